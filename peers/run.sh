@@ -1,12 +1,8 @@
 #!/usr/bin/env bash
-# Measures FIX acceptors side by side; README.md says what is measured and how.
+# Builds and starts the acceptors of peers.list, for `fixwire bench peers`, which measures them.
 #
-#   run.sh list                      the acceptors and their modes
-#   run.sh build [NAME...]           builds the initiator and these (all without a name)
-#   run.sh check [NAME[:MODE]...]    4,000 orders each: is every answer right, and does it wait as peers.list says?
-#   run.sh measure [NAME[:MODE]...]  the measurement, and its tables
-#   run.sh selftest                  does the initiator count wrong answers?
-#   run.sh report FILE...            the tables of result files
+#   run.sh build [NAME...]           builds these (all without a name); what is missing is told with its package
+#   run.sh start NAME MODE PORT DIR  executes one, with its files in that folder
 set -u -o pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$here")
@@ -14,19 +10,7 @@ target=${CARGO_TARGET_DIR:-$root/target}
 mkdir -p "$target" && target=$(cd "$target" && pwd) || exit 1
 export CARGO_TARGET_DIR=$target
 out=$target/peers bin=$target/release interop=$target/interop
-driver=$bin/peer-driver
 
-acceptor_cores=${PEERS_ACCEPTOR_CORES:-0}
-driver_core=${PEERS_DRIVER_CORE:-1}
-rates=${PEERS_RATES:-2000,10000,50000}
-secs=${PEERS_SECS:-5}
-runs=${PEERS_RUNS:-3}
-rounds=${PEERS_ROUNDS:-1}
-warm_up=${PEERS_WARMUP:-30000}
-ping_pong=${PEERS_PINGPONG:-50000}
-flood=${PEERS_FLOOD:-200000}
-max_run_secs=${PEERS_MAX_RUN_SECS:-15}
-near_wait=${PEERS_NEAR_WAIT:-0}
 java=${PEERS_JAVA:-java -XX:+UseSerialGC -Xms1g -Xmx1g -XX:+AlwaysPreTouch -XX:-UsePerfData}
 artio="--add-opens java.base/sun.nio.ch=ALL-UNNAMED --add-opens java.base/jdk.internal.misc=ALL-UNNAMED
  --add-opens java.base/java.util.zip=ALL-UNNAMED --add-exports java.base/jdk.internal.misc=ALL-UNNAMED
@@ -42,7 +26,7 @@ field() {
   local text
   text=$(lines | awk -F'|' -v name="$1" -v n="$2" \
     '{ x = $1; gsub(/ /, "", x) } x == name { y = $n; gsub(/^ +| +$/, "", y); print y }')
-  [ -n "$text" ] || die "no acceptor $1 (run.sh list)"
+  [ -n "$text" ] || die "no acceptor $1 in peers.list"
   printf '%s\n' "$text"
 }
 
@@ -57,27 +41,22 @@ older() {
 
 rust() { (cd "$here" && cargo build --release --quiet --locked -p "peer-$1"); }
 
-# java_peer NAME POM LIBRARIES: fetches what the POM names.
+# libraries POM FOLDER: fetches what the POM names.
 libraries() {
   need mvn "apt-get install maven" && need javac "apt-get install openjdk-17-jdk-headless"
   mvn -q -B dependency:copy-dependencies -f "$1" -DoutputDirectory="$2"
 }
 
-# The program and the dictionary that come with this repository.
-build_fixwire() {
-  if [ -z "${FIXWIRE_BIN:-}" ]; then
-    (cd "$root" && cargo build --release --quiet --locked) || return 1
-    FIXWIRE_BIN=$bin/fixwire
-  fi
-  export FIXWIRE_BIN
-}
+# That of a peer's package, for all that want one.
+dictionary=$out/FIX42.xml
 find_dictionary() {
+  local found
   need python3 "apt-get install python3"
-  dictionary=$(cd "$root" && cargo metadata --format-version 1 --locked | python3 -c '
+  found=$(cd "$root" && cargo metadata --format-version 1 --locked | python3 -c '
 import json, os, sys
 packages = json.load(sys.stdin)["packages"]
 manifest = next(p["manifest_path"] for p in packages if p["name"] == "quickfix-tokio")
-print(os.path.join(os.path.dirname(manifest), "acceptance/spec/FIX42.xml"))') && [ -e "$dictionary" ]
+print(os.path.join(os.path.dirname(manifest), "acceptance/spec/FIX42.xml"))') && [ -e "$found" ] && ln -sfn "$found" "$dictionary"
 }
 
 build_quickfix_cpp() {
@@ -148,11 +127,9 @@ build() {
   local name what done=" "
   mkdir -p "$out"
   find_dictionary || die "no FIX42.xml"
-  echo "building the initiator" >&2
-  rust driver || die "the initiator does not build"
   for name; do
     what=$(field "$name" 4) || exit 2
-    [[ $done == *" $what "* ]] && continue
+    [[ $what == - || $done == *" $what "* ]] && continue
     done+="$what "
     echo "building $what" >&2
     if declare -F "build_${what//-/_}" > /dev/null; then "build_${what//-/_}"; else rust "$what"; fi ||
@@ -160,146 +137,26 @@ build() {
   done
 }
 
-# ---- measuring ----
-
-acceptor=
-# The initiator looks at the acceptor's processor time: does it spin?
-watch=1
-stop_acceptor() {
-  [ -n "$acceptor" ] || return 0
-  kill "$acceptor" 2> /dev/null
-  for _ in $(seq 30); do kill -0 "$acceptor" 2> /dev/null || break; sleep 0.1; done
-  kill -9 "$acceptor" 2> /dev/null
-  wait "$acceptor" 2> /dev/null
-  acceptor=
-}
-trap stop_acceptor EXIT
-trap 'exit 130' INT TERM
-
-free_port() {
-  local port
-  for _ in $(seq 50); do
-    port=$((20000 + RANDOM % 9000))
-    (exec 3<> "/dev/tcp/127.0.0.1/$port") 2> /dev/null || { echo "$port"; return; }
-  done
-  die "no free port"
-}
-
-distance() { "$driver" distance --core "$driver_core" --other "${acceptor_cores%%,*}"; }
-near() { # The host may yet put the two cores together.
-  local until=$((SECONDS + near_wait))
-  while [ $SECONDS -lt $until ] && [ "$(distance)" -ge 150 ]; do sleep 1; done
-}
-
-# run_one FILE NAME MODE OPTION...: adds the initiator's lines to the file and prints them.
-run_one() {
-  local file=$1 name=$2 mode=$3 port folder code text waits command
-  shift 3
-  waits=$(field "$name" 3) || exit 2
-  port=$(free_port)
-  folder=$out/run/$name-$mode-$port
-  mkdir -p "$folder"
+# start NAME MODE PORT DIR: becomes the acceptor.
+start() {
+  local name=$1 mode=$2 port=$3 folder=$4 text
   text=$(field "$name" 6) || exit 2
   text=${text//'{java}'/$java} text=${text//'{artio}'/$artio} text=${text//'{out}'/$out} text=${text//'{bin}'/$bin}
   text=${text//'{interop}'/$interop} text=${text//'{here}'/$here} text=${text//'{dictionary}'/$dictionary}
   text=${text//'{port}'/$port} text=${text//'{mode}'/$mode} text=${text//'{dir}'/$folder}
   set -f
-  # shellcheck disable=SC2206
-  command=($text)
-  set +f
-  near
-  # taskset executes: the process is the acceptor's own.
-  taskset -c "$acceptor_cores" "${command[@]}" > "$folder/acceptor.log" 2>&1 &
-  acceptor=$!
-  taskset -c "$driver_core" timeout 400 "$driver" fix --port "$port" --peer "$name" --mode "$mode" --waits "$waits" \
-    ${watch:+--pid "$acceptor"} --core "$driver_core" "$@" 2> "$folder/driver.log" | tee -a "$file" | python3 "$here/report.py" --live
-  code=${PIPESTATUS[0]}
-  if [ "$code" -ne 0 ]; then
-    echo "run.sh: $name:$mode ended with $code" >&2
-    tail -5 "$folder/driver.log" "$folder/acceptor.log" >&2
-  fi
-  stop_acceptor
-  rm -rf "$folder"
-  return "$code"
-}
-
-# pairs NAME[:MODE]...: each as NAME:MODE.
-pairs() {
-  local word mode
-  for word; do
-    case $word in
-      *:*) echo "$word" ;;
-      *) for mode in $(field "$word" 2 | tr ',' ' '); do echo "$word:$mode"; done ;;
-    esac
-  done
-}
-
-check() {
-  local pair options failed=0 passed=0
-  for pair in $(pairs "$@"); do
-    options=(--ping-pong 2000 --flood 2000 --window 16 --batch 4 --max-run-secs 60)
-    [[ $(field "${pair%%:*}" 5) != *--no-reset* ]] || options+=(--no-reset)
-    if run_one /dev/null "${pair%%:*}" "${pair#*:}" "${options[@]}" > /dev/null; then
-      echo "ok   $pair"
-      passed=$((passed + 1))
-    else
-      echo "BAD  $pair"
-      failed=$((failed + 1))
-    fi
-  done
-  echo "$passed passed, $failed failed"
-  [ $failed -eq 0 ]
-}
-
-measure() {
-  local file pair name options failed=0
-  mkdir -p "$out/results"
-  file=$out/results/$(date -u +%Y%m%dT%H%M%S).jsonl
-  for _ in $(seq "$rounds"); do
-    for pair in $(pairs "$@"); do
-      name=${pair%%:*}
-      options=$(field "$name" 5)
-      case $options in *--warmup*) ;; *) options="${options#-} --warmup $warm_up" ;; esac
-      # shellcheck disable=SC2086
-      run_one "$file" "$name" "${pair#*:}" --other "${acceptor_cores%%,*}" --rates "$rates" --secs "$secs" --runs "$runs" \
-        --ping-pong "$ping_pong" --flood "$flood" --max-run-secs "$max_run_secs" $options || failed=1
-    done
-  done
-  echo "results: $file" >&2
-  python3 "$here/report.py" "$file"
-  return $failed
-}
-
-# Each fault of the floor must be counted: one in a thousand of 5,000 answers.
-selftest() {
-  local file=$out/selftest.jsonl fault errors failed=0 watch=
-  for fault in none bad-clordid bad-checksum bad-seq bad-drop; do
-    : > "$file"
-    run_one "$file" raw "$fault" --ping-pong 5000 --max-run-secs 20 > /dev/null 2>&1
-    errors=$(python3 -c 'import json, sys; print(sum(json.loads(line)["errors"] for line in sys.stdin))' < "$file")
-    # A dropped answer leaves the run waiting.
-    case $fault in none) least=0 most=0 ;; bad-drop) least=1 most=5000 ;; *) least=5 most=5000 ;; esac
-    if [ "$errors" -ge $least ] && [ "$errors" -le $most ]; then
-      echo "ok   $fault: $errors errors counted"
-    else
-      echo "BAD  $fault: $errors errors counted, expected $least to $most"
-      failed=1
-    fi
-  done
-  return $failed
+  # shellcheck disable=SC2086
+  exec $text
 }
 
 verb=${1:-help}
 [ $# -gt 0 ] && shift
 case $verb in
-  build | check | measure)
+  build)
     [ $# -gt 0 ] || mapfile -t all < <(names)
     [ $# -gt 0 ] || set -- "${all[@]}"
-    build "${@%%:*}"
-    [ "$verb" = build ] || "$verb" "$@"
+    build "$@"
     ;;
-  list) lines | awk -F'|' '{ print $1, $3, $2 }' ;;
-  selftest) build raw && selftest ;;
-  report) python3 "$here/report.py" "$@" ;;
-  *) sed -n '2,9p' "${BASH_SOURCE[0]}" | sed 's/^# \{0,1\}//' ;;
+  start) [ $# -eq 4 ] && start "$@" ;;
+  *) sed -n '2,5p' "${BASH_SOURCE[0]}" | sed 's/^# \{0,1\}//' ;;
 esac

@@ -191,7 +191,11 @@ impl Arena {
         let (taken, used) = (noise.since(), usage.since());
         self.assign_and_wait(Task::Rest);
         let near = self.watch.end();
-        let far = std::mem::take(&mut *self.shared.far_gaps());
+        let far = match task {
+            // A thread that rests sees nothing, and has kept those of its task before.
+            Task::Rest => Vec::new(),
+            _ => std::mem::take(&mut *self.shared.far_gaps()),
+        };
         let (outcome, rest) = found?;
         let after = self.distance();
         self.assign(Task::Rest);

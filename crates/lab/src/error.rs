@@ -27,6 +27,8 @@ pub enum Error {
     Session(String),
     /// Result files cannot be read or compared.
     Results(String),
+    /// An acceptor of the list does not run as it should, or is not listed.
+    Acceptor(String),
     /// A thread of the measurement ended before its time.
     Thread(&'static str),
 }
@@ -47,7 +49,7 @@ impl fmt::Display for Error {
             Self::System { doing, source } => write!(f, "cannot {doing}: {source}"),
             Self::Flag { flag, problem } => write!(f, "{flag}: {problem}"),
             Self::Engine(text) => write!(f, "the engine stopped: {text}"),
-            Self::Session(text) | Self::Results(text) => f.write_str(text),
+            Self::Session(text) | Self::Results(text) | Self::Acceptor(text) => f.write_str(text),
             Self::Thread(which) => write!(f, "the {which} thread ended before its time"),
         }
     }

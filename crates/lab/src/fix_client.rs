@@ -1,4 +1,5 @@
-//! A FIX client that is only sockets, before an acceptor of ours: what is timed is the acceptor.
+//! A FIX client that is only sockets, before an acceptor: what is timed is the acceptor, one of ours on the far
+//! thread or a process of its own.
 //!
 //! It numbers its messages, stamps them, and checks BodyLength, CheckSum, CompIDs, MsgSeqNum and ClOrdID
 //! of what comes back, and the last message of a run by its dictionary. It keeps no journal and repeats nothing:
@@ -28,6 +29,8 @@ use crate::pipe::Pipe;
 use crate::report::Run;
 use crate::scenario::{EXECUTION_REPORT, OrderWriter};
 
+/// MsgType(35) of a Heartbeat, which an acceptor may send that has had nothing to say for a while.
+const HEARTBEAT: &[u8] = b"0";
 /// The longest answer, bytes.
 const MOST: usize = 4096;
 
@@ -36,6 +39,8 @@ pub struct FixClient {
     config: PairConfig,
     /// The floor and the far thread.
     pub arena: Arena,
+    /// What the far thread does while the acceptor works: it turns the acceptor or keeps out of its way.
+    meanwhile: Task,
     pipes: Vec<Pipe>,
     sessions: Vec<Writer>,
     decoder: Decoder,
@@ -59,24 +64,49 @@ impl FixClient {
         answer: &'static [u8],
     ) -> Result<Self, Error> {
         let clock = Clock::start();
-        let answers = Answers::new(&config, config.sessions.len() - 1, answer);
         let (arena, address) = config.start_acceptor(far_core, clock, app)?;
-        let mut client = Self {
+        Self::before(config, arena, Task::Engine, answer).log_on(address, true)
+    }
+
+    /// Logs on to an acceptor in another process, with ResetSeqNumFlag=Y if it `resets`. The far thread on
+    /// `far_core`, the acceptor's, measures how far that is and rests while the acceptor works.
+    ///
+    /// # Errors
+    ///
+    /// Nobody listens there, or the session is not logged on in time.
+    pub fn connect(
+        config: PairConfig,
+        far_core: Option<usize>,
+        address: SocketAddr,
+        resets: bool,
+        answer: &'static [u8],
+    ) -> Result<Self, Error> {
+        let arena = Arena::start(far_core, Clock::start(), || Ok(|| Ok(false)))?;
+        Self::before(config, arena, Task::Rest, answer).log_on(address, resets)
+    }
+
+    fn before(config: PairConfig, arena: Arena, meanwhile: Task, answer: &'static [u8]) -> Self {
+        Self {
+            answers: Answers::new(&config, config.sessions.len() - 1, answer),
             config,
+            clock: arena.clock,
             arena,
+            meanwhile,
             pipes: Vec::new(),
             sessions: Vec::new(),
             decoder: Decoder::with_capacity(64),
-            clock,
-            answers,
             reports: None,
-        };
-        let logged_on = client.log_on(address);
-        client.arena.assign(Task::Rest);
+        }
+    }
+
+    /// On each session; who cannot ends the far thread.
+    fn log_on(mut self, address: SocketAddr, resets: bool) -> Result<Self, Error> {
+        let logged_on = self.log_on_all(address, resets);
+        self.arena.assign(Task::Rest);
         match logged_on {
-            Ok(()) => Ok(client),
+            Ok(()) => Ok(self),
             Err(error) => {
-                client.arena.stop()?;
+                self.arena.stop()?;
                 Err(error)
             }
         }
@@ -88,8 +118,8 @@ impl FixClient {
         self.reports = Some(Answers::new(&self.config, 0, EXECUTION_REPORT));
     }
 
-    fn log_on(&mut self, address: SocketAddr) -> Result<(), Error> {
-        self.arena.assign(Task::Engine);
+    fn log_on_all(&mut self, address: SocketAddr, resets: bool) -> Result<(), Error> {
+        self.arena.assign(self.meanwhile);
         let wall = self.wall();
         let heart_bt_int = self.config.heart_bt_int_seconds.into();
         for number in 0..self.config.sessions.len() {
@@ -99,8 +129,10 @@ impl FixClient {
                 .map_err(Error::system("connect over loopback"))?;
             let logon = writer.message(b"A", wall, |body| {
                 body.uint(tag::ENCRYPT_METHOD, 0)
-                    .uint(tag::HEART_BT_INT, heart_bt_int)
-                    .char(tag::RESET_SEQ_NUM_FLAG, b'Y');
+                    .uint(tag::HEART_BT_INT, heart_bt_int);
+                if resets {
+                    body.char(tag::RESET_SEQ_NUM_FLAG, b'Y');
+                }
             })?;
             pipe.output.extend_from_slice(logon);
             self.pipes.push(pipe);
@@ -147,6 +179,7 @@ impl FixClient {
         let Self {
             config,
             arena,
+            meanwhile,
             pipes,
             sessions,
             decoder,
@@ -154,7 +187,7 @@ impl FixClient {
             answers,
             reports,
         } = self;
-        let (run, ()) = arena.timed(Task::Engine, |arena| {
+        let (run, ()) = arena.timed(*meanwhile, |arena| {
             let load = Load::new(pace, orders, config.patience.as_nanos() as u64);
             let mut load = load.arriving(arena.arrivals);
             let (first, others) = sessions.split_at_mut(1);
@@ -206,13 +239,13 @@ impl FixClient {
         Ok(run)
     }
 
-    /// Logs out and ends the acceptor.
+    /// Logs out and ends the far thread, with the acceptor that it turns.
     ///
     /// # Errors
     ///
     /// What the far end failed of.
     pub fn stop(mut self) -> Result<(), Error> {
-        self.arena.assign(Task::Engine);
+        self.arena.assign(self.meanwhile);
         let wall = self.wall();
         for number in 0..self.pipes.len() {
             let logout = self.sessions[number].message(b"5", wall, |_| ())?;
@@ -339,13 +372,16 @@ impl Answers {
 
     /// ClOrdID of the order that a message answers; `None` when it answers none.
     fn cl_ord_id(&self, message: &Message<'_>) -> Option<u64> {
-        let numbered = message.uint(tag::MSG_SEQ_NUM) == Some(Ok(self.next_in));
-        let is_answer = numbered
+        let is_answer = self.is_numbered(message)
             && message.msg_type() == self.msg_type
             && message.begin_string() == self.begin_string.as_bytes()
             && message.get(tag::SENDER_COMP_ID) == Some(self.sender.as_bytes())
             && message.get(tag::TARGET_COMP_ID) == Some(self.target.as_bytes());
         message.uint(tag::CL_ORD_ID).filter(|_| is_answer)?.ok()
+    }
+
+    fn is_numbered(&self, message: &Message<'_>) -> bool {
+        message.uint(tag::MSG_SEQ_NUM) == Some(Ok(self.next_in))
     }
 
     /// Takes each whole message of `bytes` and returns their length; `take` is given the place of the order
@@ -369,10 +405,12 @@ impl Answers {
                     if place.is_some_and(|place| take(place as usize, &message, load)) {
                         self.last.clear();
                         self.last.extend_from_slice(message.bytes());
-                    } else {
+                    } else if !(self.is_numbered(&message) && message.msg_type() == HEARTBEAT) {
                         load.wrong();
                     }
-                    self.next_in += 1;
+                    // One wrong number is one fault: those behind it may follow each other.
+                    let number = message.uint(tag::MSG_SEQ_NUM).and_then(Result::ok);
+                    self.next_in = number.unwrap_or(self.next_in).wrapping_add(1);
                     done += skip + len;
                 }
                 Frame::Partial { .. } => return done,

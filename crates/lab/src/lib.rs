@@ -8,7 +8,8 @@
 //! client     orders over bare sockets, timed from the write to the read
 //! gaps       what the machine takes from a spinning loop, and which orders that touched
 //! floor      the same bytes over TCP without FIX
-//! fix_client a FIX client that is only sockets, before an acceptor of ours
+//! fix_client a FIX client that is only sockets, before an acceptor
+//! acceptors  those of others, each a process of its own
 //! pair       two engines that trade with each other
 //! trader     the application that sends orders and times their reports
 //! scenario   the order and the report of the published benchmark
@@ -34,6 +35,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod acceptors;
 pub mod aging;
 pub mod analysis;
 pub mod arena;

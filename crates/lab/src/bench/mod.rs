@@ -16,6 +16,7 @@ mod oms_memory;
 mod oms_screen;
 pub mod output;
 pub mod parse_log;
+pub mod peers;
 pub mod restart;
 pub mod sessions;
 pub mod tcp;
@@ -54,6 +55,9 @@ pub enum Command {
     /// Many sessions on one port, and what peers that never read cost the others
     Sessions(sessions::SessionsArgs),
 
+    /// Engines of others and fixwire by turns, each a process of its own, beside the floor
+    Peers(peers::PeersArgs),
+
     /// Is one build faster than another? Compares result files, with intervals
     Compare(compare::CompareArgs),
 }
@@ -75,6 +79,7 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
         Command::ParseLog(args) => parse_log::run(&args),
         Command::Restart(args) => restart::run(&args),
         Command::Sessions(args) => sessions::run(&args),
+        Command::Peers(args) => peers::run(&args),
         Command::Compare(args) => compare::run(&args),
     }
 }

@@ -1,5 +1,6 @@
 //! Where the figures of a measurement go: the table, files, and the exit code.
 
+use std::fmt;
 use std::fs;
 use std::io::{self, Write, stdout};
 use std::path::{Path, PathBuf};
@@ -125,7 +126,19 @@ impl OutputArgs {
     }
 
     /// Prints and writes a report; the exit code says whether every answer was right and every limit kept.
-    pub(super) fn deliver(&self, mut report: Report) -> Result<ExitCode, Error> {
+    pub(super) fn deliver(&self, report: Report) -> Result<ExitCode, Error> {
+        self.deliver_as(report, |report, text| {
+            screen::write(report, text)?;
+            flood::write(report, text)
+        })
+    }
+
+    /// The same with another first screen.
+    pub(super) fn deliver_as(
+        &self,
+        mut report: Report,
+        screen: impl FnOnce(&Report, &mut String) -> fmt::Result,
+    ) -> Result<ExitCode, Error> {
         if self.json.is_some() {
             // Behind the measurement: it reads some files for each process.
             report.host_facts = serde_json::to_value(doctor::facts()).ok();
@@ -135,11 +148,12 @@ impl OutputArgs {
         if !json_out {
             let mut text = String::new();
             let written = match self.details {
-                true => table::write(report, &mut text),
-                false => screen::write(report, &mut text),
+                true => {
+                    table::write(report, &mut text).and_then(|()| flood::write(report, &mut text))
+                }
+                false => screen(report, &mut text),
             };
             written
-                .and_then(|()| flood::write(report, &mut text))
                 .and_then(|()| stages::write(report, &mut text))
                 .map_err(unwritable("the table"))?;
             print(&text)?;

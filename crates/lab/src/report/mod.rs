@@ -23,6 +23,7 @@ pub mod junit;
 pub mod result_file;
 pub mod samples;
 pub mod screen;
+pub mod side_by_side;
 pub mod stages;
 pub mod svg;
 pub mod table;
@@ -254,11 +255,15 @@ impl Run {
 pub const FLOOR: &str = "tcp floor";
 /// The subject of a floor row whose answers come on a second connection.
 pub const FLOOR_ONWARD: &str = "tcp floor, onward";
+/// The subject of a floor row whose server is a process that spins.
+pub const FLOOR_SPINS: &str = "tcp floor, spins";
+/// The subject of a floor row whose server is a process that sleeps until something comes.
+pub const FLOOR_SLEEPS: &str = "tcp floor, sleeps";
 
 impl Row {
     /// Whether it is a floor, against which others are held.
     pub fn is_floor(&self) -> bool {
-        self.subject == FLOOR || self.subject == FLOOR_ONWARD
+        [FLOOR, FLOOR_ONWARD, FLOOR_SPINS, FLOOR_SLEEPS].contains(&&*self.subject)
     }
 
     /// Whether, in most runs, gaps made a percentile that they did not make in the runs of another row.

@@ -47,7 +47,8 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     writeln!(to, "{MORE}")
 }
 
-fn faults(report: &Report, to: &mut impl Write) -> fmt::Result {
+/// A line for each run with faults, the first ones.
+pub(super) fn faults(report: &Report, to: &mut impl Write) -> fmt::Result {
     let faulty = report.rows.iter().flat_map(|row| {
         let runs = row.runs.iter().enumerate();
         runs.filter(|(_, run)| run.faults.total() > 0)
@@ -147,7 +148,7 @@ fn is_apart(run: &Run) -> bool {
 }
 
 /// Lines of words; the first begins with `first`, the others with two blanks.
-fn paragraph(text: &str, first: &str, to: &mut impl Write) -> fmt::Result {
+pub(super) fn paragraph(text: &str, first: &str, to: &mut impl Write) -> fmt::Result {
     let mut line = first.to_owned();
     for word in text.split_whitespace() {
         let is_begun = !line.trim().is_empty();
@@ -292,8 +293,13 @@ fn table(report: &Report, to: &mut impl Write) -> fmt::Result {
         });
         grid.push(line);
     }
-    let widths = widths(&grid);
-    for line in &grid {
+    lines(&grid, to)
+}
+
+/// Writes a grid with its columns aligned.
+pub(super) fn lines(grid: &[Vec<String>], to: &mut impl Write) -> fmt::Result {
+    let widths = widths(grid);
+    for line in grid {
         let mut text = String::from(" ");
         for (cell, width) in line.iter().zip(&widths) {
             write!(text, " {cell:<width$} ", width = *width)?;
@@ -326,7 +332,7 @@ fn shown(unit: Unit, nanos: u64) -> String {
 }
 
 /// The median over the runs of a percentile of the response time, nanoseconds.
-fn median(row: &Row, column: usize) -> u64 {
+pub(super) fn median(row: &Row, column: usize) -> u64 {
     let values: Vec<f64> = row
         .runs
         .iter()
@@ -336,12 +342,12 @@ fn median(row: &Row, column: usize) -> u64 {
 }
 
 /// The same in words; `None` when it is the machine's doing.
-fn value(report: &Report, row: &Row, column: usize) -> Option<String> {
+pub(super) fn value(report: &Report, row: &Row, column: usize) -> Option<String> {
     (!report.is_machines(row, column)).then(|| shown(report.unit, median(row, column)))
 }
 
 /// As a multiple of the floor's; `None` without a floor, and when the machine had a hand in either.
-fn ratio(report: &Report, row: &Row, column: usize) -> Option<String> {
+pub(super) fn ratio(report: &Report, row: &Row, column: usize) -> Option<String> {
     let floor = report.floor_of(row)?;
     if report.is_machines(row, column) || floor.is_touched_more(row, column) {
         return None;

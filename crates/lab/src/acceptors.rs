@@ -1,0 +1,415 @@
+//! FIX acceptors of others and of ours, each a process of its own, as `peers/peers.list` has them.
+//!
+//! The script `run.sh` beside the list builds and starts them: how is a matter of each one's language.
+
+use std::fs::{self, File};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::error::Error;
+
+/// The list in the folder of the acceptors.
+const LIST: &str = "peers.list";
+/// The script that builds and starts them.
+const SCRIPT: &str = "run.sh";
+/// How long one may take to listen; a virtual machine for Java has to start.
+const LISTENS: Duration = Duration::from_secs(60);
+/// How long one may take to end when it is asked to.
+const ENDS: Duration = Duration::from_secs(3);
+/// One look at its processor time.
+const LOOK: Duration = Duration::from_millis(200);
+/// Looks at one that seems busy: after a run, a virtual machine for Java still compiles.
+const LOOKS: u32 = 15;
+/// Ticks of the kernel's accounting in a look, at 100 a second, up to which it slept.
+const TICKS_ASLEEP: u64 = 2;
+/// Lines of its output that are shown when it fails.
+const LAST_LINES: usize = 5;
+
+/// How an acceptor waits for what comes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Waits {
+    /// It looks again and again, and takes a core for that.
+    Spins,
+    /// It sleeps until the kernel wakes it.
+    Sleeps,
+}
+
+/// An acceptor as it is listed.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Listed {
+    /// Its name.
+    pub name: String,
+    /// The ways in which it is measured, for example `memory` and `persistent`.
+    pub modes: Vec<String>,
+    /// How it waits.
+    pub waits: Waits,
+    /// Whether its Logon may have ResetSeqNumFlag=Y.
+    pub resets: bool,
+    /// Orders before those that are timed, if it needs more than others.
+    pub warm_up: usize,
+}
+
+/// The folder with the list, the script and the programs.
+#[derive(Clone, Debug)]
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// The folder at this path.
+    ///
+    /// # Errors
+    ///
+    /// It has no list.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let list = path.join(LIST);
+        if !list.is_file() {
+            return Err(Error::Flag {
+                flag: "--folder",
+                problem: format!(
+                    "there is no {}: the acceptors are in the folder peers of fixwire's repository",
+                    list.display()
+                ),
+            });
+        }
+        Ok(Self(path.to_owned()))
+    }
+
+    /// The acceptors of the list.
+    ///
+    /// # Errors
+    ///
+    /// The list cannot be read, or a line of it not be understood.
+    pub fn list(&self) -> Result<Vec<Listed>, Error> {
+        let path = self.0.join(LIST);
+        let text =
+            fs::read_to_string(&path).map_err(Error::system(format!("read {}", path.display())))?;
+        parse(&text)
+            .map_err(|(line, what)| Error::Acceptor(format!("{}:{line}: {what}", path.display())))
+    }
+
+    fn script(&self, verb: &str) -> Command {
+        let mut command = Command::new("bash");
+        command.arg(self.0.join(SCRIPT)).arg(verb);
+        if let Ok(program) = std::env::current_exe() {
+            command.env("FIXWIRE_BIN", program);
+        }
+        command
+    }
+
+    /// Builds the programs of these acceptors; what is missing on this machine is told with its package.
+    ///
+    /// # Errors
+    ///
+    /// One cannot be built.
+    pub fn build(&self, names: &[&str]) -> Result<(), Error> {
+        let status = self
+            .script("build")
+            .args(names)
+            .stdout(Stdio::null())
+            .status()
+            .map_err(Error::system("start bash"))?;
+        if status.success() {
+            return Ok(());
+        }
+        Err(Error::Acceptor(format!(
+            "the acceptors were not built, see above ({status})"
+        )))
+    }
+
+    /// Starts one, on these cores, for example `0,2`.
+    ///
+    /// # Errors
+    ///
+    /// It ends at once, or does not listen in time.
+    pub fn start(&self, name: &str, mode: &str, cores: Option<&str>) -> Result<Acceptor, Error> {
+        let files = tempfile::Builder::new()
+            .prefix("fixwire-peer-")
+            .tempdir()
+            .map_err(Error::system("make a folder for an acceptor"))?;
+        let log = files.path().join("acceptor.log");
+        let open = || File::create(&log).map_err(Error::system(format!("write {}", log.display())));
+        let address = free_address().map_err(Error::system("find a free port"))?;
+        let mut script = self.script("start");
+        script
+            .args([name, mode, &address.port().to_string()])
+            .arg(files.path());
+        let mut command = match cores {
+            // It executes what it is given, so that the process is the acceptor's own.
+            Some(cores) => {
+                let mut command = Command::new("taskset");
+                command.args(["-c", cores]).arg(script.get_program());
+                command.args(script.get_args());
+                command.envs(
+                    script
+                        .get_envs()
+                        .filter_map(|(key, value)| Some((key, value?))),
+                );
+                command
+            }
+            None => script,
+        };
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(open()?)
+            .stderr(
+                File::options()
+                    .append(true)
+                    .open(&log)
+                    .map_err(Error::system("open a log"))?,
+            )
+            .spawn()
+            .map_err(Error::system(format!("start {name}")))?;
+        let mut acceptor = Acceptor {
+            name: format!("{name}:{mode}"),
+            child,
+            address,
+            log,
+            _files: files,
+        };
+        acceptor.await_listening()?;
+        Ok(acceptor)
+    }
+}
+
+/// What the list says; an error has the number of its line.
+fn parse(text: &str) -> Result<Vec<Listed>, (usize, String)> {
+    let numbered = text.lines().enumerate();
+    let lines = numbered.filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
+    lines
+        .map(|(index, line)| parse_line(line).map_err(|what| (index + 1, what)))
+        .collect()
+}
+
+/// `name | modes | how it waits | what to build | options | command`
+fn parse_line(line: &str) -> Result<Listed, String> {
+    let columns: Vec<&str> = line.split('|').map(str::trim).collect();
+    let [name, modes, waits, _, options, _] = columns[..] else {
+        return Err(format!(
+            "{} columns, where six are due: name, modes, how it waits, what to build, options, command",
+            columns.len()
+        ));
+    };
+    let waits = match waits {
+        "spins" => Waits::Spins,
+        "sleeps" => Waits::Sleeps,
+        other => {
+            return Err(format!(
+                "how it waits is \"{other}\", neither spins nor sleeps"
+            ));
+        }
+    };
+    let mut listed = Listed {
+        name: name.to_owned(),
+        modes: modes
+            .split(',')
+            .map(|mode| mode.trim().to_owned())
+            .collect(),
+        waits,
+        resets: true,
+        warm_up: 0,
+    };
+    let mut words = options.split_whitespace();
+    while let Some(word) = words.next() {
+        match word {
+            "-" => {}
+            "--no-reset" => listed.resets = false,
+            "--warmup" => {
+                let count = words.next().and_then(|count| count.parse().ok());
+                listed.warm_up = count.ok_or("--warmup has no number behind it")?;
+            }
+            other => {
+                return Err(format!(
+                    "no option {other}; there are --no-reset and --warmup"
+                ));
+            }
+        }
+    }
+    Ok(listed)
+}
+
+/// Whether a socket listens on this port of an address of this host (proc_pid_net(5): state 0A).
+fn is_listening(port: u16) -> bool {
+    let of_port = format!(":{port:04X}");
+    ["/proc/net/tcp", "/proc/net/tcp6"].iter().any(|path| {
+        let text = fs::read_to_string(path).unwrap_or_default();
+        text.lines().any(|line| {
+            let mut words = line.split_whitespace().skip(1);
+            let (local, _, state) = (words.next(), words.next(), words.next());
+            local.is_some_and(|local| local.ends_with(&of_port)) && state == Some("0A")
+        })
+    })
+}
+
+fn free_address() -> io::Result<SocketAddr> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()
+}
+
+/// An acceptor that runs; it is ended when this is dropped.
+#[derive(Debug)]
+pub struct Acceptor {
+    name: String,
+    child: Child,
+    /// Where it listens.
+    pub address: SocketAddr,
+    log: PathBuf,
+    _files: tempfile::TempDir,
+}
+
+impl Acceptor {
+    fn await_listening(&mut self) -> Result<(), Error> {
+        let start = Instant::now();
+        // Not by a connection: some serve but one.
+        while !is_listening(self.address.port()) {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Err(self.failed(&format!("it ended before it listened ({status})")));
+            }
+            if start.elapsed() > LISTENS {
+                return Err(self.failed("it does not listen"));
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    /// An error that says what it wrote last.
+    pub fn failed(&self, what: &str) -> Error {
+        let log = fs::read_to_string(&self.log).unwrap_or_default();
+        let lines: Vec<&str> = log.lines().collect();
+        let last = &lines[lines.len().saturating_sub(LAST_LINES)..];
+        let mut text = format!("{}: {what}", self.name);
+        for line in last {
+            text += "\n    ";
+            text += line;
+        }
+        Error::Acceptor(text)
+    }
+
+    /// How it waits while nothing is sent to it: one that sleeps takes next to no processor time for a while.
+    ///
+    /// # Errors
+    ///
+    /// It has ended.
+    pub fn waits(&self) -> Result<Waits, Error> {
+        for _ in 0..LOOKS {
+            let before = self.ticks()?;
+            thread::sleep(LOOK);
+            if self.ticks()? - before <= TICKS_ASLEEP {
+                return Ok(Waits::Sleeps);
+            }
+        }
+        Ok(Waits::Spins)
+    }
+
+    /// Processor time of all its threads, in ticks.
+    fn ticks(&self) -> Result<u64, Error> {
+        let text = fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
+        let text = text.map_err(|_| self.failed("it ended"))?;
+        // The name, in parentheses, may have blanks; user and system time are the 12th and 13th after it.
+        let after = text.rsplit(')').next().unwrap_or_default();
+        let times = after.split_whitespace().skip(11).take(2);
+        Ok(times.filter_map(|time| time.parse::<u64>().ok()).sum())
+    }
+}
+
+impl Drop for Acceptor {
+    fn drop(&mut self) {
+        let asked = Pid::from_raw(self.child.id() as i32)
+            .is_some_and(|pid| kill_process(pid, Signal::TERM).is_ok());
+        let start = Instant::now();
+        while asked && start.elapsed() < ENDS {
+            if let Ok(Some(_)) = self.child.try_wait() {
+                return;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_says_what_each_is() {
+        let list = "# name\n\nraw | memory,persistent | spins | raw | - | x {port}\n\
+                    java | memory | sleeps | java | --warmup 100000 --no-reset | y\n";
+        let listed = parse(list).unwrap();
+        assert_eq!(listed.len(), 2);
+        assert_eq!(
+            listed[0],
+            Listed {
+                name: "raw".to_owned(),
+                modes: vec!["memory".to_owned(), "persistent".to_owned()],
+                waits: Waits::Spins,
+                resets: true,
+                warm_up: 0,
+            }
+        );
+        assert_eq!((listed[1].warm_up, listed[1].resets), (100_000, false));
+        let wrong = |line: &str| parse(&format!("# a\n{line}\n")).unwrap_err();
+        assert_eq!(wrong("a | b").0, 2);
+        for (line, said) in [
+            ("a | b | spins | c | -", "5 columns"),
+            ("a | b | waits | c | - | d", "neither spins nor sleeps"),
+            ("a | b | spins | c | --warmup | d", "no number"),
+            ("a | b | spins | c | --fast | d", "no option --fast"),
+        ] {
+            let text = wrong(line).1;
+            assert!(text.contains(said), "{text}");
+        }
+    }
+
+    /// A folder whose script starts these commands.
+    fn folder(start: &str) -> (tempfile::TempDir, Folder) {
+        let path = tempfile::tempdir().unwrap();
+        fs::write(path.path().join(LIST), "").unwrap();
+        fs::write(path.path().join(SCRIPT), start).unwrap();
+        let folder = Folder::open(path.path()).unwrap();
+        (path, folder)
+    }
+
+    #[test]
+    fn one_that_cannot_start_says_why() {
+        let (_path, folder) = folder("echo \"no $2 in mode $3\" >&2; exit 3");
+        let error = folder.start("engine", "memory", None).unwrap_err();
+        let text = error.to_string();
+        assert!(
+            text.contains("engine:memory: it ended before it listened"),
+            "{text}"
+        );
+        assert!(text.ends_with("\n    no engine in mode memory"), "{text}");
+        let error = folder.build(&["engine"]).unwrap_err().to_string();
+        assert!(
+            error.contains("not built") && error.contains('3'),
+            "{error}"
+        );
+        let nothing = tempfile::tempdir().unwrap();
+        let error = Folder::open(nothing.path()).unwrap_err().to_string();
+        assert!(error.starts_with("--folder: there is no "), "{error}");
+    }
+
+    #[test]
+    fn one_that_spins_is_told_from_one_that_sleeps() {
+        for (command, waits) in [
+            ("exec sleep 60", Waits::Sleeps),
+            ("while :; do :; done", Waits::Spins),
+        ] {
+            let child = Command::new("bash").args(["-c", command]).spawn().unwrap();
+            let acceptor = Acceptor {
+                name: "test".to_owned(),
+                child,
+                address: free_address().unwrap(),
+                log: PathBuf::new(),
+                _files: tempfile::tempdir().unwrap(),
+            };
+            assert_eq!(acceptor.waits().unwrap(), waits);
+        }
+    }
+}

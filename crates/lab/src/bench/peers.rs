@@ -1,0 +1,441 @@
+//! `bench peers`: engines of others and fixwire, each a process of its own, by turns on the same cores.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::args::{LoadArgs, on_own_thread};
+use super::output::OutputArgs;
+use crate::acceptors::{Acceptor, Folder, Listed, Waits};
+use crate::arena::{PATIENCE, pin};
+use crate::error::Error;
+use crate::fix_client::FixClient;
+use crate::floor::{ORDER_BYTES, REPORT_BYTES};
+use crate::load::Pace;
+use crate::machine::Machine;
+use crate::pair::PairConfig;
+use crate::progress::Progress;
+use crate::report::{FLOOR_SLEEPS, FLOOR_SPINS, Origin, Report, Row, Run, Unit};
+use crate::scenario::EXECUTION_REPORT;
+use fixwire::Durability;
+use fixwire_protocol::dictionary::Version;
+
+/// What answers without an engine, by how it waits: the first of the list, in this mode.
+const FLOORS: [(Waits, &str, &str); 2] = [
+    (Waits::Spins, "raw", FLOOR_SPINS),
+    (Waits::Sleeps, "raw-block", FLOOR_SLEEPS),
+];
+const FLOOR_MODE: &str = "memory";
+/// Orders of each of the two paces of a check.
+const CHECKED: usize = 2_000;
+/// A turn is shorter, so that nobody has to send Heartbeats.
+const HEART_BT_INT: u32 = 120;
+
+/// Flags of `bench peers`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Names are those of peers/peers.list; all without one. Each round starts every acceptor once, warms it up and measures
+it at each pace, the floors among them. What cannot be built is told with the package that brings it.
+
+  fixwire bench peers                                    all of them, some 20 minutes
+  fixwire bench peers fixwire-spin artio quickfixj       these, with the floors of their kinds
+  fixwire bench peers fixwire-spin:persistent            one mode alone
+  fixwire bench peers --check                            does each answer 4,000 orders rightly?")]
+pub struct PeersArgs {
+    /// Acceptors, and of each its modes or the one that is named
+    #[arg(value_name = "NAME[:MODE]")]
+    pub names: Vec<String>,
+
+    /// The folder peers of fixwire's repository, with the list, the programs and what builds them
+    #[arg(long, value_name = "FOLDER", default_value = "peers")]
+    pub folder: PathBuf,
+
+    /// Only find out whether each answers 4,000 orders rightly and waits as the list says
+    #[arg(long)]
+    pub check: bool,
+
+    /// Print the acceptors, how they wait and their modes, and end
+    #[arg(long, conflicts_with = "check")]
+    pub list: bool,
+
+    /// Cores of the acceptor when it may have several, for example 0,2,3; the initiator keeps that of --cores
+    #[arg(long, value_name = "CORES")]
+    pub acceptor_cores: Option<String>,
+
+    /// What is measured.
+    #[command(flatten)]
+    pub load: LoadArgs,
+
+    /// Where the figures go.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// An acceptor in one mode.
+#[derive(Clone, Debug, PartialEq)]
+struct Subject {
+    listed: Listed,
+    mode: String,
+}
+
+impl Subject {
+    /// As it is called in tables: the floors of a kind by that, others by name and mode.
+    fn name(&self) -> String {
+        let floor = FLOORS.iter().find(|floor| floor.1 == self.listed.name);
+        match floor {
+            Some(floor) if self.mode == FLOOR_MODE => floor.2.to_owned(),
+            _ => format!("{}:{}", self.listed.name, self.mode),
+        }
+    }
+
+    fn is_floor(&self) -> bool {
+        [FLOOR_SPINS, FLOOR_SLEEPS].contains(&&*self.name())
+    }
+}
+
+/// Measures and prints, or checks.
+///
+/// # Errors
+///
+/// The acceptors cannot be read or built, or no figures be written.
+pub fn run(args: &PeersArgs) -> Result<ExitCode, Error> {
+    args.output.check()?;
+    let folder = Folder::open(&args.folder)?;
+    let listed = folder.list()?;
+    if args.list {
+        return print_list(&listed);
+    }
+    let subjects = subjects(&listed, &args.names, !args.check)?;
+    let names: Vec<&str> = subjects
+        .iter()
+        .map(|subject| &*subject.listed.name)
+        .collect();
+    folder.build(&names)?;
+    let peers = Peers { args, folder };
+    if args.check {
+        return on_own_thread(|| peers.check(&subjects));
+    }
+    let (report, failed) = on_own_thread(|| peers.measure(&subjects))?;
+    let code = args
+        .output
+        .deliver_as(report, crate::report::side_by_side::write)?;
+    for error in &failed {
+        eprintln!("fixwire: {error}");
+    }
+    Ok(if failed.is_empty() {
+        code
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn print_list(listed: &[Listed]) -> Result<ExitCode, Error> {
+    let mut text = String::new();
+    for one in listed {
+        let (waits, modes) = (waits_word(one.waits), one.modes.join(", "));
+        text += &format!("{:<16} {waits:<7} {modes}\n", one.name);
+    }
+    super::output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Those that are named, or all; with the floors of their kinds before them if these are wanted.
+fn subjects(listed: &[Listed], names: &[String], with_floors: bool) -> Result<Vec<Subject>, Error> {
+    let find = |name: &str| {
+        let found = listed.iter().find(|one| one.name == name);
+        found.ok_or_else(|| {
+            let there: Vec<&str> = listed.iter().map(|one| &*one.name).collect();
+            Error::Acceptor(format!(
+                "no acceptor is called {name}; there are {}",
+                there.join(", ")
+            ))
+        })
+    };
+    let mut subjects = Vec::new();
+    let mut add = |listed: &Listed, mode: &str| {
+        let (listed, mode) = (listed.clone(), mode.to_owned());
+        let subject = Subject { listed, mode };
+        if !subjects.contains(&subject) {
+            subjects.push(subject);
+        }
+    };
+    let all = || listed.iter().map(|one| one.name.clone()).collect();
+    let names: Vec<String> = if names.is_empty() {
+        all()
+    } else {
+        names.to_vec()
+    };
+    for name in &names {
+        let (name, mode) = match name.split_once(':') {
+            Some((name, mode)) => (name, Some(mode)),
+            None => (&**name, None),
+        };
+        let one = find(name)?;
+        match mode {
+            Some(mode) => add(one, mode),
+            None => one.modes.iter().for_each(|mode| add(one, mode)),
+        }
+    }
+    if with_floors {
+        for (waits, name, _) in FLOORS {
+            if subjects.iter().any(|subject| subject.listed.waits == waits) {
+                let (listed, mode) = (find(name)?.clone(), FLOOR_MODE.to_owned());
+                subjects.retain(|subject| (&subject.listed, &subject.mode) != (&listed, &mode));
+                subjects.insert(0, Subject { listed, mode });
+            }
+        }
+    }
+    Ok(subjects)
+}
+
+struct Peers<'a> {
+    args: &'a PeersArgs,
+    folder: Folder,
+}
+
+impl Peers<'_> {
+    /// One line each; the exit code says whether all were right.
+    fn check(&self, subjects: &[Subject]) -> Result<ExitCode, Error> {
+        let _pinned = pin(self.args.load.two_cores()?.unzip().1)?;
+        let (mut passed, mut failed) = (0, 0);
+        for subject in subjects {
+            let paces = [Pace::PingPong, Pace::Flood];
+            let turn = self.turn(subject, 0, &paces, CHECKED, true, &mut |_, _| Ok(()));
+            let name = format!("{}:{}", subject.listed.name, subject.mode);
+            match turn {
+                Ok(()) => {
+                    passed += 1;
+                    super::output::print(&format!("ok   {name}\n"))?;
+                }
+                Err(error) => {
+                    failed += 1;
+                    super::output::print(&format!("BAD  {name}\n"))?;
+                    eprintln!("fixwire: {error}");
+                }
+            }
+        }
+        super::output::print(&format!("{passed} passed, {failed} failed\n"))?;
+        Ok(if failed == 0 {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        })
+    }
+
+    /// All rounds, and what went wrong with single acceptors: these have no row.
+    fn measure(&self, subjects: &[Subject]) -> Result<(Report, Vec<Error>), Error> {
+        let load = &self.args.load;
+        let (orders, paces) = (load.orders()?, load.paces());
+        let machine = Machine::read();
+        let _pinned = pin(load.two_cores()?.unzip().1)?;
+        let mut samples = self.args.output.sample_writer()?;
+        let mut runs = vec![vec![Vec::new(); paces.len()]; subjects.len()];
+        let mut failed: Vec<(usize, Error)> = Vec::new();
+        let mut progress = Progress::new(load.runs as usize * subjects.len());
+        for round in 1..=load.runs as usize {
+            for (index, subject) in subjects.iter().enumerate() {
+                let name = subject.name();
+                progress.step(&format!("round {round} of {}: {name}", load.runs));
+                if failed.iter().any(|(gone, _)| *gone == index) {
+                    continue;
+                }
+                let warm_up = subject.listed.warm_up.max(load.warm_up as usize);
+                let turn = self.turn(
+                    subject,
+                    warm_up,
+                    &paces,
+                    orders,
+                    round == 1,
+                    &mut |at, mut run| {
+                        samples.run(&name, paces[at], round, &mut run)?;
+                        runs[index][at].push(run);
+                        Ok(())
+                    },
+                );
+                if let Err(error) = turn {
+                    failed.push((index, error));
+                }
+            }
+        }
+        drop(progress);
+        let whole = |index: &usize| !failed.iter().any(|(gone, _)| gone == index);
+        let mut rows = Vec::new();
+        for (at, pace) in paces.iter().enumerate() {
+            for (waits, _, _) in FLOORS {
+                let mut kind: Vec<usize> = (0..subjects.len()).filter(whole).collect();
+                kind.retain(|index| subjects[*index].listed.waits == waits);
+                kind.sort_by_key(|index| !subjects[*index].is_floor());
+                rows.extend(kind.into_iter().map(|index| Row {
+                    pace: *pace,
+                    subject: subjects[index].name(),
+                    runs: std::mem::take(&mut runs[index][at]),
+                }));
+            }
+        }
+        let report = Report {
+            origin: Origin::here(),
+            scenario: "peers".to_owned(),
+            title: "FIX 4.2 order and report, each acceptor a process".to_owned(),
+            settings: format!(
+                "FIX.4.2 order ({ORDER_BYTES} bytes) and report ({REPORT_BYTES}) over TCP between a client that is only \
+                 sockets and each acceptor by turns; {}",
+                load.text()
+            ),
+            unit: Unit::Micros,
+            machine,
+            rows,
+            notes: vec![NOTE.to_owned()],
+            host_facts: None,
+        };
+        Ok((report, failed.into_iter().map(|(_, error)| error).collect()))
+    }
+
+    /// Starts one, warms it up, and gives a run at each pace to `keep`, with the place of the pace.
+    fn turn(
+        &self,
+        subject: &Subject,
+        warm_up: usize,
+        paces: &[Pace],
+        orders: usize,
+        looks: bool,
+        keep: &mut dyn FnMut(usize, Run) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Subject { listed, mode } = subject;
+        let core = self.args.load.two_cores()?.unzip().0;
+        let cores = match &self.args.acceptor_cores {
+            Some(cores) => Some(cores.clone()),
+            None => core.map(|core| core.to_string()),
+        };
+        let acceptor = self.folder.start(&listed.name, mode, cores.as_deref())?;
+        let failed = |error: Error| acceptor.failed(&error.to_string());
+        let config = config(self.args.folder.as_path(), acceptor.address);
+        let client = FixClient::connect(
+            config,
+            core,
+            acceptor.address,
+            listed.resets,
+            EXECUTION_REPORT,
+        );
+        let mut client = client.map_err(failed)?;
+        client.arena.arrivals = self.args.load.arrivals();
+        let mut measured = || {
+            client.run(Pace::PingPong, warm_up)?;
+            for (at, pace) in paces.iter().enumerate() {
+                let run = client.run(*pace, orders)?;
+                let faults = run.faults;
+                if faults.total() > 0 && looks && self.args.check {
+                    return Err(Error::Session(format!(
+                        "of {} orders {} were not answered, {} twice, {} out of order, {} wrongly",
+                        run.sent, faults.lost, faults.duplicate, faults.out_of_order, faults.wrong
+                    )));
+                }
+                keep(at, run)?;
+            }
+            Ok(())
+        };
+        let measured = measured().map_err(failed);
+        let waits = match (&measured, looks) {
+            (Ok(()), true) => check_waits(&acceptor, listed),
+            _ => Ok(()),
+        };
+        // How an acceptor takes a Logout is no matter here; what it did before is.
+        let stopped = client.stop();
+        measured.and(waits).and(stopped.or(Ok(())))
+    }
+}
+
+/// What stands below the tables.
+const NOTE: &str = "Medians over the rounds; x TCP: each round against the floor of the same round, whose server finds \
+     the end of each message, copies ClOrdID and answers without parsing. memory: no journal, no dictionary; persistent: as \
+     each engine keeps messages by default. Latency counts from when an order was due. ~: the machine's doing.";
+
+fn check_waits(acceptor: &Acceptor, listed: &Listed) -> Result<(), Error> {
+    let found = acceptor.waits()?;
+    if found == listed.waits {
+        return Ok(());
+    }
+    Err(acceptor.failed(&format!(
+        "the list says that it {}, but it {}",
+        waits_word(listed.waits),
+        waits_word(found)
+    )))
+}
+
+fn waits_word(waits: Waits) -> &'static str {
+    match waits {
+        Waits::Spins => "spins",
+        Waits::Sleeps => "sleeps",
+    }
+}
+
+/// The session that each acceptor has.
+fn config(folder: &Path, address: SocketAddr) -> PairConfig {
+    PairConfig {
+        peer: Some((address.ip().to_string(), address.port())),
+        initiator: "BENCH".to_owned(),
+        acceptor: "EXEC".to_owned(),
+        sessions: vec![Version::Fix42],
+        durability: Durability::Memory,
+        checked: true,
+        nodelay: true,
+        heart_bt_int_seconds: HEART_BT_INT,
+        patience: PATIENCE,
+        asked: None,
+        journals: folder.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(name: &str, waits: Waits) -> Listed {
+        Listed {
+            name: name.to_owned(),
+            modes: vec!["memory".to_owned(), "persistent".to_owned()],
+            waits,
+            resets: true,
+            warm_up: 0,
+        }
+    }
+
+    #[test]
+    fn names_bring_the_floors_of_their_kinds() {
+        let list = [
+            listed("raw", Waits::Spins),
+            listed("raw-block", Waits::Sleeps),
+            listed("artio", Waits::Spins),
+            listed("quickfixj", Waits::Sleeps),
+        ];
+        let of = |names: &[&str], floors| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            let subjects = subjects(&list, &names, floors);
+            subjects.map(|all| {
+                all.iter()
+                    .map(Subject::name)
+                    .collect::<Vec<_>>()
+                    .join(" / ")
+            })
+        };
+        assert_eq!(
+            of(&["artio", "raw:memory", "artio:memory"], true).unwrap(),
+            "tcp floor, spins / artio:memory / artio:persistent"
+        );
+        assert_eq!(
+            of(&["quickfixj:sync", "raw"], true).unwrap(),
+            "tcp floor, sleeps / tcp floor, spins / quickfixj:sync / raw:persistent"
+        );
+        assert_eq!(
+            of(&["quickfixj:memory"], false).unwrap(),
+            "quickfixj:memory"
+        );
+        assert_eq!(of(&[], false).unwrap().split(" / ").count(), 8);
+        let error = of(&["quickfix"], true).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "no acceptor is called quickfix; there are raw, raw-block, artio, quickfixj"
+        );
+    }
+}
