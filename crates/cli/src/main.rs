@@ -113,7 +113,7 @@ enum Command {
     Analyse(analyse::AnalyseCommand),
     /// Measures latency
     #[command(subcommand)]
-    Bench(fixwire_lab::bench::Command),
+    Bench(Box<fixwire_lab::bench::Command>),
     /// Checks this machine for low latency: what is wrong, how to mend it, and what that costs
     Doctor(fixwire_lab::doctor::DoctorArgs),
 }
@@ -135,7 +135,7 @@ fn main() -> ExitCode {
         Command::HashPassword => password::run(),
         Command::Analyse(command) => analyse::run(&command),
         Command::Bench(command) => {
-            fixwire_lab::bench::run(command).map_err(|error| Failure::Text(error.to_string()))
+            fixwire_lab::bench::run(*command).map_err(|error| Failure::Text(error.to_string()))
         }
         Command::Doctor(args) => {
             fixwire_lab::doctor::run(&args).map_err(|error| Failure::Text(error.to_string()))

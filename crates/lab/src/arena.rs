@@ -158,7 +158,7 @@ impl Arena {
         };
         self.timed(task, |arena| {
             let load = Load::new(pace, orders, PATIENCE.as_nanos() as u64);
-            let mut load = load.arriving(arena.arrivals);
+            let mut load = load.arriving(&arena.arrivals);
             let (clock, alone) = (arena.clock, arena.alone);
             arena
                 .floor

@@ -1,7 +1,12 @@
-//! How the orders of an open loop are spread: at equal gaps, or at random ones.
+//! How the orders of an open loop are spread: at equal gaps, at random ones, or at those of a log.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
 
 use clap::ValueEnum;
 use fastrand::Rng;
+use fixwire_protocol::Timestamp;
 
 /// How gaps between orders are drawn. Their mean is the rate's.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
@@ -16,12 +21,14 @@ pub enum Spread {
 }
 
 /// When orders of an open loop arrive. The same seed gives the same schedule.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Arrivals {
     /// How gaps are drawn.
     pub spread: Spread,
     /// Where drawing begins.
     pub seed: u64,
+    /// Gaps that are taken instead, one after the other and then again.
+    pub recorded: Option<RecordedGaps>,
 }
 
 impl Arrivals {
@@ -29,23 +36,31 @@ impl Arrivals {
     ///
     /// The gaps are scaled so that the order after the last would be due when the rate says: a schedule has its
     /// rate exactly. No two orders are due at once.
-    pub fn offsets(self, orders: usize, rate: u32) -> Vec<u64> {
-        let gap: fn(&mut Rng) -> f64 = match self.spread {
-            Spread::Fixed => return Vec::new(),
-            // From 0 up to, but not, 1: its complement has a logarithm.
-            Spread::Poisson => |random| -(1.0 - random.f64()).ln(),
-            Spread::Uniform => Rng::f64,
-        };
+    pub fn offsets(&self, orders: usize, rate: u32) -> Vec<u64> {
         let mut random = Rng::with_seed(self.seed);
+        let mut recorded = self
+            .recorded
+            .iter()
+            .flat_map(|recorded| recorded.gaps.iter().cycle());
+        let mut gap = || match (recorded.next(), self.spread) {
+            (Some(gap), _) => *gap,
+            // From 0 up to, but not, 1: its complement has a logarithm.
+            (None, Spread::Poisson) => -(1.0 - random.f64()).ln(),
+            (None, Spread::Uniform) => random.f64(),
+            (None, Spread::Fixed) => 1.0,
+        };
+        if self.spread == Spread::Fixed && self.recorded.is_none() {
+            return Vec::new();
+        }
         let mut sum = 0.0;
         let starts: Vec<f64> = (0..orders)
             .map(|_| {
                 let start = sum;
-                sum += gap(&mut random);
+                sum += gap();
                 start
             })
             .collect();
-        let scale = orders as f64 * 1e9 / f64::from(rate.max(1)) / sum;
+        let scale = orders as f64 * 1e9 / f64::from(rate.max(1)) / sum.max(f64::MIN_POSITIVE);
         let mut next = 0;
         let offsets = starts.into_iter().map(|start| {
             let due = next.max((start * scale) as u64);
@@ -54,6 +69,79 @@ impl Arrivals {
         });
         offsets.collect()
     }
+}
+
+/// The gaps between the orders of a log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedGaps {
+    /// The log, as it was named.
+    pub name: String,
+    /// Orders a second in the log, on the average.
+    pub rate: f64,
+    /// Nanoseconds from each order to the next one; some are above 0.
+    gaps: Arc<[f64]>,
+}
+
+/// Messages that are orders: NewOrderSingle, NewOrderList, OrderCancelRequest, OrderCancelReplaceRequest,
+/// NewOrderCross, NewOrderMultileg, MultilegOrderCancelReplace.
+const ORDERS: [&[u8]; 7] = [b"D", b"E", b"F", b"G", b"s", b"AB", b"AC"];
+
+impl RecordedGaps {
+    /// Reads the orders of a log: lines with a message in them, its fields parted by SOH or `|`. SendingTime(52) says
+    /// when each was sent.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the file: it cannot be read, an order in it has no time, or there are no two orders at
+    /// different times.
+    pub fn read(path: &str) -> Result<Self, String> {
+        let bytes = fs::read(Path::new(path)).map_err(|error| error.to_string())?;
+        let mut times = Vec::new();
+        for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+            match order_time(line) {
+                Some(Some(time)) => times.push(time),
+                Some(None) => {
+                    return Err(format!(
+                        "line {}: an order without a SendingTime(52) that can be read",
+                        index + 1
+                    ));
+                }
+                None => {}
+            }
+        }
+        Self::of(path, times).ok_or_else(|| {
+            "there are no two orders (35=D, E, F, G, s, AB, AC) at different times in it".to_owned()
+        })
+    }
+
+    /// The gaps between orders that were sent at these times.
+    fn of(name: &str, mut times: Vec<i64>) -> Option<Self> {
+        // A log of several sessions may not be in their order.
+        times.sort_unstable();
+        let took = times.last()? - times.first()?;
+        let gaps = times.windows(2).map(|pair| (pair[1] - pair[0]) as f64);
+        (took > 0).then(|| Self {
+            name: name.to_owned(),
+            rate: (times.len() - 1) as f64 * 1e9 / took as f64,
+            gaps: gaps.collect(),
+        })
+    }
+}
+
+/// When the order of a line was sent, `None` in it when that cannot be read; `None` when it has no order.
+fn order_time(line: &[u8]) -> Option<Option<i64>> {
+    let start = line
+        .windows(6)
+        .position(|bytes| bytes == b"8=FIX." || bytes == b"8=FIXT")?;
+    let message = &line[start..];
+    let delimiter = *message.iter().find(|byte| [0x01, b'|'].contains(*byte))?;
+    let mut fields = message.split(|byte| *byte == delimiter);
+    let msg_type = fields.find_map(|field| field.strip_prefix(b"35="))?;
+    if !ORDERS.contains(&msg_type) {
+        return None;
+    }
+    let time = fields.find_map(|field| field.strip_prefix(b"52="));
+    Some(time.and_then(|time| Some(Timestamp::parse(time).ok()?.0)))
 }
 
 #[cfg(test)]
@@ -65,7 +153,12 @@ mod tests {
         // Of an exponential gap the deviation is its mean, of a uniform one 1/sqrt(3) of it.
         for (spread, deviation) in [(Spread::Poisson, 1.0), (Spread::Uniform, 0.577)] {
             for seed in 0..5 {
-                let offsets = Arrivals { spread, seed }.offsets(100_000, 50_000);
+                let arrivals = Arrivals {
+                    spread,
+                    seed,
+                    recorded: None,
+                };
+                let offsets = arrivals.offsets(100_000, 50_000);
                 let gaps = offsets.windows(2).map(|pair| pair[1] - pair[0]);
                 let gaps: Vec<f64> = gaps.map(|gap| gap as f64).collect();
                 let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
@@ -83,13 +176,73 @@ mod tests {
     #[test]
     fn a_seed_is_one_schedule_whose_orders_are_all_apart() {
         let of = |seed| {
-            let spread = Spread::Poisson;
-            Arrivals { spread, seed }.offsets(10_000, 10_000_000)
+            let arrivals = Arrivals {
+                spread: Spread::Poisson,
+                seed,
+                recorded: None,
+            };
+            arrivals.offsets(10_000, 10_000_000)
         };
         assert_eq!(of(1), of(1));
         assert_ne!(of(1), of(2));
         assert_eq!(of(1)[0], 0);
         assert!(of(1).windows(2).all(|pair| pair[0] < pair[1]));
         assert!(Arrivals::default().offsets(10, 50_000).is_empty());
+    }
+
+    #[test]
+    fn gaps_of_a_log_are_scaled_to_the_rate_and_come_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("messages.log");
+        let line = |msg_type, time| {
+            format!(
+                "20260821-13:30:00.5 : 8=FIX.4.2|9=1|35={msg_type}|34=7|52=20260821-13:30:{time}|10=0|\n"
+            )
+        };
+        // A burst of three, a pause and one more; the report between them is no order.
+        let log = [
+            line("D", "00.000"),
+            line("8", "00.001"),
+            line("F", "00.001"),
+            line("G", "00.003").replace('|', "\x01"),
+            "a line without a message\n".to_owned(),
+            line("D", "00.010"),
+        ];
+        fs::write(&path, log.concat()).unwrap();
+        let recorded = RecordedGaps::read(path.to_str().unwrap()).unwrap();
+        assert_eq!(recorded.rate, 300.0);
+        let arrivals = Arrivals {
+            recorded: Some(recorded),
+            ..Arrivals::default()
+        };
+        // 1, 2 and 7 ms, for 3 orders at 3,000 a second; then from the beginning.
+        assert_eq!(arrivals.offsets(3, 3_000), [0, 100_000, 300_000]);
+        assert_eq!(
+            arrivals.offsets(6, 3_000)[3..],
+            [1_000_000, 1_100_000, 1_300_000]
+        );
+    }
+
+    #[test]
+    fn a_log_without_orders_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("messages.log");
+        let read = |text: &str| {
+            fs::write(&path, text).unwrap();
+            RecordedGaps::read(path.to_str().unwrap()).unwrap_err()
+        };
+        let order = "8=FIX.4.2|35=D|52=20260821-13:30:00|10=0|\n";
+        assert!(read("").starts_with("there are no two orders"));
+        assert!(read(&order.repeat(2)).starts_with("there are no two orders"));
+        let untimed = format!("{order}8=FIX.4.2|35=D|52=noon|10=0|\n");
+        assert_eq!(
+            read(&untimed),
+            "line 2: an order without a SendingTime(52) that can be read"
+        );
+        assert!(
+            RecordedGaps::read("/no/such/file")
+                .unwrap_err()
+                .contains("No such file")
+        );
     }
 }

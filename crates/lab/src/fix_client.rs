@@ -189,7 +189,7 @@ impl FixClient {
         } = self;
         let (run, ()) = arena.timed(*meanwhile, |arena| {
             let load = Load::new(pace, orders, config.patience.as_nanos() as u64);
-            let mut load = load.arriving(arena.arrivals);
+            let mut load = load.arriving(&arena.arrivals);
             let (first, others) = sessions.split_at_mut(1);
             let version = config.sessions[others.len()];
             let venue = others.last_mut().zip(reports.as_mut());

@@ -184,7 +184,7 @@ impl Load {
 
     /// The same, with the orders of an open loop spread otherwise.
     #[must_use]
-    pub fn arriving(mut self, arrivals: Arrivals) -> Self {
+    pub fn arriving(mut self, arrivals: &Arrivals) -> Self {
         if let Pace::PerSecond(rate) = self.pace {
             self.offsets = arrivals.offsets(self.orders, rate);
         }

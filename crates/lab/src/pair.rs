@@ -303,7 +303,7 @@ impl<H: Host> Pair<H> {
         let (clock, engine, marks) = (self.clock, &mut self.engine, &self.marks);
         let patience = self.patience.as_nanos() as u64;
         let run = self.arena.timed(Task::Engine, |arena| {
-            let mut load = Load::new(pace, orders, patience).arriving(arena.arrivals);
+            let mut load = Load::new(pace, orders, patience).arriving(&arena.arrivals);
             if let Some(marks) = marks {
                 marks.begin(orders);
             }

@@ -201,6 +201,7 @@ fn a_delay_of_the_acceptor_is_in_the_figures() {
 fn load() -> LoadArgs {
     LoadArgs {
         arrivals: Spread::Poisson,
+        arrivals_from: None,
         seed: 1,
         flood: false,
         rate: vec![5_000],

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::output::OutputArgs;
 use crate::arena::pin;
-use crate::arrivals::{Arrivals, Spread};
+use crate::arrivals::{Arrivals, RecordedGaps, Spread};
 use crate::error::Error;
 use crate::load::Pace;
 use crate::machine;
@@ -29,6 +29,10 @@ pub struct LoadArgs {
     /// How the orders of an open loop are spread
     #[arg(long, value_enum, default_value_t = Spread::Fixed)]
     pub arrivals: Spread,
+
+    /// Instead, spread them as the orders of a log were sent (SendingTime), scaled to each rate
+    #[arg(long, value_name = "LOG", conflicts_with = "arrivals", value_parser = RecordedGaps::read)]
+    pub arrivals_from: Option<RecordedGaps>,
 
     /// Seed of the random arrivals; runs with one seed have one schedule
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -63,6 +67,7 @@ impl Default for LoadArgs {
         Self {
             rate: vec![2_000, 10_000, 50_000],
             arrivals: Spread::Fixed,
+            arrivals_from: None,
             seed: 1,
             flood: false,
             no_ping_pong: false,
@@ -111,6 +116,7 @@ impl LoadArgs {
         Arrivals {
             spread: self.arrivals,
             seed: self.seed,
+            recorded: self.arrivals_from.clone(),
         }
     }
 
@@ -195,10 +201,14 @@ impl LoadArgs {
 
     /// The counts, as a table's first line says them.
     pub(super) fn text(&self) -> String {
-        let spread = match self.arrivals {
-            Spread::Fixed => String::new(),
-            Spread::Poisson => format!(", Poisson arrivals of seed {}", self.seed),
-            Spread::Uniform => format!(", uniform gaps of seed {}", self.seed),
+        let spread = match (&self.arrivals_from, self.arrivals) {
+            (Some(log), _) => format!(
+                ", spread as in {} ({:.1} orders/s there)",
+                log.name, log.rate
+            ),
+            (None, Spread::Fixed) => String::new(),
+            (None, Spread::Poisson) => format!(", Poisson arrivals of seed {}", self.seed),
+            (None, Spread::Uniform) => format!(", uniform gaps of seed {}", self.seed),
         };
         format!(
             "warm-up {}, {} orders a run, {} runs{spread}",

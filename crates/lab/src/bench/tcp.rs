@@ -107,7 +107,7 @@ impl Remote {
         orders: usize,
     ) -> Result<Run, Error> {
         let load = Load::new(pace, orders, PATIENCE.as_nanos() as u64);
-        let mut load = load.arriving(arrivals);
+        let mut load = load.arriving(&arrivals);
         self.ends.enter(End::Near);
         let (usage, noise) = (UsageReading::take(), Noise::read());
         self.watch.begin(&self.ends, End::Near);
