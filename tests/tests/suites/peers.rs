@@ -3,10 +3,12 @@
 //! `PEERS=all` builds and asks every acceptor of `peers/peers.list`, not only those that other suites build.
 
 use std::process::{Command, Output};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use fixwire_lab::load::Pace;
+use fixwire_lab::report::{FLOOR_SLEEPS, FLOOR_SPINS, result_file};
 use fixwire_rigs::packages::workspace;
-use fixwire_rigs::server::binary;
+use fixwire_rigs::server::{binary, scratch};
 
 /// Acceptors whose packages other suites need too.
 const COMMON: [&str; 7] = [
@@ -29,14 +31,22 @@ const FAULTS: [(&str, &str); 4] = [
     ),
 ];
 
-/// The acceptors of one check have the cores for themselves.
-fn check(names: &[String]) -> Output {
+/// The acceptors of one test have the cores for themselves.
+fn cores() -> MutexGuard<'static, ()> {
     static CORES: Mutex<()> = Mutex::new(());
-    let _cores = CORES.lock().unwrap_or_else(PoisonError::into_inner);
+    CORES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn bench() -> Command {
     let mut command = Command::new(binary().expect("fixwire is built"));
-    command.args(["bench", "peers", "--check"]).args(names);
-    command.current_dir(workspace());
-    command.output().expect("fixwire runs")
+    command.args(["bench", "peers"]).current_dir(workspace());
+    command
+}
+
+fn check(names: &[String]) -> Output {
+    let _cores = cores();
+    let output = bench().arg("--check").args(names).output();
+    output.expect("fixwire runs")
 }
 
 /// 4,000 orders each, and how it waits.
@@ -70,6 +80,66 @@ fn a_wrong_answer_is_counted_as_what_it_is() {
         assert!(
             line.is_some_and(|line| line.ends_with(counted)),
             "{fault}: {stderr}"
+        );
+    }
+}
+
+#[test]
+fn engines_stand_beside_the_floor_of_their_kind() {
+    let _cores = cores();
+    let folder = scratch("peers").expect("a folder");
+    let result = folder.join("peers.json");
+    let mut command = bench();
+    command.args([
+        "fixwire:memory",
+        "fixwire-spin:memory",
+        "--rate",
+        "2000",
+        "--flood",
+    ]);
+    command.args([
+        "--iterations",
+        "500",
+        "--warm-up",
+        "200",
+        "--runs",
+        "2",
+        "--json",
+    ]);
+    let output = command.arg(&result).output().expect("fixwire runs");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stdout}{stderr}");
+    for line in stdout.lines() {
+        // A path is as long as it is.
+        assert!(line.chars().count() <= 80 || line.contains('/'), "{line}");
+    }
+    let report = result_file::read(&result).expect("a result file");
+    for pace in [Pace::PingPong, Pace::PerSecond(2_000), Pace::Flood] {
+        let rows: Vec<_> = report.rows.iter().filter(|row| row.pace == pace).collect();
+        let subjects: Vec<_> = rows.iter().map(|row| &*row.subject).collect();
+        let expected = [
+            FLOOR_SPINS,
+            "fixwire-spin:memory",
+            FLOOR_SLEEPS,
+            "fixwire:memory",
+        ];
+        assert_eq!(subjects, expected);
+        for row in &rows {
+            assert_eq!(row.runs.len(), 2, "{}", row.subject);
+            assert!(
+                row.runs.iter().all(|run| run.sent == 500),
+                "{}",
+                row.subject
+            );
+        }
+        assert_eq!(
+            report.floor_of(rows[1]).map(|floor| &*floor.subject),
+            Some(FLOOR_SPINS)
+        );
+        assert_eq!(
+            report.floor_of(rows[3]).map(|floor| &*floor.subject),
+            Some(FLOOR_SLEEPS)
         );
     }
 }

@@ -129,3 +129,30 @@ fn a_terminal_has_a_bar_and_a_pipe_has_none() {
     );
     assert!(output.status.success() && !output.stdout.contains(&0x1b));
 }
+
+#[test]
+fn orders_are_spread_as_those_of_a_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("messages.log");
+    let order = |time: &str| format!("8=FIX.4.2|9=9|35=D|34=2|52=20260821-13:30:{time}|10=000|\n");
+    std::fs::write(&log, order("00.000") + &order("00.001") + &order("00.010")).unwrap();
+    let tcp = |log: &str| {
+        let mut command = fixwire();
+        command.args(["bench", "tcp", "--details", "--arrivals-from", log]);
+        command.args(LOAD).output().unwrap()
+    };
+    let output = tcp(log.to_str().unwrap());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}");
+    let said = format!("spread as in {} (200.0 orders/s there)", log.display());
+    assert!(text.contains(&said), "{text}");
+
+    std::fs::write(&log, "nothing\n").unwrap();
+    let output = tcp(log.to_str().unwrap());
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success());
+    assert!(
+        text.contains("--arrivals-from") && text.contains("no two orders"),
+        "{text}"
+    );
+}

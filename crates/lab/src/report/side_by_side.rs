@@ -57,7 +57,12 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     }
     let origin = &report.origin;
     paragraph(&format!("{}, {}", origin.date, report.machine), "  ", to)?;
-    paragraph(&origin.command, "  ", to)
+    // By which path the program was called is no matter.
+    let flags = origin
+        .command
+        .split_once(' ')
+        .map_or("", |(_, flags)| flags);
+    paragraph(&format!("fixwire {flags}"), "  ", to)
 }
 
 /// The floor that rows begin with, and those that are held against it.
