@@ -13,6 +13,8 @@
 //! pair       two engines that trade with each other
 //! trader     the application that sends orders and times their reports
 //! scenario   the order and the report of the published benchmark
+//! push       reports that an acceptor sends unasked, timed one way
+//! codec      orders of a given length parsed, checked and written
 //! hot_path   parts of the work on one order, each by itself
 //! driven     the engine and the gateway over sockets that are memory, for counting
 //! storm      a reconnect storm of many sessions over the same sockets
@@ -45,6 +47,7 @@ pub mod bare_write;
 pub mod bench;
 pub mod client;
 pub mod clock;
+pub mod codec;
 pub mod compare;
 pub mod distance;
 pub mod doctor;
@@ -66,6 +69,7 @@ pub mod pair;
 pub mod pipe;
 pub mod progress;
 pub mod published;
+pub mod push;
 pub mod report;
 pub mod scenario;
 pub mod series;

@@ -129,7 +129,7 @@ pub struct Outcome {
 }
 
 /// How long a run listens after the last answer, nanoseconds: a second one would come at once.
-const LINGER: u64 = 2_000_000;
+pub(crate) const LINGER: u64 = 2_000_000;
 
 impl Default for Outcome {
     /// Nothing was sent.

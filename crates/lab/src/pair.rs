@@ -21,6 +21,7 @@ use crate::arena::{Arena, Task};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::load::{Load, Pace, State};
+use crate::push::Pushed;
 use crate::report::Run;
 use crate::stages::marks::{MarkingHost, PairMarks};
 use crate::stages::{StagedOrder, Stages};
@@ -190,8 +191,22 @@ impl Pair {
         far_core: Option<usize>,
         app: A,
     ) -> Result<Self, Error> {
+        Self::start_by(Clock::start(), config, far_core, app)
+    }
+
+    /// The same by a clock that `app` reads too.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pair::start`].
+    pub fn start_by<A: Application + Send + 'static>(
+        clock: Clock,
+        config: &PairConfig,
+        far_core: Option<usize>,
+        app: A,
+    ) -> Result<Self, Error> {
         let same = (|os| os, |os| os);
-        Self::start_around(config, far_core, app, Clock::start(), None, same)
+        Self::start_around(config, far_core, app, clock, None, same)
     }
 }
 
@@ -309,33 +324,41 @@ impl<H: Host> Pair<H> {
             }
             load.begin(clock.now());
             engine.application_mut().load = Some(load);
-            let alone = arena.is_alone();
-            let (mut state, mut logged_on, mut moves) = (State::Running, true, 0);
-            while state == State::Running && logged_on {
-                engine.turn().map_err(engine_error)?;
-                let trader = engine.application_mut();
-                logged_on = trader.is_logged_on();
-                let Some(load) = &trader.load else { break };
-                let now = clock.now();
-                state = load.state(now);
-                arena.watch.turned(
-                    now,
-                    load.moves() > std::mem::replace(&mut moves, load.moves()),
-                );
-                if alone {
-                    Arena::pause(true);
-                }
-            }
+            let logged_on = turns(engine, arena, clock)?;
             let load = engine.application_mut().load.take();
             let staged = marks.as_ref().zip(load.as_ref());
             let staged = staged.map(|(marks, load)| marks.end(load));
             let outcome = load.map(Load::close).unwrap_or_default();
             Ok((outcome, (logged_on, staged)))
         });
-        match run {
-            Ok((run, (true, staged))) => Ok((run, staged)),
-            Ok((_, (false, _))) => Err(self.session_error("the session ended during a run")),
-            Err(error) => Err(error),
+        let (run, (logged_on, staged)) = run?;
+        self.finished(run, logged_on).map(|run| (run, staged))
+    }
+
+    /// One run in which the acceptor, a [`Pusher`](crate::push::Pusher), sends reports.
+    ///
+    /// # Errors
+    ///
+    /// An engine failed or a session ended.
+    pub fn receive(&mut self, mut pushed: Pushed) -> Result<Run, Error> {
+        let (clock, engine) = (self.clock, &mut self.engine);
+        let (run, logged_on) = self.arena.timed(Task::Engine, |arena| {
+            pushed.begin(clock.now());
+            engine.application_mut().pushed = Some(pushed);
+            let logged_on = turns(engine, arena, clock)?;
+            let pushed = engine.application_mut().pushed.take();
+            let outcome = pushed.map(Pushed::close).unwrap_or_default();
+            Ok((outcome, logged_on))
+        })?;
+        self.finished(run, logged_on)
+    }
+
+    /// A run during which the session was logged on to its end.
+    fn finished(&self, run: Run, logged_on: bool) -> Result<Run, Error> {
+        if logged_on {
+            Ok(run)
+        } else {
+            Err(self.session_error("the session ended during a run"))
         }
     }
 
@@ -365,6 +388,33 @@ impl<H: Host> Pair<H> {
             None => what.to_owned(),
         })
     }
+}
+
+/// Turns the engine until the run of its trader is over, or its session; whether it is still logged on.
+fn turns<H: Host>(
+    engine: &mut Engine<Trader, H>,
+    arena: &mut Arena,
+    clock: Clock,
+) -> Result<bool, Error> {
+    let alone = arena.is_alone();
+    let (mut state, mut logged_on, mut before) = (State::Running, true, 0);
+    while state == State::Running && logged_on {
+        engine.turn().map_err(engine_error)?;
+        let trader = engine.application_mut();
+        logged_on = trader.is_logged_on();
+        let now = clock.now();
+        let Some((goes_on, moves)) = trader.progress(now) else {
+            break;
+        };
+        state = goes_on;
+        arena
+            .watch
+            .turned(now, moves > std::mem::replace(&mut before, moves));
+        if alone {
+            Arena::pause(true);
+        }
+    }
+    Ok(logged_on)
 }
 
 /// Asks for the status each millisecond while that is wanted, until the engine or who wants it is gone.

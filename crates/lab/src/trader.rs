@@ -6,7 +6,8 @@ use fixwire_protocol::{
 
 use crate::client::BATCH;
 use crate::clock::Clock;
-use crate::load::Load;
+use crate::load::{Load, State};
+use crate::push::Pushed;
 use crate::scenario::{EXECUTION_REPORT, OrderWriter};
 
 /// The only session of its engine.
@@ -17,6 +18,8 @@ const SESSION: SessionId = SessionId(0);
 pub struct Trader {
     /// The books of the run in progress.
     pub load: Option<Load>,
+    /// The books of a run in which the acceptor pushes reports, while there is one.
+    pub pushed: Option<Pushed>,
     logged_on: bool,
     clock: Clock,
     writer: OrderWriter,
@@ -27,6 +30,7 @@ impl Trader {
     pub fn new(clock: Clock) -> Self {
         Self {
             load: None,
+            pushed: None,
             logged_on: false,
             clock,
             writer: OrderWriter::default(),
@@ -37,22 +41,55 @@ impl Trader {
     pub fn is_logged_on(&self) -> bool {
         self.logged_on
     }
+
+    /// Whether the run in progress goes on, and what has happened in it so far; `None` between two runs.
+    pub fn progress(&self, now: u64) -> Option<(State, usize)> {
+        match (&self.load, &self.pushed) {
+            (Some(load), _) => Some((load.state(now), load.moves())),
+            (None, Some(pushed)) => Some((pushed.state(now), pushed.moves())),
+            (None, None) => None,
+        }
+    }
+
+    /// A message that the acceptor sent unasked.
+    fn on_pushed(
+        &mut self,
+        begun: Option<u64>,
+        now: Now,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        let at = self.clock.now();
+        let Some(pushed) = &mut self.pushed else {
+            return Ok(());
+        };
+        let Some(begun) = begun else {
+            pushed.wrong();
+            return Ok(());
+        };
+        if pushed.arrived(begun, at) {
+            let cl_ord_id = self.clock.to_wall(at);
+            self.writer
+                .write(outbox, SESSION, cl_ord_id, now.wall)
+                .map_err(|_| Refusal::NotAvailable)?;
+        }
+        Ok(())
+    }
 }
 
 impl Application for Trader {
     fn on_message(
         &mut self,
-        _now: Now,
+        now: Now,
         _from: SessionId,
         message: &Message<'_>,
-        _outbox: &mut Outbox,
+        outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
-        let Some(load) = &mut self.load else {
-            return Ok(());
-        };
         let intended = match message.uint(tag::CL_ORD_ID) {
             Some(Ok(wall)) if message.msg_type() == EXECUTION_REPORT => self.clock.from_wall(wall),
             _ => None,
+        };
+        let Some(load) = &mut self.load else {
+            return self.on_pushed(intended, now, outbox);
         };
         match intended {
             Some(intended) => load.answered(intended, self.clock.now()),

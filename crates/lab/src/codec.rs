@@ -1,0 +1,227 @@
+//! The codec alone: orders of a given length parsed, checked and written, without a session or a journal.
+//!
+//! The orders are hot in cache and differ by their MsgSeqNum, so figures are a floor of what a running engine needs.
+
+use fixwire_protocol::{
+    Body, Decoder, Frame, HeaderTemplate, Message, Outbox, SOH, SessionId, frame, tag,
+};
+
+use crate::error::Error;
+use crate::numbered::Numbered;
+use crate::scenario::NEW_ORDER_SINGLE;
+
+/// What is done with one order.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum CodecWork {
+    /// Finds its end in the stream, which takes BodyLength and CheckSum, and splits it into fields.
+    Parse,
+    /// Writes it with header and trailer. Nothing is read.
+    Encode,
+    /// Parses it, checks BodyLength, CheckSum, MsgSeqNum and the CompIDs, and writes an order as long as it.
+    Relay,
+}
+
+impl CodecWork {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Parse, Self::Encode, Self::Relay];
+
+    /// Its name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Parse => "parse",
+            Self::Encode => "encode",
+            Self::Relay => "decode, 4 checks, encode",
+        }
+    }
+}
+
+/// How long the order is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum OrderSize {
+    /// 100 bytes: ClOrdID, Symbol, Side, OrderQty and OrdType.
+    Small,
+    /// 160 bytes: HandlInst, TransactTime and Price as well.
+    Usual,
+}
+
+impl OrderSize {
+    /// Both of them.
+    pub const ALL: [Self; 2] = [Self::Small, Self::Usual];
+
+    /// Bytes from BeginString to the end of the trailer.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::Small => 100,
+            Self::Usual => 160,
+        }
+    }
+
+    fn fill(self, order: &mut Body<'_>) {
+        match self {
+            Self::Small => order.field(tag::CL_ORD_ID, b"12"),
+            Self::Usual => order
+                .field(tag::CL_ORD_ID, b"179525316412345678")
+                .char(tag::HANDL_INST, b'3'),
+        };
+        let symbol: &[u8] = match self {
+            Self::Small => b"LCO",
+            Self::Usual => b"LCOM1",
+        };
+        order.field(tag::SYMBOL, symbol).char(tag::SIDE, b'1');
+        if self == Self::Usual {
+            order.field(tag::TRANSACT_TIME, TIME);
+        }
+        order.uint(tag::ORDER_QTY, 1).char(tag::ORD_TYPE, b'2');
+        if self == Self::Usual {
+            order.uint(tag::PRICE, 200);
+        }
+    }
+}
+
+/// When everything here happens.
+const TIME: &[u8] = b"20260821-13:30:00.123";
+/// CompIDs of who sends the order and of who gets it.
+const SENDER: &[u8] = b"A";
+const TARGET: &[u8] = b"B";
+/// MsgSeqNum of the first order: all have six digits.
+const FIRST_SEQ: u64 = 100_000;
+/// Most orders of one [`Codec`].
+pub const MOST_ORDERS: u64 = 899_000;
+/// Longest message taken, bytes.
+const MAX_MESSAGE: usize = 4096;
+
+/// An order that is read or written again and again.
+pub struct Codec {
+    size: OrderSize,
+    order: Numbered,
+    decoder: Decoder,
+    header: HeaderTemplate,
+    outbox: Outbox,
+    next_in: u64,
+    next_out: u64,
+}
+
+impl Codec {
+    /// Prepares the order.
+    ///
+    /// # Errors
+    ///
+    /// It has another length, which a test rules out.
+    pub fn new(size: OrderSize) -> Result<Self, Error> {
+        let header = HeaderTemplate::new(b"FIX.4.2", SENDER, TARGET, &[]);
+        let mut codec = Self {
+            size,
+            order: Numbered::new(vec![SOH; 7], &[]),
+            decoder: Decoder::with_capacity(64),
+            outbox: Outbox::new(4096, 4, header.room()),
+            header,
+            next_in: FIRST_SEQ,
+            next_out: FIRST_SEQ,
+        };
+        codec.write()?;
+        let bytes = codec.outbox.sealed(0).to_vec();
+        if bytes.len() != size.bytes() {
+            return Err(refused("length"));
+        }
+        codec.order = Numbered::new(bytes, &["34"]);
+        codec.next_out = FIRST_SEQ;
+        Ok(codec)
+    }
+
+    /// Does the work once, with the next order. At most [`MOST_ORDERS`] times.
+    ///
+    /// # Errors
+    ///
+    /// The order failed a check, which a test rules out.
+    #[inline]
+    pub fn run(&mut self, work: CodecWork) -> Result<(), Error> {
+        if work != CodecWork::Encode {
+            let bytes = self.order.take();
+            let Frame::Whole { skip: 0, len } = frame::next(bytes, MAX_MESSAGE) else {
+                return Err(refused("BodyLength and CheckSum"));
+            };
+            let message = self.decoder.decode(&bytes[..len]);
+            if work == CodecWork::Relay && !is_expected(&message, self.next_in) {
+                return Err(refused("MsgSeqNum and CompIDs"));
+            }
+            std::hint::black_box(message);
+            self.next_in += 1;
+        }
+        if work != CodecWork::Parse {
+            self.write()?;
+            std::hint::black_box(self.outbox.sealed(0));
+        }
+        Ok(())
+    }
+
+    fn write(&mut self) -> Result<(), Error> {
+        self.outbox.clear();
+        let mut order = self.outbox.begin(SessionId(0), NEW_ORDER_SINGLE);
+        self.size.fill(&mut order);
+        order.finish().map_err(|_| refused("outbox"))?;
+        self.outbox.seal(0, &self.header, self.next_out, TIME);
+        self.next_out += 1;
+        Ok(())
+    }
+}
+
+/// Whether it has this MsgSeqNum and our CompIDs, and every field a value.
+#[inline]
+fn is_expected(message: &Message<'_>, number: u64) -> bool {
+    message.fault().is_none()
+        && message.seq_num() == Some(Ok(number))
+        && message.get(tag::SENDER_COMP_ID) == Some(SENDER)
+        && message.get(tag::TARGET_COMP_ID) == Some(TARGET)
+}
+
+#[cold]
+fn refused(by: &str) -> Error {
+    Error::Engine(format!("the order of the codec was refused by: {by}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_work_takes_every_order() {
+        for (size, work) in OrderSize::ALL
+            .into_iter()
+            .flat_map(|size| CodecWork::ALL.map(|work| (size, work)))
+        {
+            let mut codec = Codec::new(size).unwrap();
+            for turn in 0..3_000 {
+                codec
+                    .run(work)
+                    .unwrap_or_else(|error| panic!("{size:?} {work:?} {turn}: {error}"));
+            }
+        }
+    }
+
+    #[test]
+    fn each_check_refuses_an_order() {
+        let mut codec = Codec::new(OrderSize::Usual).unwrap();
+        let good = codec.outbox.sealed(0).to_vec();
+        let mut told = |change: &dyn Fn(Vec<u8>) -> Vec<u8>, next_in| {
+            codec.order = Numbered::new(change(good.clone()), &[]);
+            codec.next_in = next_in;
+            codec.run(CodecWork::Relay).map_err(|error| error.to_string())
+        };
+        assert_eq!(told(&|order| order, FIRST_SEQ), Ok(()));
+        let other_sum = |mut order: Vec<u8>| {
+            let last = order.len() - 2;
+            order[last] ^= 1;
+            order
+        };
+        let other_length = |mut order: Vec<u8>| {
+            order[13] += 1;
+            order
+        };
+        for change in [&other_sum as &dyn Fn(Vec<u8>) -> Vec<u8>, &other_length] {
+            let error = told(change, FIRST_SEQ).unwrap_err();
+            assert!(error.ends_with("BodyLength and CheckSum"), "{error}");
+        }
+        let error = told(&|order| order, FIRST_SEQ + 1).unwrap_err();
+        assert!(error.ends_with("MsgSeqNum and CompIDs"), "{error}");
+    }
+}
