@@ -60,7 +60,7 @@ impl OrderSize {
         match self {
             Self::Small => order.field(tag::CL_ORD_ID, b"12"),
             Self::Usual => order
-                .field(tag::CL_ORD_ID, b"179525316412345678")
+                .field(tag::CL_ORD_ID, b"1795253164123456789")
                 .char(tag::HANDL_INST, b'3'),
         };
         let symbol: &[u8] = match self {
@@ -73,7 +73,7 @@ impl OrderSize {
         }
         order.uint(tag::ORDER_QTY, 1).char(tag::ORD_TYPE, b'2');
         if self == Self::Usual {
-            order.uint(tag::PRICE, 200);
+            order.field(tag::PRICE, b"200.25");
         }
     }
 }
@@ -205,7 +205,9 @@ mod tests {
         let mut told = |change: &dyn Fn(Vec<u8>) -> Vec<u8>, next_in| {
             codec.order = Numbered::new(change(good.clone()), &[]);
             codec.next_in = next_in;
-            codec.run(CodecWork::Relay).map_err(|error| error.to_string())
+            codec
+                .run(CodecWork::Relay)
+                .map_err(|error| error.to_string())
         };
         assert_eq!(told(&|order| order, FIRST_SEQ), Ok(()));
         let other_sum = |mut order: Vec<u8>| {

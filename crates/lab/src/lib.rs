@@ -1,7 +1,8 @@
 //! Measures latency: what it times, how it counts, and the tables it prints.
 //!
 //! ```text
-//! bench/     the commands: tcp (the floor alone), echo (FIX beside the floor), parse-log (no network)
+//! bench/     the commands: tcp (the floor alone), echo (FIX beside the floor), parse-log (no network), and published,
+//!            which runs what was published
 //! load       what is sent when, and what came back: pure, driven by any clock
 //! arrivals   how the orders of an open loop are spread
 //! arena      two pinned threads that measure the floor and an engine by turns

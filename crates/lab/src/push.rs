@@ -139,9 +139,7 @@ impl Pushed {
             Pace::PingPong => self.reports.min(1),
             _ => self.reports,
         };
-        self.counts
-            .wanted
-            .store(before + wanted, Ordering::Relaxed);
+        self.counts.wanted.store(before + wanted, Ordering::Relaxed);
     }
 
     /// A report that was begun at `begun` is here; whether it has to be answered.

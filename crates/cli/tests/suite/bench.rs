@@ -156,3 +156,89 @@ fn orders_are_spread_as_those_of_a_log() {
         "{text}"
     );
 }
+
+/// Runs `bench published` with these arguments: what it printed.
+fn published(args: &[&str]) -> String {
+    let output = fixwire()
+        .args(["bench", "published"])
+        .args(args)
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && said.is_empty(), "{said}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn every_published_scenario_has_its_rows() {
+    let results = tempfile::tempdir().unwrap();
+    let folder = results.path().to_str().unwrap();
+    let text = published(&["--quick", "--results", folder]);
+    for line in text.lines() {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+    let sections = [
+        (
+            "jlbh",
+            &["Chronicle FIX", "QuickFIX/J", "% var", "tcp floor"][..],
+        ),
+        ("antenna", &["x floor 50 %", "no kernel-bypass library"]),
+        ("parse-log", &["1.31-2.11", "200,000/s"]),
+        ("push", &["one way", "a second"]),
+        ("codec", &["160 B", "decode, 4 checks, encode"]),
+        (
+            "gateway-echo",
+            &["FIXEdge, echo", "fixwire, echo", "us, 50,000/s"],
+        ),
+        (
+            "gateway-convert",
+            &["FIXEdge, convert", "forward", "convert less echo"],
+        ),
+        ("oms", &["published T2-T1"]),
+        ("transactions", &["RHEL 5.6, tuned"]),
+    ];
+    let start = |name: &str| {
+        let start = text.find(&format!("\n{name} (about "));
+        start.unwrap_or_else(|| panic!("no {name}: {text}"))
+    };
+    for (place, (name, rows)) in sections.iter().enumerate() {
+        let next = sections.get(place + 1);
+        let end = next.map_or(text.len(), |(next, _)| start(next));
+        let section = &text[start(name)..end];
+        for row in *rows {
+            assert!(section.contains(row), "{name} has no {row}: {section}");
+        }
+    }
+    let mut names: Vec<String> = results
+        .path()
+        .read_dir()
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(
+        names,
+        [
+            "antenna-balanced.csv",
+            "antenna-balanced.json",
+            "antenna-optimized.csv",
+            "antenna-optimized.json",
+            "gateway-convert-2000.json",
+            "gateway-convert-50000.json",
+            "gateway-echo-2000.json",
+            "gateway-echo-50000.json",
+            "jlbh.json",
+            "parse-log.json",
+            "push.json",
+        ]
+    );
+}
+
+#[test]
+fn published_scenarios_can_be_listed_and_named() {
+    let list = published(&["--list"]);
+    assert_eq!(list.lines().count(), 1 + 9, "{list}");
+    let text = published(&["codec", "--quick"]);
+    assert!(text.contains("\ncodec (about 1 s): "), "{text}");
+    assert!(!text.contains("jlbh"), "{text}");
+}

@@ -17,6 +17,7 @@ mod oms_screen;
 pub mod output;
 pub mod parse_log;
 pub mod peers;
+pub mod published;
 pub mod restart;
 pub mod sessions;
 pub mod tcp;
@@ -49,6 +50,9 @@ pub enum Command {
     /// One order framed, decoded, validated and journalled, without a network
     ParseLog(parse_log::ParseLogArgs),
 
+    /// Each published scenario as published, below the published figures
+    Published(published::PublishedArgs),
+
     /// How long a start takes after many orders, and what checkpoints cost
     Restart(restart::RestartArgs),
 
@@ -77,6 +81,7 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
         Command::Oms(args) => oms::run(&args),
         Command::Transactions(args) => transactions::run(&args),
         Command::ParseLog(args) => parse_log::run(&args),
+        Command::Published(args) => published::run(&args),
         Command::Restart(args) => restart::run(&args),
         Command::Sessions(args) => sessions::run(&args),
         Command::Peers(args) => peers::run(&args),

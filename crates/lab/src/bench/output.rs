@@ -139,25 +139,24 @@ impl OutputArgs {
         mut report: Report,
         screen: impl FnOnce(&Report, &mut String) -> fmt::Result,
     ) -> Result<ExitCode, Error> {
-        if self.json.is_some() {
-            // Behind the measurement: it reads some files for each process.
-            report.host_facts = serde_json::to_value(doctor::facts()).ok();
-        }
-        let report = &report;
         let json_out = self.json.as_deref().is_some_and(is_dash);
         if !json_out {
             let mut text = String::new();
             let written = match self.details {
                 true => {
-                    table::write(report, &mut text).and_then(|()| flood::write(report, &mut text))
+                    table::write(&report, &mut text).and_then(|()| flood::write(&report, &mut text))
                 }
-                false => screen(report, &mut text),
+                false => screen(&report, &mut text),
             };
             written
-                .and_then(|()| stages::write(report, &mut text))
+                .and_then(|()| stages::write(&report, &mut text))
                 .map_err(unwritable("the table"))?;
             print(&text)?;
         }
+        if let Some(path) = &self.json {
+            save_result(&mut report, path)?;
+        }
+        let report = &report;
         self.write_files(report)?;
         let assertions = self.assertions()?;
         let verdicts = assertions.map_or_else(Vec::new, |assertions| assertions.judge(report));
@@ -185,13 +184,6 @@ impl OutputArgs {
     }
 
     fn write_files(&self, report: &Report) -> Result<(), Error> {
-        if let Some(path) = &self.json {
-            let text = result_file::to_json(report).map_err(|error| Error::System {
-                doing: "write JSON".to_owned(),
-                source: error.into(),
-            })?;
-            save(path, text.as_bytes())?;
-        }
         if let Some(path) = &self.csv {
             let mut text = String::new();
             csv::write(report, &mut text).map_err(unwritable("CSV"))?;
@@ -211,11 +203,22 @@ impl OutputArgs {
     }
 }
 
+/// Writes a result file, with the facts of the host.
+pub(super) fn save_result(report: &mut Report, path: &Path) -> Result<(), Error> {
+    // Behind the measurement: it reads some files for each process.
+    report.host_facts = serde_json::to_value(doctor::facts()).ok();
+    let text = result_file::to_json(report).map_err(|error| Error::System {
+        doing: "write JSON".to_owned(),
+        source: error.into(),
+    })?;
+    save(path, text.as_bytes())
+}
+
 fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-fn unwritable(what: &'static str) -> impl FnOnce(std::fmt::Error) -> Error {
+pub(super) fn unwritable(what: &'static str) -> impl FnOnce(std::fmt::Error) -> Error {
     move |error| Error::System {
         doing: format!("write {what}"),
         source: io::Error::other(error),

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Instant;
 
 use clap::Args;
 use fixwire::journal::{self, Directory, Disk, Journal};
@@ -10,7 +9,7 @@ use fixwire::journal::{self, Directory, Disk, Journal};
 use super::args::{LoadArgs, on_own_thread};
 use super::output::OutputArgs;
 use crate::arena::pin;
-use crate::clock::Clock;
+use crate::clock::{Clock, time_batches};
 use crate::error::Error;
 use crate::hot_path::{HotPath, MOST_ORDERS, Stage};
 use crate::load::{Faults, Outcome, Pace, TimedOrder, histogram};
@@ -231,26 +230,14 @@ fn stages<D: Disk>(path: &mut HotPath<D>) -> Result<Vec<String>, Error> {
     const { assert!(STAGE_BATCH as u64 * (STAGE_TIMINGS as u64 + 1) * 3 < MOST_ORDERS) };
     let mut notes = vec!["Nanoseconds a message, in batches, best and middle timing:".to_owned()];
     for stage in [Stage::Parse, Stage::Validate, Stage::Log] {
-        let mut times = Vec::with_capacity(STAGE_TIMINGS);
-        for timing in 0..=STAGE_TIMINGS {
-            let start = Instant::now();
-            for _ in 0..STAGE_BATCH {
-                path.run(stage)?;
-                if stage == Stage::Log {
-                    path.rest();
-                }
+        let [best, middle] = time_batches(STAGE_TIMINGS, STAGE_BATCH, || {
+            path.run(stage)?;
+            if stage == Stage::Log {
+                path.rest();
             }
-            if timing > 0 {
-                times.push(start.elapsed().as_nanos() as f64 / f64::from(STAGE_BATCH));
-            }
-        }
-        times.sort_by(f64::total_cmp);
-        notes.push(format!(
-            "  {:<20} {:>6.1} {:>6.1}",
-            stage.name(),
-            times[0],
-            times[STAGE_TIMINGS / 2]
-        ));
+            Ok::<_, Error>(())
+        })?;
+        notes.push(format!("  {:<20} {best:>6.1} {middle:>6.1}", stage.name()));
     }
     Ok(notes)
 }

@@ -25,7 +25,7 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
 }
 
 /// Orders that a run had answered in a second.
-pub(super) fn rate(run: &Run) -> u64 {
+pub fn rate(run: &Run) -> u64 {
     let answered = run.response.count as f64;
     (answered / run.seconds.max(f64::MIN_POSITIVE)) as u64
 }

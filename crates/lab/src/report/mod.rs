@@ -4,6 +4,7 @@ use std::fs;
 use std::time::SystemTime;
 
 use fixwire_protocol::time::Timestamp;
+use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 use crate::distance::Distance;
@@ -147,10 +148,10 @@ pub struct Run {
     pub series: Vec<RunSecond>,
     /// The response times themselves, for curves.
     #[serde(with = "encoded")]
-    pub histogram: hdrhistogram::Histogram<u64>,
+    pub histogram: Histogram<u64>,
     /// The service times themselves.
     #[serde(with = "encoded")]
-    pub service_histogram: hdrhistogram::Histogram<u64>,
+    pub service_histogram: Histogram<u64>,
     /// The orders, from the start of the run, until they are written as samples or dropped; in no file.
     #[serde(skip)]
     pub orders: Vec<TimedOrder>,
@@ -271,6 +272,16 @@ impl Row {
         let pairs = self.runs.iter().zip(&other.runs);
         let more = pairs.filter(|(ours, other)| ours.is_touched_more(other, column));
         more.count() * 2 > self.runs.len()
+    }
+
+    /// The times of all runs together, those that `pick` takes of each.
+    pub fn all(&self, pick: impl Fn(&Run) -> &Histogram<u64>) -> Histogram<u64> {
+        let mut all = crate::load::histogram();
+        for run in &self.runs {
+            // The histograms have the same bounds, so that adding cannot fail.
+            let _ = all.add(pick(run));
+        }
+        all
     }
 
     /// Each run with the floor's run that was made right before it, but for those whose cores were not at one distance.

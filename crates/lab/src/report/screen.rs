@@ -47,8 +47,12 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     writeln!(to, "{MORE}")
 }
 
-/// A line for each run with faults, the first ones.
-pub(super) fn faults(report: &Report, to: &mut impl Write) -> fmt::Result {
+/// Says which runs had faults, and which.
+///
+/// # Errors
+///
+/// Those of the writer.
+pub fn faults(report: &Report, to: &mut impl Write) -> fmt::Result {
     let faulty = report.rows.iter().flat_map(|row| {
         let runs = row.runs.iter().enumerate();
         runs.filter(|(_, run)| run.faults.total() > 0)
@@ -121,18 +125,7 @@ fn sentences(report: &Report) -> String {
             thousands(faults)
         ),
     };
-    let disturbed = report
-        .rows
-        .iter()
-        .map(|row| report.disturbed(row))
-        .sum::<usize>();
-    if disturbed > 0 {
-        let all = runs().count();
-        text += &format!(
-            "The machine disturbed {disturbed} of {all} runs: what is marked ~ is its doing; \
-             `fixwire doctor` says why. "
-        );
-    }
+    text += &disturbance(report, "what is marked ~ is its doing; ");
     let apart = runs().filter(|run| is_apart(run)).count();
     if apart > 0 {
         text += &format!(
@@ -142,13 +135,31 @@ fn sentences(report: &Report) -> String {
     text
 }
 
+/// How many runs the machine disturbed, and `meaning`; empty when it disturbed none.
+pub fn disturbance(report: &Report, meaning: &str) -> String {
+    let disturbed: usize = report.rows.iter().map(|row| report.disturbed(row)).sum();
+    match disturbed {
+        0 => String::new(),
+        _ => {
+            let all: usize = report.rows.iter().map(|row| row.runs.len()).sum();
+            format!(
+                "The machine disturbed {disturbed} of {all} runs: {meaning}`fixwire doctor` says why. "
+            )
+        }
+    }
+}
+
 fn is_apart(run: &Run) -> bool {
     use crate::distance::Distance::{Far, Moved};
     matches!(run.distance, Far | Moved)
 }
 
 /// Lines of words; the first begins with `first`, the others with two blanks.
-pub(super) fn paragraph(text: &str, first: &str, to: &mut impl Write) -> fmt::Result {
+///
+/// # Errors
+///
+/// Those of the writer.
+pub fn paragraph(text: &str, first: &str, to: &mut impl Write) -> fmt::Result {
     let mut line = first.to_owned();
     for word in text.split_whitespace() {
         let is_begun = !line.trim().is_empty();
@@ -234,11 +245,7 @@ fn beside(line: &str, legend: &str, width: usize) -> String {
 
 /// The response time at each column of the picture, all runs together, nanoseconds.
 fn curve(row: &Row) -> Vec<f64> {
-    let mut all = crate::load::histogram();
-    for run in &row.runs {
-        // The histograms have the same bounds, so that adding cannot fail.
-        let _ = all.add(&run.histogram);
-    }
+    let all = row.all(|run| &run.histogram);
     if all.is_empty() {
         return Vec::new();
     }

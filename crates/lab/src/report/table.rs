@@ -41,7 +41,7 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
 }
 
 /// The longest cell of each column, in characters.
-pub(super) fn widths(grid: &[Vec<String>]) -> Vec<usize> {
+pub(crate) fn widths(grid: &[Vec<String>]) -> Vec<usize> {
     let columns = grid.first().map_or(0, Vec::len);
     let width = |column: usize| {
         let cells = grid.iter().map(|line| line[column].chars().count());

@@ -1,0 +1,80 @@
+//! Tables of `bench published`: columns that end below one another, some of them below a common name.
+
+use crate::report::screen;
+use crate::report::table::{micros, widths};
+
+/// The grid as text: the first column to the left, the others to the right. An empty column is a gap.
+pub(super) fn aligned(grid: &[Vec<String>]) -> String {
+    below(&[], grid)
+}
+
+/// The same below names, each of which is that of so many columns, counted from the first.
+pub(super) fn below(names: &[(&str, usize)], grid: &[Vec<String>]) -> String {
+    let widths = widths(grid);
+    let mut text = String::new();
+    if !names.is_empty() {
+        let (mut line, mut column, mut start) = (String::new(), 0, 0);
+        for (name, columns) in names {
+            // A gap stands before what is named.
+            let place = start + usize::from(widths[column] == 0);
+            line += &" ".repeat(place - line.chars().count().min(place));
+            line += name;
+            start += widths[column..column + columns].iter().sum::<usize>() + columns;
+            column += columns;
+        }
+        text += &format!("  {}\n", line.trim_end());
+    }
+    for line in grid {
+        let mut shown = String::new();
+        for (column, (cell, width)) in line.iter().zip(&widths).enumerate() {
+            match column {
+                0 => shown += &format!("{cell:<width$}"),
+                _ => shown += &format!(" {cell:>width$}"),
+            }
+        }
+        text += &format!("  {}\n", shown.trim_end());
+    }
+    text
+}
+
+/// Lines of words that fit a terminal; the first begins with `first`, the others with two blanks.
+pub(super) fn paragraph(text: &str, first: &str) -> String {
+    let mut lines = String::new();
+    // A string takes everything.
+    let _ = screen::paragraph(text, first, &mut lines);
+    lines
+}
+
+/// A paragraph below a table.
+pub(super) fn note(text: &str) -> String {
+    paragraph(text, "  ")
+}
+
+/// Cells of a line.
+pub(super) fn line<'a>(cells: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    cells.into_iter().map(str::to_owned).collect()
+}
+
+/// Published microseconds with as many digits as ours have.
+pub(super) fn published(us: f64) -> String {
+    micros((us * 1e3).round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_end_below_one_another_and_names_begin_above_theirs() {
+        let grid = [
+            line(["", "50", "worst", "", "50"]),
+            line(["fixwire", "9.5", "16900", "", "1"]),
+        ];
+        assert_eq!(
+            below(&[("us", 1), ("ours", 2), ("theirs", 2)], &grid),
+            "  us      ours       theirs\n           50 worst  50\n  fixwire 9.5 16900   1\n"
+        );
+        assert_eq!(published(270.34), "270");
+        assert_eq!(published(163_577.86), "163578");
+    }
+}
