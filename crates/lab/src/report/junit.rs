@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::{Report, Row, pace_cell, pace_text, svg::escape};
+use super::{Report, Row, chart::escape, pace_cell, pace_text};
 use crate::assertion::Verdict;
 use crate::load::Faults;
 

@@ -16,11 +16,13 @@ use crate::stages::Stages;
 use crate::stats::{self, Figures};
 use crate::usage::Used;
 
+pub(crate) mod chart;
 pub mod csv;
 mod encoded;
 pub mod flood;
 pub mod hlog;
 pub mod junit;
+pub(crate) mod percentiles;
 pub mod result_file;
 pub mod samples;
 pub mod screen;

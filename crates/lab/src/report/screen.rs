@@ -6,6 +6,7 @@ use super::{Report, Row, Run, Unit, pace_text, thousands};
 use crate::load::Pace;
 use crate::stats;
 
+use super::percentiles::together;
 use super::table::{micros, widths};
 
 /// Characters of a line.
@@ -87,7 +88,7 @@ pub fn faults(report: &Report, to: &mut impl Write) -> fmt::Result {
 }
 
 /// What is said of the whole.
-fn sentences(report: &Report) -> String {
+pub(crate) fn sentences(report: &Report) -> String {
     let mut text = String::new();
     let engine = report.rows.iter().find(|row| !row.is_floor());
     if let Some(row) = engine.or(report.rows.first()) {
@@ -245,7 +246,7 @@ fn beside(line: &str, legend: &str, width: usize) -> String {
 
 /// The response time at each column of the picture, all runs together, nanoseconds.
 fn curve(row: &Row) -> Vec<f64> {
-    let all = row.all(|run| &run.histogram);
+    let all = together([row], |run| &run.histogram);
     if all.is_empty() {
         return Vec::new();
     }
@@ -324,7 +325,7 @@ pub fn name(pace: Pace) -> String {
     }
 }
 
-fn unit(unit: Unit) -> &'static str {
+pub(crate) fn unit(unit: Unit) -> &'static str {
     match unit {
         Unit::Micros => "us",
         Unit::Nanos => "ns",
@@ -349,12 +350,12 @@ pub(super) fn median(row: &Row, column: usize) -> u64 {
 }
 
 /// The same in words; `None` when it is the machine's doing.
-pub(super) fn value(report: &Report, row: &Row, column: usize) -> Option<String> {
+pub(crate) fn value(report: &Report, row: &Row, column: usize) -> Option<String> {
     (!report.is_machines(row, column)).then(|| shown(report.unit, median(row, column)))
 }
 
 /// As a multiple of the floor's; `None` without a floor, and when the machine had a hand in either.
-pub(super) fn ratio(report: &Report, row: &Row, column: usize) -> Option<String> {
+pub(crate) fn ratio(report: &Report, row: &Row, column: usize) -> Option<String> {
     let floor = report.floor_of(row)?;
     if report.is_machines(row, column) || floor.is_touched_more(row, column) {
         return None;

@@ -68,7 +68,7 @@ fn write_row(row: &Row, stages: &Stages, to: &mut impl Write) -> fmt::Result {
 }
 
 /// Which stages grew from the median to the orders beyond p99.
-fn sentence(stages: &Stages) -> String {
+pub(crate) fn sentence(stages: &Stages) -> String {
     if stages.median_orders == 0 || stages.tail_orders == 0 {
         return "Too few orders were marked to compare: raise --iterations.".to_owned();
     }
