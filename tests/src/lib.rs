@@ -4,6 +4,7 @@
 //! finished binary or of the house itself.
 #![forbid(unsafe_code)]
 
+pub mod browser;
 pub mod certificates;
 pub mod crowd;
 pub mod def;

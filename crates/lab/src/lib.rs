@@ -34,6 +34,7 @@
 //! compare/   two builds by their result files
 //! report/    table, result files that can be read again, CSV, SVG, interval logs, samples,
 //!            JUnit
+//! page/      one HTML page of result files
 //! doctor/    checks of the machine: what is wrong for low latency, how to mend it
 //! ```
 #![forbid(unsafe_code)]
@@ -66,6 +67,7 @@ pub mod oms_driven;
 mod oms_parts;
 pub mod oms_rig;
 mod oms_venue;
+pub mod page;
 pub mod pair;
 pub mod pipe;
 pub mod progress;

@@ -24,6 +24,7 @@ mod oms_faults;
 mod oms_interop;
 mod oms_kill;
 mod operate_kill;
+mod page;
 mod peers;
 mod preloaded;
 mod scenarios;

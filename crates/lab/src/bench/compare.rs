@@ -5,10 +5,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::output::print;
+use super::output::{print, read_results};
 use crate::compare::{self, ChangeWord};
 use crate::error::Error;
-use crate::report::{Report, result_file};
 
 /// Flags of `bench compare`.
 #[derive(Args, Clone, Debug)]
@@ -37,13 +36,7 @@ pub struct CompareArgs {
 /// A file cannot be read, or the files cannot be compared.
 pub fn run(args: &CompareArgs) -> Result<ExitCode, Error> {
     let (a, b) = args.sides()?;
-    let read = |files: &[PathBuf]| -> Result<Vec<Report>, Error> {
-        let reports = files.iter().map(|file| result_file::read(file));
-        reports
-            .collect::<Result<_, _>>()
-            .map_err(|error| Error::Results(error.to_string()))
-    };
-    let comparison = compare::compare(&read(a)?, &read(b)?)
+    let comparison = compare::compare(&read_results(a)?, &read_results(b)?)
         .map_err(|error| Error::Results(error.to_string()))?;
     let mut text = String::new();
     if args.json {

@@ -18,6 +18,7 @@ pub mod output;
 pub mod parse_log;
 pub mod peers;
 pub mod published;
+pub mod report;
 pub mod restart;
 pub mod sessions;
 pub mod tcp;
@@ -64,6 +65,9 @@ pub enum Command {
 
     /// Is one build faster than another? Compares result files, with intervals
     Compare(compare::CompareArgs),
+
+    /// One HTML page of result files: curves, histograms, seconds, stages, the host
+    Report(report::ReportArgs),
 }
 
 /// Runs a measurement. The exit code is a failure when an order was lost, answered twice, late or
@@ -86,5 +90,6 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
         Command::Sessions(args) => sessions::run(&args),
         Command::Peers(args) => peers::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Report(args) => report::run(&args),
     }
 }

@@ -218,6 +218,14 @@ fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// Reads result files.
+pub(super) fn read_results(files: &[PathBuf]) -> Result<Vec<Report>, Error> {
+    let reports = files.iter().map(|file| result_file::read(file));
+    reports
+        .collect::<Result<_, _>>()
+        .map_err(|error| Error::Results(error.to_string()))
+}
+
 pub(super) fn unwritable(what: &'static str) -> impl FnOnce(std::fmt::Error) -> Error {
     move |error| Error::System {
         doing: format!("write {what}"),

@@ -276,16 +276,6 @@ impl Row {
         more.count() * 2 > self.runs.len()
     }
 
-    /// The times of all runs together, those that `pick` takes of each.
-    pub fn all(&self, pick: impl Fn(&Run) -> &Histogram<u64>) -> Histogram<u64> {
-        let mut all = crate::load::histogram();
-        for run in &self.runs {
-            // The histograms have the same bounds, so that adding cannot fail.
-            let _ = all.add(pick(run));
-        }
-        all
-    }
-
     /// Each run with the floor's run that was made right before it, but for those whose cores were not at one distance.
     /// How far the cores of a floor on another host are is not known.
     pub fn comparable_runs<'a>(

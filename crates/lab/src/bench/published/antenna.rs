@@ -8,6 +8,7 @@ use crate::bench::args::on_own_thread;
 use crate::bench::echo::{self, EchoArgs};
 use crate::error::Error;
 use crate::published::{ANTENNA, ANTENNA_ROWS};
+use crate::report::percentiles::together;
 use crate::report::table::micros;
 use crate::report::{Report, Row};
 use crate::stats::Figures;
@@ -116,12 +117,14 @@ fn table(rows: [Measured<'_>; 3]) -> String {
 
 /// Shortest, average, 50, 95, 99 % and longest of all runs together; the floor's 50 %, and how many times that it is.
 fn ours((row, floor): (&Row, &Row)) -> Vec<String> {
-    let of = Figures::of(&row.all(|run| &run.histogram));
+    let of = Figures::of(&together([row], |run| &run.histogram));
     let mean = of.mean.round() as u64;
     let mut cells: Vec<String> = [of.min, mean, of.p50, of.p95, of.p99, of.worst]
         .map(micros)
         .to_vec();
-    cells.push(micros(Figures::of(&floor.all(|run| &run.histogram)).p50));
+    cells.push(micros(
+        Figures::of(&together([floor], |run| &run.histogram)).p50,
+    ));
     let ratio = row.ratios(floor)[0];
     cells.push(ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}")));
     cells

@@ -7,6 +7,7 @@ use crate::bench::gateway;
 use crate::error::Error;
 use crate::load::Pace;
 use crate::published::{GATEWAY, GATEWAY_COLUMNS, GATEWAY_RATE};
+use crate::report::percentiles::together;
 use crate::report::table::micros;
 use crate::report::{Report, Row, pace_text};
 use crate::stats::Figures;
@@ -58,12 +59,12 @@ fn six(figures: &Figures) -> [f64; 6] {
 
 /// The same from right before the write.
 fn service(row: &Row) -> [f64; 6] {
-    six(&Figures::of(&row.all(|run| &run.service_histogram)))
+    six(&Figures::of(&together([row], |run| &run.service_histogram)))
 }
 
 /// The same from when orders were due.
 fn response(row: &Row) -> [f64; 6] {
-    six(&Figures::of(&row.all(|run| &run.histogram)))
+    six(&Figures::of(&together([row], |run| &run.histogram)))
 }
 
 /// FIXEdge's row when it is of this pace, then the gateways from what was published to what is beside it.

@@ -17,6 +17,7 @@ use crate::machine::{self, Machine};
 use crate::pair::{Pair, PairConfig};
 use crate::progress::Progress;
 use crate::push::{PushCounts, Pushed, Pusher};
+use crate::report::percentiles::together;
 use crate::report::table::micros;
 use crate::report::{Origin, Report, Row, Unit, flood, thousands};
 use crate::stats::Figures;
@@ -142,7 +143,7 @@ fn text(report: &Report) -> String {
     ])];
     let mut text = String::new();
     for row in &report.rows {
-        let figures = Figures::of(&row.all(|run| &run.histogram));
+        let figures = Figures::of(&together([row], |run| &run.histogram));
         if row.pace == Pace::Flood {
             for run in &row.runs {
                 let rate = flood::rate(run);

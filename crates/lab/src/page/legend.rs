@@ -1,0 +1,129 @@
+//! Who has curves on the page: names, colours, and the boxes that hide them, which work without scripts.
+
+use std::fmt::{self, Write};
+
+use crate::published;
+use crate::report::chart::{COLOURS, escape};
+use crate::report::{FLOOR, FLOOR_ONWARD, Report};
+
+/// The same as [`COLOURS`] on black.
+const DARK_COLOURS: [&str; COLOURS.len()] = [
+    "#6ea8fe", "#ff8a80", "#5fd39a", "#c09bff", "#e5b94e", "#4fd0e0", "#ff8fc8", "#c9a27c",
+];
+/// Dashes of published curves, which share one colour.
+const DASHES: [&str; 5] = ["7 4", "2 4", "12 4 2 4", "14 6", "7 3 2 3 2 3"];
+/// Class of the curves of service time.
+pub(super) const SERVICE: &str = "service";
+
+/// All names of the page.
+#[derive(Debug)]
+pub(super) struct Legend {
+    measured: Vec<String>,
+    published: Vec<&'static str>,
+}
+
+impl Legend {
+    /// The subjects of the reports, then whose figures are published, each in the order of the page.
+    pub(super) fn of<'a>(reports: impl IntoIterator<Item = &'a Report>) -> Self {
+        let (mut measured, mut published) = (Vec::new(), Vec::new());
+        for report in reports {
+            for row in &report.rows {
+                if !measured.contains(&row.subject) {
+                    measured.push(row.subject.clone());
+                }
+                for curve in published::curves(&report.scenario, row.pace) {
+                    if !published.contains(&curve.name) {
+                        published.push(curve.name);
+                    }
+                }
+            }
+        }
+        Self {
+            measured,
+            published,
+        }
+    }
+
+    /// Classes of a subject's curves.
+    pub(super) fn class(&self, subject: &str) -> String {
+        let place = self.measured.iter().position(|name| name == subject);
+        format!("k{}", place.unwrap_or(0))
+    }
+
+    /// Classes of a published curve.
+    pub(super) fn published_class(&self, name: &str) -> String {
+        let place = self.published.iter().position(|other| *other == name);
+        format!("published p{}", place.unwrap_or(0))
+    }
+
+    /// Writes the colours, and which box hides what.
+    pub(super) fn rules(&self, to: &mut impl Write) -> fmt::Result {
+        let is_floor = |name: &&String| [FLOOR, FLOOR_ONWARD].contains(&name.as_str());
+        let (mut light, mut dark) = (String::new(), String::new());
+        for floor in self.measured.iter().filter(is_floor) {
+            write!(light, ".{}{{--c:var(--floor)}}", self.class(floor))?;
+        }
+        let engines = self.measured.iter().filter(|name| !is_floor(name));
+        for (colour, name) in engines.enumerate() {
+            let class = self.class(name);
+            let colour = colour % COLOURS.len();
+            write!(light, ".{class}{{--c:{}}}", COLOURS[colour])?;
+            write!(dark, ".{class}{{--c:{}}}", DARK_COLOURS[colour])?;
+        }
+        writeln!(to, "{light}")?;
+        writeln!(
+            to,
+            "@media screen and (prefers-color-scheme: dark){{{dark}}}"
+        )?;
+        for (place, dash) in (0..self.published.len()).zip(DASHES.iter().cycle()) {
+            writeln!(to, ".p{place}{{stroke-dasharray:{dash}}}")?;
+        }
+        let measured = (0..self.measured.len()).map(|place| format!("k{place}"));
+        let published = (0..self.published.len()).map(|place| format!("p{place}"));
+        for class in measured.chain(published).chain([SERVICE.to_owned()]) {
+            writeln!(
+                to,
+                "body:has(#{class}:not(:checked)) figure .{class}{{display:none}}"
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Writes the boxes.
+    pub(super) fn write(&self, to: &mut impl Write) -> fmt::Result {
+        writeln!(
+            to,
+            r#"<form id="legend" autocomplete="off" aria-label="Curves that are shown">"#
+        )?;
+        for (place, name) in self.measured.iter().enumerate() {
+            entry(to, &format!("k{place}"), "", name, name, true)?;
+        }
+        entry(to, SERVICE, "", "service time", "service time", false)?;
+        if !self.published.is_empty() {
+            writeln!(to, "<span>Published:</span>")?;
+        }
+        for (place, name) in self.published.iter().enumerate() {
+            // What is measured may have the same name.
+            let value = format!("published {name}");
+            entry(to, &format!("p{place}"), "published ", name, &value, true)?;
+        }
+        writeln!(to, "</form>")
+    }
+}
+
+/// One box; the address of the page names it by its value.
+fn entry(
+    to: &mut impl Write,
+    id: &str,
+    class: &str,
+    name: &str,
+    value: &str,
+    shown: bool,
+) -> fmt::Result {
+    let (value, name) = (escape(value), escape(name));
+    let checked = if shown { " checked" } else { "" };
+    writeln!(
+        to,
+        r#"<label><input type="checkbox" id="{id}" value="{value}"{checked}><svg viewBox="0 0 26 10" aria-hidden="true"><path class="curve {class}{id}" d="M2 5H24"/></svg>{name}</label>"#
+    )
+}

@@ -1,0 +1,125 @@
+//! A page of result files: one HTML document that needs no network, and no script to be read.
+//!
+//! ```text
+//! legend      who has curves, their colours, and the boxes that hide them
+//! measured    the rows of a report at one pace, which is what a part of the page is about
+//! figure      one picture, with the values that the script shows under the pointer
+//! percentile, histogram, seconds    the pictures
+//! table, stages, host               the rest
+//! page.css, page.js                 how it looks; values under the pointer, and the state in the address
+//! ```
+
+use std::fmt::{self, Write};
+
+use crate::report::chart::escape;
+use crate::report::{Report, flood, screen};
+
+mod figure;
+mod histogram;
+mod host;
+mod legend;
+mod measured;
+mod percentile;
+mod seconds;
+mod stages;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use legend::Legend;
+use measured::AtPace;
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+/// SHA-256 of the script, in base64: a browser runs no other. Made with
+/// `openssl dgst -sha256 -binary page.js | base64`; the suite `page` fails when it is not that of the script.
+const SCRIPT_HASH: &str = "2a/DBIe+tYutNVEVFAx5/zA6JK0IaMP14fE+UDi0Iwg=";
+
+/// Writes a page of reports, each with the name of its file.
+///
+/// # Errors
+///
+/// Those of the writer.
+pub fn write(reports: &[(String, Report)], to: &mut impl Write) -> fmt::Result {
+    let legend = Legend::of(reports.iter().map(|(_, report)| report));
+    let mut scenarios: Vec<&str> = reports.iter().map(|it| &it.1.scenario[..]).collect();
+    scenarios.dedup();
+    let title = format!("fixwire bench: {}", escape(&scenarios.join(", ")));
+    writeln!(
+        to,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
+         script-src 'sha256-{SCRIPT_HASH}'; base-uri 'none'; form-action 'none'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}"
+    )?;
+    legend.rules(to)?;
+    writeln!(to, "</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>")?;
+    for (file, (name, report)) in reports.iter().enumerate() {
+        write_verdict(name, report, file + 1, to)?;
+    }
+    writeln!(to, "</header>")?;
+    legend.write(to)?;
+    writeln!(to, "<main>")?;
+    for (file, (name, report)) in reports.iter().enumerate() {
+        write_report(name, report, file + 1, &legend, to)?;
+    }
+    // Nothing may stand between the tags but what the hash is of.
+    writeln!(to, "</main>\n<script>{SCRIPT}</script>\n</body>\n</html>")
+}
+
+/// What the screen says of a report: faults, and the sentences.
+fn write_verdict(name: &str, report: &Report, file: usize, to: &mut impl Write) -> fmt::Result {
+    let mut faults = String::new();
+    screen::faults(report, &mut faults)?;
+    for fault in faults.lines() {
+        writeln!(to, "<p class=\"fault\">{}</p>", escape(fault))?;
+    }
+    writeln!(
+        to,
+        "<p><a href=\"#f{file}\">{}</a>: {}</p>",
+        escape(name),
+        escape(&screen::sentences(report))
+    )
+}
+
+fn write_report(
+    name: &str,
+    report: &Report,
+    file: usize,
+    legend: &Legend,
+    to: &mut impl Write,
+) -> fmt::Result {
+    writeln!(
+        to,
+        "<article id=\"f{file}\">\n<h2>bench {}: {}</h2>\n<p class=\"origin\">{}, {} on {}, fixwire {}</p>",
+        escape(&report.scenario),
+        escape(&report.title),
+        escape(name),
+        escape(&report.origin.date),
+        escape(&report.origin.host),
+        escape(&report.origin.version)
+    )?;
+    table::write(report, to)?;
+    let mut lines = String::new();
+    flood::write(report, &mut lines)?;
+    for line in lines.lines() {
+        writeln!(to, "<p>{}</p>", escape(line))?;
+    }
+    for part in AtPace::each(report, file) {
+        writeln!(
+            to,
+            "<section>\n<h3>{}</h3>\n<div class=\"pictures\">",
+            screen::name(part.pace)
+        )?;
+        percentile::picture(&part, legend).write(to)?;
+        histogram::picture(&part, legend).write(to)?;
+        for picture in seconds::pictures(&part, legend) {
+            picture.write(to)?;
+        }
+        writeln!(to, "</div>\n</section>")?;
+    }
+    stages::write(report, to)?;
+    host::write(report, to)?;
+    writeln!(to, "</article>")
+}

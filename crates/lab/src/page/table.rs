@@ -1,0 +1,70 @@
+//! The table of a report: medians over the runs, and how many times the floor's they are.
+
+use std::fmt::{self, Write};
+
+use crate::report::chart::escape;
+use crate::report::{Report, Row, screen};
+use crate::stats;
+
+/// Writes the table, a line for each row of the report.
+pub(super) fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
+    let with_floor = report.rows.iter().any(|row| report.floor_of(row).is_some());
+    let times = match with_floor {
+        true => "; below it, times the floor of the same run",
+        false => "",
+    };
+    writeln!(
+        to,
+        "<table class=\"figures\"><caption>Response time, {}, median over the runs{times}. \
+         ~: the machine's doing</caption>",
+        screen::unit(report.unit)
+    )?;
+    write!(to, "<thead><tr><th>Rate<th>Subject")?;
+    for column in stats::COLUMNS {
+        let percent = column.parse::<f64>().is_ok();
+        write!(to, "<th>{column}{}", if percent { " %" } else { "" })?;
+    }
+    writeln!(to, "<th>Runs</thead>")?;
+    let mut pace = None;
+    for row in &report.rows {
+        let rate = match pace.replace(row.pace) == Some(row.pace) {
+            true => String::new(),
+            false => screen::name(row.pace),
+        };
+        let class = if row.is_floor() {
+            r#" class="floor""#
+        } else {
+            ""
+        };
+        write!(to, "<tr{class}><th>{rate}<th>{}", escape(&row.subject))?;
+        for column in 0..stats::COLUMNS.len() {
+            write!(to, "<td>{}", cell(report, row, column))?;
+        }
+        match report.disturbed(row) {
+            0 => writeln!(to, "<td>{}", row.runs.len())?,
+            disturbed => writeln!(
+                to,
+                "<td>{}<small>{disturbed} disturbed</small>",
+                row.runs.len()
+            )?,
+        }
+    }
+    writeln!(to, "</table>")
+}
+
+fn cell(report: &Report, row: &Row, column: usize) -> String {
+    let Some(value) = screen::value(report, row, column) else {
+        return "~".to_owned();
+    };
+    let Some(floor) = report.floor_of(row).filter(|_| !row.is_floor()) else {
+        return value;
+    };
+    let ratio = screen::ratio(report, row, column).or_else(|| {
+        // Nothing to compare is not the machine's doing.
+        row.comparable_runs(floor).next().map(|_| "~".to_owned())
+    });
+    match ratio {
+        Some(ratio) => format!("{value}<small>{ratio} x</small>"),
+        None => value,
+    }
+}
