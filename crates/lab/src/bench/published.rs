@@ -128,7 +128,7 @@ impl Scenario {
             Self::Push => (70, 1),
             Self::Codec => (2, 1),
             Self::GatewayEcho => (330, 1),
-            Self::GatewayConvert => (620, 3),
+            Self::GatewayConvert => (820, 3),
             Self::Oms => (480, 4),
             Self::Transactions => (15, 1),
         };
@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(
             line,
             Some(
-                "gateway-convert       11 min     3 s  An order through a gateway and on as FIX 4.4: FIXEdge"
+                "gateway-convert       14 min     3 s  An order through a gateway and on as FIX 4.4: FIXEdge"
             )
         );
     }

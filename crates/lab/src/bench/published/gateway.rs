@@ -30,7 +30,7 @@ pub(super) fn measure(setting: &Setting, converts: bool) -> Result<Section, Erro
         ),
         (
             50_000,
-            "--rate 50000 --iterations 1000000 --runs 1",
+            "--rate 50000 --iterations 1000000 --runs 3",
             "--rate 50000 --iterations 2000 --warm-up 100 --runs 1",
         ),
     ];
