@@ -85,12 +85,11 @@ impl Scenario {
                  Xeon E5-2650 v2, loopback."
             }
             Self::Antenna => {
-                "FIX Antenna Java 2.17 and QuickFIX/J 1.6.3, order out and report back, between two hosts over 10 GbE \
-                 (processor not stated). Ours is one host, over loopback."
+                "FIX Antenna Java 2.17 and QuickFIX/J 1.6.3, order out and report back, between two hosts over 10 \
+                 GbE. Ours is one host, over loopback."
             }
             Self::ParseLog => {
-                "Chronicle FIX (2016), one message parsed and logged, 10,000 to 200,000 a second, five runs; \
-                 Xeon E5-2650 v2."
+                "Chronicle FIX (2016), one message parsed and logged, 10,000 to 200,000 a second, five runs."
             }
             Self::Push => {
                 "A vendor's scenario without figures or hardware that could stand here: reports from server to client, \
@@ -101,16 +100,16 @@ impl Scenario {
                  and 160 bytes."
             }
             Self::GatewayEcho => {
-                "FIXEdge, 200,000 messages at 2,000 a second back on their session, kernel bypass (processor not \
-                 stated). Ours uses the sockets of the kernel."
+                "FIXEdge, 200,000 messages at 2,000 a second back on their session, kernel bypass. Ours uses \
+                 the sockets of the kernel."
             }
             Self::GatewayConvert => {
-                "FIXEdge, 200,000 messages at 2,000 a second to another session as FIX 4.4, kernel bypass (processor not \
-                 stated). Ours uses the sockets of the kernel."
+                "FIXEdge, 200,000 messages at 2,000 a second to another session as FIX 4.4, kernel bypass. Ours \
+                 uses the sockets of the kernel."
             }
             Self::Oms => {
-                "f9omstw, an order management system for the Taiwan futures exchange (2019); client and exchange \
-                 simulated, processor not stated."
+                "f9omstw, an order management system for the Taiwan futures exchange (2019); the exchange is \
+                 simulated."
             }
             Self::Transactions => {
                 "A risk-control server with QuickFIX C++ on a second host, RHEL 5.6 before and after tuning (Red Hat, \
