@@ -138,21 +138,19 @@ impl Folder {
         script
             .args([name, mode, &address.port().to_string()])
             .arg(files.path());
-        let mut command = match cores {
-            // It executes what it is given, so that the process is the acceptor's own.
-            Some(cores) => {
-                let mut command = Command::new("taskset");
-                command.args(["-c", cores]).arg(script.get_program());
-                command.args(script.get_args());
-                command.envs(
-                    script
-                        .get_envs()
-                        .filter_map(|(key, value)| Some((key, value?))),
-                );
-                command
-            }
-            None => script,
-        };
+        // Both execute what they are given, so that the process is the acceptor's own; it ends with the thread that
+        // starts it, however that ends.
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "KILL"]);
+        if let Some(cores) = cores {
+            command.args(["taskset", "-c", cores]);
+        }
+        command.arg(script.get_program()).args(script.get_args());
+        command.envs(
+            script
+                .get_envs()
+                .filter_map(|(key, value)| Some((key, value?))),
+        );
         let child = command
             .stdin(Stdio::null())
             .stdout(open()?)

@@ -115,9 +115,9 @@ pub fn run(args: &PeersArgs) -> Result<ExitCode, Error> {
     folder.build(&names)?;
     let peers = Peers { args, folder };
     if args.check {
-        return on_own_thread(|| peers.check(&subjects));
+        return peers.check(&subjects);
     }
-    let (report, failed) = on_own_thread(|| peers.measure(&subjects))?;
+    let (report, failed) = peers.measure(&subjects)?;
     let code = args
         .output
         .deliver_as(report, crate::report::side_by_side::write)?;
@@ -198,11 +198,11 @@ struct Peers<'a> {
 impl Peers<'_> {
     /// One line each; the exit code says whether all were right.
     fn check(&self, subjects: &[Subject]) -> Result<ExitCode, Error> {
-        let _pinned = pin(self.args.load.two_cores()?.unzip().1)?;
         let (mut passed, mut failed) = (0, 0);
         for subject in subjects {
             let paces = [Pace::PingPong, Pace::Flood];
-            let turn = self.turn(subject, 0, &paces, CHECKED, true, &mut |_, _| Ok(()));
+            let turn = || self.turn(subject, 0, &paces, CHECKED, true, &mut |_, _| Ok(()));
+            let turn = on_own_thread(turn);
             let name = format!("{}:{}", subject.listed.name, subject.mode);
             match turn {
                 Ok(()) => {
@@ -229,7 +229,6 @@ impl Peers<'_> {
         let load = &self.args.load;
         let (orders, paces) = (load.orders()?, load.paces());
         let machine = Machine::read();
-        let _pinned = pin(load.two_cores()?.unzip().1)?;
         let mut samples = self.args.output.sample_writer()?;
         let mut runs = vec![vec![Vec::new(); paces.len()]; subjects.len()];
         let mut failed: Vec<(usize, Error)> = Vec::new();
@@ -242,19 +241,21 @@ impl Peers<'_> {
                     continue;
                 }
                 let warm_up = subject.listed.warm_up.max(load.warm_up as usize);
-                let turn = self.turn(
-                    subject,
-                    warm_up,
-                    &paces,
-                    orders,
-                    round == 1,
-                    &mut |at, mut run| {
-                        samples.run(&name, paces[at], round, &mut run)?;
-                        runs[index][at].push(run);
-                        Ok(())
-                    },
-                );
-                if let Err(error) = turn {
+                let turn = || {
+                    self.turn(
+                        subject,
+                        warm_up,
+                        &paces,
+                        orders,
+                        round == 1,
+                        &mut |at, mut run| {
+                            samples.run(&name, paces[at], round, &mut run)?;
+                            runs[index][at].push(run);
+                            Ok(())
+                        },
+                    )
+                };
+                if let Err(error) = on_own_thread(turn) {
                     failed.push((index, error));
                 }
             }
@@ -292,7 +293,8 @@ impl Peers<'_> {
         Ok((report, failed.into_iter().map(|(_, error)| error).collect()))
     }
 
-    /// Starts one, warms it up, and gives a run at each pace to `keep`, with the place of the pace.
+    /// Starts one, warms it up, and gives a run at each pace to `keep`, with the place of the pace. The calling thread
+    /// is pinned in the end.
     fn turn(
         &self,
         subject: &Subject,
@@ -300,10 +302,10 @@ impl Peers<'_> {
         paces: &[Pace],
         orders: usize,
         looks: bool,
-        keep: &mut dyn FnMut(usize, Run) -> Result<(), Error>,
+        keep: &mut (dyn FnMut(usize, Run) -> Result<(), Error> + Send),
     ) -> Result<(), Error> {
         let Subject { listed, mode } = subject;
-        let core = self.args.load.two_cores()?.unzip().0;
+        let (core, own_core) = self.args.load.two_cores()?.unzip();
         let cores = match &self.args.acceptor_cores {
             Some(cores) => Some(cores.clone()),
             None => core.map(|core| core.to_string()),
@@ -319,6 +321,8 @@ impl Peers<'_> {
             EXECUTION_REPORT,
         );
         let mut client = client.map_err(failed)?;
+        // Behind the threads that were started: they would inherit the core.
+        let _pinned = pin(own_core)?;
         client.arena.arrivals = self.args.load.arrivals();
         let mut measured = || {
             client.run(Pace::PingPong, warm_up)?;
