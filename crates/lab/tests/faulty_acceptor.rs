@@ -302,7 +302,7 @@ fn the_command_measures_both_and_writes_what_it_found() {
         .iter()
         .map(|row| format!("{} {}", row["pace"], row["subject"]).replace('"', ""))
         .collect();
-    let subjects = ["tcp floor", "fixwire", "fixwire, asked"];
+    let subjects = ["tcp floor", "fixwire", "fixwire, asked", "fixwire, marked"];
     let paces = ["ping-pong", "5000", "flood"];
     let wanted = paces.map(|pace| subjects.map(|subject| format!("{pace} {subject}")));
     assert_eq!(named, wanted.as_flattened());
@@ -310,17 +310,17 @@ fn the_command_measures_both_and_writes_what_it_found() {
         let run = &row["runs"][1];
         assert_eq!(run["response"]["count"], 200);
         let marked = run["stages"]["marked"].as_u64();
-        if row["subject"] == "tcp floor" {
-            assert_eq!(marked, None);
-        } else {
+        if row["subject"] == "fixwire, marked" {
             assert!(
                 marked.is_some_and(|marked| (12..=13).contains(&marked)),
                 "{run}"
             );
+        } else {
+            assert_eq!(marked, None);
         }
     }
     let csv = std::fs::read_to_string(folder.path().join("run.csv")).unwrap();
-    assert_eq!(csv.lines().count(), 1 + 9 * 2 * 2);
+    assert_eq!(csv.lines().count(), 1 + 12 * 2 * 2);
     let report = result_file::read(&folder.path().join("run.json")).unwrap();
     let checks = report.host_facts.as_ref().map(|facts| &facts["findings"]);
     assert!(
@@ -336,14 +336,14 @@ fn the_command_measures_both_and_writes_what_it_found() {
     );
     assert!(run.used.is_some_and(|used| used.thread.cpu_ns > 0));
     let samples = std::fs::read_to_string(folder.path().join("latency.csv")).unwrap();
-    assert_eq!(samples.lines().count(), 1 + 9 * 2 * 200);
+    assert_eq!(samples.lines().count(), 1 + 12 * 2 * 200);
     // Arrivals are random; the first order is due at the start.
     assert!(samples.contains("\nfixwire,5000,2,0,"), "{samples}");
     let longest = samples
         .lines()
         .filter_map(|line| line.strip_prefix("fixwire,5000,2,"));
     let longest = longest.filter_map(|line| line.split(',').nth(1)?.parse::<u64>().ok());
-    let run = &report.rows[4].runs[1];
+    let run = &report.rows[5].runs[1];
     assert!(
         run.histogram
             .equivalent(longest.max().unwrap(), run.response.worst)

@@ -242,3 +242,36 @@ fn published_scenarios_can_be_listed_and_named() {
     assert!(text.contains("\ncodec (about 1 s): "), "{text}");
     assert!(!text.contains("jlbh"), "{text}");
 }
+
+/// A section of the page of screens for each bench, with the first words that it prints.
+#[test]
+fn every_bench_has_its_screen_in_the_docs() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/screens.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let output = fixwire().args(["bench", "--help"]).output().unwrap();
+    let help = String::from_utf8(output.stdout).unwrap();
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let commands = commands.take_while(|line| !line.is_empty());
+    let names = commands.filter_map(|line| line.split_whitespace().next());
+    let names: Vec<&str> = names.filter(|name| *name != "help").collect();
+    assert!(names.len() >= 13, "{help}");
+    for name in names {
+        let section = page
+            .split("\n## ")
+            .find(|it| it.starts_with(&format!("bench {name}\n")));
+        let section =
+            section.unwrap_or_else(|| panic!("docs/screens.md has no section bench {name}"));
+        assert!(
+            section.contains(&format!("\n    $ fixwire bench {name}")),
+            "{section}"
+        );
+        assert!(
+            section
+                .lines()
+                .filter(|line| line.starts_with("    "))
+                .count()
+                > 1,
+            "{section}"
+        );
+    }
+}

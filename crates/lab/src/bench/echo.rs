@@ -19,7 +19,8 @@ use crate::machine::Machine;
 use crate::pair::{Pair, PairConfig};
 use crate::report::{FLOOR, Origin, Report, Row, Unit};
 use crate::scenario::Echo;
-use fixwire::Host;
+use crate::stages::marks::MarkingHost;
+use fixwire::host::Os;
 use fixwire_protocol::dictionary::Version;
 
 /// Flags of `bench echo`.
@@ -45,7 +46,7 @@ pub struct EchoArgs {
     #[arg(long, conflicts_with = "peer")]
     pub ask_status: bool,
 
-    /// Mark one order in 16 at both ends, and say where its time goes
+    /// A row more, between the others: one order in 16 is marked at both ends, to say where its time goes
     #[arg(long, conflicts_with = "peer")]
     pub stages: bool,
 
@@ -144,6 +145,8 @@ enum Subject {
     Engine,
     /// The engine while it is asked for its status.
     Asked,
+    /// Another one, whose orders are marked.
+    Marked,
 }
 
 /// Measures at each pace.
@@ -156,11 +159,7 @@ pub fn measure(args: &EchoArgs) -> Result<Report, Error> {
     let journals = args.engine.folder()?;
     let config = args.pair(journals.path().to_owned())?;
     let machine = Machine::read();
-    let rows = if args.stages {
-        rows(args, &config, cores, Pair::start_marked)?
-    } else {
-        rows(args, &config, cores, Pair::start)?
-    };
+    let rows = rows(args, &config, cores)?;
     Ok(Report {
         origin: Origin::here(),
         scenario: "echo".to_owned(),
@@ -174,17 +173,20 @@ pub fn measure(args: &EchoArgs) -> Result<Report, Error> {
     })
 }
 
-/// Measures each subject at each pace, between a pair that `start` starts.
-fn rows<H: Host>(
+/// Measures each subject at each pace.
+fn rows(
     args: &EchoArgs,
     config: &PairConfig,
     cores: Option<(usize, usize)>,
-    start: impl FnOnce(&PairConfig, Option<usize>, Echo) -> Result<Pair<H>, Error>,
 ) -> Result<Vec<Row>, Error> {
     let orders = args.load.orders()?;
     let (acceptor, initiator) = cores.unzip();
-    let mut pair = start(config, acceptor, Echo)?;
+    let mut pair = Pair::start(config, acceptor, Echo)?;
     pair.arena.arrivals = args.load.arrivals();
+    let mut marked = args
+        .stages
+        .then(|| marked_pair(args, config, acceptor))
+        .transpose()?;
     let subject = match &args.peer {
         Some(peer) => format!("peer {peer}"),
         None => "fixwire".to_owned(),
@@ -197,6 +199,9 @@ fn rows<H: Host>(
     let mut remote = args.floor.as_deref().map(connect).transpose()?;
     if args.ask_status {
         subjects.push(("fixwire, asked", Subject::Asked));
+    }
+    if args.stages {
+        subjects.push(("fixwire, marked", Subject::Marked));
     }
     let rows = args.load.rows(
         initiator,
@@ -213,12 +218,35 @@ fn rows<H: Host>(
                     None => pair.arena.floor(Way::Back, pace, orders),
                 },
                 Subject::Engine | Subject::Asked => pair.run(pace, orders),
+                Subject::Marked => match &mut marked {
+                    Some(marked) => marked.run(pace, orders),
+                    None => pair.run(pace, orders),
+                },
             }
         },
     );
     // What ended the far engine explains a run that failed, not the other way round.
     pair.stop()?;
+    if let Some(marked) = marked {
+        marked.stop()?;
+    }
     rows
+}
+
+/// A second pair on the same cores, with marks at both ends: what they cost is between its row and the other's.
+fn marked_pair(
+    args: &EchoArgs,
+    config: &PairConfig,
+    acceptor: Option<usize>,
+) -> Result<Pair<MarkingHost<Os>>, Error> {
+    let config = PairConfig {
+        asked: None,
+        journals: config.journals.join("marked"),
+        ..config.clone()
+    };
+    let mut pair = Pair::start_marked(&config, acceptor, Echo)?;
+    pair.arena.arrivals = args.load.arrivals();
+    Ok(pair)
 }
 
 fn notes(args: &EchoArgs, cores: Option<(usize, usize)>) -> Vec<String> {

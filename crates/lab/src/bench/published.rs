@@ -191,8 +191,9 @@ pub fn run(args: &PublishedArgs) -> Result<ExitCode, Error> {
     let seconds = chosen.iter().map(|it| it.seconds(args.quick)).sum();
     print(&layout::paragraph(
         &format!(
-            "bench published: {} scenarios, about {}. {}",
+            "bench published: {} of {} scenarios, about {}. {}",
             chosen.len(),
+            Scenario::value_variants().len(),
             duration(seconds),
             Machine::read()
         ),

@@ -62,6 +62,12 @@ impl EndMarks {
         self.answered += 1;
         Some(place)
     }
+
+    /// ClOrdID of the oldest order without a report; above all when there is none.
+    fn oldest(&self) -> u64 {
+        let oldest = self.orders.get(self.answered);
+        oldest.map_or(u64::MAX, |order| order.cl_ord_id)
+    }
 }
 
 type SharedMarks = Arc<Mutex<EndMarks>>;
@@ -184,8 +190,12 @@ pub struct MarkingHost<H> {
     read: u64,
     /// When that, or the work on the message before, was done.
     found: u64,
+    /// Bytes that were read and are not yet handled: only a message that has others behind it costs a look at the clock.
+    unhandled: usize,
     /// When the application had last written something that answers nothing.
     built: u64,
+    /// ClOrdID of the oldest marked order without a report: what answers an older one is not looked up.
+    oldest: u64,
 }
 
 impl<H> MarkingHost<H> {
@@ -198,7 +208,9 @@ impl<H> MarkingHost<H> {
             has_unwritten: false,
             read: 0,
             found: 0,
+            unhandled: 0,
             built: 0,
+            oldest: 0,
         }
     }
 
@@ -231,8 +243,13 @@ impl<H> MarkingHost<H> {
 
     fn parsed_report(&mut self, report: &Message<'_>) -> Option<usize> {
         let cl_ord_id = report.uint(tag::CL_ORD_ID)?.ok()?;
+        if cl_ord_id < self.oldest {
+            return None;
+        }
         let marks = &mut *lock(&self.marks);
-        let index = marks.take_answered(cl_ord_id)?;
+        let index = marks.take_answered(cl_ord_id);
+        self.oldest = marks.oldest();
+        let index = index?;
         let order = &mut marks.orders[index];
         (order.read, order.found, order.parsed) = (self.read, self.found, self.clock.now());
         Some(index)
@@ -247,11 +264,13 @@ impl<H> MarkingHost<H> {
                     && entry.msg_type() == NEW_ORDER_SINGLE
                     && let Some(cl_ord_id) = cl_ord_id(outbox.sealed(index))
                 {
-                    let added = lock(&self.marks).add(Marked {
+                    let mut marks = lock(&self.marks);
+                    let added = marks.add(Marked {
                         cl_ord_id,
                         answered: self.built,
                         ..Marked::default()
                     });
+                    self.oldest = marks.oldest();
                     self.has_unwritten |= added.is_some();
                 }
             }
@@ -310,6 +329,7 @@ impl<H: Host> HostAround for MarkingHost<H> {
         let count = self.host.read(conn, into)?;
         self.read = self.clock.now();
         self.found = self.read;
+        self.unhandled += count;
         Ok(count)
     }
 
@@ -336,9 +356,12 @@ impl<H: Host> HostAround for MarkingHost<H> {
     }
 
     #[inline]
-    fn on_handled(&mut self, _message: &Message<'_>, _outbox: &Outbox, _from: usize) {
+    fn on_handled(&mut self, message: &Message<'_>, _outbox: &Outbox, _from: usize) {
         self.at_hand = AtHand::Nothing;
-        self.found = self.clock.now();
+        self.unhandled = self.unhandled.saturating_sub(message.bytes().len());
+        if self.unhandled > 0 {
+            self.found = self.clock.now();
+        }
     }
 }
 
