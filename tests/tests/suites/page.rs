@@ -86,7 +86,8 @@ impl Page {
                 shown(browser, &format!("{part}-percentiles"), &key, "published");
             }
         }
-        assert_eq!(looked_at, 6 * PICTURES.len());
+        // Three subjects at two paces, and two at one.
+        assert_eq!(looked_at, 8 * PICTURES.len());
         let stages = browser.value("document.querySelectorAll('table.stages').length");
         assert_eq!(stages.expect("a number"), 2);
     }
