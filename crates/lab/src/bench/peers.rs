@@ -268,6 +268,13 @@ impl Peers<'_> {
                 let mut kind: Vec<usize> = (0..subjects.len()).filter(whole).collect();
                 kind.retain(|index| subjects[*index].listed.waits == waits);
                 kind.sort_by_key(|index| !subjects[*index].is_floor());
+                // Behind the floor of the other kind they would be held against that one.
+                if !kind
+                    .first()
+                    .is_some_and(|first| subjects[*first].is_floor())
+                {
+                    continue;
+                }
                 rows.extend(kind.into_iter().map(|index| Row {
                     pace: *pace,
                     subject: subjects[index].name(),
@@ -329,7 +336,7 @@ impl Peers<'_> {
             for (at, pace) in paces.iter().enumerate() {
                 let run = client.run(*pace, orders)?;
                 let faults = run.faults;
-                if faults.total() > 0 && looks && self.args.check {
+                if self.args.check && faults.total() > 0 {
                     return Err(Error::Session(format!(
                         "of {} orders {} were not answered, {} twice, {} out of order, {} wrongly",
                         run.sent, faults.lost, faults.duplicate, faults.out_of_order, faults.wrong
