@@ -150,9 +150,11 @@ fn a_thread_of_its_own_is_not_the_machine() {
         let [near, _] = run.gaps;
         let ours = near.ours_ms / 1e3 / run.seconds;
         let cpu_ns = run.used.expect("it is read").thread.cpu_ns;
-        let others = lost(cpu_ns as f64, run.seconds) - got;
-        // Of the orders beyond p99.9 a competitor would have made most.
-        let unmarked = run.touched_long[3] < 0.5 || others > 0.5 * got;
+        // The kernel does not count what a hypervisor takes, and the gaps do not tell it from other programs.
+        let others =
+            (lost(cpu_ns as f64, run.seconds) - got).max(near.machine_ms / 1e3 / run.seconds);
+        // Of the orders beyond p99.9 a competitor, with 1 in 20 of the time, would have made most.
+        let unmarked = run.touched_long[3] < 0.5 || others > 0.1 * got;
         if CLOSE.contains(&(ours / got)) && unmarked {
             return;
         }
