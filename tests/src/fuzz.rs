@@ -2,7 +2,7 @@
 //!
 //! Each module has `run`, which panics with a sentence when something does not hold, and `check`, to
 //! which a test hands a subject or a model with a planted fault. `fuzz/` wraps `run` for libFuzzer;
-//! `tests/tests/suites/corpus.rs` plays the committed inputs and random ones. `docs/fuzzing.md` says what each
+//! `tests/tests/suites/corpus.rs` plays the committed inputs and random ones. `docs/internals/fuzzing.md` says what each
 //! target promises.
 
 pub mod checkpoint;

@@ -18,7 +18,7 @@ pub const EXAMPLES: &str = "Examples:
   fixwire analyse oms stamps.txt           T1-T0 and T2-T1 of each kind of request and each group of ClOrdIDs, T4-T3 of reports
   fixwire analyse throughput stamps.txt    how many milliseconds had how many requests
 
-An OMS writes the file when its settings say so: [oms] stamps = \"stamps.txt\" (docs/oms.md).";
+An OMS writes the file when its settings say so: [oms] stamps = \"stamps.txt\" (docs/reference/oms.md).";
 
 /// What to show.
 #[derive(Debug, Subcommand)]

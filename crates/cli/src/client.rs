@@ -34,7 +34,7 @@ Examples:
   fixwire client client.cfg --script orders.txt --json | jq .
 
 In -c a ';' ends a command. A script, and -c, ends at its first error, with exit code 1; the exit code is 0 when
-all was sent and every 'wait' has had what it waited for. docs/client.md has more."))]
+all was sent and every 'wait' has had what it waited for. docs/reference/client.md has more."))]
 pub struct ClientArgs {
     /// Read the commands from this file, and end behind the last one
     #[arg(long, value_name = "FILE", conflicts_with = "commands")]

@@ -24,7 +24,7 @@ pub const EXAMPLES: &str = "Examples:
   fixwire gateway reload gateway.toml                give the running gateway the rules of its file
   fixwire gateway conversion FIX.4.2 FIX.4.4         how are messages converted?
 
-`fixwire run gateway.toml` runs a gateway, `fixwire check gateway.toml` checks its file (docs/gateway-cli.md).";
+`fixwire run gateway.toml` runs a gateway, `fixwire check gateway.toml` checks its file (docs/reference/gateway-cli.md).";
 
 /// What to do with a gateway.
 #[derive(Debug, Subcommand)]

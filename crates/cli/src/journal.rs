@@ -85,7 +85,7 @@ pub struct DumpArgs {
     /// Only messages and notes with this field and value, as in 11=order-36; may be given several times
     #[arg(long, value_name = "TAG=VALUE", value_parser = field)]
     field: Vec<(u32, Vec<u8>)>,
-    /// Only messages of which this holds: a condition of gateway rules (docs/gateway-rules.md#conditions)
+    /// Only messages of which this holds: a condition of gateway rules (docs/reference/gateway-rules.md#conditions)
     #[arg(long, short, value_name = "CONDITION")]
     query: Option<String>,
     /// Print each message with the names of its fields, a field a line, groups indented

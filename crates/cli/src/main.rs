@@ -66,7 +66,7 @@ A settings file has the form that QuickFIX users know:
   SenderCompID=BROKER
   TargetCompID=CLIENT
 
-or, when its name ends in .toml, the form of docs/settings.md#toml. Files of other engines are read as they
+or, when its name ends in .toml, the form of docs/reference/settings.md#toml. Files of other engines are read as they
 are, those of FIX Antenna when their name ends in .properties."
 )]
 struct Cli {

@@ -31,7 +31,7 @@ pub const EXAMPLES: &str = "Examples:
   fixwire oms arm oms.toml account=A1 --why \"checked with the desk\"
 
 A scope is firm, session=NAME, account=NAME, symbol=NAME, or account=NAME symbol=NAME. `fixwire run oms.toml` runs
-an OMS (docs/oms.md).";
+an OMS (docs/reference/oms.md).";
 
 /// What to ask an OMS, or to tell it.
 #[derive(Debug, Subcommand)]

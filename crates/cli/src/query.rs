@@ -1,4 +1,4 @@
-//! Which messages a person wants to see: a condition of the gateway's rules (docs/gateway-rules.md#conditions).
+//! Which messages a person wants to see: a condition of the gateway's rules (docs/reference/gateway-rules.md#conditions).
 
 use std::sync::Arc;
 

@@ -46,8 +46,8 @@ use crate::teller::{start_line, tell_end, tell_events};
   fixwire run --app echo broker.cfg             accept each order with an execution report
   fixwire run --app bench broker.cfg            answer each order with the bytes of the published benchmark
   fixwire run --app echo broker.cfg 2>events    keep logons, logouts and disconnects in a file
-  fixwire run gateway.toml                      carry out the rules of a file (docs/gateway-cli.md)
-  fixwire run oms.toml                          be the OMS that a file describes (docs/oms.md)
+  fixwire run gateway.toml                      carry out the rules of a file (docs/reference/gateway-cli.md)
+  fixwire run oms.toml                          be the OMS that a file describes (docs/reference/oms.md)
 
 When nobody has said which engine a file was written for (Dialect=, --dialect), a note at the start says whose
 defaults hold.
@@ -154,7 +154,9 @@ impl How {
             tell("note", &note);
         }
         if geteuid().is_root() {
-            eprintln!("warning: this runs as root; give it a user of its own (docs/security.md)");
+            eprintln!(
+                "warning: this runs as root; give it a user of its own (docs/operating/security.md)"
+            );
         }
         Ok(Begun {
             source,

@@ -146,7 +146,7 @@ pub enum SessionCommand {
         /// The fields of its body: 11=A1|55=MSFT|54=1
         fields: String,
     },
-    /// Gives the application a command of its own; what there is says its documentation (docs/exchange.md)
+    /// Gives the application a command of its own; what there is says its documentation (docs/reference/exchange.md)
     Command {
         #[command(flatten)]
         at: Engine,

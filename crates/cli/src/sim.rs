@@ -43,7 +43,7 @@ stop-limit and iceberg orders trade with those of all members, and ExecutionRepo
 member that is away. Orders that a [[script]] is for are answered step by step instead. Books, orders and ids
 are in the journal: after kill -9 they are the same.
 
-Signals, journal, logs and control socket are those of fixwire run. docs/exchange.md has the details.")]
+Signals, journal, logs and control socket are those of fixwire run. docs/reference/exchange.md has the details.")]
 pub struct SimArgs {
     #[command(flatten)]
     how: How,

@@ -1,6 +1,6 @@
 //! Makes a message of one version of FIX one of another, by a table that people can read.
 //!
-//! The format of tables is described in `docs/conversion.md`; those of the gateway are in its folder
+//! The format of tables is described in `docs/reference/conversion.md`; those of the gateway are in its folder
 //! `conversions`.
 
 use alloc::sync::Arc;

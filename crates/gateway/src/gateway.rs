@@ -8,7 +8,7 @@
 //!         nobody got it > the source is answered (8, 9, j or 3)
 //! ```
 //!
-//! [`Gateway::load`] makes one of the text of a file, [`Gateway::reload`] gives it other rules; `docs/gateway.md` says what stands there and what
+//! [`Gateway::load`] makes one of the text of a file, [`Gateway::reload`] gives it other rules; `docs/reference/gateway.md` says what stands there and what
 //! becomes of a message. What changes the state of orders is kept with [`Outbox::note`], and `on_note`
 //! gives it back. The owner hears [`Event`]s by the function that it gives to `load`, on the engine's
 //! thread. [`Gateway::counters`], [`matched`](Gateway::matched), [`counted`](Gateway::counted),

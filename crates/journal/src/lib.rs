@@ -2,7 +2,7 @@
 //!
 //! One journal serves all sessions of an engine. It is the message store, the send queue and the
 //! audit log; what it holds survives the end of the process at any instruction. The files are drawn
-//! byte by byte in [`segment`] and [`record`], and with their rules in `docs/journal-format.md`.
+//! byte by byte in [`segment`] and [`record`], and with their rules in `docs/reference/journal-format.md`.
 //!
 //! ```text
 //! let (mut journal, recovered) = Journal::open(disk, Config::default())?;

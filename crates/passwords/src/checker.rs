@@ -195,7 +195,7 @@ mod tests {
             assert_ne!(ticket, right);
             asked += 1;
         }
-        assert_eq!(THREADS, 2, "docs/security.md says so");
+        assert_eq!(THREADS, 2, "docs/operating/security.md says so");
         assert!((4..=4 + THREADS + 2).contains(&asked), "{asked}");
         let mut answers = BTreeMap::new();
         let begin = Instant::now();

@@ -10,7 +10,7 @@ use crate::{AdminOut, Hangup, Ledger, Message, Now, Outbox, SessionId, Tag, Time
 /// A program above the sessions. All methods run on the engine's thread, and may write messages for
 /// any session into the outbox; each gets its number and header when the method returns. A session is logged out
 /// by [`Outbox::log_out`]. What is handed to it again
-/// after a crash, and how it stays exact, is in `docs/applications.md`.
+/// after a crash, and how it stays exact, is in `docs/guide/applications.md`.
 pub trait Application {
     /// An application message in sequence. What it writes is committed in one journal record with
     /// the message that caused it.

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A [`Schedule`] is a value: it has no clock, remembers nothing and knows no session. The engine
-//! asks [`Schedule::at`] and acts; `docs/schedules.md` has the rules in words. The one piece of
+//! asks [`Schedule::at`] and acts; `docs/reference/schedules.md` has the rules in words. The one piece of
 //! arithmetic between civil time and instants is [`zone::reach`].
 #![forbid(unsafe_code)]
 

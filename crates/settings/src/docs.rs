@@ -1,4 +1,4 @@
-//! `docs/settings.md`, made from the registry.
+//! `docs/reference/settings.md`, made from the registry.
 
 use std::fmt::Write;
 
@@ -246,7 +246,7 @@ called; keys that start with `X-` are as well. Errors name line and column.
 
 The tables of a gateway may stand in the same file: `[gateway]`, `[group]`, `[script]`, `[table.NAME]`,
 `[conversion]`, `[target.NAME]`, `[[rule]]` and `[[on]]` ([rules](gateway-rules.md), [commands](gateway-cli.md)). `fixwire check` reads both.
-So may those of a simulated exchange, `[exchange]`, `[[instrument]]`, `[[fault]]` and `[[script]]` ([docs/exchange.md](exchange.md)), for `fixwire sim`.
+So may those of a simulated exchange, `[exchange]`, `[[instrument]]`, `[[fault]]` and `[[script]]` ([the exchange](exchange.md)), for `fixwire sim`.
 
 `fixwire config convert broker.cfg broker.toml` writes this form of a file of any engine. Each session has the
 values that it had: what stands in `[DEFAULT]` goes to `[default]`, defaults of the file's engine are written
@@ -377,15 +377,18 @@ mod tests {
 
     #[test]
     fn the_settings_document_is_the_registrys() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/settings.md");
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../docs/reference/settings.md"
+        );
         let made = markdown();
         if std::env::var_os("UPDATE").is_some() {
-            std::fs::write(path, &made).expect("docs/settings.md can be written");
+            std::fs::write(path, &made).expect("docs/reference/settings.md can be written");
         }
         let there = std::fs::read_to_string(path).unwrap_or_default();
         assert!(
             there == made,
-            "docs/settings.md is behind the registry: run with UPDATE=1"
+            "docs/reference/settings.md is behind the registry: run with UPDATE=1"
         );
     }
 }

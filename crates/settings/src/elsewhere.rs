@@ -277,7 +277,7 @@ pub static GROUPS: &[Group] = &[
         refused: false,
         unless: None,
         note: "messages are kept in the journal in FileStorePath; SqlLog names a database of logs, \
-               PostgreSQL or SQLite (docs/logs.md)",
+               PostgreSQL or SQLite (docs/reference/logs.md)",
     },
     Group {
         keys: &[
@@ -306,7 +306,7 @@ pub static GROUPS: &[Group] = &[
         refused: false,
         unless: None,
         note: "a log can be in PostgreSQL or SQLite, in the same tables: name it in SqlLog \
-               (docs/logs.md); FileLogPath is for logs in files",
+               (docs/reference/logs.md); FileLogPath is for logs in files",
     },
     Group {
         keys: &[
@@ -319,6 +319,6 @@ pub static GROUPS: &[Group] = &[
         refused: false,
         unless: None,
         note: "name the database of a log in SqlLog=postgresql://USER@HOST:PORT/DATABASE \
-               (docs/logs.md)",
+               (docs/reference/logs.md)",
     },
 ];

@@ -1,7 +1,7 @@
 //! Every key that fixwire uses, each defined once.
 //!
 //! To change a default, a bound or a text, change it here and run the tests with `UPDATE=1`, which
-//! writes `docs/settings.md` anew.
+//! writes `docs/reference/settings.md` anew.
 
 use super::kinds::*;
 use super::registry::{Key, Name, Scope};
@@ -287,7 +287,7 @@ keys! {
     /// `fixwire hash-password` prints it; with `Username`, of that user. Never shown.
     PasswordHash [], Kind::Secret, None, Session;
     /// File of the users that may log on to this acceptor session, mode 0600, one `name:hash` a line. A
-    /// NewPassword(925) is written back to it. See [security](security.md).
+    /// NewPassword(925) is written back to it. See [security](../operating/security.md).
     PasswordFile [], Kind::Path, None, Session;
     /// Addresses that may log on to this acceptor session: `192.0.2.7, 10.0.0.0/8, 2001:db8::/32`.
     /// Absent: every address. Connections that no session of a port allows are closed when accepted.
@@ -314,7 +314,7 @@ keys! {
     /// Application messages that are sent at once after a pause. Absent: those of one second.
     OutboundBurst [], Kind::Int { min: 1, max: 1_000_000, unit: "messages" }, None, Session;
     /// How an initiator signs its Logons: `ed25519` as Binance asks for it, `coinbase` or `cme` with an
-    /// HMAC-SHA-256. See [security](security.md#signed-logons).
+    /// HMAC-SHA-256. See [security](../operating/security.md#signed-logons).
     LogonSignature [], SIGNATURES, None, Session;
     /// File of the key for `LogonSignature`, mode 0600: a private key in PEM for `ed25519`; the secret in
     /// base64 for `coinbase`; the access key ID and the secret key, on two lines, for `cme`.
@@ -531,7 +531,7 @@ keys! {
     /// Heartbeats are in the message logs of `SqlLog`.
     SqlLogHeartbeats ["JdbcLogHeartBeats": "J"], Kind::Bool, Some("Y"), Engine;
     /// Fields whose values are starred out in message logs, files and `SqlLog`, beside those that always are
-    /// ([security](security.md)). Times, lengths and CheckSum stay right. The journal keeps them, because a
+    /// ([security](../operating/security.md)). Times, lengths and CheckSum stay right. The journal keeps them, because a
     /// message may have to be sent again: `fixwire journal dump --mask` leaves them out too.
     RedactFieldsInLogs ["RedactFieldsInLogs": "N"], Kind::Tags, None, Engine;
     /// How long records stay in the journal when no session needs them any more. A session needs what its

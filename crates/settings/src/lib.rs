@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Every key that is used is defined once, in [`keys`]; what the engines of the QuickFIX family have
-//! stands in [`family`]. `docs/settings.md` is generated from both.
+//! stands in [`family`]. `docs/reference/settings.md` is generated from both.
 #![forbid(unsafe_code)]
 
 pub mod antenna;

@@ -7,7 +7,7 @@ use super::kinds::APPL_VERSIONS;
 use super::value::{Kind, Value};
 use fixwire_protocol::redact::is_harmless;
 
-/// One setting, defined once: the reader, `check`, and `docs/settings.md` all come from it.
+/// One setting, defined once: the reader, `check`, and `docs/reference/settings.md` all come from it.
 #[derive(Debug)]
 pub struct Key {
     /// How the program calls it.

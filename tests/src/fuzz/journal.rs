@@ -118,7 +118,7 @@ fn put_right(bytes: &mut [u8], written: usize, salt: u64, index: bool) {
     }
 }
 
-/// As `docs/journal-format.md` says.
+/// As `docs/reference/journal-format.md` says.
 fn seed(salt: u64, at: usize, length: usize) -> u32 {
     let mixed = (salt ^ ((at as u64) << 32 | length as u64)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed >> 32) as u32 ^ mixed as u32

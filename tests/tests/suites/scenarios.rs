@@ -40,7 +40,7 @@ fn every_scenario_names_its_source() {
 /// A name in the document is that of a file, and every feature has its scenarios there.
 #[test]
 fn the_document_names_scenarios_that_exist() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/session-behaviour.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/session-behaviour.md");
     let text = std::fs::read_to_string(path).expect("the document");
     let known: Vec<String> = scenarios()
         .iter()

@@ -290,7 +290,7 @@ fn every_file_of_a_suite_is_part_of_it() {
 #[test]
 fn every_setting_is_documented() {
     let keys = fixwire::settings::keys::KEYS.iter().map(|key| key.name);
-    let page = Path::new("docs/settings.md");
+    let page = Path::new("docs/reference/settings.md");
     nothing(name(page, tidy::undocumented(keys, &text(page))));
 }
 

@@ -246,7 +246,10 @@ fn published_scenarios_can_be_listed_and_named() {
 /// A section of the page of screens for each bench, with the first words that it prints.
 #[test]
 fn every_bench_has_its_screen_in_the_docs() {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/screens.md");
+    let page = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/reference/screens.md"
+    );
     let page = std::fs::read_to_string(page).unwrap();
     let output = fixwire().args(["bench", "--help"]).output().unwrap();
     let help = String::from_utf8(output.stdout).unwrap();
@@ -259,8 +262,8 @@ fn every_bench_has_its_screen_in_the_docs() {
         let section = page
             .split("\n## ")
             .find(|it| it.starts_with(&format!("bench {name}\n")));
-        let section =
-            section.unwrap_or_else(|| panic!("docs/screens.md has no section bench {name}"));
+        let section = section
+            .unwrap_or_else(|| panic!("docs/reference/screens.md has no section bench {name}"));
         assert!(
             section.contains(&format!("\n    $ fixwire bench {name}")),
             "{section}"

@@ -58,7 +58,7 @@ fn each_message_of_a_log_is_shown_with_what_becomes_of_it() {
             serde_json::from_str::<Value>(line).unwrap();
         }
     }
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/gateway-cli.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/gateway-cli.md");
     let page = fs::read_to_string(page).unwrap();
     let blocks = fs::read_to_string(samples().join("blocks.txt")).unwrap();
     let missing = blocks

@@ -1,4 +1,4 @@
-//! The bytes of a segment are those that docs/journal-format.md draws.
+//! The bytes of a segment are those that docs/reference/journal-format.md draws.
 
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{Cause, Config, Effect, Journal, JournalId, Kind};
@@ -27,7 +27,7 @@ fn slow_crc(before: u32, bytes: &[u8]) -> u32 {
     !crc
 }
 
-/// The file is what docs/journal-format.md draws: who changes this test changes the version.
+/// The file is what docs/reference/journal-format.md draws: who changes this test changes the version.
 #[test]
 fn the_bytes_are_the_documented_ones() {
     let disk = SimDisk::new();

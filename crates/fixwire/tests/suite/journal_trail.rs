@@ -150,7 +150,7 @@ fn in_memory_only_what_a_resend_needs_is_recorded() {
     assert_eq!(resent.iter().filter(|text| text.ends_with(" Y")).count(), 5);
 }
 
-/// Bytes of a segment, read as docs/journal-format.md draws them and by nothing else.
+/// Bytes of a segment, read as docs/reference/journal-format.md draws them and by nothing else.
 struct Drawn(Vec<u8>);
 
 impl Drawn {

@@ -6,7 +6,7 @@
 //! Rules + message --condition--> rules that apply --change, evaluate--> outcomes
 //! ```
 //!
-//! The language is in `docs/gateway-rules.md`. All names are looked up at load; evaluation takes no
+//! The language is in `docs/reference/gateway-rules.md`. All names are looked up at load; evaluation takes no
 //! memory once its [`Scratch`] has grown to the largest message, unless a script runs.
 
 use alloc::string::String;

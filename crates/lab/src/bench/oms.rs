@@ -1,6 +1,6 @@
 //! `bench oms`: batches of orders and cancels through an OMS, as published for f9omstw.
 //!
-//! Source: its benchmark of 2019, whose T2-T1 stands beside ours; docs/benchmarks.md says what differs.
+//! Source: its benchmark of 2019, whose T2-T1 stands beside ours; docs/internals/benchmarks.md says what differs.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};

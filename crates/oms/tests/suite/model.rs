@@ -1,4 +1,4 @@
-//! A slow OMS: what docs/oms.md and FIX 4.4 say, with maps, vectors and sums over all orders. It shares no code with
+//! A slow OMS: what docs/reference/oms.md and FIX 4.4 say, with maps, vectors and sums over all orders. It shares no code with
 //! the OMS, and says which messages the OMS has to write.
 
 pub mod again;

@@ -1,6 +1,6 @@
 //! Every property of FIX Antenna and what becomes of it, each defined once.
 //!
-//! Names and defaults are those of FIX Antenna's code and manual. The table in `docs/settings.md` is made
+//! Names and defaults are those of FIX Antenna's code and manual. The table in `docs/reference/settings.md` is made
 //! from this one.
 
 use super::super::keys::{Id, KEYS};

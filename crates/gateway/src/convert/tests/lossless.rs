@@ -9,7 +9,7 @@ const TYPES: [&str; 18] = [
     "D", "8", "G", "F", "H", "J", "E", "R", "S", "Z", "i", "W", "X", "Y", "B", "C", "3", "j",
 ];
 
-/// What docs/conversion.md lists; `before` are the fields before this one in its message or entry.
+/// What docs/reference/conversion.md lists; `before` are the fields before this one in its message or entry.
 fn is_lossless(tag: Tag, value: Option<&[u8]>, before: &[u8]) -> bool {
     let has = |tag: Tag| value_of(before, tag);
     let is = |tag: Tag, values: &[&[u8]]| has(tag).is_some_and(|value| values.contains(&value));

@@ -22,7 +22,7 @@ const TYPES: [&str; 22] = [
     "W", "X", "Y",
 ];
 
-/// What messages to these versions can lack, as docs/conversion.md says.
+/// What messages to these versions can lack, as docs/reference/conversion.md says.
 const LACKED: [(Version, Version, &str, &[Tag]); 19] = [
     // Orders that are named by OrderID only.
     (Version::Fix40, Version::Fix50, "9 F G", &[41]),

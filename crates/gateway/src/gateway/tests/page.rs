@@ -3,7 +3,7 @@
 use super::super::options::{CLIENT, GATEWAY, TARGET};
 use super::*;
 
-const PAGE: &str = include_str!("../../../../../docs/gateway.md");
+const PAGE: &str = include_str!("../../../../../docs/reference/gateway.md");
 
 /// The fenced blocks of a language, with the line where each begins.
 fn blocks(language: &str) -> Vec<(usize, Vec<&'static str>)> {

@@ -8,9 +8,9 @@ use super::{Scratch, VENUES, loaded, outcomes_with};
 use crate::rules::syntax::{ACTIONS, CONDITIONS};
 use crate::rules::token::{Token, split};
 
-const PAGE: &str = include_str!("../../../../../docs/gateway-rules.md");
+const PAGE: &str = include_str!("../../../../../docs/reference/gateway-rules.md");
 /// The page with what is said about events.
-const OTHER: &str = include_str!("../../../../../docs/gateway.md");
+const OTHER: &str = include_str!("../../../../../docs/reference/gateway.md");
 
 /// The fenced blocks with their language, their text and the line where they begin.
 fn blocks(page: &'static str) -> Vec<(&'static str, String, usize)> {

@@ -391,7 +391,7 @@ fn every_function_of_the_page_is_there() {
         "let t = \" a \"; t.trim(); t == \"a\"",
     ];
     assert_eq!(each.len(), FUNCTIONS.len());
-    let page = include_str!("../../../../../docs/gateway-rules.md");
+    let page = include_str!("../../../../../docs/reference/gateway-rules.md");
     for (script, name) in each.iter().zip(FUNCTIONS) {
         assert!(script.contains(name) && holds(script), "{script}");
         assert!(

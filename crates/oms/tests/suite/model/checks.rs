@@ -1,4 +1,4 @@
-//! The controls, in the order of docs/oms.md.
+//! The controls, in the order of docs/reference/oms.md.
 
 use super::{At, Model, NO_LINE, Order, Passed, SECOND, Why};
 
