@@ -23,7 +23,7 @@ pub struct Browser {
     session: String,
     requests: u64,
     loaded: u64,
-    /// What the page did wrong: errors, and all that scripts and the browser print to the console.
+    /// Faults of the page: errors, and all that scripts and the browser print to the console.
     pub problems: Vec<String>,
     /// Addresses that it asked for.
     pub asked_for: Vec<String>,

@@ -1,4 +1,4 @@
-//! Certificates for two sides that show them to each other, in the files that each engine reads.
+//! Test certificates for both sides, in the files that each engine reads.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ const PEERS: &str = "peer.test";
 ///
 /// # Errors
 ///
-/// What could not be made, and with which program.
+/// The certificate that could not be made, and with which program.
 pub fn make(folder: &Path) -> Result<(), String> {
     let text = |error: &dyn std::error::Error| error.to_string();
     let mut params = CertificateParams::new(Vec::new()).map_err(|error| text(&error))?;
@@ -99,7 +99,7 @@ fn run(folder: &Path, program: &str, args: &str) -> Result<(), String> {
 ///
 /// # Errors
 ///
-/// What is wrong with the files.
+/// The fault of the files.
 pub fn transport(folder: &Path, role: Role) -> Result<Transport, String> {
     let store = |name: &str| (folder.join(name), Password::from(PASSWORD));
     let (file, password) = store("own.p12");

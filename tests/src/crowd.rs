@@ -68,7 +68,7 @@ impl Crowd {
         self.state().mono += time.0;
     }
 
-    /// Somebody connects from an address; the engine can send `room` bytes until they are taken.
+    /// A connection from an address; the engine can send `room` bytes until they are taken.
     pub fn connect(&self, from: IpAddr, room: usize) -> ConnId {
         let mut state = self.state();
         let conn = match state.free.pop() {

@@ -21,7 +21,7 @@ const SESSION: SessionId = SessionId(0);
 ///
 /// # Errors
 ///
-/// What the engine says.
+/// The engine's error.
 pub fn start(
     role: Role,
     port: u16,
@@ -36,7 +36,7 @@ pub fn start(
 ///
 /// # Errors
 ///
-/// What the engine says.
+/// The engine's error.
 pub fn start_with(
     role: Role,
     port: u16,
@@ -91,7 +91,7 @@ fn config(role: Role, port: u16, sender: &str, target: &str, folder: &Path) -> E
     }
 }
 
-/// What the commands of a side act on.
+/// The state that the commands of a side act on.
 struct Embedded {
     config: EngineConfig,
     events: Sender<Event>,
@@ -204,7 +204,7 @@ impl Drop for Embedded {
     }
 }
 
-/// Answers orders with reports, and tells what it saw.
+/// Answers orders with reports, and reports what it saw.
 struct Trader {
     events: Sender<Event>,
     answered: HashSet<Vec<u8>>,

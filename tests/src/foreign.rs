@@ -22,7 +22,7 @@ pub enum ForeignClient {
 }
 
 impl ForeignClient {
-    /// Starts it in this folder; it connects to the port when it is told to log on.
+    /// Starts it in this folder; it connects to the port on the command to log on.
     pub fn start(
         self,
         folder: &Path,

@@ -1,4 +1,4 @@
-//! What must hold whatever bytes come: one function for each kind of input.
+//! Properties that hold for any bytes: one function for each kind of input.
 //!
 //! Each module has `run`, which panics with a sentence when something does not hold, and `check`, to
 //! which a test hands a subject or a model with a planted fault. `fuzz/` wraps `run` for libFuzzer;

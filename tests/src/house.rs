@@ -17,7 +17,7 @@ use fixwire_protocol::{
 
 use crate::crowd::{self, Crowd};
 
-/// What the sessions of [`acceptor`] demand.
+/// The credentials that the sessions of [`acceptor`] demand.
 pub const PASSWORD: &str = "Zx81-Qm27-Lw93";
 /// Bytes that a peer takes before it has to read.
 pub const ROOM: usize = 1 << 20;
@@ -25,7 +25,7 @@ pub const ROOM: usize = 1 << 20;
 pub const SECOND: Nanos = Nanos(1_000_000_000);
 /// An address that peers come from.
 pub const FRIEND: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
-/// An address that nobody knows.
+/// An address that belongs to no session.
 pub const STRANGER: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 51, 100, 1));
 
 /// Answers each order with a report; counts both ways.
@@ -92,12 +92,12 @@ pub struct Rig {
     pub engine: Engine<Echo, Crowd, Memory>,
     /// Why connections were refused, and how often.
     pub refusals: Refusals,
-    /// All that it told.
+    /// All its events.
     pub events: Arc<Mutex<Vec<Event>>>,
 }
 
 impl Rig {
-    /// Starts the engine. All its events are told.
+    /// Starts the engine. All its events are reported.
     pub fn new(config: EngineConfig) -> Self {
         let config = EngineConfig {
             limits: Limits {

@@ -146,7 +146,7 @@ impl Crate {
         })
     }
 
-    /// For each file all those that it uses, whoever is between.
+    /// For each file all those that it uses, directly or through others.
     fn reached(&self) -> Vec<BTreeSet<usize>> {
         let used: Vec<BTreeSet<usize>> = (0..self.files.len()).map(|at| self.used(at)).collect();
         let all = |at: usize| {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// Orders that may be without a report.
 const WINDOW: usize = 64;
-/// Fields in which a message that is sent again may differ from the first time.
+/// Fields in which a resent message may differ from the first time.
 const MAY_DIFFER: [&[u8]; 6] = [b"9", b"10", b"43", b"52", b"97", b"122"];
 
 /// The engine's CompID.
@@ -30,13 +30,13 @@ pub struct OrderFlow {
     wants_reset: bool,
     /// Our orders by MsgSeqNum, as they were sent at first.
     pub orders: BTreeMap<u64, Vec<u8>>,
-    /// What the engine sent by MsgSeqNum, as it came at first.
+    /// The engine's messages by MsgSeqNum, as they came at first.
     pub seen: BTreeMap<u64, Vec<u8>>,
     /// The number of each order that was reported, by the number of its report.
     pub reported: BTreeMap<u64, u64>,
     next_out: u64,
     next_in: u64,
-    /// What came behind a gap.
+    /// The messages behind a gap.
     held: BTreeMap<u64, Vec<u8>>,
     asked: bool,
     logged_on: bool,
@@ -73,7 +73,7 @@ impl OrderFlow {
         }
     }
 
-    /// All numbers begin anew with the next Logon, and what was before is forgotten. Only for one that
+    /// All sequence numbers are reset with the next Logon, and earlier messages are forgotten. Only for one that
     /// connects.
     pub fn begin_anew(&mut self) {
         *self = Self {
@@ -85,7 +85,7 @@ impl OrderFlow {
 
     /// Connects, logs on, and sends orders until the connection breaks.
     pub fn run_until_broken(&mut self, engine: SocketAddr) -> Result<(), String> {
-        // What the engine began in an earlier life may still wait to be accepted.
+        // Connections that the engine began in an earlier life may still wait to be accepted.
         let tries = if self.listener.is_some() { 3 } else { 1 };
         for _ in 0..tries {
             match self.run(engine, usize::MAX, None) {
@@ -229,7 +229,7 @@ impl OrderFlow {
         Ok(())
     }
 
-    /// One number, one message. A gap fill stands for other messages, so its own number says nothing.
+    /// One MsgSeqNum, one message. A gap fill replaces other messages, so its own MsgSeqNum says nothing.
     fn remember(&mut self, seq: u64, raw: &[u8]) -> Result<(), End> {
         if value(raw, "35") == Some(b"4") {
             return Ok(());
@@ -310,7 +310,7 @@ impl OrderFlow {
         let Some(order) = id.filter(|order| self.orders.contains_key(order)) else {
             return wrong("a report for no order of ours", raw);
         };
-        // The order that is reported last tells whether this one is due.
+        // The order that is reported last decides whether this one is due.
         if self
             .reported
             .values()
@@ -408,7 +408,7 @@ impl OrderFlow {
     }
 }
 
-/// The fields that stay when a message is sent again, in the order of their tags.
+/// The fields that stay when a message is resent, in the order of their tags.
 pub fn stable(raw: &[u8]) -> Vec<(&[u8], Option<&[u8]>)> {
     let mut kept: Vec<_> = fields(raw)
         .filter(|(tag, _)| !MAY_DIFFER.contains(tag))

@@ -59,7 +59,7 @@ impl Terms {
         !self.certificates.as_os_str().is_empty()
     }
 
-    /// The same hours for our side.
+    /// The same schedule for our side.
     pub fn schedule(&self) -> Schedule {
         let [start, end] = self.hours.each_ref().map(|text| Edge {
             time: clock(text).expect("HH:MM:SS").time,

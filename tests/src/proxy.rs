@@ -1,4 +1,4 @@
-//! Stands between two engines, counts what passes, and loses messages when it is told to.
+//! Sits between two engines, counts what passes, and loses messages on request.
 
 use crate::wire::{Missing, Wire, value};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -65,7 +65,7 @@ impl Proxy {
         Ok(proxy)
     }
 
-    /// The same for streams that nobody can read: bytes pass as they are, and nothing is counted.
+    /// The same for streams that cannot be read: bytes pass as they are, and nothing is counted.
     pub fn start_sealed(acceptor: SocketAddr) -> std::io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let sealed: Arc<Mutex<Vec<TcpStream>>> = Arc::default();
@@ -148,7 +148,7 @@ fn join(
     Ok(())
 }
 
-/// Passes messages on until one side is gone, then ends the other.
+/// Forwards messages until one side disconnects, then disconnects the other.
 fn pump(mut from: Wire, mut to: Wire, counts: &Counts) {
     loop {
         match from.receive(Duration::from_secs(1)) {

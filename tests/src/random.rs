@@ -1,4 +1,4 @@
-//! Random numbers from a seed, so that a failure can be repeated.
+//! Random numbers from a seed, so that a failure can be reproduced.
 
 /// SplitMix64: small, and good enough to choose moments and sizes.
 ///

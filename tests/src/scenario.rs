@@ -23,7 +23,7 @@
 //! | `refuse unsupported` | the application refuses the message delivered last; also `not-available`, `missing TAG`, `not-authorized`, `range TAG`, `format TAG` |
 //! | `log-out TEXT` | the operator ends the session |
 //! | `reset` | the operator starts the numbers again |
-//! | `out-of-hours` | the schedule lets nobody log on from now |
+//! | `out-of-hours` | the schedule allows no logon from now |
 //! | `drop` | the connection is lost |
 //! | `forget` | the store loses all messages |
 //! | `restart` | the process ends at once and starts again; the connection is lost |
@@ -39,7 +39,7 @@
 //! | `numbers in=2 out=3 epoch=0` | the counters now |
 //!
 //! A scenario is played in every version, unless a `versions:` line names those that have the
-//! fields and messages it is about. A `send` line says what FIX 4.4 writes: where an earlier version
+//! fields and messages it uses. A `send` line says what FIX 4.4 writes: where an earlier version
 //! has no EndSeqNo(16) = 0, or no such field or reason in a Reject, the player expects what that
 //! version has instead.
 //!
@@ -57,7 +57,7 @@ pub mod settings;
 mod subject;
 pub mod tcp;
 
-/// What a scenario can run under: BeginString and, for FIXT, DefaultApplVerID.
+/// The version that a scenario can run under: BeginString and, for FIXT, DefaultApplVerID.
 pub const VERSIONS: [&str; 8] = ["4.0", "4.1", "4.2", "4.3", "4.4", "5.0", "5.0SP1", "5.0SP2"];
 
 /// A file, read.
@@ -73,7 +73,7 @@ pub struct Scenario {
     pub settings: Vec<(String, String)>,
     /// Line of the `session` directive.
     pub settings_line: usize,
-    /// What happens and what is expected.
+    /// An input or an expectation.
     pub steps: Vec<Step>,
 }
 
@@ -82,11 +82,11 @@ pub struct Scenario {
 pub struct Step {
     /// Counted from 1.
     pub line: usize,
-    /// What it says.
+    /// The content.
     pub action: Action,
 }
 
-/// What a directive says.
+/// The meaning of a directive.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// `connect`
@@ -107,7 +107,7 @@ pub enum Action {
     LogOut(String),
     /// `reset`
     Reset,
-    /// The schedule lets nobody log on from now.
+    /// The schedule allows no logon from now.
     OutOfHours,
     /// `drop`
     Drop,
@@ -174,7 +174,7 @@ pub struct Failure {
     pub scenario: String,
     /// Line in the file.
     pub line: usize,
-    /// What is wrong.
+    /// The fault.
     pub what: String,
 }
 

@@ -17,7 +17,7 @@ const START_PATIENCE: Duration = Duration::from_secs(20);
 /// One build at a time: two of the same profile would wait for each other anyway.
 static BUILD: Mutex<()> = Mutex::new(());
 
-/// What `./test` builds, faults that can be planted among it.
+/// The programs that `./test` builds, faults that can be planted among them.
 const EVERYTHING: [&str; 2] = ["--workspace", "--all-features"];
 
 /// The binary under test, built when it is not fresh.
@@ -159,7 +159,7 @@ pub fn scratch(name: &str) -> std::io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// A port of 127.0.0.1 that nobody has, and that no connection of this machine gets by itself: those
+/// A port of 127.0.0.1 that is free, and that no connection of this machine gets by itself: those
 /// have ports from 32768 on, and one of them would keep an engine from listening there again.
 pub fn free_port() -> std::io::Result<u16> {
     const PORTS: std::ops::Range<u32> = 12_000..32_000;
@@ -178,7 +178,7 @@ pub fn free_port() -> std::io::Result<u16> {
     Err(last)
 }
 
-/// Returns once somebody takes connections there.
+/// Returns once the address accepts connections.
 pub fn wait_for_listener(address: SocketAddr, patience: Duration) -> Result<(), String> {
     let deadline = Instant::now() + patience;
     while TcpStream::connect_timeout(&address, Duration::from_secs(1)).is_err() {
@@ -199,7 +199,7 @@ pub struct Server {
     folder: PathBuf,
 }
 
-/// What to start.
+/// The command to start.
 #[derive(Clone, Debug)]
 pub struct Launch {
     /// The program.
@@ -282,7 +282,7 @@ impl Server {
         Ok(())
     }
 
-    /// SIGKILL, and waits until the process is gone.
+    /// SIGKILL, and waits until the process has ended.
     pub fn kill(mut self) -> Result<(), String> {
         if let Ok(Some(status)) = self.child.try_wait() {
             return Err(format!(
@@ -328,7 +328,7 @@ impl Server {
         Err(format!("still running {patience:?} after SIGTERM"))
     }
 
-    /// What it wrote to stderr, with what others before it did in the same folder.
+    /// Its stderr, with that of earlier processes in the same folder.
     pub fn words(&self) -> String {
         let text = fs::read(self.folder.join("stderr")).unwrap_or_default();
         String::from_utf8_lossy(&text).into_owned()

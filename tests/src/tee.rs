@@ -1,4 +1,4 @@
-//! Stands between a peer and an engine, passes every byte on, and remembers it.
+//! A tee between a peer and an engine: forwards every byte and records it.
 
 use crate::proxy::Way;
 use crate::wire::frame_fault;

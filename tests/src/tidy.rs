@@ -1,4 +1,4 @@
-//! The rules of the house as functions over text.
+//! The house rules as functions over text.
 //!
 //! Each takes what a file says and gives the violations, one sentence each, so that each can be
 //! shown a planted one. `tests/tests/suites/tidy.rs` applies them to the repository.
@@ -43,7 +43,7 @@ const ROWS: [(&str, u8); 23] = [
 /// The one arrow inside a row: scanning for SOH may live with the unsafe lines.
 const ARROW_INSIDE_ROW: (&str, &str) = ("fixwire-protocol", "fixwire-sys");
 
-/// What crates of others a crate does without: text formats and databases stay outside of the engine, sockets
+/// Dependencies that a crate does without: text formats and databases stay outside of the engine, sockets
 /// outside of the settings.
 const WITHOUT: [(&str, &[&str]); 2] = [
     (
@@ -93,7 +93,7 @@ const MACHINE_PATHS: [(&str, &str); 4] = [
 ];
 
 /// Folders and rows of the crates in the table of ARCHITECTURE.md. What is never shipped has a dash there, and
-/// stands above everything.
+/// is above everything.
 pub fn rows_of_page(page: &str) -> Vec<(String, u8)> {
     let above = ROWS.iter().map(|(_, row)| *row).max().unwrap_or_default();
     let row = |line: &str| {
@@ -148,7 +148,7 @@ pub fn arrows(manifest: &str) -> Vec<String> {
         .collect()
 }
 
-/// What a crate depends on although it has to do without.
+/// Dependencies that a crate has although it has to do without them.
 pub fn needless(manifest: &str) -> Vec<String> {
     let package = key(manifest, "package", "name").unwrap_or_default();
     let without = WITHOUT.iter().find(|(name, _)| *name == package);
@@ -159,7 +159,7 @@ pub fn needless(manifest: &str) -> Vec<String> {
         .collect()
 }
 
-/// What a manifest depends on when it is built; dev-dependencies are free.
+/// Dependencies of a manifest when it is built; dev-dependencies are free.
 fn dependencies(manifest: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut inside = false;
@@ -220,7 +220,7 @@ pub const NO_STD: [&str; 5] = [
     "fixwire-gateway",
 ];
 
-/// What the root of a crate must say about itself.
+/// Attributes that the root of a crate must have.
 pub fn crate_root(package: &str, source: &str) -> Vec<String> {
     let says = |attribute: &str| code(source).any(|(_, line)| line.trim().starts_with(attribute));
     let mut found = Vec::new();
@@ -239,7 +239,7 @@ pub fn crate_root(package: &str, source: &str) -> Vec<String> {
 pub fn impure_lines(source: &str) -> Vec<String> {
     let product = source.split("\nmod tests {").next().unwrap_or_default();
     let mut lines: Vec<(usize, &str)> = code(product).collect();
-    // What stands behind `#[cfg(test)]` is for tests.
+    // Code behind `#[cfg(test)]` is for tests.
     let for_tests: Vec<usize> = lines
         .iter()
         .filter(|(_, line)| line.trim() == "#[cfg(test)]")
@@ -351,7 +351,7 @@ fn mentions(text: &str, needles: &[(&str, &str)], what: &str) -> Vec<String> {
     found
 }
 
-/// The line without what stands between quotes: a program may well write about what it must not do.
+/// The line without its quoted strings: a program may well write about things that it must not do.
 fn without_strings(line: &str) -> String {
     line.replace("\\\"", "").split('"').step_by(2).collect()
 }

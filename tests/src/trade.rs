@@ -34,7 +34,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// What an engine says of itself, for whoever reads why a trade failed.
+    /// An engine's report of itself, to see why a trade failed.
     pub fn told(text: String) -> Self {
         Self {
             name: TOLD.to_owned(),
@@ -115,7 +115,7 @@ impl Side {
         self.tell(&format!("send {count}"))
     }
 
-    /// What it had seen at the end of the last wait.
+    /// Its view at the end of the last wait.
     pub fn seen(&self) -> &[Event] {
         &self.seen
     }
@@ -157,7 +157,7 @@ impl Side {
         })
     }
 
-    /// What was seen, in a few lines.
+    /// The messages seen, in a few lines.
     pub fn summary(&mut self) -> String {
         self.drain();
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -187,7 +187,7 @@ fn first_times<'a>(seen: &'a [Event], name: &str) -> Vec<&'a str> {
         .collect()
 }
 
-/// Two sides and what stands between them.
+/// Two sides and the proxy between them.
 pub struct Pair {
     /// Opens the connection, through the proxy.
     pub initiator: Side,
@@ -221,9 +221,9 @@ impl Pair {
         self.both(|side| side.wait("logon", |side| side.count("logon") == 1))?;
         self.exchange(orders)?;
         self.while_logged_off()?;
-        // What is sent again, and the answers, must fit into the buffers of a socket: an engine that sends
-        // again with blocking writes does not read meanwhile, and Linux then takes no more
-        // acknowledgements either. QuickFIX C++ would stand still until the heartbeats run out.
+        // Resent messages, and the answers, must fit into the buffers of a socket: an engine that resends
+        // with blocking writes does not read meanwhile, and Linux then accepts no more
+        // acknowledgements either. QuickFIX C++ would hang until the heartbeats run out.
         for _ in 0..3 {
             self.both(|side| side.send(orders / 50))?;
             self.proxy.cut();
@@ -347,8 +347,8 @@ impl Pair {
     }
 
     /// The initiator ends the session. (An engine may also report attempts to connect that failed.)
-    /// Then both have a moment: QuickFIX/J tells of a logout before it is ready for the next logon, and
-    /// never again is when one comes in between.
+    /// Then both have a moment: QuickFIX/J reports a logout before it is ready for the next logon, and
+    /// is never ready again when one comes in between.
     fn log_out(&mut self) -> Result<(), String> {
         self.initiator.drain();
         self.acceptor.drain();
@@ -381,7 +381,7 @@ impl Pair {
         self.forget_numbers()
     }
 
-    /// From here on numbers stand for other messages.
+    /// From here on sequence numbers belong to other messages.
     fn forget_numbers(&mut self) -> Result<(), String> {
         self.both(|side| {
             side.seen.iter_mut().for_each(|event| event.seq = 0);
@@ -407,7 +407,7 @@ impl Pair {
     }
 }
 
-/// What must hold for what one side saw.
+/// Conditions on the view of one side.
 fn judge(side: &mut Side) -> Result<(), String> {
     judge_events(&side.seen).map_err(|fault| format!("{}: {fault}", side.name))
 }

@@ -65,7 +65,7 @@ pub fn checksum(raw: &[u8]) -> u8 {
     raw.iter().fold(0, |sum, byte| sum.wrapping_add(*byte))
 }
 
-/// What is wrong with the frame of a message, or nothing.
+/// The fault of a message's frame, or nothing.
 pub fn frame_fault(raw: &[u8]) -> Option<String> {
     let mut parts = raw.splitn(4, |byte| *byte == SOH);
     let (Some(begin), Some(length), Some(kind)) = (parts.next(), parts.next(), parts.next()) else {

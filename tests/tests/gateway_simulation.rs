@@ -24,7 +24,7 @@ fn a_crash_of_a_gateway_loses_no_request_and_planted_faults_are_found() -> Resul
     Ok(())
 }
 
-/// What an engine may leave out so that its gateway forgets, or says something twice.
+/// Steps that an engine may leave out so that its gateway forgets, or says something twice.
 #[cfg(feature = "canary")]
 fn planted_faults_are_found(rig: Rig) -> Result<(), String> {
     use fixwire::canary::Fault;

@@ -1,7 +1,7 @@
 //! Is anything lost, doubled or changed when an engine dies at any point of a simulated world?
 //!
 //! Each run plays the worlds that once showed a fault, the worlds from seed 1 on, and then worlds that
-//! nobody has played. `SIM_CASES` is the number of crash points, `SIM_SEED` the first seed; with one of
+//! are new. `SIM_CASES` is the number of crash points, `SIM_SEED` the first seed; with one of
 //! them only those worlds are played. Each planted fault must be found, by its own message.
 
 use std::time::Duration;
@@ -25,7 +25,7 @@ fn a_crash_at_any_point_loses_nothing_and_planted_faults_are_found() -> Result<(
     Ok(())
 }
 
-/// What a simulated disk and an engine with a simple application may leave out.
+/// Steps that a simulated disk and an engine with a simple application may leave out.
 #[cfg(feature = "canary")]
 fn planted_faults_are_found(rig: Rig) -> Result<(), String> {
     use fixwire::canary::Fault;

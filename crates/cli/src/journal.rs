@@ -333,7 +333,10 @@ fn there(read: &Verified, dir: &Path) -> Result<(), Failure> {
     if read.segments > 0 || read.bad.is_some() {
         return Ok(());
     }
-    Err(Failure::Text(format!("{} holds no journal", dir.display())))
+    Err(Failure::Text(format!(
+        "{} contains no journal",
+        dir.display()
+    )))
 }
 
 /// Success when nothing is wrong; says what is.

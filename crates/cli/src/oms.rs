@@ -242,7 +242,7 @@ fn history(ask: &Ask, number: u64) -> Result<ExitCode, Failure> {
     }
     if read.segments == 0 {
         let store = store.display();
-        return Err(Failure::Text(format!("{store} holds no journal")));
+        return Err(Failure::Text(format!("{store} contains no journal")));
     }
     if steps == 0 {
         return Err(Failure::Text(format!(

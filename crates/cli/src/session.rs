@@ -437,7 +437,7 @@ fn stored(store: &Path) -> Result<Vec<StoredSession>, Failure> {
     let (sessions, verified) = read;
     if verified.segments == 0 && verified.bad.is_none() {
         return Err(Failure::Text(format!(
-            "{} holds no journal",
+            "{} contains no journal",
             store.display()
         )));
     }

@@ -1,4 +1,4 @@
-//! One answer, as a line of JSON.
+//! One response, as a line of JSON.
 
 use fixwire_engine::SessionReport;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ pub struct Answer {
     /// Why nothing was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What became of it, or what the application says.
+    /// The result, or the application's answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// Of a status: the engine.
@@ -33,7 +33,7 @@ pub struct EngineReport {
     pub seconds: u64,
 }
 
-/// A session, as it stands.
+/// The state of a session.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
 pub struct SessionLine {

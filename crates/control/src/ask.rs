@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 /// The most bytes of a line.
 pub const LONGEST: usize = 64 << 10;
 
-/// A request. A field that what is asked has no use for is an error, as is one that nobody knows.
+/// A request. A field that the request does not use is an error, as is an unknown one.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asked {
     /// Comes back with the answer.
     #[serde(default)]
     pub id: u64,
-    /// What is asked.
+    /// A request.
     #[serde(rename = "do")]
     pub what: What,
     /// The session, by its name.
@@ -45,11 +45,11 @@ pub struct Asked {
     pub file: Option<String>,
 }
 
-/// What can be asked.
+/// The kinds of request.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {
-    /// How the engine stands, and its sessions, or one of them.
+    /// The state of the engine, and of its sessions, or one of them.
     #[default]
     Status,
     /// [`Operation::LogOn`].
@@ -78,7 +78,7 @@ pub enum What {
     Reload,
 }
 
-/// What a request wants done.
+/// The operation that a request asks for.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Wish {
     Status(Option<String>),
@@ -93,7 +93,7 @@ impl Asked {
     ///
     /// # Errors
     ///
-    /// What is wrong with it, and where.
+    /// The fault, and where it is.
     pub fn read(line: &[u8]) -> Result<Self, String> {
         // The fields of an object by their places would be hard to read.
         if line.trim_ascii_start().starts_with(b"[") {
@@ -109,16 +109,16 @@ impl Asked {
         text + "\n"
     }
 
-    /// Whether it says all that what it asks needs, and nothing that it does not.
+    /// Checks that the request has all the fields that it needs, and no others.
     ///
     /// # Errors
     ///
-    /// What is missing or too much.
+    /// Returns the field that is missing or not allowed.
     pub fn check(&self) -> Result<(), String> {
         self.wish().map(drop)
     }
 
-    /// What it wants; an error when something is missing or too much.
+    /// Returns the operation; an error when a field is missing or not allowed.
     pub(crate) fn wish(&self) -> Result<Wish, String> {
         let what = self.what;
         let uses: &[&str] = match what {
@@ -145,7 +145,7 @@ impl Asked {
         ];
         if let Some((field, _)) = given.iter().find(|(name, is)| *is && !uses.contains(name)) {
             let uses = uses.join(", ");
-            return Err(format!("{what} has no use for {field}; it takes {uses}"));
+            return Err(format!("{what} does not use {field}; expected {uses}"));
         }
         let needed = |field: &Option<String>, name: &str| {
             field.clone().ok_or_else(|| format!("{what} needs {name}"))
@@ -246,7 +246,7 @@ mod tests {
             (r#"{"id":1}"#, "missing field `do`"),
             (
                 r#"{"do":"status","why":"a"}"#,
-                "status has no use for why; it takes session",
+                "status does not use why; expected session",
             ),
             (r#"{"do":"logon"}"#, "logon needs session"),
             (r#"{"do":"send","session":"A"}"#, "send needs msg_type"),
@@ -260,7 +260,7 @@ mod tests {
             ),
             (
                 r#"{"do":"reload","session":"A"}"#,
-                "reload has no use for session; it takes why, file",
+                "reload does not use session; expected why, file",
             ),
             (r#"{"do":"command"}"#, "command needs text"),
         ] {

@@ -1,4 +1,4 @@
-//! The end that asks.
+//! The client of a control socket.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
@@ -17,11 +17,11 @@ pub struct Client {
     last: u64,
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// Nobody answers there.
+    /// No engine listens there.
     Nobody,
     /// The connection ended, or failed.
     Io(io::Error),
@@ -38,13 +38,13 @@ pub enum ClientError {
 impl fmt::Display for ClientError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Nobody => f.write_str("no engine answers"),
-            Self::Io(error) => write!(f, "the engine cannot be asked: {error}"),
-            Self::Timeout => {
-                f.write_str("no answer in time: the engine may still do it, and then tells it")
-            }
-            Self::HungUp => f.write_str("the engine ended before it answered"),
-            Self::NoAnswer(why) => write!(f, "not an answer: {why}"),
+            Self::Nobody => f.write_str("no engine is running here"),
+            Self::Io(error) => write!(f, "cannot query the engine: {error}"),
+            Self::Timeout => f.write_str(
+                "no response in time: the engine may still do it, and reports an event if it does",
+            ),
+            Self::HungUp => f.write_str("the engine closed the connection before it responded"),
+            Self::NoAnswer(why) => write!(f, "invalid response: {why}"),
             Self::Refused(why) => f.write_str(why),
         }
     }
@@ -68,7 +68,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Nobody answers there, or may be asked.
+    /// No engine listens there, or access is denied.
     pub fn connect(path: &Path, patience: Duration) -> Result<Self, ClientError> {
         let stream = place::connect(path)?;
         stream.set_read_timeout(Some(patience))?;
@@ -79,18 +79,18 @@ impl Client {
         })
     }
 
-    /// Asks, and waits for the answer; the request gets a number of its own.
+    /// Sends a request and waits for the response; the request gets an id of its own.
     ///
     /// # Errors
     ///
-    /// What was asked was not done, or no answer came.
+    /// The engine refused the request, or no response came.
     pub fn ask(&mut self, asked: &Asked) -> Result<Answer, ClientError> {
         self.last += 1;
         let asked = Asked {
             id: self.last,
             ..asked.clone()
         };
-        // Whoever hangs up says why first.
+        // The server says why before it hangs up.
         let written = self.stream.get_mut().write_all(asked.line().as_bytes());
         let mut line = Vec::new();
         let read = self.stream.read_until(b'\n', &mut line);

@@ -1,4 +1,4 @@
-//! A running engine is asked and told over a socket: lines of JSON, one request and one answer each.
+//! Control socket of a running engine: lines of JSON, one response for each request.
 //!
 //! ```text
 //!   program                                             engine's process
@@ -9,7 +9,7 @@
 //!                                                  <--  {"id":2,"text":"FIX.4.4:BROKER->CLIENT: logs out"}
 //!      {"id":3,"do":"set-numbers","session":"..","next_out":0}
 //!                                                  -->
-//!                                                  <--  {"id":3,"error":"..: 0 is no MsgSeqNum: .."}
+//!                                                  <--  {"id":3,"error":"..: 0 is not a valid MsgSeqNum: .."}
 //! ```
 //!
 //! [`Control`] is the engine's end, [`Client`] the other one. Who asks is what the system says of the

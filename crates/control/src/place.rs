@@ -1,4 +1,4 @@
-//! Where the socket stands, and who may use it.
+//! The path of the control socket, and its permissions.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind};
@@ -14,7 +14,7 @@ use rustix::process::geteuid;
 /// The socket's name in the folder of a journal.
 pub const IN_STORE: &str = "control";
 
-/// Where the socket stands, and who may use it besides the user of the process and root.
+/// The path of the socket, and who may use it besides the user of the process and root.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Place {
     /// The socket.
@@ -35,7 +35,7 @@ impl Place {
     ///
     /// # Errors
     ///
-    /// There is something else, or somebody who answers; no such group; what the system says.
+    /// Another file, or a process that listens there; no such group; the system's error.
     pub(crate) fn listen(&self) -> io::Result<UnixListener> {
         let group = match &self.group {
             Some(name) => Some(group(name)?),
@@ -66,12 +66,12 @@ impl Place {
             return fs::remove_file(&self.path);
         }
         if !found.file_type().is_socket() {
-            let why = format!("{path} is there and is no socket");
+            let why = format!("{path} exists and is not a socket");
             return Err(io::Error::new(ErrorKind::AlreadyExists, why));
         }
         match connect(&self.path) {
             Ok(_) => {
-                let why = format!("another process answers at {path}");
+                let why = format!("another process is listening at {path}");
                 Err(io::Error::new(ErrorKind::AddrInUse, why))
             }
             Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
@@ -81,12 +81,12 @@ impl Place {
         }
     }
 
-    /// Who is at the other end of a connection, for the journal; an error when it is nobody who may ask.
+    /// The user at the other end of a connection, for the journal; an error when that user has no access.
     pub(crate) fn who(&self, asks: &UnixStream) -> io::Result<String> {
         let uid = socket_peercred(asks)?.uid;
         // Members of the group are known to the system: it has let them connect.
         if self.group.is_none() && uid != geteuid() && !uid.is_root() {
-            let why = "only its own user may ask this process";
+            let why = "only the user of this process may use its control socket";
             return Err(io::Error::new(ErrorKind::PermissionDenied, why));
         }
         Ok(name(uid.as_raw()))

@@ -1,4 +1,4 @@
-//! The engine's end: threads that wait for requests, hand them to the engine and write the answers.
+//! The server of a control socket: threads that pass requests to the engine and write the responses.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -18,7 +18,7 @@ use crate::place::{Place, connect};
 
 /// How many may be connected at once.
 const MOST: usize = 16;
-/// How long somebody may be connected and ask nothing, or take no answer.
+/// How long a client may be connected without a request, or without reading the response.
 const IDLE: Duration = Duration::from_secs(60);
 /// How long the engine may take, a Logout and its answer included.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -26,10 +26,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The most sessions that an error names.
 const NAMED: usize = 20;
 
-/// What an application is asked of its counts for a status.
+/// The query that asks an application for its counts, for a status.
 pub const COUNTS: &[u8] = b"counts";
 
-/// Reads the rules of this file again, for somebody; what became of it, either way.
+/// Reloads the rules of this file, for an operator; returns the result, either way.
 pub type Reload = Box<dyn Fn(&Path, Operator) -> Result<String, String> + Send + Sync>;
 
 /// Answers requests about an engine, until it is dropped.
@@ -39,7 +39,7 @@ pub struct Control {
     ends: Arc<AtomicBool>,
 }
 
-/// What the threads share.
+/// State shared by the threads.
 struct Served {
     engine: Mutex<Handle>,
     reload: Option<Reload>,
@@ -103,13 +103,13 @@ impl Served {
             };
             if self.connected.fetch_add(1, Ordering::Relaxed) >= MOST {
                 self.connected.fetch_sub(1, Ordering::Relaxed);
-                let why = format!("{MOST} others are connected: try again later");
+                let why = format!("{MOST} other clients are connected: try again later");
                 let _ = tell(&asks, &Answer::error(0, why));
                 continue;
             }
             let served = Arc::clone(&self);
             let serve = move || {
-                // Who asks is told by the end of the connection.
+                // The client learns it from the end of the connection.
                 let _ = served.serve(&asks);
                 served.connected.fetch_sub(1, Ordering::Relaxed);
             };
@@ -136,7 +136,7 @@ impl Served {
                 return Ok(());
             }
             if !line.ends_with(b"\n") {
-                let why = format!("a request is one line of at most {LONGEST} bytes");
+                let why = format!("a request must be one line of at most {LONGEST} bytes");
                 return tell(asks, &Answer::error(0, why));
             }
             tell(asks, &self.answer(&line, &who))?;
@@ -157,7 +157,7 @@ impl Served {
             Wish::Query(query) => self.query(&query),
             Wish::Reload(file) => match &self.reload {
                 Some(reload) => reload(Path::new(&file), by).map(|text| Answer::text(0, text)),
-                None => Err("what runs here has no rules to read again".into()),
+                None => Err("this process has no gateway rules to reload".into()),
             },
         });
         match done {
@@ -180,7 +180,7 @@ impl Served {
             pid: std::process::id(),
             seconds: self.since.elapsed().as_secs(),
         };
-        // What the application counts, if it does.
+        // The application's counts, if it has any.
         let text = match session {
             None => self.ask(|engine| engine.query(COUNTS))?.ok(),
             Some(_) => None,
@@ -204,7 +204,7 @@ impl Served {
             Operation::Reset => "sequence numbers reset",
             Operation::SetNumbers { .. } => "sequence numbers set",
             Operation::TestRequest => "TestRequest sent",
-            Operation::Send { .. } => "message taken",
+            Operation::Send { .. } => "message accepted",
             _ => "done",
         };
         self.ask(|engine| engine.operate(id, operation, by))?
@@ -246,10 +246,10 @@ impl Served {
         };
         let answer = asked.map_err(|error| error.to_string())?;
         answer.recv_timeout(PATIENCE).map_err(|error| match error {
-            RecvTimeoutError::Disconnected => "the engine has ended".into(),
+            RecvTimeoutError::Disconnected => "the engine has stopped".into(),
             RecvTimeoutError::Timeout => {
                 let seconds = PATIENCE.as_secs();
-                format!("the engine has not answered in {seconds} s: it may still do it")
+                format!("no response from the engine in {seconds} s: it may still do it")
             }
         })
     }
@@ -262,7 +262,7 @@ fn unknown(session: &str, sessions: &[SessionReport]) -> String {
         all => format!(" and {} more", all - NAMED),
     };
     let named = names[..names.len().min(NAMED)].join(", ");
-    format!("no session {session}; there are: {named}{more}")
+    format!("unknown session {session}; known sessions: {named}{more}")
 }
 
 fn tell(mut asks: &UnixStream, answer: &Answer) -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! A token bucket: so many at once, then so many in a time.
+//! Token bucket of a rate limit: a burst, then a steady rate.
 
 use std::time::Duration;
 
@@ -41,13 +41,13 @@ impl Rate {
         self.count > 0 && self.burst > 0 && self.interval().0 > 0
     }
 
-    /// The time that one token takes to come.
+    /// The time until one token is added.
     fn interval(&self) -> Nanos {
         Nanos(Nanos::from(self.per).0 / u64::from(self.count.max(1)))
     }
 }
 
-/// Tokens that are taken and come back with time.
+/// Tokens that are taken and refill with time.
 ///
 /// All it remembers is the moment at which it will be full again.
 #[derive(Clone, Copy, Debug)]
@@ -68,13 +68,13 @@ impl Bucket {
         }
     }
 
-    /// Tokens that can be taken now.
+    /// Tokens that are available now.
     pub(crate) fn available(&self, now: Mono) -> u64 {
         let missing = self.full_at.saturating_sub(now.0).div_ceil(self.interval);
         self.burst.saturating_sub(missing)
     }
 
-    /// Takes a token, if there is one.
+    /// Takes a token, if one is available.
     pub(crate) fn take(&mut self, now: Mono) -> bool {
         let there = self.available(now) > 0;
         if there {
@@ -83,7 +83,7 @@ impl Bucket {
         there
     }
 
-    /// Takes so many tokens, beyond what is there if need be.
+    /// Takes so many tokens, beyond those available if need be.
     pub(crate) fn spend(&mut self, now: Mono, count: u64) {
         let cost = self.interval.saturating_mul(count);
         self.full_at = self.full_at.max(now.0).saturating_add(cost);

@@ -1,4 +1,4 @@
-//! Other threads tell the engine what to do: a ring of bytes for each [`Handle`].
+//! Commands of other threads to the engine: a ring of bytes for each [`Handle`].
 //!
 //! ```text
 //!  byte  size   one command in a ring, pushed as a whole
@@ -7,7 +7,7 @@
 //!               logs
 //!     5     4   session
 //!     9     1   bytes of MsgType (send only)
-//!    10     …   MsgType, then the body's fields; the text of the Logout; the number to send again; the number of the
+//!    10     …   MsgType, then the body's fields; the text of the Logout; the MsgSeqNum to send again; the index of the
 //!               request among `requests`
 //! ```
 
@@ -40,7 +40,7 @@ const HEAD: usize = 10;
 /// Bytes of a ring; a command must fit in it, so it is at least four messages.
 const RING: usize = 256 << 10;
 
-/// What handles and engine share.
+/// State shared by handles and engine.
 pub(crate) struct Shared {
     /// Rings that the engine has not seen yet.
     new: Mutex<Vec<Consumer<u8>>>,
@@ -48,7 +48,7 @@ pub(crate) struct Shared {
     made: AtomicUsize,
     /// The engine sleeps, or is about to.
     sleeping: AtomicBool,
-    /// What the commands [`REQUEST`] are about.
+    /// The requests that the commands [`REQUEST`] refer to.
     requests: Mutex<Requests>,
     /// The sessions that there are, or were, by their names.
     pub(crate) names: Mutex<HashMap<Box<str>, SessionId>>,
@@ -56,16 +56,16 @@ pub(crate) struct Shared {
     pub(crate) max_message: usize,
 }
 
-/// Requests that wait for the engine, by their numbers.
+/// Requests that wait for the engine, by their index.
 #[derive(Default)]
 struct Requests {
     waiting: HashMap<u64, Request>,
     next: u64,
-    /// The engine takes no more.
+    /// The engine accepts no more.
     ended: bool,
 }
 
-/// What is answered, and where the answer goes. Whoever asked may have given up by then.
+/// A request, and where its answer goes. The caller may have given up by then.
 pub(crate) enum Request {
     Add {
         config: Box<SessionConfig>,
@@ -100,7 +100,7 @@ impl Shared {
     pub(crate) fn ring(&self) -> Producer<u8> {
         let (ring, consumer) = RingBuffer::new(RING.max(4 * self.max_message));
         let mut new = self.new.lock().unwrap_or_else(PoisonError::into_inner);
-        // Of an engine that has ended nobody has the other end.
+        // The engine at the other end has ended.
         if !self.requests().ended {
             new.push(consumer);
             self.made.fetch_add(1, Ordering::Release);
@@ -112,7 +112,7 @@ impl Shared {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets a request wait; its number. `None` when the engine has ended.
+    /// Queues a request; its index. `None` when the engine has ended.
     pub(crate) fn wait(&self, request: Request) -> Option<u64> {
         let mut requests = self.requests();
         if requests.ended {
@@ -193,7 +193,7 @@ fn put<'a>(
 /// One command, borrowed from the engine's scratch memory.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Command<'a> {
-    /// What [`Commands::request`] has under this number.
+    /// The request of [`Commands::request`] with this number.
     Request {
         number: u64,
     },
@@ -292,12 +292,12 @@ impl Commands {
         }
     }
 
-    /// What a [`Command::Request`] asks for.
+    /// The request of a [`Command::Request`].
     pub(crate) fn request(&mut self, number: u64) -> Option<Request> {
         self.shared.take(number)
     }
 
-    /// Takes no more: whoever waits for an answer, or asks from now on, is told.
+    /// Accepts no more requests: callers that wait, and later ones, get an error.
     pub(crate) fn end(&mut self) {
         let mut requests = self.shared.requests();
         requests.ended = true;

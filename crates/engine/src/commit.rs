@@ -1,5 +1,5 @@
-//! Numbers and the journal: what is written gets its number, and one record holds it with its cause. Only then
-//! does it leave, see [`flush`](crate::flush).
+//! Commit: assigns MsgSeqNums and appends one journal record with the cause and its effects; then messages are
+//! released, see [`flush`](crate::flush).
 
 use std::ops::Range;
 
@@ -23,24 +23,24 @@ use fixwire_protocol::Redactor;
 /// The inbound message among those that were copied without secrets.
 pub(crate) const INBOUND: usize = usize::MAX;
 
-/// The sessions with all that makes their messages leave.
+/// The sessions with all that is needed to send their messages.
 pub(crate) struct Core<D: Disk> {
     pub(crate) lines: Vec<Line>,
-    /// Links, which carry frames. Where sessions and links stand in one list, they are told apart by their
+    /// Links, which carry frames. In a list of both, sessions and links are distinguished by their
     /// ids.
     pub(crate) links: Vec<FrameLink>,
     pub(crate) journal: Journal<D>,
     pub(crate) outbox: Outbox,
-    /// From so many bytes or messages on the outbox is written before more is taken.
+    /// From so many bytes or messages on the outbox is written before more is read.
     pub(crate) full_bytes: usize,
     pub(crate) full_messages: usize,
-    /// Nothing leaves before a sync has returned.
+    /// Nothing is sent before a sync has returned.
     pub(crate) sync_first: bool,
     pub(crate) redactor: Redactor,
     pub(crate) notes: Notes,
     /// Messages for sessions that do not exist, or that are closed.
     pub(crate) astray: u64,
-    /// Messages that no connection had taken when the numbers went back to 1.
+    /// Messages that no connection had taken when the sequence numbers were reset to 1.
     pub(crate) voided: u64,
     /// Messages at which the application panicked.
     pub(crate) panics: u64,
@@ -53,7 +53,7 @@ pub(crate) struct Core<D: Disk> {
     pub(crate) timers: Timers,
     /// The time of this turn.
     pub(crate) clock: Mono,
-    /// What the operator hears.
+    /// Events for the operator.
     pub(crate) events: Events,
     /// Sessions whose peers have begun to read slowly, with the bytes that wait.
     pub(crate) slow: Vec<(usize, u64)>,
@@ -62,14 +62,14 @@ pub(crate) struct Core<D: Disk> {
     pub(crate) replay_per_turn: usize,
     /// The journal is read by others: what changes nothing is recorded too.
     pub(crate) keeps_trail: bool,
-    /// Bytes that one session may take for it in an hour.
+    /// Bytes of journal that one session may use for it in an hour.
     pub(crate) trail_bytes: u32,
-    /// Where the messages stand that this turn resends, and what the record of it says.
+    /// The places of the messages that this turn resends, and the content of their record.
     pub(crate) places: Vec<(u64, Position)>,
     pub(crate) resent: Wrote,
 }
 
-/// Messages that have just got their numbers.
+/// Messages that have just been numbered.
 pub(crate) struct Sealed {
     pub(crate) new: Range<usize>,
     /// One of them is to be stored.
@@ -148,7 +148,7 @@ impl<D: Disk> Core<D> {
         Ok(verdict)
     }
 
-    /// Tells the application what has become of a message that it does not get.
+    /// Notifies the application of the outcome of a message that it does not get.
     #[cold]
     fn tell(
         &mut self,
@@ -181,7 +181,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// A session that has ended: what is committed until the next flush still leaves.
+    /// A session that has ended: messages committed until the next flush are still sent.
     pub(crate) fn note_end(&mut self, session: usize, verdict: Verdict) {
         if let Verdict::Disconnect(_) | Verdict::Ended { .. } = verdict
             && let Some(link) = &mut self.lines[session].link
@@ -190,13 +190,13 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Tells the application when the numbers of a session have restarted since the last record.
+    /// Notifies the application when the sequence numbers of a session were reset since the last record.
     pub(crate) fn tell_reset(&mut self, now: Now, session: usize, app: &mut impl Application) {
         let line = &self.lines[session];
         tell_reset(now, line, &self.journal, app, &mut self.outbox);
     }
 
-    /// Tells the application what the peer's Reject is about.
+    /// Notifies the application of the message that the peer's Reject refers to.
     #[cold]
     fn rejected(
         &mut self,
@@ -211,7 +211,7 @@ impl<D: Disk> Core<D> {
         };
         let line = &mut self.lines[session];
         let told = (line.session.epoch(), number);
-        // Looked up once for each message, however often a peer repeats itself.
+        // Looked up once for each message, however often a peer resends it.
         let is_new = told > line.rejected && number < line.session.next_out();
         let (mut refused, mut unread) = (None, None);
         if is_new {
@@ -230,7 +230,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Numbers what stands in the outbox and keeps it, with its cause, in one record. A message that
+    /// Numbers the messages in the outbox and stores them, with their cause, in one record. A message that
     /// changed nothing (it is a duplicate, or queued) leaves a record for the log only.
     #[inline]
     pub(crate) fn commit(
@@ -245,7 +245,7 @@ impl<D: Disk> Core<D> {
         self.keep(now, cause, kind, inbound, sealed)
     }
 
-    /// Numbers what stands in the outbox. The application may change the session's own messages first.
+    /// Numbers the messages in the outbox. The application may change the session's own messages first.
     #[inline]
     pub(crate) fn seal(
         &mut self,
@@ -299,7 +299,7 @@ impl<D: Disk> Core<D> {
         })
     }
 
-    /// Numbers what is for no session: a note, or a frame of a link. Answers whether it is to be stored.
+    /// Numbers an entry without a session: a note, or a frame of a link. Answers whether it is to be stored.
     #[inline(never)]
     fn seal_aside(&mut self, now: Now, index: usize) -> Result<bool, JournalError> {
         if !self.outbox.entries()[index].is_note() {
@@ -398,7 +398,7 @@ impl<D: Disk> Core<D> {
         }
         let is_reset = known.epoch != epoch;
         if is_reset {
-            // What waits for the peer was numbered before the reset.
+            // Messages that wait for the peer were numbered before the reset.
             self.voided += line.output.void() + std::mem::take(&mut line.waiting);
             line.resending = None;
         }
@@ -481,7 +481,7 @@ impl<D: Disk> Core<D> {
     }
 }
 
-/// What was numbered, for the journal.
+/// The message that was numbered, for the journal.
 #[inline(always)]
 pub(crate) fn effect<'a>(
     index: usize,
@@ -539,7 +539,7 @@ fn tell_reset<D: Disk>(
     }
 }
 
-/// Whether the numbers of a session have restarted since its last record.
+/// Whether the sequence numbers of a session were reset since its last record.
 fn has_restarted<D: Disk>(line: &Line, journal: &Journal<D>) -> bool {
     let known = journal.counters(line.journal);
     known.is_some_and(|known| known.epoch != line.session.epoch() as u32)

@@ -1,4 +1,4 @@
-//! What an engine is told before it starts: its journal, its waiting, its limits, its sessions.
+//! Configuration of an engine: its journal, its waiting, its limits, its sessions.
 //!
 //! Plain values, made in code or by a reader of settings. [`EngineConfig::check`] answers with the
 //! first thing that cannot work.
@@ -33,18 +33,18 @@ pub use link::LinkConfig;
 /// Longest CompID, SubID or LocationID, bytes.
 pub(crate) const LONGEST_ID: usize = 128;
 
-/// Everything an engine needs to know.
+/// Configuration of an engine.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
-    /// Folder of the journal's segments; made when it does not exist. Not used with
+    /// Folder of the journal's segments; created when it does not exist. Not used with
     /// [`Durability::Memory`].
     pub journal_dir: PathBuf,
-    /// Begin a new journal in a folder whose journal is gone. Without it such a folder is refused, and
+    /// Starts a new journal in a folder whose journal was removed. Without it such a folder is refused, and
     /// with it a folder that has one.
     pub new_journal: bool,
-    /// What has happened to a message before its first byte enters a socket.
+    /// Where a message is stored before its first byte enters a socket.
     pub durability: Durability,
-    /// What the engine's thread does in a turn that found no work.
+    /// How the engine's thread waits in a turn that found no work.
     pub wait: Wait,
     /// The core that the engine's thread is pinned to; `None` leaves it to the scheduler.
     pub core: Option<usize>,
@@ -53,44 +53,44 @@ pub struct EngineConfig {
     pub lock_memory: bool,
     /// Size of one journal segment, bytes.
     pub segment_bytes: usize,
-    /// Longest message taken from a peer and longest message sent, bytes.
+    /// Longest message accepted from a peer and longest message sent, bytes.
     pub max_message: usize,
-    /// Most fields in a message taken from a peer.
+    /// Most fields in a message accepted from a peer.
     pub max_fields: usize,
     /// Receive buffer of each connection, bytes; at least `max_message`. Pages that no message has
     /// reached cost no memory.
     pub read_buffer: usize,
-    /// Bounds of what peers can make the engine hold.
+    /// Limits on what peers can make the engine keep.
     pub limits: Limits,
     /// How long a stopping engine waits for the answers to its Logouts.
     pub stop_timeout: Duration,
-    /// What is done with segments of the journal that no session needs; `None` keeps all of them.
+    /// Retention of segments that no session needs; `None` keeps all of them.
     pub retention: Option<Retention>,
-    /// Message and event logs beside the journal; needs one that outlives the process. Made by
-    /// [`Engine::new`](crate::Engine::new), not in a world of one's own.
+    /// Message and event logs beside the journal; need a journal that outlives the process. Created by
+    /// [`Engine::new`](crate::Engine::new), not in a simulated world.
     pub logs: Vec<Arc<dyn Log>>,
-    /// Fields whose values are starred out in the logs, beside those that always are. The journal keeps
+    /// Fields whose values are masked in the logs, beside those that always are. The journal keeps
     /// them.
     pub masked_in_logs: Vec<Tag>,
-    /// Dictionaries whose files are missing, and in whose place built-in ones are used: an
-    /// [`Event::DictionaryMissing`](crate::Event) tells of each at every start.
+    /// Missing dictionary files that were replaced by built-in dictionaries: an
+    /// [`Event::DictionaryMissing`](crate::Event) reports each at every start.
     pub missing_dictionaries: Vec<MissingDictionary>,
     /// The sessions. A session's place here is its [`SessionId`](fixwire_protocol::SessionId).
     pub sessions: Vec<SessionConfig>,
-    /// What acceptor sessions are made of when a Logon is for none of `sessions`. The first one that
-    /// fits is taken.
+    /// Templates of acceptor sessions, for a Logon that names none of `sessions`. The first one that
+    /// fits is used.
     pub templates: Vec<Template>,
     /// Links, which carry frames instead of FIX. The id of each is
     /// [`SessionId::of_link`](fixwire_protocol::SessionId::of_link) of its place here.
     pub links: Vec<LinkConfig>,
 }
 
-/// A missing file in whose place a built-in dictionary is used.
+/// A missing dictionary file that was replaced by a built-in dictionary.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct MissingDictionary {
     /// The file, as the settings name it.
     pub file: String,
-    /// What is used.
+    /// The dictionary that is used.
     pub version: Version,
 }
 
@@ -121,11 +121,11 @@ impl Default for EngineConfig {
 }
 
 impl EngineConfig {
-    /// Looks for what cannot work.
+    /// Validates the configuration.
     ///
     /// # Errors
     ///
-    /// The first thing found.
+    /// The first fault found.
     pub fn check(&self) -> Result<(), ConfigError> {
         for (what, value, least, most) in self.sizes() {
             if !(least..=most).contains(&value) {
@@ -313,7 +313,7 @@ const fn longer(a: usize, b: usize) -> usize {
     if a > b { a } else { b }
 }
 
-/// Bounds of what peers can make the engine hold. None of them can be switched off.
+/// Limits on what peers can make the engine keep. None of them can be switched off.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Limits {
     /// Connections that have not logged on yet; further ones are closed when accepted.
@@ -324,27 +324,27 @@ pub struct Limits {
     pub logon_bytes: usize,
     /// Time from accepting a connection to its complete Logon.
     pub logon_time: Duration,
-    /// Bytes a session's peer may be behind with reading what was sent to it. Beyond it is
-    /// disconnected; the journal keeps what it has not read.
+    /// Bytes of sent messages that a session's peer may leave unread. A peer beyond it is
+    /// disconnected; the journal keeps the unread messages.
     pub lag_bytes: u64,
     /// Stored messages that are resent to one session in one turn.
     pub replay_per_turn: usize,
-    /// Bytes that messages may fill before they are written, one of `max_message` not counted. What
-    /// one message causes must fit in it.
+    /// Bytes that messages may fill before they are written, one of `max_message` not counted. The effects of
+    /// one message must fit in it.
     pub outbox_bytes: usize,
-    /// The same as a number of messages.
+    /// The same as a count of messages.
     pub outbox_messages: usize,
-    /// Most events of one kind told in one second; the others are counted.
+    /// Most events of one kind reported in one second; the others are counted.
     pub events_per_second: u32,
-    /// How long a peer may take nothing although bytes wait for it; then it is disconnected.
+    /// How long a peer may read nothing although bytes wait for it; then it is disconnected.
     pub stall_time: Duration,
-    /// Sessions that templates and [`Handle::add_session`](crate::Handle::add_session) may make while
+    /// Sessions that templates and [`Handle::add_session`](crate::Handle::add_session) may add while
     /// the engine runs.
     pub dynamic_sessions: usize,
-    /// Attempts to log on that fail.
+    /// Limits on failed attempts to log on.
     pub logons: LogonLimits,
-    /// Bytes of journal that one session may take in an hour for records that only log: messages out of
-    /// sequence, and what is resent. What is beyond it is counted in
+    /// Bytes of journal that one session may use in an hour for records that only log: messages out of
+    /// sequence, and resent ones. Messages beyond it are counted in
     /// [`Event::NotLogged`](crate::Event::NotLogged).
     pub log_only_bytes_per_hour: u32,
 }
@@ -353,11 +353,11 @@ pub struct Limits {
 /// of a session, at their Logon. Those that succeed are not counted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct LogonLimits {
-    /// From all addresses together. An address that a session has logged on from is let in beyond it.
+    /// From all addresses together. An address that a session has logged on from may connect beyond it.
     pub failures_per_minute: u32,
     /// From one address; the /64 of an IPv6 address counts as one.
     pub failures_per_minute_and_address: u32,
-    /// With a wrong password for one session. The address that it logged on from last is let in beyond
+    /// With a wrong password for one session. The address that it logged on from last may connect beyond
     /// it.
     pub failures_per_minute_and_session: u32,
 }
@@ -392,10 +392,10 @@ impl Default for Limits {
     }
 }
 
-/// One session: what it says (the protocol's part) and how it is connected (the engine's part).
+/// One session: the FIX session (the protocol's part) and its connection (the engine's part).
 #[derive(Clone, Debug)]
 pub struct SessionConfig {
-    /// The session as FIX knows it.
+    /// The FIX session.
     pub session: session::Config,
     /// Its name in the journal, in events and for commands, for example
     /// `FIX.4.2:EXEC->BENCH`. Unique within the engine.
@@ -406,21 +406,21 @@ pub struct SessionConfig {
     pub validate_checksum: bool,
     /// Sends each write at once (TCP_NODELAY).
     pub nodelay: bool,
-    /// A panic of the application while it takes a message is answered as
+    /// A panic of the application while it handles a message is answered as
     /// [`Refusal::NotAvailable`](fixwire_protocol::Refusal::NotAvailable), and the message is counted.
-    /// Otherwise it ends the process, and the message comes again.
+    /// Otherwise it ends the process, and the message is received again.
     pub answer_panics: bool,
     /// SO_SNDBUF of its socket, bytes; `None` leaves it to the system.
     pub send_buffer: Option<usize>,
     /// SO_RCVBUF of its socket, bytes; `None` leaves it to the system.
     pub receive_buffer: Option<usize>,
-    /// When it is open; `None`: always, and its numbers never restart by themselves.
+    /// Its session schedule; `None`: always open, and its sequence numbers are never reset by themselves.
     pub schedule: Option<Schedule>,
     /// Who may log on to it, beside the Username and Password of `session`.
     pub access: Access,
     /// Signs each Logon of an initiator, before the application sees it.
     pub logon_signer: Option<Arc<dyn LogonSigner>>,
-    /// How much may pass.
+    /// Rate limits.
     pub flow: Flow,
     /// TLS, proxies, local addresses and further socket options.
     pub transport: Transport,
@@ -431,37 +431,37 @@ pub struct SessionConfig {
 /// Who may log on to an acceptor session.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
-    /// Addresses that may; empty: every address.
+    /// Allowed addresses; empty: every address.
     pub addresses: Vec<Network>,
-    /// Whose Username(553) and Password(554) the Logon has to have; `None`: it needs no password
+    /// The users, one of whose Username(553) and Password(554) the Logon must have; `None`: no password
     /// beyond that of the session's own configuration.
     pub users: Option<Arc<Users>>,
 }
 
-/// How many messages may pass.
+/// Rate limits of a session.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Flow {
-    /// From the peer; `None`: any number.
+    /// From the peer; `None`: unlimited.
     pub inbound: Option<Throttle>,
-    /// To the peer, application messages only, repeated ones included. What is beyond waits in the
+    /// To the peer, application messages only, resent ones included. Messages beyond the limit wait in the
     /// journal in order. `None`: as fast as the peer reads.
     pub outbound: Option<Rate>,
 }
 
-/// How many messages a peer may send.
+/// Rate limit of a peer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Throttle {
     /// The rate.
     pub rate: Rate,
-    /// What happens to what is beyond.
+    /// Handling of messages beyond the limit.
     pub excess: Excess,
 }
 
-/// What happens to messages beyond a [`Throttle`].
+/// Handling of messages beyond a [`Throttle`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Excess {
     /// Application messages are answered with a BusinessMessageReject and not given to the
-    /// application; those of the session and repeated ones (PossDupFlag) are not counted.
+    /// application; those of the session and possible duplicates (PossDupFlag) are not counted.
     Reject,
     /// The connection is not read until there is room again: the peer's sends slow down.
     Delay,
@@ -469,9 +469,9 @@ pub enum Excess {
     Disconnect,
 }
 
-/// What acceptor sessions are made of when a peer logs on.
+/// Template of the acceptor sessions that are created when a peer logs on.
 ///
-/// An id that is `*` stands for any that the Logon has, a SubID or LocationID that is empty for none.
+/// An id that is `*` matches any in the Logon, an empty SubID or LocationID matches only a missing one.
 #[derive(Clone, Debug)]
 pub struct Template {
     /// The session, but for the ids that are `*` and for its name.
@@ -504,7 +504,7 @@ impl SessionConfig {
 }
 
 impl SessionConfig {
-    /// Looks for what cannot work in the session by itself.
+    /// Validates the session by itself.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         let role = match &self.connection {
             Connection::Acceptor { .. } => session::Role::Acceptor,
@@ -528,7 +528,7 @@ impl SessionConfig {
         }
         for party in [&self.session.own, &self.session.peer] {
             for id in [&party.comp_id, &party.sub_id, &party.location_id] {
-                // Text that a header can hold, and a line of a log.
+                // Text that fits into a header and a line of a log.
                 let text = id.iter().all(|byte| matches!(byte, b' '..=b'~'));
                 if !text || id.len() > LONGEST_ID {
                     return Err(ConfigError::Id(self.name.clone()));
@@ -538,7 +538,7 @@ impl SessionConfig {
         Ok(())
     }
 
-    /// Looks for what cannot work beside another session.
+    /// Validates the session against another one.
     pub(crate) fn check_beside(&self, other: &Self) -> Result<(), ConfigError> {
         if self.name == other.name {
             return Err(ConfigError::NameTwice(self.name.clone()));
@@ -554,14 +554,14 @@ impl SessionConfig {
         Ok(())
     }
 
-    /// Both listen at one address, and differ in what happens there before a Logon.
+    /// Both listen at one address, with different settings for connections before a Logon.
     fn cannot_listen_with(&self, other: &Self) -> bool {
         matches!(self.connection, Connection::Acceptor { .. })
             && self.connection == other.connection
             && !self.transport.shares_listener(&other.transport)
     }
 
-    /// A Logon cannot tell the two apart.
+    /// A Logon does not distinguish the two.
     fn is_same_for_a_peer(&self, other: &Self) -> bool {
         let (a, b) = (&self.session, &other.session);
         matches!(self.connection, Connection::Acceptor { .. })
@@ -575,7 +575,7 @@ impl SessionConfig {
 pub enum Connection {
     /// The peer connects to us. Sessions may share an address.
     Acceptor {
-        /// Where we listen.
+        /// The listening address.
         listen: SocketAddr,
     },
     /// We connect to the peer.
@@ -583,7 +583,7 @@ pub enum Connection {
         /// Host names or addresses with their ports; the next one is tried when one fails.
         hosts: Vec<(String, u16)>,
         /// Pauses before the first, second, … attempt after a connection ended or failed; the last
-        /// one repeats.
+        /// one is used again.
         reconnect: Vec<Duration>,
         /// Time for one attempt to connect.
         timeout: Duration,

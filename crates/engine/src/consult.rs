@@ -1,4 +1,4 @@
-//! What the application is asked: whether it takes a Logon, and a message, even if it panics on it.
+//! Asks the application to accept a Logon or a message, and survives its panic.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -7,7 +7,7 @@ use fixwire_protocol::{Application, Message, Now, Outbox, Refusal, SessionId};
 
 use crate::line::Line;
 
-/// A Logon: the application may refuse one that the session would take, unless it was asked before.
+/// A Logon: the application may refuse one that the session would accept, unless it was asked before.
 #[cold]
 pub(crate) fn receive_logon(
     now: Now,
@@ -26,7 +26,7 @@ pub(crate) fn receive_logon(
 }
 
 /// The application's answer to a message; when it panics, that it is not available. What it had
-/// written until then is taken back.
+/// written until then is discarded.
 #[cold]
 pub(crate) fn guarded(
     now: Now,

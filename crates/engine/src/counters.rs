@@ -1,4 +1,4 @@
-//! What an engine counts.
+//! Counters of an engine.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use fixwire_protocol::SessionId;
 
 use crate::event::PeerText;
 
-/// What happened in one session since the engine started.
+/// Counters of one session since the engine started.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Counters {
     /// Whole messages that came in.
@@ -21,7 +21,7 @@ pub struct Counters {
     pub connections: u64,
 }
 
-/// A session as it stands.
+/// The state of a session.
 #[derive(Clone, Copy, Debug)]
 pub struct SessionStatus<'a> {
     /// The session.
@@ -30,7 +30,7 @@ pub struct SessionStatus<'a> {
     pub name: &'a str,
     /// How far it is from being logged on.
     pub state: SessionState,
-    /// It was removed; its numbers wait for its return.
+    /// It was removed; its sequence numbers are kept.
     pub removed: bool,
     /// A connection belongs to it.
     pub connected: bool,
@@ -44,11 +44,11 @@ pub struct SessionStatus<'a> {
     pub waiting_bytes: u64,
     /// Text(58) of the last Logout that came from the peer since the start; empty when it had none.
     pub last_logout: Option<&'a PeerText>,
-    /// What happened since the start.
+    /// Counters since the start.
     pub counters: Counters,
 }
 
-/// A link, which carries frames, as it stands.
+/// The state of a link, which carries frames.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct LinkStatus<'a> {
     /// The link.
@@ -73,7 +73,7 @@ pub struct LinkStatus<'a> {
 pub enum SessionState {
     /// It was removed; its sequence numbers stay in the journal.
     Removed,
-    /// An operator lets nobody log on.
+    /// An operator has disabled logons.
     Disabled,
     /// Its schedule allows no logon now.
     Closed,
@@ -104,7 +104,7 @@ impl fmt::Display for SessionState {
     }
 }
 
-/// A session as it stood when somebody asked: a [`SessionStatus`] that outlives the moment.
+/// The state of a session at the time of the request: a [`SessionStatus`] that outlives the moment.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct SessionReport {
@@ -122,7 +122,7 @@ pub struct SessionReport {
     pub waiting_bytes: u64,
     /// Text(58) of the last Logout that came from the peer since the start; empty when it had none.
     pub last_logout: Option<PeerText>,
-    /// What happened since the start.
+    /// Counters since the start.
     pub counters: Counters,
 }
 
@@ -155,7 +155,7 @@ impl fmt::Display for SessionReport {
         )?;
         match self.waiting_bytes {
             0 => Ok(()),
-            bytes => write!(f, ", {bytes} bytes wait for the peer"),
+            bytes => write!(f, ", {bytes} bytes waiting for the peer"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! File descriptors: how many the settings may need, and what does without when they run short.
+//! File descriptors: how many the settings may need, and what goes without when they run short.
 
 mod need;
 

@@ -1,4 +1,4 @@
-//! Why an engine did not start or ended, and why a session was not added.
+//! Errors: why an engine did not start or ended, and why a session was not added.
 
 use std::fmt;
 use std::io;
@@ -22,12 +22,12 @@ pub enum EngineError {
     Listen {
         /// The address.
         at: SocketAddr,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The engine did not start, after the journal's unfinished end had been cut off.
     AfterCut {
-        /// What was cut off.
+        /// The part that was cut off.
         cut: Box<Torn>,
         /// Why it did not start.
         error: Box<EngineError>,
@@ -37,14 +37,14 @@ pub enum EngineError {
     MemoryNotLocked {
         /// How many bytes may be locked, when that is why.
         limit: Option<u64>,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The system refuses what no engine can do without.
     Io {
-        /// What was wanted.
+        /// The action that failed.
         doing: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -61,9 +61,9 @@ impl fmt::Display for EngineError {
                 limit: Some(limit), ..
             } => write!(
                 f,
-                "cannot lock memory (LockMemory=Y): the limit is {} KiB, and all memory of the process counts: \
-                 raise it (LimitMEMLOCK=infinity of the service, or ulimit -l unlimited), or give the process \
-                 CAP_IPC_LOCK",
+                "cannot lock memory (LockMemory=Y): the limit is {} KiB, and all memory of the process counts \
+                 towards it: raise it (LimitMEMLOCK=infinity of the service, or ulimit -l unlimited), or give \
+                 the process CAP_IPC_LOCK",
                 limit >> 10
             ),
             Self::MemoryNotLocked { source, .. } => {
@@ -89,7 +89,7 @@ impl std::error::Error for EngineError {
 }
 
 impl EngineError {
-    /// This error, with what was cut off the journal before: nobody else will say so.
+    /// This error, with what was cut off the journal before: it is reported nowhere else.
     pub(crate) fn after(cut: Option<&Torn>, error: Self) -> Self {
         match cut {
             Some(cut) => Self::AfterCut {
@@ -125,9 +125,11 @@ impl fmt::Display for AddError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Config(error) => write!(f, "{error}"),
-            Self::TooMany => f.write_str("no further session can be made while the engine runs"),
+            Self::TooMany => f.write_str(
+                "no more sessions can be added while the engine runs (MaxDynamicSessions)",
+            ),
             Self::Listen(error) => write!(f, "{error}"),
-            Self::Stopping => f.write_str("the engine stops"),
+            Self::Stopping => f.write_str("the engine is stopping"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What an engine tells its operator, at a bounded rate.
+//! Events: what an engine reports to its operator, at a bounded rate.
 
 mod ending;
 mod peer_text;
@@ -30,17 +30,17 @@ pub use system_error::SystemError;
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// The engine takes connections here.
+    /// The engine accepts connections here.
     Listening {
         /// The address, with the port that was chosen for port 0.
         at: SocketAddr,
     },
-    /// Here connections from other machines are taken without TLS.
+    /// Connections from other machines are accepted here without TLS.
     Unprotected {
         /// The address.
         at: SocketAddr,
     },
-    /// The file of a dictionary is missing, and the built-in one of its version is used. Told at every start.
+    /// The file of a dictionary is missing, and the built-in one of its version is used. Reported at every start.
     DictionaryMissing {
         /// The file, as the settings name it.
         file: String,
@@ -49,7 +49,7 @@ pub enum Event {
     },
     /// The settings may need more files and sockets than the system allows.
     FewDescriptors(Shortage),
-    /// A connection for this session stands; the Logons follow.
+    /// A connection for this session is established; the Logons follow.
     Connected {
         /// The session.
         session: SessionId,
@@ -60,7 +60,7 @@ pub enum Event {
     OptionsNotSet {
         /// The session.
         session: SessionId,
-        /// What the system said.
+        /// The system's error.
         error: String,
     },
     /// An attempt to connect has failed.
@@ -71,7 +71,7 @@ pub enum Event {
         host: String,
         /// Its port.
         port: u16,
-        /// What the system said.
+        /// The system's error.
         error: String,
         /// Time until the next attempt.
         again_in: Nanos,
@@ -92,15 +92,15 @@ pub enum Event {
         session: SessionId,
         /// Why.
         why: Ending,
-        /// What was said about it: the Text(58) of the Logout that refused the Logon or the session,
-        /// or what of a Logon is not the session's.
+        /// Details: the Text(58) of the Logout that refused the Logon or the session,
+        /// or the fields of a Logon that do not match the session.
         detail: PeerText,
     },
-    /// An operator has done something, see [`Handle::operate`](crate::Handle::operate).
+    /// An operator has done an operation, see [`Handle::operate`](crate::Handle::operate).
     Operated {
         /// The session; `None` for a command of the application's own.
         session: Option<SessionId>,
-        /// What was done, by whom and why: what the journal keeps.
+        /// The operation, by whom and why, as the journal keeps it.
         what: String,
     },
     /// The peer's Logout has arrived.
@@ -121,17 +121,17 @@ pub enum Event {
     RejectReceived {
         /// The session.
         session: SessionId,
-        /// What the reject says.
+        /// The fields of the reject.
         reject: Box<RejectDetails>,
     },
     /// We have rejected a message of the peer.
     RejectSent {
         /// The session.
         session: SessionId,
-        /// What the reject says.
+        /// The fields of the reject.
         reject: Box<RejectDetails>,
     },
-    /// The application wanted a field in an admin message that is not its to write, or that did not fit.
+    /// The application wrote a field into an admin message that the session sets, or that did not fit.
     FieldRefused {
         /// The session.
         session: SessionId,
@@ -153,7 +153,7 @@ pub enum Event {
         /// EndSeqNo(16) of the ResendRequest.
         end: u64,
     },
-    /// Messages of the peer are missing. It knows from NextExpectedMsgSeqNum(789) in our Logon, and
+    /// Messages of the peer are missing. NextExpectedMsgSeqNum(789) in our Logon reports it, and the peer
     /// resends them without a ResendRequest.
     GapAnnounced {
         /// The session.
@@ -190,7 +190,7 @@ pub enum Event {
         /// EndSeqNo(16), as it was sent.
         end: PeerText,
     },
-    /// A resend is complete: every message of the range is sent again, or covered by a gap fill.
+    /// A resend is complete: every message of the range is resent, or covered by a gap fill.
     ResendCompleted {
         /// The session.
         session: SessionId,
@@ -223,19 +223,19 @@ pub enum Event {
         /// NewSeqNo(36).
         new: u64,
     },
-    /// The schedule of the session lets it be logged on from now.
+    /// The session schedule allows logon from now on.
     SessionOpened {
         /// The session.
         session: SessionId,
     },
-    /// The schedule of the session does not let it be logged on from now.
+    /// The session schedule no longer allows logon.
     SessionClosed {
         /// The session.
         session: SessionId,
         /// When it opens again.
         opens: Option<Timestamp>,
     },
-    /// The schedule of the session made its numbers start again at 1.
+    /// The schedule of the session reset its sequence numbers to 1.
     NumbersRestarted {
         /// The session.
         session: SessionId,
@@ -254,7 +254,7 @@ pub enum Event {
         /// BeginString, CompIDs, SubIDs and LocationIDs of its Logon, if there was one.
         logon: PeerText,
     },
-    /// A link takes one connection at a time, and another one was closed.
+    /// A link accepts one connection at a time, and another one was closed.
     LinkRefused {
         /// The link.
         session: SessionId,
@@ -263,9 +263,9 @@ pub enum Event {
         /// Why.
         why: Refusal,
     },
-    /// The system gives no further connection.
+    /// The system cannot accept another connection.
     CannotAccept {
-        /// What the system said.
+        /// The system's error.
         error: SystemError,
     },
     /// A session was added while the engine runs.
@@ -275,12 +275,12 @@ pub enum Event {
         /// Its name.
         name: String,
     },
-    /// A session was removed; its numbers stay in the journal.
+    /// A session was removed; its sequence numbers stay in the journal.
     SessionRemoved {
         /// The session.
         session: SessionId,
     },
-    /// A peer reads slowly: so many bytes wait for it in the journal. Told once until it has caught
+    /// Slow consumer: so many bytes wait for the peer in the journal. Reported once until it has caught
     /// up.
     SlowReader {
         /// The session.
@@ -290,53 +290,53 @@ pub enum Event {
     },
     /// Messages out of sequence, or resent ones, took more of the journal than
     /// [`Limits::log_only_bytes_per_hour`](crate::Limits) in an hour. They were received or sent as
-    /// ever, and are in no log.
+    /// usual, but not logged.
     NotLogged {
         /// The session.
         session: SessionId,
-        /// How many, since this was told last.
+        /// How many, since the last such event.
         messages: u64,
     },
     /// Garbled bytes were ignored.
     Garbled {
         /// The session.
         session: SessionId,
-        /// What is wrong with them.
+        /// The fault.
         why: Garbled,
     },
     /// The application or a command wrote messages that could not be sent: too long for the outbox, for a
-    /// session that does not exist, that its schedule has closed, or whose sequence numbers restart at the
+    /// session that does not exist, that its schedule has closed, or whose sequence numbers are reset at the
     /// start of the engine; a UserRequest(BE) for a session that is not logged on; or a frame that is not what
     /// the framing of its link says, or that is for a link without a connection.
     NotSent {
         /// How many.
         messages: u64,
     },
-    /// A reset was asked for that this session cannot do now: another exchange is open, or it is logged
-    /// on in FIX 4.0.
+    /// A sequence number reset was refused: a Logon or Logout is in progress, or the session is logged on in
+    /// FIX 4.0.
     NotReset {
         /// The session.
         session: SessionId,
     },
-    /// The sequence numbers went back to 1 while messages waited for a connection, or for the socket of a
+    /// The sequence numbers were reset to 1 while messages waited for a connection, or for the socket of a
     /// slow peer: they are void. The journal has them. What waited when the process ended is not counted.
     Voided {
         /// How many.
         messages: u64,
     },
-    /// The application panicked at messages, which were refused.
+    /// The application panicked at messages, which were rejected.
     Panicked {
         /// How many.
         messages: u64,
     },
     /// The journal failed: nothing more is sent and the engine ends.
     JournalFailed {
-        /// What it says.
+        /// The journal's error.
         error: String,
     },
     /// The journal ended in an unfinished record, which was cut off when it was opened.
     JournalCut {
-        /// What was cut off.
+        /// The part that was cut off.
         cut: Torn,
     },
     /// Something is wrong with the journal's files; the journal itself still works.
@@ -346,7 +346,7 @@ pub enum Event {
     },
     /// A message or event log cannot be written. It is tried again, and then goes on where it was.
     LogFailed {
-        /// What went wrong.
+        /// The trouble.
         error: String,
     },
     /// Segments of the journal were removed before a message log had read them to their end: what they
@@ -359,7 +359,7 @@ pub enum Event {
         /// The last one.
         last: u32,
     },
-    /// A message or event log that could not be written goes on, with no message left out but those of an
+    /// A message or event log that could not be written resumes, with no message left out but those of an
     /// [`Event::LogIncomplete`].
     LogResumed {
         /// Which: `files` or `sql`.
@@ -374,7 +374,7 @@ pub enum Event {
     Suppressed {
         /// The session that they were about, if one.
         session: Option<SessionId>,
-        /// What kind they were, in words.
+        /// The kind of the events, in words.
         kind: &'static str,
         /// How many were not reported.
         events: u64,
@@ -421,7 +421,7 @@ impl Event {
         }
     }
 
-    /// What kind of event it is, in words. So many of one kind are reported a second, for each session.
+    /// The kind of the event, in words. The rate limit counts each kind and session.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Listening { .. } => "listening",
@@ -477,7 +477,7 @@ impl Event {
 mod tests {
     use super::*;
 
-    /// T16: whatever stands in a text of an event, it is shown as one line of printable characters.
+    /// T16: whatever a text of an event contains, it is shown as one line of printable characters.
     #[test]
     fn t16_an_event_is_one_line_whatever_a_name_holds() {
         let odd = [

@@ -1,4 +1,4 @@
-//! What is committed leaves: one write for all messages of a session, the rest when its socket takes more.
+//! Flush: writes committed messages, one write for each session, the rest when its socket is writable.
 
 use std::ops::Range;
 
@@ -14,11 +14,11 @@ use crate::line::link::Link;
 use crate::line::output::Gate;
 use crate::line::{gate, leaves_out_sync};
 
-/// Bytes in the outbox from which they are written before more messages are taken, if it has so many.
+/// Bytes in the outbox from which they are written before more messages are read, if it has so many.
 pub(crate) const FLUSH_BYTES: usize = 64 << 10;
 
 impl<D: Disk> Core<D> {
-    /// So much is committed that it should leave before more is taken.
+    /// So much is committed that it should be sent before more is read.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         let count = self.outbox.entries().len();
@@ -26,7 +26,7 @@ impl<D: Disk> Core<D> {
     }
 
     /// Writes what is committed: one write for all messages of a session, in their order. Connections that
-    /// fail stand in [`Core::failed`] after it.
+    /// fail are listed in [`Core::failed`] after it.
     #[inline]
     pub(crate) fn flush(&mut self, host: &mut impl Host) -> Result<(), JournalError> {
         let mut count = self.outbox.entries().len();
@@ -64,8 +64,8 @@ impl<D: Disk> Core<D> {
             .any(|entry| entry.session != entries[0].session)
     }
 
-    /// A session that has ended has messages and a Logout that its socket has not taken yet: as many
-    /// are written as it takes at once.
+    /// A session that has ended has messages and a Logout that its socket has not accepted yet: as many
+    /// are written as it accepts at once.
     pub(crate) fn say_farewell(&mut self, host: &mut impl Host, session: usize) {
         let line = &mut self.lines[session];
         let ended = line.link.filter(|link| link.ended_before().is_some());
@@ -126,7 +126,7 @@ impl<D: Disk> Core<D> {
         self.set_busy(session);
     }
 
-    /// A socket that takes nothing is watched.
+    /// A socket that accepts nothing is watched.
     fn note_stall(&mut self, session: usize) {
         let line = &mut self.lines[session];
         if let Some(until) = line.output.stalls_at(self.clock, self.stall_time) {
@@ -206,7 +206,7 @@ impl<D: Disk> Core<D> {
         self.note_stall(session);
         let line = &self.lines[session];
         self.timers.session(session, line.wake);
-        // Whoever waits for its socket comes back when that takes something.
+        // Sessions that wait for their socket continue when it is writable.
         let waits = line.output.has_backlog() || line.session.replay_due().is_some();
         Ok(waits && !line.output.is_blocked())
     }

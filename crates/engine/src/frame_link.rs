@@ -1,9 +1,9 @@
-//! One link with all that belongs to it: its connection, and what waits for that.
+//! One link: its connection, and the frames that wait for it.
 //!
 //! ```text
-//!             connected                   hang-up, socket has not taken all
+//!             connected                   hang-up, bytes not yet written
 //!   (down) ---------------> Up, not closing ----------------------------> Up, leaving
-//!      ^                        | closed, failed, bad frame                   | taken, or too late
+//!      ^                        | closed, failed, bad frame                   | written, or too late
 //!      +------------------------+---------------------------------------------+
 //! ```
 //!
@@ -38,7 +38,7 @@ pub(crate) struct FrameLink {
     pub(crate) epoch: u32,
     /// Frames of the connection, or of the last one, that came in.
     pub(crate) frames_in: u64,
-    /// The number that its next frame gets.
+    /// The number of its next frame.
     pub(crate) next_out: u64,
     pub(crate) up: Option<Up>,
     pub(crate) dialler: Option<Dialler>,
@@ -56,11 +56,11 @@ pub(crate) struct FrameLink {
 #[derive(Clone, Copy)]
 pub(crate) struct Up {
     pub(crate) conn: ConnId,
-    /// Bytes that whole frames have taken of what came in.
+    /// Bytes of whole frames received.
     pub(crate) bytes_in: u64,
     /// The last frame that was given to the output: written, or waiting there.
     pub(crate) given: u64,
-    /// The application ends it: nothing more is taken from either side.
+    /// The application ends it: nothing more is accepted from either side.
     pub(crate) is_closing: bool,
     /// The socket has failed: nothing more is written.
     pub(crate) has_failed: bool,
@@ -68,7 +68,7 @@ pub(crate) struct Up {
     pub(crate) leaving: Option<Leaving>,
 }
 
-/// Where an acceptor takes its connections.
+/// The listening address of an acceptor.
 pub(crate) struct Door {
     pub(crate) listener: ListenerId,
     pub(crate) at: SocketAddr,
@@ -77,7 +77,7 @@ pub(crate) struct Door {
 }
 
 impl FrameLink {
-    /// A link without a connection; `room` is the most bytes that one flush leaves for it.
+    /// A link without a connection; `room` is the most bytes of one flush for it.
     pub(crate) fn new(
         id: SessionId,
         config: LinkConfig,
@@ -109,7 +109,7 @@ impl FrameLink {
         &self.config
     }
 
-    /// What is asked of the sockets of its connections.
+    /// The socket options of its connections.
     pub(crate) fn socket_options(&self) -> SocketOptions {
         let transport = &self.config.transport;
         SocketOptions {
@@ -124,7 +124,7 @@ impl FrameLink {
         }
     }
 
-    /// A connection stands, on which nothing has been said: its frames count from 1.
+    /// A new connection, without a frame so far: its frames count from 1.
     pub(crate) fn connect(&mut self, conn: ConnId) {
         self.output.reset();
         self.epoch = self.epoch.wrapping_add(1);
@@ -159,7 +159,7 @@ impl FrameLink {
         Some(number)
     }
 
-    /// Writes frames that stand side by side in the outbox and are committed.
+    /// Writes frames that are adjacent in the outbox and are committed.
     pub(crate) fn send(
         &mut self,
         now: Mono,
@@ -203,7 +203,7 @@ impl FrameLink {
                     false => Ok(()),
                 };
                 let waits = (late..run.end).filter(|at| !outbox.entries()[*at].is_discarded());
-                // What could not be written is not to be written later.
+                // Unwritten frames are not to be written later.
                 if first.is_ok() {
                     waits.for_each(|at| self.output.defer_entry(outbox, at));
                 }
@@ -223,7 +223,7 @@ impl FrameLink {
         pacer.map_or(u64::MAX, |pacer| pacer.allowance(now))
     }
 
-    /// The last frame that the socket has wholly taken.
+    /// The last frame that the socket has wholly accepted.
     ///
     /// What it took only in part, or not at all, is the end of the frames that were given to the output. A frame
     /// that the journal no longer has counts as taken; only a journal in memory can have lost one.
@@ -253,7 +253,7 @@ impl FrameLink {
         due.unwrap_or(Mono::NEVER).min(self.wake)
     }
 
-    /// How it stands.
+    /// Its state.
     pub(crate) fn status(&self) -> LinkStatus<'_> {
         LinkStatus {
             id: self.id,

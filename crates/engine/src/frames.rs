@@ -1,4 +1,4 @@
-//! Frames of links on their way to the journal and the wire: as messages of sessions, without a session.
+//! Frames of links on their way to the journal and the wire, like messages without a session.
 
 use std::ops::Range;
 
@@ -12,14 +12,14 @@ use crate::journal::{Cause, Disk, JournalError, Kind};
 use crate::line::flow::Pacer;
 use crate::line::output::Gate;
 
-/// Which link is meant where sessions and links stand in one list; `None` for a session.
+/// The index of a link in a list of sessions and links; `None` for a session.
 #[inline]
 pub(crate) fn link_of(session: usize) -> Option<usize> {
     SessionId(session as u32).link()
 }
 
 impl<D: Disk> Core<D> {
-    /// Carries out one frame: the application answers, and one record holds it with what it caused.
+    /// Handles one frame: the application answers, and one record holds it with its effects.
     #[inline]
     pub(crate) fn receive_frame(
         &mut self,
@@ -34,7 +34,7 @@ impl<D: Disk> Core<D> {
         Ok(answer)
     }
 
-    /// Tells the application that a link is up or down, and keeps what it writes in a record about the link.
+    /// Notifies the application that a link is up or down, and keeps what it writes in a record about the link.
     /// That of a new connection is always written: with it the frames of the last one are forgotten.
     pub(crate) fn tell_link(
         &mut self,
@@ -51,7 +51,7 @@ impl<D: Disk> Core<D> {
         self.commit_link(now, link, kind, None, app)
     }
 
-    /// Numbers what stands in the outbox and keeps it, with its cause, in one record about a link.
+    /// Numbers the messages in the outbox and stores them, with their cause, in one record about a link.
     pub(crate) fn commit_link(
         &mut self,
         now: Now,
@@ -136,7 +136,7 @@ impl<D: Disk> Core<D> {
         true
     }
 
-    /// Writes frames of one link that stand side by side in the outbox; nothing when they are notes.
+    /// Writes frames of one link that are adjacent in the outbox; nothing when they are notes.
     #[inline(never)]
     pub(crate) fn send_frames(&mut self, host: &mut impl Host, session: usize, run: Range<usize>) {
         let link = link_of(session).and_then(|at| self.links.get_mut(at));
@@ -167,7 +167,7 @@ impl<D: Disk> Core<D> {
         self.set_link_busy(at);
     }
 
-    /// A socket that takes nothing is watched.
+    /// A socket that accepts nothing is watched.
     fn note_link_stall(&mut self, at: usize) {
         let link = &mut self.links[at];
         if let Some(until) = link.output.stalls_at(self.clock, self.stall_time) {

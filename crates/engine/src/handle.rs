@@ -1,4 +1,4 @@
-//! What other threads tell an engine, and ask it: messages to send, commands, requests.
+//! Handle: other threads send messages, commands and requests to an engine.
 
 use std::fmt;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -16,8 +16,8 @@ use crate::operation::{LONGEST, Operation, OperationError, Operator};
 /// Sends messages and commands to an engine from another thread.
 ///
 /// Each clone has a ring of its own, so that threads do not wait for each other. Commands of one
-/// handle are carried out in order. What answers does so when the engine has carried it out, between two
-/// messages: do not wait for it on the engine's thread.
+/// handle are carried out in order. Answers are given when the engine has carried a request out, between two
+/// messages: do not wait for them on the engine's thread.
 pub struct Handle {
     shared: Arc<Shared>,
     ring: Producer<u8>,
@@ -41,9 +41,11 @@ pub enum SendError {
 impl fmt::Display for SendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Full => "the engine has not yet taken the earlier commands of this handle",
+            Self::Full => {
+                "earlier commands of this handle are still waiting for the engine: try again"
+            }
             Self::TooLong => "the message, the name or the reason is longer than the engine allows",
-            Self::Stopped => "the engine has ended",
+            Self::Stopped => "the engine has stopped",
         })
     }
 }
@@ -60,7 +62,7 @@ impl Handle {
     }
 
     /// Sends a message whose body fields `build` writes. It is numbered and journalled when the
-    /// engine takes it; the fields of the standard header and trailer are the session's.
+    /// engine handles it; the fields of the standard header and trailer are the session's.
     ///
     /// # Errors
     ///
@@ -123,10 +125,10 @@ impl Handle {
         self.push(command::LOG_ON, session, b"", b"")
     }
 
-    /// Sends the application message that the session sent under this number once more, as a new one
+    /// Sends the application message that the session sent under this MsgSeqNum once more, as a new one
     /// with PossResend(97) = Y: for an order whose fate is unknown, for example because the peer has
     /// lost its state. The peer has to look at the ClOrdID. Nothing is sent, and
-    /// [`Event::NotSent`](crate::Event::NotSent) tells so, when the journal has no such message since
+    /// [`Event::NotSent`](crate::Event::NotSent) reports it, when the journal has no such message since
     /// the last reset.
     ///
     /// # Errors
@@ -140,12 +142,12 @@ impl Handle {
         self.push(command::SEND_AGAIN, session, b"", &seq.to_le_bytes())
     }
 
-    /// Starts the sequence numbers of a session again from 1. While it is logged on, a Logon with
+    /// Resets the sequence numbers of a session to 1. While it is logged on, a Logon with
     /// ResetSeqNumFlag(141) asks the peer to do the same, and so does each next Logon of ours, as initiator
     /// or as acceptor, after any end of the connection or of the process, until the peer has confirmed it.
-    /// While it is not connected only our side restarts, and no message says so: agree on it with the
-    /// peer, or the peer is asked for all that it has sent since its number 1. Where a reset cannot be
-    /// done, [`Event::NotReset`](crate::Event::NotReset) tells so.
+    /// While it is not connected only our side is reset, without a message: agree on it with the
+    /// peer, or the peer is asked for all that it has sent since its MsgSeqNum 1. Where a reset cannot be
+    /// done, [`Event::NotReset`](crate::Event::NotReset) reports it.
     ///
     /// # Errors
     ///
@@ -154,7 +156,7 @@ impl Handle {
         self.push(command::RESET, session, b"", b"")
     }
 
-    /// Adds a session, or brings back one that was removed, under the same name and with its numbers.
+    /// Adds a session, or restores one that was removed, under the same name and with its sequence numbers.
     ///
     /// # Errors
     ///
@@ -167,7 +169,7 @@ impl Handle {
         self.ask(|answer| Request::Add { config, answer })
     }
 
-    /// Removes a session: it is logged out, nobody can log on to it, and its numbers stay in the journal
+    /// Removes a session: it is logged out, no peer can log on to it, and its sequence numbers stay in the journal
     /// for [`Handle::add_session`] with the same name. Messages for it wait there too.
     ///
     /// # Errors
@@ -177,7 +179,7 @@ impl Handle {
         self.push(command::REMOVE, session, b"", b"")
     }
 
-    /// How every session stands between two messages, in the order of their ids.
+    /// The state of every session between two messages, in the order of their ids.
     ///
     /// # Errors
     ///
@@ -186,7 +188,7 @@ impl Handle {
         self.ask(|answer| Request::Status { answer })
     }
 
-    /// How a session stands between two messages; `None` when there is none of this id.
+    /// State of a session between two messages; `None` for an unknown id.
     ///
     /// # Errors
     ///
@@ -199,7 +201,7 @@ impl Handle {
     }
 
     /// The session of this name, one that was removed included: as settings write it, such as
-    /// `FIX.4.4:BROKER->CLIENT`. Asks nobody, so the answer is there at once.
+    /// `FIX.4.4:BROKER->CLIENT`. Does not wait for the engine.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<SessionId> {
         let names = self.shared.names.lock();
@@ -207,8 +209,8 @@ impl Handle {
         names.get(name).copied()
     }
 
-    /// Does something to a session for somebody. The journal has a note of who wanted what, and why, before it
-    /// is done, and [`Event::Operated`](crate::Event::Operated) tells it. What was answered survives the end of
+    /// Does an operation on a session for an operator. The journal has a note of who wanted it, and why, before it
+    /// is done, and [`Event::Operated`](crate::Event::Operated) reports it. What was answered survives the end of
     /// the process, and with durability `disk` a power cut.
     ///
     /// # Errors
@@ -235,12 +237,12 @@ impl Handle {
     }
 
     /// Gives the application a command of its own, see
-    /// [`Application::on_command`](fixwire_protocol::Application::on_command); the answer is what it says. The
+    /// [`Application::on_command`](fixwire_protocol::Application::on_command); the answer is the application's. The
     /// journal has a note of it, as of [`operate`](Self::operate).
     ///
     /// # Errors
     ///
-    /// [`SendError`]; the application does not get it then.
+    /// [`SendError`]; the application does not receive it then.
     pub fn command(
         &mut self,
         command: &[u8],
@@ -258,7 +260,7 @@ impl Handle {
         })
     }
 
-    /// Asks the application something of its own, see
+    /// Sends a query to the application, see
     /// [`Application::on_query`](fixwire_protocol::Application::on_query).
     ///
     /// # Errors
@@ -275,9 +277,9 @@ impl Handle {
         self.ask(|answer| Request::Query { query, answer })
     }
 
-    /// Opens the files of message and event logs anew, after somebody has renamed them: what comes from
+    /// Reopens the files of message and event logs, after they were renamed: text from
     /// now on goes into files of the configured names. [`Event::LogReopened`](crate::Event::LogReopened)
-    /// says when that is done.
+    /// reports when that is done.
     ///
     /// # Errors
     ///
@@ -295,7 +297,7 @@ impl Handle {
         self.push(command::STOP, SessionId(0), b"", b"")
     }
 
-    /// Asks for something; what is received is the answer.
+    /// Sends a request; the receiver gets the answer.
     fn ask<T>(
         &mut self,
         request: impl FnOnce(Sender<T>) -> Request,

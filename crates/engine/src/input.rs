@@ -1,15 +1,15 @@
-//! The bytes that have arrived on a connection and are not yet messages.
+//! Input buffer: bytes received on a connection that are not yet messages.
 
 use std::io;
 
 use crate::host::{ConnId, Host};
 
-/// Bytes that one read takes at most, so that one connection does not keep the others waiting.
+/// Bytes that one read reads at most, so that one connection does not keep the others waiting.
 const MOST_READ: usize = 256 << 10;
 /// A part of a message is moved to the front when so many bytes before it are done with.
 const MOVE_FROM: usize = 64 << 10;
 
-/// A receive buffer. Messages are decoded where they stand in it.
+/// A receive buffer. Messages are decoded in place.
 pub(crate) struct Input {
     bytes: Box<[u8]>,
     start: usize,
@@ -50,7 +50,7 @@ impl Input {
         self.end == self.bytes.len() || (self.start >= MOVE_FROM && unread <= self.start)
     }
 
-    /// What has arrived and is not consumed.
+    /// Bytes that have arrived and are not consumed.
     #[inline]
     pub(crate) fn unread(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
@@ -67,7 +67,7 @@ impl Input {
         self.bytes.len()
     }
 
-    /// Forgets what it holds, and overwrites it.
+    /// Discards its bytes, and overwrites them.
     pub(crate) fn wipe(&mut self) {
         self.bytes[..self.end].fill(0);
         std::hint::black_box(&self.bytes);
@@ -86,7 +86,7 @@ impl Input {
         self.end = 0;
     }
 
-    /// There is no room for more, so no message can become whole.
+    /// The buffer is full, so no message can become whole.
     pub(crate) fn is_full(&self) -> bool {
         self.end - self.start == self.bytes.len()
     }
@@ -105,7 +105,7 @@ impl Input {
 mod tests {
     use super::*;
 
-    /// T15: what was read is not left in memory.
+    /// T15: bytes that were read are not left in memory.
     #[test]
     fn what_is_wiped_or_blanked_is_overwritten() {
         let mut input = Input::new(64);

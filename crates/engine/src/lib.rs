@@ -1,4 +1,4 @@
-//! Sessions meet the world: sockets, the journal and the engine's turn.
+//! The engine: sockets, the journal and the turn around the sessions.
 //!
 //! An [`Engine`] runs the sessions of an [`EngineConfig`] for one
 //! [`Application`](protocol::Application), on one thread that owns all of it. [`Engine::run`] is
@@ -8,7 +8,7 @@
 //! while !stopped {
 //!     turn: poll the sockets, read the clock,
 //!           for each connection that is readable: read once, carry out each whole message
-//!             (decode, session, application, number, one journal record), write once,
+//!             (decode, session, application, MsgSeqNum, one journal record), write once,
 //!           then timers, commands of other threads, Application::on_time, rare work
 //!     nothing done?  spin: again · yield: offer the core · block: sleep until something is due
 //! }

@@ -1,4 +1,4 @@
-//! One session with all that belongs to it: its state, its settings, its connection, and what waits for that.
+//! One session: its state, settings, connection and waiting messages.
 
 pub(crate) mod dialler;
 pub(crate) mod flow;
@@ -28,7 +28,7 @@ use output::{Gate, Output};
 use resending::{Resending, Resent};
 use trail::Trail;
 
-/// One session with all that belongs to it but its receive buffer: messages are decoded where they stand in
+/// One session with all that belongs to it but its receive buffer: messages are decoded in place in
 /// that while the rest changes.
 pub(crate) struct Line {
     pub(crate) session: Session,
@@ -39,31 +39,31 @@ pub(crate) struct Line {
     pub(crate) dialler: Option<Dialler>,
     pub(crate) output: Output,
     pub(crate) resending: Option<Resending>,
-    /// Messages that the last connection did not take, and those numbered since it ended.
+    /// Messages that the last connection did not send, and those numbered since it ended.
     pub(crate) waiting: u64,
     /// Stands in [`Core::busy`](crate::commit::Core).
     pub(crate) is_busy: bool,
     /// Its schedule, if it has one.
     pub(crate) hours: Option<Box<Hours>>,
     pub(crate) presence: Presence,
-    /// An operator lets nobody log on.
+    /// An operator has disabled logons.
     pub(crate) disabled: bool,
-    /// What its sequence numbers are set to when its connection has ended.
+    /// The sequence numbers to set when its connection has ended.
     pub(crate) numbers: Option<Box<Numbers>>,
     pub(crate) throttle: Option<Inbound>,
     pub(crate) pacer: Option<Pacer>,
     pub(crate) trail: Trail,
-    /// The last number, in this epoch, of which the peer's Rejects have told.
+    /// The last MsgSeqNum, in this epoch, that the peer's Rejects have referred to.
     pub(crate) rejected: (u64, u64),
     /// When something of throttle, pacer or a stalled peer is due.
     pub(crate) wake: Mono,
-    /// What the application has said of the Logon that is about to be received.
+    /// The application's answer about the Logon that is about to be received.
     pub(crate) asked_ahead: Option<Result<(), String>>,
     pub(crate) counters: Counters,
-    /// What was last said about the end of this connection, see
+    /// The last text about the end of this connection, see
     /// [`Event::Disconnected`](crate::Event::Disconnected).
     pub(crate) detail: PeerText,
-    /// What the peer said in its last Logout.
+    /// The text of the peer's last Logout.
     pub(crate) last_logout: Option<PeerText>,
     /// The peer's Logout on this connection; empty when none has arrived.
     pub(crate) logout: Vec<u8>,
@@ -89,7 +89,7 @@ pub(crate) enum Presence {
     There,
     /// It was removed, and its connection still ends.
     Removing,
-    /// Its place and its numbers are kept for its return.
+    /// Its place and its sequence numbers are kept for its return.
     Removed,
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn leaves_out_sync(lines: &[Line], flush: u64) -> bool {
 }
 
 impl Line {
-    /// A planted fault: whether this message must not leave because of what happens to this session.
+    /// A planted fault: whether this message must not be sent because of what happens to this session.
     #[inline(always)]
     pub(crate) fn withholds(&self, msg_type: &[u8]) -> bool {
         canary::is(Fault::SkipResend) && msg_type == b"2" && self.counters.connections > 1
@@ -113,14 +113,14 @@ impl Line {
                 && self.counters.delivered % 100 == 99
     }
 
-    /// Nobody is there, and nobody will be in this period.
+    /// Not connected, and outside the session schedule.
     #[inline]
     pub(crate) fn is_out_of_hours(&self) -> bool {
         self.link.is_none() && self.hours.as_ref().is_some_and(|hours| hours.shut)
     }
 
-    /// A session without a connection, which may take `trail` bytes of log an hour; `room` is the most bytes
-    /// that one flush leaves for it.
+    /// A session without a connection, which may use `trail` bytes of log an hour; `room` is the most bytes
+    /// of one flush for it.
     pub(crate) fn new(
         session: Session,
         config: SessionConfig,
@@ -160,7 +160,7 @@ impl Line {
         }
     }
 
-    /// What is asked of the sockets of its connections.
+    /// The socket options of its connections.
     pub(crate) fn socket_options(&self) -> SocketOptions {
         let (config, transport) = (&self.config, &self.config.transport);
         SocketOptions {
@@ -200,7 +200,7 @@ impl Line {
         self.link.as_ref().and_then(Link::leaving)
     }
 
-    /// Lets nobody log on, or somebody again.
+    /// Disables logons, or enables them again.
     pub(crate) fn disable(&mut self, disabled: bool) {
         self.disabled = disabled;
         self.session.disable(disabled);
@@ -209,7 +209,7 @@ impl Line {
         }
     }
 
-    /// It is an initiator that connects by itself: nobody has logged it out.
+    /// It is an initiator that connects by itself: it was not logged out by a command.
     pub(crate) fn dials(&self) -> bool {
         let dialler = self.dialler.as_ref();
         dialler.is_some_and(|dialler| dialler.state() != State::Off)
@@ -220,7 +220,7 @@ impl Line {
         self.presence != Presence::There
     }
 
-    /// How it stands.
+    /// Its state.
     pub(crate) fn status(&self) -> SessionStatus<'_> {
         SessionStatus {
             id: self.session.id(),
@@ -266,7 +266,7 @@ impl Line {
     }
 }
 
-/// What of a session may be written now.
+/// The messages of a session that may be written now.
 #[inline]
 pub(crate) fn gate(session: &Session) -> Gate {
     if !session.is_logged_on() {

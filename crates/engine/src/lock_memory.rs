@@ -1,4 +1,4 @@
-//! Keeps all memory of the process where it is, for [`EngineConfig::lock_memory`](crate::EngineConfig).
+//! Locks all memory of the process, for [`EngineConfig::lock_memory`](crate::EngineConfig).
 
 use std::io;
 

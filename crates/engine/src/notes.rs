@@ -1,4 +1,4 @@
-//! What the application keeps in the journal: a row of numbered bytes, stored as if a session had sent
+//! Notes of the application in the journal: a sequence of numbered bytes, stored as if a session had sent
 //! them.
 
 use fixwire_protocol::outbox::stored_note;
@@ -8,7 +8,7 @@ use crate::canary::{self, Fault};
 use crate::journal::{Cause, Disk, Effect, Journal, JournalError, JournalId, Kind, NOTES};
 use crate::journal::{Recalled, Trouble};
 
-/// The row, and the number of the next note.
+/// The notes' session in the journal, and the number of the next note.
 pub(crate) struct Notes {
     id: Option<JournalId>,
     next: u64,
@@ -16,7 +16,7 @@ pub(crate) struct Notes {
 
 impl Notes {
     /// Gives an application the state of the newest checkpoint, and the notes behind it that the journal has.
-    /// Answers what the operator should hear, too.
+    /// Answers the events for the operator, too.
     pub(crate) fn recover<D: Disk>(
         journal: &mut Journal<D>,
         app: &mut impl Application,
@@ -125,7 +125,7 @@ impl Notes {
         Ok(())
     }
 
-    /// Keeps notes that were written for no message, and beside none; what else stands in the outbox is for no
+    /// Stores notes that were written without a message; everything else in the outbox is for no
     /// session, and is discarded. Answers how much that is.
     pub(crate) fn keep_alone<D: Disk>(
         &mut self,

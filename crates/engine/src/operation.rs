@@ -1,4 +1,4 @@
-//! What an operator does to the sessions of a running engine, and why it may not be done.
+//! Operations: what an operator does to the sessions of a running engine, and why it may be refused.
 
 use std::fmt;
 use std::path::Path;
@@ -26,7 +26,7 @@ pub struct Operator {
 }
 
 impl Operator {
-    /// Somebody, with a reason or none.
+    /// An operator, with or without a reason.
     pub fn new(who: impl Into<String>, why: impl Into<String>) -> Self {
         let (who, why) = (who.into(), why.into());
         Self { who, why }
@@ -59,7 +59,7 @@ impl fmt::Display for OneLine<'_> {
     }
 }
 
-/// What an operator does to a session.
+/// An operation on a session.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Operation {
@@ -74,18 +74,18 @@ pub enum Operation {
     Disconnect,
     /// Undoes [`Disable`](Self::Disable); an initiator connects at once.
     Enable,
-    /// Logs the session out, and lets nobody log on until it is enabled, also after a restart.
+    /// Logs the session out, and disables logons until it is enabled, also after a restart.
     Disable,
-    /// Starts both sequence numbers again from 1, see [`Handle::reset`](crate::Handle::reset).
+    /// Resets both sequence numbers to 1, see [`Handle::reset`](crate::Handle::reset).
     Reset,
     /// Sets the sequence numbers of a session that is not connected.
     SetNumbers {
-        /// MsgSeqNum to expect next; `None` leaves it.
+        /// MsgSeqNum to expect next; `None` keeps it.
         next_in: Option<u64>,
-        /// MsgSeqNum to send next; `None` leaves it. One that was sent before begins another epoch: nothing
+        /// MsgSeqNum to send next; `None` keeps it. One that was sent before begins another epoch: nothing
         /// that was sent until then is resent.
         next_out: Option<u64>,
-        /// A session that is connected is logged out first, and the numbers are set when its connection has
+        /// A session that is connected is logged out first, and the sequence numbers are set when its connection has
         /// ended; an initiator then logs on again at once.
         force: bool,
     },
@@ -122,7 +122,7 @@ impl Operation {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum OperationError {
-    /// There is no session of this id.
+    /// Unknown session id.
     UnknownSession,
     /// The session was removed.
     Removed,
@@ -140,13 +140,13 @@ pub enum OperationError {
     Closed,
     /// A Logon or Logout is under way; FIX 4.0 has no reset while it is logged on.
     NotNow,
-    /// It is logged out already for other numbers.
+    /// It is logged out already to set other sequence numbers.
     Pending,
     /// Not a sequence number.
     Number(u64),
-    /// What is wrong with the message to send.
+    /// The fault of the message to send.
     Message(String),
-    /// There is no room for the message, or the session takes none now.
+    /// The message is too long, or the session accepts none now.
     NotSent,
     /// The application knows no such command, or refuses it.
     Refused(String),
@@ -157,7 +157,7 @@ pub enum OperationError {
 impl fmt::Display for OperationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::UnknownSession => "no such session",
+            Self::UnknownSession => "unknown session",
             Self::Removed => "the session was removed",
             Self::Connected => "the session is connected: log it out first (--force does that)",
             Self::NotLoggedOn => "the session is not logged on",
@@ -166,17 +166,17 @@ impl fmt::Display for OperationError {
             Self::Acceptor => "the session is an acceptor: its peer has to connect",
             Self::Closed => "the session is closed by its schedule",
             Self::NotNow => {
-                "a Logon or Logout is under way, or FIX 4.0 cannot do it while logged on: log out first"
+                "a Logon or Logout is in progress, or FIX 4.0 does not allow it while logged on: log out first"
             }
             Self::Pending => "the session is being logged out to set its sequence numbers",
             Self::Number(number) => {
-                return write!(f, "{number} is no MsgSeqNum: it is from 1 to {HIGHEST}");
+                return write!(f, "{number} is not a valid MsgSeqNum: expected 1 to {HIGHEST}");
             }
             Self::NotSent => {
                 "the message is longer than MaxMessageSize, or the session is closed by its schedule"
             }
             Self::Message(why) | Self::Refused(why) => why,
-            Self::Stopping => "the engine ends",
+            Self::Stopping => "the engine is stopping",
         })
     }
 }
@@ -188,7 +188,7 @@ impl std::error::Error for OperationError {}
 ///
 /// # Errors
 ///
-/// The journal is in use or damaged, or a number is none; nothing has changed then.
+/// The journal is in use or damaged, or a number is not a valid MsgSeqNum; nothing has changed then.
 pub fn set_stored_numbers(
     folder: &Path,
     session: &str,
@@ -226,7 +226,7 @@ pub fn set_stored_numbers(
     Ok((said, torn))
 }
 
-/// The line of numbers that are set: from what to what, in and out.
+/// The text about sequence numbers that are set: old and new values, in and out.
 pub(crate) fn numbers_note(before: (u64, u64), set: (u64, u64), by: &Operator) -> String {
     format!(
         "sequence numbers set to {} in, {} out (were {}, {}) by {by}",
@@ -276,10 +276,10 @@ pub(crate) fn check_fields(msg_type: &[u8], fields: &[u8]) -> Result<(), Operati
         return refuse(format!("`{name}` is no MsgType"));
     }
     if is_admin(msg_type) {
-        return refuse(format!("MsgType {name} belongs to the session itself"));
+        return refuse(format!("MsgType {name} is sent by the session itself"));
     }
     let Some(fields) = fields.strip_suffix(&[SOH]) else {
-        return refuse("the last field has no SOH behind it".into());
+        return refuse("the last field does not end with SOH".into());
     };
     for field in fields.split(|byte| *byte == SOH) {
         let at = field.iter().position(|byte| *byte == b'=');
@@ -291,14 +291,14 @@ pub(crate) fn check_fields(msg_type: &[u8], fields: &[u8]) -> Result<(), Operati
             Some(1..) if at.is_some_and(|at| at + 1 < field.len() && field[0] != b'+') => {}
             _ => {
                 let field = field.escape_ascii();
-                return refuse(format!("`{field}` is no field: write it as 55=MSFT"));
+                return refuse(format!("`{field}` is not a field: write it as 55=MSFT"));
             }
         }
     }
     Ok(())
 }
 
-/// A number that can be set.
+/// A sequence number that can be set.
 pub(crate) fn check_number(number: u64) -> Result<u64, OperationError> {
     match number {
         1..=HIGHEST => Ok(number),

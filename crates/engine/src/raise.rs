@@ -1,4 +1,4 @@
-//! What the operator hears of messages: Logouts, Rejects, gaps and resends, with what they say.
+//! Raises the events of messages: Logouts, Rejects, gaps and resends, with their contents.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub(crate) fn is_reported(msg_type: &[u8]) -> bool {
 }
 
 impl<D: Disk> Core<D> {
-    /// Reports an event. The number of those that are held back is reported a second later.
+    /// Reports an event. The count of suppressed ones is reported a second later.
     #[cold]
     pub(crate) fn raise(&mut self, now: Now, event: &Event) {
         self.events.raise(now, event);

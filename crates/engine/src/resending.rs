@@ -1,4 +1,4 @@
-//! Stored messages that are sent again: read from the journal, a few a turn.
+//! Resends stored messages: read from the journal, a few each turn.
 
 use fixwire_protocol::session::sequence;
 use fixwire_protocol::{Application, Now, Number, SOH};
@@ -11,7 +11,7 @@ use crate::line::resending::{Resending, Resent};
 
 /// Bytes of resent messages that are written at once.
 const REPLAY_BYTES: usize = 16 << 10;
-/// Numbers without a message that a resend passes in one turn.
+/// MsgSeqNums without a message that a resend passes in one turn.
 const SKIPS_PER_TURN: usize = 4096;
 
 /// How far a resend has come in this turn.
@@ -90,7 +90,7 @@ impl<D: Disk> Core<D> {
                     Ok(Some(Stored::Missing { to, .. })) => resending.missing_to = to,
                     Ok(None) => resending.missing_to = due,
                     Err(error) => {
-                        // A gap fill would say that there is no such message. The peer asks again when it is
+                        // A gap fill would say that the message does not exist. The peer asks again when it is
                         // back.
                         unread = Some((error, due));
                         break;
@@ -111,7 +111,7 @@ impl<D: Disk> Core<D> {
                 return line.resent.take();
             }
             if state.replay_due() == Some(due) {
-                // No room; the number is asked for again after the outbox has been written.
+                // No room; the message is asked for again after the outbox has been written.
                 line.resending = None;
                 return None;
             }
@@ -125,7 +125,7 @@ impl<D: Disk> Core<D> {
         None
     }
 
-    /// Commits what is resent: it has its numbers already, so one short record says what it is.
+    /// Commits resent messages: they have their MsgSeqNums already, so one short record describes them.
     pub(crate) fn commit_resent(
         &mut self,
         now: Now,

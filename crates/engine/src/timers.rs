@@ -1,4 +1,4 @@
-//! When each session is due to be looked at, and the engine itself.
+//! Timers: when each session, and the engine itself, is due.
 //!
 //! A message moves the timers of its session, nearly always to a later time. So a session keeps the time at
 //! which it was going to be looked at, and what is due then is found out then: moving a timer back costs one
@@ -79,7 +79,7 @@ impl Timers {
     }
 
     /// Takes the timers that are due: the sessions are added to `sessions`, the answer is whether the engine
-    /// itself is due. None of them is due again until it is told so.
+    /// itself is due. None of them is due again until it is set.
     pub(crate) fn take_due(&mut self, now: Mono, sessions: &mut Vec<usize>) -> bool {
         let mut next = Mono::NEVER;
         while let Some(Reverse((at, session))) = self.by_time.peek().copied() {

@@ -1,8 +1,8 @@
-//! The trail of a session: what is logged although nothing changes by it, and how much of that.
+//! The trail of a session: logged messages that change no state, and their limit.
 //!
-//! Messages out of sequence and messages that are resent change no number, so no record is needed for
+//! Messages out of sequence and resent messages change no sequence number, so no record is needed for
 //! a restart. They are recorded for whoever reads the log. A peer could cause them without end, so
-//! they may take so many bytes an hour; the rest is counted, and the count is an event.
+//! they may use so many bytes an hour; the rest is counted, and an event reports the count.
 
 use fixwire_protocol::session::Fate;
 use fixwire_protocol::{Application, Message, Now};

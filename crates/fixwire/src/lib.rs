@@ -1,4 +1,4 @@
-//! An engine for FIX sessions.
+//! A FIX engine.
 //!
 //! A program says what it does with messages in an [`Application`](protocol::Application), names its sessions in
 //! an [`EngineConfig`] or in a file of [`settings`], and runs an [`Engine`]. Other threads talk to that through a

@@ -1,4 +1,4 @@
-//! Where a trial lets the engine die, and what did not hold then.
+//! Crash points of a trial, and its failures.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ impl Fault {
 /// sync, counted from 0.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CrashPoint {
-    /// What chance is drawn from.
+    /// The source of random numbers.
     pub seed: u64,
     /// How the process ends.
     pub fault: Fault,
@@ -56,14 +56,14 @@ impl fmt::Display for CrashPoint {
     }
 }
 
-/// What did not hold in a trial.
+/// A failure of a trial.
 #[derive(Clone, Eq, PartialEq)]
 pub struct TrialError {
     /// Where the engine died; `None`: in the run without a crash.
     pub point: Option<CrashPoint>,
     /// The step of the script, counted from 1, and what it is.
     pub step: String,
-    /// What did not hold.
+    /// The failure.
     pub what: String,
     /// Everything that passed between the engine and its peers, a line each.
     pub trace: Vec<String>,
@@ -98,7 +98,7 @@ impl fmt::Debug for TrialError {
 
 impl std::error::Error for TrialError {}
 
-/// What a trial has played.
+/// The plays of a trial.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Tally {
     /// Ends of the process, while it recovered included.

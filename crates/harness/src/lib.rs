@@ -2,7 +2,7 @@
 //! sessions, all in one thread and by a seed.
 //!
 //! [`Trial`] plays a script and lets the process die at every point of it: whatever the application does twice, forgets,
-//! or keeps beside its notes is found, with the [`CrashPoint`] that repeats it. [`World`] is one such world for a
+//! or keeps beside its notes is found, with the [`CrashPoint`] that reproduces it. [`World`] is one such world for a
 //! test that says itself what happens when. What an application may rely on is in `docs/guide/applications.md`;
 //! `examples/dealer` is an application with such a test. Programs name this crate `fixwire::harness`, with the
 //! feature `harness`, which belongs into their dev-dependencies.

@@ -51,7 +51,7 @@ pub struct Peer {
     asked: Option<u64>,
     seen: BTreeMap<u64, Received>,
     now: Now,
-    /// What passed since somebody looked.
+    /// Messages that passed since the last look.
     pub(crate) trace: Vec<String>,
 }
 
@@ -181,7 +181,7 @@ impl Peer {
     ///
     /// # Errors
     ///
-    /// What the engine did that no engine may do.
+    /// A fault of the engine.
     pub(crate) fn step(&mut self, net: &SimNet) -> Result<(), String> {
         self.now = net.now();
         self.connect(net);
@@ -205,7 +205,7 @@ impl Peer {
             let len = match frame::next(rest, LONGEST) {
                 Frame::Whole { skip: 0, len } => len,
                 Frame::Partial { skip: 0 } => break,
-                other => return Err(format!("bytes that are no message: {other:?}")),
+                other => return Err(format!("bytes that are not a message: {other:?}")),
             };
             let message = Received::read(&rest[..len])?;
             rest = &rest[len..];
@@ -320,7 +320,9 @@ impl Peer {
         self.trace(&format!("< {}", readable(&message.bytes)));
         let seq = message.seq;
         if message.get(141) == Some("Y") {
-            return Err("its sequence numbers restart, which peers here do not follow".to_owned());
+            return Err(
+                "its sequence numbers reset, which the simulated peers do not support".to_owned(),
+            );
         }
         if let Some(first) = self.seen.get(&seq)
             && message.msg_type != "4"

@@ -19,25 +19,25 @@ const DIES_WITHIN: [u64; 2] = [4, 40];
 
 type Answer = Receiver<Result<Vec<u8>, OperationError>>;
 
-/// What has come of a play.
+/// Result of a play.
 #[derive(Debug)]
 pub(crate) struct Played {
     /// Operations of the engine's disk and network until the script was played.
     pub(crate) operations: u64,
     pub(crate) tally: Tally,
     state: Option<String>,
-    /// What the peers have received, by the name of the session and what it is about.
+    /// The messages that the peers have received, by the name of the session and their subject.
     effects: BTreeMap<(String, String), Vec<String>>,
 }
 
 pub(crate) struct Play<A: Application> {
     world: World<A>,
     point: Option<CrashPoint>,
-    /// What is played, for errors.
+    /// The current step, for errors.
     step: String,
     operations: u64,
     tally: Tally,
-    /// What processes that have ended were handed.
+    /// The callbacks of processes that have ended.
     handed: HashSet<(SessionId, u64)>,
     /// The states in which the application may be found.
     allowed: Vec<String>,
@@ -95,14 +95,14 @@ impl<A: Application> Play<A> {
             }
         }
         self.settle()?;
-        self.step = "kill -9 after all was said".to_owned();
+        self.step = "kill -9 after the last step".to_owned();
         // A crash that the script was too short for.
         self.world.disk().end_process();
         let before = self.state();
         self.count_handed();
         self.world.kill();
         if let Turn::Ended(why) = self.world.start() {
-            return Err(format!("the engine does not start again: {why}"));
+            return Err(format!("the engine does not restart: {why}"));
         }
         let after = self.state();
         if before != after {
@@ -143,7 +143,7 @@ impl<A: Application> Play<A> {
                 let peer = self.world.peer(*session);
                 let last = peer.last_application();
                 if last.and_then(|seq| peer.send_again(seq)).is_none() {
-                    return Err("there is no message to send again".to_owned());
+                    return Err("no message to resend".to_owned());
                 }
             }
             Step::Command(command) => return self.command(command),
@@ -164,7 +164,7 @@ impl<A: Application> Play<A> {
                 }
                 match answer.try_recv() {
                     Ok(Ok(_)) => return self.settle(),
-                    Ok(Err(why)) => return Err(format!("the command is refused: {why}")),
+                    Ok(Err(why)) => return Err(format!("the command was refused: {why}")),
                     Err(_) => {}
                 }
             }
@@ -174,7 +174,7 @@ impl<A: Application> Play<A> {
 
     fn ask(&mut self, command: &[u8]) -> Result<Answer, String> {
         let handle = self.world.handle();
-        let mut handle = handle.ok_or("no engine runs")?;
+        let mut handle = handle.ok_or("no engine is running")?;
         let by = Operator::new("trial", "");
         handle.command(command, by).map_err(|why| why.to_string())
     }
@@ -225,7 +225,7 @@ impl<A: Application> Play<A> {
             match self.world.start() {
                 Turn::Alive => break,
                 Turn::Ended(_) if self.world.disk().has_stopped() => {}
-                Turn::Ended(why) => return Err(format!("the engine does not start again: {why}")),
+                Turn::Ended(why) => return Err(format!("the engine does not restart: {why}")),
             }
         }
         self.found()
@@ -260,7 +260,7 @@ impl<A: Application> Play<A> {
         tally.during_recovery += u64::from(during_recovery);
     }
 
-    /// What has come of it.
+    /// The result.
     pub(crate) fn played(&mut self, key: Tag, ignored: &[Tag]) -> Played {
         let mut effects: BTreeMap<_, Vec<String>> = BTreeMap::new();
         for peer in self.world.peers() {
@@ -296,7 +296,7 @@ impl<A: Application> Play<A> {
 
 fn lost(before: &str, after: &str) -> String {
     format!(
-        "the state after recovery is none from before it\n  before: {before}\n  after:  {after}"
+        "the state after recovery matches no state before it\n  before: {before}\n  after:  {after}"
     )
 }
 
@@ -319,7 +319,7 @@ impl Played {
         }
         match (&calm.state, &self.state) {
             (Some(calm), Some(own)) if calm != own => Err(format!(
-                "the state at the end is another than without a crash\n  with:    {own}\n  without: {calm}"
+                "the final state differs from that without a crash\n  with:    {own}\n  without: {calm}"
             )),
             _ => Ok(()),
         }

@@ -1,6 +1,6 @@
-//! Chance that can be repeated.
+//! Random numbers from a seed, so that a failure can be reproduced.
 
-/// Numbers that a seed draws. SplitMix64.
+/// Random numbers from a seed. SplitMix64.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 

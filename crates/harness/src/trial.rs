@@ -15,14 +15,14 @@ use crate::watched::Look;
 type Make<A> = dyn Fn() -> Box<dyn FnMut() -> A>;
 type Check<A> = dyn Fn(&A, &[Peer]) -> Result<(), String>;
 
-/// What happens in a script.
+/// A step of a script.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     /// A peer sends a message.
     Send(SessionId, String, String),
     /// A peer sends its last message again, as a new one with PossResend(97).
     SendAgain(SessionId),
-    /// Somebody gives the application a command, until it is answered.
+    /// A command to the application, until it is answered.
     Command(Vec<u8>),
     /// Time passes.
     Pass(Nanos),
@@ -36,7 +36,7 @@ pub(crate) enum Step {
 /// The script is played without a crash first. Then it is played again for each operation of the engine's disk and
 /// network, after which the process ends by `kill -9`; with [`Durability::Disk`] also by a power cut, and with each
 /// sync failing. The engine starts again, and may die while it recovers; each peer logs on, resends what it is asked
-/// for, and repeats its last message as a possible duplicate. At the end the process is killed once more. In each
+/// for, and sends its last message again as a possible duplicate. At the end the process is killed once more. In each
 /// play
 ///
 /// * no MsgSeqNum is used for two messages,
@@ -46,7 +46,7 @@ pub(crate) enum Step {
 ///   run without a crash ([`state`](Self::state)),
 /// * what the program itself wants holds ([`check`](Self::check)).
 ///
-/// A play is repeated by the variable `FIXWIRE_CRASH`, as the error says.
+/// The variable `FIXWIRE_CRASH` repeats a play, as the error says.
 ///
 /// # Limits
 ///
@@ -96,7 +96,7 @@ impl<A: Application + 'static> Trial<A> {
         self.step(Step::SendAgain(session))
     }
 
-    /// Somebody gives the application a command, and again after a restart if there was no answer.
+    /// A command to the application, and again after a restart if there was no answer.
     #[must_use]
     pub fn command(self, command: &[u8]) -> Self {
         self.step(Step::Command(command.to_vec()))
@@ -119,14 +119,14 @@ impl<A: Application + 'static> Trial<A> {
         self
     }
 
-    /// What of the application has to survive, in a form in which the same state is the same text.
+    /// The state that has to survive, in a form in which the same state is the same text.
     #[must_use]
     pub fn state<S: std::fmt::Debug>(mut self, look: impl Fn(&A) -> S + 'static) -> Self {
         self.look = Some(Rc::new(move |app| format!("{:?}", look(app))));
         self
     }
 
-    /// What has to hold at the end of each play: the application, and what its peers have received.
+    /// The condition at the end of each play: the application, and the messages its peers have received.
     #[must_use]
     pub fn check(mut self, check: impl Fn(&A, &[Peer]) -> Result<(), String> + 'static) -> Self {
         self.check = Some(Box::new(check));
@@ -170,10 +170,10 @@ impl<A: Application + 'static> Trial<A> {
         }
     }
 
-    /// What cannot be tried.
+    /// Why the script cannot be tried.
     fn refusal(&self) -> Option<String> {
         if self.config.durability == Durability::Memory {
-            return Some("Durability::Memory keeps nothing".to_owned());
+            return Some("Durability::Memory keeps nothing across a crash".to_owned());
         }
         let sessions = &self.config.sessions;
         let restarts = sessions.iter().find(|session| {
@@ -183,7 +183,7 @@ impl<A: Application + 'static> Trial<A> {
         if let Some(session) = restarts {
             let name = &session.name;
             return Some(format!(
-                "the sequence numbers of {name} restart, which peers here do not follow"
+                "the sequence numbers of {name} reset, which the simulated peers do not support"
             ));
         }
         let unknown = self.steps.iter().find_map(|step| match step {
@@ -192,12 +192,12 @@ impl<A: Application + 'static> Trial<A> {
             }
             Step::Command(_) | Step::Pass(_) => None,
         });
-        unknown.map(|at| format!("there is no session {at}"))
+        unknown.map(|at| format!("unknown session {at}"))
     }
 
     fn repeat(&self, text: &str) -> Result<Tally, TrialError> {
         let Some(point) = CrashPoint::parse(text) else {
-            let what = format!("{REPEAT}={text} is no crash point such as 1/kill/57");
+            let what = format!("{REPEAT}={text} is not a crash point such as 1/kill/57");
             return Err(refused(what));
         };
         let ended = self.run_point(point);
@@ -211,7 +211,7 @@ impl<A: Application + 'static> Trial<A> {
     ///
     /// # Errors
     ///
-    /// What did not hold.
+    /// The failure.
     pub fn run_point(&self, point: CrashPoint) -> Result<Tally, TrialError> {
         if let Some(why) = self.refusal() {
             return Err(refused(why));

@@ -1,4 +1,4 @@
-//! A message as a peer has received it, and as a person reads it.
+//! A message as a peer received it, and as a person reads it.
 
 use fixwire_engine::protocol::{Decoder, Tag};
 

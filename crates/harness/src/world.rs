@@ -24,7 +24,7 @@ const PATIENCE: usize = 600;
 const LONGEST: usize = 16 << 10;
 
 /// An engine of one application in a world of its own: a network, a disk that loses what a real one may lose, and a
-/// [`Peer`] for each session. It is played in turns, in one thread, and chance is a seed: a world can be repeated.
+/// [`Peer`] for each session. It is played in turns, in one thread, and chance is a seed: a world can be reproduced.
 ///
 /// ```no_run
 /// # use fixwire_engine::EngineConfig;
@@ -55,11 +55,11 @@ pub struct World<A: Application> {
     trace: Vec<String>,
     /// States of the application before the turn that runs, of all processes.
     past: Vec<String>,
-    /// What the engine had done wrong when it ended.
+    /// The fault of the engine when it ended.
     fault: Option<String>,
 }
 
-/// What became of a turn.
+/// The outcome of a turn.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Turn {
     /// The engine runs.
@@ -117,7 +117,7 @@ impl<A: Application> World<A> {
     ///
     /// # Panics
     ///
-    /// There is no such session.
+    /// Unknown session.
     pub fn peer(&mut self, session: SessionId) -> &mut Peer {
         &mut self.peers[session.0 as usize]
     }
@@ -179,7 +179,7 @@ impl<A: Application> World<A> {
     ///
     /// # Panics
     ///
-    /// There is no such session.
+    /// Unknown session.
     pub fn send(&mut self, session: SessionId, msg_type: &str, body: &str) -> u64 {
         self.peer(session).send(msg_type, body)
     }
@@ -188,7 +188,7 @@ impl<A: Application> World<A> {
     ///
     /// # Panics
     ///
-    /// There is no such session.
+    /// Unknown session.
     pub fn disconnect(&mut self, session: SessionId) {
         let Self { net, peers, .. } = self;
         peers[session.0 as usize].disconnect(net);
@@ -223,7 +223,7 @@ impl<A: Application> World<A> {
     ///
     /// # Errors
     ///
-    /// What the engine did that no engine may do.
+    /// A fault of the engine.
     pub fn turn(&mut self) -> Result<Turn, String> {
         if let Turn::Ended(why) = self.start() {
             return Ok(Turn::Ended(why));
@@ -308,7 +308,7 @@ impl<A: Application> World<A> {
 
     fn disagreement(&self) -> String {
         let Some(engine) = &self.engine else {
-            return "no engine runs".to_owned();
+            return "no engine is running".to_owned();
         };
         let sessions = engine.sessions().zip(&self.peers);
         let lines = sessions.map(|(session, peer)| {
@@ -323,17 +323,17 @@ impl<A: Application> World<A> {
             )
         });
         let lines: Vec<String> = lines.collect();
-        format!("the sessions do not come to rest: {}", lines.join("; "))
+        format!("the sessions do not become idle: {}", lines.join("; "))
     }
 
-    /// Ends the process, as `kill -9` does: what was stored is there.
+    /// Ends the process, as `kill -9` does: stored data survives.
     pub fn kill(&mut self) {
         self.note("kill -9");
         self.end(false);
         self.disk.end_process();
     }
 
-    /// Cuts the power: of what was not synced, each sector is there or not.
+    /// Cuts the power: of the data that was not synced, each sector survives or not.
     pub fn cut_power(&mut self) {
         self.note("power cut");
         self.end(true);
@@ -352,12 +352,12 @@ impl<A: Application> World<A> {
     }
 }
 
-/// What a panic has said, if there was one.
+/// The text of a panic, if there was one.
 fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     let told = |panic: Box<dyn Any + Send>| {
         let text = panic.downcast_ref::<&str>().copied();
         let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        format!("panic: {}", text.unwrap_or("of no text"))
+        format!("panic: {}", text.unwrap_or("without a text"))
     };
     // What is left of the engine is dropped.
     catch_unwind(AssertUnwindSafe(work)).map_err(told)

@@ -20,12 +20,12 @@ const PREFAULT_AHEAD: usize = 128 << 10;
 /// Bytes behind the last record that [`Journal::idle_work`] keeps in the cache of this core.
 const PREFETCH_AHEAD: usize = 2 << 10;
 
-/// What a record is about, with the session's counters as they are after it.
+/// The event that a record describes, with the session's counters after it.
 #[derive(Clone, Copy, Debug)]
 pub struct Cause<'a> {
     /// The session it happened to.
     pub session: JournalId,
-    /// What happened.
+    /// The kind of event.
     pub kind: Kind,
     /// The inbound message, or the text of a note.
     pub inbound: Option<&'a [u8]>,
@@ -33,7 +33,7 @@ pub struct Cause<'a> {
     pub next_in: u64,
     /// MsgSeqNum that the session gives out next.
     pub next_out: u64,
-    /// How often the session was reset. When it changes, the numbers given out before are forgotten.
+    /// How often the session was reset. When it changes, the sequence numbers used before are forgotten.
     pub epoch: u32,
 }
 
@@ -49,7 +49,7 @@ pub struct Journal<D: Disk> {
     pub(super) salt: u64,
     /// Where the next record goes in the last segment.
     pub(super) at: usize,
-    /// Where the last record stands in it.
+    /// The place of the last record in it.
     pub(super) last: usize,
     /// The last segment has an older layout: the next record goes into a new one.
     pub(super) outdated: bool,
@@ -65,7 +65,7 @@ pub struct Journal<D: Disk> {
     pub(super) prefetched: usize,
     /// The header of the next segment, once it was asked for ahead.
     pub(super) next: Option<SegmentHeader>,
-    /// What recovery would begin with.
+    /// The place where recovery would begin.
     pub(super) start: Start,
     /// A checkpoint of the application's state was taken at the start: until two are whole, notes are needed
     /// from this segment on.
@@ -74,12 +74,12 @@ pub struct Journal<D: Disk> {
     pub(super) checkpoints: VecDeque<Checkpoint>,
     /// Old segments are to be looked at: when the last one was begun.
     pub(super) look: Option<Timestamp>,
-    /// What went wrong and was not told yet.
+    /// Errors that were not reported yet.
     pub(super) troubles: Vec<Untold>,
 }
 
 impl<D: Disk> Journal<D> {
-    /// Writes one record: a cause and everything it made us send, in the order of the numbers.
+    /// Writes one record: a cause and all the messages it made us send, in MsgSeqNum order.
     /// Answers the place behind it, for [`Journal::sync`].
     ///
     /// When this returns, the record survives the end of the process. On an error nothing was
@@ -177,7 +177,7 @@ impl<D: Disk> Journal<D> {
     ///
     /// # Errors
     ///
-    /// What [`Journal::append`] answers.
+    /// The errors of [`Journal::append`].
     pub fn register(&mut self, wall: Timestamp, name: &str) -> Result<JournalId, JournalError> {
         if let Some(&id) = self.names.get(name) {
             self.sessions[id.0 as usize].index.reserve();
@@ -205,12 +205,12 @@ impl<D: Disk> Journal<D> {
         Ok(id)
     }
 
-    /// Starts the session's numbers again at 1 without a message; the numbers given out before are no
+    /// Resets the session's sequence numbers to 1 without a message; messages sent before are no
     /// longer served. A reset that a Logon brings is a change of [`Cause::epoch`] in its own record.
     ///
     /// # Errors
     ///
-    /// What [`Journal::append`] answers.
+    /// The errors of [`Journal::append`].
     pub fn reset(&mut self, wall: Timestamp, session: JournalId) -> Result<Position, JournalError> {
         let before = self
             .counters(session)
@@ -223,13 +223,13 @@ impl<D: Disk> Journal<D> {
         self.set(wall, session, numbers, "")
     }
 
-    /// Sets where a session's numbers stand, without a message; `text` says for a person who wanted it. A
-    /// number to send that was given out before needs another epoch: what stands under it is then served no
+    /// Sets a session's sequence numbers, without a message; `text` says for a person who wanted it. A
+    /// MsgSeqNum that was used before needs another epoch: the message stored under it is then served no
     /// longer.
     ///
     /// # Errors
     ///
-    /// What [`Journal::append`] answers.
+    /// The errors of [`Journal::append`].
     pub fn set(
         &mut self,
         wall: Timestamp,
@@ -253,7 +253,7 @@ impl<D: Disk> Journal<D> {
     ///
     /// # Errors
     ///
-    /// What [`Journal::append`] answers.
+    /// The errors of [`Journal::append`].
     pub fn note(
         &mut self,
         wall: Timestamp,
@@ -281,11 +281,11 @@ impl<D: Disk> Journal<D> {
         Ok(at)
     }
 
-    /// Notes from where a session's peer has logged on, which [`Journal::peer`] tells from then on, also after a restart.
+    /// Notes from where a session's peer has logged on, which [`Journal::peer`] returns from then on, also after a restart.
     ///
     /// # Errors
     ///
-    /// What [`Journal::append`] answers.
+    /// The errors of [`Journal::append`].
     pub fn note_logon(
         &mut self,
         wall: Timestamp,
@@ -300,7 +300,7 @@ impl<D: Disk> Journal<D> {
     ///
     /// # Errors
     ///
-    /// What the disk answers, once. The journal is poisoned from then on and answers
+    /// The I/O error, once. The journal is poisoned from then on and answers
     /// [`JournalError::Poisoned`] to this and to every append: what is on the disk is unknown, and a
     /// second try could succeed although the bytes are lost. Where no sync was before a segment was let go,
     /// which durability `disk` never does, it is mapped again; when that fails, those behind it are synced
@@ -388,7 +388,7 @@ impl<D: Disk> Journal<D> {
         Position::new(self.segments.last(), self.at as u32)
     }
 
-    /// Where the last record stands that was appended since the journal was opened.
+    /// The place of the last record that was appended since the journal was opened.
     #[must_use]
     pub fn last_record(&self) -> Position {
         Position::new(self.segments.last(), self.last as u32)
@@ -429,7 +429,7 @@ impl<D: Disk> Journal<D> {
         self.record
     }
 
-    /// Where a session's numbers stand; `None` for a session that is not registered.
+    /// The sequence numbers of a session; `None` for a session that is not registered.
     #[must_use]
     pub fn counters(&self, session: JournalId) -> Option<Counters> {
         self.sessions
@@ -437,8 +437,8 @@ impl<D: Disk> Journal<D> {
             .map(|known| known.counters)
     }
 
-    /// When a session's numbers began, by the wall clock of that moment: when it was registered, or
-    /// last reset. A schedule tells by it to which of its periods they belong.
+    /// When a session's sequence numbers began, by the wall clock of that moment: when it was registered, or
+    /// last reset. A schedule decides by it to which trading session they belong.
     #[must_use]
     pub fn numbers_began(&self, session: JournalId) -> Option<Timestamp> {
         self.sessions
@@ -486,7 +486,7 @@ impl<D: Disk> Journal<D> {
     ///
     /// # Errors
     ///
-    /// What making a segment answers.
+    /// The error of creating a segment.
     pub fn new_segment(&mut self, wall: Timestamp) -> Result<(), JournalError> {
         self.roll(wall, 0)
     }
@@ -532,7 +532,7 @@ impl<D: Disk> Journal<D> {
         Ok(())
     }
 
-    /// Marks the end of the records in a segment of a ring, where older bytes may stand.
+    /// Marks the end of the records in a segment of a ring, which may contain older bytes.
     fn end_records(&mut self) {
         let segment = self.segments.back_mut();
         if segment.bytes().len() - self.at >= RECORD {

@@ -70,7 +70,7 @@ pub(super) fn open_any(
     }
 }
 
-/// Reads a whole segment into `bytes`. A compressed one that cannot be is damage, told in bytes of the
+/// Reads a whole segment into `bytes`. A compressed one that cannot be read is damage, reported in bytes of the
 /// segment.
 pub(super) fn read_any(
     directory: &Path,
@@ -142,7 +142,7 @@ pub(super) fn retire(
 
 /// Compresses a file.
 fn pack(from: &Path, to: &mut File) -> io::Result<()> {
-    // A flipped bit may be read as another way to say the same: only the checksum of the block tells.
+    // A flipped bit may decode to the same bytes: only the checksum of the block detects it.
     let info = FrameInfo::new()
         .block_checksums(true)
         .content_checksum(true);

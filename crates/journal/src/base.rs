@@ -1,10 +1,10 @@
-//! Where the journal begins, and what is done with what is older.
+//! The base: where the journal begins, and the retention of older segments.
 
 use super::Damage;
 use super::segment::{long, word};
 use fixwire_protocol::time::Nanos;
 
-/// What is done with segments that no session needs: those without a message that a peer may still ask
+/// Retention of segments that no session needs: those without a message that a peer may still ask
 /// for. They are looked at whenever a new one is begun.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Retention {

@@ -1,4 +1,4 @@
-//! Planted faults: a rig that does not notice them is no rig.
+//! Planted faults: a rig that does not detect them is no rig.
 //!
 //! Without the feature `canary` nothing can be planted and `is` is a constant. With it, one fault
 //! is chosen for the whole process, by `plant` or by the variable `FIXWIRE_CANARY`.
@@ -13,7 +13,7 @@ pub enum Fault {
     SkipSync,
     /// Recovery does not compare a record's checksum.
     SkipCrc,
-    /// The last number sent before a restart is given out again.
+    /// The last MsgSeqNum sent before a restart is used again.
     ReuseNumber,
     /// After a second connection of a process, gaps are not asked for.
     SkipResend,
@@ -27,7 +27,7 @@ pub enum Fault {
     SkipBacklogSync,
     /// With durability `disk`, the last messages of a session that ends are not synced.
     SkipFarewellSync,
-    /// Every fifth message leaves its effects in the journal, and itself not.
+    /// Every fifth message leaves its effects in the journal, but is itself missing.
     EffectWithoutCause,
     /// A reset that was not answered is forgotten when the process ends.
     ForgetReset,
@@ -35,7 +35,7 @@ pub enum Fault {
     ForgetNotes,
     /// Every fifth note of the application is left out of checkpoints.
     FoldShort,
-    /// No Heartbeat leaves.
+    /// No Heartbeat is sent.
     SkipHeartbeat,
     /// After a restart the last message of the peer is forgotten.
     ForgetInbound,
@@ -74,7 +74,7 @@ impl Fault {
         Self::SkipThrottle,
     ];
 
-    /// What `FIXWIRE_CANARY` calls it.
+    /// Its name in `FIXWIRE_CANARY`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

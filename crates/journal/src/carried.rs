@@ -1,4 +1,4 @@
-//! A session in the checkpoint that a segment begins with, as bytes.
+//! A session in the checkpoint at the start of a segment, as bytes.
 
 use super::segment::{Position, long, word};
 use fixwire_protocol::time::Timestamp;

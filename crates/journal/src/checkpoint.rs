@@ -1,7 +1,7 @@
-//! The checkpoint that a segment begins with: every session as it is.
+//! The checkpoint at the start of a segment: the state of every session.
 //!
 //! It is one record of kind [`Carried`](Kind::Carried) for each session, in the order of their ids.
-//! Recovery may begin with it; where it does not, it is held against what the records before say.
+//! Recovery may begin with it; where it does not, it is checked against the records before it.
 
 use super::base::Start;
 use super::carried::{CARRIED, Carried};
@@ -104,7 +104,7 @@ impl<D: Disk> Journal<D> {
 }
 
 impl Scan {
-    /// Takes a session of a checkpoint, or holds it against what is known of the session.
+    /// Takes a session of a checkpoint, or checks it against the known session.
     pub(super) fn carry(
         &mut self,
         bytes: &[u8],

@@ -64,7 +64,7 @@ impl Directory {
         Self::open_with(&path.into(), true)
     }
 
-    /// Opens a directory, of a new journal or of one that is there.
+    /// Opens a directory, with a new journal or an existing one.
     pub fn open_with(path: &Path, anew: bool) -> Result<Self, JournalError> {
         let name = path.display().to_string();
         DirBuilder::new()
@@ -274,12 +274,12 @@ impl Disk for Directory {
     }
 }
 
-/// Whether files of segments are there, retired ones included, or what says where they begin.
+/// Whether the directory has files of segments, retired ones included, or the base file.
 fn has_segments(path: &Path) -> Result<bool, JournalError> {
     Ok(!archive::list_all(path, 0)?.is_empty() || archive::base_path(path).exists())
 }
 
-/// Whether anything is there that only a journal has.
+/// Whether the directory has any file that only a journal has.
 fn has_journal(path: &Path) -> Result<bool, JournalError> {
     Ok(path.join(NEWEST).exists() || has_segments(path)? || pending(path)?.is_some())
 }

@@ -1,4 +1,4 @@
-//! What the journal needs of a disk; the operating system has one, the simulator another.
+//! The trait `Disk`: storage of the journal, by the operating system or the simulator.
 
 use super::fold::{Fold, States};
 use super::segment::HEADER;
@@ -7,15 +7,15 @@ use fixwire_protocol::time::Timestamp;
 use std::io;
 use std::sync::Arc;
 
-/// Wakes whoever waits for the disk, such as an engine that sleeps; called from other threads.
+/// Wakes those that wait for the disk, such as an engine that sleeps; called from other threads.
 pub type WakeUp = Arc<dyn Fn() + Send + Sync>;
 
-/// What happened to the files of a journal.
+/// News about the files of a journal.
 #[derive(Debug, Default)]
 pub struct DiskNews {
-    /// What went wrong.
+    /// The troubles.
     pub troubles: Vec<Trouble>,
-    /// A [`Disk::prepare`] that failed may be repeated.
+    /// A [`Disk::prepare`] that failed may be retried.
     pub prepare_again: bool,
     /// Segments may be retired that could not be before: a checkpoint has settled, or an earlier
     /// [`Disk::retire`] has come to its end.
@@ -101,7 +101,7 @@ pub trait Disk {
     ///
     /// # Errors
     ///
-    /// What the system answers.
+    /// The system's error.
     fn set_newest(&mut self, _number: u32) -> Result<(), JournalError> {
         Ok(())
     }
@@ -112,7 +112,7 @@ pub trait Disk {
         false
     }
 
-    /// What happened since it was asked last.
+    /// News since the last call.
     fn news(&mut self) -> DiskNews {
         DiskNews::default()
     }
@@ -122,7 +122,7 @@ pub trait Disk {
 
     /// Lets the journal begin at `first`, whose open segment is given, and begins with a checkpoint:
     /// puts that on the disk, then [`Base`]; then removes segments that were closed before
-    /// `remove_before`, and compresses the others before `first` when told. May go on behind.
+    /// `remove_before`, and compresses the others before `first` when asked to. May continue in the background.
     ///
     /// # Errors
     ///
@@ -146,7 +146,7 @@ pub trait Disk {
     ///
     /// # Errors
     ///
-    /// When there is no thread for it.
+    /// When no thread can be started for it.
     fn fold(&mut self, _fold: Fold) -> Result<(), JournalError> {
         Ok(())
     }
@@ -185,7 +185,7 @@ pub trait Segment {
     /// A hint that this range will soon be stored to.
     fn prefault(&mut self, _at: usize, _len: usize) {}
 
-    /// A hint that the next stores go to this range, whose pages are there.
+    /// A hint that the next stores go to this range, whose pages are allocated.
     fn prefetch(&self, _at: usize, _len: usize) {}
 
     /// A hint that records are appended to this segment from now on, or that it is full.

@@ -1,4 +1,4 @@
-//! Prints a journal for people, and for programs that read JSON lines.
+//! Prints a journal for people, and as JSON lines for programs.
 
 use super::NOTES;
 use super::originals::{Originals, Resent};
@@ -35,7 +35,7 @@ pub enum Direction {
     Out,
 }
 
-/// What a dump shows; everything by default.
+/// Filter of a dump; everything by default.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Filter {
     /// Only this session, by its name.
@@ -46,9 +46,9 @@ pub struct Filter {
     pub from: Option<Timestamp>,
     /// Only before this moment.
     pub until: Option<Timestamp>,
-    /// Only from this MsgSeqNum on; hides what has no number.
+    /// Only from this MsgSeqNum on; hides entries without a MsgSeqNum.
     pub first_seq: Option<u64>,
-    /// Only up to this MsgSeqNum; hides what has no number.
+    /// Only up to this MsgSeqNum; hides entries without a MsgSeqNum.
     pub last_seq: Option<u64>,
     /// Only messages and notes that have all of these fields with these values.
     pub fields: Vec<(Tag, Vec<u8>)>,
@@ -128,7 +128,7 @@ pub fn each_line(
 ///
 /// # Errors
 ///
-/// As [`dump`], and [`JournalError::Damaged`] for bytes that are no record.
+/// As [`dump`], and [`JournalError::Damaged`] for bytes that are not a record.
 pub fn follow(
     directory: &Path,
     filter: &Filter,
@@ -152,7 +152,7 @@ pub fn follow(
     }
 }
 
-/// What lines are made with.
+/// Settings of the lines.
 struct Lines<'f> {
     filter: &'f Filter,
     redactor: Option<RefCell<Redactor>>,
@@ -265,7 +265,7 @@ fn print<N: AsRef<str>>(
     Ok(())
 }
 
-/// Shows what was sent again.
+/// Shows resent messages.
 fn show_resent(
     session: JournalId,
     resent: &Resent<'_>,
@@ -286,13 +286,13 @@ fn show_resent(
     }
 }
 
-/// Whether a message is our Reject of the message with this number.
+/// Whether a message is our Reject of the message with this MsgSeqNum.
 fn rejects(message: &[u8], number_of: u64) -> bool {
     let is_reject = message.split(|&byte| byte == 1).nth(2) == Some(b"35=3");
     is_reject && number(message, b"45=") == Some(number_of)
 }
 
-/// What one line shows.
+/// The content of one line.
 struct Shown<'a> {
     what: &'static str,
     session: JournalId,
@@ -319,7 +319,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// One line of a dump: a message, or what else a record tells.
+/// One line of a dump: a message, or another entry of a record.
 pub struct Line<'a> {
     record: &'a Record<'a>,
     name: &'a str,
@@ -342,7 +342,7 @@ impl Line<'_> {
         Some((number?, self.shown.bytes))
     }
 
-    /// What it shows, its secrets masked.
+    /// Its content, with secrets masked.
     fn text(&self) -> Vec<u8> {
         let bytes = self.shown.bytes;
         let Some(redactor) = self.redactor else {
@@ -355,11 +355,11 @@ impl Line<'_> {
         text
     }
 
-    /// Writes time, session, direction and number, and what marks the message.
+    /// Writes time, session, direction and MsgSeqNum, and what marks the message.
     ///
     /// # Errors
     ///
-    /// What the output says.
+    /// The output's error.
     pub fn write_head(&self, out: &mut impl Write) -> io::Result<()> {
         let Shown {
             what, seq, mark, ..
@@ -381,7 +381,7 @@ impl Line<'_> {
     ///
     /// # Errors
     ///
-    /// What the output says.
+    /// The output's error.
     pub fn write(&self, out: &mut impl Write, format: Format) -> io::Result<()> {
         let Shown {
             what, seq, mark, ..
@@ -450,7 +450,7 @@ fn number(message: &[u8], tag: &[u8]) -> Option<u64> {
 }
 
 /// The message with its secrets replaced. A data field whose length does not lead to an SOH hides
-/// everything behind it, for nobody can tell where the secret ends.
+/// everything behind it, since the end of the secret is unknown.
 fn masked(message: &[u8]) -> Vec<u8> {
     let mut shown = Vec::with_capacity(message.len());
     let mut rest = message;

@@ -1,4 +1,4 @@
-//! Why the journal does not do what it was asked.
+//! Errors of the journal, with what to do about them.
 
 use super::JournalId;
 use std::fmt;
@@ -11,9 +11,9 @@ pub struct Damage {
     pub file: String,
     /// The first byte of the field that is wrong.
     pub offset: u64,
-    /// What a whole journal has there.
+    /// The content that was expected.
     pub expected: String,
-    /// What is there.
+    /// The content that was found.
     pub found: String,
 }
 
@@ -41,19 +41,19 @@ pub enum JournalError {
     Damaged(Damage),
     /// The operating system refused.
     Io {
-        /// What the journal wanted: a verb and its object, for example `map`.
+        /// The action that failed: a verb and its object, for example `map`.
         doing: &'static str,
         /// The file or directory.
         file: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// Records could not be put on the disk: what is there is unknown until a restart reads it. The system
-    /// says so once, to whoever asks first.
+    /// Records could not be synced: the content of the disk is unknown until a restart reads it. The system
+    /// reports it once, to the first caller.
     Unsynced {
         /// The file.
         file: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// Another process has this directory open.
@@ -78,8 +78,8 @@ pub enum JournalError {
         /// It does so only for an engine with durability `disk`.
         at_disk: bool,
     },
-    /// A salvage of the journal was broken off: what is there is neither what it was nor what it was to
-    /// become.
+    /// A salvage of the journal was interrupted: the files are neither the old journal nor the salvaged
+    /// one.
     Salvaging {
         /// The directory.
         directory: String,
@@ -126,7 +126,7 @@ pub enum JournalError {
     StateRefused {
         /// The file.
         file: String,
-        /// What is wrong.
+        /// The fault.
         why: String,
     },
     /// The notes make another state than the engine had when it noted its hash.
@@ -138,7 +138,7 @@ pub enum JournalError {
         /// That of the notes.
         folded: u64,
     },
-    /// The application's notes before a segment are gone, and no checkpoint with what they made can be used.
+    /// The application's notes before a segment were retired, and no checkpoint that covers them can be used.
     StateLost {
         /// Files of checkpoints, each with the reason why it cannot be used.
         refused: Vec<(String, String)>,
@@ -147,7 +147,7 @@ pub enum JournalError {
     Setting {
         /// Name of the field of [`Config`](super::Config).
         name: &'static str,
-        /// What it must be.
+        /// The values that are allowed.
         must: &'static str,
     },
 }
@@ -171,8 +171,8 @@ impl fmt::Display for JournalError {
         match self {
             Self::Damaged(damage) => write!(
                 f,
-                "journal {damage}; nothing was changed; put back a copy of this file, or run \
-                 `fixwire journal salvage`: it keeps a copy, cuts at the damage and prints what to agree \
+                "journal {damage}; nothing was changed; restore this file from a copy, or run `fixwire \
+                 journal salvage`: it keeps a copy, cuts the journal at the damage and prints what to agree \
                  with each counterparty"
             ),
             Self::Io {
@@ -195,36 +195,33 @@ impl fmt::Display for JournalError {
             Self::Unsynced { file, source } => write!(f, "cannot sync {file}: {source}"),
             Self::Locked { directory } => write!(
                 f,
-                "journal {directory} is in use by another process; stop that one first, or give this \
-                 engine a directory of its own"
+                "journal {directory} is in use by another process; stop that process first, or \
+                 configure a separate directory for this engine"
             ),
             Self::Emptied { directory } => write!(
                 f,
-                "journal {directory} has no segment left, although there was a journal: its files were \
-                 removed, or a backup was restored in part; put the files back, or agree on new sequence \
-                 numbers with every counterparty and begin a new journal with `fixwire run --new-journal`"
+                "journal {directory} has no segment left, although it was in use before: its files were \
+                 removed, or a backup was restored only in part; restore the files, or agree new sequence \
+                 numbers with every counterparty and start a new journal with `fixwire run --new-journal`"
             ),
             Self::NotEmpty { directory } => write!(
                 f,
-                "{directory} has files of a journal, so no new journal is begun there; leave \
-                 --new-journal out, or move the directory away"
+                "{directory} already contains a journal; remove --new-journal, or move the \
+                 directory away"
             ),
             Self::Sound {
                 directory,
                 at_disk: false,
-            } => write!(
-                f,
-                "journal {directory} opens as it is: there is nothing to salvage"
-            ),
+            } => write!(f, "journal {directory} is not damaged: nothing to salvage"),
             Self::Sound { directory, .. } => write!(
                 f,
-                "journal {directory} opens as it is for an engine with Durability=disk; if its settings say \
-                 Durability=process, which is the default, add --durability process"
+                "journal {directory} is not damaged for an engine with Durability=disk; if its settings have \
+                 Durability=process, the default, add --durability process"
             ),
             Self::Salvaging { directory, copy } => write!(
                 f,
-                "a salvage of journal {directory} was broken off; put all files of {copy} back in their \
-                 place, remove the file `salvage`, and salvage it again"
+                "a salvage of journal {directory} was interrupted; restore all files from {copy}, remove \
+                 the file `salvage`, and run the salvage again"
             ),
             Self::Exposed { file, mode, owner } => write!(
                 f,
@@ -235,8 +232,8 @@ impl fmt::Display for JournalError {
             ),
             Self::Poisoned => write!(
                 f,
-                "an earlier write of the journal to the disk failed, so nothing more may be sent; \
-                 check the disk, then restart: the journal is then read and verified again"
+                "an earlier write of the journal to the disk failed, so nothing more is sent; check \
+                 the disk, then restart: the journal is verified at the start"
             ),
             Self::TooLarge { bytes, limit } => {
                 write!(
@@ -247,7 +244,7 @@ impl fmt::Display for JournalError {
             Self::TooManyEffects { effects } => {
                 write!(
                     f,
-                    "{effects} messages out are more than one record holds, {}",
+                    "{effects} outbound messages exceed the limit of one record, {}",
                     u16::MAX
                 )
             }
@@ -258,7 +255,7 @@ impl fmt::Display for JournalError {
                 limit,
             } => write!(
                 f,
-                "a checkpoint of {sessions} sessions takes {bytes} bytes, and {limit} are a quarter of a \
+                "a checkpoint of {sessions} sessions needs {bytes} bytes, more than {limit}, a quarter of a \
                  segment; raise JournalSegmentSize"
             ),
             Self::StateRefused { .. } | Self::StateDiffers { .. } | Self::StateLost { .. } => {
@@ -270,7 +267,7 @@ impl fmt::Display for JournalError {
 }
 
 impl JournalError {
-    /// What is wrong with checkpoints.
+    /// Errors of checkpoints.
     fn fmt_state(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::StateRefused { file, why } => {
@@ -282,24 +279,22 @@ impl JournalError {
                 folded,
             } => write!(
                 f,
-                "the notes up to number {note} make a state with hash {folded:016x}, and the engine had \
-                 {noted:016x} when it stopped: this is a fault of the application, or of fixwire; no further \
+                "the notes up to number {note} give a state with hash {folded:016x}, but the engine had \
+                 {noted:016x} when it stopped: this is a fault of the application or of fixwire; no further \
                  checkpoints are made, and all notes are kept"
             ),
             Self::StateLost { refused } => {
                 f.write_str(
-                    "older notes of the application were retired, and no checkpoint with what they made can \
-                     be used",
+                    "older notes of the application were retired, and no checkpoint that covers them can be \
+                     used",
                 )?;
                 for (file, why) in refused {
                     write!(f, "; {file}: {why}")?;
                 }
                 if refused.is_empty() {
-                    f.write_str(": there is no file of one (*.fwk) in the journal's folder")?;
+                    f.write_str(": the journal's folder has no checkpoint file (*.fwk)")?;
                 }
-                f.write_str(
-                    "; nothing was changed: put back the files of the checkpoints from a copy",
-                )
+                f.write_str("; nothing was changed: restore the checkpoint files from a copy")
             }
             _ => Ok(()),
         }

@@ -1,4 +1,4 @@
-//! The files of a journal: their names, who may read them, how one is put in place of another.
+//! The files of a journal: names, permissions, and atomic replacement.
 
 use super::{Damage, JournalError};
 use fixwire_sys::private;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// How the file of a segment ends.
 pub(super) const SUFFIX: &str = ".fwj";
-/// How a name ends that says: segments from this number on are no part of the journal yet.
+/// Suffix of the file name that says: segments from this number on are not part of the journal yet.
 const PENDING: &str = ".import";
 
 /// Lists the numbers of the segments of a journal, ascending.
@@ -21,7 +21,7 @@ pub(super) fn list(path: &Path) -> Result<Vec<u32>, JournalError> {
     Ok(numbers)
 }
 
-/// The number from which on segments are no part of the journal.
+/// The number from which on segments are not part of the journal.
 pub(super) fn pending(path: &Path) -> Result<Option<u32>, JournalError> {
     Ok(names(path, PENDING)?.first().copied())
 }
@@ -105,7 +105,7 @@ pub(super) fn sync_names(directory: &Path) -> Result<(), JournalError> {
         .map_err(JournalError::io("sync", directory.display().to_string()))
 }
 
-/// Writes a file under another name, syncs it, and gives it its own, in place of one that is there.
+/// Writes a file under another name, syncs it, and renames it, replacing an existing one.
 pub(super) fn write_aside(
     directory: &Path,
     path: &Path,

@@ -6,7 +6,7 @@
 //!             2.fwk       3.fwk ..... 4.fwk: the last two are kept
 //! ```
 //!
-//! A checkpoint stands before a segment: it is what the notes of all segments before that one make. It is due
+//! A checkpoint belongs before a segment: it is the fold of the notes of all segments before that one. It is due
 //! when a segment is closed and the notes since the last one take more bytes than a quarter of that; while further
 //! segments wait to be folded, more than all of it. A start takes the newest one and the notes behind it; should
 //! it be damaged, the one before: so the journal keeps the notes from the older one on.
@@ -21,13 +21,13 @@ use crate::known::Stated;
 use fixwire_protocol::Ledger;
 use fixwire_protocol::outbox::stored_note;
 
-/// What folding needs of a disk, on a thread of its own.
+/// Disk access for folding, on a separate thread.
 pub trait States: Send {
     /// The numbers of the checkpoints, ascending.
     ///
     /// # Errors
     ///
-    /// What the system answers, here and below.
+    /// The system's error, here and below.
     fn list(&mut self) -> Result<Vec<u32>, JournalError>;
 
     /// The bytes of a checkpoint.
@@ -68,7 +68,7 @@ pub trait States: Send {
     fn settle(&mut self, segment: u32);
 }
 
-/// What became of reading a segment.
+/// Result of reading a segment.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Closed {
     /// Records may still be appended to it, or `each` has ended it.
@@ -87,7 +87,7 @@ pub enum Closed {
     },
 }
 
-/// What a step has done.
+/// Result of a step.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Step {
     /// Nothing: the next segment is open.
@@ -96,7 +96,7 @@ pub enum Step {
     Folded,
     /// A checkpoint was made.
     Made {
-        /// The segment before which it stands.
+        /// The segment that it precedes.
         segment: u32,
         /// Its bytes.
         bytes: u64,
@@ -235,11 +235,11 @@ impl Fold {
             why,
         };
         let read = self.ledger.read(head.version, &state);
-        read.map_err(|why| refused(format!("the ledger does not read it: {why}")))?;
+        read.map_err(|why| refused(format!("the ledger rejects it: {why}")))?;
         // Another version of the state has another hash.
         if head.version == self.ledger.form().1 && self.ledger.hash() != head.hash {
             return Err(refused(
-                "the state has another hash than was written".into(),
+                "the state's hash differs from the stored hash".into(),
             ));
         }
         (self.next, self.size, self.note) = (number, size, head.note);
@@ -287,7 +287,7 @@ impl Fold {
         None
     }
 
-    /// Writes a checkpoint that stands before the next segment, of this salt and first record.
+    /// Writes a checkpoint that precedes the next segment, of this salt and first record.
     fn write(
         &mut self,
         disk: &mut dyn States,
@@ -394,7 +394,7 @@ mod tests {
         }
 
         fn read(&mut self, _version: u32, state: &[u8]) -> Result<(), String> {
-            let notes = state.try_into().map_err(|_| "eight bytes are wanted")?;
+            let notes = state.try_into().map_err(|_| "expected eight bytes")?;
             self.notes = u64::from_le_bytes(notes);
             Ok(())
         }
@@ -438,7 +438,7 @@ mod tests {
         disk.copy()
     }
 
-    /// What the first step of a ledger makes of the checkpoint, and how many notes it has then.
+    /// The state that the first step of a ledger gets from the checkpoint, and how many notes it has then.
     fn load(version: u32, seed: u64) -> (Result<Step, JournalError>, u64) {
         let disk = with_checkpoint();
         let (mut journal, _) = Journal::open(disk.clone(), CONFIG).unwrap();
@@ -453,7 +453,10 @@ mod tests {
         assert!(matches!(load(1, 7), (Ok(Step::Folded), 1)));
         let (error, _) = load(1, 8);
         let error = error.unwrap_err().to_string();
-        assert!(error.contains("another hash than was written"), "{error}");
+        assert!(
+            error.contains("hash differs from the stored hash"),
+            "{error}"
+        );
         // A program of the next version reads it, and goes on.
         assert!(matches!(load(2, 8), (Ok(Step::Folded), 1)));
     }

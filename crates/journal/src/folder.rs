@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(100);
 /// Bytes of a segment that are read at a time.
 const CHUNK: usize = 1 << 20;
-/// In a segment that it had to wait for it works for so long at a time and rests for so long: whoever shares its
+/// In a segment that it had to wait for it works for so long at a time and rests for so long: a process on the same
 /// core does not wait for milliseconds.
 const SPELL: Duration = Duration::from_micros(200);
 const REST: Duration = Duration::from_micros(100);
@@ -41,7 +41,7 @@ pub(super) struct Folder {
     settled: Arc<AtomicU32>,
     /// Says so when that moves.
     news: Option<SharedNews>,
-    /// What is being written.
+    /// The checkpoint being written.
     aside: Option<(u32, File)>,
     /// A piece of a segment.
     bytes: Vec<u8>,
@@ -49,7 +49,7 @@ pub(super) struct Folder {
     syncing: Option<(u32, JoinHandle<Result<(), JournalError>>)>,
 }
 
-/// Brings a segment to the disk. One that is gone was there before it went.
+/// Syncs a segment to disk. A removed segment was synced before its removal.
 fn sync_segment(path: &Path) -> Result<(), JournalError> {
     let file = match open_checked(path, true) {
         Err(error) if is_missing(&error) => return Ok(()),
@@ -78,7 +78,7 @@ impl Folder {
         each: &mut dyn FnMut(&Record<'_>) -> bool,
     ) -> Result<bool, JournalError> {
         let Self { path, bytes, .. } = self;
-        // Where the bytes stand in the segment, and where the next record stands in them.
+        // The place of the bytes in the segment, and that of the next record in them.
         let (mut from, mut at) = (HEADER as u64, 0);
         bytes.clear();
         loop {
@@ -266,7 +266,7 @@ pub struct StoredState {
     pub file: String,
     /// Its bytes.
     pub bytes: u64,
-    /// What the state is called.
+    /// The name of the state.
     pub name: String,
     /// The version of the state.
     pub version: u32,

@@ -1,4 +1,4 @@
-//! Where a session's outbound messages stand: a few of them, evenly spread.
+//! Sparse index of a session's outbound messages.
 
 use super::Position;
 
@@ -15,7 +15,7 @@ pub(super) struct Index {
     /// Messages since the last entry.
     since: u64,
     last: (u64, Position),
-    /// Where the first message stands, once the entries do not say it: or one before it.
+    /// The place of the first message, once the entries do not have it: or of one before it.
     first: Option<Position>,
     /// How often it was cleared.
     generation: u64,
@@ -49,12 +49,12 @@ impl Index {
         }
     }
 
-    /// The number and place of the last message; number 0 when there is none.
+    /// MsgSeqNum and place of the last message; 0 without a message.
     pub(super) fn last(&self) -> (u64, Position) {
         self.last
     }
 
-    /// Where the first message stands, or one before it that is no longer kept; `None` without one.
+    /// The place of the first message, or of one before it that is no longer kept; `None` without one.
     pub(super) fn first(&self) -> Option<Position> {
         let entry = || self.entries.first().map(|entry| entry.1);
         self.first.or_else(entry)
@@ -65,7 +65,7 @@ impl Index {
         self.first = Some(first);
     }
 
-    /// Forgets everything: the numbers start again.
+    /// Forgets everything: the sequence numbers are reset.
     pub(super) fn clear(&mut self) {
         self.entries.clear();
         self.stride = 1;
@@ -75,12 +75,12 @@ impl Index {
         self.generation += 1;
     }
 
-    /// Changes when the numbers start again.
+    /// Changes when the sequence numbers are reset.
     pub(super) fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// Adds a message whose number is above [`Self::last`].
+    /// Adds a message whose MsgSeqNum is above [`Self::last`].
     #[inline]
     pub(super) fn push(&mut self, seq: u64, at: Position) {
         self.last = (seq, at);
@@ -97,7 +97,7 @@ impl Index {
     fn thin(&mut self) {
         self.first = self.first();
         let mut keep = false;
-        // Keeps the later of each pair: entries stand at the end of their stride.
+        // Keeps the later of each pair: entries are at the end of their stride.
         self.entries.retain(|_| {
             keep = !keep;
             !keep
@@ -105,20 +105,20 @@ impl Index {
         self.stride *= 2;
     }
 
-    /// The nearest known message that stands at `oldest` or behind it and whose number is `seq` or
-    /// above; `None` when there is none.
+    /// The nearest known message at `oldest` or behind it whose MsgSeqNum is `seq` or
+    /// above; `None` without one.
     pub(super) fn at_or_above(&self, seq: u64, oldest: Position) -> Option<(u64, Position)> {
         if self.last.0 < seq || self.last.0 == 0 || self.last.1 < oldest {
             return None;
         }
-        // Numbers and places rise together.
+        // MsgSeqNums and places rise together.
         let at = self
             .entries
             .partition_point(|entry| entry.0 < seq || entry.1 < oldest);
         Some(self.entries.get(at).copied().unwrap_or(self.last))
     }
 
-    /// At most so many messages stand between two entries.
+    /// At most so many messages lie between two entries.
     pub(super) fn stride(&self) -> u64 {
         self.stride
     }

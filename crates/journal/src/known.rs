@@ -1,4 +1,4 @@
-//! A session as the journal knows it.
+//! A session as the journal stores it.
 
 use super::Config;
 use super::Kind;
@@ -11,7 +11,7 @@ use std::net::IpAddr;
 /// The name under which the application's notes are kept. No session is called so: names of sessions have an
 /// arrow.
 pub const NOTES: &str = "notes of the application";
-/// The name under which stands what operators did to no session in particular. No session is called so.
+/// The name for operations on no session in particular. No session has this name.
 pub const OPERATORS: &str = "operators";
 /// Whether this is the name of a session that has a peer.
 #[must_use]
@@ -35,7 +35,7 @@ const STATE_HASH: &str = "state hash ";
 pub(super) struct Stated {
     note: u64,
     hash: u64,
-    /// What the state is called, and its version: another one has another hash.
+    /// The name and version of the state: another version has another hash.
     form: String,
 }
 
@@ -45,7 +45,7 @@ impl Stated {
         Self { note, hash, form }
     }
 
-    /// What a record says of this, if it does.
+    /// The state hash in a record, if it has one.
     pub(super) fn read(kind: Kind, body: &[u8]) -> Option<Self> {
         let text = str::from_utf8(body).ok().filter(|_| kind == Kind::Note)?;
         let (hash, rest) = text.strip_prefix(STATE_HASH)?.split_once(" after note ")?;
@@ -70,7 +70,7 @@ impl fmt::Display for Stated {
     }
 }
 
-/// Where a session's numbers stand.
+/// The sequence numbers of a session.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Counters {
     /// MsgSeqNum expected next.
@@ -95,10 +95,10 @@ impl Counters {
 pub(super) struct Known {
     pub(super) name: String,
     pub(super) counters: Counters,
-    /// When its numbers began: its registration, or its last reset.
+    /// When its sequence numbers began: its registration, or its last reset.
     pub(super) began: Timestamp,
     pub(super) index: Index,
-    /// From where its peer logged on last, as far as the segments that are left tell.
+    /// The address of its peer's last Logon, as far as the remaining segments know it.
     pub(super) peer: Option<IpAddr>,
     /// An operator has disabled it.
     pub(super) disabled: bool,
@@ -141,7 +141,7 @@ impl Known {
         if last == 0 || seq > last {
             return at;
         }
-        // The numbers were set back without a reset: what was sent before cannot be asked for.
+        // The sequence numbers were set back without a reset: earlier messages cannot be asked for.
         self.index.clear();
         Position::START
     }

@@ -97,7 +97,7 @@ pub struct Config {
     /// Whether nothing is sent before [`Journal::sync`] covers it: durability `disk`. What a power cut
     /// left of records that no sync covered is then cut off, although parts of it can be read.
     pub synced_before_sent: bool,
-    /// What is done with segments that no session needs; `None` keeps all of them as they are.
+    /// Retention of segments that no session needs; `None` keeps all of them as they are.
     pub retention: Option<Retention>,
 }
 

@@ -1,4 +1,4 @@
-//! One process at a time has a journal: two locks that the system gives back when the process ends.
+//! Locks a journal for one process: two locks that the system releases when the process ends.
 
 use super::JournalError;
 use fixwire_sys::private;
@@ -9,7 +9,7 @@ use std::path::Path;
 /// The name of the file that is locked beside the folder.
 pub(super) const LOCK: &str = "lock";
 
-/// Locks the folder itself, which nobody can remove from under it as the file [`LOCK`] can be. `None`
+/// Locks the folder itself, which cannot be removed under it as the file [`LOCK`] can be. `None`
 /// where the file system locks no folders (NFS); the file alone has to do there.
 ///
 /// # Errors
@@ -26,7 +26,7 @@ pub(super) fn lock_folder(folder: &Path) -> Result<Option<File>, JournalError> {
     }
 }
 
-/// Locks the file [`LOCK`], making it if there is none: programs of earlier versions lock only that.
+/// Locks the file [`LOCK`], creating it if missing: programs of earlier versions lock only that.
 ///
 /// # Errors
 ///
@@ -47,11 +47,11 @@ pub(super) fn lock_file(folder: &Path) -> Result<File, JournalError> {
     }
 }
 
-/// Whether a process has the journal of this folder open; `false` where there is none.
+/// Whether a process has the journal of this folder open; `false` without a journal.
 ///
 /// # Errors
 ///
-/// What the system says.
+/// The system's error.
 pub fn is_in_use(folder: &Path) -> Result<bool, JournalError> {
     if !folder.join(LOCK).exists() {
         return Ok(false);

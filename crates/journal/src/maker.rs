@@ -16,7 +16,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How a segment's file ends until it is whole: such a file is no part of the journal.
+/// Suffix of a segment's file until it is whole: such a file is not part of the journal.
 const UNFINISHED: &str = "new";
 
 /// Bytes of a new segment that are brought into memory at a time: about twenty microseconds, but over
@@ -32,7 +32,7 @@ const ROUND: Duration = Duration::from_secs(1);
 const ROUNDS_UNTIL_AGAIN: u32 = 5;
 
 /// Makes a segment under another name, and gives it its own when all of it is on the disk: so a
-/// segment's name never stands for an unfinished file. Then it is [`newest`]. Rests between small steps
+/// segment's name never belongs to an unfinished file. Then it is [`newest`]. Rests between small steps
 /// of its longest part.
 pub(super) fn make(
     directory: &Path,
@@ -86,7 +86,7 @@ pub(super) struct Job {
     pub(super) header: [u8; HEADER],
 }
 
-/// What the thread is asked for.
+/// Requests to the thread.
 #[derive(Debug)]
 enum Task {
     Make(Job),
@@ -189,7 +189,7 @@ impl Drop for Maker {
     }
 }
 
-/// What the thread has.
+/// State of the thread.
 struct Work {
     path: PathBuf,
     news: SharedNews,
@@ -228,7 +228,7 @@ impl Work {
         }
     }
 
-    /// Makes a segment; false when nobody wants it any more.
+    /// Makes a segment; false when it is no longer needed.
     fn carry_out(&mut self, job: &Job) -> bool {
         // Done in a quarter of the time that the segment before has lasted.
         let lasts = self.last.replace(Instant::now()).map(|last| last.elapsed());

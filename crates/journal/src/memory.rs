@@ -7,7 +7,7 @@ use crate::disk::WakeUp;
 use fixwire_protocol::time::Timestamp;
 use fixwire_sys::Map;
 
-/// A ring of segments in anonymous memory. Numbers that fell off it are no longer served: the session
+/// A ring of segments in anonymous memory. Messages that fell off it are no longer served: the session
 /// answers for them with a gap fill.
 #[derive(Debug)]
 pub struct Memory {

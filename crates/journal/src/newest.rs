@@ -1,4 +1,4 @@
-//! The file `newest`: the number of the newest segment that was made, so that its loss is noticed.
+//! The file `newest`: the number of the newest segment, so that its loss is detected.
 //!
 //! ```text
 //!  byte  size
@@ -107,7 +107,7 @@ fn parse(bytes: &[u8], file: &str) -> Result<u32, Damage> {
     Ok(word(bytes, 16))
 }
 
-/// What is wrong when the newest segment is not there.
+/// The fault when the newest segment is missing.
 pub(super) fn newest_is_missing(file: String) -> Damage {
     Damage {
         file,

@@ -1,4 +1,4 @@
-//! Messages that a record does not hold but refers to, read from the journal's files.
+//! Reads from the journal's files the messages that a record refers to.
 
 use std::path::{Path, PathBuf};
 
@@ -15,10 +15,10 @@ use super::{JournalError, Kind};
 /// Segments that are kept open: a run of messages lies in one or two.
 const OPEN: usize = 2;
 
-/// A message, or more, that went out for a ResendRequest.
+/// Messages sent for a ResendRequest.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Resent<'a> {
-    /// A stored message, with the bytes that went out.
+    /// A stored message, with the bytes that were sent.
     Message {
         /// Its MsgSeqNum.
         seq: u64,
@@ -29,14 +29,14 @@ pub enum Resent<'a> {
     GapFill {
         /// Its MsgSeqNum.
         seq: u64,
-        /// The last number that it stands for.
+        /// The last MsgSeqNum that it covers.
         last: u64,
         /// The whole message.
         bytes: &'a [u8],
     },
     /// Stored messages that the journal has no more: their segment was removed.
     Gone {
-        /// The first number.
+        /// The first MsgSeqNum.
         first: u64,
         /// The last one.
         last: u64,
@@ -72,11 +72,11 @@ impl Originals {
     }
 
     /// The message that came in: the record's body, or for [`Kind::Dequeued`] that of the record in
-    /// which it came in, `None` when this one is gone. `None` for records of other kinds.
+    /// which it came in, `None` when this one was removed. `None` for records of other kinds.
     ///
     /// # Errors
     ///
-    /// What the system answers.
+    /// The system's error.
     pub fn inbound<'a>(
         &'a mut self,
         record: &Record<'a>,
@@ -94,12 +94,12 @@ impl Originals {
         }
     }
 
-    /// Gives each message that a record of kind [`Kind::Resent`] says went out to `each`, in their
+    /// Gives each message that was sent by a record of kind [`Kind::Resent`] to `each`, in their
     /// order. Nothing for records of other kinds.
     ///
     /// # Errors
     ///
-    /// What the system or `each` answers.
+    /// The error of the system or of `each`.
     pub fn resent(
         &mut self,
         record: &Record<'_>,
@@ -147,8 +147,8 @@ impl Originals {
         Ok(())
     }
 
-    /// Finds the places of the effects `first` to `last`, of which the last stands at `at`, and puts
-    /// them into `places`, last one first. When some are gone, answers the last of these and its place.
+    /// Finds the places of the effects `first` to `last`, of which the last is at `at`, and puts
+    /// them into `places`, last one first. When some were removed, answers the last of these and its place.
     fn find(
         &mut self,
         record: &Record<'_>,
@@ -168,7 +168,7 @@ impl Originals {
         Ok(None)
     }
 
-    /// Reads the record at `at` into `stored`; the length of its body, or `None` when it is gone.
+    /// Reads the record at `at` into `stored`; the length of its body, or `None` when it was removed.
     fn record(&mut self, at: Position) -> Result<Option<usize>, JournalError> {
         let Some(segment) = open(&mut self.open, &self.directory, at.segment())? else {
             return Ok(None);
@@ -193,7 +193,7 @@ impl Originals {
     }
 }
 
-/// The segment of this number, opened if need be; `None` when it is gone.
+/// The segment of this number, opened if need be; `None` when it was removed.
 fn open<'a>(
     open: &'a mut Vec<(u32, Open)>,
     directory: &Path,
@@ -217,7 +217,7 @@ fn open<'a>(
     Ok(open.last().map(|(_, open)| open))
 }
 
-/// The effect at `at`, its message read into `message`; `None` when it is gone.
+/// The effect at `at`, its message read into `message`; `None` when it was removed.
 fn effect(
     kept: &mut Vec<(u32, Open)>,
     directory: &Path,

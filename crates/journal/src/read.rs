@@ -1,4 +1,4 @@
-//! Reads records and messages of a journal that is open.
+//! Reads records and messages of an open journal.
 
 use super::record::{EFFECT, EffectHead, Head, RECORD, shape_fault};
 use super::segment::{HEADER, Position, word};
@@ -108,13 +108,13 @@ impl<D: Disk> Journal<D> {
         known.is_some_and(|known| known.disabled)
     }
 
-    /// From where the peer of a session has logged on last, as far as the segments tell that are left.
+    /// The address of the last Logon of a session's peer, as far as the remaining segments know it.
     #[must_use]
     pub fn peer(&self, session: JournalId) -> Option<IpAddr> {
         self.sessions.get(session.0 as usize)?.peer
     }
 
-    /// The message of a session before this one, by its number and its place; `None` when it is not kept.
+    /// The message of a session before this one, by its MsgSeqNum and its place; `None` when it is not kept.
     pub(super) fn before(
         &mut self,
         session: JournalId,
@@ -128,7 +128,7 @@ impl<D: Disk> Journal<D> {
         Ok(before.map(|(head, _)| (head.seq, at)))
     }
 
-    /// The bytes of a session's message, by its number and its place; `None` when it is not kept.
+    /// The bytes of a session's message, by its MsgSeqNum and its place; `None` when it is not kept.
     pub(super) fn message(
         &mut self,
         session: JournalId,
@@ -138,7 +138,7 @@ impl<D: Disk> Journal<D> {
         Ok(found.map(|(_, message)| message))
     }
 
-    /// What a record at this place says that a session sent, with one of these numbers; `None` when it is not
+    /// The message in a record at this place that a session sent, with one of these MsgSeqNums; `None` when it is not
     /// kept.
     fn effect(
         &mut self,
@@ -160,12 +160,12 @@ impl<D: Disk> Journal<D> {
             // So a walk from message to message comes to an end.
             (is_it && head.previous < place).then_some((head, message))
         });
-        // Recovery or an append has seen it there: somebody has changed the file since.
+        // Recovery or an append has seen it at this place: the file was changed since.
         let damage = || Damage {
             file: disk.name(place.segment()),
             offset: at as u64,
-            expected: "the message of a session that stood here before".into(),
-            found: "another one, or none".into(),
+            expected: "the message of a session that was stored here before".into(),
+            found: "another message, or no message".into(),
         };
         found
             .map(Some)

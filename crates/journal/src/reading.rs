@@ -1,4 +1,4 @@
-//! A whole journal at once, for whoever goes through its records.
+//! Reads a whole journal, record by record.
 
 use super::read::Records;
 use super::resent::Arrival;

@@ -1,4 +1,4 @@
-//! What a start takes of the checkpoints.
+//! Selects the checkpoint that a start uses.
 
 use super::fold::{Fold, why_not};
 use super::known::Stated;
@@ -14,7 +14,7 @@ type Take<'t> = dyn FnMut(u32, &[u8]) -> Result<(), String> + 't;
 /// The checkpoint that was taken, and those that were not.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Recalled {
-    /// The segment before which the one stands that was taken.
+    /// The segment that the accepted checkpoint precedes.
     pub segment: Option<u32>,
     /// The last note that is in it, 0 without one.
     pub note: u64,
@@ -40,12 +40,12 @@ impl<D: Disk> Journal<D> {
             let taken = match read {
                 Err(damage) => Err(why_not(&damage)),
                 Ok((head, _)) if self.begins(number)? != Some((head.salt, head.record)) => Err(
-                    "it stands behind the end of the journal, or belongs to another one: the journal was \
+                    "it is beyond the end of the journal, or belongs to another journal: the journal was \
                      salvaged, or restored from a copy"
                         .into(),
                 ),
                 Ok((head, _)) if head.name != name => Err(format!(
-                    "it has the state of an application called {}, and this one is called {name}",
+                    "it holds the state of application {}, but this application is {name}",
                     head.name
                 )),
                 Ok((head, state)) => take(head.version, &state).map(|()| head.note),
@@ -107,7 +107,7 @@ impl<D: Disk> Journal<D> {
         Ok(())
     }
 
-    /// An engine numbers notes without a gap: a record was not written, or somebody has changed the file since it was
+    /// An engine numbers notes without a gap: a record was not written, or the file was changed since it was
     /// opened.
     fn lost_notes(&self, segment: u32, found: u64, last: u64) -> JournalError {
         JournalError::Damaged(Damage {
@@ -123,7 +123,7 @@ impl<D: Disk> Journal<D> {
     ///
     /// # Errors
     ///
-    /// What [`Journal::append`] answers.
+    /// The errors of [`Journal::append`].
     pub fn state_hash(
         &mut self,
         wall: Timestamp,
@@ -146,7 +146,7 @@ impl<D: Disk> Journal<D> {
         stated.hash_of(form, known.counters.next_out.checked_sub(1)?)
     }
 
-    /// Whether notes of this session stood before the first segment that is left.
+    /// Whether notes of this session came before the first segment that is left.
     ///
     /// # Errors
     ///
@@ -166,7 +166,7 @@ impl<D: Disk> Journal<D> {
     ///
     /// # Errors
     ///
-    /// When there is no thread for it.
+    /// When no thread can be started for it.
     pub fn fold(
         &mut self,
         ledger: Box<dyn Ledger>,
@@ -176,7 +176,7 @@ impl<D: Disk> Journal<D> {
         self.disk.fold(fold)
     }
 
-    /// The salt of a segment, and the index of its first record; `None` when there is no record in it.
+    /// The salt of a segment, and the index of its first record; `None` for a segment without records.
     fn begins(&mut self, number: u32) -> Result<Option<(u64, u64)>, JournalError> {
         let Some(segment) = self.segments.get(&mut self.disk, number)? else {
             return Ok(None);

@@ -26,7 +26,7 @@
 //! ```
 //!
 //! All integers are little-endian. A position holds the segment's number in its high half and the
-//! byte of that segment in its low half. Records stand at multiples of 8.
+//! byte of that segment in its low half. Records start at multiples of 8.
 
 use super::JournalId;
 use super::segment::{Position, long, word};
@@ -51,31 +51,31 @@ const NEXT_OUT_AT: usize = 48;
 const EPOCH_AT: usize = 56;
 const BODY_AT: usize = 60;
 
-/// What a record tells.
+/// The kind of a record.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Kind {
     /// A message came in; its effects are what it caused.
     Message,
-    /// Messages went out that no message caused: a Heartbeat, an application's own.
+    /// Messages were sent that no message caused: a Heartbeat, an application's own.
     Sent,
     /// A session was registered; the body is its name.
     Session,
-    /// The session's numbers were reset or set without a message.
+    /// The session's sequence numbers were reset or set without a message.
     Reset,
     /// Something a person should be able to read later; the body is the text.
     Note,
     /// A session as it is, at the beginning of a segment: part of a checkpoint.
     Carried,
-    /// A message came in above the expected number and waits until the gap is filled.
+    /// A message was received above the expected MsgSeqNum and waits until the gap is filled.
     Queued,
     /// A queued message was taken when its turn came; the body says where it came in.
     Dequeued,
-    /// A message came in whose number had come in before.
+    /// A message was received whose MsgSeqNum had been received before.
     Duplicate,
     /// A message came in while the session was being ended, or there was no room to queue it; nothing
     /// came of it.
     Ignored,
-    /// Stored messages and gap fills went out for a ResendRequest; the body says which.
+    /// Stored messages and gap fills were sent for a ResendRequest; the body says which.
     Resent,
 }
 
@@ -123,7 +123,7 @@ impl Kind {
     }
 }
 
-/// One message that went out.
+/// One message that was sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Effect<'a> {
     /// To which session.
@@ -218,7 +218,7 @@ impl EffectHead {
     }
 }
 
-/// `len` rounded up to where the next thing may stand.
+/// `len` rounded up to where the next item may start.
 #[inline]
 pub(super) const fn padded(len: usize) -> usize {
     len.next_multiple_of(8)
@@ -248,7 +248,7 @@ pub(super) fn seed(salt: u64, at: usize, length: usize) -> u32 {
     (mixed >> 32) as u32 ^ mixed as u32
 }
 
-/// What stands at a place where a record may begin.
+/// The content at a place where a record may begin.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) enum Found {
     /// A whole record, its effects inside of it.
@@ -268,7 +268,7 @@ pub(super) struct Fault {
     pub(super) found: String,
 }
 
-/// Whether a whole record of this salt stands at `at`: the quick question, without a reason.
+/// Whether a whole record of this salt is at `at`: the quick question, without a reason.
 pub(super) fn is_record(bytes: &[u8], at: usize, salt: u64) -> bool {
     let room = bytes.len().saturating_sub(at);
     if room < RECORD {
@@ -280,7 +280,7 @@ pub(super) fn is_record(bytes: &[u8], at: usize, salt: u64) -> bool {
         && crc(bytes, at, length, salt) == word(bytes, at + CRC_AT)
 }
 
-/// Reads what stands at `at`.
+/// Reads the record at `at`.
 pub(super) fn find(bytes: &[u8], at: usize, salt: u64) -> Found {
     let room = bytes.len().saturating_sub(at);
     if room < RECORD {

@@ -1,4 +1,4 @@
-//! Opens a journal: reads every record, and trusts none that its checksum does not prove.
+//! Recovery: reads every record, and accepts none whose CRC is wrong.
 
 use super::base::Start;
 use super::checkpoint::Checkpoint;
@@ -16,14 +16,14 @@ use super::{Config, Counters, Disk, Journal, JournalError, JournalId, Segment};
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 
-/// What was found when the journal was opened.
+/// The state found when the journal was opened.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Recovered {
     /// Records that were read.
     pub records: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// What a crash left of a record that was never finished, and that was cut off.
+    /// The rest of an unfinished record after a crash, which was cut off.
     pub torn: Option<Torn>,
 }
 
@@ -51,9 +51,9 @@ impl fmt::Display for Torn {
         write!(
             f,
             "the journal's unfinished end was cut off: {bytes} bytes of {file} from byte {offset} (at byte \
-             {}: expected {}, found {}); a crash in the middle of a write leaves that, but a damaged last \
-             record looks the same, and with durability process its messages may have been sent: compare \
-             sequence numbers with the counterparties",
+             {}: expected {}, found {}); a crash during a write causes this, but a damaged last record looks \
+             the same, and with durability process its messages may have been sent: compare sequence numbers \
+             with the counterparties",
             why.offset, why.expected, why.found
         )
     }
@@ -63,7 +63,7 @@ impl<D: Disk> Journal<D> {
     /// Opens the journal of a disk, or begins one when the disk has no segment.
     ///
     /// All segments are read, one mapped at a time, and every checksum is computed. An unfinished record at the end, with
-    /// nothing behind it, is cut off and told in [`Recovered::torn`]. The order of events is: read
+    /// nothing behind it, is cut off and reported in [`Recovered::torn`]. The order of events is: read
     /// all, then change what must be changed, then sync; so a crash on the way changes nothing.
     ///
     /// # Errors
@@ -74,7 +74,7 @@ impl<D: Disk> Journal<D> {
         config.check()?;
         let base = disk.base()?;
         let start = base.map_or(Start::BEGIN, |base| base.first);
-        // Before the names: meanwhile nobody makes a segment.
+        // Before the names: meanwhile no segment is made.
         let newest = disk.newest()?;
         let mut numbers = disk.segments()?;
         numbers.retain(|&number| number >= start.segment);
@@ -125,7 +125,7 @@ impl<D: Disk> Journal<D> {
             return Ok((journal, recovered));
         };
         for (id, known) in (0..).map(JournalId).zip(&journal.sessions) {
-            // The first of a name, should it ever stand twice.
+            // The first of a name, should it ever appear twice.
             let name = known.name.as_str().into();
             journal.names.entry(name).or_insert(id);
         }
@@ -296,7 +296,7 @@ impl<D: Disk> Journal<D> {
     }
 }
 
-/// Where the records of a segment end, and what stands there if it is not zeros.
+/// Where the records of a segment end, and the bytes after them if they are not zeros.
 #[derive(Debug)]
 pub(super) struct End {
     pub(super) at: usize,
@@ -438,9 +438,9 @@ impl Scan {
         })
     }
 
-    /// Takes the record at `at` when all of it is there but its length: another page with a later
+    /// Accepts the record at `at` when only its length is missing: another page with a later
     /// record was on the disk before the length was. The checksum proves it. Others behind it may lack
-    /// theirs too, up to that later record: then all of them are there.
+    /// theirs too, up to that later record: then all of them are whole.
     fn take_unpublished(&mut self, bytes: &[u8], number: u32, at: &mut usize, salt: u64) -> bool {
         let hole = Position::new(number, *at as u32);
         let Follower::Unsynced { at: next } = self.follower(bytes, hole, salt) else {
@@ -464,7 +464,7 @@ impl Scan {
         true
     }
 
-    /// What records of this segment stand behind `hole`, where none can be read.
+    /// Records of this segment behind `hole`, where none can be read.
     fn follower(&self, bytes: &[u8], hole: Position, salt: u64) -> Follower {
         let could_be = self.records..self.records + (bytes.len() / RECORD) as u64;
         let mut found = Follower::None;
@@ -581,7 +581,7 @@ impl Scan {
     }
 }
 
-/// What stands behind a place where no record can be read.
+/// The content behind a place where no record can be read.
 enum Follower {
     /// No record.
     None,

@@ -1,4 +1,4 @@
-//! Reads many outbound messages of a session in the order of their numbers.
+//! Reads many outbound messages of a session in MsgSeqNum order.
 
 use super::segment::Position;
 use super::{Disk, Journal, JournalError, JournalId};
@@ -6,7 +6,7 @@ use super::{Disk, Journal, JournalError, JournalId};
 /// Places that each of the two buffers holds.
 const ROOM: usize = 256;
 
-/// A range of numbers being read, a few at a time; see [`Journal::replay`].
+/// A range of MsgSeqNums being read, a few at a time; see [`Journal::replay`].
 ///
 /// The records link backwards, a replay goes forwards. So it walks back from an index entry and keeps
 /// the places it passes in `fine`; when entries are far apart, it first keeps every so many in
@@ -17,20 +17,20 @@ pub struct Replay {
     generation: u64,
     next: u64,
     to: u64,
-    /// Where the last message stands that was answered.
+    /// The place of the last message that was answered.
     found: Position,
     coarse: Descent,
     fine: Descent,
 }
 
 impl Replay {
-    /// The first number that was not answered yet.
+    /// The first MsgSeqNum that was not answered yet.
     #[must_use]
     pub fn next_number(&self) -> u64 {
         self.next
     }
 
-    /// Where the last message stands that was answered: its effect.
+    /// The place of the last message that was answered: its effect.
     pub fn place(&self) -> Position {
         self.found
     }
@@ -40,24 +40,24 @@ impl Replay {
         (self.coarse.len, self.fine.len) = (0, 0);
     }
 
-    /// The last number that was asked for.
+    /// The last MsgSeqNum that was asked for.
     #[must_use]
     pub fn last_number(&self) -> u64 {
         self.to
     }
 }
 
-/// What a replay finds.
+/// Results of a replay.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Stored<'a> {
-    /// The message with this number.
+    /// The message with this MsgSeqNum.
     Message {
         /// Its MsgSeqNum.
         seq: u64,
         /// The whole message, as it went on the wire.
         bytes: &'a [u8],
     },
-    /// Numbers without a message, both ends included: a gap to fill.
+    /// MsgSeqNums without a message, both ends included: a gap to fill.
     Missing {
         /// The first.
         from: u64,
@@ -106,7 +106,7 @@ impl Descent {
 }
 
 impl<D: Disk> Journal<D> {
-    /// Begins to read what a session sent, from one number to another, both included. Allocates the
+    /// Begins to read the messages of a session, from one MsgSeqNum to another, both included. Allocates the
     /// fixed memory of the reading, 8 KiB.
     #[must_use]
     pub fn replay(&self, session: JournalId, from: u64, to: u64) -> Replay {
@@ -117,7 +117,7 @@ impl<D: Disk> Journal<D> {
                 .get(session.0 as usize)
                 .map_or(0, |known| known.index.generation()),
             next: from,
-            // So that there always is a next number.
+            // So that there always is a next MsgSeqNum.
             to: to.min(u64::MAX - 1),
             found: Position::START,
             coarse: Descent::new(),
@@ -125,13 +125,13 @@ impl<D: Disk> Journal<D> {
         }
     }
 
-    /// The next of a replay: a message, or the numbers up to the next one; `None` at its end. The
+    /// The next item of a replay: a message, or a range of sequence numbers without one; `None` at its end. The
     /// journal may be appended to between two calls. After a reset of the session everything that is
     /// left is missing. Maps the segments that it reads, unless they are.
     ///
     /// # Errors
     ///
-    /// When a segment that the journal keeps cannot be mapped, or is another file by now: the numbers are
+    /// When a segment that the journal keeps cannot be mapped, or is another file by now: its messages are
     /// then neither there nor missing. A later call tries the same again.
     pub fn next_of(&mut self, replay: &mut Replay) -> Result<Option<Stored<'_>>, JournalError> {
         let (from, to) = (replay.next, replay.to);
@@ -159,7 +159,7 @@ impl<D: Disk> Journal<D> {
         })
     }
 
-    /// The stored message with the lowest number from `seq` on.
+    /// The stored message with the lowest MsgSeqNum from `seq` on.
     fn first_from(
         &mut self,
         replay: &mut Replay,

@@ -1,4 +1,4 @@
-//! Bodies that refer to other records: what was resent, and where a queued message came in.
+//! Record bodies that refer to other records: resent messages, and the inbound place of queued ones.
 //!
 //! ```text
 //! resent                                              dequeued
@@ -120,7 +120,7 @@ impl Wrote {
         self.messages = 0;
     }
 
-    /// A stored message, the one whose effect stands at `at`, went out.
+    /// A stored message, the one whose effect is at `at`, was sent.
     pub fn message(&mut self, seq: u64, at: Position) {
         self.messages += 1;
         if let Some(run) = self.open {
@@ -136,7 +136,7 @@ impl Wrote {
         self.run(seq, seq, at.bits(), 0);
     }
 
-    /// A gap fill for the numbers from `first` up to `next`, exclusive, went out.
+    /// A gap fill from `first` up to `next`, exclusive, was sent.
     pub fn gap_fill(&mut self, first: u64, next: u64, bytes: &[u8]) {
         self.messages += 1;
         self.open = None;
@@ -179,7 +179,7 @@ pub struct Arrival {
 }
 
 impl Arrival {
-    /// As a record has it: the number, then the place, 8 bytes each.
+    /// As a record has it: the MsgSeqNum, then the place, 8 bytes each.
     #[must_use]
     pub fn to_bytes(self) -> [u8; 16] {
         let mut bytes = [0; 16];

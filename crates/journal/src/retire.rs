@@ -1,15 +1,15 @@
-//! Old segments: which may go, and where the journal begins then.
+//! Retires old segments: which may be removed, and where the journal begins then.
 //!
 //! ```text
 //!   removed      archive            live: recovery reads these
 //!   ........ | 3.fwz 4.fwz 5.fwj | 6.fwj 7.fwj 8.fwj
-//!             oldest              first          both stand in the file `base`
+//!             oldest              first          both are in the file `base`
 //! ```
 //!
 //! Each segment begins with a checkpoint when the journal retires old ones: the name, the counters and
 //! the last message of every session. Retiring moves the beginning to such a segment: it is synced, then
-//! `base` is replaced in one step, and only then files go. A crash leaves the beginning where it was or
-//! where it shall be, and files before it that nobody reads.
+//! `base` is replaced in one step, and only then files go. A crash leaves the old or
+//! the new beginning, and files before it that are not read.
 
 use super::NOTES;
 use super::base::{Base, Retention, Start};
@@ -41,7 +41,7 @@ impl Base {
     }
 }
 
-/// So many things that went wrong are kept until they are told.
+/// Limit of failures that are kept until they are reported.
 const MOST_UNTOLD: usize = 16;
 
 impl<D: Disk> Journal<D> {
@@ -71,8 +71,8 @@ impl<D: Disk> Journal<D> {
             let age = i64::try_from(age.0).unwrap_or(i64::MAX);
             Timestamp(now.0.saturating_sub(age))
         };
-        // Notes do not age, but those that are in two checkpoints are needed no more. The segments before which
-        // these stand are.
+        // Notes do not age, but those that are in two checkpoints are needed no more. The segments that
+        // these precede.
         let settled = self.disk.settled().or(self.recalled);
         let (mut needed, mut noted) = (None::<u32>, None);
         for session in 0..self.sessions.len() {
@@ -123,7 +123,7 @@ impl<D: Disk> Journal<D> {
         if first >= begin {
             return Ok(Some(first.segment()));
         }
-        // Its first messages are gone: where those begin that are left, the messages say. Once.
+        // Its first messages were removed: where those begin that are left, the messages say. Once.
         let Some(mut place) = index.at_or_above(0, begin) else {
             return Ok(None);
         };
@@ -137,14 +137,14 @@ impl<D: Disk> Journal<D> {
         Ok(Some(place.1.segment()))
     }
 
-    /// Reports that stored messages could not be read, with the next [`troubles`](Self::troubles): for whoever
-    /// gets such an error and goes on.
+    /// Reports that stored messages could not be read, with the next [`troubles`](Self::troubles): for callers that
+    /// get such an error and continue.
     #[cold]
     pub fn report_unread(&mut self, error: JournalError) {
         self.keep_untold(Untold::Reading(error));
     }
 
-    /// What went wrong with the files since it was asked last. The journal itself goes on. Looks at old
+    /// Faults of the files since the last call. The journal itself goes on. Looks at old
     /// segments again when the disk has news that some more may be retired.
     ///
     /// # Errors
@@ -215,7 +215,7 @@ mod tests {
         }
 
         fn read(&mut self, _version: u32, state: &[u8]) -> Result<(), String> {
-            let count = state.first_chunk().ok_or("eight bytes are wanted")?;
+            let count = state.first_chunk().ok_or("expected eight bytes")?;
             self.0 = u64::from_le_bytes(*count);
             Ok(())
         }
@@ -236,7 +236,7 @@ mod tests {
         }),
     };
 
-    /// Keeps notes, a second apart, until so many segments are there. The last one has just been begun.
+    /// Keeps notes, a second apart, until there are so many segments. The last one has just been begun.
     fn fill<D: Disk>(journal: &mut Journal<D>, segments: u32) -> Timestamp {
         let session = journal.register(Timestamp(0), NOTES).unwrap();
         let begin = journal.end().segment();

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 const IDLE: u8 = 0;
 /// A thread is at work.
 const WORKS: u8 = 1;
-/// And more is to be retired than it was told.
+/// And more is to be retired than it was given.
 const ASKED: u8 = 2;
 
 /// Retires old segments beside the engine. Dropping it waits for that.
@@ -40,7 +40,7 @@ impl Retiring {
     ///
     /// # Errors
     ///
-    /// Of the earlier work, or when there is no thread for this one. After [`JournalError::Unsynced`] nothing
+    /// Of the earlier work, or when no thread can be started for this one. After [`JournalError::Unsynced`] nothing
     /// is begun.
     pub(super) fn begin(
         &mut self,
@@ -70,7 +70,7 @@ impl Retiring {
             let _ends = ends;
             work()
         });
-        // When there is no thread, what it was to own was dropped: so the state is idle again.
+        // Without a thread, its data was dropped: so the state is idle again.
         let thread = thread.map_err(JournalError::io("start", "a thread of the journal"))?;
         self.thread = Some(thread);
         last
@@ -116,7 +116,7 @@ mod tests {
         wait("no news", || news.is_there());
         assert!(news.take().look_again);
         assert!(!news.take().look_again);
-        // Nobody has asked during this one.
+        // No request arrived during this one.
         retiring.begin(&news, || Ok(())).unwrap();
         wait("it does not end", || {
             retiring.state.load(Ordering::Acquire) == IDLE

@@ -1,13 +1,13 @@
-//! Makes a journal that is damaged open again: cuts at the damage, and says what is lost by that.
+//! Salvages a damaged journal: cuts at the damage, and reports what is lost.
 //!
 //! ```text
 //!   kept                 damage    still read, but no part of the journal any more
 //!   ──────────────────── ▒▒▒▒▒▒▒▒ ─────── ▒▒▒ ────────
-//!                       cut       the numbers of the last one are those that each session goes on with
+//!                       cut       each session continues with the sequence numbers of the last one
 //! ```
 //!
-//! What stands behind the damage cannot be put behind what stands before it: something between the two is
-//! missing. But its records say how far the numbers had come, so no number is given out twice, and no
+//! Records behind the damage cannot be appended to those before it: something between the two is
+//! missing. But its records show the highest sequence numbers, so none is used twice, and no
 //! order is asked for that has been delivered.
 
 mod behind;
@@ -37,7 +37,7 @@ use super::{
 /// The name of the file that is in a journal while it is being salvaged; it holds where the copy is.
 pub(super) const MARK: &str = "salvage";
 
-/// What a salvage did, or would do.
+/// The actions of a salvage, done or planned.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Salvaged {
     /// Why the journal does not open.
@@ -50,35 +50,35 @@ pub struct Salvaged {
     pub kept_to: Option<Position>,
     /// Records that were kept.
     pub kept: u64,
-    /// Records that are lost, as far as their numbers are known.
+    /// Records that are lost, as far as their sequence numbers are known.
     pub lost: u64,
     /// Those of them that can still be read in the copy.
     pub readable: u64,
-    /// Sessions with numbers among the lost records.
+    /// Sessions with sequence numbers among the lost records.
     pub sessions: Vec<LostSession>,
-    /// Sessions without: their numbers are as they were, as far as anybody can know.
+    /// Sessions without: their sequence numbers are unchanged, as far as can be known.
     pub others: Vec<(String, Counters)>,
     /// Notes of the application that are lost.
     pub notes: u64,
 }
 
-/// What is lost of a session.
+/// The loss of a session.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LostSession {
-    /// Its name; `None` when the record that tells it is lost. Such a session is not in the journal any
+    /// Its name; `None` when the record with the name is lost. Such a session is not in the journal any
     /// more.
     pub name: Option<String>,
-    /// Its numbers where the journal was cut.
+    /// Its sequence numbers where the journal was cut.
     pub kept: Counters,
-    /// Its numbers behind the last record that still reads: it goes on with these.
+    /// Its sequence numbers behind the last readable record: it continues with these.
     pub next: Counters,
-    /// When those numbers began.
+    /// When those sequence numbers began.
     pub began: Timestamp,
 }
 
 impl LostSession {
-    /// The first and the last MsgSeqNum that it sent and the journal no longer has; `None` when there
-    /// are none.
+    /// The first and the last MsgSeqNum that it sent and the journal no longer has; `None` without
+    /// any.
     #[must_use]
     pub fn sent(&self) -> Option<(u64, u64)> {
         self.range(self.kept.next_out, self.next.next_out)
@@ -90,7 +90,7 @@ impl LostSession {
         self.range(self.kept.next_in, self.next.next_in)
     }
 
-    /// Whether its numbers began again in a record that is lost.
+    /// Whether its sequence numbers were reset in a record that is lost.
     #[must_use]
     pub fn was_reset(&self) -> bool {
         self.kept.epoch != self.next.epoch
@@ -108,7 +108,7 @@ impl LostSession {
 /// Records before the damage are kept, those behind it are not; where the journal has a whole
 /// [checkpoint](super::Retention) behind the damage, and no notes of an application, it begins there
 /// instead, and only what could be resent from before is lost. Each session goes on with the highest
-/// numbers that any record says, lost or not.
+/// sequence numbers found in any record, lost or not.
 ///
 /// `durability` is that of the engine that wrote it: with [`Durability::Disk`] some journals open that are
 /// refused otherwise. `None` when it is unknown; those are then refused here.
@@ -152,7 +152,7 @@ pub fn salvage(
     Ok(salvaged)
 }
 
-/// Refuses a journal that is half salvaged: its numbers may be those of the cut.
+/// Refuses a journal that is half salvaged: its sequence numbers may be those of the cut.
 pub(super) fn refuse_mark(directory: &Path) -> Result<(), JournalError> {
     match fs::read(directory.join(MARK)) {
         Ok(copy) => Err(JournalError::Salvaging {
@@ -226,7 +226,7 @@ fn cut(directory: &Path, plan: &Plan) -> Result<(), JournalError> {
         }
     }
     if last.is_none() {
-        // A new journal begins with segment 1: what was retired before is no part of it.
+        // A new journal begins with segment 1: earlier retired segments are not part of it.
         for number in list_all(directory, 0)? {
             remove(&segment_path(directory, number).with_extension("fwz"))?;
         }
@@ -265,7 +265,7 @@ fn cut(directory: &Path, plan: &Plan) -> Result<(), JournalError> {
     newest::write(directory, last.unwrap_or(0))
 }
 
-/// Opens what was kept, and lets each session go on with its highest numbers.
+/// Opens the kept part, and lets each session continue with its highest sequence numbers.
 fn go_on(disk: Directory, plan: &Plan, sessions: &[LostSession]) -> Result<(), JournalError> {
     let usual = Config {
         index_entries: 2,
@@ -327,7 +327,7 @@ impl Plan {
             if last.name.as_deref() == Some(NOTES) {
                 salvaged.notes = last.counters.next_out.saturating_sub(kept.next_out);
             } else if last.name.as_deref().is_some_and(|name| !is_session(name)) {
-                // What operators did to no session has no numbers.
+                // Operations on no session have no sequence numbers.
             } else if before.is_none() || kept != last.counters {
                 salvaged.sessions.push(LostSession {
                     name: last.name.clone(),

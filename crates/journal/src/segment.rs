@@ -18,7 +18,7 @@
 
 use super::error::Damage;
 
-/// Bytes of a segment's header: where its first record stands.
+/// Bytes of a segment's header: the offset of its first record.
 pub const HEADER: usize = 64;
 /// The first bytes of every segment.
 pub const MAGIC: [u8; 8] = *b"FXWJRNL\x1a";
@@ -42,7 +42,7 @@ const ZERO_AT: usize = 40;
 pub struct Position(u64);
 
 impl Position {
-    /// Before everything; no record stands here.
+    /// Before everything; no record is here.
     pub const START: Self = Self(0);
 
     /// Byte `offset` of segment `segment`.
@@ -76,7 +76,7 @@ impl Position {
     }
 }
 
-/// What a segment says of itself.
+/// The header of a segment.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SegmentHeader {
     /// Its layout: [`VERSION`] for one that is made now.
@@ -195,7 +195,7 @@ pub(super) fn read_version(head: &[u8; HEADER], file: &str) -> Result<u32, Damag
 }
 
 impl SegmentHeader {
-    /// What a header says whose checksum is right, wherever it stands; `None` when it is damaged.
+    /// The fields of a header whose checksum is right, at any place; `None` when it is damaged.
     pub(super) fn parse(head: &[u8; HEADER]) -> Option<Self> {
         let version = word(head, VERSION_AT);
         let whole = head[..8] == MAGIC
@@ -227,7 +227,7 @@ pub(super) fn long(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
 }
 
-/// Where the first byte stands that is not zero.
+/// The offset of the first byte that is not zero.
 pub(super) fn first_not_zero(bytes: &[u8]) -> Option<usize> {
     // By the page first: almost always all are zero.
     let page = bytes

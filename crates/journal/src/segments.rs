@@ -99,7 +99,7 @@ impl<S: Segment> Segments<S> {
         self.newest.back_mut().expect("a journal has a segment")
     }
 
-    /// None is ever let go: they are no files that could be mapped again.
+    /// None is ever unmapped: they are not files that could be mapped again.
     pub(super) fn keep_all_mapped(&mut self) {
         self.most = usize::MAX;
     }
@@ -340,7 +340,7 @@ mod tests {
             }
         }
         assert!(journal.outbound(id, 1).is_err());
-        // The newest are there, and it goes on to be written.
+        // The newest are mapped, and it continues to be written.
         let last = journal.outbound(id, MESSAGES).unwrap();
         assert_eq!(last, Some(&message(MESSAGES)[..]));
         disk.limit_mapped(None);
@@ -370,7 +370,7 @@ mod tests {
             disk.write(2, Some(other));
             let found = journal.outbound(id, seq);
             assert!(matches!(found, Err(JournalError::Damaged(_))), "{found:?}");
-            // Nothing of it is mapped any more when the right one is there again.
+            // Nothing of it is mapped any more when the right one is back.
             let last = MESSAGES / 2;
             resend_some(&mut journal, id, last);
         }

@@ -1,4 +1,4 @@
-//! A disk in memory that loses what a real one may lose.
+//! A disk in memory that loses what a real one may lose in a crash.
 //!
 //! It keeps two images of each segment: what the system holds in memory (`cached`) and what is really
 //! on the disk (`durable`). A sync copies one to the other; a power cut picks for each page, and each
@@ -53,11 +53,11 @@ struct State {
     newest: [Option<u32>; 2],
     /// Removed files whose names are still on the disk.
     removed: BTreeMap<u32, File>,
-    /// Segments that are no files any more: removed or compressed. Only a judge reads them.
+    /// Segments that are no longer files: removed or compressed. Only a judge reads them.
     attic: BTreeMap<u32, File>,
-    /// Draws what the thread does that makes segments ahead; 0 when there is none.
+    /// Draws what the thread does that makes segments ahead; 0 without one.
     maker: u64,
-    /// What it works on.
+    /// The disk that it works on.
     job: Option<Job>,
     checkpoints: states::Checkpoints,
     mapped: segment::Mapped,
@@ -246,7 +246,7 @@ impl SimDisk {
         self.state().room = segments;
     }
 
-    /// The process ended, and starts again: what was stored is there. The journal must have been
+    /// The process ended, and starts again: stored data survives. The journal must have been
     /// dropped.
     pub fn end_process(&self) {
         let mut state = self.state();
@@ -256,7 +256,7 @@ impl SimDisk {
         state.checkpoints.end_process();
     }
 
-    /// The power was cut: of what was not synced, `choose` picks what is there. It is called with a
+    /// The power was cut: of the data that was not synced, `choose` picks what survives. It is called with a
     /// number of choices and answers one of them, from 0. The journal must have been dropped.
     pub fn cut_power(&self, mut choose: impl FnMut(usize) -> usize) {
         self.end_process();

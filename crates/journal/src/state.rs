@@ -1,4 +1,4 @@
-//! The file of a checkpoint: the state that the notes before a segment make.
+//! The checkpoint file: the state folded from the notes before a segment.
 //!
 //! ```text
 //!  byte  size
@@ -43,10 +43,10 @@ const NAME_AT: usize = 64;
 /// Bytes before those of a block.
 const HEAD: usize = 8;
 
-/// What a checkpoint says of itself.
+/// The header of a checkpoint.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Head {
-    /// The segment before which it stands.
+    /// The segment that it precedes.
     pub(super) segment: u32,
     pub(super) notes: JournalId,
     pub(super) salt: u64,
@@ -135,7 +135,7 @@ impl Head {
 pub(super) struct Writer<'p> {
     put: &'p mut dyn FnMut(&[u8]),
     salt: u64,
-    /// Where the next block stands in the file.
+    /// The offset of the next block in the file.
     at: usize,
     block: Vec<u8>,
     limit: usize,
@@ -191,7 +191,7 @@ fn block_crc(salt: u64, at: usize, bytes: &[u8]) -> u32 {
     crc32c::crc32c_append(seed(salt, at, bytes.len()), bytes)
 }
 
-/// What the checkpoint of a segment says of itself, and the state.
+/// The header of a segment's checkpoint, and the state.
 ///
 /// # Errors
 ///

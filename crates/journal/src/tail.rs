@@ -12,7 +12,7 @@ use super::record::{CRC_AT, Head, RECORD, crc_of, shape_fault};
 use super::segment::{HEADER, Position, long, read_version, word};
 use super::{JournalError, view::Record};
 
-/// Byte of a segment's header where its salt stands.
+/// The byte of the salt in a segment's header.
 const SALT_AT: usize = 24;
 
 /// Reads records as they are committed. Takes no lock, maps nothing, and holds one record in memory; of a
@@ -35,7 +35,7 @@ pub(super) struct Open {
 }
 
 impl Open {
-    /// Opens a segment; `None` when there is no file of it.
+    /// Opens a segment; `None` when its file is missing.
     pub(super) fn find(directory: &Path, number: u32) -> Result<Option<Self>, JournalError> {
         match find(directory, number)? {
             Some((bytes, len)) => Self::new(bytes, len, directory, number).map(Some),
@@ -59,7 +59,7 @@ impl Open {
         self.len
     }
 
-    /// What its records' checksums begin with.
+    /// The start value of its records' checksums.
     pub(super) fn salt(&self) -> u64 {
         self.salt
     }
@@ -110,7 +110,7 @@ impl Tail {
     }
 
     /// The first and the last of the segments that were removed before they were read to their end;
-    /// `None` when there are none.
+    /// `None` without any.
     #[must_use]
     pub fn missed(&self) -> Option<(u32, u32)> {
         self.missed
@@ -126,7 +126,7 @@ impl Tail {
     ///
     /// # Errors
     ///
-    /// What the system answers, and [`JournalError::Damaged`] for bytes that are no record.
+    /// The system's error, and [`JournalError::Damaged`] for bytes that are not a record.
     pub fn next_record(&mut self) -> Result<Option<Record<'_>>, JournalError> {
         let length = loop {
             if self.open.is_none() && !self.open_segment()? {
@@ -218,7 +218,7 @@ impl Tail {
         }
     }
 
-    /// The length of the record at the position; 0 when there is none.
+    /// The length of the record at the position; 0 when no record follows.
     fn length(&self) -> Result<usize, JournalError> {
         let Some(open) = &self.open else {
             return Ok(0);
@@ -255,7 +255,7 @@ pub(super) fn failed(
     JournalError::io("read", path.display().to_string())
 }
 
-/// The file of a segment and the segment's length in bytes; `None` when there is none.
+/// The file of a segment and the segment's length in bytes; `None` when the file is missing.
 fn find(directory: &Path, number: u32) -> Result<Option<(Bytes, u64)>, JournalError> {
     match open_checked(&segment_path(directory, number), false) {
         Ok(file) => {

@@ -1,4 +1,4 @@
-//! Reads a journal's files without changing them, and names the first byte that is wrong.
+//! Verifies a journal's files without changing them, and names the first damaged byte.
 
 use super::archive::{list_all, read_any, read_base};
 use super::error::Damage;
@@ -14,7 +14,7 @@ use fixwire_protocol::session::{RESET_DUE, RESET_OPEN};
 use fixwire_protocol::time::Timestamp;
 use std::path::Path;
 
-/// What a journal holds, and what is wrong with it.
+/// The contents of a journal, and its faults.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Verified {
     /// Files read.
@@ -51,7 +51,7 @@ pub fn verify(directory: &Path) -> Result<Verified, JournalError> {
 pub struct StoredSession {
     /// Its name.
     pub name: String,
-    /// Where its numbers stand; where a reset was under way, as the next start begins.
+    /// Its sequence numbers; during a reset, those with which the next start begins.
     pub counters: Counters,
     /// An operator has disabled it.
     pub disabled: bool,
@@ -70,7 +70,7 @@ pub fn stored_sessions(directory: &Path) -> Result<(Vec<StoredSession>, Verified
     let (verified, known) = walk(directory, |record, names| {
         last.resize(names.len().max(last.len()), None);
         let effects = record.effects.map(|effect| effect.session);
-        // What a segment begins with is no news of a session.
+        // The checkpoint of a segment is no news of a session.
         let about = (record.kind != Kind::Carried).then_some(record.session);
         for session in about.into_iter().chain(effects) {
             if let Some(last) = last.get_mut(session.0 as usize) {
@@ -96,8 +96,8 @@ pub fn stored_sessions(directory: &Path) -> Result<(Vec<StoredSession>, Verified
     Ok((sessions.collect(), verified))
 }
 
-/// Reads all records of a directory in order, and tells `each` whole one with the names of the
-/// sessions so far. Answers how the sessions stand at the end, too.
+/// Reads all records of a directory in order, and passes each whole one to `each` with the names of the
+/// sessions so far. Answers the state of the sessions at the end, too.
 pub(super) fn walk(
     directory: &Path,
     mut each: impl FnMut(&Record<'_>, &[&str]) -> Result<(), JournalError>,

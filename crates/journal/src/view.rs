@@ -1,4 +1,4 @@
-//! A record that is looked at where it stands.
+//! A view of one record in place.
 
 use super::JournalId;
 use super::carried::Carried;
@@ -10,7 +10,7 @@ use fixwire_protocol::time::Timestamp;
 /// One record: a cause and its effects, borrowed from the journal.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
-    /// Where it stands.
+    /// Its position.
     pub at: Position,
     /// The place behind it.
     pub end: Position,
@@ -22,13 +22,13 @@ pub struct Record<'a> {
     pub synced: Position,
     /// The session it happened to.
     pub session: JournalId,
-    /// What happened.
+    /// The kind of event.
     pub kind: Kind,
     /// The session's counters after it.
     pub counters: Counters,
     /// The inbound message, the session's name or the text of a note.
     pub body: &'a [u8],
-    /// What went out because of it.
+    /// The messages sent because of it.
     pub effects: Effects<'a>,
 }
 
@@ -57,7 +57,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The name of its session, when the record is one that tells it.
+    /// The name of its session, when the record carries it.
     #[must_use]
     pub fn session_name(&self) -> Option<&'a str> {
         match self.kind {
@@ -68,7 +68,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// The messages that went out in one record, in the order of their writing.
+/// The messages that were sent in one record, in the order of their writing.
 #[derive(Clone, Copy, Debug)]
 pub struct Effects<'a> {
     bytes: &'a [u8],

@@ -1,4 +1,4 @@
-//! Notices files of the journal that somebody removes, replaces or truncates while it is in use.
+//! Detects journal files that are removed, replaced or truncated while in use.
 
 use crate::JournalError;
 use crate::disk::{DiskNews, WakeUp};
@@ -13,51 +13,51 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 /// Files looked at in one round: a journal may have thousands.
 const ROUND: usize = 64;
 
-/// What goes wrong with a journal's files while the journal itself still works.
+/// Faults of a journal's files while the journal itself still works.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Trouble {
     /// Old segments that no session needs could not be retired.
     NotRetired {
-        /// What went wrong.
+        /// The error.
         error: String,
     },
     /// The state of the application could not be written into a checkpoint.
     NotFolded {
-        /// What went wrong.
+        /// The error.
         error: String,
     },
     /// A checkpoint could not be used at the start: an older one was, or none.
     NotRecalled {
         /// Its file.
         file: String,
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
     /// The next segment could not be made ahead of its use.
     NotMade {
-        /// What went wrong.
+        /// The error.
         error: String,
     },
     /// The next segment has been made after [`Trouble::NotMade`].
     Made,
     /// Messages that the journal has could not be read.
     NotRead {
-        /// What went wrong.
+        /// The error.
         error: String,
     },
-    /// Somebody removed, replaced or truncated a file.
+    /// A file was removed, replaced or truncated.
     Altered {
         /// Its path.
         file: String,
-        /// What happened to it.
+        /// The change to it.
         how: Alteration,
         /// Further files that it happened to at the same time.
         more: usize,
     },
 }
 
-/// What went wrong and was not told yet.
+/// Errors that were not reported yet.
 #[derive(Debug)]
 pub(super) enum Untold {
     /// Old segments could not be retired.
@@ -66,7 +66,7 @@ pub(super) enum Untold {
     Reading(JournalError),
 }
 
-/// What somebody did to a file that is in use.
+/// A change to a file that is in use.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Alteration {
     /// It is no longer there under its name.
@@ -85,29 +85,32 @@ pub enum Alteration {
 impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotRetired { error } => write!(f, "old segments of the journal stay: {error}"),
+            Self::NotRetired { error } => {
+                write!(f, "old segments of the journal were not removed: {error}")
+            }
             Self::NotFolded { error } => write!(
                 f,
-                "no checkpoint of the application's state was made: {error}; nothing is lost: its notes stay \
-                 in the journal until one is"
+                "no checkpoint of the application's state was made: {error}; nothing is lost: its notes stay in \
+                 the journal until one is made"
             ),
             Self::NotRecalled { file, why } => write!(
                 f,
-                "checkpoint {file} was not used: {why}; the state was made from what is before it and the \
-                 notes behind that; nothing is lost"
+                "checkpoint {file} was not used: {why}; the state was recovered from an earlier checkpoint \
+                 or from the notes alone; nothing is lost"
             ),
             Self::NotMade { error } => write!(
                 f,
-                "the journal's next segment could not be made ahead: {error}; this is tried again every few \
-                 seconds; when the current segment is full and there is still none, the engine stops, \
-                 nothing is lost, and it can be started again: free disk space or mend the cause now"
+                "the journal's next segment could not be made ahead: {error}; it is retried every few \
+                 seconds; if the current segment fills up first, the engine stops without loss and can be \
+                 restarted: free disk space or fix the cause now"
             ),
             Self::Made => {
-                f.write_str("the journal's next segment has been made: the journal goes on")
+                f.write_str("the journal's next segment has been made: the journal continues")
             }
             Self::NotRead { error } => write!(
                 f,
-                "stored messages could not be read: {error}; no gap fill takes their place; whoever asks for                  them again gets them as soon as that can be: put the file back, or raise the limit"
+                "stored messages could not be read: {error}; no gap fill is sent for them; a further \
+                 ResendRequest gets them once they can be read: restore the file, or raise the limit"
             ),
             Self::Altered { file, how, more } => {
                 write!(f, "journal file {file} {how}")?;
@@ -115,8 +118,8 @@ impl fmt::Display for Trouble {
                     write!(f, ", and so were {more} more files")?;
                 }
                 f.write_str(
-                    " while the engine runs: what is in it will be missing after a restart; stop the \
-                     engine, then put back a copy or run `fixwire journal salvage`",
+                    " while the engine runs: its contents will be missing after a restart; stop the \
+                     engine, then restore a copy or run `fixwire journal salvage`",
                 )
             }
         }
@@ -133,13 +136,13 @@ impl fmt::Display for Alteration {
     }
 }
 
-/// Lets this process say why it ends, instead of only ending, when somebody truncates a file of this
-/// journal that is in use: one line on the standard error stream, and exit code 1. For programs, which
+/// Lets this process say why it ends, instead of only ending, when a file of this journal is truncated
+/// while in use: one line on the standard error stream, and exit code 1. For programs, which
 /// alone may decide what a signal does.
 ///
 /// # Errors
 ///
-/// What the system answers.
+/// The system's error.
 pub fn end_on_truncation(directory: &Path) -> io::Result<()> {
     let name = directory.display().to_string();
     let name = name.escape_debug();
@@ -175,7 +178,7 @@ impl Watched {
     }
 }
 
-/// What the threads of a journal's directory tell its owner. One owner, any number of threads.
+/// News from the threads of a journal's directory to its owner. One owner, any number of threads.
 #[derive(Default)]
 pub(super) struct News {
     is_there: AtomicBool,
@@ -201,7 +204,7 @@ impl News {
         self.is_there.load(Ordering::Relaxed)
     }
 
-    /// What happened since the last call.
+    /// News since the last call.
     pub(super) fn take(&self) -> DiskNews {
         self.is_there.store(false, Ordering::SeqCst);
         DiskNews {
@@ -270,8 +273,8 @@ impl News {
         locked(&self.files).retain(|file| file.number == 0 || !which(file.number));
     }
 
-    /// Looks at some of the files, from place `from` on and always at the newest, and tells what is
-    /// wrong with them; answers where to go on. Each file is told once.
+    /// Checks some of the files, from place `from` on and always the newest, and reports what is
+    /// wrong with them; answers where to go on. Each file is reported once.
     pub(super) fn look(&self, from: usize) -> usize {
         let all = locked(&self.files).clone();
         let from = if from < all.len() { from } else { 0 };
@@ -302,7 +305,7 @@ impl News {
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nobody panics while holding it.
+    // No thread panics while holding it.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

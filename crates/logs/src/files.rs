@@ -219,7 +219,7 @@ pub(super) fn is_heartbeat(message: &[u8]) -> bool {
     message.split(|byte| *byte == 1).nth(2) == Some(b"35=0")
 }
 
-/// What the files of a session begin with. A name that is no session's leads to no other folder either.
+/// The name prefix of a session's files. A name that is not a session's leads to no other folder either.
 fn stem(session: &str, layout: Family) -> String {
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') {

@@ -1,4 +1,4 @@
-//! Lines of a log, as each engine writes them.
+//! Formats the lines of a log as each engine writes them.
 
 use std::io::Write;
 
@@ -43,7 +43,7 @@ impl Lines {
         out.push(b'\n');
     }
 
-    /// The moment and what stands between it and the text.
+    /// The time and the separator before the text.
     fn moment(&mut self, wall: Timestamp, out: &mut Vec<u8>) {
         let (precision, between) = match self.layout {
             Family::Quickfix => (Precision::Nanos, " : "),
@@ -64,8 +64,8 @@ impl Lines {
     }
 }
 
-/// Writes text that never leaves its line and never speaks to a terminal: control characters, and bytes
-/// that are no character, as `\xNN`.
+/// Writes text that stays on its line and sends nothing to a terminal: control characters, and bytes
+/// that are not characters, as `\xNN`.
 pub(super) fn write_safe(bytes: &[u8], keep_soh: bool, out: &mut Vec<u8>) {
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {

@@ -32,7 +32,7 @@ pub struct SqlLog {
     /// Table of the messages that came in: letters, digits and `_`; for PostgreSQL perhaps behind a
     /// schema and a dot.
     pub incoming_table: String,
-    /// Table of the messages that went out; it may be the same one.
+    /// Table of the sent messages; it may be the same one.
     pub outgoing_table: String,
     /// Table of the events.
     pub event_table: String,
@@ -49,7 +49,7 @@ enum Database<'a> {
 }
 
 impl SqlLog {
-    /// A log with heartbeats in the tables that QuickFIX has when nobody says others.
+    /// A log with heartbeats in the tables that QuickFIX uses by default.
     pub fn new(database: impl Into<String>) -> Self {
         Self {
             database: database.into(),
@@ -81,9 +81,7 @@ impl SqlLog {
             .iter()
             .any(|it| it.eq_ignore_ascii_case(&self.event_table))
         {
-            return Err(LogError(
-                "messages and events need tables of their own".into(),
-            ));
+            return Err(LogError("messages and events need separate tables".into()));
         }
         database.compiled_in(cfg!(feature = "sqlite"), cfg!(feature = "postgresql"))?;
         #[cfg(feature = "postgresql")]

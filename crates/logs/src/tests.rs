@@ -1,4 +1,4 @@
-//! What a log in files has after faults, restarts and removed segments.
+//! File logs after faults, restarts and removed segments.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -48,7 +48,7 @@ fn wait_report(feed: &Feed) -> Event {
             Some(event) => break event,
             None => thread::yield_now(),
         }
-        assert!(began.elapsed() < PATIENCE, "nothing is told");
+        assert!(began.elapsed() < PATIENCE, "no event is reported");
     }
 }
 
@@ -186,7 +186,7 @@ fn what_is_committed_is_logged_once_over_segments_and_restarts() {
     let feed = world.feed();
     (0..100).for_each(|_| world.trade());
     drop(feed);
-    // What nobody logs is caught up with.
+    // Records that are not logged are skipped.
     (0..50).for_each(|_| world.trade());
     let feed = world.feed();
     (0..50).for_each(|_| world.trade());

@@ -1,4 +1,4 @@
-//! A host around another one, for those that measure, or do wrong on purpose.
+//! Wraps a host in another one, for measurements and for injected faults.
 
 use std::io;
 use std::net::SocketAddr;

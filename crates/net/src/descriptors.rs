@@ -1,4 +1,4 @@
-//! File descriptors: how many the settings may need, and what does without when they run short.
+//! File descriptors: how many the settings may need, and what goes without when they run short.
 //!
 //! The system numbers descriptors from zero and takes the lowest free one, so the number of a new one
 //! says how few are left below the limit. The last ones are kept for what the engine cannot do without:
@@ -41,7 +41,7 @@ pub fn raise_limit() -> io::Result<u64> {
     Ok(limit())
 }
 
-/// What a descriptor is for.
+/// The purpose of a descriptor.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Purpose {
     /// A connection that was accepted or is made.
@@ -76,7 +76,7 @@ pub fn last_for(purpose: Purpose, limit: u64) -> u64 {
 /// The settings may need more descriptors than there are.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Shortage {
-    /// What they may need, with what is kept for the journal.
+    /// The number they may need, with what is kept for the journal.
     pub needed: u64,
     /// The limit.
     pub limit: u64,
@@ -99,7 +99,7 @@ impl fmt::Display for Shortage {
             "these settings may need {needed} open files and sockets, and the limit is {limit}: "
         )?;
         match self.configured_fit {
-            true => write!(f, "templates make at most {dynamic} sessions")?,
+            true => write!(f, "templates can create at most {dynamic} sessions")?,
             false => f.write_str("not all sessions can be connected at once")?,
         }
         f.write_str("; raise it (LimitNOFILE= of the service, or ulimit -n)")

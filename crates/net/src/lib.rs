@@ -34,7 +34,7 @@ pub struct ConnId(pub u32);
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ListenerId(pub u32);
 
-/// What the engine's thread does in a turn that found no work.
+/// How the engine's thread waits in a turn that found no work.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Wait {
     /// Looks again at once: the shortest response, and one core kept busy.
@@ -46,20 +46,20 @@ pub enum Wait {
     Block,
 }
 
-/// What [`Host::poll`] found.
+/// Results of [`Host::poll`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Ready {
-    /// Somebody may want to connect.
+    /// A connection may be waiting.
     Accept(ListenerId),
     /// [`Host::read`] may have something, the end of the stream and errors included.
     Read(ConnId),
     /// A connection whose last write was cut short takes more.
     Write(ConnId),
-    /// A dialled connection stands or has failed: [`Host::dialled`] tells.
+    /// A dialled connection is established or has failed: [`Host::dialled`] reports it.
     Dialled(ConnId),
 }
 
-/// What a session wants of its socket.
+/// Socket options of a session.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct SocketOptions {
     /// TCP_NODELAY.
@@ -81,7 +81,7 @@ pub struct SocketOptions {
 }
 
 impl SocketOptions {
-    /// Sets all but TCP_NODELAY and SO_BUSY_POLL, which belong to a connection that stands.
+    /// Sets all but TCP_NODELAY and SO_BUSY_POLL, which belong to an established connection.
     fn set(&self, socket: &socket2::Socket) -> io::Result<()> {
         if let Some(bytes) = self.send_buffer {
             socket.set_send_buffer_size(bytes)?;
@@ -140,17 +140,17 @@ pub struct Dial<'a> {
     pub options: &'a SocketOptions,
 }
 
-/// What is known of the other end of a connection beside the address it came from.
+/// Facts about the other end of a connection beside the address it came from.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Peer<'a> {
-    /// The client that a balancer has told of, if it named one; the outer `None` while its PROXY
+    /// The client that a load balancer has named, if any; the outer `None` while its PROXY
     /// header has not come.
     pub announced: Option<Option<SocketAddr>>,
     /// Its certificate, once TLS has verified it.
     pub certificate: Option<&'a PeerCertificate>,
 }
 
-/// What the engine has just done, for [`Host::mark`].
+/// The engine's last action, for [`Host::mark`].
 ///
 /// ```text
 /// a message is received:          Parsed > Checked > Answered > Sealed > Journalled
@@ -168,7 +168,7 @@ pub enum Mark<'a> {
     Checked,
     /// The application has returned.
     Answered,
-    /// Sealed the messages that stand in the outbox from this entry on.
+    /// Sealed the messages in the outbox from this entry on.
     Sealed(&'a Outbox, usize),
     /// Appended their record to the journal.
     Journalled,
@@ -191,14 +191,14 @@ pub trait Host {
         transport: &Transport,
     ) -> io::Result<(ListenerId, SocketAddr)>;
 
-    /// Takes one waiting connection; `None` when nobody waits.
+    /// Accepts one waiting connection; `None` when none waits.
     ///
     /// # Errors
     ///
     /// The system's, for example too many open files. The listener stays usable.
     fn accept(&mut self, listener: ListenerId) -> io::Result<Option<(ConnId, SocketAddr)>>;
 
-    /// Starts to connect; [`Ready::Dialled`] follows when the way to the peer stands, proxy and TLS
+    /// Starts to connect; [`Ready::Dialled`] follows when the connection is established, proxy and TLS
     /// included.
     ///
     /// # Errors
@@ -206,7 +206,7 @@ pub trait Host {
     /// When it cannot even start.
     fn dial(&mut self, to: &Dial<'_>) -> io::Result<ConnId>;
 
-    /// What became of [`dial`](Host::dial): the peer's address. After an error the connection must
+    /// Result of [`dial`](Host::dial): the peer's address. After an error the connection must
     /// still be closed.
     ///
     /// # Errors
@@ -214,7 +214,7 @@ pub trait Host {
     /// Why there is no connection; `WouldBlock` when that is not yet known.
     fn dialled(&mut self, conn: ConnId) -> io::Result<SocketAddr>;
 
-    /// What is known of the other end beside the address that [`accept`](Host::accept) or
+    /// Facts about the other end beside the address that [`accept`](Host::accept) or
     /// [`dialled`](Host::dialled) gave.
     fn peer(&self, conn: ConnId) -> Peer<'_> {
         let _ = conn;
@@ -257,7 +257,7 @@ pub trait Host {
     fn hold(&mut self, _conn: ConnId, _held: bool) {}
 
     /// A message of a session has been handled: the record of it and of what it caused is committed, and
-    /// nothing of that has been written yet. What it caused stands in the outbox from entry `from` on. For hosts
+    /// nothing of that has been written yet. The messages it caused are in the outbox from entry `from` on. For hosts
     /// that measure.
     #[inline]
     fn handled(&mut self, _message: &Message<'_>, _outbox: &Outbox, _from: usize) {}

@@ -1,4 +1,4 @@
-//! Addresses that begin with the same bits, and lists of them.
+//! IP networks: addresses with the same prefix, and lists of them.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -30,7 +30,7 @@ impl Network {
     }
 }
 
-/// What is neither an address nor a network.
+/// Text that is neither an address nor a network.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct NetworkError;
 

@@ -3,7 +3,7 @@
 //! An engine that never sleeps and has few connections does not ask which of them is readable: it
 //! reads them all each turn, one system call between the peer's bytes and the parser. The poller does
 //! not even know these connections, which saves its work for each packet; it is asked every
-//! [`DIRECT_TURNS`] turns for new connections. Otherwise one poll a turn tells who is ready.
+//! [`DIRECT_TURNS`] turns for new connections. Otherwise one poll a turn reports who is ready.
 
 mod announce;
 mod dial;
@@ -70,7 +70,7 @@ pub struct Os {
     hot: Vec<ConnId>,
     /// Connections whose last write was cut short and that take more now.
     unblocked: Vec<ConnId>,
-    /// Dialled connections whose outcome is not told yet.
+    /// Dialled connections whose outcome is not reported yet.
     outcomes: Vec<ConnId>,
     /// Dialled connections that wait until their peers have ended the handshake, and how long at most.
     pausing: Vec<(ConnId, Instant)>,
@@ -79,7 +79,7 @@ pub struct Os {
     untaken: Vec<ConnId>,
     waste: Waste,
     resolver: Resolver,
-    /// Tells a connection from an earlier one with its index.
+    /// Distinguishes a connection from an earlier one with its index.
     generation: u32,
 }
 
@@ -95,7 +95,7 @@ struct Socket {
     link: Link,
     generation: u32,
     readable: bool,
-    /// Nobody wants to read it now.
+    /// It is not to be read now.
     held: bool,
     /// The peer will send no more: a short read is not the last one.
     ending: bool,
@@ -117,7 +117,7 @@ enum Link {
         others: Vec<SocketAddr>,
         plan: Box<Plan>,
     },
-    /// A dialled connection on its way through a proxy or a handshake; true when it is there.
+    /// A dialled connection in its proxy or TLS handshake; true when it is established.
     Settling(Box<Guarded>, SocketAddr, bool),
     Open(TcpStream),
     /// Open, with a PROXY header to come or with TLS.
@@ -205,7 +205,7 @@ impl Os {
         self.never_sleeps && self.open.len() <= DIRECT_CONNECTIONS
     }
 
-    /// A connection stands: from now on it is read.
+    /// A connection is established: from now on it is read.
     fn opened(&mut self, conn: ConnId) -> io::Result<()> {
         self.open.push(conn);
         self.heat(conn);
@@ -218,7 +218,7 @@ impl Os {
         Ok(())
     }
 
-    /// Tells the poller of an open connection; it answers at once what has arrived before.
+    /// Registers an open connection with the poller; it reports at once what has arrived before.
     fn watch(&mut self, conn: ConnId) -> io::Result<()> {
         let Self { poll, sockets, .. } = self;
         if let Some(Some(socket)) = sockets.get_mut(conn.0 as usize)

@@ -19,9 +19,9 @@ pub struct Transport {
     /// Certificates of which the peer must show one. Empty takes any that `tls` accepts.
     pub certificates: Vec<Pin>,
     /// Load balancers in front of an acceptor. With any, every connection has to come from one of
-    /// them and begin with a PROXY header, version 1 or 2, that tells the client's address.
+    /// them and begin with a PROXY header, version 1 or 2, that names the client's address.
     pub balancers: Vec<Network>,
-    /// What an initiator connects through.
+    /// The proxy of an initiator.
     pub proxy: Option<Proxy>,
     /// The local address of an initiator, for each of its hosts; port 0 lets the system choose. Hosts
     /// beyond the end have the last one. Empty leaves it to the system.
@@ -97,7 +97,7 @@ pub enum HostPolicy {
 /// A proxy between an initiator and its peer.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Proxy {
-    /// What it speaks.
+    /// Its protocol.
     pub kind: ProxyKind,
     /// Its host name or address.
     pub host: String,
@@ -109,7 +109,7 @@ pub struct Proxy {
     pub password: Password,
 }
 
-/// What a proxy speaks.
+/// Protocol of a proxy.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ProxyKind {
     /// `CONNECT` of HTTP 1.0, with Basic credentials.

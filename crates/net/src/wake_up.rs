@@ -1,4 +1,4 @@
-//! How other threads wake the engine.
+//! Wakes the engine from other threads.
 
 use std::sync::Arc;
 

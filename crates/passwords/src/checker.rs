@@ -1,4 +1,4 @@
-//! The threads that compare passwords and store new ones.
+//! The threads that verify passwords and store new ones.
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use crate::users::{Users, hash};
 /// Comparisons at once.
 const THREADS: usize = 2;
 
-/// Wakes whoever waits for an answer; called from the threads.
+/// Wakes those that wait for an answer; called from the threads.
 type WakeUp = Arc<dyn Fn() + Send + Sync>;
 
 /// Something to do for a user, elsewhere.
@@ -20,7 +20,7 @@ pub struct Question {
     task: Task,
 }
 
-/// What is to be done. Comparing changes nothing: whether the new password is stored is decided when
+/// The work to do. Comparing changes nothing: whether the new password is stored is decided when
 /// nothing else keeps the Logon from being accepted.
 enum Task {
     /// Compares the password; the other is NewPassword(925).
@@ -29,7 +29,7 @@ enum Task {
     Store(String),
 }
 
-/// What came of a [`Question`].
+/// The answer to a [`Question`].
 pub enum PasswordAnswer {
     /// The password is right, and so is what is stored.
     Right,
@@ -94,7 +94,7 @@ impl Checker {
             let (queue, answer, wake_up) =
                 (Arc::clone(&queue), answer.clone(), Arc::clone(wake_up));
             let compare = move || compare(&queue, &answer, &wake_up);
-            // Without a thread nobody answers, and whoever waits is closed when its time is over.
+            // Without a thread there is no answer, and a waiting connection is closed when its time is over.
             let _ = fixwire_threads::spawn("fixwire-password", compare);
         }
         Self {
@@ -105,7 +105,7 @@ impl Checker {
         }
     }
 
-    /// Asks. Answers the ticket that comes back with the answer; `None` when too many wait already.
+    /// Asks. Answers the ticket that is returned with the answer; `None` when too many wait already.
     pub fn ask(&mut self, question: Question) -> Option<u64> {
         let ticket = self.tickets + 1;
         self.questions.try_send((ticket, question)).ok()?;
@@ -114,7 +114,7 @@ impl Checker {
         Some(ticket)
     }
 
-    /// The next answer with its ticket, if one is there.
+    /// The next answer with its ticket, if available.
     #[inline]
     pub fn answer(&mut self) -> Option<(u64, PasswordAnswer)> {
         if self.open == 0 {
@@ -149,7 +149,7 @@ mod tests {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     use std::time::{Duration, Instant};
 
-    /// T6: a change stands in the file, whole, and with its mode.
+    /// T6: the file contains a change, whole, and with its mode.
     #[test]
     fn a_new_password_replaces_the_old_one_in_the_file() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Passwords: kept as argon2id hashes, compared by threads of their own.
+//! Passwords: stored as argon2id hashes, verified by separate threads.
 //!
 //! A comparison takes milliseconds and megabytes on purpose, so it never runs on the thread that asks, and
 //! never more than two run at once. An unknown user costs the same.

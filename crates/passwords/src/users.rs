@@ -37,13 +37,13 @@ pub struct Users {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum UsersError {
-    /// There is no user.
+    /// The file lists no user.
     Empty,
     /// The line, counted from 1, is not `name:hash`.
     Line(usize),
-    /// The user stands in two lines.
+    /// The user is listed twice.
     Twice(String),
-    /// The hash of this user is no PHC string of argon2id.
+    /// The hash of this user is not a PHC string of argon2id.
     NotAHash(String),
     /// The hash of this user is too cheap to guess, or costs too much: memory in KiB and passes.
     Cost(String, u32, u32),
@@ -56,9 +56,9 @@ pub enum UsersError {
 impl fmt::Display for UsersError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Empty => f.write_str("there is no user in it"),
+            Self::Empty => f.write_str("it lists no user"),
             Self::Line(line) => write!(f, "line {line} is not name:hash"),
-            Self::Twice(name) => write!(f, "the user {} stands there twice", name.escape_debug()),
+            Self::Twice(name) => write!(f, "duplicate user {}", name.escape_debug()),
             Self::NotAHash(name) => write!(
                 f,
                 "the hash of user {} is not one of argon2id ($argon2id$v=19$...): \
@@ -74,7 +74,7 @@ impl fmt::Display for UsersError {
             Self::Io(error) => write!(f, "cannot read it: {error}"),
             Self::Exposed(mode) => write!(
                 f,
-                "its mode is {:03o}: others may read it; say chmod 600",
+                "its mode is {:03o}: other users can read it; run chmod 600",
                 mode & 0o777
             ),
         }
@@ -84,11 +84,11 @@ impl fmt::Display for UsersError {
 impl std::error::Error for UsersError {}
 
 impl Users {
-    /// One user. An empty name stands for any Username(553), and for none.
+    /// One user. An empty name matches any Username(553), and a missing one.
     ///
     /// # Errors
     ///
-    /// A hash that is no argon2id PHC string, or one that is too cheap.
+    /// A hash that is not an argon2id PHC string, or one that is too cheap.
     pub fn one(name: &[u8], hash: &str) -> Result<Self, UsersError> {
         check_hash(name, hash)?;
         Ok(Self {
@@ -97,7 +97,7 @@ impl Users {
         })
     }
 
-    /// The users of a file. A NewPassword(925) of a Logon is written back to it, whatever stands there then:
+    /// The users of a file. A NewPassword(925) of a Logon is written back to it, whatever the file contains then:
     /// sessions with one file share one of these.
     ///
     /// # Errors
@@ -217,7 +217,7 @@ pub fn hash(password: &[u8]) -> io::Result<String> {
         .map_err(|error| io::Error::other(error.to_string()))
 }
 
-/// Writes a file beside, syncs it and gives it the name: whoever reads sees the old or the new one.
+/// Writes a temporary file, syncs it and renames it: a reader sees the old or the new one.
 fn replace(path: &Path, hashes: &BTreeMap<Vec<u8>, String>) -> io::Result<()> {
     let mut text = Vec::new();
     for (name, hash) in hashes {

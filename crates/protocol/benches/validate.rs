@@ -1,4 +1,4 @@
-//! What does it cost to hold an order against the dictionary?
+//! What does it cost to validate an order against the dictionary?
 //!
 //! Input: the `NewOrderSingle` of 22 fields that the order-to-report benchmark sends, and a market
 //! data snapshot with 20 entries. Both are hot in cache, so these are floors. Allocations are counted

@@ -1,4 +1,4 @@
-//! What a user of the engine writes.
+//! The [`Application`] trait: callbacks that a user of the engine implements.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -8,17 +8,17 @@ use crate::session::Config;
 use crate::{AdminOut, Hangup, Ledger, Message, Now, Outbox, SessionId, Tag, Timestamp, tag};
 
 /// A program above the sessions. All methods run on the engine's thread, and may write messages for
-/// any session into the outbox; each gets its number and header when the method returns. A session is logged out
-/// by [`Outbox::log_out`]. What is handed to it again
+/// any session into the outbox; each gets its MsgSeqNum and header when the method returns. A session is logged out
+/// by [`Outbox::log_out`]. Which callbacks are repeated
 /// after a crash, and how it stays exact, is in `docs/guide/applications.md`.
 pub trait Application {
-    /// An application message in sequence. What it writes is committed in one journal record with
+    /// An application message in sequence. Messages and notes written here are committed in one journal record with
     /// the message that caused it.
     ///
     /// # Errors
     ///
     /// A [`Refusal`] makes the session answer with the Reject or BusinessMessageReject that it names;
-    /// what was written before it is kept.
+    /// messages written before it are kept.
     fn on_message(
         &mut self,
         now: Now,
@@ -27,14 +27,14 @@ pub trait Application {
         outbox: &mut Outbox,
     ) -> Result<(), Refusal>;
 
-    /// A frame of a [link](SessionId::of_link), whole and with a right check sum: length field, check sum and
-    /// all. What it writes is committed in one journal record with it, as with
+    /// A frame of a [link](SessionId::of_link), whole and with a valid check sum: length field, check sum and
+    /// all. Frames and notes written here are committed in one journal record with it, as with
     /// [`on_message`](Self::on_message).
     ///
     /// # Errors
     ///
-    /// A [`Hangup`] ends the connection: what was written before it is kept, and still leaves if the socket
-    /// takes it; frames behind this one are not given.
+    /// A [`Hangup`] ends the connection: frames written before it are kept, and still sent if the socket
+    /// accepts them; frames behind this one are not given.
     fn on_frame(
         &mut self,
         _now: Now,
@@ -42,16 +42,16 @@ pub trait Application {
         _frame: &[u8],
         _outbox: &mut Outbox,
     ) -> Result<(), Hangup> {
-        Err(Hangup("the application takes no frames"))
+        Err(Hangup("the application does not handle frames"))
     }
 
     /// A [link](SessionId::of_link) is connected, or no longer: [`Link`]. Frames for a link that is not
-    /// connected are not sent, and an event counts them. When the process is killed nobody calls this: what
-    /// had left by then only the peer knows, and the application has its notes.
+    /// connected are not sent, and an event counts them. There is no call when the process is killed: only the
+    /// peer knows which frames it received, and the application has its notes.
     fn on_link(&mut self, _now: Now, _session: SessionId, _link: Link, _outbox: &mut Outbox) {}
 
-    /// An application message that this session has had before: its MsgSeqNum was counted long ago, and
-    /// PossDupFlag(43) says that the peer knows. Called when the session's setting asks for it
+    /// A possible duplicate of an application message already received: its MsgSeqNum was counted before, and
+    /// PossDupFlag(43) is set. Called when the session's setting asks for it
     /// ([`Config::deliver_poss_dups`](crate::session::Config::deliver_poss_dups)); to act on it as on a
     /// new one would be to act twice.
     fn on_poss_dup(
@@ -64,13 +64,13 @@ pub trait Application {
     }
 
     /// An admin message, MsgType 0 to 5 or A, of a session is about to get its MsgSeqNum and SendingTime,
-    /// which `message` has already: the place to sign a Logon, or to add fields that a peer asks for. Called
-    /// for each: Logons of every kind, Heartbeats, Logouts, gap fills. What may not be changed is refused,
+    /// which `message` has already: the place to sign a Logon, or to add fields that a peer requires. Called
+    /// for each: Logons of every kind, Heartbeats, Logouts, gap fills. A field that may not be changed is refused,
     /// with an event. Not called for a Reject that is resent.
     fn on_admin_out(&mut self, _now: Now, _session: SessionId, _message: &mut AdminOut<'_>) {}
 
     /// An admin message that has arrived and that the session has acted on, once: one above a gap when its
-    /// turn comes, a Logon when it has passed every check. Called before the method for what it has caused,
+    /// turn comes, a Logon when it has passed every check. Called before the methods for its effects,
     /// [`on_logon`](Self::on_logon) and [`on_reject`](Self::on_reject); one that was rejected goes to
     /// [`on_reject_sent`](Self::on_reject_sent) instead. A Logout that answers our Logon is shown too.
     fn on_admin(
@@ -83,8 +83,8 @@ pub trait Application {
     }
 
     /// The peer has rejected a message of ours with a Reject(3). `refused` is the message that
-    /// RefSeqNum(45) names, as it was sent, for a [`Decoder`](crate::Decoder); `None` when none of this
-    /// number is stored, or an earlier Reject was about this number or a later one. It may be one of the
+    /// RefSeqNum(45) names, as it was sent, for a [`Decoder`](crate::Decoder); `None` when none with this
+    /// MsgSeqNum is stored, or an earlier Reject referred to this MsgSeqNum or a later one. It may be one of the
     /// session's own, such as a ResendRequest.
     fn on_reject(
         &mut self,
@@ -97,7 +97,7 @@ pub trait Application {
     }
 
     /// The session has rejected a message of its peer, which is logged on, with a Reject(3), which is
-    /// written already: the message never gets to the application. Not called for garbled messages.
+    /// written already: the application does not receive the message. Not called for garbled messages.
     fn on_reject_sent(
         &mut self,
         _now: Now,
@@ -107,16 +107,16 @@ pub trait Application {
     ) {
     }
 
-    /// Whether a stored application message is sent again to a peer that asks for it; when it is not, a
-    /// gap fill stands in its place. `stored` is the message as it was sent first, for a
-    /// [`Decoder`](crate::Decoder). Asked for each message that the session's settings let it repeat,
-    /// and once more when there was no room for it.
+    /// Whether a stored application message is resent to a peer that asks for it; when it is not, a
+    /// gap fill replaces it. `stored` is the message as it was sent first, for a
+    /// [`Decoder`](crate::Decoder). Asked for each message that the session's settings allow to be resent,
+    /// and again when the outbox had no room for it.
     fn on_resend(&mut self, _now: Now, _session: SessionId, _stored: &[u8]) -> bool {
         true
     }
 
-    /// At start, before anything else: a note that was kept by [`Outbox::note`] and when that was. Called
-    /// for each note that the journal has, in their order. An application that keeps a note of whatever
+    /// At start, before anything else: a note that was kept by [`Outbox::note`], and its time. Called
+    /// for each note in the journal, in order. An application that keeps a note of whatever
     /// changes its state has that state again.
     fn on_note(&mut self, _at: Timestamp, _note: &[u8]) {}
 
@@ -132,10 +132,10 @@ pub trait Application {
     ///
     /// # Errors
     ///
-    /// What is wrong with it, as a sentence. The checkpoint before it is tried on what is left of this
-    /// application, which an error therefore must not have changed.
+    /// The fault, as a sentence. Then the previous checkpoint is tried on the same application, so an
+    /// error must leave its state unchanged.
     fn on_checkpoint(&mut self, _version: u32, _state: &[u8]) -> Result<(), String> {
-        Err("the application takes no checkpoints".into())
+        Err("the application does not support checkpoints".into())
     }
 
     /// [`Ledger::hash`] of the state. A clean stop keeps it in the journal, and the ledger that is made of
@@ -144,7 +144,7 @@ pub trait Application {
         None
     }
 
-    /// A peer asks to log on with a Logon that the session would take: its CompIDs, numbers, times and
+    /// A peer asks to log on with a Logon that the session would accept: its CompIDs, sequence numbers, times and
     /// the password of the settings are right. Asked once for each; the place to look a user up.
     ///
     /// # Errors
@@ -170,8 +170,8 @@ pub trait Application {
     ) {
     }
 
-    /// A session that was logged on no longer is; its connection may be gone. `logout` is what the peer
-    /// said, if it sent a Logout.
+    /// A session has logged off; its connection may be closed. `logout` is the peer's Logout,
+    /// if it sent one.
     fn on_logout(&mut self, _now: Now, _session: SessionId, _logout: PeerLogout<'_>) {}
 
     /// A session that was logged on has lost its connection, with or without Logouts: the place to
@@ -187,24 +187,24 @@ pub trait Application {
     ) {
     }
 
-    /// The numbers of a session restart at 1, or an operator has set the next one to send to one that was given
-    /// out before: what was written for it while it had no connection, and was never sent, is void. What this writes is in the record of the restart. Called before
-    /// [`Application::on_logon`] when a Logon is the cause, and at the start where the process had ended in
-    /// the middle of a reset: what it then writes for a session that restarts after it is not sent, which an
-    /// event counts.
+    /// The sequence numbers of a session are reset to 1, or an operator has set the next one to send to one
+    /// that was used before: messages written for it while it had no connection, and never sent, are void.
+    /// Messages written here are in the record of the reset. Called before [`Application::on_logon`] when a
+    /// Logon is the cause, and at the start where the process had ended in the middle of a reset: a message
+    /// that it then writes for a session that is reset after it is not sent, which an event counts.
     fn on_reset(&mut self, _now: Now, _session: SessionId, _outbox: &mut Outbox) {}
 
-    /// A period of a session's schedule has begun, or ended. Between two periods nothing is kept for the
-    /// session: its numbers will restart. Every session counts as open until this says otherwise.
+    /// A trading session of the schedule has begun, or ended. Outside the schedule nothing is kept for the
+    /// session: its sequence numbers will be reset. Every session counts as open until this says otherwise.
     fn on_hours(&mut self, _now: Now, _session: SessionId, _open: bool) {}
 
-    /// A session was added while the engine runs, or has come back under its name. Ids of new ones
-    /// follow those that there are.
+    /// A session was added while the engine runs, or restored under its name. Ids of new ones
+    /// follow the existing ones.
     fn on_session_added(&mut self, _now: Now, _session: SessionId, _name: &str, _config: &Config) {}
 
     /// A command of the application's own, from an operator or another thread
-    /// (`Handle::command` of the engine): bytes of it in, `answer` out. The journal has a note of it already; what this
-    /// writes is committed before the answer is given. Whoever gets no answer asks again, so that a command
+    /// (`Handle::command` of the engine): bytes of it in, `answer` out. The journal already has a note of it; messages
+    /// written here are committed before the answer is given. A caller without an answer asks again, so a command
     /// that was carried out may come once more.
     ///
     /// # Errors
@@ -217,19 +217,19 @@ pub trait Application {
         _answer: &mut Vec<u8>,
         _outbox: &mut Outbox,
     ) -> Result<(), String> {
-        Err("the application takes no commands".into())
+        Err("the application does not support commands".into())
     }
 
-    /// A question of the application's own: as a command, but it changes nothing, and nothing is noted.
+    /// A query of the application's own: as a command, but it changes nothing, and nothing is noted.
     ///
     /// # Errors
     ///
     /// Why there is no answer, as a sentence.
     fn on_query(&self, _now: Now, _query: &[u8], _answer: &mut Vec<u8>) -> Result<(), String> {
-        Err("the application answers no queries".into())
+        Err("the application does not support queries".into())
     }
 
-    /// Whether it may go on after a panic in [`on_message`](Self::on_message): the engine takes back what
+    /// Whether it may go on after a panic in [`on_message`](Self::on_message): the engine discards what
     /// was written for that message, notes included, when a session's setting asks for it. An
     /// application whose state would then be ahead of its notes says no, and the engine refuses the
     /// setting.
@@ -237,8 +237,8 @@ pub trait Application {
         true
     }
 
-    /// For work that depends on time: called in every turn in which something happened, and when the
-    /// moment has come that it asked for. Answers that moment; `None` for never.
+    /// For work that depends on time: called in every turn in which something happened, and at the
+    /// time that it asked for. Answers the next such time; `None` for never.
     fn on_time(&mut self, _now: Now, _outbox: &mut Outbox) -> Option<crate::Mono> {
         None
     }
@@ -249,20 +249,20 @@ pub trait Application {
 pub struct OperatorCommand<'a> {
     /// The command itself.
     pub bytes: &'a [u8],
-    /// Who gives it: a user of the system, a program.
+    /// Who gives it: a user of the system, or a program.
     pub who: &'a str,
     /// The reason that was given; may be empty.
     pub why: &'a str,
 }
 
-/// What has happened to the connection of a link.
+/// Change of a link's connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Link {
-    /// It stands. The first frame that is written to it now is number 1, the next one number 2, and so on.
+    /// It is connected. The first frame that is written to it now is number 1, the next one number 2, and so on.
     Up,
     /// It has ended. Nothing that was written to it is ever sent on a later connection by itself.
     Down {
-        /// The number of the last frame of this connection that the system has wholly taken; 0 when it took none.
+        /// The number of the last frame of this connection that the system has wholly accepted; 0 for none.
         /// Frames up to it may have reached the peer; later ones have not, as wholes.
         written: u64,
     },
@@ -273,7 +273,7 @@ pub enum Link {
 pub enum Parting {
     /// Both sides have sent their Logout.
     LoggedOut,
-    /// Anything else: the line broke, the peer was silent or broke the rules.
+    /// Anything else: the connection broke, the peer was silent or violated the protocol.
     Lost,
 }
 
@@ -297,7 +297,7 @@ impl<'a> PeerLogout<'a> {
         self.0
     }
 
-    /// Its Text(58); empty when there is none.
+    /// Its Text(58); empty when missing.
     #[must_use]
     pub fn text(self) -> &'a [u8] {
         let text = self.0.and_then(|logout| logout.get(tag::TEXT));
@@ -305,7 +305,7 @@ impl<'a> PeerLogout<'a> {
     }
 }
 
-/// Why an application does not take a message.
+/// Why an application rejects a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -321,6 +321,6 @@ pub enum Refusal {
     ThrottleLimitExceeded,
     /// SessionRejectReason(373) = 5: the value of this tag is out of range.
     ValueOutOfRange(Tag),
-    /// SessionRejectReason(373) = 6: the value of this tag has the wrong form.
+    /// SessionRejectReason(373) = 6: the value of this tag has the wrong format.
     IncorrectDataFormat(Tag),
 }

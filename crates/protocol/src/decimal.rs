@@ -53,7 +53,7 @@ impl Decimal {
     ///
     /// # Errors
     ///
-    /// [`DecimalError::Form`] when it is no FIX float (SessionRejectReason(373) = 6),
+    /// [`DecimalError::Form`] when it is not a FIX float (SessionRejectReason(373) = 6),
     /// [`DecimalError::Range`] when it is one of more digits than fit; its bytes are still good to pass
     /// on.
     ///
@@ -229,8 +229,8 @@ impl fmt::Display for Decimal {
 impl fmt::Display for DecimalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Form => "not a number of digits and at most one point",
-            Self::Range => "more digits than a decimal holds",
+            Self::Form => "not a decimal: expected digits with at most one decimal point",
+            Self::Range => "decimal has too many digits",
         })
     }
 }

@@ -1,4 +1,4 @@
-//! The fields of a message, found in one pass.
+//! Decoder: splits a message into fields in one pass.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -11,10 +11,10 @@ use crate::dictionary::{Dictionary, Kind};
 use crate::message::{Field, Message, QUICK, SECRET, SECRETS, quick_bit};
 use crate::{SOH, Tag, value};
 
-/// What is wrong with the form of a field. The session answers with a Reject.
+/// A fault in the form of a field. The session answers with a Reject.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FieldFault {
-    /// What is wrong.
+    /// The fault.
     pub kind: FaultKind,
     /// The field's tag, where there is one.
     pub tag: Option<Tag>,
@@ -28,7 +28,7 @@ pub struct FieldFault {
 pub enum FaultKind {
     /// There is no `=` before the SOH; two SOH in a row are such a field.
     NoValue,
-    /// What stands before `=` is not a number of 1 to 9 digits without leading zeros:
+    /// The text before `=` is not a number of 1 to 9 digits without leading zeros:
     /// SessionRejectReason(373) = 0.
     BadTag,
     /// The length field says less or more than the data field behind it has.
@@ -61,9 +61,9 @@ impl fmt::Display for FieldFault {
         f.write_str(match self.kind {
             FaultKind::NoValue => "field without '='",
             FaultKind::BadTag => "tag is not a number",
-            FaultKind::BadDataLength => "data does not have the length stated",
+            FaultKind::BadDataLength => "data field does not match its length field",
             FaultKind::TooManyFields => "too many fields",
-            FaultKind::NoEnd => "last field is not ended",
+            FaultKind::NoEnd => "last field does not end with SOH",
         })
     }
 }
@@ -115,10 +115,10 @@ pub struct Decoder {
     tags: Tags,
 }
 
-/// What the decoder knows of tags.
+/// The decoder's table of tags.
 #[derive(Clone, Debug)]
 struct Tags {
-    /// For each small tag the bit that stands for it in [`Message`], or [`LENGTH`], or 0.
+    /// For each small tag its bit in [`Message`], or [`LENGTH`], or 0.
     marks: Box<[u32; MARKED]>,
     /// Length and data tags, sorted.
     pairs: Vec<(Tag, Tag)>,
@@ -243,7 +243,7 @@ struct Place {
     present: u32,
 }
 
-/// What stands behind a length field.
+/// The field behind a length field.
 enum Data {
     /// Another field than its data.
     None,
@@ -253,7 +253,7 @@ enum Data {
 }
 
 impl Tags {
-    /// Finds fields with short tags that are no length, as long as there is room. Where the first
+    /// Finds fields with short tags that are not length fields, as long as there is room. Where the first
     /// other one ends, or `None` at the end of the text.
     ///
     /// Nearly all fields are such, so this loop is kept small enough for registers.

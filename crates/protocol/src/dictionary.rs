@@ -1,6 +1,6 @@
-//! Which fields, values and messages a version of FIX has, and whether a message is one of them.
+//! The dictionary of a FIX version: fields, values and messages, and validation against it.
 //!
-//! A [`Dictionary`] is made once, at start, and then only read; [`validate`] holds messages against it.
+//! A [`Dictionary`] is made once, at start, and then only read; [`validate`] checks messages against it.
 //! Those of the standard are built in. Others are made in two ways, which the crate `fixwire-dictionary`
 //! does for files: [`mod@compile`] takes definitions by name, as a file has them, and [`mod@assemble`] takes
 //! those of a dictionary, changed.

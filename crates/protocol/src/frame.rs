@@ -1,13 +1,15 @@
-//! Messages out of a stream of bytes: where the next one begins and ends.
+//! Splits a byte stream into messages.
 //!
 //! A message is `8=FIX.n.m`, `9=` with the length of the body, the body beginning with `35=`, and
 //! `10=` with the sum of all bytes before it. Nothing else is looked at here.
+
+use core::fmt;
 
 use wide::u8x16;
 
 use crate::SOH;
 
-/// What a stream begins with.
+/// Result of looking at the start of a stream.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Frame {
     /// A message: `len` bytes behind `skip` bytes that belong to none.
@@ -26,10 +28,10 @@ pub enum Frame {
     Garbled {
         /// Bytes to drop: up to where the next message can begin.
         skip: usize,
-        /// What is wrong with it.
+        /// The fault.
         why: Garbled,
     },
-    /// A message longer than allowed, known from its BodyLength before its body is there. The stream
+    /// A message longer than allowed, known from its BodyLength before its body arrives. The stream
     /// cannot go on.
     TooLarge {
         /// Bytes before it that never become a message.
@@ -57,11 +59,25 @@ pub enum Garbled {
     Trailer,
     /// CheckSum(10) is not the sum of the bytes before it.
     CheckSum {
-        /// What the message says.
+        /// The stated value.
         stated: u16,
         /// The sum of its bytes.
         counted: u8,
     },
+}
+
+impl fmt::Display for Garbled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BeginString => f.write_str("invalid BeginString(8)"),
+            Self::BodyLength => f.write_str("invalid BodyLength(9)"),
+            Self::MsgType => f.write_str("the third field is not MsgType(35)"),
+            Self::Trailer => f.write_str("no CheckSum(10) where BodyLength(9) says"),
+            Self::CheckSum { stated, counted } => {
+                write!(f, "CheckSum(10) is {stated:03}, expected {counted:03}")
+            }
+        }
+    }
 }
 
 const BEGIN: &[u8; 5] = b"8=FIX";
@@ -78,7 +94,7 @@ const LENGTH_DIGITS: usize = 20;
 /// a message that arrives byte by byte costs no more than its length. `max_len` is the longest
 /// message allowed, in bytes.
 ///
-/// After garbled bytes the next message is looked for at the next `8=FIX`, wherever it stands. Only
+/// After garbled bytes the next message is searched at the next `8=FIX`, at any place. Only
 /// what BodyLength spans is skipped as a whole, whether the trailer behind it is wrong or missing: what
 /// a data field carries is not taken for a message. A BodyLength that reaches into the next message
 /// takes that one with it.
@@ -161,7 +177,7 @@ fn scan(bytes: &[u8], max_len: usize, summed: bool) -> Frame {
     }
 }
 
-/// Where the first `8=FIX`, or the part of one that the bytes end with, stands at or behind `from`.
+/// The offset of the first `8=FIX`, or of its beginning at the end of the bytes, at or behind `from`.
 #[cold]
 fn find_begin(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
@@ -192,7 +208,7 @@ fn measure(bytes: &[u8], max_len: usize) -> Result<usize, Stop> {
     expect(bytes, body_at, b"35=", Garbled::MsgType)?;
     let len = len as usize;
     let body_end = len - TRAILER;
-    // A wrong length shows as soon as one byte of the trailer is there.
+    // A wrong length shows as soon as one byte of the trailer has arrived.
     let trailer_at = body_end - 1;
     match expect(bytes, trailer_at, b"\x0110=", Garbled::Trailer) {
         Err(Stop::Garbled(_)) => return Err(Stop::NoTrailer(trailer_at)),

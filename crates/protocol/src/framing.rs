@@ -1,16 +1,16 @@
-//! Frames: messages of a protocol that is not FIX, each of which states its length.
+//! Framing of a non-FIX protocol whose messages state their length.
 //!
 //! ```text
 //!   0          length_at            length_at + length_bytes              length + adds
 //!   | ...      | length             | ...                   | check sum   |
 //! ```
 //!
-//! Where the length stands, what it counts, its bounds and the check sum are data, a [`Framing`]. What is
+//! The place of the length, what it counts, its bounds and the check sum are data, a [`Framing`]. The content
 //! inside a frame is the application's business.
 
 use core::fmt;
 
-/// How the frames of a protocol are told apart.
+/// How the frames of a protocol are delimited.
 ///
 /// ```
 /// use fixwire_protocol::framing::{FrameCheck, Framing};
@@ -41,11 +41,11 @@ pub struct Framing {
     pub least: usize,
     /// Bytes of the longest frame.
     pub most: usize,
-    /// What shows that a frame arrived as it was sent.
+    /// The checksum of a frame.
     pub check: FrameCheck,
 }
 
-/// What shows that a frame arrived as it was sent.
+/// The checksum of a frame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum FrameCheck {
     /// Nothing.
@@ -54,7 +54,7 @@ pub enum FrameCheck {
     SumOfBytes,
 }
 
-/// What a stream of frames begins with.
+/// Result of looking at the start of a stream of frames.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Framed {
     /// A frame of this many bytes.
@@ -70,7 +70,7 @@ pub enum Framed {
 pub enum BadFrame {
     /// The frame would be shorter than [`Framing::least`] or longer than [`Framing::most`].
     Length {
-        /// What the length says.
+        /// The length that the frame states.
         stated: u32,
         /// Bytes that the frame would have.
         bytes: u64,
@@ -81,7 +81,7 @@ pub enum BadFrame {
     },
     /// The check sum is not that of the bytes before it.
     CheckSum {
-        /// What the frame says.
+        /// The checksum that the frame states.
         stated: u8,
         /// The sum of its bytes.
         counted: u8,
@@ -99,7 +99,7 @@ pub enum FramingError {
     LengthBytes(usize),
     /// The shortest frame has no room for the length and the check sum.
     Least {
-        /// What it is.
+        /// The value.
         least: usize,
         /// Bytes of what every frame has.
         needed: usize,
@@ -136,7 +136,7 @@ impl Framing {
     }
 
     /// Finds the next frame in `bytes`, which begin where the last one ended. A length that cannot be is
-    /// known as soon as its bytes are there; the check sum when the frame is. Never waits for more than
+    /// known as soon as its bytes have arrived; the check sum when the frame has. Never waits for more than
     /// [`Framing::most`] bytes.
     #[inline]
     #[must_use]
@@ -172,7 +172,7 @@ impl Framing {
         }
     }
 
-    /// What the length says, when all of its bytes are there.
+    /// The stated length, when all of its bytes have arrived.
     #[inline]
     fn length(&self, bytes: &[u8]) -> Option<u32> {
         let end = self.length_at.checked_add(self.length_bytes)?;
@@ -204,7 +204,7 @@ impl fmt::Display for BadFrame {
                 most,
             } => write!(
                 f,
-                "length {stated} makes a frame of {bytes} bytes, but frames have {least} to {most}"
+                "length field {stated} gives a frame of {bytes} bytes, outside the limits {least} to {most}"
             ),
             Self::CheckSum { stated, counted } => {
                 write!(f, "checksum {stated}, expected {counted}")
@@ -221,7 +221,7 @@ impl fmt::Display for FramingError {
             Self::LengthBytes(bytes) => {
                 write!(
                     f,
-                    "the length of a frame has {bytes} bytes, but must have 1 to 4"
+                    "the length field of a frame has {bytes} bytes, but must have 1 to 4"
                 )
             }
             Self::Least { least, needed } => write!(
@@ -284,7 +284,7 @@ mod tests {
         };
         assert_eq!(
             why.to_string(),
-            "length 15 makes a frame of 18 bytes, but frames have 19 to 65538"
+            "length field 15 gives a frame of 18 bytes, outside the limits 19 to 65538"
         );
         let mut frame = tmp(&[1; 16]);
         frame[5] ^= 1;
@@ -336,7 +336,7 @@ mod tests {
         });
         assert_eq!(
             text,
-            "the length of a frame has 5 bytes, but must have 1 to 4"
+            "the length field of a frame has 5 bytes, but must have 1 to 4"
         );
         let text = refused(Framing { least: 2, ..TMP });
         assert_eq!(
@@ -379,7 +379,7 @@ mod tests {
             }
         }
 
-        /// A verdict of a first part stands when more arrives.
+        /// A verdict of a first part does not change when more arrives.
         #[test]
         fn what_is_said_of_a_part_is_said_of_the_whole(
             framing in framing().prop_filter("sound", |it| it.check().is_ok()),

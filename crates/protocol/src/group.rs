@@ -5,8 +5,8 @@ use crate::message::{Field, Message};
 use crate::value::{self, ValueError};
 use crate::{Decimal, Tag, Timestamp};
 
-/// The entries of a repeating group that are there, whatever the count says; validation compares the
-/// two. An entry begins with the group's delimiter and ends at the next one or at a field that is no
+/// The entries of a repeating group that are present, whatever the count says; validation compares the
+/// two. An entry begins with the group's delimiter and ends at the next one or at a field that is not a
 /// member. Nested groups belong to their entry.
 #[derive(Clone, Copy, Debug)]
 pub struct Group<'a, 'd> {
@@ -106,7 +106,7 @@ impl<'a, 'd> GroupEntry<'a, 'd> {
     }
 }
 
-/// The fields of a message or entry that stand in none of its groups; `group` gives the definition of a
+/// The fields of a message or entry outside its groups; `group` gives the definition of a
 /// count.
 pub(crate) fn own_fields<'a, 'd>(
     fields: &'a [Field],

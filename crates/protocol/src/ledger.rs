@@ -1,10 +1,10 @@
-//! State that is made of notes alone, away from the engine's thread.
+//! State folded from notes alone, off the engine's thread.
 
 use alloc::string::String;
 
 use crate::Timestamp;
 
-/// What the notes of an application make of nothing: its state as a fold of them.
+/// A ledger folds the notes of an application, from an empty state, into its state.
 ///
 /// The engine gives each note to a ledger on a thread of its own, so that the journal need not keep all
 /// notes for ever: from time to time it writes a ledger into a file, a checkpoint. A start reads the newest
@@ -13,7 +13,7 @@ use crate::Timestamp;
 /// The same notes in the same order make the same ledger: `apply` asks no clock, no file and nothing that
 /// differs from one process to the next.
 pub trait Ledger: Send {
-    /// What the state is called, and the version in which [`write`](Self::write) writes it. The name has
+    /// The state's name, and the version in which [`write`](Self::write) writes it. The name has
     /// at most 32 bytes and stays; the version rises when the form changes.
     fn form(&self) -> (&'static str, u32);
 
@@ -27,7 +27,7 @@ pub trait Ledger: Send {
     ///
     /// # Errors
     ///
-    /// What is wrong with it, as a sentence; a version that is not known is. The ledger is of no more use
+    /// The fault, as a sentence, also for an unknown version. The ledger is of no more use
     /// then.
     fn read(&mut self, version: u32, state: &[u8]) -> Result<(), String>;
 

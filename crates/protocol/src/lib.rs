@@ -1,4 +1,4 @@
-//! FIX itself: bytes, dictionaries and the session, as functions of bytes and time.
+//! The FIX protocol: encoding, dictionaries and the session, as functions of bytes and time.
 //!
 //! Nothing here reads a clock, a socket or a file, starts a thread or panics on what a peer sent;
 //! `no_std` lets the compiler prove the first half.

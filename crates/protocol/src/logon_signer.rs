@@ -1,4 +1,4 @@
-//! Who signs the Logons of a session.
+//! The signer of a session's Logons.
 
 use core::fmt;
 

@@ -1,4 +1,4 @@
-//! A decoded message: its bytes and where each field stands in them.
+//! A decoded message: its bytes and the offset of each field.
 
 use core::ops::Range;
 
@@ -6,20 +6,20 @@ use crate::decode::FieldFault;
 use crate::value::{self, ValueError};
 use crate::{Decimal, Tag, Timestamp};
 
-/// Where one field stands in the message's bytes.
+/// The offsets of one field in the message's bytes.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Field {
     /// The field's number; 0 when the text before `=` is not one.
     pub tag: Tag,
     /// First byte of the value.
     pub start: u32,
-    /// One past the last byte of the value (where its SOH stands).
+    /// One past the last byte of the value (the offset of its SOH).
     pub end: u32,
 }
 
 /// A message as it was received, borrowed from the receive buffer.
 ///
-/// The fields stand in the order of the wire, BeginString first and CheckSum last. Values stay bytes
+/// The fields are in the order of the wire, BeginString first and CheckSum last. Values stay bytes
 /// until someone asks.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'a> {
@@ -35,7 +35,7 @@ pub const SECRETS: [Tag; 4] = [554, 925, 1402, 1404];
 /// The mark of all of them; above those of [`QUICK`].
 pub(crate) const SECRET: u32 = 1 << 30;
 
-/// The tags that a session asks for in every message: whether one is there is known without a search.
+/// The tags that a session asks for in every message: whether one is present is known without a search.
 /// At most 30.
 pub(crate) const QUICK: [Tag; 16] = [
     34, 35, 36, 43, 49, 50, 52, 56, 57, 97, 115, 122, 123, 128, 142, 143,
@@ -103,7 +103,7 @@ impl<'a> Message<'a> {
         self.bytes.get(from..to).unwrap_or_default()
     }
 
-    /// Where the first field with this tag stands in [`Message::fields`].
+    /// The index of the first field with this tag in [`Message::fields`].
     #[inline]
     pub fn index_of(&self, tag: Tag) -> Option<usize> {
         if self.surely_absent(tag) {
@@ -124,7 +124,7 @@ impl<'a> Message<'a> {
             .map(|field| self.value(*field))
     }
 
-    /// Whether a field with this tag is there.
+    /// Whether a field with this tag is present.
     #[inline]
     pub fn has(&self, tag: Tag) -> bool {
         self.index_of(tag).is_some()
@@ -160,7 +160,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// MsgType(35); empty when there is none.
+    /// MsgType(35); empty when missing.
     #[inline]
     pub fn msg_type(&self) -> &'a [u8] {
         match self.fields.get(2) {
@@ -265,7 +265,7 @@ impl<'m, 'a> Indexed<'m, 'a> {
         indexed
     }
 
-    /// What [`Message::get`] finds.
+    /// Result of [`Message::get`].
     #[inline]
     #[must_use]
     pub fn get(&self, tag: Tag) -> Option<&'a [u8]> {
@@ -294,7 +294,7 @@ impl<'m, 'a> Indexed<'m, 'a> {
     }
 }
 
-/// Finds what [`Message::get`] finds, without a search as long as each tag that is asked for stands
+/// Finds what [`Message::get`] finds, without a search as long as each requested tag comes
 /// right behind the one before.
 pub(crate) struct UsualHeader<'m, 'a> {
     message: &'m Message<'a>,

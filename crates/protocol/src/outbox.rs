@@ -1,4 +1,4 @@
-//! Messages on their way out: bodies first, headers when they get their number.
+//! Outbox: outbound messages; the header is added when the MsgSeqNum is assigned.
 //!
 //! ```text
 //! begin      | header room |                        cursor behind the room
@@ -52,7 +52,7 @@ const TRAILER: usize = 7;
 pub enum Number {
     /// The next one of its session.
     Next,
-    /// This one: gap fills and repeated messages. They are not journalled.
+    /// This one: gap fills and resent messages. They are not journalled.
     Fixed(u64),
 }
 
@@ -61,9 +61,9 @@ pub enum Number {
 pub struct Entry {
     /// Whose message it is.
     pub session: SessionId,
-    /// Which number it gets.
+    /// The MsgSeqNum it is to get.
     pub number: Number,
-    /// The number it got; 0 before it is sealed.
+    /// Its MsgSeqNum; 0 before it is sealed.
     pub seq: u64,
     state: State,
     content: Content,
@@ -73,7 +73,7 @@ pub struct Entry {
     end: usize,
 }
 
-/// What an entry holds.
+/// Kind of an entry.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Content {
     /// A FIX message.
@@ -122,7 +122,7 @@ pub struct HeaderTemplate {
 }
 
 impl HeaderTemplate {
-    /// The header of a session. `more` are the fields that always stand behind TargetCompID: 50, 57,
+    /// The header of a session. `more` are the fields that always follow TargetCompID: 50, 57,
     /// 142, 143 and the like. Values must not hold SOH.
     pub fn new(
         begin_string: &[u8],
@@ -146,7 +146,7 @@ impl HeaderTemplate {
         }
     }
 
-    /// Puts a number at the end of the header, in place of the one put there before:
+    /// Puts a MsgSeqNum at the end of the header, in place of the one put there before:
     /// LastMsgSeqNumProcessed(369), which differs from message to message.
     pub fn set_last(&mut self, tag: Tag, number: u64) {
         let (mut tag_text, mut number_text) = ([0; 20], [0; 20]);
@@ -228,7 +228,7 @@ impl Outbox {
         }
     }
 
-    /// Begins a message of an application; leaves the reserve alone.
+    /// Begins a message of an application; does not use the reserve.
     ///
     /// The session's fields of the header are written later. Others that this one message needs, such as
     /// ApplVerID(1128) for a version that is not the session's, or OnBehalfOfCompID(115), come first of
@@ -285,7 +285,7 @@ impl Outbox {
 
     /// Writes a stored message of a session again, for a ResendRequest: with PossDupFlag(43) = Y, its
     /// SendingTime(52) as OrigSendingTime(122) unless it has one, and a new SendingTime. All else stays
-    /// as it was, byte by byte. It is sealed, in its turn, like any other message and keeps its number.
+    /// as it was, byte by byte. It is sealed, in its turn, like any other message and keeps its MsgSeqNum.
     ///
     /// # Errors
     ///
@@ -344,7 +344,7 @@ impl Outbox {
         &self.entries
     }
 
-    /// Whether there is no message.
+    /// Whether it has no message.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
@@ -368,7 +368,7 @@ impl Outbox {
         self.bytes(index..index + 1)
     }
 
-    /// What was written into a message that is not sealed yet.
+    /// The body of a message that is not sealed yet.
     pub fn body(&self, index: usize) -> &[u8] {
         match self.entries[index] {
             entry if entry.state == State::Body => &self.buffer[entry.start..entry.end],
@@ -405,7 +405,7 @@ impl Outbox {
         self.failures
     }
 
-    /// Gives a message its header and trailer. A repeated message has both already and is only put
+    /// Gives a message its header and trailer. A resent message has both already and is only put
     /// into its place.
     ///
     /// Messages are sealed in their order; those before `index` that were not are discarded.

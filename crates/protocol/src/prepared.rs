@@ -1,4 +1,4 @@
-//! Messages of which most stays the same: the body is written once, and only values change.
+//! Prepared messages: the body is written once, and only some values change.
 //!
 //! ```text
 //! let mut order = Prepared::new(b"D", 256);
@@ -7,7 +7,7 @@
 //! let price = order.slot(tag::PRICE, b"200.00")?;
 //!
 //! order.set(id, b"ORDER-000002")?;                 // in place: as long as before
-//! order.set_decimal(price, best)?;                 // shorter: what stands behind moves up
+//! order.set_decimal(price, best)?;                 // shorter: the bytes behind move up
 //! outbox.send(session, &order)?;                   // one copy, then numbered like any other message
 //! ```
 

@@ -1,4 +1,4 @@
-//! Short pieces of text into a buffer, without calls to `memcpy` and `format!`.
+//! Writes short values into a buffer, without calls to `memcpy` and `format!`.
 //!
 //! Each function writes at an offset and returns the offset behind what it wrote. A buffer too short
 //! is a bug of the caller and panics.

@@ -1,8 +1,8 @@
-//! Secrets do not reach the journal: passwords are starred out before a message is kept.
+//! Masks secrets: passwords are masked before a message is stored.
 //!
-//! Logon and UserRequest are never resent, so nobody misses the bytes: of them only the values of
+//! Logon and UserRequest are never resent, so the bytes are not needed: of them only the values of
 //! fields that are known to be harmless stay. Of other messages that came in, the password fields are
-//! starred out wherever a peer put them by mistake; what we sent must stay as it was. Lengths stay, and
+//! masked wherever a peer put them by mistake; what we sent must stay as it was. Lengths stay, and
 //! CheckSum is made right again, so that the stored message still is one.
 
 use alloc::vec::Vec;
@@ -31,9 +31,9 @@ const TRAILER: usize = 7;
 pub struct Redactor {
     decoder: Decoder,
     bytes: Vec<u8>,
-    /// Which messages of the outbox have a copy, and where it stands.
+    /// The messages of the outbox that have a copy, and its place.
     copies: Vec<(usize, Range<usize>)>,
-    /// Further fields whose values nobody may read.
+    /// Further fields whose values are secret.
     more: Vec<Tag>,
 }
 
@@ -52,7 +52,7 @@ impl Redactor {
         }
     }
 
-    /// One for what is shown of a journal: the values of `more` fields are starred out too.
+    /// One for what is shown of a journal: the values of `more` fields are masked too.
     pub fn for_showing(more: &[Tag]) -> Self {
         Self {
             more: more.to_vec(),

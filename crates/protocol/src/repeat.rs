@@ -1,4 +1,4 @@
-//! A stored message made ready to be sent again.
+//! Prepares a stored message to be resent.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -8,11 +8,11 @@ use crate::outbox::put_trailer;
 use crate::put::{digits, put};
 use crate::{SOH, Tag, value};
 
-/// Why a stored message cannot be repeated.
+/// Why a stored message cannot be resent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum RepeatError {
-    /// There is no room for it now.
+    /// The outbox is full.
     Full,
     /// It is longer than the outbox, which was larger when the message was stored.
     TooLong,
@@ -66,7 +66,7 @@ pub(crate) struct Repeat<'a> {
     orig_sending_time: Range<usize>,
     /// Whole fields in `rest`, in their order.
     cut: [Range<usize>; 2],
-    /// 43 and 122 that stand before 52.
+    /// 43 and 122 before 52.
     cut_before: [Range<usize>; 2],
     body_len: usize,
     length_text: [u8; 20],

@@ -1,4 +1,4 @@
-//! What nobody is shown.
+//! Secrets: values that are never displayed.
 
 use alloc::string::String;
 use alloc::vec::Vec;

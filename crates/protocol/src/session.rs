@@ -11,7 +11,7 @@
 //!
 //! The engine calls one method, seals every new entry of the outbox through [`Session::seal`] right
 //! after it, writes its journal record, and then does what the [`Verdict`] says. The session never
-//! sees a clock, a socket or the journal. Its state that outlives a connection is two numbers, the count
+//! sees a clock, a socket or the journal. Its state that outlives a connection is two sequence numbers, the count
 //! of resets, and whether the peer still has to confirm the last one: [`Session::next_in_to_keep`],
 //! [`Session::next_out`], [`Session::epoch`].
 
@@ -54,7 +54,7 @@ use sequence::{Inbound, Next};
 /// Kept as `next_in` while the peer has not confirmed our reset: both sequence numbers are 1 after a
 /// restart, and our Logon asks again.
 pub const RESET_OPEN: u64 = 0;
-/// Kept as `next_in` while the sequence numbers are about to go back to 1, because the session has ended
+/// Kept as `next_in` while the sequence numbers are about to be reset to 1, because the session has ended
 /// that way: they are 1 after a restart.
 pub const RESET_DUE: u64 = u64::MAX;
 
@@ -74,14 +74,14 @@ impl Write for Fnv {
     }
 }
 
-/// Whether a message belongs to the session itself: such messages are never sent a second time.
+/// Whether a message is one of the session layer: such messages are never resent.
 #[must_use]
 pub fn is_admin(msg_type: &[u8]) -> bool {
     matches!(msg_type, [b'0'..=b'5' | b'A'])
 }
 
-/// Whether a message may be sent a second time: not those of the session itself, and not UserRequest(BE), in
-/// which the journal masks what nobody may read.
+/// Whether a message may be resent: not those of the session layer, and not UserRequest(BE), in
+/// which the journal masks the secrets.
 #[must_use]
 pub fn is_resendable(msg_type: &[u8]) -> bool {
     !is_admin(msg_type) && msg_type != b"BE"
@@ -115,22 +115,22 @@ pub struct Session {
     held: Held,
     /// The next message to receive comes from `held`.
     was_held: bool,
-    /// What the engine wanted to know again of it.
+    /// A value of the engine that is returned with it.
     held_mark: u64,
-    /// What became of the message that was received last.
+    /// Outcome of the message that was received last.
     fate: Fate,
     resend: Resend,
-    /// This is no time for Logons.
+    /// Logons are not allowed at this time.
     closed: bool,
-    /// An operator lets nobody log on.
+    /// An operator has disabled logons.
     disabled: bool,
     /// DefaultApplVerID(1137) of the peer's Logon.
     peer_version: Option<ApplVerId>,
     /// Whether the message that was received last while logged on was rejected.
     rejected: Rejected,
-    /// The numbers go back to 1 when the connection is gone.
+    /// The sequence numbers are reset to 1 when the connection is closed.
     reset_due: bool,
-    /// We have restarted the sequence numbers and the peer has not confirmed it: each Logon of ours has
+    /// We have reset the sequence numbers and the peer has not confirmed it: each Logon of ours has
     /// ResetSeqNumFlag(141) = Y until it does.
     reset_open: bool,
 }
@@ -172,24 +172,24 @@ impl Session {
         self.next_in = next_in.max(1);
         self.epoch = epoch;
         self.reset_open = next_in == RESET_OPEN;
-        // Nothing has a number yet where nothing was sent since the reset.
+        // No MsgSeqNum is used yet if nothing was sent since the reset.
         if next_in == RESET_DUE || self.reset_open && self.next_out > 1 {
             self.reset_numbers();
         }
     }
 
-    /// Whether this is a time for Logons. While it is not, an acceptor answers one with a Logout and
-    /// closes; what is logged on stays so until [`Session::log_out`]. A new session takes Logons.
+    /// Whether Logons are allowed now. While they are not, an acceptor answers one with a Logout and
+    /// closes; a logged-on session stays so until [`Session::log_out`]. A new session allows Logons.
     pub fn allow_logons(&mut self, allowed: bool) {
         self.closed = !allowed;
     }
 
-    /// Whether an operator lets nobody log on: as with [`Session::allow_logons`], in other words.
+    /// Whether an operator has disabled logons: as with [`Session::allow_logons`], in other words.
     pub fn disable(&mut self, disabled: bool) {
         self.disabled = disabled;
     }
 
-    /// Sets both sequence numbers; without a connection only. A number to send that was given out before begins
+    /// Sets both sequence numbers; without a connection only. A MsgSeqNum to send that was used before begins
     /// another epoch: the journal serves nothing that was sent under it. A reset that the peer has not confirmed
     /// is over. Answers whether it was done.
     pub fn set_numbers(&mut self, next_in: u64, next_out: u64) -> bool {
@@ -202,13 +202,13 @@ impl Session {
         may
     }
 
-    /// It is logged on, and no Logon or Logout is under way.
+    /// It is logged on, and no Logon or Logout is in progress.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         matches!(self.phase, Phase::LoggedOn(up) if up.exchange == Exchange::Settled)
     }
 
-    /// Writes a TestRequest, for somebody who wants to know whether the peer answers; only a session that
+    /// Writes a TestRequest, to see whether the peer answers; only a session that
     /// [is settled](Self::is_settled) sends one.
     pub fn test_peer(&mut self, outbox: &mut Outbox) {
         if self.is_settled() {
@@ -268,7 +268,7 @@ impl Session {
             Due::Nothing { .. } => return Verdict::Handled,
             Due::Disconnect => {
                 if self.config.logout_before_give_up {
-                    self.write_logout("No answer to our TestRequest", outbox);
+                    self.write_logout("No response to TestRequest", outbox);
                 }
                 return self.close(Reason::PeerSilent);
             }
@@ -301,14 +301,14 @@ impl Session {
         }
     }
 
-    /// The connection is gone. The numbers may go back to 1 here, see [`ResetOn`]; the journal has
+    /// The connection is closed. The sequence numbers may be reset to 1 here, see [`ResetOn`]; the journal has
     /// to learn of it.
     pub fn disconnected(&mut self, _now: Now) {
         self.held.clear();
         self.was_held = false;
         self.resend.clear();
         let ended = self.config.reset_on.disconnect && self.has_exchanged();
-        // The peer's old sequence numbers count no more.
+        // The peer's old sequence numbers no longer matter.
         let unconfirmed = self.reset_open && self.next_in > 1;
         if ended || unconfirmed || self.reset_due {
             self.reset_numbers();
@@ -316,7 +316,7 @@ impl Session {
         self.phase = Phase::Down;
     }
 
-    /// Whether the peer knows that we are there. A connection that ends before that resets nothing:
+    /// Whether the peer knows that we are connected. A connection that ends before that resets nothing:
     /// messages may wait in the journal for the first Logon.
     fn has_exchanged(&self) -> bool {
         let was_up = match self.phase {
@@ -333,7 +333,7 @@ impl Session {
         was_up || self.next_in > 1
     }
 
-    /// Ends the session in good order: our Logout, messages are still taken until the peer's comes.
+    /// Ends the session in good order: our Logout, messages are still accepted until the peer's comes.
     /// Before the Logons are exchanged the connection is just closed.
     pub fn log_out(&mut self, now: Now, text: &str, outbox: &mut Outbox) -> Verdict {
         match self.phase {
@@ -368,13 +368,13 @@ impl Session {
         false
     }
 
-    /// How the message of the last [`Session::receive`] stands in the log.
+    /// How the log shows the message of the last [`Session::receive`].
     #[must_use]
     pub fn fate(&self) -> Fate {
         self.fate
     }
 
-    /// Remembers `mark` with the queued message of this number, for [`Session::held_mark`].
+    /// Stores `mark` with the queued message of this MsgSeqNum, for [`Session::held_mark`].
     pub fn mark_held(&mut self, number: u64, mark: u64) {
         self.held.mark(number, mark);
     }
@@ -385,7 +385,7 @@ impl Session {
         self.held_mark
     }
 
-    /// Where the conversation stands.
+    /// The phase of the session.
     #[must_use]
     pub fn phase(&self) -> Phase {
         self.phase
@@ -412,8 +412,8 @@ impl Session {
         }
     }
 
-    /// What the journal keeps as `next_in`: the same, or, while a reset is under way that the end of the
-    /// process must not undo, [`RESET_OPEN`] or [`RESET_DUE`]. [`Session::restore`] then starts again from 1.
+    /// The value that the journal keeps as `next_in`: the same, or, during a reset that the end of the
+    /// process must not undo, [`RESET_OPEN`] or [`RESET_DUE`]. [`Session::restore`] then resets to 1.
     #[must_use]
     pub fn next_in_to_keep(&self) -> u64 {
         // An initiator whose reset at the end was cut off asks for it: it may not know the peer's Logout.
@@ -433,7 +433,7 @@ impl Session {
         self.next_out
     }
 
-    /// How often the numbers went back to 1.
+    /// How often the sequence numbers were reset to 1.
     #[must_use]
     pub fn epoch(&self) -> u64 {
         self.epoch
@@ -445,7 +445,7 @@ impl Session {
         self.id
     }
 
-    /// What it was told.
+    /// Its configuration.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.config
@@ -472,7 +472,7 @@ impl Session {
         hash.0
     }
 
-    /// Bytes of header that its messages need: what [`Outbox::new`] wants to know.
+    /// Bytes of header that its messages need, for [`Outbox::new`].
     #[must_use]
     pub fn header_room(&self) -> usize {
         self.header.room()
@@ -504,7 +504,7 @@ impl Session {
         });
     }
 
-    /// The next expected number is `next_in` now; a chunk that is complete asks for the next one.
+    /// The next expected MsgSeqNum is `next_in` now; a chunk that is complete asks for the next one.
     fn advance(&mut self, next_in: u64, outbox: &mut Outbox) {
         self.next_in = next_in;
         let Phase::LoggedOn(up) = &mut self.phase else {
@@ -519,7 +519,7 @@ impl Session {
         }
     }
 
-    /// The session cannot go on: Logout, then only the peer's Logout is waited for.
+    /// The session cannot continue: Logout, then only the peer's Logout is awaited.
     fn refuse_session(&mut self, now: Now, text: &str, outbox: &mut Outbox) -> Verdict {
         let until = match self.phase {
             Phase::LoggedOn(LoggedOn {

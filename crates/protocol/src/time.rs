@@ -1,4 +1,4 @@
-//! Moments and spans: UTC for what is written on the wire, a monotonic count for timers.
+//! Instants and durations: UTC for the wire, a monotonic clock for timers.
 
 use core::fmt;
 use core::ops::{Add, Sub};
@@ -341,10 +341,10 @@ impl fmt::Display for Timestamp {
 impl fmt::Display for TimeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Length => f.write_str("no time has this many characters"),
+            Self::Length => f.write_str("wrong length for a time"),
             Self::Byte { at } => write!(f, "unexpected character at offset {at}"),
-            Self::NoSuchMoment => f.write_str("no calendar has this moment"),
-            Self::Range => f.write_str("moment outside of the years 1678 to 2261"),
+            Self::NoSuchMoment => f.write_str("not a valid date or time"),
+            Self::Range => f.write_str("time outside the years 1678 to 2261"),
         }
     }
 }

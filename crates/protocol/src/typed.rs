@@ -1,4 +1,4 @@
-//! What generated code stands on: fields of a message or of a group's entry, read by type.
+//! Support for generated code: reads fields of a message or group entry by type.
 //!
 //! `fixwire_dictionary::generate` writes views and writers over these. Reading
 //! ends in a [`Refusal`], so an application can pass on with `?` what a peer left out.
@@ -52,7 +52,7 @@ impl<'a> Fields<'a> {
             .ok_or(Refusal::ConditionallyRequiredFieldMissing(tag))
     }
 
-    /// The entries of a group that are there; none when its count is not.
+    /// The entries of a group that are present; none when its count is missing.
     pub fn entries(&self, shape: &'static Shape) -> Entries<'a> {
         let count = self
             .fields

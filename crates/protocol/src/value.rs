@@ -1,4 +1,4 @@
-//! Values as numbers, flags and characters: what the getters of a message read.
+//! Converts values to numbers, flags and characters, for the getters of a message.
 
 use core::fmt;
 
@@ -132,7 +132,7 @@ impl From<DecimalError> for ValueError {
 impl fmt::Display for ValueError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Form => "value has another form",
+            Self::Form => "value has the wrong format",
             Self::Range => "value is too large",
         })
     }

@@ -1,4 +1,4 @@
-//! A schedule in words, for `fixwire check`.
+//! Formats a schedule in words, for `fixwire check`.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ impl fmt::Display for Schedule {
             write!(f, "; logged on {window}")?;
         }
         if let Some(reset) = &self.reset {
-            write!(f, "; numbers restart at {reset} while logged on")?;
+            write!(f, "; sequence numbers reset at {reset} while logged on")?;
         }
         match self.closed_days.len() {
             0 => Ok(()),

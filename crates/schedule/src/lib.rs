@@ -1,10 +1,10 @@
-//! When a session is open: what its schedule says at an instant, and until when that holds.
+//! Session schedules: whether a session is open at an instant, and until when.
 //!
 //! ```text
 //!   StartTime         LogonTime        LogoutTime        EndTime          StartTime
 //!       |-----------------|=================|----------------|                |------
-//!       ^ a period begins:   may be logged on                 closed           ^ the next one
-//!         numbers restart at 1
+//!       ^ trading session:   logon allowed                    closed           ^ the next one
+//!         sequence numbers reset to 1
 //! ```
 //!
 //! A [`Schedule`] is a value: it has no clock, remembers nothing and knows no session. The engine
@@ -27,20 +27,20 @@ pub use jiff::tz::TimeZone;
 pub use display::utc;
 pub use period::{DAYS_SEARCHED, Period};
 
-/// When a session is open, when it may be logged on, and when its numbers restart.
+/// When a session is open, when logon is allowed, and when its sequence numbers are reset.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    /// The session's own hours; `None` for a session that never ends and whose numbers never restart
+    /// The recurring trading sessions; `None` for a session that never ends and whose sequence numbers are never reset
     /// by themselves.
     pub hours: Option<Hours>,
     /// Within the session, when it may be logged on; `None`: all the time.
     pub logon: Option<Hours>,
-    /// The time of day at which a session that is logged on restarts its numbers with a Logon that has
+    /// The time of day at which a session that is logged on resets its sequence numbers with a Logon that has
     /// ResetSeqNumFlag(141).
     pub reset: Option<Edge>,
-    /// Days on which there is no session; see [`Schedule::at`].
+    /// Days without a trading session; see [`Schedule::at`].
     pub closed_days: Arc<BTreeSet<Date>>,
-    /// Whose midnights begin and end a closed day, for a session that never ends. One with hours has
+    /// Time zone of the closed days, for a session that never ends. One with a schedule has
     /// the zone of its start.
     pub zone: TimeZone,
 }
@@ -56,7 +56,7 @@ pub struct Hours {
     pub end: Edge,
 }
 
-/// The days on which hours begin and end.
+/// The days on which trading sessions begin and end.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Days {
     /// They begin on each of these days, and end within a day.
@@ -90,27 +90,27 @@ impl PartialOrd for Day {
 /// A time of day somewhere.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Edge {
-    /// What the clock there shows.
+    /// The clock in that time zone.
     pub time: Time,
     /// Where.
     pub zone: TimeZone,
 }
 
-/// What a schedule says at an instant.
+/// The state of a schedule at an instant.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Standing {
-    /// When the running period began: numbers that are older belong to an earlier one. `None` between
-    /// two periods; [`FOREVER`] for a session that never ends.
+    /// When the current trading session began: older sequence numbers belong to an earlier one. `None` between
+    /// two trading sessions; [`FOREVER`] for a session that never ends.
     pub began: Option<Timestamp>,
     /// The session may be logged on.
     pub may_log_on: bool,
-    /// The last time of day at which numbers restart inside of the session, if there is one.
+    /// The last time of day at which sequence numbers are reset inside of the session, if any.
     pub reset: Option<Timestamp>,
     /// All of this is so up to this instant, exclusive.
     pub until: Timestamp,
 }
 
-/// The beginning of a period that has none.
+/// The begin of a session that never began.
 pub const FOREVER: Timestamp = Timestamp(i64::MIN);
 
 /// The next changes of a session, as an operator wants to know them.
@@ -122,7 +122,7 @@ pub struct Ahead {
     pub opens: Option<Timestamp>,
     /// When it may next no longer be logged on.
     pub closes: Option<Timestamp>,
-    /// When a period next begins, and the numbers restart.
+    /// When the next trading session begins, and the sequence numbers are reset.
     pub begins: Option<Timestamp>,
 }
 
@@ -135,7 +135,7 @@ impl Days {
 }
 
 impl Schedule {
-    /// A session with these hours and nothing else.
+    /// A session with these trading sessions and nothing else.
     #[must_use]
     pub fn new(hours: Hours) -> Self {
         Self {
@@ -157,12 +157,12 @@ impl Schedule {
         }
     }
 
-    /// What it says at an instant.
+    /// The state of the schedule at an instant.
     ///
     /// A day of [`closed_days`](Self::closed_days) counts in the zone of the start. Hours that begin
     /// every day do not begin on it; those that began the day before run to their end. A session of a
     /// week, or one that never ends, may not be logged on from that day's midnight to the next, and
-    /// keeps its numbers.
+    /// keeps its sequence numbers.
     #[must_use]
     pub fn at(&self, now: Timestamp) -> Standing {
         let now = instant(now);
@@ -251,7 +251,7 @@ impl Schedule {
         matches!(days, Some(Days::Each(_)))
     }
 
-    /// The days on which hours do not begin.
+    /// The days on which no trading session begins.
     fn skipped(&self) -> &BTreeSet<Date> {
         static NONE: BTreeSet<Date> = BTreeSet::new();
         if self.is_daily() {

@@ -1,4 +1,4 @@
-//! The periods of hours that come again: which one runs at an instant, and when that changes.
+//! Recurring trading sessions: which one contains an instant, and when that changes.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use jiff::civil::Date;
 use super::zone::{reach, reach_on};
 use super::{Day, Days, Edge, Hours};
 
-/// How far ahead the next period is looked for. A session whose next period is farther away is looked
+/// How far ahead the next trading session is searched. A session whose next one is farther away is looked
 /// at again then.
 pub const DAYS_SEARCHED: u16 = 800;
-/// A period that began earlier has ended: a week, and what zones may add.
+/// A trading session that began earlier has ended: a week, and what zones may add.
 const LONGEST_DAYS: u16 = 10;
 
-/// One turn of hours: from `start`, up to but without `end`.
+/// One recurring trading session: from `start`, up to but without `end`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Period {
     /// Its first instant.
@@ -24,7 +24,7 @@ pub struct Period {
 }
 
 impl Hours {
-    /// The period that runs at an instant, and the next instant at which one begins or ends. None
+    /// The trading session that contains an instant, and the next instant at which one begins or ends. None
     /// begins on a day of `skipped`.
     pub(super) fn at(&self, now: Instant, skipped: &BTreeSet<Date>) -> (Option<Period>, Instant) {
         let today = self.start.zone.to_datetime(now).date();
@@ -38,7 +38,7 @@ impl Hours {
             .find(|period| period.start <= now);
         let next = next.map_or_else(|| far_ahead(now), |period| period.start);
         match last.filter(|period| now < period.end) {
-            // A period ends at the latest when another begins.
+            // A trading session ends at the latest when another begins.
             Some(Period { start, end }) => {
                 let end = end.min(next);
                 (Some(Period { start, end }), end)
@@ -47,7 +47,7 @@ impl Hours {
         }
     }
 
-    /// The period that begins on a day of the zone of its start.
+    /// The trading session that begins on a day of the zone of its start.
     fn starting(&self, date: Date, skipped: &BTreeSet<Date>) -> Option<Period> {
         let day = Day(date.weekday());
         let begins = match &self.days {
@@ -63,7 +63,7 @@ impl Hours {
         (start < end).then_some(Period { start, end })
     }
 
-    /// When the period that begins on `date`, at `start`, ends.
+    /// When the trading session that begins on `date`, at `start`, ends.
     fn end_of(&self, date: Date, start: Instant) -> Option<Instant> {
         let ends = |date: Date| match self.days {
             Days::Each(_) => true,

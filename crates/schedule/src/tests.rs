@@ -1,4 +1,4 @@
-//! What schedules must say: one case for each known fault of other engines, and the odd days.
+//! Tests of schedules: one case for each known fault of other engines, and unusual days.
 
 use super::*;
 use jiff::civil::datetime;
@@ -58,7 +58,7 @@ fn shown(at: Timestamp) -> String {
     instant(at).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-/// The periods that begin from `from` up to `to`, as `begin > end`, UTC.
+/// The trading sessions that begin from `from` up to `to`, as `begin > end`, UTC.
 fn periods(schedule: &Schedule, from: &str, to: &str) -> Vec<String> {
     let (mut now, end) = (utc(from), utc(to));
     let (mut found, mut began) = (Vec::new(), schedule.at(now).began);
@@ -166,7 +166,7 @@ fn the_days_inside_a_week_are_open_whatever_the_hour() {
 #[test]
 fn a_period_begins_at_the_start_time_and_ends_at_the_end_time() {
     // QuickFIX/n issues 151 and 254, QuickFIX/Go issue 607: whatever happened at the end or between,
-    // numbers belong to the period in which they began.
+    // sequence numbers belong to the trading session in which they began.
     let schedule = daily("07:00:00", "22:00:00");
     assert_eq!(schedule.at(utc("2026-03-02 22:00")).began, None);
     assert_eq!(schedule.at(utc("2026-03-03 06:59")).began, None);
@@ -233,7 +233,7 @@ fn a_time_that_is_skipped_is_when_clocks_jump() {
         periods(&schedule, "2026-03-08 00:00", "2026-03-09 00:00"),
         ["2026-03-08 07:00 > 2026-03-08 16:00"]
     );
-    // Both are skipped: there is no session that day, rather than one of a whole day.
+    // Both are skipped: that day has no trading session, rather than one of a whole day.
     let lost = daily("02:10:00 America/New_York", "02:50:00 America/New_York");
     assert_eq!(
         periods(&lost, "2026-03-07 00:00", "2026-03-10 00:00"),
@@ -343,7 +343,7 @@ fn a_closed_day_has_no_session() {
             "2026-12-27 17:00 > 2026-12-28 16:00",
         ]
     );
-    // Weekly: closed from midnight to midnight in the zone of the start, with the same numbers after.
+    // Weekly: closed from midnight to midnight in the zone of the start, with the same sequence numbers after.
     let week = closed(weekly(
         "Mon",
         "08:00:00 Asia/Tokyo",
@@ -432,7 +432,7 @@ fn a_schedule_says_what_it_is() {
     assert_eq!(
         schedule.to_string(),
         "Monday Friday, 08:00:00 Europe/London to 17:00:00 Europe/London; \
-         numbers restart at 08:00:00 Europe/London while logged on"
+         sequence numbers reset at 08:00:00 Europe/London while logged on"
     );
     assert_eq!(
         schedule.local(utc("2026-07-01 07:00")),

@@ -1,10 +1,10 @@
-//! When the clock of a zone reaches a time.
+//! When the clock of a time zone reaches a time.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{Offset, TimeZone};
 use jiff::{SignedDuration, Timestamp as Instant};
 
-/// Farther than this from UTC is no clock.
+/// Farther than this from UTC is not a clock.
 const FARTHEST: SignedDuration = SignedDuration::from_hours(26);
 
 /// The first instant at which the clock of a zone shows this time or a later one.

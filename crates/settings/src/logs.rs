@@ -126,11 +126,11 @@ mod tests {
             ),
             (
                 "SqlLog=sqlite:a\nSqlLogEventTable=a b\n",
-                "is no name of a log's table",
+                "is not a valid table name",
             ),
             (
                 "SqlLog=sqlite:a\nSqlLogEventTable=messages_log\n",
-                "tables of their own",
+                "separate tables",
             ),
             (
                 "SqlLog=sqlite:a\nDurability=memory\n",

@@ -73,7 +73,7 @@ pub enum Fault {
         /// What was expected, as in "expected …".
         expected: String,
     },
-    /// The value has another form than its key asks for.
+    /// The value does not have the format its key asks for.
     Malformed {
         /// The key.
         key: &'static str,

@@ -174,7 +174,7 @@ mod tests {
             ),
             (
                 format!("LogonSignature=ed25519\n{}", file(&good)),
-                "good: it has no private key in PEM",
+                "good: it holds no private key in PEM",
             ),
             (
                 "LogonSignature=rsa\nLogonKeyFile=x".into(),
@@ -195,6 +195,6 @@ mod tests {
             assert!(!error.contains("secret?"), "{error}");
         }
         fs::set_permissions(&good, fs::Permissions::from_mode(0o640)).unwrap();
-        assert!(error(&fine).contains("say chmod 600"));
+        assert!(error(&fine).contains("run chmod 600"));
     }
 }

@@ -220,7 +220,7 @@ fn keys_of_the_schedule_make_it() {
         ),
         (
             "ResetSeqTime=17:00:00\nTimeZone=America/New_York",
-            "never ends; numbers restart at 17:00:00 America/New_York while logged on",
+            "never ends; sequence numbers reset at 17:00:00 America/New_York while logged on",
         ),
         (
             &format!("{DAY}Holidays=2026-12-25, 20270101"),

@@ -11,7 +11,7 @@ use rustls_pki_types::pem::PemObject;
 
 use crate::{KeyError, joined};
 
-/// What is signed, in this order.
+/// The signed fields, in this order.
 const SIGNED: [Tag; 5] = [
     tag::MSG_TYPE,
     tag::SENDER_COMP_ID,
@@ -20,7 +20,7 @@ const SIGNED: [Tag; 5] = [
     tag::SENDING_TIME,
 ];
 
-/// Object identifiers of keys, as they stand in PKCS#8.
+/// Object identifiers of keys, as they appear in PKCS#8.
 const KINDS: [(&[u8], &str); 5] = [
     (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01", "an RSA key"),
     (b"\x2a\x86\x48\xce\x3d\x02\x01", "an EC key"),

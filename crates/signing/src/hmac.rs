@@ -19,7 +19,7 @@ const LEAST_SECRET: usize = 16;
 const TOLERANT: GeneralPurposeConfig =
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
 
-/// What Coinbase has signed, in this order.
+/// The fields that Coinbase requires to be signed, in this order.
 const COINBASE: [Tag; 6] = [
     tag::SENDING_TIME,
     tag::MSG_TYPE,
@@ -68,7 +68,7 @@ impl LogonSigner for Coinbase {
     }
 }
 
-/// What CME has signed, in this order: its canonical FIX message.
+/// The fields that CME requires to be signed, in this order: its canonical FIX message.
 const CME: [Tag; 11] = [
     tag::MSG_SEQ_NUM,
     tag::SENDER_COMP_ID,

@@ -1,4 +1,4 @@
-//! What is wrong with a key, in words for whoever gave it.
+//! Errors of key files, with what to do about them.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub enum KeyError {
     Empty,
     /// The file has more bytes than this.
     TooLong(u64),
-    /// There is no private key in PEM.
+    /// The file has no private key in PEM.
     NotPem,
     /// The key is encrypted with a password.
     Encrypted,
@@ -45,28 +45,28 @@ impl fmt::Display for KeyError {
             Self::Io(error) => write!(f, "cannot read it: {error}"),
             Self::Exposed(mode) => write!(
                 f,
-                "its mode is {:03o}: others may read it; say chmod 600",
+                "its mode is {:03o}: other users can read it; run chmod 600",
                 mode & 0o777
             ),
             Self::Empty => f.write_str("it is empty: put the key into it"),
             Self::TooLong(most) => write!(
                 f,
-                "it has more than {most} bytes, so it is no key file: name the file of the key"
+                "it has more than {most} bytes, so it is not a key file: configure the key's file"
             ),
             Self::NotPem => f.write_str(
-                "it has no private key in PEM (-----BEGIN PRIVATE KEY-----): \
+                "it holds no private key in PEM (-----BEGIN PRIVATE KEY-----): \
                  openssl genpkey -algorithm ed25519 makes one",
             ),
             Self::Encrypted => f.write_str(
                 "its key is encrypted: openssl pkey -in THIS -out OTHER writes it without a password; \
-                 then say chmod 600",
+                 then run chmod 600",
             ),
             Self::Public => f.write_str(
-                "it has a public key or a certificate, and the private key is needed: name the other file",
+                "it holds a public key or a certificate, and the private key is needed: configure the other file",
             ),
             Self::NotEd25519(found) => write!(
                 f,
-                "it has {found}, and an Ed25519 key is needed: openssl genpkey -algorithm ed25519 makes one"
+                "it holds {found}, and an Ed25519 key is needed: openssl genpkey -algorithm ed25519 makes one"
             ),
             Self::Damaged => {
                 f.write_str("its key is damaged: copy it again, or make a new one")

@@ -1,4 +1,4 @@
-//! Signatures of Logons, as venues ask for them.
+//! Signatures of Logons, as venues require them.
 //!
 //! A recipe takes values of a Logon as they will be sent, MsgSeqNum and SendingTime among them, signs them with
 //! a key, and writes the signature into the Logon:

@@ -1,4 +1,4 @@
-//! A recipe by its name in settings, with the key of a file.
+//! Selects a signature scheme by its name in the settings, with a key file.
 
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -29,7 +29,7 @@ impl LogonSignature {
     pub const NAMES: [&str; 3] = ["ed25519", "coinbase", "cme"];
 
     /// Reads the key file of the recipe of this name. Others than its owner must not be allowed to read it.
-    /// `None` when there is no such recipe.
+    /// `None` for an unknown recipe.
     ///
     /// # Errors
     ///
@@ -42,8 +42,8 @@ impl LogonSignature {
         Self::parse(recipe, &text)
     }
 
-    /// The same for what stands in the file: a PEM text for `ed25519`, one line with the secret for
-    /// `coinbase`, two lines with the access key ID and the secret key for `cme`. `None` when there is no such
+    /// The same for the content of the file: a PEM text for `ed25519`, one line with the secret for
+    /// `coinbase`, two lines with the access key ID and the secret key for `cme`. `None` for an unknown
     /// recipe.
     ///
     /// # Errors

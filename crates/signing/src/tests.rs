@@ -1,4 +1,4 @@
-//! Published examples of the venues, and what is wrong with key files.
+//! Tests: published examples of the venues, and invalid key files.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -144,12 +144,12 @@ fn each_mistake_in_a_key_file_has_its_sentence() {
         (
             "ed25519",
             RSA,
-            "it has an RSA key, and an Ed25519 key is needed",
+            "it holds an RSA key, and an Ed25519 key is needed",
         ),
         (
             "ed25519",
             EC,
-            "it has an EC key, and an Ed25519 key is needed",
+            "it holds an EC key, and an Ed25519 key is needed",
         ),
         ("ed25519", ENCRYPTED, "openssl pkey -in THIS -out OTHER"),
         ("ed25519", PUBLIC, "the private key is needed"),

@@ -1,4 +1,4 @@
-//! What a process says when a file is truncated under a map: the system answers an access with SIGBUS.
+//! SIGBUS handler: reports a mapped file that was truncated, then ends the process.
 
 use std::io;
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ static LINE: OnceLock<Vec<u8>> = OnceLock::new();
 ///
 /// # Errors
 ///
-/// What `sigaction` answers.
+/// The error of `sigaction`.
 pub fn end_on_bus_error(line: String) -> io::Result<()> {
     LINE.get_or_init(|| line.into_bytes());
     let handler: extern "C" fn(libc::c_int) = tell_and_end;
@@ -30,7 +30,7 @@ pub fn end_on_bus_error(line: String) -> io::Result<()> {
 /// Writes the line and ends: two calls that POSIX allows in a handler, and a load of an atomic.
 extern "C" fn tell_and_end(_signal: libc::c_int) {
     let line = LINE.get().map_or(&[][..], Vec::as_slice);
-    // SAFETY: the line is never changed once the handler stands, and `write` and `_exit` are safe in a
+    // SAFETY: the line is never changed once the handler is installed, and `write` and `_exit` are safe in a
     // signal handler.
     unsafe {
         libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len());

@@ -1,4 +1,4 @@
-//! Two calls of the operating system that the standard library does not have.
+//! Two system calls that the standard library does not have.
 
 use std::fs::File;
 use std::io;

@@ -1,4 +1,4 @@
-//! Every unsafe line of the project, and how its files are opened.
+//! All unsafe code of the project, and safe ways to open files.
 
 mod bus_error;
 mod file;

@@ -1,4 +1,4 @@
-//! A piece of memory of fixed length that is, or is not, a file.
+//! A memory mapping of fixed length, with or without a file.
 
 use memmap2::{Advice, MmapMut, MmapOptions, MmapRaw};
 use std::fs::File;
@@ -45,7 +45,7 @@ impl Map {
     ///
     /// # Errors
     ///
-    /// What `mmap` answers.
+    /// The error of `mmap`.
     pub fn anonymous(len: usize) -> io::Result<Self> {
         let memory = MmapMut::map_anon(len)?;
         // A hint: huge pages make the first touch of the ring cheap. It is as good without.
@@ -86,7 +86,7 @@ impl Map {
         }
     }
 
-    /// Stores one little-endian word after everything stored before it: whoever reads the word with
+    /// Stores one little-endian word after everything stored before it: a thread that reads the word with
     /// acquire order sees those bytes too.
     ///
     /// # Panics
@@ -154,7 +154,7 @@ impl Map {
     ///
     /// # Errors
     ///
-    /// What `msync` answers. The kernel reports a failed write once: a later call may succeed although
+    /// The error of `msync`. The kernel reports a failed write once: a later call may succeed although
     /// the bytes are lost, so the caller must never retry.
     pub fn sync(&self, at: usize, len: usize) -> io::Result<()> {
         if len == 0 {

@@ -1,4 +1,4 @@
-//! Regular files: what a person names is read only when it is one.
+//! Opens regular files only, for paths given by a user.
 //!
 //! A pipe would make the reader wait for ever, and a device such as `/dev/zero` has no end.
 
@@ -11,7 +11,7 @@ use std::path::Path;
 ///
 /// # Errors
 ///
-/// What the system says; [`ErrorKind::InvalidInput`] when it is no regular file, with what it is. Never
+/// The system's error; [`ErrorKind::InvalidInput`] when it is not a regular file, with its kind. Never
 /// waits.
 pub fn open(path: impl AsRef<Path>) -> Result<File> {
     let mut options = OpenOptions::new();

@@ -42,7 +42,7 @@ pub fn spawn<T: Send + 'static>(
 ///
 /// # Errors
 ///
-/// There is no such core, or it is not for this process.
+/// The core does not exist, or is not for this process.
 pub fn pin(core: usize) -> io::Result<Pinned> {
     let before = sched_getaffinity(None)?;
     let mut own = CpuSet::new();

@@ -1,4 +1,4 @@
-//! Whether a received message is the one that a script expects.
+//! Compares a received message with the one that a script expects.
 //!
 //! The fields count, not their order: FIX leaves the order inside header and body to the sender.
 //! BodyLength and CheckSum must be right for the message received, whatever the script says; a time
@@ -7,7 +7,7 @@
 use crate::wire::{fields, frame_fault, show};
 use std::collections::BTreeMap;
 
-/// What differs between the two, one sentence each; empty when they agree.
+/// The differences between the two, one sentence each; empty when they agree.
 pub fn differences(expected: &[u8], received: &[u8]) -> Vec<String> {
     if let Some(fault) = frame_fault(received) {
         return vec![fault];

@@ -9,7 +9,7 @@
 //! sleep(0.5)          wait so many seconds
 //! ```
 //!
-//! `<TIME>`, `<TIME+n>` and `<TIME-n>` stand for the time; BodyLength(9) and CheckSum(10) are filled
+//! `<TIME>`, `<TIME+n>` and `<TIME-n>` are replaced by the time; BodyLength(9) and CheckSum(10) are filled
 //! in where a script leaves them out. Lines with `#` are comments.
 
 pub mod compare;

@@ -11,7 +11,7 @@ use std::time::Duration;
 const CLOSE_PATIENCE: Duration = Duration::from_secs(20);
 /// How long an answer may take that does not wait for a heartbeat.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
-/// What the engine needs to notice that the last connection is gone.
+/// Time for the engine to notice that the last connection is closed.
 const BEFORE_CONNECT: Duration = Duration::from_millis(50);
 
 /// Why a script did not pass.
@@ -19,9 +19,9 @@ const BEFORE_CONNECT: Duration = Duration::from_millis(50);
 pub struct Failure {
     /// The line of the script.
     pub line: usize,
-    /// What was wrong there.
+    /// The fault there.
     pub reason: String,
-    /// What went over the wire, the last lines of it.
+    /// The messages on the wire, the last lines of them.
     pub transcript: Vec<String>,
 }
 
@@ -107,7 +107,7 @@ impl Player {
             peer.heart_bt_int = seconds;
         }
         self.transcript.push(format!("{id} > {}", show(raw)));
-        // A script may well send to an engine that has just closed; what it expects next tells
+        // A script may well send to an engine that has just closed; the next expected step shows
         // whether that was right.
         if let Err(error) = peer.wire.send(raw) {
             self.transcript.push(format!("{id}   not sent: {error}"));

@@ -1,4 +1,4 @@
-//! The text of an acceptance script, as steps.
+//! Parses an acceptance script into steps.
 
 use crate::wire::{SOH, complete, timestamp, value};
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ pub struct Step {
     pub line: usize,
     /// Which connection it speaks of.
     pub connection: u32,
-    /// What to do.
+    /// The action.
     pub action: Action,
 }
 
-/// What a step does.
+/// The action of a step.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Action {
     /// Open the connection.
@@ -52,7 +52,7 @@ pub struct SessionKey {
 pub struct Script {
     /// Folder and file, for example `fix42/1a_ValidLogonWithCorrectMsgSeqNum.def`.
     pub name: String,
-    /// What it does, in order.
+    /// The actions, in order.
     pub steps: Vec<Step>,
 }
 
@@ -63,7 +63,7 @@ pub struct ScriptError {
     pub path: PathBuf,
     /// The line, from 1; 0 when the file could not be read.
     pub line: usize,
-    /// What is wrong.
+    /// The fault.
     pub fault: String,
 }
 

@@ -1,4 +1,4 @@
-//! A folder of acceptance scripts, with the acceptor that they want.
+//! A folder of acceptance scripts, with the acceptor that they need.
 
 use super::play::{Failure, play};
 use super::script::{Action, Script, SessionKey};
@@ -10,10 +10,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The engine must have noticed by then that the last connection is gone.
+/// The engine must have noticed by then that the last connection is closed.
 const BETWEEN_SCRIPTS: Duration = Duration::from_millis(100);
 
-/// What a folder of scripts is called, and the dictionary its sessions use.
+/// The name of a folder of scripts, and the dictionary its sessions use.
 const VERSIONS: [(&str, &str, Option<&str>); 8] = [
     ("fix40", "FIX40", None),
     ("fix41", "FIX41", None),
@@ -127,7 +127,7 @@ fn shorten_heartbeats(script: &mut Script) {
 /// A lane and the acceptor that plays the other side.
 #[derive(Debug)]
 pub struct Stage {
-    /// What is played.
+    /// The scripts to play.
     pub lane: Lane,
     launch: Launch,
 }

@@ -20,7 +20,7 @@ const CONFIG: Config = Config {
 const NAME: &str = "bytes";
 const VERSION: u32 = 7;
 
-/// What a start has taken: a version and a state, and the reasons why files were not used.
+/// The checkpoint that a start used: a version and a state, and the reasons why files were not used.
 type Taken = (Option<(u32, Vec<u8>)>, Recalled);
 
 /// Panics when something does not hold.
@@ -32,7 +32,7 @@ pub fn run(data: &[u8]) {
 ///
 /// # Errors
 ///
-/// What does not hold.
+/// The violated property.
 pub fn check(
     data: &[u8],
     recall: impl Fn(&SimDisk) -> Result<Taken, JournalError>,

@@ -20,7 +20,7 @@ pub fn run(data: &[u8]) {
 ///
 /// # Errors
 ///
-/// What does not hold.
+/// The violated property.
 pub fn check(data: &[u8], reads: Reads) -> Result<(), String> {
     let asked = reads(data);
     let found = asked

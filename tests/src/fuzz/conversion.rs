@@ -26,7 +26,7 @@ pub fn run(data: &[u8]) {
 ///
 /// # Errors
 ///
-/// What does not hold.
+/// The violated property.
 pub fn check(
     data: &[u8],
     read: impl Fn(&str) -> Result<Conversion, TableError>,

@@ -18,7 +18,7 @@ use super::input::{Input, message, show, with_soh};
 
 const TIME: &[u8] = b"20260821-13:30:00.123";
 
-/// What splitting finds: tag, value, and the first malformed field.
+/// Result of splitting: tag, value, and the first malformed field.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Split {
     /// Tag, or 0, and value.
@@ -36,7 +36,7 @@ pub fn run(data: &[u8]) {
 ///
 /// # Errors
 ///
-/// What does not hold.
+/// The violated property.
 pub fn check(data: &[u8], model: impl Fn(&[u8], usize) -> Split) -> Result<(), String> {
     let mut input = Input::new(data);
     let (room, rules) = (input.byte(), rules(input.byte()));
@@ -266,7 +266,7 @@ fn walk(decoded: &Message<'_>, definition: &GroupDef) -> Result<(), String> {
     Ok(())
 }
 
-/// A message that is sent again is a message, and has all its fields but those of its sending.
+/// A resent message is a message, and has all its fields but those of its sending.
 fn repeat(bytes: &[u8]) -> Result<(), String> {
     let mut outbox = Outbox::new(1 << 16, 8, 64);
     let session = SessionId(0);

@@ -81,7 +81,7 @@ fn check_delta(data: &[u8]) -> Result<(), String> {
 ///
 /// # Errors
 ///
-/// What does not hold.
+/// The violated property.
 pub fn check(
     data: &[u8],
     read: impl Fn(&str, Limits) -> Result<Dictionary, DictionaryError>,

@@ -1,7 +1,7 @@
 //! Any bytes, split anywhere, become the same messages.
 //!
-//! Input: a byte that chooses the splits, then the stream in lines. A line that begins with `!` stands
-//! for a whole message whose body, from the value of MsgType on, is the rest of the line, with `|` for
+//! Input: a byte that chooses the splits, then the stream in lines. A line that begins with `!` is
+//! a whole message whose body, from the value of MsgType on, is the rest of the line, with `|` for
 //! SOH; other lines are taken as they are, with the same `|`.
 
 use fixwire_protocol::frame::{self, Frame, Garbled};
@@ -14,7 +14,7 @@ const MAX_LEN: usize = 600;
 /// BeginString and BodyLength, as long as they can be: known before the length is.
 const BEFORE_BODY: usize = 40;
 
-/// What the stream holds, with places in the whole stream.
+/// The items of the stream, with places in the whole stream.
 #[derive(Clone, Debug, Eq, PartialEq)]
 enum Event {
     Whole { at: usize, bytes: Vec<u8> },
@@ -31,7 +31,7 @@ pub fn run(data: &[u8]) {
 ///
 /// # Errors
 ///
-/// What does not hold.
+/// The violated property.
 pub fn check(data: &[u8], next: impl Fn(&[u8], usize) -> Frame) -> Result<(), String> {
     let mut input = Input::new(data);
     let splits = input.byte();

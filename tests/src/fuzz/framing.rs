@@ -9,7 +9,7 @@ use fixwire_protocol::framing::{BadFrame, FrameCheck, Framed, Framing, sum_of_by
 use super::hold;
 use super::input::Input;
 
-/// What the stream holds, with places in the whole stream.
+/// The items of the stream, with places in the whole stream.
 #[derive(Clone, Debug, Eq, PartialEq)]
 enum Event {
     Whole { at: usize, len: usize },
@@ -25,7 +25,7 @@ pub fn run(data: &[u8]) {
 ///
 /// # Errors
 ///
-/// What does not hold.
+/// The violated property.
 pub fn check(data: &[u8], next: impl Fn(&Framing, &[u8]) -> Framed) -> Result<(), String> {
     let mut input = Input::new(data);
     let splits = usize::from(input.byte());
@@ -119,7 +119,7 @@ fn make_frame(framing: &Framing, bytes: &mut [u8]) -> bool {
     true
 }
 
-/// What the length of the frame that begins at a place says: slow, and written for this alone.
+/// The length that the frame at a place states: slow, and written for this alone.
 fn stated(framing: &Framing, stream: &[u8], at: usize) -> u64 {
     let digits = &stream[at + framing.length_at..][..framing.length_bytes];
     let places = digits.iter().enumerate();

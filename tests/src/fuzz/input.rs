@@ -1,4 +1,4 @@
-//! Bytes of a fuzzer taken apart: decisions, numbers, messages.
+//! Splits a fuzzer's bytes into decisions, numbers and messages.
 
 use fixwire_protocol::{SOH, frame};
 

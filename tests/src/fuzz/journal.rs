@@ -1,4 +1,4 @@
-//! Whatever stands in the files of a journal, opening it answers an error or a beginning of the truth.
+//! Whatever the files of a journal contain, opening it answers an error or a beginning of the truth.
 //!
 //! Input: a byte that chooses one of two ways. *A segment*: a header that is right, then the bytes of
 //! the input as records, whose length and checksum are put right where a bit says so, so that what is
@@ -33,7 +33,7 @@ pub fn run(data: &[u8]) {
 ///
 /// # Errors
 ///
-/// What does not hold.
+/// The violated property.
 pub fn check(data: &[u8], open: impl Fn(SimDisk, Config) -> Opened) -> Result<(), String> {
     let mut input = Input::new(data);
     let how = input.byte();
@@ -49,7 +49,7 @@ pub fn check(data: &[u8], open: impl Fn(SimDisk, Config) -> Opened) -> Result<()
     }
 }
 
-/// Records that nobody wrote.
+/// Records that were never written.
 fn read_segment(
     mut input: Input<'_>,
     config: Config,
@@ -172,7 +172,7 @@ fn read_edited(
                 .map(<[u8]>::to_vec)
         };
         let damaged = image(&before) != image(&after);
-        // What no sync covered may go with what stood before it, when nothing was sent because of it.
+        // Records that no sync covered may be lost with those before them, when nothing was sent because of them.
         let unsynced = config.synced_before_sent && lost > kept;
         hold!(
             damaged || unsynced,
@@ -209,7 +209,7 @@ fn write(
                 let kinds = [Kind::Queued, Kind::Duplicate, Kind::Ignored, Kind::Dequeued];
                 let kind = kinds[usize::from(what % 32 - 6)];
                 let inbound = match kind {
-                    // Where the record before stands, as far as anybody checks.
+                    // The place of the record before, as far as it is checked.
                     Kind::Dequeued => [7_u64, 1 << 32 | HEADER as u64]
                         .map(u64::to_le_bytes)
                         .concat(),
@@ -317,7 +317,7 @@ fn told(journal: &mut Journal<SimDisk>) -> Result<Vec<Told>, String> {
     Ok(records.map(|record| Told::of(&record)).collect())
 }
 
-/// What was recovered can be read by number and written to, and is there after another start.
+/// Recovered messages can be read by MsgSeqNum, the journal can be written to, and both are there after another start.
 fn works(
     mut journal: Journal<SimDisk>,
     disk: &SimDisk,

@@ -33,7 +33,7 @@ pub fn run(data: &[u8]) {
 ///
 /// # Errors
 ///
-/// What does not hold.
+/// The violated property.
 pub fn check(data: &[u8], read: impl Fn(&str) -> Result<Vec<u8>, JsonError>) -> Result<(), String> {
     let text = String::from_utf8_lossy(data);
     match read(&text) {
@@ -58,7 +58,7 @@ pub fn check(data: &[u8], read: impl Fn(&str) -> Result<Vec<u8>, JsonError>) -> 
     comes_back(&message("FIX.4.4", data), &read)
 }
 
-/// What can be written is read as the same bytes.
+/// Written text is read as the same bytes.
 fn comes_back(
     bytes: &[u8],
     read: &impl Fn(&str) -> Result<Vec<u8>, JsonError>,

@@ -23,7 +23,7 @@ pub fn run(data: &[u8]) {
 ///
 /// # Errors
 ///
-/// What does not hold.
+/// The violated property.
 pub fn check(data: &[u8], signs: Signs) -> Result<(), String> {
     let Some((first, text)) = data.split_first() else {
         return Ok(());

@@ -78,7 +78,7 @@ pub fn run(data: &[u8]) {
 ///
 /// # Errors
 ///
-/// What does not hold.
+/// The violated property.
 pub fn check(data: &[u8], apply: fn(&mut State, &[u8])) -> Result<(), String> {
     let text = String::from_utf8_lossy(data);
     if let Some(files) = text.strip_prefix("settings") {
@@ -106,7 +106,7 @@ fn check_settings(files: &str) -> Result<(), String> {
         let place = FILES.iter().position(|known| *known == file);
         let text = place.and_then(|place| texts.get(place));
         text.map(|text| (*text).to_owned())
-            .ok_or_else(|| "there is none".to_owned())
+            .ok_or_else(|| "missing".to_owned())
     };
     match load(settings, &SESSIONS, &mut open) {
         Ok(rules) => {
@@ -141,7 +141,7 @@ struct Floor {
 
 impl Floor {
     fn new(mut rules: Rules) -> Self {
-        // Room that nobody uses takes time to clear.
+        // Unused room takes time to clear.
         rules.orders = 16;
         Self {
             oms: oms(&rules),
@@ -208,7 +208,7 @@ impl Floor {
             _ => {}
         }
         self.keep(now);
-        // What is to be done by itself, until nothing is.
+        // Work that is due by itself, until nothing is.
         for _ in 0..1_000 {
             let now = self.now();
             let due = self.oms.on_time(now, &mut self.outbox);

@@ -12,7 +12,7 @@ use fixwire_protocol::{Application, Decoder, Mono, Now, Outbox, PeerLogout, Sess
 use super::hold;
 use super::input::{message, show};
 
-/// What happens to a gateway: the session, the version of the message and its body.
+/// An input of a gateway: the session, the version of the message and its body.
 const MESSAGES: [(u32, &str, &[u8]); 4] = [
     (0, "FIX.4.2", b"D|34=2|49=CLIENT|52=20260821-13:30:00|56=GATE|11=A1|21=1|55=IBM|54=1|60=20260821-13:30:00|38=100|40=2|44=1.5|58=text|"),
     (1, "FIX.4.4", b"8|34=2|49=VENUE|52=20260821-13:30:00|56=GATE|37=O1|17=E1|150=0|39=0|11=A1|55=IBM|54=1|151=100|14=0|6=0|"),
@@ -86,7 +86,7 @@ fn load(text: &str) -> Result<Gateway, Vec<RuleError>> {
 ///
 /// # Errors
 ///
-/// What does not hold.
+/// The violated property.
 pub fn check(
     data: &[u8],
     load: impl Fn(&str) -> Result<Option<Gateway>, Vec<RuleError>>,

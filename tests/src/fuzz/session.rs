@@ -1,4 +1,4 @@
-//! Whatever a peer sends and whenever it sends it, a session keeps its promises.
+//! Whatever a peer sends, at any time, the session keeps its guarantees.
 //!
 //! Input: three bytes that choose the session's configuration, then steps, a byte each with its
 //! arguments behind it: messages of the peer, most with a header that is right, time that passes,
@@ -24,7 +24,7 @@ pub fn run(data: &[u8]) {
 ///
 /// # Errors
 ///
-/// What does not hold.
+/// The violated property.
 pub fn check(data: &[u8], tamper: fn(i64, Verdict) -> Verdict) -> Result<(), String> {
     let mut input = Input::new(data);
     let mut end = End::new(&mut input, tamper);

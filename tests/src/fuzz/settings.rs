@@ -52,7 +52,7 @@ impl Values for Nowhere {
 ///
 /// # Errors
 ///
-/// What does not hold.
+/// The violated property.
 pub fn check(
     data: &[u8],
     name: &str,
@@ -164,7 +164,7 @@ fn is_shown(source: &Source, report: &Report) -> Result<(), String> {
     Ok(())
 }
 
-/// The canary stands once, as the value of a password. In a TOML file it does as soon as that is a line
+/// The canary appears once, as the value of a password. In a TOML file it does as soon as that is a line
 /// of its own in a text without strings of several lines, in which a line is no key; in a `.properties`
 /// file when no line goes on in the next.
 fn hides_canary(source: &Source) -> bool {

@@ -53,7 +53,7 @@ type Moved = (u64, u64, u64);
 ///
 /// # Errors
 ///
-/// What does not hold.
+/// The violated property.
 pub fn check(
     data: &[u8],
     import: impl Fn(Family, &Path, &Path) -> Result<Moved, StoreError>,
@@ -110,7 +110,7 @@ fn write(family: Family, store: &Path, files: &[u8]) -> Result<(), String> {
         if let Some(ending) = line.strip_prefix(b"== ") {
             done.extend(file.take());
             let ending = String::from_utf8_lossy(ending);
-            // What names no file of a store would only be left alone.
+            // A name that is no file of a store would only be left alone.
             let ending: String = ending
                 .chars()
                 .filter(char::is_ascii_lowercase)

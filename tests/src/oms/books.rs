@@ -13,7 +13,7 @@ pub struct Order {
     pub account: String,
     symbol: String,
     is_buy: bool,
-    /// How it stands.
+    /// Its state.
     pub standing: Standing,
 }
 
@@ -22,11 +22,11 @@ pub struct Order {
 pub struct Position {
     /// Bought less sold.
     pub net: i64,
-    /// What open orders may still buy, and sell.
+    /// The quantity that open orders may still buy, and sell.
     pub open: [u64; 2],
 }
 
-/// What the OMS says.
+/// The state by the OMS.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Books {
     /// By number.
@@ -128,14 +128,16 @@ pub fn agree(clients: &[Dialogue], books: &Books, exchange: &Dialogue) -> Result
             }
             (Some(order), _) => {
                 return Err(format!(
-                    "the client was told otherwise of {id}: {told:?}, the OMS has {order:?}"
+                    "the client received other reports of {id}: {told:?}, the OMS has {order:?}"
                 ));
             }
         }
     }
     for (number, order) in &books.orders {
         if !known.contains(number) {
-            return Err(format!("no client was told of order {number}: {order:?}"));
+            return Err(format!(
+                "no client received a report of order {number}: {order:?}"
+            ));
         }
         match exchange.orders.get(&number.to_string()) {
             Some(there) if same(&there.standing, &order.standing) => {}
@@ -319,7 +321,7 @@ mod tests {
         let forgotten = agree(&[client()], &books(&positions), &Dialogue::default());
         assert!(forgotten.unwrap_err().contains("does not know order 1"));
         let untold = agree(&[Dialogue::default()], &books(&positions), &exchange());
-        assert!(untold.unwrap_err().contains("no client was told"));
+        assert!(untold.unwrap_err().contains("no client received a report"));
         positions[0]["open_to_buy"] = 0.into();
         let reserved = agree(&[client()], &books(&positions), &exchange());
         assert!(reserved.unwrap_err().contains("the position of"));

@@ -1,11 +1,11 @@
-//! What one side of a FIX session asked for and was told, as the journal of either side has it.
+//! Requests and reports of one side of a FIX session, as the journal of either side has them.
 
 use crate::wire::{message, number, show, value};
 use fixwire::journal::{Filter, Format, dump};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// How an order stands.
+/// The state of an order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
     /// `open`, `filled`, `cancelled`, `rejected`, `expired`, or `done for day`.
@@ -25,11 +25,11 @@ pub struct Standing {
 /// An order as its reports have it.
 #[derive(Clone, Debug)]
 pub struct Told {
-    /// OrderID(37) of whoever reports.
+    /// OrderID(37) of the reporting side.
     pub order_id: String,
     /// The last ClOrdID(11).
     pub id: String,
-    /// How it stands.
+    /// Its state.
     pub standing: Standing,
     /// Σ quantity × price of its fills.
     paid: f64,
@@ -74,7 +74,7 @@ impl Dialogue {
     ///
     /// # Errors
     ///
-    /// What one of the two should never have said.
+    /// A fault of one of the two.
     pub fn of(store: &Path, asks: Asks) -> Result<Self, String> {
         let mut dialogue = Self::default();
         let mut text = Vec::new();
@@ -82,7 +82,7 @@ impl Dialogue {
             .map_err(|error| error.to_string())?;
         // Above a gap: they count when their turn comes.
         let mut queued = BTreeMap::new();
-        // An exchange may have been told to send them twice and in another order.
+        // An exchange may be configured to send them twice and in another order.
         let mut reports: BTreeMap<u64, (Vec<u8>, String)> = BTreeMap::new();
         for line in String::from_utf8_lossy(&text).lines() {
             let json: serde_json::Value =

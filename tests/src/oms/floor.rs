@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// What is traded.
+/// The traded instruments.
 pub const SYMBOLS: [&str; 2] = ["VOD", "BT"];
 /// Accounts of the clients. An OMS lists at most 1,000 orders of each.
 pub const ACCOUNTS: [&str; 6] = ["A1", "A2", "A3", "A4", "A5", "A6"];
@@ -42,7 +42,7 @@ impl Floor {
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// The system's error.
     pub fn new(
         folder: &Path,
         clients: &[(&str, &str)],
@@ -161,7 +161,7 @@ impl Floor {
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// The system's error.
     pub fn client(&self, name: &str, of: &str) -> Result<PathBuf, String> {
         let folder = self.folder.join(name);
         let file = folder.join("client.toml");
@@ -183,7 +183,7 @@ impl Floor {
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// The system's error.
     pub fn set_faults(&self, kinds: &[&str], percent: u64) -> Result<(), String> {
         const TABLE: &str = "[[fault]]\n";
         let io = |error: std::io::Error| error.to_string();
@@ -202,7 +202,7 @@ impl Floor {
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// The system's error.
     pub fn open(&self) -> Result<Server, String> {
         self.sim.spawn_as(&["sim"])
     }
@@ -232,11 +232,11 @@ impl Floor {
         }
     }
 
-    /// What `fixwire oms` answers to a command, its words with the settings file behind the first.
+    /// The answer of `fixwire oms` to a command, its words with the settings file behind the first.
     ///
     /// # Errors
     ///
-    /// What it says on its standard error stream.
+    /// The text on its standard error stream.
     pub fn tell(&self, words: &[&str]) -> Result<Vec<u8>, String> {
         let output = Command::new(&self.oms.binary)
             .args(["oms", words[0]])
@@ -260,7 +260,7 @@ impl Floor {
         serde_json::from_slice(&rows).map_err(|error| error.to_string())
     }
 
-    /// What the OMS says of all orders and positions.
+    /// The OMS's view of all orders and positions.
     ///
     /// # Errors
     ///
@@ -273,11 +273,11 @@ impl Floor {
         Books::of(&orders, &self.ask(&["positions"])?)
     }
 
-    /// What these clients asked for and were told, as their own journals have it.
+    /// Requests of these clients and reports to them, as their own journals have them.
     ///
     /// # Errors
     ///
-    /// What they should never have been told.
+    /// Reports that they should never have received.
     pub fn clients(&self, names: &[&str]) -> Result<Vec<Dialogue>, String> {
         let each = names.iter().map(|name| {
             let dialogue = Dialogue::of(&self.store(name), Asks::Out);
@@ -286,11 +286,11 @@ impl Floor {
         each.collect()
     }
 
-    /// What the exchange was asked for and told, as its own journal has it.
+    /// Requests to the exchange and its reports, as its own journal has them.
     ///
     /// # Errors
     ///
-    /// What it should never have been sent.
+    /// Requests that it should never have received.
     pub fn exchange(&self) -> Result<Dialogue, String> {
         let dialogue = Dialogue::of(&self.store("sim"), Asks::In);
         dialogue.map_err(|fault| format!("the exchange: {fault}"))

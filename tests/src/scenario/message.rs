@@ -4,7 +4,7 @@ use fixwire_protocol::{Precision, SOH, Stamp, Timestamp};
 
 use super::{Fields, duration};
 
-/// What the player fills in.
+/// The fields that the player fills in.
 #[derive(Clone, Copy, Debug)]
 pub struct Header<'a> {
     /// BeginString(8)

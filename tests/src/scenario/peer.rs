@@ -22,7 +22,7 @@ pub struct Peer {
     pub next: u64,
 }
 
-/// What a `session` line and a version make of the session under test.
+/// The settings that a `session` line and a version give the session under test.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// The session's settings.
@@ -129,7 +129,7 @@ impl Peer {
         Ok(bytes)
     }
 
-    /// What a `send` line expects, with what goes without saying.
+    /// The expectation of a `send` line, with the implied fields.
     #[must_use]
     pub fn expected(&self, wanted: &Fields) -> Fields {
         let mut wanted = wanted.clone();
@@ -182,7 +182,7 @@ impl Peer {
     ///
     /// # Errors
     ///
-    /// What they are instead.
+    /// The message found in their place.
     pub fn check_frame(&self, bytes: &[u8]) -> Result<(), String> {
         use fixwire_protocol::Frame;
         match fixwire_protocol::frame::next(bytes, 1 << 20) {
@@ -201,7 +201,7 @@ impl Peer {
     }
 }
 
-/// What is sent again equals what was stored, but for 43, 52, 122, 9 and 10; or it is a gap fill.
+/// A resent message equals the stored one, but for 43, 52, 122, 9 and 10; or it is a gap fill.
 ///
 /// # Errors
 ///
@@ -246,7 +246,7 @@ pub fn usual_logon() -> Fields {
     vec![(35, "A".into()), (98, "0".into()), (108, "30".into())]
 }
 
-/// What the application answers, by the word of a `refuse` line.
+/// The application's answer, by the word of a `refuse` line.
 ///
 /// # Errors
 ///
@@ -268,7 +268,7 @@ pub fn refusal(what: &str) -> Result<Refusal, String> {
     })
 }
 
-/// What a `disconnect` line calls a reason.
+/// The reason in a `disconnect` line.
 #[must_use]
 pub fn reason(reason: Reason) -> String {
     let text = format!("{reason:?}");

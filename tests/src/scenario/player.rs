@@ -12,7 +12,7 @@ use super::{Action, Failure, Fields, Scenario, message};
 const START: Timestamp = Timestamp(1_787_319_000_000_000_000);
 const ID: SessionId = SessionId(7);
 
-/// What the session did.
+/// The actions of the session.
 #[derive(Clone, Debug)]
 enum Event {
     Send(Vec<u8>),
@@ -191,7 +191,7 @@ impl Player {
     ///
     /// # Errors
     ///
-    /// What it did.
+    /// The actions.
     pub fn nothing_left(&self) -> Result<(), String> {
         match self.events.front() {
             None => Ok(()),
@@ -298,7 +298,7 @@ impl Player {
         self.follow(Verdict::Handled, None)
     }
 
-    /// What an engine does after a call: seal, store, send, and then the verdict.
+    /// The engine's work after a call: seal, store, send, and then the verdict.
     fn follow(&mut self, verdict: Verdict, message: Option<&[u8]>) -> Result<(), String> {
         self.seal()?;
         match (verdict, message) {
@@ -366,7 +366,7 @@ impl Player {
         Ok(())
     }
 
-    /// After a reset the numbers begin again, and nothing older is ever sent.
+    /// After a reset the sequence numbers begin again, and nothing older is ever sent.
     fn notice_epoch(&mut self) {
         if self.session.epoch() != self.epoch {
             self.epoch = self.session.epoch();

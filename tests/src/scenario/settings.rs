@@ -1,4 +1,4 @@
-//! What the `session` line of a scenario can say.
+//! The settings in the `session` line of a scenario.
 //!
 //! With the session's own defaults:
 //!

@@ -1,5 +1,5 @@
 //! The engine that a scenario is played against over TCP: its configuration, its journal, and what
-//! it tells the player.
+//! it reports to the player.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::DirBuilderExt;
@@ -24,7 +24,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// The session's name in the journal.
 pub(super) const NAME: &str = "FIXWIRE->PEER";
 
-/// What the engine's thread tells.
+/// The news from the engine's thread.
 #[derive(Debug)]
 pub(super) enum Told {
     /// With the word of the directive.
@@ -91,7 +91,7 @@ pub(super) fn engine_config(setup: &Setup, port: u16, folder: &Path) -> EngineCo
     let hour = Duration::from_secs(3600);
     let connection = match setup.config.role {
         Role::Acceptor => Connection::Acceptor { listen: local(0) },
-        // Nobody is at port 0, and the second address is tried when the player says so.
+        // Port 0 has no listener, and the second address is tried when the player says so.
         Role::Initiator => Connection::Initiator {
             hosts: vec![("127.0.0.1".to_owned(), 0), ("127.0.0.1".to_owned(), port)],
             reconnect: vec![hour],
@@ -128,7 +128,7 @@ pub(super) fn sizes() -> journal::Config {
     }
 }
 
-/// The numbers of an earlier day stand in the journal before the engine starts.
+/// The sequence numbers of an earlier day are in the journal before the engine starts.
 pub(super) fn seed(config: &EngineConfig, setup: &Setup) -> Result<(), String> {
     let disk = Directory::open(&config.journal_dir).map_err(text)?;
     let (mut journal, _) = Journal::open(disk, sizes()).map_err(text)?;
@@ -161,7 +161,7 @@ pub(super) fn tell(event: &Event) -> Option<Told> {
     })
 }
 
-/// What a session would have said to a first message that the engine does not show it.
+/// The verdict of a session about a first message that the engine does not show it.
 fn names(why: Closed) -> Vec<String> {
     let session = match why {
         Closed::Timeout => "LogonTimeout",
@@ -214,7 +214,7 @@ impl Running {
     }
 }
 
-/// The journal as it stands in the files now.
+/// The journal as it is in the files now.
 pub(super) fn copy_journal(from: &Path, to: &Path) -> Result<(), String> {
     let private = std::fs::DirBuilder::new()
         .recursive(true)

@@ -107,7 +107,7 @@ struct Player {
     /// Where we do.
     listener: TcpListener,
     stream: Option<TcpStream>,
-    /// What has arrived and was not yet looked at.
+    /// The messages that have arrived and were not yet looked at.
     arrived: Vec<u8>,
     /// With the word of the directive.
     delivered: VecDeque<(&'static str, Vec<u8>)>,
@@ -167,7 +167,7 @@ impl Player {
         Ok(())
     }
 
-    /// The process is gone: another engine goes on with the journal that it has left.
+    /// The process has ended: another engine continues with its journal.
     fn restart(&mut self) -> Result<(), String> {
         let left = self.folder.join(format!("journal-{}", self.turns));
         copy_journal(&self.journal, &left)?;
@@ -354,7 +354,7 @@ impl Player {
         self.settle()?;
         let mut counters = self.counters()?;
         if let RESET_OPEN | RESET_DUE = counters.next_in {
-            // What the session restores them to.
+            // The values that the session restores them to.
             (counters.next_in, counters.next_out) = (1, 1);
             counters.epoch += 1;
         }
@@ -388,7 +388,7 @@ impl Player {
         self.notice_epoch()
     }
 
-    /// What stands in the place of something that was expected.
+    /// The action in place of the expected one.
     fn difference(&self, wanted: &str, got: Option<Vec<u8>>) -> String {
         let got = match (got, self.delivered.front(), &self.ended) {
             (Some(bytes), ..) => format!("send {}", message::show(&bytes)),
@@ -475,7 +475,7 @@ impl Player {
         Ok(Some(bytes))
     }
 
-    /// After a reset the numbers begin again.
+    /// After a reset the sequence numbers begin again.
     fn notice_epoch(&mut self) -> Result<(), String> {
         let counters = self.counters()?;
         if counters.epoch != self.epoch {

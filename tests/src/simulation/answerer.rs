@@ -19,8 +19,8 @@ use crate::wire::value;
 /// Bytes of a journal segment: small, so that a few messages fill one.
 pub(super) const SEGMENT: usize = 28 << 10;
 
-/// Answers orders with as many reports as their quantity says, tells the other session of some, and
-/// tells news when it is told to.
+/// Answers orders with as many reports as their quantity says, notifies the other session of some, and
+/// sends news on request.
 #[derive(Default)]
 pub(super) struct Answerer {
     pub(super) sessions: u32,

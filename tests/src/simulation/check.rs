@@ -1,4 +1,4 @@
-//! What must hold of a journal, judged against everything the peers have seen and sent.
+//! Invariants of a journal, judged against everything the peers have seen and sent.
 //!
 //! The numbers in the messages are those of the invariants of one node: A1 write before wire, A2 one
 //! number one message, A3 no unnoticed gap, A4 a cause and its effects together, A5 duplicates have
@@ -24,7 +24,7 @@ pub fn reports_wanted(quantity: u64) -> u64 {
     }
 }
 
-/// Whether the application tells the other session of an order of this quantity.
+/// Whether the application notifies the other session of an order of this quantity.
 pub fn crosses(quantity: u64) -> bool {
     quantity == 5
 }
@@ -39,7 +39,7 @@ struct Row<'a> {
     done: HashSet<&'a [u8]>,
 }
 
-/// What one record has made leave.
+/// The messages of one record.
 #[derive(Default)]
 struct Left<'a> {
     reports: u64,
@@ -95,7 +95,7 @@ impl<'a> Row<'a> {
         Ok((id, quantity))
     }
 
-    /// What the record counts, and the order that was handled in it.
+    /// The counters of the record, and the order that was handled in it.
     fn count(
         &mut self,
         record: &Record<'a>,
@@ -150,7 +150,7 @@ impl<'a> Row<'a> {
         Ok(None)
     }
 
-    /// What the peer has seen is in the journal.
+    /// Messages that the peer has seen are in the journal.
     fn look(&self, is_end: bool) -> Result<(), String> {
         for raw in self.peer.seen.values() {
             if value(raw, "35") != Some(b"4") && !self.sent.contains(raw.as_slice()) {
@@ -182,7 +182,7 @@ impl<'a> Row<'a> {
 /// Checks A1 to A5 on a copy of the disk; at the end every order must be there. Answers the counters of
 /// the sessions, one for each peer.
 ///
-/// Retired and removed segments are read as well, so every checkpoint is also held against the records
+/// Retired and removed segments are read as well, so every checkpoint is also checked against the records
 /// before it.
 ///
 /// # Errors
@@ -290,7 +290,7 @@ fn together(
         format!("{id:?} was handled, noted is {:?}", left.noted)
     } else if left.crossed != id.filter(|_| crosses(quantity)) {
         let crossed = left.crossed;
-        format!("{id:?} was handled, the other session was told of {crossed:?}")
+        format!("{id:?} was handled, the other session received reports of {crossed:?}")
     } else {
         return Ok(());
     };

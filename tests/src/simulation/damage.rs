@@ -6,7 +6,7 @@ use fixwire::journal::{Config, Journal, JournalError, Position};
 use super::image::{Image, Span, image};
 use crate::random::Random;
 
-/// What was done to one segment: these of its bytes were changed.
+/// Damage to one segment: these of its bytes were changed.
 struct Harm {
     what: String,
     segment: u32,

@@ -1,4 +1,4 @@
-//! What peers do with the bytes of messages.
+//! How peers handle the bytes of messages.
 
 use fixwire::protocol::{Now, Precision, Stamp};
 
@@ -14,7 +14,7 @@ pub(super) fn whole(bytes: &[u8]) -> Result<Option<usize>, String> {
     let body = body.and_then(|text| std::str::from_utf8(text).ok()?.parse::<usize>().ok());
     let Some(body) = body else {
         return Err(format!(
-            "W2: bytes that are no message: {}",
+            "W2: bytes that are not a message: {}",
             show(&bytes[..bytes.len().min(200)])
         ));
     };

@@ -1,14 +1,14 @@
-//! What a journal holds, apart from where it holds it.
+//! The contents of a journal, apart from where they are stored.
 
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{Config, Counters, Journal, JournalError, Kind, Position, Record};
 
-/// What a journal holds.
+/// The contents of a journal.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Image {
     /// One digest for each record, in order, without those that register or carry a session.
     pub records: Vec<u64>,
-    /// Where the records stand, all of them.
+    /// The places of all records.
     pub spans: Vec<Span>,
     /// Behind the last record; a segment without one may be there or not.
     pub end: Position,
@@ -89,7 +89,7 @@ fn digest(record: &Record<'_>) -> u64 {
     digest.0
 }
 
-/// FNV-1a over eight bytes at a time: enough to tell records apart.
+/// FNV-1a over eight bytes at a time: enough to distinguish records.
 #[derive(Default)]
 struct Digest(u64);
 

@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Instant;
 
-/// What happened in a world, or in many.
+/// Counts of a world, or of many.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Tally {
     /// Worlds that were played to their end.
@@ -47,7 +47,7 @@ pub struct Tally {
     pub silences: u64,
     /// Steps of the wall clock.
     pub clock_steps: u64,
-    /// New periods of a schedule.
+    /// New trading sessions of a schedule.
     pub periods: u64,
     /// Sequence resets.
     pub sequence_resets: u64,
@@ -183,9 +183,9 @@ pub fn campaign(
     }
 }
 
-/// What a panic has said.
+/// The text of a panic.
 fn told(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    format!("panic: {}", text.unwrap_or("of no text"))
+    format!("panic: {}", text.unwrap_or("without a text"))
 }

@@ -1,4 +1,4 @@
-//! What a peer needs of a network: the simulated one, or that of the system.
+//! The network of a peer: the simulated one, or that of the system.
 
 use std::cell::RefCell;
 use std::io::{self, Read, Write};
@@ -24,7 +24,7 @@ pub trait Net {
     ///
     /// # Errors
     ///
-    /// When nobody listens there.
+    /// When the address has no listener.
     fn connect(&self, port: u16) -> io::Result<ConnId>;
     /// Reads what has arrived; 0 at the end of the stream.
     ///

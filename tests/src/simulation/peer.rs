@@ -37,7 +37,7 @@ pub enum Manner {
     Plain,
     /// It gets its number and is not sent.
     Lost,
-    /// One byte is changed on the way.
+    /// One byte is modified in transit.
     Garbled,
 }
 
@@ -78,15 +78,15 @@ pub struct Peer {
     sent: Vec<Sent>,
     /// Our own open ResendRequest: it is answered when this number has come.
     asked: Option<u64>,
-    /// What the engine asked for on this connection.
+    /// The engine's ResendRequests on this connection.
     engine_asked: Vec<u64>,
     /// Every message of the engine by epoch and number, as it came first.
     pub seen: HashMap<(u64, u64), Vec<u8>>,
-    /// Every repeated message, without the fields that a repetition changes.
+    /// Every resent message, without the fields that a resend changes.
     pub repeated: HashMap<(u64, u64), Vec<u8>>,
     /// Reports that came in sequence, by ClOrdID.
     pub reports: HashMap<String, u64>,
-    /// Orders of the other session that it was told of in sequence, by ClOrdID.
+    /// Orders of the other session that were reported to it in sequence, by ClOrdID.
     pub crossed: HashMap<String, u64>,
     /// Orders ever given a number: ClOrdID to OrderQty.
     pub orders: HashMap<String, u64>,
@@ -95,7 +95,7 @@ pub struct Peer {
     /// The engine has answered an order since the last reset, so it has had number 2.
     answered: bool,
     next_order: u64,
-    /// Application messages that came in sequence, for a peer that has somebody above it.
+    /// Application messages that came in sequence, for a peer with an application above it.
     pub inbox: Option<Vec<Vec<u8>>>,
     /// A message with a low number was sent: a Logout is the right answer.
     pub provoked: bool,
@@ -182,7 +182,7 @@ impl Peer {
     ///
     /// # Errors
     ///
-    /// What the engine did that no engine may do.
+    /// A fault of the engine.
     pub fn step(&mut self, net: &impl Net) -> Result<(), String> {
         self.now = net.now();
         if let Some(listener) = self.listener {
@@ -250,10 +250,10 @@ impl Peer {
         self.not_before = self.now.mono.0 + PAUSE;
     }
 
-    /// A new period of the schedule begins, and with it the numbers.
+    /// A new trading session of the schedule begins, and resets the sequence numbers.
     pub fn begin_period(&mut self, net: &impl Net) {
         self.end(net);
-        // What waits there was begun in the period before.
+        // The messages that wait there are of the session before.
         while let Some(conn) = self.listener.and_then(|listener| net.accept(listener)) {
             net.close(conn);
         }
@@ -290,7 +290,7 @@ impl Peer {
         self.send("A", &format!("98=0|108=30|{version}{reset}"), true);
     }
 
-    /// The numbers of both sides go back to 1.
+    /// The sequence numbers of both sides are reset to 1.
     fn begin_anew(&mut self) {
         self.epoch += 1;
         self.sent.clear();
@@ -298,7 +298,7 @@ impl Peer {
         self.answered = false;
     }
 
-    /// The engine begins the numbers anew, with a Logon that is about to be taken.
+    /// The engine resets the sequence numbers, with a Logon that is about to be accepted.
     fn reset_by_engine(&mut self) {
         self.begin_anew();
         self.asked = None;
@@ -340,7 +340,7 @@ impl Peer {
         self.send(kind, body, true);
     }
 
-    /// Repeats an old application message, as after a ResendRequest that nobody made.
+    /// Resends an old application message, as after a ResendRequest that was never sent.
     pub fn repeat(&mut self, draw: u64) {
         if self.sent.is_empty() || !self.logged_on {
             return;

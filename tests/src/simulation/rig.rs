@@ -1,4 +1,4 @@
-//! Which worlds a run plays: fixed ones, those from seed 1 on, and then ones that nobody has played.
+//! Which worlds a run plays: fixed ones, those from seed 1 on, and then new ones.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ pub struct Rig {
     pub fixed: &'static str,
     /// Crash points from seed 1 on.
     pub cases: u64,
-    /// How long worlds are played that nobody has played.
+    /// How long new worlds are played.
     pub fresh: Duration,
 }
 
@@ -31,7 +31,7 @@ fn setting(name: &str) -> Option<u64> {
 
 impl Rig {
     /// Plays what a run plays; with `SIM_SEED` or `SIM_CASES` only so many crash points from that seed
-    /// on, or from one that nobody has played.
+    /// on, or from a new one.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What goes wrong in any world: the point at which a machine dies, the network, the clock.
+//! Faults in any world: crash points of a machine, the network, the clock.
 
 use fixwire::config::Durability;
 use fixwire::host::ConnId;
@@ -11,7 +11,7 @@ use crate::random::Random;
 
 /// Nanoseconds of a millisecond.
 pub(super) const MILLI: u64 = 1_000_000;
-/// What the system says when the disk is full.
+/// The system's error when the disk is full.
 const FULL: &str = "no storage space";
 
 /// Chooses the next point of death.
@@ -55,7 +55,7 @@ pub(super) fn count_death(
     Ok(power)
 }
 
-/// What the disk has after a death.
+/// The disk after a death.
 pub(super) fn end(random: &mut Random, disk: &SimDisk, power: bool) {
     if power {
         disk.cut_power(|choices| random.below(choices as u64) as usize);
@@ -64,7 +64,7 @@ pub(super) fn end(random: &mut Random, disk: &SimDisk, power: bool) {
     }
 }
 
-/// What the network does to a connection.
+/// How the network treats a connection.
 pub(super) fn blow(random: &mut Random, net: &SimNet, conn: Option<ConnId>, tally: &mut Tally) {
     let Some(conn) = conn else { return };
     match random.below(120) {

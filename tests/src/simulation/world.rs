@@ -75,7 +75,7 @@ struct World {
     was_reset: bool,
     /// The operator stops the engine, to start it again.
     stopping: bool,
-    /// Power was lost without a sync: nobody can agree any more.
+    /// Power was lost without a sync: the sides cannot agree any more.
     is_over: bool,
     tally: Tally,
 }
@@ -287,7 +287,7 @@ impl World {
         self.judge(false).map(drop)
     }
 
-    /// What was commanded dies with the engine.
+    /// Commands die with the engine.
     fn forget_commands(&mut self) {
         self.handles.clear();
         self.to_reset = None;
@@ -330,7 +330,7 @@ impl World {
             self.is_over = true;
             return self.lost_tail(&before);
         }
-        // What still travels arrives before anybody looks.
+        // Messages still on their way arrive first.
         for peer in &mut self.peers {
             peer.step(&self.net)?;
         }
@@ -451,7 +451,7 @@ impl World {
             })
     }
 
-    /// The journal at the end, and what the peers were told of their orders.
+    /// The journal at the end, and the reports that the peers received of their orders.
     fn last_look(&mut self) -> Result<(), String> {
         self.tally.worlds = 1;
         if self.is_over {
@@ -480,7 +480,7 @@ impl World {
                 let may_be_void = other.is_some_and(|other| other.epoch > 0);
                 if told.unwrap_or_default() != wanted && !may_be_void {
                     return Err(format!(
-                        "A4: the other peer was told {told:?} times of {id} of {quantity}"
+                        "A4: the other peer received {told:?} reports of {id} of {quantity}"
                     ));
                 }
             }
@@ -491,7 +491,9 @@ impl World {
             .flat_map(|peer| &peer.crossed)
             .find(|told| *told.1 > 1)
         {
-            return Err(format!("A4: the other peer was told twice: {twice:?}"));
+            return Err(format!(
+                "A4: the other peer received a report twice: {twice:?}"
+            ));
         }
         let segments = (1..)
             .take_while(|&number| self.disk.read(number).is_some())

@@ -98,7 +98,7 @@ const TRIALS: [Trial; 17] = [
         test: "client_oms_and_exchange_agree_over_kills_of_each",
         variables: &[("OMS_KILLS", "20"), ("TRADE_PATIENCE", "10")],
         fault: "skip-note",
-        words: "make a state with hash",
+        words: "give a state with hash",
     },
     Trial {
         suite: "oms_kill",
@@ -169,7 +169,7 @@ fn each_rig_finds_a_fault_of_the_product() -> Result<(), String> {
 }
 
 impl Trial {
-    /// Runs the suite; the line by which it tells the fault.
+    /// Runs the suite; the line by which it reports the fault.
     fn run(&self, binary: &Path, rig: Option<&PathBuf>) -> Result<String, String> {
         let rig = rig.ok_or("no such program")?;
         let mut command = Command::new(rig);

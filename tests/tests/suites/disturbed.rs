@@ -1,4 +1,4 @@
-//! Does a bench tell what other programs took from it, and not blame them for threads of its own?
+//! Does a bench report the time that other programs took, and not blame its own threads on them?
 //!
 //! A competitor takes 1 ms in 20 of the initiator's core. The gaps that a bench notes have to be the time that its thread
 //! did not run, of which the kernel keeps other counts, whoever else had the core on the machine of the test.
@@ -35,7 +35,7 @@ fn cpu_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Takes the core for a while in each round until it is told to stop: the share of the time that it got.
+/// Takes the core for a while in each round until it is stopped: the share of the time that it got.
 fn compete(core: usize, stop: &AtomicBool) -> f64 {
     let mut cores = CpuSet::new();
     cores.set(core);
@@ -63,7 +63,7 @@ fn beside<T: Send>(core: usize, bench: impl FnOnce() -> T + Send) -> (T, f64) {
     })
 }
 
-/// What a `bench tcp` says, and which shares of its time the initiator lost.
+/// The output of a `bench tcp`, and which shares of its time the initiator lost.
 struct Said {
     screen: String,
     /// In gaps.

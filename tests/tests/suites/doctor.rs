@@ -16,7 +16,7 @@ fn said(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// What a run under strace opened, one call a line, and what it printed.
+/// The files that a run under strace opened, one call a line, and its output.
 fn traced(args: &[&str], trace: &Path) -> Result<(String, String), String> {
     let run = Command::new("strace")
         .args(["-f", "-qq", "-o"])

@@ -95,7 +95,7 @@ fn a_session_that_is_added_works_and_one_that_returns_goes_on() {
     assert!(rig.crowd.is_closed(peer.conn));
     let told = rig.events.lock().unwrap().clone();
     assert!(told.contains(&Event::SessionRemoved { session: b }));
-    // Nobody can log on to it, and its numbers wait.
+    // No peer can log on to it, and its sequence numbers wait.
     let conn = rig.say(FRIEND, &logon(&rig.crowd, "B", PASSWORD));
     assert!(rig.crowd.is_closed(conn));
     let status = rig.engine.sessions().nth(1).unwrap();
@@ -297,7 +297,7 @@ fn a_throttle_that_rejects_answers_what_is_beyond_and_keeps_the_numbers() {
     assert!(refused.contains("|380=0|"), "{refused}");
     assert_eq!(rig.engine.application_mut().orders, 10);
     assert_eq!(rig.engine.sessions().next().unwrap().next_in, peer.seq);
-    // What is repeated after a gap is no excess.
+    // Messages resent after a gap are no excess.
     for _ in 0..3 {
         peer.say(&rig, "D", "43=Y|122=20260302-08:00:00|11=R|");
     }
@@ -354,7 +354,7 @@ fn a_throttle_that_disconnects_says_why() {
     assert!(told.iter().any(ended), "{told:?}");
 }
 
-/// Outbound pacing: never faster than the rate, in order, nothing lost, repeated messages too.
+/// Outbound pacing: never faster than the rate, in order, nothing lost, resent messages too.
 #[test]
 fn a_paced_peer_gets_everything_in_order_and_never_too_fast() {
     let mut session = acceptor("A");
@@ -403,7 +403,7 @@ fn a_paced_peer_gets_everything_in_order_and_never_too_fast() {
     assert!(numbers.is_sorted(), "{numbers:?}");
 }
 
-/// W3: a peer that does not read is told of, then disconnected; the journal keeps what it missed.
+/// W3: an event reports a peer that does not read, then it is disconnected; the journal keeps what it missed.
 #[test]
 fn a_peer_that_does_not_read_is_disconnected_by_bytes_or_by_time() {
     let mut rig = Rig::new(config(vec![acceptor("A"), acceptor("B")]));
@@ -445,7 +445,7 @@ fn a_peer_that_does_not_read_is_disconnected_by_bytes_or_by_time() {
         "{:?}",
         why(&rig)
     );
-    // By time: one answer that it does not take is enough.
+    // By time: one answer that it does not read is enough.
     let mut rig = Rig::new(config(vec![acceptor("A"), acceptor("B")]));
     let mut slow = Peer::log_on(&mut rig, "A", 200);
     for _ in 0..5 {
@@ -492,7 +492,7 @@ fn t9_what_is_beyond_a_cap_is_refused_at_once() {
         let bare = numbered(&rig.crowd, "D", "A", 2, "11=A|58=|").len() + 2;
         let text = "x".repeat(size - bare);
         peer.say(&rig, "D", &format!("11=A|58={text}|"));
-        // What is too long is known by its BodyLength, long before it has arrived.
+        // A message that is too long is known by its BodyLength, long before it has arrived.
         rig.turns(1);
         assert_eq!(rig.crowd.is_closed(peer.conn), !fits, "{size}");
         assert_eq!(count(&peer.hear(&rig), "8"), usize::from(fits), "{size}");
@@ -508,7 +508,7 @@ fn t9_what_is_beyond_a_cap_is_refused_at_once() {
         });
         assert_eq!(too_large, !fits, "{told:?}");
     }
-    // 8, 9, 35, 34, 49, 52, 56, 11 and 10 stand around the others.
+    // 8, 9, 35, 34, 49, 52, 56, 11 and 10 surround the others.
     for (fields, kind) in [(63, "8"), (64, "8"), (65, "3")] {
         let mut rig = Rig::new(config.clone());
         let mut peer = Peer::log_on(&mut rig, "A", ROOM);

@@ -7,7 +7,7 @@
 //!
 //! * every order has its report, as a new one at most once, in the order in which they were sent;
 //! * what came again says so, by PossDupFlag or PossResend;
-//! * nobody has rejected anything;
+//! * no side has rejected anything;
 //! * the venue behind the gateway got every order, as a new one at most once;
 //! * `fixwire journal dump` has what the client says that it sent and got, message for message.
 //!
@@ -75,7 +75,7 @@ fn simplefix_trades_through_a_gateway() -> Result<(), String> {
     play(ForeignClient::Simplefix, Target::Gateway)
 }
 
-/// What the client connects to.
+/// The address that the client connects to.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Target {
     Echo,
@@ -91,7 +91,7 @@ struct Game {
     venue: Option<Server>,
     proxy: Proxy,
     client: Side,
-    /// Orders that the client was told to send.
+    /// Orders that the client was ordered to send.
     sent: usize,
 }
 
@@ -384,7 +384,7 @@ impl Passed {
     }
 }
 
-/// What the client told of one way.
+/// The client's report of one way.
 fn told(seen: &[Event], way: &str) -> Vec<Passed> {
     let way = seen.iter().filter(|event| event.name == way);
     way.map(|event| {
@@ -399,7 +399,7 @@ fn told(seen: &[Event], way: &str) -> Vec<Passed> {
     .collect()
 }
 
-/// What the journal has of one session and way.
+/// The journal's messages of one session and way.
 fn dump(binary: &Path, folder: &Path, session: &str, way: &str) -> Result<Vec<Passed>, String> {
     let output = Command::new(binary)
         .args(["journal", "dump", "--json", "--direction", way])
@@ -430,8 +430,8 @@ fn dump(binary: &Path, folder: &Path, session: &str, way: &str) -> Result<Vec<Pa
     Ok(passed)
 }
 
-/// What one side received is what the other one sent, but for what the proxy lost, and the end of each connection but
-/// the last: there fixwire was killed.
+/// One side received the messages that the other one sent, but for those lost by the proxy, and the end of each
+/// connection but the last: there fixwire was killed.
 fn agree(sent: &[Passed], received: &[Passed], what: &str, lost_type: &str) -> Result<(), String> {
     let (sent, received) = (by_connection(sent), by_connection(received));
     let counts = (sent.len(), received.len());
@@ -450,7 +450,7 @@ fn agree(sent: &[Passed], received: &[Passed], what: &str, lost_type: &str) -> R
                 if received.next_if_eq(&message).is_some() {
                     continue;
                 }
-                // What was under way when fixwire was killed is not lost by the proxy.
+                // Messages on their way when fixwire was killed are not lost by the proxy.
                 if at + 1 == counts.0 || received.peek().is_some() {
                     lost.push(message.clone());
                 }

@@ -31,10 +31,10 @@ const LIVE: u64 = 2_400 * SECOND;
 const LATE: usize = 1_000;
 const LOGON: &[u8] = b"35=A\x0198=0\x01108=30\x01";
 
-/// What the gateway takes besides its queues: for one message, and for each session.
+/// The gateway's memory besides its queues: for one message, and for each session.
 const BUFFERS: u64 = 16 << 10;
 
-/// What became of an order.
+/// The outcome of an order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Fate {
     Waits,

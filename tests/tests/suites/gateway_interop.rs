@@ -8,7 +8,7 @@
 //! * every order has reached the venue, as a new one at most once;
 //! * every order has its report, at the client that sent it, as a new one at most once;
 //! * what may have been sent before says so, by PossDupFlag or PossResend;
-//! * nobody has rejected anything.
+//! * no side has rejected anything.
 //!
 //! `GATEWAY_KILLS` says how many (5), `FIXWIRE_SEED` repeats the moments.
 
@@ -147,7 +147,7 @@ impl Party {
         self.drain()
     }
 
-    /// Takes what it has told so far.
+    /// Takes its events so far.
     fn drain(&mut self) -> Result<(), String> {
         while let Ok(event) = self.events.try_recv() {
             self.take(event)?;

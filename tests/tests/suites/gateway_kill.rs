@@ -1,6 +1,6 @@
 //! Does a gateway lose, double or mix up anything when its process is killed?
 //!
-//! The finished binary stands between two clients and two venues: orders, replacements and cancels that do
+//! The finished binary runs between two clients and two venues: orders, replacements and cancels that do
 //! not wait for their answers, ids that both clients use, a value that is remembered, orders that are held
 //! for a venue that is away, rules that change. It is ended by SIGKILL at random moments, also while it
 //! starts, and judged as in the suite `gateway_simulation`.

@@ -123,7 +123,7 @@ fn text(counts: &[(&str, f64)]) -> String {
     text
 }
 
-/// What is not as the file says.
+/// Differences from the file.
 fn compare(known: &str, counts: &[(&str, f64)]) -> Vec<String> {
     let expected = |wanted: &str| {
         known.lines().find_map(|line| {

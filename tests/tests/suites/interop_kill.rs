@@ -289,7 +289,7 @@ impl Match {
 
     fn take(&mut self, event: &Event) -> Result<(), String> {
         match event.name.as_str() {
-            // A burst is told when all of it is sent.
+            // A burst is reported when all of it is sent.
             "sent" => {
                 let json: serde_json::Value =
                     serde_json::from_str(&event.text).map_err(|error| error.to_string())?;

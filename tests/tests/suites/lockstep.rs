@@ -1,7 +1,7 @@
-//! Does the session keep its promises whatever happens to it?
+//! Does the session keep its guarantees whatever happens to it?
 //!
 //! Two sessions talk over a connection that loses messages and breaks, while operators reset them and
-//! processes end and start again; and one session is told anything at all by a peer that knows no rules.
+//! processes end and start again; and one session receives anything at all from a peer that follows no rules.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -291,7 +291,7 @@ impl Pair {
                 self.ends.iter_mut().for_each(|end| end.elapse(self.now));
             }
         }
-        // One end that is gone takes the other with it.
+        // One end that disconnects takes the other with it.
         if self.ends.iter().any(|end| !end.connected) {
             self.break_connection();
         }

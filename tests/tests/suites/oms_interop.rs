@@ -3,7 +3,7 @@
 //! QuickFIX/J and QuickFIX C++ log on to `fixwire run oms.toml`, in FIX 4.2, 4.4 and 5.0 SP2, behind which
 //! `fixwire sim` has a line of FIX 4.4 and one of 4.2. They fill each other's orders in parts, replace and cancel
 //! what is open, ask how it stands, and are refused, by the limits and by the exchange; in the middle the OMS is
-//! ended by SIGKILL. They validate each report by their own dictionaries, and here it is held against what it should
+//! ended by SIGKILL. They validate each report by their own dictionaries, and here it is compared with what it should
 //! say, field by field. In the end both, the OMS and the exchange agree on every order.
 
 use fixwire_rigs::oms::books::agree;
@@ -55,7 +55,7 @@ fn play(cast: [(Engine, &'static str); 2]) -> Result<(), String> {
     market.close()
 }
 
-/// A client, and what it said and was told.
+/// A client, with its requests and the reports it received.
 struct Party {
     name: &'static str,
     running: Running,

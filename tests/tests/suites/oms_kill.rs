@@ -44,7 +44,7 @@ const PACE: Duration = Duration::from_millis(4);
 /// For which the kill switch is used, in the middle of a life.
 const KILLED: &str = ACCOUNTS[5];
 /// A state that is another than the one that a clean stop has noted.
-const DIFFERS: &str = "make a state with hash";
+const DIFFERS: &str = "give a state with hash";
 const CLIENT: &str = "CLIENT";
 /// The file of its standard error stream.
 const CLIENT_ERRORS: &str = "stderr";

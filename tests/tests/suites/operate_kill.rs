@@ -1,4 +1,4 @@
-//! Is anything that an operator was told to be done undone when the engine is killed?
+//! Is any operation that was confirmed to an operator undone when the engine is killed?
 //!
 //! An operator sets sequence numbers, disables and enables sessions of the finished binary, as fast as it answers,
 //! until SIGKILL ends it; sometimes he goes on with the journal while no engine runs. After each start:

@@ -20,7 +20,7 @@ const COMMON: [&str; 7] = [
     "quickfixj",
     "quickfixgo",
 ];
-/// What the floor can be told to do wrong once in a thousand answers, and how it is counted.
+/// Faults that the floor can inject once in a thousand answers, and how it is counted.
 const FAULTS: [(&str, &str); 4] = [
     ("bad-clordid", "1 wrongly"),
     ("bad-checksum", "1 wrongly"),

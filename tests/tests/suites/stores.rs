@@ -1,4 +1,4 @@
-//! Do sessions of other engines move in with their file stores, and back, with nothing lost?
+//! Can sessions of other engines be imported from their file stores, and exported again, without loss?
 
 use fixwire_rigs::embedded;
 use fixwire_rigs::peers::{Engine, Role, Terms};

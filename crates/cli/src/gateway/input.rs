@@ -118,7 +118,7 @@ fn journal(
         }
     }
     match is_empty {
-        true => Err(Failure::Text(format!("{name} holds no journal"))),
+        true => Err(Failure::Text(format!("{name} contains no journal"))),
         false => Ok(()),
     }
 }

@@ -172,7 +172,7 @@ fn the_messages_of_a_journal_are_those_that_came_in() {
     );
     let empty = attempt(&["gateway.toml", folder.path().to_str().unwrap()]);
     assert!(
-        text(&empty.stderr).contains("holds no journal"),
+        text(&empty.stderr).contains("contains no journal"),
         "{empty:?}"
     );
 }

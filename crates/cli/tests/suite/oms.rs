@@ -434,7 +434,7 @@ fn operators_limit_kill_and_arm() {
     assert!(dump.contains("command kill account=DESK by "), "{dump}");
     drop(running);
     let (code, said) = oms(folder, "status", &[]);
-    assert!(code == 1 && said.contains("no engine runs"), "{said}");
+    assert!(code == 1 && said.contains("no engine is running"), "{said}");
 }
 
 #[test]

@@ -78,19 +78,19 @@ fn a_running_engine_is_shown_and_told_what_to_do() {
     assert!(test.contains("|112=TEST|"), "{test}");
     let order = peer::order("A1");
     let send = [&session("send")[..], &["B", "148=At noon|33=0"]].concat();
-    says(folder, &send, "message taken");
+    says(folder, &send, "message accepted");
     assert!(peer.expect("B").contains("|148=At noon|33=0|"));
     refuses(
         folder,
         &[&session("send")[..], &["D", "11"]].concat(),
-        "`11` is no field: write it as 55=MSFT",
+        "`11` is not a field: write it as 55=MSFT",
     );
     let set = [&session("set-numbers")[..], &["--out", "1"]].concat();
     refuses(folder, &set, "--force");
     refuses(
         folder,
         &["session", "logout", "acceptor.cfg", "FIX.4.2:EXEC->NOBODY"],
-        &format!("no session FIX.4.2:EXEC->NOBODY; there are: {NAME}"),
+        &format!("unknown session FIX.4.2:EXEC->NOBODY; known sessions: {NAME}"),
     );
     refuses(folder, &session("logon"), "an acceptor");
     peer.send("D", &order);
@@ -155,7 +155,7 @@ fn of_a_stopped_engine_the_journal_answers() {
     refuses(folder, &logout, "only list, status and set-numbers work");
     let set = |args: &[&'static str]| [&["session", "set-numbers", "store", NAME], args].concat();
     refuses(folder, &set(&[]), "--in N, --out N or both");
-    refuses(folder, &set(&["--in", "0"]), "0 is no MsgSeqNum");
+    refuses(folder, &set(&["--in", "0"]), "0 is not a valid MsgSeqNum");
     refuses(
         folder,
         &["session", "set-numbers", "store", "A->B", "--in", "5"],
@@ -182,7 +182,7 @@ fn whoever_cannot_be_asked_is_named() {
     let folder = folder.path();
     refuses(folder, &["status", "none.cfg"], "none.cfg: No such file");
     fs::create_dir(folder.join("empty")).unwrap();
-    refuses(folder, &["status", "empty"], "empty holds no journal");
+    refuses(folder, &["status", "empty"], "empty contains no journal");
     let socket = folder.join("socket");
     let memory = format!("Durability=memory\nControlPath={}", socket.display());
     let running = Running::start(folder, "echo", &memory);
@@ -298,7 +298,11 @@ fn every_command(folder: &Path, called: &str, running: &Running, listener: &TcpL
     says(folder, &session("test-request"), "TestRequest sent");
     assert!(venue.expect("1").contains("|112=TEST|"));
     venue.send("0", "112=TEST");
-    says(folder, &with("send", &["B", "148=x|33=0"]), "message taken");
+    says(
+        folder,
+        &with("send", &["B", "148=x|33=0"]),
+        "message accepted",
+    );
     assert!(venue.expect("B").contains("|34=3|"));
     says(folder, &session("reset"), "sequence numbers reset");
     let reset = venue.expect("A");
@@ -344,7 +348,7 @@ fn every_command(folder: &Path, called: &str, running: &Running, listener: &TcpL
     );
     assert!(dump.contains(": closing\n"), "{dump}");
     let nobody = ["session", "reset", "gateway.toml", "VENEU"];
-    refuses(folder, &nobody, "no session VENEU; there are: ");
+    refuses(folder, &nobody, "unknown session VENEU; known sessions: ");
 }
 
 #[test]

@@ -178,7 +178,7 @@ fn an_operator_halts_trading_and_is_shown_the_instruments() {
     drop(running);
     let stopped = about(folder.path(), &["session", "command"], &["book VOD"]);
     assert!(
-        text(&stopped.stderr).contains("no engine runs"),
+        text(&stopped.stderr).contains("no engine is running"),
         "{}",
         text(&stopped.stderr)
     );

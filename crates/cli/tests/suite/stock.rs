@@ -98,7 +98,8 @@ fn each_passes_check_and_runs_as_it_is() {
             "{name}: {heard:#?}"
         );
         for file in *dictionaries {
-            let event = format!("dictionary {file} is missing, the built-in dictionary of FIX");
+            let event =
+                format!("dictionary {file} is missing; using the built-in dictionary of FIX");
             assert_eq!(
                 heard.iter().filter(|line| line.contains(&event)).count(),
                 1,

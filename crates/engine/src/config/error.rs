@@ -1,4 +1,4 @@
-//! What is wrong with a configuration, in words for whoever wrote it.
+//! Configuration errors, in words for whoever wrote the configuration.
 
 use std::fmt;
 
@@ -11,9 +11,9 @@ use crate::log::LogError;
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// There is no session.
+    /// No session is configured.
     NoSession,
-    /// Logs are made from the journal, and there is none to make them from.
+    /// Logs are made from the journal, which is not configured.
     LogWithoutJournal,
     /// A log cannot be as it is configured.
     Log(LogError),
@@ -21,7 +21,7 @@ pub enum ConfigError {
     LogTwice(&'static str),
     /// Two sessions have this name.
     NameTwice(String),
-    /// Two acceptor sessions cannot be told apart by their Logon.
+    /// The Logon does not distinguish two acceptor sessions.
     IdentityTwice(String, String),
     /// Two sessions share a port and differ in TLS, load balancers or SO_REUSEADDR.
     TransportDiffers(String, String),
@@ -53,7 +53,7 @@ pub enum ConfigError {
     OutOfRange {
         /// The field of the configuration.
         what: &'static str,
-        /// What it is.
+        /// Its value.
         value: u64,
         /// The least it may be.
         least: u64,
@@ -68,18 +68,18 @@ impl fmt::Display for ConfigError {
             Self::NoSession => f.write_str("no session is configured"),
             Self::Panics(name) => write!(
                 f,
-                "session {name}: a panic cannot be answered (RejectMessageOnUnhandledException), since this \
-                 application's state would not be taken back with its messages: leave the setting out"
+                "session {name}: RejectMessageOnUnhandledException is not supported: this application cannot \
+                 roll back its state after a panic; remove the setting"
             ),
             Self::AcceptorSigns(name) => write!(
                 f,
-                "session {name}: an acceptor signs no Logon: leave its signature out"
+                "session {name}: an acceptor does not sign its Logon; remove the signature"
             ),
-            Self::LogWithoutJournal => f.write_str(
-                "message logs are made from the journal, which durability `memory` does not have",
-            ),
+            Self::LogWithoutJournal => {
+                f.write_str("message logs need a journal, and durability `memory` has none")
+            }
             Self::Log(error) => write!(f, "{error}"),
-            Self::LogTwice(kind) => write!(f, "two logs are of the kind `{kind}`: one is possible"),
+            Self::LogTwice(kind) => write!(f, "two logs of the kind `{kind}`: configure only one"),
             Self::NameTwice(name) => write!(f, "two sessions are named {name}"),
             Self::IdentityTwice(a, b) => {
                 write!(
@@ -97,13 +97,13 @@ impl fmt::Display for ConfigError {
             Self::Role(name) => {
                 write!(
                     f,
-                    "session {name} is an acceptor in one place and an initiator in another"
+                    "session {name} is configured both as an acceptor and as an initiator"
                 )
             }
             Self::NoHost(name) => write!(f, "session {name} has no host to connect to"),
             Self::Rate(name) => write!(
                 f,
-                "session {name} has a rate that is zero, or more than one message in a nanosecond"
+                "session {name} has a rate limit of zero, or of more than one message per nanosecond"
             ),
             Self::Id(name) => write!(
                 f,
@@ -123,11 +123,11 @@ impl fmt::Display for ConfigError {
             ),
             Self::LinkTransport(name) => write!(
                 f,
-                "link {name} accepts connections, and cannot do so with TLS or behind load balancers"
+                "link {name} accepts connections: TLS and load balancers are not supported for links"
             ),
             Self::LinkPort(name, other) => write!(
                 f,
-                "link {name} listens at the address of {other}: a link needs one of its own"
+                "link {name} listens at the address of {other}: configure a separate address for the link"
             ),
             Self::OutOfRange {
                 what,

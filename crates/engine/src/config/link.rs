@@ -10,7 +10,7 @@ use crate::bucket::Rate;
 use crate::journal::is_session;
 use crate::transport::Transport;
 
-/// A link, which carries frames: what it is called, how it is connected, how its frames are told apart.
+/// A link, which carries frames: what it is called, how it is connected, how its frames are delimited.
 ///
 /// The engine connects, accepts, reads whole frames, records them with what they caused, and writes. The
 /// messages inside, a logon among them, are the application's:
@@ -20,15 +20,15 @@ pub struct LinkConfig {
     /// Its name in the journal and in events, for example `TMP:CORE->TAIFEX`. Unique among links and
     /// sessions.
     pub name: String,
-    /// Who connects to whom. Where an acceptor listens, nobody else does: it takes one connection at a time
+    /// Who connects to whom. A listening link has its address for itself: it accepts one connection at a time
     /// and refuses others, with an event.
     pub connection: Connection,
-    /// How its frames are told apart.
+    /// How its frames are delimited.
     pub framing: Framing,
     /// Frames that it is sent in a time; what is beyond waits in the journal, in order. `None`: as fast as the
     /// peer reads.
     pub outbound: Option<Rate>,
-    /// Addresses that an acceptor takes connections from; empty: every address.
+    /// Addresses that an acceptor accepts connections from; empty: every address.
     pub addresses: Vec<Network>,
     /// Proxy, TLS, local addresses and socket options; TLS only of an initiator.
     pub transport: Transport,
@@ -78,7 +78,7 @@ impl LinkConfig {
         }
     }
 
-    /// Whether a connection from this address is taken.
+    /// Whether a connection from this address is accepted.
     pub(crate) fn takes(&self, from: IpAddr) -> bool {
         fixwire_net::network::allows(&self.addresses, from)
     }

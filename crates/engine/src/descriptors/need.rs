@@ -1,11 +1,11 @@
-//! How many descriptors settings may need.
+//! Counts the file descriptors that the settings may need.
 
 use std::collections::HashSet;
 
 use super::{Purpose, Shortage, last_for};
 use crate::config::{Connection, EngineConfig};
 
-/// Standard streams, poller, lock, journal, signals and the like, and whoever asks at a control socket.
+/// Standard streams, poller, lock, journal, signals and the like, and clients of a control socket.
 const OWN: u64 = 24 + 17;
 
 /// How many descriptors a configuration may need at most.
@@ -57,7 +57,7 @@ impl Need {
         self.configured + self.dynamic * self.each_dynamic
     }
 
-    /// What is missing under a limit, of which a part is kept for the journal.
+    /// The shortage under a limit, of which a part is kept for the journal.
     #[must_use]
     pub fn shortage(&self, limit: u64) -> Option<Shortage> {
         let usable = last_for(Purpose::Connection, limit);

@@ -1,4 +1,4 @@
-//! The engine: what it is made of, how it starts, runs and stops.
+//! The engine: its parts, its start, its run loop and its stop.
 
 mod links;
 pub(crate) mod sessions;
@@ -69,16 +69,16 @@ pub struct Engine<A, H: Host = Os, D: Disk = OsDisk> {
     pub(crate) owners: Vec<Owner>,
     pub(crate) lobby: Lobby,
     missing_dictionaries: Vec<MissingDictionary>,
-    /// What was cut off the journal when it was opened, until somebody hears of it.
+    /// The part of the journal that was cut off when it was opened, until an event reports it.
     cut: Option<Torn>,
-    /// What else was wrong with it.
+    /// Other faults of the journal.
     troubles: Vec<Trouble>,
     /// Of so many sessions, in order, the journal has the restart that [`sessions::restore`] may have made.
     pub(crate) restarts_recorded: usize,
     pub(crate) commands: Commands,
-    /// Messages that could not be sent, as told so far.
+    /// Messages that could not be sent, as reported so far.
     pub(crate) unsent: u64,
-    /// Messages that a reset made void, and panics of the application, as told so far.
+    /// Messages that a reset made void, and panics of the application, as reported so far.
     pub(crate) told: (u64, u64),
     /// When the application wants to be called though nothing happens.
     pub(crate) app_due: Mono,
@@ -164,7 +164,7 @@ impl<A: Application, H: Host> Engine<A, H> {
         let configured: Vec<String> = config.sessions.iter().map(|s| s.name.clone()).collect();
         let mut engine = Self::with_host(config, app, around(host), os_disk)?;
         if let Some(shortage) = shortage {
-            // Whoever is configured finds a descriptor, however many strangers there are.
+            // Configured sessions get a descriptor, however many strangers connect.
             let fit = usize::try_from(shortage.dynamic).unwrap_or(usize::MAX);
             engine.most_added = engine.most_added.min(fit);
             engine.shortage = Some(shortage);
@@ -281,7 +281,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         sessions::recall_peers(&journal, &lines, &mut lobby);
         let input = |_: &Line| Input::new(config.read_buffer);
         let header_rooms = lines.iter().map(|line| line.session.header_room());
-        // A note has its time in front of it, also where there is no session.
+        // A note has its time in front of it, also without a session.
         let header_room = header_rooms.max().unwrap_or_default().max(NOTE_ROOM);
         let mut commands = Commands::new(host.wake_up(), config.max_message);
         for line in &lines {
@@ -357,7 +357,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.commands.handle()
     }
 
-    /// Tells events to `sink`, on the engine's thread; those of the start at once.
+    /// Delivers events to `sink`, on the engine's thread; those of the start at once.
     pub fn on_event(&mut self, sink: impl FnMut(Now, &Event) + Send + 'static) {
         self.core.events.listen(Box::new(sink));
         let now = self.host.now();
@@ -387,7 +387,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// Where connections are taken, with the ports that were chosen for port 0.
+    /// Listening addresses, with the ports that were chosen for port 0.
     pub fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
         self.lobby.addresses()
     }
@@ -413,14 +413,14 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.core.links.iter().map(FrameLink::status)
     }
 
-    /// Where a link takes its connections, with the port that was chosen for port 0; `None` for an initiator.
+    /// The listening address of a link, with the port that was chosen for port 0; `None` for an initiator.
     pub fn link_address(&self, link: SessionId) -> Option<SocketAddr> {
         let link = self.core.links.get(link.link()?)?;
         link.door.as_ref().map(|door| door.at)
     }
 
-    /// A number that changes whenever something of a session or the journal does: what an attempt to log
-    /// on that failed must leave as it was.
+    /// A number that changes whenever the state of a session or the journal does: a failed attempt to log
+    /// on must not change it.
     pub fn state_hash(&self) -> u64 {
         let mut hasher = std::hash::DefaultHasher::new();
         self.core.journal.end().hash(&mut hasher);

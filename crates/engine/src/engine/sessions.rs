@@ -1,8 +1,8 @@
-//! Sessions that come and go while the engine runs.
+//! Adds and removes sessions while the engine runs.
 //!
-//! A session that is removed keeps its place and its numbers: when it comes back under the same name,
+//! A session that is removed keeps its place and its sequence numbers: when it is added under the same name,
 //! it goes on where it was, and until then messages for it wait in the journal. A place is never given
-//! to another name, so that nobody's message reaches somebody else.
+//! to another name, so that a message never reaches the wrong session.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -64,7 +64,7 @@ fn name(party: &Party) -> String {
     texts.join("/")
 }
 
-/// A session as the journal left it. Where that was in the middle of a reset, its numbers have restarted
+/// A session as the journal left it. If that was in the middle of a reset, its sequence numbers were reset
 /// and [`Engine::record_restart`] has to follow.
 pub(crate) fn restore<D: Disk>(
     journal: &mut Journal<D>,
@@ -113,7 +113,7 @@ pub(crate) fn restore_all<D: Disk>(
         .collect()
 }
 
-/// Tells the lobby from where the peers logged on when the engine ran before: of sessions that are there,
+/// Gives the lobby the addresses from which peers logged on in earlier runs: of configured sessions,
 /// and of those that a template makes when they log on.
 pub(crate) fn recall_peers<D: Disk>(journal: &Journal<D>, lines: &[Line], lobby: &mut Lobby) {
     let sessions = lines.iter().enumerate();
@@ -148,7 +148,7 @@ pub(crate) fn open(
 }
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
-    /// Adds a session, or brings back one that was removed, under the same name and with the numbers it
+    /// Adds a session, or restores one that was removed, under the same name and with the sequence numbers it
     /// had. A [`Handle`](crate::Handle) does so from other threads.
     ///
     /// # Errors
@@ -163,7 +163,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(added.map(|index| SessionId(index as u32)))
     }
 
-    /// Removes a session: it is logged out if it is on, and nobody can log on to it any more. Its
+    /// Removes a session: it is logged out if it is on, and no peer can log on to it any more. Its sequence
     /// numbers and messages stay in the journal.
     ///
     /// # Errors
@@ -254,7 +254,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(Ok(index))
     }
 
-    /// Reports to the application each session whose sequence numbers [`restore`] has restarted, and commits
+    /// Reports to the application each session whose sequence numbers [`restore`] has reset, and commits
     /// it: before anything else is done with any of them.
     pub(crate) fn record_restarts(&mut self, now: Now) -> Result<(), EngineError> {
         while self.restarts_recorded < self.core.lines.len() {
@@ -289,7 +289,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     }
 
     /// A session that was removed has no connection any more: its memory goes, and with it keys and passwords
-    /// of users; its name and its numbers stay.
+    /// of users; its name and its sequence numbers stay.
     pub(crate) fn bury(&mut self, now: Now, index: usize) {
         self.inputs[index] = Input::new(0);
         let line = &mut self.core.lines[index];
@@ -304,7 +304,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// The session of a template: the one that is there, or a new one. With `qualified`, the first of
+    /// The session of a template: an existing one, or a new one. With `qualified`, the first of
     /// that name that is not connected.
     pub(crate) fn join_or_add(
         &mut self,

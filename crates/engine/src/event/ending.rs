@@ -23,34 +23,34 @@ pub enum Ending {
     Tls(TlsFailure),
     /// A message of this many bytes was announced, more than `max_message`.
     TooLarge(u64),
-    /// The peer did not read: so many bytes were waiting for it. The journal keeps them.
+    /// Slow consumer: so many bytes were waiting for the peer. The journal keeps them.
     SlowReader(u64),
-    /// The peer took nothing for too long although bytes waited for it. The journal keeps them.
+    /// Slow consumer: the peer read nothing for too long although bytes waited for it. The journal keeps them.
     Stalled,
-    /// The peer sent more than its throttle allows.
+    /// The peer exceeded its inbound rate limit.
     Throttled,
     /// A message that waits for the peer is no longer stored.
     NotStored(u64),
     /// A message that the peer asks for, or that waits for it, could not be read from the journal: an event has
     /// said why.
     NotRead(u64),
-    /// What arrived on a link is no frame.
+    /// Bytes that arrived on a link are not a frame.
     BadFrame {
         /// Where it begins: bytes that the peer had sent over this connection before it.
         at: u64,
-        /// What is wrong.
+        /// The fault.
         why: BadFrame,
     },
     /// The application ended the connection of a link, for this reason.
     Application(&'static str),
-    /// An operator wanted it.
+    /// An operator closed it.
     Operator,
-    /// The engine stops.
+    /// The engine is stopping.
     Stopping,
 }
 
 impl Ending {
-    /// What was last said, in a Logout for example, belongs to it.
+    /// The text of the last Logout or Reject explains it.
     pub(crate) fn is_explained(self) -> bool {
         match self {
             Self::Session(reason) => !matches!(reason, Reason::LoggedOut | Reason::PeerSilent),
@@ -58,7 +58,7 @@ impl Ending {
         }
     }
 
-    /// What an error of the host says.
+    /// Converts an error of the host.
     pub(crate) fn of(error: &io::Error) -> Self {
         TlsFailure::of(error).map_or(Self::Io(error.into()), Self::Tls)
     }
@@ -75,18 +75,22 @@ impl fmt::Display for Ending {
                 write!(f, "the peer's message of {bytes} bytes is longer than MaxMessageSize")
             }
             Self::SlowReader(bytes) => {
-                write!(f, "the peer is too slow: {bytes} bytes wait for it, more than MaxSendBacklog; the journal keeps them")
+                write!(
+                    f,
+                    "slow consumer: {bytes} bytes are waiting for the peer, more than MaxSendBacklog; the journal \
+                     keeps them"
+                )
             }
             Self::Stalled => f.write_str(
-                "the peer has read nothing for SlowConsumerTimeout; the journal keeps what waits for it",
+                "slow consumer: the peer has read nothing for SlowConsumerTimeout; the journal keeps its messages",
             ),
             Self::Throttled => f.write_str("the peer sent more than its InboundRate allows"),
-            Self::NotStored(seq) => write!(f, "the journal no longer has message {seq}, which waits for the peer"),
-            Self::NotRead(seq) => write!(f, "stored message {seq}, which the peer is to get, could not be read"),
+            Self::NotStored(seq) => write!(f, "message {seq} to the peer is no longer in the journal"),
+            Self::NotRead(seq) => write!(f, "stored message {seq} to the peer could not be read"),
             Self::BadFrame { at, why } => write!(f, "bad frame at byte {at} of the connection: {why}"),
             Self::Application(why) => write!(f, "closed by the application: {why}"),
             Self::Operator => f.write_str("closed by an operator"),
-            Self::Stopping => f.write_str("the engine stops"),
+            Self::Stopping => f.write_str("the engine is stopping"),
         }
     }
 }

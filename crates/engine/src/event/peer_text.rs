@@ -1,4 +1,4 @@
-//! Text of a peer, fit for one line of a log or a terminal.
+//! Text of a peer, made safe for one line of a log or a terminal.
 
 use std::fmt::{self, Write};
 
@@ -15,7 +15,7 @@ const LONGEST_ID: usize = 64;
 pub struct PeerText(String);
 
 impl PeerText {
-    /// Makes bytes of a message fit to be shown; `...` stands for what is cut off.
+    /// Makes bytes of a message fit to be shown; `...` replaces what is cut off.
     #[must_use]
     pub fn new(bytes: &[u8]) -> Self {
         let mut text = String::new();
@@ -60,7 +60,7 @@ impl PeerText {
         self.0.is_empty()
     }
 
-    /// What is shown.
+    /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -1,4 +1,4 @@
-//! Why a connection was closed before it belonged to a session.
+//! Why a connection was refused before it belonged to a session.
 
 use std::fmt;
 use std::io;
@@ -14,14 +14,13 @@ pub enum Refusal {
     TooManyPending,
     /// Too many of them are from this address.
     TooManyFromAddress,
-    /// No complete Logon yet, and a newer connection from an address that sessions belong to needs its
-    /// place.
+    /// No complete Logon yet; displaced by a newer connection from an address that sessions belong to.
     MadeWay,
-    /// No complete Logon in time.
+    /// No complete Logon within LogonTimeout.
     Timeout,
     /// The peer closed it, or the system did.
     Gone,
-    /// The first bytes are no message.
+    /// The first bytes are not a message.
     Garbled,
     /// The first message is too long for a Logon.
     TooLarge,
@@ -29,16 +28,15 @@ pub enum Refusal {
     NotALogon,
     /// The TLS handshake failed.
     Tls(TlsFailure),
-    /// The first bytes are those of TLS, and this port has none.
+    /// The peer uses TLS, but this port does not.
     TlsUnexpected,
-    /// It came from none of the load balancers that this port is for.
+    /// The address is not one of this port's load balancers.
     NotABalancer,
-    /// The load balancer's PROXY header is not right.
+    /// The load balancer's PROXY header is invalid.
     Announcement(AnnounceFault),
-    /// The Logon is for a session that other certificates belong to. The public key of the one that
-    /// was shown.
+    /// The Logon names a session with other certificates. The public key of the presented one.
     Certificate(Option<Spki>),
-    /// No session of this port is for these parties.
+    /// Unknown session: no session of this port has these CompIDs.
     UnknownSession,
     /// The address may not connect here, or not to that session.
     AddressNotAllowed,
@@ -50,18 +48,18 @@ pub enum Refusal {
     Credentials,
     /// The new password could not be stored.
     PasswordNotChanged,
-    /// The CompIDs are not those of a name that a session could get.
+    /// The CompIDs cannot be part of a session name.
     NoName,
-    /// No further session can be made.
+    /// No more sessions can be added.
     TooManySessions,
-    /// That session has a connection already.
+    /// The session is already connected.
     AlreadyConnected,
-    /// The engine stops.
+    /// The engine is stopping.
     Stopping,
 }
 
 impl Refusal {
-    /// What an error of the host says of a connection that has not logged on.
+    /// Converts an error of the host on a connection that has not logged on.
     pub(crate) fn of(error: &io::Error) -> Self {
         let fault = error.get_ref().and_then(|inner| inner.downcast_ref());
         match (TlsFailure::of(error), fault) {
@@ -73,24 +71,22 @@ impl Refusal {
 }
 
 impl Refusal {
-    /// What it is called, without its particulars.
+    /// Its text, without particulars.
     pub(super) fn kind(self) -> &'static str {
         match self {
             Self::TooManyPending => "too many connections without a Logon",
             Self::TooManyFromAddress => "too many connections without a Logon from this address",
             Self::MadeWay => {
-                "no Logon yet, and a newer connection from a peer's address needs the place"
+                "no Logon yet: displaced by a newer connection from a known peer's address"
             }
-            Self::Timeout => "no complete Logon in time",
+            Self::Timeout => "no complete Logon within LogonTimeout",
             Self::Gone => "connection closed by the peer before its Logon",
             Self::Garbled => "the first bytes are not a FIX message",
             Self::TooLarge => "the first message is too long for a Logon",
             Self::NotALogon => "the first message is not a Logon",
             Self::Tls(_) => "TLS handshake failed",
-            Self::TlsUnexpected => {
-                "the peer speaks TLS, and this port does not (set SocketUseSSL=Y)"
-            }
-            Self::NotABalancer => "the address is not one of TrustedBalancers",
+            Self::TlsUnexpected => "the peer uses TLS, but this port does not (set SocketUseSSL=Y)",
+            Self::NotABalancer => "the address is not listed in TrustedBalancers",
             Self::Announcement(_) => "wrong PROXY header",
             Self::Certificate(_) => "wrong certificate",
             Self::UnknownSession => "unknown session",
@@ -99,10 +95,10 @@ impl Refusal {
             Self::LockedOut => "too many wrong passwords",
             Self::Credentials => "wrong Username or Password",
             Self::PasswordNotChanged => "cannot store the NewPassword",
-            Self::NoName => "these CompIDs cannot be those of a session",
+            Self::NoName => "these CompIDs cannot be part of a session name",
             Self::TooManySessions => "too many sessions (MaxDynamicSessions)",
-            Self::AlreadyConnected => "the session is connected already",
-            Self::Stopping => "the engine stops",
+            Self::AlreadyConnected => "the session is already connected",
+            Self::Stopping => "the engine is stopping",
         }
     }
 }
@@ -122,8 +118,9 @@ impl fmt::Display for Refusal {
 pub(crate) fn wrong_certificate(shown: Option<&Spki>) -> String {
     match shown {
         Some(spki) => {
-            format!("its certificate, {spki}, is not one of the session's PeerCertificates")
+            format!("its certificate {spki} is not listed in the session's PeerCertificates")
         }
-        None => "it showed no certificate, and the session has PeerCertificates".to_owned(),
+        None => "it presented no certificate, and the session requires one (PeerCertificates)"
+            .to_owned(),
     }
 }

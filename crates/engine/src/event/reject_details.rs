@@ -1,4 +1,4 @@
-//! What a Reject or BusinessMessageReject says.
+//! The fields of a Reject or BusinessMessageReject.
 
 use std::fmt;
 

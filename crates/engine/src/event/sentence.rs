@@ -1,4 +1,4 @@
-//! The sentence that an operator reads of each event.
+//! The text of each event, as an operator reads it.
 
 use std::fmt;
 
@@ -12,13 +12,13 @@ impl fmt::Display for Event {
             Self::Listening { at } => write!(f, "listening at {at}"),
             Self::Unprotected { at } => write!(
                 f,
-                "warning: {at} accepts connections from other machines without TLS: anybody in between can \
-                 read and change messages (set SocketUseSSL=Y, or SocketAcceptAddress=127.0.0.1)"
+                "warning: {at} accepts remote connections without TLS; traffic can be read and modified in \
+                 transit (set SocketUseSSL=Y, or SocketAcceptAddress=127.0.0.1)"
             ),
             Self::DictionaryMissing { file, version } => write!(
                 f,
-                "warning: dictionary {} is missing, the built-in dictionary of {version} is used: put the \
-                 file there, or write `built-in`",
+                "warning: dictionary {} is missing; using the built-in dictionary of {version}: add the \
+                 file, or set `built-in`",
                 file.escape_debug()
             ),
             Self::FewDescriptors(shortage) => write!(f, "warning: {shortage}"),
@@ -81,14 +81,14 @@ impl fmt::Display for Event {
             Self::SessionRemoved { .. } => f.write_str("session removed"),
             Self::SlowReader { bytes, .. } => write!(
                 f,
-                "the peer reads slowly: {bytes} bytes wait for it in the journal"
+                "slow consumer: {bytes} bytes are waiting for the peer in the journal"
             ),
             Self::NotLogged { messages, .. } => write!(
                 f,
-                "{messages} messages out of sequence or resent are not logged: they are more than \
-                 JournalLogOnlyLimit in an hour; see what the peer repeats"
+                "{messages} out-of-sequence or resent messages not logged: over JournalLogOnlyLimit \
+                 for this hour; check why the peer keeps resending"
             ),
-            Self::Garbled { why, .. } => write!(f, "garbled message ignored: {why:?}"),
+            Self::Garbled { why, .. } => write!(f, "garbled message ignored: {why}"),
             Self::NotSent { .. } | Self::Voided { .. } | Self::Panicked { .. } => write_dropped(self, f),
             Self::NotReset { .. } => f.write_str(
                 "sequence numbers not reset: log out first, or wait for the end of the Logon or Logout",
@@ -173,18 +173,18 @@ fn write_gap(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// The sentences about messages that do not leave; other events have none here.
+/// The sentences about messages that are not sent; other events have none here.
 fn write_dropped(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match event {
         Event::NotSent { messages } => write!(
             f,
-            "{} dropped: too long, a UserRequest before logon, a frame that is wrong or for a link without a \
-             connection, or for a session that is unknown, closed by schedule or restarts its sequence numbers",
+            "{} dropped: too long, UserRequest before logon, bad frame, link not connected, or session unknown, \
+             closed by schedule or resetting its sequence numbers",
             Counted(*messages, "message")
         ),
         Event::Voided { messages } => write!(
             f,
-            "{} dropped that waited to be sent: the sequence numbers were reset",
+            "{} dropped before sending: the sequence numbers were reset",
             Counted(*messages, "message")
         ),
         Event::Panicked { messages } => write!(
@@ -202,7 +202,7 @@ fn write_log(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Event::LogIncomplete { log, first, last } => write!(
             f,
             "message log in {}: messages missing, because journal segments {first} to {last} were removed before \
-             they were logged; set JournalKeep longer than an outage of the log",
+             they were logged; set JournalKeep longer than the longest outage of the log",
             log_name(log)
         ),
         Event::LogResumed { log } => write!(f, "message log in {}: resumed", log_name(log)),
@@ -226,7 +226,7 @@ impl fmt::Display for Said<'_> {
     }
 }
 
-/// A number of things.
+/// A count of things.
 struct Counted(u64, &'static str);
 
 impl fmt::Display for Counted {

@@ -1,4 +1,4 @@
-//! Where events go, at a bounded rate.
+//! Delivers events to the listener, at a bounded rate.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ const SECOND: Nanos = Nanos(1_000_000_000);
 pub type Sink = Box<dyn FnMut(Now, &Event) + Send>;
 
 /// Passes events on, so many of each kind a second for each session, and so many of each kind that are
-/// about no session. The number of those that are held back follows when the second is over.
+/// about no session. The count of suppressed events follows when the second is over.
 pub(crate) struct Events {
     sink: Option<Sink>,
     /// They get every event but those that strangers can cause without end.
@@ -20,9 +20,9 @@ pub(crate) struct Events {
     per_second: u32,
     /// When the running second began.
     since: Mono,
-    /// What was raised in it.
+    /// The events raised in it.
     raised: BTreeMap<(Option<SessionId>, &'static str), Raised>,
-    /// Some of them were held back.
+    /// Some of them were suppressed.
     holds: bool,
 }
 
@@ -82,7 +82,7 @@ impl Events {
         self.holds.then_some(self.since + SECOND)
     }
 
-    /// Reports how many events were held back since the running second began, and begins another one.
+    /// Reports how many events were suppressed since the current second began, and begins another one.
     #[cold]
     pub(crate) fn pass_counts(&mut self, now: Now) {
         self.since = now.mono;

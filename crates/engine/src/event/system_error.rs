@@ -1,13 +1,13 @@
-//! An error of the system that can be copied and compared, and still says what the system said.
+//! A system error that can be copied and compared, with the system's text.
 
 use std::fmt;
 use std::io::{self, ErrorKind};
 
-/// What the system said: an [`io::Error`] without its allocation.
+/// A system error: an [`io::Error`] without its allocation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SystemError {
     kind: ErrorKind,
-    /// The system's number for it. Many numbers have no kind of their own.
+    /// The system's error number. Many numbers have no kind of their own.
     code: Option<i32>,
 }
 

@@ -1,6 +1,6 @@
-//! A world in memory: virtual clocks and a network that splits, stalls and breaks by its seed.
+//! Simulated host: virtual clocks and a network that splits, stalls and breaks by its seed.
 //!
-//! Everything happens in one thread and is chosen by the seed, so a run can be repeated exactly. A
+//! Everything happens in one thread and is chosen by the seed, so a run can be reproduced exactly. A
 //! [`SimHost`] is one machine: its disk is a [`SimDisk`], its sockets are ends of the [`SimNet`]
 //! that it shares with other machines or with a peer that a test plays. Each thing that a machine
 //! does to the world counts as an operation of its disk, and after the operation at which
@@ -22,12 +22,12 @@ use crate::transport::Transport;
 /// 2026-03-02 08:00:00 UTC, when each world begins.
 const BEGIN: i64 = 1_772_438_400_000_000_000;
 
-/// What the network does to bytes.
+/// How the network handles bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Weather {
     /// Reads return any first part of what has arrived.
     pub splits: bool,
-    /// Writes take any first part of what they are given.
+    /// Writes accept any first part of their bytes.
     pub cuts: bool,
     /// Bytes that one direction of a connection holds.
     pub room: usize,
@@ -78,7 +78,7 @@ struct End {
     silent_until: u64,
     /// A write was cut short.
     wants_room: bool,
-    /// Dialled, and the machine has not been told yet.
+    /// Dialled; the machine has not yet received the event.
     dialling: bool,
 }
 
@@ -199,7 +199,7 @@ impl SimNet {
     ///
     /// # Errors
     ///
-    /// `ConnectionRefused` when nobody listens there or the network is down.
+    /// `ConnectionRefused` when there is no listener or the network is down.
     pub fn connect(&self, node: u32, port: u16) -> io::Result<ConnId> {
         let mut state = self.state();
         let dialler = ConnId(state.ends.len() as u32);
@@ -306,7 +306,7 @@ impl SimNet {
         }
     }
 
-    /// What has arrived at an end and was not read.
+    /// Bytes that have arrived at an end and were not read.
     #[must_use]
     pub fn unread(&self, conn: ConnId) -> usize {
         self.state().ends[conn.0 as usize].arriving.len()
@@ -320,8 +320,8 @@ impl SimNet {
         end.arriving.is_empty() && !end.broken && !end.finished && !end.closed
     }
 
-    /// A machine is gone: its listeners with it. What it had written still travels; with its
-    /// `power` some of that is lost too, and the other ends hear nothing but an error.
+    /// A machine was removed: its listeners with it. What it had written still travels; with its
+    /// `power` some of that is lost too, and the other ends receive nothing but an error.
     pub fn crash(&self, node: u32, power: bool) {
         let mut state = self.state();
         for listener in &mut state.listeners {

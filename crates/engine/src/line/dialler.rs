@@ -1,4 +1,4 @@
-//! When and where an initiator connects: the hosts in turn, with growing pauses.
+//! When and where an initiator connects: its hosts in turn, with growing pauses.
 
 use std::time::Duration;
 
@@ -105,7 +105,7 @@ impl Dialler {
         (name, *port)
     }
 
-    /// What the next attempt connects to. Under [`HostPolicy::Priority`] that is the first host when
+    /// The host and port of the next attempt. Under [`HostPolicy::Priority`] that is the first host when
     /// it has been left alone long enough.
     pub(crate) fn next<'a>(&'a mut self, now: Mono, options: &'a SocketOptions) -> Dial<'a> {
         if let (HostPolicy::Priority { start_over }, Some(tried)) =

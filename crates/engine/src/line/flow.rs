@@ -1,8 +1,8 @@
-//! How much passes between a peer and its session: counted in messages, both ways.
+//! Rate limits between a peer and its session: messages counted both ways.
 //!
 //! ```text
 //!   peer -> Inbound: beyond its rate  Reject      answered, the application does not see it
-//!                                     Delay       the connection is not read until a token is there
+//!                                     Delay       the connection is not read until a token is available
 //!                                     Disconnect  Logout, and the connection is closed
 //!   peer <- Pacer:   beyond its rate              waits in the journal, in order
 //! ```
@@ -20,7 +20,7 @@ use crate::event::Ending;
 use crate::host::{ConnId, Host};
 use crate::line::output::Gate;
 
-/// What a peer may send.
+/// The inbound rate limit of a peer.
 pub(crate) struct Inbound {
     bucket: Bucket,
     excess: Excess,
@@ -28,10 +28,10 @@ pub(crate) struct Inbound {
     pub(crate) paused: bool,
 }
 
-/// What becomes of a message that has come in.
+/// Decision about a message that has come in.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Pass {
-    /// It is taken.
+    /// It is accepted.
     Now,
     /// It stays in the receive buffer until then.
     At(Mono),
@@ -48,7 +48,7 @@ impl Inbound {
         }
     }
 
-    /// A message stands in the receive buffer.
+    /// A message is in the receive buffer.
     pub(crate) fn arrives(&mut self, now: Mono) -> Pass {
         match self.excess {
             Excess::Reject => Pass::Now,
@@ -69,7 +69,7 @@ impl Inbound {
     }
 }
 
-/// What a peer is sent.
+/// The outbound rate limit of a peer.
 pub(crate) struct Pacer {
     bucket: Bucket,
     /// No message may be written before this.
@@ -113,7 +113,7 @@ impl Pacer {
 }
 
 impl Line {
-    /// Writes messages of a session whose peer takes only so many in a time.
+    /// Writes messages of a session with an outbound rate limit.
     #[cold]
     pub(crate) fn send_paced(
         &mut self,
@@ -169,7 +169,7 @@ impl Line {
         }
     }
 
-    /// The connection is not read before `until`: what the host has to hold for that.
+    /// The connection is not read before `until`: bytes that the host has to buffer for that.
     #[cold]
     pub(crate) fn pause(&mut self, until: Mono) -> Option<ConnId> {
         self.wake = self.wake.min(until);
@@ -208,7 +208,7 @@ impl Line {
     }
 }
 
-/// What a session that was woken has to do.
+/// Work of a session that was woken.
 pub(crate) enum Woken {
     /// Its connection ends: the peer took nothing for too long.
     Stalled,
@@ -216,10 +216,10 @@ pub(crate) enum Woken {
     Goes {
         /// An event is due about so many messages that were not logged.
         not_logged: Option<u64>,
-        /// What waits may be written.
+        /// Waiting messages may be written.
         sends: bool,
         /// This connection is read again. It is paused again, if that must be, by the first message for
-        /// which there is no token.
+        /// that has no token.
         reads: Option<ConnId>,
     },
 }

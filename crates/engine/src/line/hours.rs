@@ -1,4 +1,4 @@
-//! The schedule of one session, and how far it has been followed.
+//! The session schedule of one session, and how far it has been carried out.
 
 use fixwire_protocol::session::{Exchange, Phase};
 use fixwire_protocol::{Mono, Nanos, Now, Timestamp};
@@ -10,22 +10,22 @@ use crate::schedule::{Schedule, Standing};
 
 /// How often the wall clock is looked at: it may have been set.
 const LOOK_AGAIN: Nanos = Nanos(1_000_000_000);
-/// Numbers that begin so far ahead of the clock were given to them by a wrong one.
+/// Sequence numbers that begin so far ahead of the clock were dated by a wrong one.
 const WRONG_CLOCK: i64 = 86_400_000_000_000;
 
 /// The schedule of one session, and how far it has been followed.
 #[derive(Debug)]
 pub(crate) struct Hours {
     pub(crate) schedule: Schedule,
-    /// What the schedule said, and since when that holds.
+    /// The last answer of the schedule, and since when that holds.
     standing: Option<(Timestamp, Standing)>,
     /// The last reset time inside the session that needs no more attention.
     pub(crate) reset_seen: Option<Timestamp>,
-    /// Numbers that begin far in the future count as begun at this moment.
+    /// Sequence numbers that begin far in the future count as begun at this moment.
     doubt: Option<Timestamp>,
-    /// What the operator was told last.
+    /// State of the last event for the operator.
     pub(crate) told: Option<bool>,
-    /// No period runs: what is written for the session now would be lost when the next begins.
+    /// Outside the trading session: a message written now would be lost when the next one begins.
     pub(crate) shut: bool,
 }
 
@@ -46,7 +46,7 @@ impl Hours {
         self.told == Some(false)
     }
 
-    /// What the schedule says now.
+    /// The schedule's answer now.
     pub(crate) fn look(&mut self, now: Timestamp) -> Standing {
         match self.standing {
             Some((since, standing)) if since <= now && now < standing.until => standing,
@@ -54,7 +54,7 @@ impl Hours {
                 let standing = self.schedule.at(now);
                 self.standing = Some((now, standing));
                 if self.reset_seen.is_none() {
-                    // What was due before we looked for the first time is nobody's reset.
+                    // A reset that was due before the first look is not carried out.
                     self.reset_seen = standing.reset;
                 }
                 standing
@@ -62,7 +62,7 @@ impl Hours {
         }
     }
 
-    /// Numbers that began at `began` are older than the running period.
+    /// Sequence numbers that began at `began` are older than the current trading session.
     pub(crate) fn is_stale(
         &mut self,
         now: Timestamp,
@@ -88,28 +88,28 @@ impl Hours {
     }
 }
 
-/// What a session has to do for its schedule.
+/// The step of a session for its schedule.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Step {
     Nothing,
     LogOut,
-    /// Its numbers begin again.
+    /// Its sequence numbers are reset.
     Restart,
 }
 
-/// What has changed when a session opens or closes.
+/// The change when a session opens or closes.
 #[derive(Default)]
 pub(crate) struct Turned {
-    /// A period of its schedule runs now, or none does: the application hears of it.
+    /// Its trading session has begun or ended: the application is notified.
     pub(crate) runs: Option<bool>,
-    /// It may be logged on now, or not: the operator hears of it.
+    /// Logon is now allowed, or no longer: an event reports it.
     pub(crate) may_log_on: Option<bool>,
     /// The attempt to connect that is given up.
     pub(crate) drops: Option<ConnId>,
 }
 
 impl Line {
-    /// What its schedule says now, and asks for; its numbers began at `began`.
+    /// The schedule's answer now, and the step; its sequence numbers began at `began`.
     pub(crate) fn follow_hours(
         &mut self,
         now: Timestamp,
@@ -139,7 +139,7 @@ impl Line {
         Some((standing, step))
     }
 
-    /// Lets the session dial and take Logons, or not.
+    /// Lets the session dial and accept Logons, or not.
     pub(crate) fn open_or_close(&mut self, now: Mono, standing: Standing) -> Turned {
         let may = standing.may_log_on;
         self.session.allow_logons(may);

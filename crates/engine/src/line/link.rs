@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   LoggingOn ----> LoggedOn ----> Ended ----> Leaving       any of them may end at once
-//!            Logons         over        the socket has not taken the last messages
+//!            Logons         over        the socket has not accepted the last messages
 //! ```
 
 use std::net::IpAddr;
@@ -28,13 +28,13 @@ pub(crate) enum Stage {
     LoggingOn,
     /// They are, and the application knows it.
     LoggedOn,
-    /// The session ended before this flush: what was committed until then still leaves, its Logout last.
+    /// The session ended before this flush: messages committed until then are still sent, its Logout last.
     Ended { before: u64 },
     /// It has ended, and its last messages wait for the socket.
     Leaving { before: u64, left: Leaving },
 }
 
-/// A connection that is closed as soon as the socket has taken everything.
+/// A connection that is closed as soon as the socket has accepted everything.
 #[derive(Clone, Copy)]
 pub(crate) struct Leaving {
     pub(crate) why: Ending,
@@ -65,7 +65,7 @@ impl Link {
         }
     }
 
-    /// What is left to do when its session has ended.
+    /// Work that is left when its session has ended.
     #[inline]
     pub(crate) fn leaving(&self) -> Option<Leaving> {
         match self.stage {

@@ -1,9 +1,9 @@
-//! When bytes may leave: right after they are committed, or later from the journal.
+//! When bytes may be sent: right after their commit, or later from the journal.
 //!
 //! The journal is the send queue. What was just committed is written from the outbox; as soon as a
-//! socket takes only part of it, or a resend runs, later messages stay in the journal and the
-//! session remembers the number of the first. They are read from there, in order, when the socket
-//! takes more. So a slow peer costs disk, not memory.
+//! socket accepts only part of it, or a resend runs, later messages stay in the journal and the
+//! session remembers the MsgSeqNum of the first. They are read from there, in order, when the socket
+//! accepts more. So a slow consumer costs disk, not memory.
 
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -18,7 +18,7 @@ use crate::journal::{Disk, Journal, JournalId, Replay, Stored};
 /// Bytes that are read from the journal for one write.
 const CHUNK: usize = 32 << 10;
 
-/// What one connection has not yet taken.
+/// Messages that one connection has not yet sent.
 pub(crate) struct Output {
     /// The end of what a write took only in part: `rest[at..]`.
     rest: Vec<u8>,
@@ -26,13 +26,13 @@ pub(crate) struct Output {
     behind: Option<Behind>,
     /// Reads the messages that are behind.
     cursor: Option<Replay>,
-    /// The socket takes nothing more until the host says so.
+    /// The socket accepts nothing more until the host says so.
     blocked: bool,
-    /// Since when it takes nothing.
+    /// Since when it accepts nothing.
     since: Option<Mono>,
     /// Messages that a reset in the same write has made void.
     voided: u64,
-    /// The operator was told that the peer reads slowly.
+    /// An event has reported the slow consumer.
     pub(crate) is_slow: bool,
 }
 
@@ -52,14 +52,14 @@ pub(crate) enum Gate {
     Open,
     /// Only those of the session itself: the Logons are not exchanged.
     Admin,
-    /// Repeated ones, new ones up to this number and a Logon: a resend up to it runs, and later
+    /// Resent ones, new ones up to this MsgSeqNum and a Logon: a resend up to it runs, and later
     /// messages wait behind it. Those up to it must go first, or the peer would see them after
-    /// their repetition.
+    /// their resent copies.
     Repeats(u64),
 }
 
 impl Output {
-    /// `rest` has room for what one flush can leave, so it does not grow later.
+    /// `rest` has room for the rest of one flush, so it does not grow later.
     pub(crate) fn new(room: usize) -> Self {
         Self {
             rest: Vec::with_capacity(room),
@@ -73,13 +73,13 @@ impl Output {
         }
     }
 
-    /// Gives the memory back: the session is no more.
+    /// Frees the memory: the session is removed.
     pub(crate) fn shrink(&mut self) {
         self.reset();
         self.rest = Vec::new();
     }
 
-    /// The connection is gone; what it did not take is in the journal.
+    /// The connection is closed; unsent bytes are in the journal.
     pub(crate) fn reset(&mut self) {
         self.rest.clear();
         self.at = 0;
@@ -94,7 +94,7 @@ impl Output {
         self.cursor = None;
     }
 
-    /// The sequence numbers start again: what waits in the journal is void. Answers how many messages.
+    /// The sequence numbers are reset: what waits in the journal is void. Answers how many messages.
     pub(crate) fn void(&mut self) -> u64 {
         let waiting = self.waiting();
         self.forget();
@@ -107,13 +107,13 @@ impl Output {
         std::mem::take(&mut self.voided)
     }
 
-    /// The socket takes bytes again.
+    /// The socket accepts bytes again.
     pub(crate) fn unblock(&mut self) {
         self.blocked = false;
         self.since = None;
     }
 
-    /// When a socket that takes nothing has done so for too long.
+    /// When a socket that accepts nothing has done so for too long.
     pub(crate) fn stalls_at(&mut self, now: Mono, patience: Nanos) -> Option<Mono> {
         if !self.blocked {
             self.since = None;
@@ -132,7 +132,7 @@ impl Output {
         self.defer(outbox.entries()[index].seq, outbox.sealed(index).len());
     }
 
-    /// The socket has taken less than it was given.
+    /// The socket has accepted fewer bytes than it was given.
     pub(crate) fn is_blocked(&self) -> bool {
         self.blocked
     }
@@ -163,14 +163,14 @@ impl Output {
         self.behind.map_or(0, |behind| behind.bytes)
     }
 
-    /// Bytes that a write did not take, and the number of the first message that waits in the journal behind
+    /// Bytes that a write did not accept, and the MsgSeqNum of the first message that waits in the journal behind
     /// them.
     pub(crate) fn unwritten(&self) -> (usize, Option<u64>) {
         let next = self.behind.map(|behind| behind.next);
         (self.rest.len() - self.at, next)
     }
 
-    /// Writes sealed messages of one session that stand side by side in the outbox.
+    /// Writes sealed messages of one session that are adjacent in the outbox.
     #[inline]
     pub(crate) fn send(
         &mut self,
@@ -192,7 +192,7 @@ impl Output {
             let allowed = match (gate, entry.number) {
                 (_, Number::Fixed(_)) => true,
                 (Gate::Open, Number::Next) => self.behind.is_none(),
-                // A Logon that is refused: the Reject and the Logout leave, whatever else waits.
+                // A Logon that is refused: the Reject and the Logout are sent, whatever else waits.
                 (Gate::Admin, Number::Next) => is_admin(entry.msg_type()),
                 // Nothing may come before a Logon: with NextExpectedMsgSeqNum(789) a resend can
                 // begin in the same turn.
@@ -254,7 +254,7 @@ impl Output {
             bytes: 0,
         });
         if seq < behind.next {
-            // The numbers started again in the same write: what waits was numbered before.
+            // The sequence numbers were reset in the same write: what waits was numbered before.
             self.voided += behind.end - behind.next;
             *behind = Behind {
                 next: seq,
@@ -347,7 +347,7 @@ impl Output {
     }
 }
 
-/// Writes once; a socket that is full takes nothing.
+/// Writes once; a socket that is full accepts nothing.
 #[inline]
 fn write(host: &mut impl Host, conn: ConnId, bytes: &[u8]) -> Result<usize, Ending> {
     match host.write(conn, bytes) {

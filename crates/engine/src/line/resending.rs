@@ -1,4 +1,4 @@
-//! How far the answer to a ResendRequest has come.
+//! Progress of the answer to a ResendRequest.
 
 use fixwire_protocol::{Number, Outbox, Session};
 
@@ -11,12 +11,12 @@ pub(crate) struct Resending {
     pub(crate) missing_to: u64,
 }
 
-/// What was sent for a ResendRequest so far.
+/// Messages sent for a ResendRequest so far.
 #[derive(Clone, Copy)]
 pub(crate) struct Resent {
     pub(crate) first: u64,
     pub(crate) last: u64,
-    /// The first number that was not resent yet.
+    /// The first MsgSeqNum that was not resent yet.
     pub(crate) next: u64,
     pub(crate) messages: u64,
     pub(crate) gap_fills: u64,

@@ -1,4 +1,4 @@
-//! How much of a session is logged although nothing changes by it.
+//! Limits how much is logged of messages that change no state of a session.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ const REPORT_EVERY: Nanos = Nanos(10_000_000_000);
 #[derive(Debug)]
 pub(crate) struct Trail {
     bucket: Bucket,
-    /// Messages that were not logged and of which no event has told.
+    /// Messages that were not logged and that no event has reported.
     pub(crate) left_out: u64,
     /// When the next event may be.
     pub(crate) report_at: Mono,
@@ -48,7 +48,7 @@ impl Trail {
         (self.left_out > 0).then_some(self.report_at)
     }
 
-    /// How many messages were not logged since this was asked last; the next ones are told later.
+    /// How many messages were not logged since the last call; the next ones are reported later.
     pub(crate) fn take(&mut self, now: Mono) -> Option<u64> {
         let left_out = std::mem::take(&mut self.left_out);
         if left_out > 0 {

@@ -1,4 +1,4 @@
-//! Who may wait for a Logon, and who makes way.
+//! Which connections may wait for a Logon, and which are displaced.
 
 use std::io;
 use std::net::IpAddr;
@@ -15,7 +15,7 @@ use crate::host::{Host, ListenerId};
 pub(crate) const ACCEPT_PAUSE: Nanos = Nanos(100_000_000);
 
 impl Lobby {
-    /// Takes one of the connections that wait at a listener. An error closes the listener for
+    /// Accepts one of the connections that wait at a listener. An error closes the listener for
     /// [`ACCEPT_PAUSE`].
     pub(crate) fn accept(
         &mut self,
@@ -51,7 +51,7 @@ impl Lobby {
         listeners.find_map(|listening| due(listening.not_before).then_some(listening.id))
     }
 
-    /// Looks whether a load balancer has told who the client of a guest is. Answers who has to leave for it.
+    /// Checks whether a load balancer has named the client of a guest. Answers which guest it displaces.
     pub(super) fn announce(
         &mut self,
         host: &impl Host,
@@ -72,7 +72,7 @@ impl Lobby {
         place
     }
 
-    /// Whether there is a place for a connection, and who has to leave for it.
+    /// Whether there is a place for a connection, and which guest it displaces.
     pub(crate) fn room_for(&mut self, now: Now, guest: &Guest) -> Result<Option<usize>, Refusal> {
         let ip = guest.from.ip();
         let listening = self.listening(guest.listener);
@@ -87,7 +87,7 @@ impl Lobby {
         if self.slots.iter().any(|slot| slot.guest.is_none()) {
             return Ok(None);
         }
-        // A load balancer announces its client at once, so whoever it has not announced is silent.
+        // A load balancer announces its client at once, so a connection without an announcement is silent.
         let is_silent = |other: &Guest| other.unannounced;
         let is_stranger = |other: &Guest| self.belonging(other.listener, other.from.ip()) == 0;
         let place = match guest.unannounced {

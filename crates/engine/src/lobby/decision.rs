@@ -1,4 +1,4 @@
-//! What becomes of a guest: the first message is read and every check is made that needs no session.
+//! Decides about a connection by its first message: every check that needs no session.
 
 use std::io::{self, ErrorKind};
 
@@ -18,11 +18,11 @@ use crate::tls::{self, Spki};
 /// How a TLS connection begins: a handshake record.
 const TLS_HELLO: &[u8] = &[0x16, 0x03];
 
-/// What becomes of a guest that is not refused.
+/// Decision about a guest that is not refused.
 pub(crate) enum Decision {
     /// It waits: for more bytes, or for its password.
     Wait,
-    /// Its Logon is for this session or template, and has passed every check but the last: nobody else may
+    /// Its Logon is for this session or template, and has passed every check but the last: no other peer may
     /// be on. The new password of `renewal` is stored before.
     Enter {
         target: Target,
@@ -32,7 +32,7 @@ pub(crate) enum Decision {
 
 impl Lobby {
     /// Reads once from a guest's connection. Answers also who has to make way for it: the client that a load
-    /// balancer announces may take the place of another guest.
+    /// balancer announces may displace another guest.
     pub(crate) fn read(
         &mut self,
         host: &mut impl Host,
@@ -81,8 +81,8 @@ impl Lobby {
         }
     }
 
-    /// Stores the new password of a guest for the session that takes its Logon. Nothing else keeps the guest
-    /// from entering then: its time does not run any more, and nobody overtakes it.
+    /// Stores the new password of a guest for the session that accepts its Logon. Nothing else keeps the guest
+    /// from entering then: its time does not run any more, and no other guest overtakes it.
     pub(crate) fn store(
         &mut self,
         slot: usize,
@@ -97,13 +97,13 @@ impl Lobby {
         Ok(())
     }
 
-    /// Whether the new password of a guest has been stored for a session that takes its Logon.
+    /// Whether the new password of a guest has been stored for a session that accepts its Logon.
     pub(crate) fn enters(&self, slot: usize) -> bool {
         let guest = self.slots[slot].guest;
         guest.is_some_and(|guest| guest.enters.is_some())
     }
 
-    /// Whether somebody else is about to enter a session.
+    /// Whether another guest is about to enter a session.
     pub(crate) fn is_kept(&self, session: usize, from: usize) -> bool {
         let mut slots = self.slots.iter().enumerate();
         slots.any(|(index, Slot { guest, .. })| {
@@ -130,13 +130,13 @@ impl Lobby {
         let Guest { conn, from, .. } = self.slots[slot].guest.take()?;
         let message = self.message(decoder, slot);
         let logon = message.map_or_else(PeerText::default, |it| PeerText::parties(&it));
-        // A password may stand in it.
+        // It may contain a password.
         self.slots[slot].input.wipe();
         host.close(conn);
         Some((conn, Event::Refused { from, why, logon }))
     }
 
-    /// What a read has brought: whose Logon it is, and whether it has the right password.
+    /// Decision after a read: whose Logon it is, and whether it has the right password.
     fn decide(
         &mut self,
         host: &impl Host,
@@ -186,7 +186,7 @@ impl Lobby {
         }
     }
 
-    /// What the password threads have found.
+    /// Result of the password threads.
     fn answered(
         &mut self,
         decoder: &mut Decoder,
@@ -221,7 +221,7 @@ impl Lobby {
 }
 
 /// The length of the first message, when a read has made it whole. While its password is being compared the
-/// guest waits; who sends more than fits meanwhile is no peer.
+/// guest waits; a connection that sends more than fits meanwhile is no peer.
 fn first_message(
     input: &Input,
     filled: io::Result<usize>,

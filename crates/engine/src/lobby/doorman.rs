@@ -1,4 +1,4 @@
-//! Who may try to log on, from where and how often.
+//! Limits logon attempts by address and session.
 //!
 //! ```text
 //!   address allowed?  -> too many attempts from there, or from everybody?  -> a free place?
@@ -6,7 +6,7 @@
 //!   parties known?  -> allowed from there?  -> locked out?  -> password  -> not already on?
 //! ```
 //!
-//! A connection takes a token of its address and one of everybody, and brings them back when it logs
+//! A connection takes a token of its address and one of everybody, and returns them when it logs
 //! on: so only attempts that fail count. What one stranger does never keeps a peer out that comes from
 //! another address: locks belong to an address and a session together, and an address that a session
 //! belongs to needs no token of everybody. It has more tokens of its own too, for a stranger may be
@@ -45,7 +45,7 @@ pub(super) fn source(address: IpAddr) -> IpAddr {
     }
 }
 
-/// What attempts to log on are counted against.
+/// The key under which attempts to log on are counted.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) enum Target {
     /// A session.
@@ -94,7 +94,7 @@ impl Doorman {
         self.known.get(&session) == Some(&source(address))
     }
 
-    /// Somebody connects: whether they may try. Sessions may belong to the address.
+    /// A new connection: whether it may try. Sessions may belong to the address.
     pub(super) fn connects(&mut self, now: Mono, address: IpAddr, belongs: bool) -> bool {
         let address = source(address);
         let count = self.limits.failures_per_minute_and_address;
@@ -211,7 +211,7 @@ pub(super) fn recount<K: Copy + Eq + Hash>(
     }
 }
 
-/// The place of a key in a table that does not grow without end. When it is full, an entry leaves that
+/// The place of a key in a table that does not grow without end. When it is full, an entry is removed that
 /// is `idle`, or any. Only a few are looked at, so that a flood from ever new addresses does not cost a
 /// walk over the whole table for each of them.
 fn remember<'a, K: Copy + Eq + Hash, V>(
@@ -298,7 +298,7 @@ mod tests {
         // Where no session belongs to it, it is an address like any other.
         assert!(
             !doorman.connects(now, peer, false),
-            "of everybody there is none left"
+            "no attempts are left for everybody"
         );
         logged_on(&mut doorman, peer, 0);
         assert!(doorman.knows(0, peer) && doorman.connects(now, peer, false));

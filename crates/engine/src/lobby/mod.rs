@@ -1,18 +1,18 @@
 //! The lobby: a bounded pool of connections that have not logged on.
 //!
-//! Before its Logon nobody can tell a peer from a stranger at the same address (NAT, a proxy, a load
+//! Before its Logon a peer looks like a stranger at the same address (NAT, a proxy, a load
 //! balancer), so a full pool would keep peers out. An address that sessions belong to therefore has
-//! places of its own: a new connection from there takes the place of the one that has waited longest,
+//! places of its own: a new connection from there displaces the one that has waited longest,
 //! from the same address when that has its share, otherwise of a stranger.
 //!
 //! Nothing is answered and nothing of a session is touched before a Logon for it is complete and has
 //! passed every check. The time for that counts from the first moment, not from the last byte. The
 //! order of checks: address, rate, place, TLS, size, form, Logon, CompIDs, address again, certificate,
 //! lock, password, not already on. A new password is stored last of all, when the session and the
-//! application would take the Logon, and before it is answered.
+//! application would accept the Logon, and before it is answered.
 //!
-//! The lobby closes its guests when it refuses them. It knows sessions by their numbers only: whoever owns
-//! it raises the events and gives a connection to the session that its Logon is for.
+//! The lobby closes its guests when it refuses them. It knows sessions by their index only: its owner
+//! raises the events and gives a connection to the session that its Logon is for.
 
 mod admission;
 mod decision;
@@ -54,7 +54,7 @@ struct Listening {
     /// As it was configured; sessions with port 0 and one address share a port.
     asked: SocketAddr,
     at: SocketAddr,
-    /// What happens to a connection here before its Logon.
+    /// Outcome of a connection here before its Logon.
     transport: Transport,
     /// After a failure nothing is accepted before this.
     not_before: Mono,
@@ -76,7 +76,7 @@ pub(crate) struct Guest {
     pub(crate) deadline: Mono,
     /// The ticket of its password, while that is compared.
     asked: Option<u64>,
-    /// The session that nobody else may enter, while a new password for its Logon is stored: nothing in
+    /// The session that no other guest may enter, while a new password for its Logon is stored: no check of
     /// the session or the application has anything against it.
     enters: Option<usize>,
     /// `from` is a load balancer, and the client is not known yet.
@@ -101,8 +101,8 @@ impl Lobby {
         }
     }
 
-    /// Connections at this address may be for this session or template; listens there if nobody does
-    /// yet.
+    /// Connections at this address may be for this session or template; opens the listener if
+    /// needed.
     pub(crate) fn route(
         &mut self,
         host: &mut impl Host,
@@ -116,7 +116,8 @@ impl Lobby {
             .find(|listening| listening.asked == listen);
         let listener = match known {
             Some(listening) if !listening.transport.shares_listener(&config.transport) => {
-                let source = io::Error::other("it is open already, with other TLS or balancers");
+                let source =
+                    io::Error::other("already open with different TLS settings or load balancers");
                 return Err(EngineError::Listen { at: listen, source });
             }
             Some(listening) => listening.id,
@@ -181,7 +182,7 @@ impl Lobby {
         self.doorman.failed(now, address, Target::Session(session));
     }
 
-    /// Where connections are taken.
+    /// Listening addresses.
     pub(crate) fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
         self.listeners.iter().map(|listening| listening.at)
     }
@@ -194,7 +195,7 @@ impl Lobby {
         open.map(|listening| listening.at)
     }
 
-    /// The earliest time at which somebody has waited too long.
+    /// The earliest time at which a guest has waited too long.
     pub(crate) fn due(&self) -> Option<Mono> {
         let guests = self.slots.iter().filter_map(|slot| slot.guest);
         let late = guests.map(|guest| guest.deadline).min();

@@ -1,4 +1,4 @@
-//! Which session or template a first Logon is for, and whether it has its password and certificate.
+//! Finds the session or template of a first Logon, and checks its password and certificate.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -16,7 +16,7 @@ use crate::config::Access;
 use crate::host::ListenerId;
 use crate::tls::Pin;
 
-/// A session or template that takes connections.
+/// A session or template that accepts connections.
 pub(super) struct Route {
     pub(super) listener: ListenerId,
     pub(super) target: Target,
@@ -30,11 +30,11 @@ pub(super) struct Route {
     pub(super) certificates: Vec<Pin>,
 }
 
-/// What a Logon says of its password.
+/// Result of a Logon's password.
 pub(super) enum Password {
     Right,
     Wrong,
-    /// Only a comparison elsewhere can tell.
+    /// Only a comparison on another thread can decide.
     Compare(Question),
 }
 
@@ -61,7 +61,7 @@ pub(super) fn has_password(route: &Route, message: &Message<'_>) -> Password {
     ))
 }
 
-/// The sessions and templates that take connections. Neither a Logon nor a connection costs more when there
+/// The sessions and templates that accept connections. Neither a Logon nor a connection costs more when there
 /// are more sessions, unless they have `AllowedRemoteAddresses`, which are looked at one by one.
 #[derive(Default)]
 pub(super) struct Routes {
@@ -75,7 +75,7 @@ pub(super) struct Routes {
     known: HashMap<(ListenerId, IpAddr), usize>,
 }
 
-/// What one listener has, beside the sessions that are found by their CompIDs.
+/// The sessions of one listener, beside those that are found by their CompIDs.
 #[derive(Default)]
 struct Port {
     templates: Vec<Route>,
@@ -134,7 +134,7 @@ impl Routes {
         }
     }
 
-    /// Whether somebody at this listener lets an address in.
+    /// Whether any session of this listener allows an address.
     pub(super) fn lets_in(&self, listener: ListenerId, address: IpAddr) -> bool {
         let allows = |route: &Route| allows(&route.access.addresses, address);
         self.ports.get(&listener).is_some_and(|port| {
@@ -175,7 +175,7 @@ impl Routes {
     }
 
     /// The session or template of a listener that a Logon is for: the CompIDs are the same, and so are
-    /// those SubIDs and LocationIDs that it has. A session goes before a template, and whoever has most of
+    /// those SubIDs and LocationIDs that it has. A session goes before a template, and the one with most of
     /// them before the others; of templates, the first one.
     pub(super) fn find(
         &self,

@@ -1,4 +1,4 @@
-//! The thread that makes a log: it reads the journal and hears the events.
+//! The thread that writes a log: it reads the journal and receives the events.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -30,7 +30,7 @@ const AGAIN: Duration = Duration::from_millis(250);
 const AGAIN_AT_MOST: Duration = Duration::from_secs(30);
 /// How long a log may catch up when the engine ends. The rest is caught up with after its next start.
 const ENDING: Duration = Duration::from_secs(5);
-/// What may wait to be told to the operator.
+/// Limit of events that wait to be reported to the operator.
 const TOLD: usize = 16;
 /// Records between two looks at the events.
 const RECORDS: usize = 1024;
@@ -46,7 +46,7 @@ pub struct Feed {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What a feed begins with.
+/// The parts that a feed begins with.
 #[derive(Clone)]
 pub struct FeedStart<'a> {
     /// The journal's folder.
@@ -57,9 +57,9 @@ pub struct FeedStart<'a> {
     pub sessions: Vec<String>,
     /// The names of the engine's sessions, by theirs.
     pub configured: Vec<String>,
-    /// Fields whose values are starred out, beside those that always are.
+    /// Fields whose values are masked, beside those that always are.
     pub masked: &'a [Tag],
-    /// Makes the engine hear what the log has to tell.
+    /// Wakes the engine for the events of the log.
     pub wake_up: WakeUp,
 }
 
@@ -68,8 +68,8 @@ impl Feed {
     ///
     /// # Errors
     ///
-    /// Those of [`Log::open`], a cursor that cannot be written, or that there is no thread. That a database is
-    /// away is none.
+    /// Those of [`Log::open`], a cursor that cannot be written, or a thread that cannot start. An unavailable database
+    /// is no error.
     pub fn start(log: &dyn Log, start: FeedStart<'_>) -> Result<Self, LogError> {
         let (target, kind) = (log.open(start.journal, &start.configured)?, log.kind());
         let (events, heard) = sync_channel(WAITING);
@@ -122,7 +122,7 @@ impl Feed {
         })
     }
 
-    /// Hears the engine's events.
+    /// Receives the engine's events.
     pub fn sink(&self) -> Sink {
         let events = self.events.clone();
         let mut left_out = 0_u64;
@@ -151,7 +151,7 @@ impl Feed {
         }
     }
 
-    /// The next thing that the operator should hear of it.
+    /// The next event of it for the operator.
     pub fn report(&self) -> Option<Event> {
         // Never waits: the thread holds it for an instant only.
         self.reports.try_lock().ok()?.pop_front()
@@ -182,16 +182,16 @@ struct Worker {
     originals: Originals,
     /// The journal's end when it began.
     end: Position,
-    /// The target takes what stands behind the tail.
+    /// The target accepts the records behind the tail.
     is_open: bool,
-    /// What went wrong last, until it goes on.
+    /// The last error, until it goes on.
     fault: Option<LogError>,
-    /// The segments that were gone last time.
+    /// The segments that were missing last time.
     missed: Option<(u32, u32)>,
-    /// The last segment that was gone when a resent message of it was looked for.
+    /// The last segment that was missing when a resent message of it was looked for.
     gone: u32,
     cursor: PathBuf,
-    /// What stands in the cursor's file.
+    /// The content of the cursor's file.
     kept: Position,
     heard: Receiver<(Timestamp, Event)>,
     sessions: Vec<String>,
@@ -251,7 +251,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Logs what is there; whether it was anything.
+    /// Logs what is available; whether it was anything.
     fn round(&mut self) -> Result<bool, LogError> {
         if !self.is_open {
             self.open()?;
@@ -294,7 +294,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Tells once which segments were gone: what is read again after a failure misses them again.
+    /// Reports once which segments were missing: what is read again after a failure misses them again.
     fn tell_missed(&mut self) {
         if let Some((first, last)) = self.tail.missed()
             && self.missed != Some((first, last))
@@ -305,7 +305,7 @@ impl Worker {
         }
     }
 
-    /// Tells once that resent messages are missing because this segment is gone, which had them.
+    /// Reports once that resent messages are missing because this segment, which had them, was removed.
     fn tell_gone(&mut self, segment: u32) {
         if self.gone < segment {
             self.gone = segment;
@@ -314,7 +314,7 @@ impl Worker {
         }
     }
 
-    /// Logs the messages of the next record; false when there is none.
+    /// Logs the messages of the next record; false when no record is left.
     fn record(&mut self) -> Result<bool, LogError> {
         let record = self
             .tail
@@ -375,7 +375,7 @@ impl Worker {
             .event(session.map(String::as_str), wall, &event.to_string());
     }
 
-    /// Tells each fault once, however often it is met.
+    /// Reports each fault once, however often it is met.
     fn fail(&mut self, error: LogError) {
         self.is_open = false;
         if self.fault.as_ref() != Some(&error) {

@@ -1,4 +1,4 @@
-//! Logs beside the journal, whatever they are written into.
+//! Message and event logs beside the journal, whatever they are written to.
 //!
 //! ```text
 //! engine thread --journal--> segments --Tail--> feed thread --> Target: files, or tables of a database
@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The journal is the truth; a log is made from it, by a thread of its own that reads the journal's
-//! files. So no message waits for a log: when a disk or a database stands still, the log falls behind
+//! files. So no message waits for a log: when a disk or a database hangs, the log falls behind
 //! and catches up, also after a restart.
 
 mod feed;
@@ -22,7 +22,7 @@ pub use feed::{Feed, FeedStart};
 
 /// A log as it is configured.
 pub trait Log: fmt::Debug + Send + Sync {
-    /// What events call it, its thread and the file in the journal's folder that says up to where it is written,
+    /// Its name in events, in its thread and in the file in the journal's folder that says up to where it is written,
     /// `log-KIND.cursor`: letters. An engine has one log of a kind.
     fn kind(&self) -> &'static str;
 
@@ -40,12 +40,12 @@ pub trait Log: fmt::Debug + Send + Sync {
         0
     }
 
-    /// What it is written into, for the engine whose journal is in this folder and whose configured sessions have
+    /// Opens its target, for the engine whose journal is in this folder and whose configured sessions have
     /// these names. The engine's thread calls it once, at the start.
     ///
     /// # Errors
     ///
-    /// What no later [`Target::open`] will mend.
+    /// Errors that no later [`Target::open`] can fix.
     fn open(&self, journal: &Path, sessions: &[String]) -> Result<Box<dyn Target>, LogError>;
 }
 
@@ -59,10 +59,10 @@ pub trait Target: Send {
     /// Why it cannot be written now. It is tried again later.
     fn open(&mut self, from: Position) -> Result<Position, LogError>;
 
-    /// Takes a message that came in or went out.
+    /// Logs a message that was received or sent.
     fn message(&mut self, session: &str, wall: Timestamp, incoming: bool, message: &[u8]);
 
-    /// Takes something that happened; of the engine when it has no session.
+    /// Logs an event; of the engine when it has no session.
     fn event(&mut self, session: Option<&str>, wall: Timestamp, text: &str);
 
     /// Opens its files anew, under the same names; false when it has none.
@@ -74,7 +74,7 @@ pub trait Target: Send {
         Ok(false)
     }
 
-    /// Whether it wants to pass on what it has before it takes more.
+    /// Whether it wants to write what it has before it accepts more.
     fn is_full(&self) -> bool;
 
     /// Passes on what was given: of the journal all before `to`. What could not be passed on it keeps, or

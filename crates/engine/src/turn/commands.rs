@@ -1,4 +1,4 @@
-//! Commands of other threads, carried out.
+//! Carries out commands of other threads.
 
 use fixwire_protocol::session::Verdict;
 use fixwire_protocol::{Application, Mono, Now, SessionId};
@@ -110,8 +110,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.release(now)
     }
 
-    /// Starts the numbers of a session again, and asks its peer for it. Both are committed before a
-    /// byte of it leaves.
+    /// Resets the sequence numbers of a session, and asks its peer for the same. Both are committed before a
+    /// byte of it is sent.
     pub(super) fn reset(&mut self, now: Now, session: SessionId) -> Result<(), EngineError> {
         let index = session.0 as usize;
         let core = &mut self.core;

@@ -1,4 +1,4 @@
-//! A connection becomes a session's, and ends.
+//! Attaches a connection to a session, and ends it.
 
 use std::net::SocketAddr;
 
@@ -23,7 +23,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     ) -> Result<(), EngineError> {
         // The day may have changed since the last look.
         self.keep_hours(now, session)?;
-        // What was committed before belongs to no connection: it must not precede the Logon on this one.
+        // Messages committed before belong to no connection: they must not precede the Logon on this one.
         self.release(now)?;
         self.set_owner(conn, Owner::Session(session));
         let line = &mut self.core.lines[session];
@@ -61,7 +61,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// Ends a session's connection. When the session itself ended it and the socket has not taken its
+    /// Ends a session's connection. When the session itself ended it and the socket has not accepted its
     /// last messages, the Logout among them, the connection stays until it has, or for as long as the
     /// answer to a Logout may take.
     pub(crate) fn part(
@@ -160,10 +160,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             dialler.ended(now.mono, link.was_logged_on());
             self.note_dialler(session);
         }
-        // An initiator that logs on with other numbers does so without a pause.
+        // An initiator that logs on with other sequence numbers does so without a pause.
         self.set_pending_numbers(now, session)?;
         if self.core.lines[session].hours.is_some() {
-            // A new period may wait for the end of this connection.
+            // A new trading session may wait for the end of this connection.
             self.core.timers.session(session, Mono(0));
         }
         if self.core.lines[session].is_removed() {

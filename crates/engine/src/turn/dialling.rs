@@ -1,4 +1,4 @@
-//! Connections that initiators make: begun, given up, and what came of them.
+//! Connects initiators: attempts begun, given up, and their results.
 
 use std::io::ErrorKind;
 
@@ -31,7 +31,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 }
             }
             State::Dialling(conn, until) if until <= now.mono => {
-                let error = "no connection in time, TLS and proxy included";
+                let error = "connection timed out (including TLS and proxy)";
                 self.drop_dialled(now, session, conn, error);
             }
             _ => {}

@@ -1,4 +1,4 @@
-//! Connections of links: made, taken, read, and ended.
+//! Connections of links: made, accepted, read, and ended.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ use crate::line::link::Leaving;
 use crate::lobby::ACCEPT_PAUSE;
 use crate::tls::{self, Spki};
 
-/// Connections taken from one listener in a turn.
+/// Connections accepted from one listener in a turn.
 const ACCEPTS_PER_TURN: usize = 16;
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
@@ -91,7 +91,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         conn: ConnId,
         peer: SocketAddr,
     ) -> Result<(), EngineError> {
-        // What was committed before belongs to no connection, or to the one before.
+        // Messages committed before belong to no connection, or to the one before.
         self.release(now)?;
         self.set_owner(conn, Owner::Link(link));
         let at = &mut self.core.links[link];
@@ -105,7 +105,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.release(now)
     }
 
-    /// Ends a link's connection. When the application wants it and the socket has not taken its last frames, the
+    /// Ends a link's connection. When the application wants it and the socket has not accepted its last frames, the
     /// connection stays until it has, or for a short time.
     #[inline(never)]
     pub(super) fn part_link(
@@ -136,8 +136,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.end_link(now, link, why)
     }
 
-    /// Ends a link's connection at once: what is committed is written first, as far as the socket takes it. The
-    /// application hears how far that was.
+    /// Ends a link's connection at once: committed frames are written first, as far as the socket accepts them. The
+    /// application is notified how far that was.
     pub(super) fn end_link(
         &mut self,
         now: Now,
@@ -179,8 +179,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Takes the connections that wait at a link's listener: one, and others are closed. `None` when the
-    /// listener is no link's.
+    /// Accepts the connections that wait at a link's listener: one, and others are closed. `None` when the
+    /// listener belongs to no link.
     #[inline(never)]
     pub(super) fn accept_link(
         &mut self,
@@ -238,7 +238,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// What links have to do by now. Answers when one is due next.
+    /// Due work of links. Answers when one is due next.
     #[inline(never)]
     pub(super) fn elapse_links(&mut self, now: Now) -> Result<Mono, EngineError> {
         let mut next = Mono::NEVER;
@@ -302,7 +302,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 }
             }
             State::Dialling(conn, until) if until <= now.mono => {
-                let error = "no connection in time, TLS and proxy included";
+                let error = "connection timed out (including TLS and proxy)";
                 self.drop_link_dialled(now, link, conn, error);
             }
             _ => {}

@@ -11,11 +11,11 @@ use crate::host::{Host, ListenerId};
 use crate::journal::Disk;
 use crate::lobby::{ACCEPT_PAUSE, Decision, Guest, Target};
 
-/// Connections taken from one listener in a turn.
+/// Connections accepted from one listener in a turn.
 const ACCEPTS_PER_TURN: usize = 16;
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
-    /// Takes the connections that wait at a listener.
+    /// Accepts the connections that wait at a listener.
     pub(crate) fn accept(&mut self, now: Now, listener: ListenerId) {
         for _ in 0..ACCEPTS_PER_TURN {
             match self.lobby.accept(&mut self.host, now, listener) {
@@ -61,7 +61,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.carry_out(now, slot, decision)
     }
 
-    /// Takes what the password threads have found. Answers how much it was.
+    /// Takes the results of the password threads. Answers how many they were.
     #[inline]
     pub(crate) fn take_compared(&mut self, now: Now) -> Result<usize, EngineError> {
         let mut count = 0;
@@ -104,7 +104,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Closes the connection whose place another one takes.
+    /// Closes the connection that another one displaces.
     fn make_way(&mut self, now: Now, leaves: Option<usize>) {
         if let Some(slot) = leaves {
             self.refuse(now, slot, Refusal::MadeWay);
@@ -119,7 +119,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// The Logon of a guest has passed every check but the last: nobody else may be on. When that holds,
+    /// The Logon of a guest has passed every check but the last: no other connection may be on. When that holds,
     /// its new password is stored first, and it comes here again.
     fn enter(
         &mut self,
@@ -161,7 +161,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(Ok(()))
     }
 
-    /// What becomes of a Logon if its session gets it now: `None` when the session refuses it, otherwise
+    /// The outcome if the session gets the Logon now: `None` when the session refuses it, otherwise
     /// what the application says.
     fn ask_ahead(
         &mut self,

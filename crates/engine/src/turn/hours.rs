@@ -1,13 +1,13 @@
-//! Sessions follow their schedules: they open, close and restart their numbers when these say so.
+//! Sessions follow their schedules: they open, close and reset their sequence numbers.
 //!
 //! ```text
-//!                     a period begins, numbers are older          may log on
-//!   no connection -------------------------------> numbers at 1 -------------> dial, take Logons
-//!   connected ----- may not log on, or numbers are of an earlier period -----> Logout, then as above
+//!                     a session begins, numbers are older         logon allowed
+//!   no connection -------------------------------> numbers at 1 -------------> dial, accept Logons
+//!   connected ----- no logon, or numbers are of an earlier session ----------> Logout, then as above
 //! ```
 //!
-//! The journal says when the numbers began. A period restarts them when they are older than the
-//! period, in one record; so it happens once whether the process was up, down or killed on the way,
+//! The journal says when the sequence numbers began. A trading session resets them when they are older than
+//! itself, in one record; so it happens once whether the process was up, down or killed on the way,
 //! and a clock that is set back does not do it again.
 
 use fixwire_protocol::session::Verdict;
@@ -22,7 +22,7 @@ use crate::line::hours::{Step, Turned};
 use crate::schedule::Standing;
 
 /// The Text(58) of the Logout at the end.
-const CLOSING: &str = "The session time is over";
+const CLOSING: &str = "Session closed: outside the session schedule";
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     /// Carries out what the schedule of a session says now. Called when a connection is about to
@@ -60,7 +60,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Lets a session dial and take Logons, or not.
+    /// Lets a session dial and accept Logons, or not.
     fn open_or_close(&mut self, now: Now, session: usize, standing: Standing) {
         let line = &mut self.core.lines[session];
         let Turned {

@@ -1,4 +1,4 @@
-//! One turn of the engine: what is ready is read, decided, committed and written.
+//! One turn of the engine: ready connections are read, then decisions, commit and writes follow.
 //!
 //! ```text
 //!   poll ─ clock ─ each readable connection:  read once
@@ -49,7 +49,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         };
         self.ready = ready;
         if let Err(error) = &result {
-            // Fail-stop: what is not in the journal must never leave.
+            // Fail-stop: a message that is not in the journal must never be sent.
             self.core.outbox.clear();
             self.stopping = Stopping::Done;
             self.commands.end();
@@ -203,7 +203,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.end_failed(now)
     }
 
-    /// Closes the connections that have failed, and tells of peers that read slowly.
+    /// Closes the connections that have failed, and reports slow consumers.
     #[cold]
     fn end_failed(&mut self, now: Now) -> Result<(), EngineError> {
         while let Some((session, ending)) = self.core.failed.pop() {
@@ -219,7 +219,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Writes what is committed when that is much, before more is taken.
+    /// Writes committed messages when they are many, before more is read.
     #[inline]
     pub(crate) fn release_if_full(&mut self, now: Now) -> Result<(), EngineError> {
         match self.core.is_full() {
@@ -230,7 +230,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
 
     /// Writes what waits for sockets.
     fn pump(&mut self, now: Now) -> Result<(), EngineError> {
-        // New messages that wait for a sync go before those that a resend repeats.
+        // New messages that wait for a sync go before those of a resend.
         self.release(now)?;
         let mut at = 0;
         while let Some(session) = self.core.busy.get(at).copied() {
@@ -252,7 +252,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
 
     fn finish(&mut self, now: Now, deadline: Mono) -> Result<(), EngineError> {
         let sessions = self.core.lines.iter().any(|line| line.link.is_some());
-        // Frames that were written to a link may still leave.
+        // Frames that were written to a link may still be sent.
         let mut links = self.core.links.iter();
         let open = sessions || links.any(|it| it.up.is_some() && it.output.has_backlog());
         if open && now.mono < deadline {

@@ -1,6 +1,6 @@
-//! What other threads ask for, carried out between two messages and answered.
+//! Carries out requests of other threads between two messages, and answers them.
 //!
-//! The journal has a note of what an operator does before it is done, so that whoever reads it later knows who
+//! The journal has a note of an operator's action before it is done, so that a reader knows later who
 //! wanted it. Sequence numbers are set by the record that says so.
 
 use std::sync::mpsc::Sender;
@@ -22,7 +22,7 @@ use crate::operation::{check_fields, check_number, numbers_note};
 const LONGEST_SHOWN: usize = 256;
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
-    /// Carries out a request. Whoever asked may have given up.
+    /// Carries out a request. The caller may have given up.
     pub(super) fn answer(&mut self, now: Now, number: u64) -> Result<(), EngineError> {
         match self.commands.request(number) {
             Some(Request::Add { config, answer }) => {
@@ -70,7 +70,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         by: Operator,
         answer: Sender<Result<(), OperationError>>,
     ) -> Result<(), EngineError> {
-        // What an earlier command has written belongs to another record.
+        // Messages written by an earlier command belong to another record.
         self.core.commit_sent(now, &mut self.app, &mut self.host)?;
         let line = match self.check_operation(session, &operation) {
             Ok(line) => line,
@@ -133,7 +133,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 check_fields(msg_type, fields)?;
                 let bytes = fields.len();
                 (bytes > self.max_message).then(|| {
-                    let why = format!("its fields have {bytes} bytes, more than MaxMessageSize");
+                    let why =
+                        format!("its fields are {bytes} bytes long, more than MaxMessageSize");
                     OperationError::Message(why)
                 })
             }
@@ -203,7 +204,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 if line.link.is_none() {
                     return self.set_numbers(now, index, numbers);
                 }
-                // They are set, and whoever asked is answered, when the connection has ended.
+                // They are set, and the caller is answered, when the connection has ended.
                 line.numbers = Some(Box::new(numbers));
                 return self.log_out(now, session, "");
             }
@@ -214,7 +215,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Sets the sequence numbers of a session whose connection has ended, if somebody waits for that.
+    /// Sets the sequence numbers of a session whose connection has ended, if that was requested.
     pub(super) fn set_pending_numbers(
         &mut self,
         now: Now,
@@ -295,7 +296,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(done.map(|()| answer).map_err(OperationError::Refused))
     }
 
-    /// Writes down what is about to be done, and tells it.
+    /// Writes down what is about to be done, and raises an event.
     fn note_operation(
         &mut self,
         now: Now,

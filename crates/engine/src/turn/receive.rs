@@ -1,4 +1,4 @@
-//! Bytes of a session that have come in: read, made messages of, and what each of them causes.
+//! Received bytes of a session: read, split into messages, and handled.
 
 use std::io::ErrorKind;
 
@@ -131,7 +131,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(Ending::Throttled)
     }
 
-    /// After a message: those that were kept for it, what the application is told, what the session
+    /// After a message: those that were kept for it, what is reported to the application, what the session
     /// wants.
     #[inline]
     pub(super) fn follow(

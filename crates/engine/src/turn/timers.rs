@@ -1,4 +1,4 @@
-//! What is due: timers of sessions, of connections that have not logged on, of what waits.
+//! Carries out due timers: of sessions, of connections that have not logged on, of waiting messages.
 
 use fixwire_protocol::{Application, Mono, Now};
 
@@ -43,7 +43,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// What a session has to do by now: its schedule, its own timers, what waits for its peer, its connection.
+    /// Due work of a session: its schedule, its own timers, messages that wait for its peer, its connection.
     fn elapse_session(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
         self.keep_hours(now, session)?;
         let core = &mut self.core;

@@ -1,4 +1,4 @@
-//! The application of the tests: it writes down what it hears, and does what a test wants.
+//! The application of the tests: it records its callbacks, and does what a test wants.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,7 +7,7 @@ use fixwire::protocol::{
     Parting, PeerLogout, Refusal, SessionId, Tag, Timestamp, tag,
 };
 
-/// What an application has heard, a line each: `message A` (its ClOrdID), `asked BOB` (Username of a
+/// The callbacks of an application, a line each: `message A` (its ClOrdID), `asked BOB` (Username of a
 /// Logon), `logon 0`, `reset 0` (the session), `open true`, and notes as they are. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Heard(Arc<Mutex<Vec<String>>>);
@@ -96,7 +96,7 @@ impl App {
         })
     }
 
-    /// The same, which writes what it hears there.
+    /// The same, which writes its callbacks there.
     pub fn writes_to(self, heard: &Heard) -> Self {
         let heard = heard.clone();
         Self { heard, ..self }
@@ -206,7 +206,7 @@ impl Application for App {
     }
 }
 
-/// The value of a field; `-` when there is none.
+/// The value of a field; `-` when missing.
 pub fn text(message: &Message<'_>, tag: Tag) -> String {
     String::from_utf8_lossy(message.get(tag).unwrap_or(b"-")).into()
 }

@@ -1,4 +1,4 @@
-//! What tests of the journal share.
+//! Helpers of the journal's tests.
 
 use fixwire::journal::Config;
 

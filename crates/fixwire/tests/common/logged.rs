@@ -1,4 +1,4 @@
-//! What a log has to have: the messages of a journal, in order.
+//! The messages that a log must have: those of a journal, in order.
 
 use std::net::{Shutdown, SocketAddr};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What the engine's tests share: an application that answers, and a peer made of a bare socket.
+//! Helpers of the engine's tests: an application that answers, and a peer made of a bare socket.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod app;
@@ -29,7 +29,7 @@ use fixwire::{
 /// Longest time a test waits for anything.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What an application has seen, for another thread to look at.
+/// The callbacks of an application, for another thread to look at.
 #[derive(Debug, Default)]
 pub struct Seen {
     pub logons: AtomicU64,
@@ -83,10 +83,10 @@ impl Application for Echo {
     }
 }
 
-/// What an engine has told.
+/// The events of an engine.
 pub type Events = Arc<Mutex<Vec<Event>>>;
 
-/// Collects what this engine tells from now on.
+/// Collects the events of this engine from now on.
 pub fn events<A: Application, H: Host, D: Disk>(engine: &mut Engine<A, H, D>) -> Events {
     let events = Events::default();
     let heard = Arc::clone(&events);

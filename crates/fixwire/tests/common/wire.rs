@@ -108,7 +108,7 @@ pub fn write(net: &SimNet, conn: ConnId, from: &str, kind: &str, seq: u64, body:
     assert_eq!(net.write(conn, &bytes).unwrap(), bytes.len());
 }
 
-/// What has arrived, with `|` for SOH.
+/// The bytes that have arrived, with `|` for SOH.
 pub fn read(net: &SimNet, conn: ConnId) -> String {
     let mut bytes = vec![0; 1 << 16];
     let count = net.read(conn, &mut bytes).unwrap_or(0);

@@ -237,7 +237,7 @@ fn every_message_is_there_once_over_outages_and_restarts() {
         seq = trade(engine.address(), seq, 100);
         engine.wait_event(|event| matches!(event, Event::LogFailed { .. }));
         if round % 2 == 1 {
-            // Nobody is there when the engine stops, nor when it starts again.
+            // No process is there when the engine stops, nor when it starts again.
             engine.stop();
             engine = Running::start(server.config(server.log()));
             seq = trade(engine.address(), seq, 100);
@@ -353,7 +353,7 @@ fn tables_of_quickfix_are_taken_and_what_cannot_be_a_log_is_told() {
     let mut seq = peer.seq;
     seq = wrong(
         &|it| it.incoming_table = "narrow".into(),
-        "table narrow is no log",
+        "table narrow is not a QuickFIX log table",
         seq,
     );
     seq = wrong(

@@ -236,7 +236,7 @@ fn start_child(home: &Path) -> (Child, std::net::SocketAddr) {
     panic!("the child ended: {:?}", child.wait());
 }
 
-/// What the started program does instead of that test.
+/// The work of the started program in place of that test.
 fn be_the_child(folder: &Path) -> ! {
     let log = SqlLog::new(format!("sqlite:{}", folder.join("log.db").display()));
     let engine = Running::start(EngineConfig {
@@ -320,12 +320,13 @@ fn what_cannot_be_a_log_is_said_at_the_start() {
         .unwrap();
     let error = home.refusal(home.log());
     assert!(
-        error.contains("table event_log is no log") && error.contains("no column"),
+        error.contains("table event_log is not a QuickFIX log table")
+            && error.contains("no column"),
         "{error}"
     );
     log = home.log();
     log.event_table = "x; DROP TABLE event_log".into();
-    assert!(home.refusal(log).contains("no name of a log's table"));
+    assert!(home.refusal(log).contains("is not a valid table name"));
 }
 
 #[test]

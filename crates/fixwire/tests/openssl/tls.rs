@@ -1,5 +1,5 @@
 //! TLS against OpenSSL: which versions and cipher suites are taken, and a certificate for each of
-//! twenty sessions that is nobody else's.
+//! twenty sessions that belongs to no other.
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -67,7 +67,7 @@ fn log_on(to: SocketAddr, options: &[&str]) -> String {
         .spawn()
         .unwrap();
     let logon = message("A", 1, "BENCH", "EXEC", "98=0|108=30|141=Y|");
-    // A client whose handshake failed is gone already.
+    // A client whose handshake failed has already disconnected.
     let _ = client.stdin.as_mut().unwrap().write_all(&logon);
     let mut output = client.stdout.take().unwrap();
     let (mut received, mut bytes) = (Vec::new(), [0; 4096]);
@@ -305,7 +305,7 @@ fn the_logon_waits_until_the_peer_has_ended_the_handshake() {
 /// Bytes of a report that are more than the sockets of a test hold.
 const LONG: usize = 48 << 10;
 
-/// What TLS has encrypted and the socket has not taken is not lost when the session ends.
+/// Bytes that TLS has encrypted and the socket has not accepted are not lost when the session ends.
 #[test]
 fn the_last_messages_leave_however_slowly_they_are_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -422,7 +422,7 @@ fn a_certificate_is_good_for_its_own_session_and_for_no_other() {
         }
     }
     let numbers = engine.stop();
-    // One Logon each way, and the Logout when the engine stopped or the peer was gone.
+    // One Logon each way, and the Logout when the engine stopped or the peer disconnected.
     assert!(
         numbers.iter().all(|(next_in, _)| *next_in == 2),
         "{numbers:?}"

@@ -19,7 +19,7 @@ use common::{Events, events};
 
 const SECOND: Nanos = Nanos(1_000_000_000);
 
-/// What was noted, by closures of an application.
+/// The notes of an application's closures.
 type Noted = Arc<Mutex<Vec<String>>>;
 
 fn take(noted: &Noted) -> Vec<String> {
@@ -178,7 +178,7 @@ fn what_belongs_to_the_session_is_refused_with_an_event() {
             "{message}"
         );
     }
-    let own = "34 of the application: field 34 belongs to the session";
+    let own = "34 of the application: field 34 is set by the session";
     let soh = "58 of the application: the value of field 58 is empty or contains SOH";
     let first = [
         format!("35=A sent without field {own}"),
@@ -257,7 +257,7 @@ fn each_admin_message_that_counts_is_shown_once() {
     assert_eq!(take(&noted), [""; 0]);
     world.say(conn, "3", 8, "45=1|58=why|");
     world.say(conn, "4", 9, "36=20|");
-    // Of somebody else, at which the session ends.
+    // Of another party, at which the session ends.
     wire::write(&world.net, conn, "EVE", "5", 20, "");
     wire::turns(&mut world.engine);
     assert_eq!(take(&noted), ["3 8 why", "4 9 -"]);
@@ -310,7 +310,7 @@ fn the_last_words_of_a_peer_reach_the_application() {
         take(&noted),
         ["on_logout 2 End of day", "on_disconnect 2 End of day"]
     );
-    // What was said on another connection is not said on this one.
+    // A text of another connection does not appear on this one.
     let conn = world.log_on(3, "");
     world.close(conn);
     let nothing = ["on_logout nothing ", "on_disconnect nothing "];

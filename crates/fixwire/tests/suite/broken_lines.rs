@@ -1,4 +1,4 @@
-//! What is left when a write fails, when the journal fails, and when lines break while others send.
+//! The state after a failed write, a failed journal, and lines that break while others send.
 
 use crate::common;
 
@@ -118,7 +118,7 @@ impl World {
 fn a_broken_pipe_ends_the_connection_and_loses_nothing() {
     for durability in [Durability::Process, Durability::Disk] {
         let mut world = World::new(durability);
-        // The order is read before the end of the stream, and its report finds nobody.
+        // The order is read before the end of the stream, and its report has no receiver.
         world.write(&[("D", 2, "11=A|")]);
         world.net.close(world.conn);
         turns(&mut world.engine);

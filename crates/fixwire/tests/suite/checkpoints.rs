@@ -22,7 +22,7 @@ use common::events;
 use common::journal::Random;
 use common::wire::{self, PORT, calm, turns};
 
-/// What orders make: a number for each symbol, which depends on their order, and when the last one came.
+/// The state that orders make: a number for each symbol, which depends on their order, and the time of the last one.
 #[derive(Clone, Debug, Default, Hash)]
 pub struct Book {
     symbols: BTreeMap<Vec<u8>, u64>,
@@ -255,7 +255,7 @@ impl World {
         }
     }
 
-    /// What all notes make that the journal ever had, folded from nothing.
+    /// The state of all notes that the journal ever had, folded from nothing.
     fn folded_anew(&self) -> Book {
         let config = journal::Config {
             segment_bytes: SEGMENT,
@@ -302,7 +302,7 @@ fn stop_after(operations: u64, durability: Durability, power: Option<u64>) -> Wo
         "{what}: {} of {reported}",
         book.orders
     );
-    // The last order may be in the journal though the engine did not come to an end with it.
+    // The last order may be in the journal though the engine did not finish with it.
     if let Some(state) = states.get(book.orders as usize) {
         assert_eq!(book.hash(), *state, "{what}");
     }
@@ -388,7 +388,7 @@ fn a_damaged_checkpoint_makes_way_for_the_one_before_and_two_are_refused() {
     for part in [older, newer].map(|number| format!("{number:08}.fwk: damaged at byte ")) {
         assert!(text.contains(&part), "{text}");
     }
-    assert!(text.contains("put back the files"), "{text}");
+    assert!(text.contains("restore the checkpoint files"), "{text}");
     // Only where files were listed and nothing was written.
     assert!(disk.operations() - operations < 4);
     // With one of them back all is there again.
@@ -402,7 +402,7 @@ fn a_damaged_checkpoint_makes_way_for_the_one_before_and_two_are_refused() {
     }
     let error = start(Durability::Process, &world.net, disk, Desk::default()).unwrap_err();
     assert!(
-        error.to_string().contains("there is no file of one"),
+        error.to_string().contains("has no checkpoint file"),
         "{error}"
     );
 }
@@ -431,7 +431,7 @@ fn a_checkpoint_of_another_journal_or_application_is_not_used() {
     assert_eq!(engine.application_mut().book.hash(), wanted);
     let told = events(&mut engine);
     let told = format!("{:?}", told.lock().unwrap());
-    assert!(told.contains("belongs to another one"), "{told}");
+    assert!(told.contains("belongs to another journal"), "{told}");
     drop(engine);
     other.disk.end_process();
 
@@ -458,7 +458,7 @@ fn idle(world: &mut World, engine: &mut DeskEngine, conn: ConnId, requests: u64,
     }
 }
 
-/// Segments without a note stand behind a checkpoint: the journal could do without them, and it may not.
+/// Segments without a note follow a checkpoint: the journal could do without them, and it may not.
 #[test]
 fn the_segment_of_a_checkpoint_stays_when_little_is_noted() {
     let mut world = World::new(Durability::Process);
@@ -500,7 +500,7 @@ fn a_checkpoint_behind_the_end_of_a_restored_journal_is_not_used() {
     let mut engine = world.start();
     assert_eq!(engine.application_mut().book.hash(), wanted);
     let told = format!("{:?}", events(&mut engine).lock().unwrap());
-    assert!(told.contains("behind the end of the journal"), "{told}");
+    assert!(told.contains("beyond the end of the journal"), "{told}");
     // The next one of that number is of this journal.
     let conn = world.log_on(&mut engine);
     world.states = vec![0; 201];
@@ -569,7 +569,7 @@ fn a_clean_stop_notes_the_hash_that_the_next_fold_and_start_must_reach() {
     let mut engine = world.start();
     let told = events(&mut engine);
     let told = format!("{:?}", told.lock().unwrap());
-    assert!(told.contains("make a state with hash"), "{told}");
+    assert!(told.contains("give a state with hash"), "{told}");
     let conn = world.log_on(&mut engine);
     let before = world.disk.checkpoints();
     world.trade(&mut engine, conn, 200);

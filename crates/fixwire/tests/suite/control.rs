@@ -1,4 +1,4 @@
-//! An engine in a program of one's own is asked over a socket, by programs that may say anything.
+//! The control socket of an engine embedded in a program, with arbitrary clients.
 
 use crate::common;
 
@@ -36,7 +36,7 @@ fn of(what: What) -> Asked {
     }
 }
 
-/// What is answered, with `error: ` before what was not done.
+/// The response, with `error: ` before a refusal.
 fn ask(client: &mut Client, asked: &Asked) -> String {
     match client.ask(asked) {
         Ok(answer) => answer.text.unwrap_or_default(),
@@ -79,7 +79,7 @@ fn each_request_is_answered() {
         fields: Some("148=Closing|33=0".to_owned()),
         ..of(What::Send)
     };
-    assert_eq!(ask(&mut client, &send), named("message taken"));
+    assert_eq!(ask(&mut client, &send), named("message accepted"));
     assert!(peer.receive().unwrap().contains("|148=Closing|33=0|"));
     let numbers = Asked {
         next_in: Some(7),
@@ -120,7 +120,7 @@ fn each_request_is_answered() {
         session: Some("A->B".to_owned()),
         ..of(What::Logon)
     };
-    assert!(ask(&mut client, &other).starts_with("error: no session A->B"));
+    assert!(ask(&mut client, &other).starts_with("error: unknown session A->B"));
     let command = Asked {
         session: None,
         text: Some("dance".to_owned()),
@@ -128,7 +128,7 @@ fn each_request_is_answered() {
     };
     assert_eq!(
         ask(&mut client, &command),
-        "error: the application takes no commands"
+        "error: the application does not support commands"
     );
     let reload = Asked {
         session: None,
@@ -138,7 +138,7 @@ fn each_request_is_answered() {
     assert!(ask(&mut client, &reload).contains("no rules"));
     drop(control);
     engine.stop();
-    assert!(!place.path.exists(), "it is gone with its engine");
+    assert!(!place.path.exists(), "it is removed with its engine");
 }
 
 /// Answers to these bytes, until the engine hangs up or has said so much.
@@ -243,7 +243,7 @@ fn a_socket_that_was_left_behind_makes_way_and_nothing_else_does() {
     assert_eq!(mode & 0o777, 0o600);
     let again = Control::start(engine.handle.clone(), &place, "", None).unwrap_err();
     assert!(
-        again.to_string().contains("another process answers"),
+        again.to_string().contains("another process is listening"),
         "{again}"
     );
     drop(control);
@@ -259,7 +259,7 @@ fn a_socket_that_was_left_behind_makes_way_and_nothing_else_does() {
     }
     fs::write(&place.path, "something else").unwrap();
     let other = Control::start(engine.handle.clone(), &place, "", None).unwrap_err();
-    assert!(other.to_string().contains("is no socket"), "{other}");
+    assert!(other.to_string().contains("is not a socket"), "{other}");
     assert_eq!(fs::read(&place.path).unwrap(), b"something else");
     let nobody = Client::connect(&folder.path().join("none"), PATIENCE).unwrap_err();
     assert!(matches!(nobody, ClientError::Nobody), "{nobody}");

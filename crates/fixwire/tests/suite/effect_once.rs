@@ -1,4 +1,4 @@
-//! What is handed to the application once, and what may be handed to it again after the end of the process.
+//! Messages that the application receives once, and those it may receive again after a crash.
 
 use crate::common;
 

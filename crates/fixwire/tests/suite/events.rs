@@ -1,4 +1,4 @@
-//! What the operator hears: events say what happened, and why.
+//! Events for the operator: they say what happened, and why.
 
 use crate::common;
 
@@ -202,7 +202,7 @@ fn a_refused_logon_says_why_on_both_sides() {
     wait_said(
         &engine,
         &[
-            "disconnected: not this session: BeginString, CompIDs or MsgSeqNum: BeginString=FIX.4.2, \
+            "disconnected: Logon does not match this session (BeginString, CompIDs or MsgSeqNum): BeginString=FIX.4.2, \
              SenderCompID=OTHER, TargetCompID=BENCH, MsgSeqNum=2",
         ],
     );

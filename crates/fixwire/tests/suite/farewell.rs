@@ -1,4 +1,4 @@
-//! How a session ends: what still leaves, who hears of it, and what is sent again later.
+//! How a session ends: what is still sent, who is notified, and what is resent later.
 
 use crate::common;
 
@@ -19,7 +19,7 @@ use common::{Events, events};
 /// Bytes that a connection holds unread.
 const ROOM: usize = 1500;
 
-/// Answers each order with a report; tells the next session how one has ended.
+/// Answers each order with a report; notifies the next session how one has ended.
 fn answerer() -> App {
     let tell = |session, how: Parting, outbox: &mut Outbox| {
         if session == SessionId(0) {
@@ -99,7 +99,7 @@ impl World {
     }
 }
 
-/// Logged on, with orders whose reports nobody reads, and a Logout behind them.
+/// Logged on, with orders whose reports are not read, and a Logout behind them.
 fn slow_reader(world: &mut World) -> ConnId {
     let conn = world.connect();
     world.say(conn, "P0", "A", 1, "98=0|108=0|");

@@ -1,5 +1,5 @@
 //! Links that carry frames: what is whole is echoed, what is wrong ends the connection, and what was not wholly
-//! written is told and never sent again.
+//! written is reported and never sent again.
 
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ fn a_bad_frame_ends_the_connection_and_nothing_before_it_is_lost() {
     let cases = [
         (
             vec![0, 15],
-            "length 15 makes a frame of 18 bytes, but frames have 19 to 65538",
+            "length field 15 gives a frame of 18 bytes, outside the limits 19 to 65538",
         ),
         (wrong, "checksum 84, expected 85"),
     ];
@@ -72,7 +72,7 @@ fn a_bad_frame_ends_the_connection_and_nothing_before_it_is_lost() {
         let events = world.events();
         let wanted = format!("link: disconnected: bad frame at byte 40 of the connection: {why}");
         assert!(events.contains(&wanted), "{events:?}");
-        // What was written when it was down.
+        // Messages written when it was down.
         assert!(
             events.last().unwrap().starts_with("-: 1 message dropped"),
             "{events:?}"
@@ -241,7 +241,7 @@ fn a_second_connection_is_refused_and_the_first_one_stays() {
     world.say(first, &frame("A"));
     assert_eq!(texts(&read(&world.net, first)).0, ["A"]);
     assert_eq!(world.heard(), ["up", "A"]);
-    let wanted = "link: connection from 127.0.0.1:40000 refused: the session is connected already"
+    let wanted = "link: connection from 127.0.0.1:40000 refused: the session is already connected"
         .to_owned();
     assert!(world.events().contains(&wanted));
     let mut link = acceptor();
@@ -546,7 +546,7 @@ fn links_that_cannot_work_are_refused() {
     };
     assert_eq!(
         refused(&twice),
-        "link TMP:CORE->TAIFEX2 listens at the address of TMP:CORE->TAIFEX: a link needs one of its own"
+        "link TMP:CORE->TAIFEX2 listens at the address of TMP:CORE->TAIFEX: configure a separate address for the link"
     );
     let long = |config: &mut fixwire::EngineConfig| config.max_message = 65_000;
     assert!(refused(&long).contains("more than max_message"));

@@ -66,7 +66,7 @@ type Later = Box<dyn FnOnce(&mut Outbox) + Send>;
 pub struct Desk {
     /// `up`, `down 3` (what was written), and texts of frames and notes.
     pub heard: Arc<Mutex<Vec<String>>>,
-    /// What the link is told first.
+    /// The first callback of the link.
     pub hello: Option<&'static str>,
     pub later: Vec<Later>,
 }
@@ -128,7 +128,7 @@ impl Application for Desk {
             Link::Down { written } => {
                 self.hear(format!("down {written}"));
                 outbox.note(b"down").expect("room");
-                // Nobody is there for it any more.
+                // Its connection is closed by then.
                 outbox.frame(session, &frame("late")).expect("room");
             }
         }

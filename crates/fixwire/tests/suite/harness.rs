@@ -138,7 +138,7 @@ fn trial(mistake: Mistake) -> Trial<Careless> {
             for id in &*careless.books.borrow() {
                 *booked.entry(id.clone()).or_default() += 1;
             }
-            // A2 was sent again, which the dealer is to notice.
+            // A2 was sent again, which the dealer has to notice.
             if let Some((id, times)) = booked
                 .iter()
                 .find(|(id, times)| id.as_str() == "A1" && **times > 1)
@@ -154,7 +154,7 @@ fn trial(mistake: Mistake) -> Trial<Careless> {
         })
 }
 
-/// What a trial finds, which is the same when it is repeated.
+/// The failure that a trial finds, which is the same when it is repeated.
 #[track_caller]
 fn finds(mistake: Mistake, words: &str) -> TrialError {
     let error = trial(mistake).run().expect_err("it is found");
@@ -187,11 +187,11 @@ fn what_is_done_outside_of_the_outbox_is_found_to_be_done_twice() {
 fn state_that_is_not_made_of_notes_is_found_to_be_lost() {
     let error = finds(
         Mistake::ReadsNoNotes,
-        "the state after recovery is none from before it\n  before: {\"MSFT\": -70}\n  after:  {}",
+        "the state after recovery matches no state before it\n  before: {\"MSFT\": -70}\n  after:  {}",
     );
     // No crash point is needed for that.
     assert_eq!(error.point, None);
-    assert_eq!(error.step, "kill -9 after all was said");
+    assert_eq!(error.step, "kill -9 after the last step");
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn what_cannot_be_tried_is_refused() {
     let relay = || Relay::default;
     refused(
         Trial::new(config(Durability::Memory), relay),
-        "Durability::Memory keeps nothing",
+        "Durability::Memory keeps nothing across a crash",
     );
     let mut resets = config(Durability::Process);
     resets.sessions[0].session.reset_on.logon = true;
@@ -305,17 +305,14 @@ fn what_cannot_be_tried_is_refused() {
         "sequence numbers of DEALER->CLIENT restart",
     );
     let trial = || Trial::new(config(Durability::Process), relay);
-    refused(trial().send(VENUE, "D", A1), "there is no session 1");
-    refused(
-        trial().send_again(CLIENT),
-        "there is no message to send again",
-    );
+    refused(trial().send(VENUE, "D", A1), "unknown session 1");
+    refused(trial().send_again(CLIENT), "no message to resend");
     let mut nobody = config(Durability::Process);
     nobody.sessions.clear();
     refused(Trial::new(nobody, relay), "the engine ended: ");
 }
 
-/// Panics at an order that it has heard of from a note.
+/// Panics at an order that it knows from a note.
 #[derive(Default)]
 struct Nervous {
     has_notes: bool,

@@ -1,4 +1,4 @@
-//! The operating system as a host: nobody who has something to say is passed over.
+//! The operating system as a host: no connection with data is passed over.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -46,7 +46,7 @@ fn a_connection_that_spoke_before_there_were_many_is_still_heard() {
         let nothing = host.read(*conn, &mut into).unwrap_err();
         assert_eq!(nothing.kind(), ErrorKind::WouldBlock);
     }
-    // The poller has been asked since: nobody is known to be readable.
+    // The poller has been asked since: no connection is known to be readable.
     for _ in 0..200 {
         host.poll(Nanos(0), &mut ready).unwrap();
     }
@@ -69,7 +69,7 @@ fn a_connection_that_spoke_before_there_were_many_is_still_heard() {
     wait_for(&mut host, Ready::Read(conn));
 }
 
-/// What comes on a connection that nothing goes back on is read before the system is told so, and all the
+/// Bytes on a connection that nothing is sent back on are read before it is shut down, and all the
 /// same read once, whatever else happens to the connection meanwhile.
 #[test]
 fn what_is_read_one_way_is_read_once() {
@@ -103,7 +103,7 @@ fn what_is_read_one_way_is_read_once() {
     assert_eq!(read(&mut host, 64), b"five");
     stream.write_all(b"six").unwrap();
     assert_eq!(read(&mut host, 64), b"six");
-    // A close with bytes that are read and not taken is no reset: the peer hears the last words.
+    // A close with bytes that are read and not taken is no reset: the peer receives the last bytes.
     host.write(conn, b" and a last word").unwrap();
     stream.write_all(&[7; 100]).unwrap();
     assert_eq!(read(&mut host, 200), [7; 100]);

@@ -94,7 +94,7 @@ fn a_directory_has_one_owner_at_a_time() {
     let (_keep, path) = written(1);
     let held = open(&path).unwrap();
     assert!(matches!(open(&path), Err(JournalError::Locked { .. })));
-    // A lock that somebody takes for a left-over, and removes, still locks.
+    // A lock file that a user takes for a left-over, and removes, still locks.
     fs::remove_file(path.join("lock")).unwrap();
     assert!(matches!(open(&path), Err(JournalError::Locked { .. })));
     // And so does the file alone, which is all that earlier versions lock.
@@ -142,7 +142,7 @@ fn strangers_in_the_directory_are_refused_or_ignored() {
         );
         fs::remove_file(path.join(name)).unwrap();
     }
-    // What a crash leaves while it makes a segment is not part of the journal.
+    // Files of a crash during the making of a segment are not part of the journal.
     let next = fs::read_dir(&path).unwrap().count();
     for unfinished in [&b""[..], &[0; 4096], b"FXWJ"] {
         fs::write(path.join(format!("{next:08}.new")), unfinished).unwrap();

@@ -1,4 +1,4 @@
-//! What somebody does to the journal's files while an engine runs, and a disk that fills, is reported.
+//! Changes to the journal's files while an engine runs, and a full disk, are reported.
 
 use crate::common;
 
@@ -20,7 +20,7 @@ fn running(folder: &Path) -> Running {
     ))
 }
 
-/// Waits until somebody hears that this file was altered.
+/// Waits until an event reports that this file was altered.
 fn hears(engine: &Running, ending: &str, wanted: Alteration) {
     engine.wait_event(|event| {
         let Event::JournalTrouble {
@@ -46,7 +46,7 @@ fn a_segment_that_is_removed_is_named_while_the_engine_sleeps() {
             .contains("was removed while the engine runs")
     };
     assert!(engine.has_event(text));
-    // It is told once, and the session trades on.
+    // An event reports it once, and the session trades on.
     let mut peer = Peer::connect(engine.address());
     peer.send("A", "98=0|108=30|");
     assert!(peer.receive().unwrap().contains("|35=A|"));

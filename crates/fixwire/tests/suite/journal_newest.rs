@@ -102,7 +102,7 @@ fn no_segment_left_is_refused_by_name() {
     );
 }
 
-/// What a folder looks like whose files were removed all but the lock, and one that a backup of an older
+/// The state of a folder whose files were removed all but the lock, and of one that a backup of an older
 /// version was restored to in part.
 #[test]
 fn a_lock_without_anything_else_is_refused_until_told() {

@@ -46,7 +46,7 @@ fn written(orders: u64, len: usize) -> (SimDisk, Vec<Position>) {
     (disk, ends)
 }
 
-/// What a journal says of itself, for comparison.
+/// Summary of a journal, for comparison.
 fn state(journal: &mut Journal<SimDisk>) -> String {
     let mut text = format!("{:?}", journal.sessions().collect::<Vec<_>>());
     for record in journal.reading().unwrap().records(Position::START) {

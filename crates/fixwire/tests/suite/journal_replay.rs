@@ -1,4 +1,4 @@
-//! What was sent can be read again: by number, in ranges, over segments, resets and a ring.
+//! Sent messages can be read again: by MsgSeqNum, in ranges, over segments, resets and a ring.
 
 use crate::common::journal::SMALL;
 

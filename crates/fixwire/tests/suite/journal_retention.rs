@@ -1,4 +1,4 @@
-//! Segments that no session needs go, those that one needs stay, and no crash on the way loses anything.
+//! Unneeded segments are removed, needed ones stay, and no crash on the way loses anything.
 
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{
@@ -236,7 +236,7 @@ fn retired_segments_are_compressed_and_read_as_before() {
         ..KEEP
     };
     let (_root, path) = directory(all);
-    // What the last roll retired is compressed once a segment is begun again, or now.
+    // Segments that the last roll retired are compressed once a segment is begun again, or now.
     let packed = endings(&path, ".fwz");
     assert!(packed.len() > 5 && packed[0] == 1, "{packed:?}");
     let text = |filter: Filter| {
@@ -442,7 +442,7 @@ fn names_that_are_too_many_for_a_checkpoint_are_reported() {
     );
 }
 
-/// What the journal itself removes, replaces and compresses is not reported as somebody's doing.
+/// Files that the journal itself removes, replaces and compresses are not reported as altered.
 #[test]
 fn retiring_is_no_alteration() {
     let root = TempDir::new().unwrap();

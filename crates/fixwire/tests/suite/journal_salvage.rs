@@ -1,4 +1,4 @@
-//! A journal that is damaged can be made to open again, and everybody hears what is lost by that.
+//! A damaged journal can be salvaged, and everybody is notified of what is lost.
 
 use crate::common::journal::{Random, SMALL};
 
@@ -125,7 +125,7 @@ fn bytes_of(path: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 /// Salvages a journal that does not open: first on trial, then in earnest. Then it opens, its copy is
-/// what it was, and each session goes on with the numbers that were told.
+/// what it was, and each session goes on with the sequence numbers that were reported.
 fn salvaged(path: &Path) -> (Salvaged, Journal<Directory>) {
     let refused = open(path).expect_err("the journal opens");
     assert!(refused.to_string().contains("journal salvage"), "{refused}");
@@ -449,7 +449,7 @@ fn a_salvage_that_was_broken_off_is_not_taken_for_a_journal() {
     fs::write(path.join("salvage"), "/backup/store").unwrap();
     let error = open(&path).unwrap_err().to_string();
     assert!(
-        error.contains("broken off") && error.contains("/backup/store"),
+        error.contains("interrupted") && error.contains("/backup/store"),
         "{error}"
     );
     let error = salvage(&path, None, NOW, false).unwrap_err();

@@ -1,4 +1,4 @@
-//! What is recorded although nothing changes by it: messages out of sequence, and what is resent.
+//! Records of messages that change no state: out of sequence, and resent.
 
 use crate::common;
 
@@ -121,7 +121,7 @@ fn each_message_is_recorded_once_with_what_became_of_it() {
         Kind::Ignored,
     ];
     assert_eq!(kinds, expected);
-    // What only logs changes no counter.
+    // A record that only logs changes no counter.
     for (before, after) in records.iter().zip(&records[1..]) {
         let only_logs = matches!(after.0, Kind::Duplicate | Kind::Ignored | Kind::Resent);
         assert!(!only_logs || before.1 == after.1, "{after:?}");
@@ -168,7 +168,7 @@ impl Drawn {
         (self.long(at) & 0xFFFF_FFFF) as usize
     }
 
-    /// Where the records of this kind stand.
+    /// The places of the records of this kind.
     fn records(&self, kind: usize) -> Vec<usize> {
         let (mut at, mut found) = (64, Vec::new());
         while self.word(at) != 0 {
@@ -184,7 +184,7 @@ impl Drawn {
         &self.0[at + 64..][..self.word(at + 60)]
     }
 
-    /// What a record of kind 11 says went out.
+    /// The messages that a record of kind 11 says were sent.
     fn resent(&self, at: usize, precision: Precision) -> Vec<String> {
         let (mut run, end) = (at + 64 + 8, at + 64 + self.word(at + 60));
         let mut stamp = Stamp::new();

@@ -28,7 +28,7 @@ struct World {
 }
 
 impl World {
-    /// A peer has sent its orders, whose reports take several segments, and is gone.
+    /// A peer has sent its orders, whose reports take several segments, and has disconnected.
     fn new(durability: Durability) -> Self {
         let (net, disk) = (SimNet::new(1, calm(1 << 20)), SimDisk::new());
         let config = EngineConfig {

@@ -1,4 +1,4 @@
-//! What becomes of a session's connection when something else happens at the same time.
+//! The connection of a session when something else happens at the same time.
 
 use crate::common;
 

@@ -13,7 +13,7 @@ use fixwire::protocol::{Outbox, Refusal, SessionId, tag};
 use common::app::{App, answer};
 use common::wire::{self, PORT, SimEngine, calm, numbers, read, shown, turns, write};
 
-/// What the peer is to do.
+/// The peer's task.
 const WHY: &str = "too many orders: log on again";
 
 /// Reports each order; OUT logs its session out, between two reports, OTHER the second session. BANG and REFUSED fail

@@ -1,4 +1,4 @@
-//! The application has a say in who logs on.
+//! The application may refuse a Logon.
 
 use crate::common;
 
@@ -50,7 +50,7 @@ fn the_application_may_refuse_a_logon_that_the_session_would_take() {
         wire::turns(&mut engine);
         (heard, engine.application_mut().heard.take())
     };
-    // What the session does not take, nobody is asked about.
+    // The application is not asked about a Logon that the session refuses.
     let (heard, asked) = say(1, "98=1|108=30|553=BOB|");
     assert!(heard.contains("|35=5|"), "{heard}");
     assert_eq!(asked, [""; 0]);
@@ -67,7 +67,7 @@ fn the_application_may_refuse_a_logon_that_the_session_would_take() {
     let (heard, asked) = say(2, "98=0|108=30|553=BOB|");
     assert!(heard.contains("|35=A|"), "{heard}");
     assert_eq!(asked, ["asked BOB", "logon 0"]);
-    // Who is refused too often is not heard any more.
+    // A peer that is refused too often is closed at once.
     assert!(!locked.load(Ordering::SeqCst));
     for _ in 0..20 {
         say(9, "98=0|108=30|553=EVE|");

@@ -29,7 +29,7 @@ struct World {
 }
 
 impl World {
-    /// What comes in answer to a Logon, up to the end of the connection or the Logon of the acceptor.
+    /// The answer to a Logon, up to the end of the connection or the Logon of the acceptor.
     fn log_on(&self, seq: u64, fields: &str) -> Vec<String> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         let mut stamp = Stamp::new();

@@ -1,5 +1,5 @@
-//! What an application keeps in the journal: it comes back, with the message that it belongs to or not
-//! at all, and nobody else sees it.
+//! Notes of an application in the journal: they come back, with the message that they belong to or not
+//! at all, and no peer sees them.
 
 use crate::common;
 

@@ -1,4 +1,4 @@
-//! Operators ask a running engine and tell it what to do; the journal says who and why.
+//! Operators query and control a running engine; the journal records who and why.
 
 use crate::common;
 
@@ -65,7 +65,7 @@ fn alice(why: &str) -> Operator {
     Operator::new("alice", why)
 }
 
-/// What becomes of a request.
+/// The outcome of a request.
 fn outcome<T>(
     engine: &mut SimEngine,
     ask: impl FnOnce(&mut Handle) -> Result<Receiver<T>, SendError>,
@@ -95,7 +95,7 @@ fn state(engine: &mut SimEngine) -> SessionState {
     report.expect("there is one").state
 }
 
-/// What operators have done, as events tell it.
+/// The operations of operators, as events report them.
 fn told(events: &Events) -> Vec<String> {
     let events = events.lock().unwrap();
     let told = events.iter().filter_map(|event| match event {
@@ -287,7 +287,7 @@ fn operators_test_a_peer_end_its_connection_and_send_for_it() {
     assert_eq!(
         operate(&mut engine, send(b"B", &long)),
         Err(OperationError::Message(
-            "its fields have 4100 bytes, more than MaxMessageSize".into()
+            "its fields are 4100 bytes long, more than MaxMessageSize".into()
         ))
     );
     assert_eq!(operate(&mut engine, Operation::Disconnect), Ok(()));
@@ -345,7 +345,7 @@ fn an_initiator_logs_on_when_it_is_told_and_stays_off_while_it_is_disabled() {
     };
     let mut engine = start(1);
     turns(&mut engine);
-    // Nobody listens, so the first attempt has failed and the pause runs.
+    // The address has no listener, so the first attempt has failed and the pause runs.
     assert_eq!(operate(&mut engine, Operation::Disable), Ok(()));
     assert_eq!(
         operate(&mut engine, Operation::LogOn),
@@ -383,7 +383,7 @@ fn an_attempt_to_connect_ends_when_its_session_is_disabled() {
     while let Some(conn) = net.accept(listener) {
         assert_eq!(read(&net, conn), "", "no Logon");
     }
-    // Whoever asks behind that, before it has begun to connect, need not take it for one that does not.
+    // A later request, before it has begun to connect, need not take it for one that does not.
     let asked = |handle: &mut Handle| {
         let _ = handle.operate(PEER, Operation::Enable, alice("a test"))?;
         handle.status_of(PEER)

@@ -1,4 +1,4 @@
-//! What peers do to an acceptor: gaps, silence at the wrong time, garbage, a second connection.
+//! Peers against an acceptor: gaps, silence at the wrong time, garbage, a second connection.
 
 use crate::common;
 
@@ -209,8 +209,8 @@ fn a_peer_that_reads_too_little_is_disconnected_and_finds_all_in_the_journal() {
     while next <= sent {
         let again = peer.receive().unwrap();
         let is_next = again.contains(&format!("|34={next}|"));
-        // What was still on its way from the other thread is live: it came before our request, or comes
-        // behind what is sent again.
+        // Messages still on their way from the other thread are live: they came before our request, or come
+        // behind the resent ones.
         if !is_next && !again.contains("|43=Y|") {
             continue;
         }

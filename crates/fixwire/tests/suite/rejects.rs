@@ -1,4 +1,4 @@
-//! The application hears of Rejects of both sides, and with which message.
+//! The application is notified of Rejects of both sides, with the rejected message.
 
 use crate::common;
 
@@ -12,7 +12,7 @@ use fixwire::protocol::{Application, Decoder, Message, Now, Outbox, Refusal, Ses
 use common::app::{answer, send, text};
 use common::wire::{self, PORT, calm};
 
-/// Answers each order, and writes down what is rejected. Its own, since no other test is about Rejects.
+/// Answers each order, and writes down rejects. Its own, since no other test checks Rejects.
 #[derive(Default)]
 struct Desk(Vec<String>);
 
@@ -47,7 +47,7 @@ impl Application for Desk {
                 ),
                 None => format!("nothing: {why}"),
             });
-        // What is written because of it leaves.
+        // Messages written because of it are sent.
         send(outbox, session, b"B", tag::HEADLINE, b"sorry").expect("room");
     }
 
@@ -88,14 +88,14 @@ fn the_application_hears_what_was_rejected() {
     // A number that was never used, and none.
     assert_eq!(say("3", 4, "45=99|58=late|").1, ["nothing: late"]);
     assert_eq!(say("3", 5, "45=0|58=odd|").1, ["nothing: odd"]);
-    // A Reject that is a repetition, or comes before what is missing, is not told twice or too early.
+    // A Reject that is a possible duplicate, or comes before missing messages, is not reported twice or too early.
     assert_eq!(
         say("3", 5, "43=Y|122=20260101-00:00:00|45=0|58=odd|").1,
         [""; 0]
     );
     assert_eq!(say("3", 7, "45=3|58=kept|").1, [""; 0]);
     assert_eq!(say("0", 6, "").1, ["B -: kept"]);
-    // What was told of is not looked up again.
+    // A message already reported is not looked up again.
     assert_eq!(say("3", 8, "45=2|58=again|").1, ["nothing: again"]);
     // One of ours: the order has no Symbol.
     let (wrote, said) = say("D", 9, "11=B|21=1|54=1|60=20261120-10:00:00|38=9|40=1|");

@@ -1,4 +1,4 @@
-//! What is written, and in which order, when messages come in one read.
+//! The order of writes when several messages arrive in one read.
 
 use crate::common;
 

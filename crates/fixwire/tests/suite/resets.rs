@@ -1,4 +1,4 @@
-//! An application hears when the numbers of a session restart, in the record of that.
+//! The application is notified of a sequence number reset, in the record of the reset.
 
 use crate::common;
 
@@ -11,7 +11,7 @@ use fixwire::{ConfigError, Engine, EngineError};
 use common::app::{App, Heard};
 use common::wire::{self, PORT, calm, turns};
 
-/// Notes what it hears.
+/// Notes its callbacks.
 fn desk() -> App {
     App {
         keeps_notes: true,
@@ -48,7 +48,7 @@ fn a_reset_is_heard_of_before_the_logon_that_causes_it() {
     turns(&mut engine);
     let by_command = heard.take();
     assert_eq!(by_command, ["reset 0"]);
-    // The peer leaves without its answer: our Logon was number 1, so the numbers restart once more.
+    // The peer leaves without its answer: our Logon had MsgSeqNum 1, so the sequence numbers are reset once more.
     net.close(conn);
     turns(&mut engine);
     let unanswered = heard.take();

@@ -1,4 +1,4 @@
-//! Sequence numbers that restart because a process ended: what the application hears, and what it may send then.
+//! Sequence numbers that are reset because a process ended: callbacks, and what may be sent then.
 
 use crate::common;
 
@@ -14,7 +14,7 @@ use fixwire::protocol::{Outbox, SessionId, tag};
 use common::app::{App, send};
 use common::wire::{self, PORT, SimEngine, acceptor, calm, config, turns};
 
-/// Notes each restart, and tells the other session of it.
+/// Notes each reset, and notifies the other session of it.
 fn desk() -> App {
     let tell = |session: SessionId, outbox: &mut Outbox| {
         let what = format!("restart of {}", session.0);
@@ -112,7 +112,7 @@ fn a_restart_by_the_end_of_the_process_is_heard_of_once_in_the_record_of_it() {
         );
         turns(&mut engine);
         assert_eq!(restarts(&mut engine), both, "life {life}");
-        // What was written for the second session was written before its own restart.
+        // Messages for the second session were written before its own reset.
         assert_eq!(world.not_sent(), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! Do two engines open, close and restart their numbers exactly when their schedules say, over days of
+//! Do two engines open, close and reset their sequence numbers exactly by their schedules, over days of
 //! virtual time, killed on the way?
 
 use std::net::{Ipv4Addr, SocketAddr};
@@ -21,7 +21,7 @@ const PORT: u16 = 5001;
 const SECOND: u64 = 1_000_000_000;
 const MINUTE: u64 = 60 * SECOND;
 
-/// One firm: its engine, when it is up, what its operator has heard, and how many orders it has taken.
+/// One firm: its engine, when it is up, the events for its operator, and how many orders it has handled.
 struct Firm {
     net: SimNet,
     disk: SimDisk,
@@ -192,7 +192,7 @@ fn at(net: &SimNet) -> jiff::Zoned {
     at.in_tz("America/New_York").unwrap()
 }
 
-/// What must be, by the clock on the wall in New York: the number of the running period.
+/// The expected state, by the clock on the wall in New York: the number of the current trading session.
 type Model = fn(&jiff::Zoned) -> Option<i64>;
 
 /// Monday to Friday, 08:00 to 17:00, but not on 10 March.
@@ -228,7 +228,7 @@ fn weeks(schedule: &Schedule, model: Model, seed: u64) {
     let roles = [Role::Initiator, Role::Acceptor];
     let mut firms = roles.map(|role| Firm::new(&net, role, schedule));
     let mut random = seed;
-    // The period of the numbers of each firm, how often they restarted, and for how long it is down.
+    // The trading session of each firm's sequence numbers, how often they were reset, and for how long it is down.
     let period = model(&at(&net));
     let (mut known, mut restarts, mut down) = ([period; 2], [0_usize; 2], [0_u64; 2]);
     let mut before = None;
@@ -383,7 +383,7 @@ fn a_kill_at_any_point_of_the_opening_restarts_the_numbers_once() {
         }
         let numbers = firms.each_ref().map(|firm| firm.state().unwrap());
         assert_eq!((numbers[0].1, numbers[0].2), (numbers[1].2, numbers[1].1));
-        // Nothing more happens in this period.
+        // Nothing more happens in this trading session.
         advance(&net, &mut firms, 60 * MINUTE);
         let epochs = firms.each_mut().map(Firm::epoch);
         assert_eq!(epochs, [2, 2], "one for each day: {who} {operations}");
@@ -450,7 +450,7 @@ fn a_closed_session_takes_no_logon_and_no_message() {
         matches!(event, Event::Disconnected { why: ending, .. } if *ending == why)
     });
     assert_eq!(answered.len(), refused.len(), "with a Logout");
-    // What the application writes now would belong to no period.
+    // A message written now would belong to no trading session.
     let numbers = firms[1].state();
     firms[1].order();
     settle(&mut firms);
@@ -491,7 +491,7 @@ fn a_window_inside_the_session_keeps_the_numbers() {
     advance(&net, &mut firms, 13 * 60 * MINUTE);
     assert!(!firms[0].is_logged_on() && !firms[1].is_logged_on());
     assert_eq!(firms[1].open(), None);
-    // What is written now waits for the morning.
+    // A message written now waits for the morning.
     firms[1].order();
     advance(&net, &mut firms, SECOND);
     advance(&net, &mut firms, 11 * 60 * MINUTE);

@@ -52,7 +52,7 @@ const ZONES: [(&str, u32); 36] = [
     ("Pacific/Norfolk", 2013),
 ];
 const YEARS: u32 = 10;
-/// Minutes that a running period may have begun before the first compared one.
+/// Minutes that a current trading session may have begun before the first compared one.
 const WARM_UP: usize = 20 * 1440;
 const MINUTE: i64 = 60_000_000_000;
 const DAY: i32 = 1440;
@@ -74,7 +74,7 @@ impl Random {
     }
 }
 
-/// What the clock of a zone shows, for each minute of a stretch of time.
+/// The clock of a zone, for each minute of a stretch of time.
 struct Wall {
     zone: TimeZone,
     /// Minutes since 1970-01-01 00:00 as the clock shows them.

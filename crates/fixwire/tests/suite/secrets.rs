@@ -9,7 +9,7 @@ use std::path::Path;
 use common::{Peer, Running, acceptor_session, config, initiator_session};
 use fixwire::protocol::frame;
 
-/// Long and odd enough to stand nowhere by chance.
+/// Long and odd enough to appear nowhere by chance.
 const CANARY: &str = "kEYx0Qz7Wm4";
 
 /// The same, but no secret.

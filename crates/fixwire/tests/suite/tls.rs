@@ -147,11 +147,15 @@ fn an_initiator_believes_only_the_right_acceptor() {
         (&right, usual(), None),
         (&elsewhere, usual(), Some("for another host")),
         (&expired, usual(), Some("expired")),
-        (&fake, usual(), Some("no authority")),
+        (&fake, usual(), Some("not issued by an authority")),
         // The key says enough, whatever the name.
         (&elsewhere, pinned(&elsewhere.pin, true), None),
         (&fake, pinned(&fake.pin, false), None),
-        (&fake, pinned(&fake.pin, true), Some("no authority")),
+        (
+            &fake,
+            pinned(&fake.pin, true),
+            Some("not issued by an authority"),
+        ),
         (
             &right,
             pinned(&elsewhere.pin, true),
@@ -260,17 +264,17 @@ fn faults_of_the_peer_in_tls_are_told_apart() {
         (
             Some(MALFORMED),
             TlsFailure::Malformed,
-            "TLS: the peer sent a malformed TLS message; is it changed on the way, or the peer faulty?",
+            "TLS: the peer sent a malformed TLS message; the peer is faulty, or traffic is modified in transit",
         ),
         (
             Some(EARLY),
             TlsFailure::Protocol,
-            "TLS: the peer broke the protocol, with a message that is not allowed where it came",
+            "TLS: the peer violated the TLS protocol: unexpected message",
         ),
         (
             None,
             TlsFailure::Undecipherable,
-            "TLS: the peer's data cannot be decrypted; was it changed on the way, by a proxy or a bad link?",
+            "TLS: the peer's data cannot be decrypted; a proxy or a faulty link may modify it",
         ),
     ] {
         let _socket = match sent {
@@ -279,7 +283,7 @@ fn faults_of_the_peer_in_tls_are_told_apart() {
                 socket.write_all(bytes).unwrap();
                 socket
             }
-            // A record that something has changed on the way.
+            // A record that was modified in transit.
             None => {
                 let (mut socket, mut tls) = shaken(acceptor.address(), &ca);
                 tls.writer().write_all(b"8=FIX.4.2").unwrap();
@@ -421,9 +425,9 @@ fn files_that_cannot_be_used_are_named_with_what_to_do() {
         let password = Password::from("changeit");
         acceptor(Some(Identity::KeyStore { file, password }))
     };
-    assert!(acceptor(None).contains("shows a certificate"));
+    assert!(acceptor(None).contains("a TLS acceptor needs a certificate"));
     let mixed = pem(one.chain.clone(), other.key.clone());
-    assert!(mixed.contains("not the certificate's"), "{mixed}");
+    assert!(mixed.contains("does not match the certificate"), "{mixed}");
     let swapped = pem(one.key.clone(), one.chain.clone());
     assert!(
         swapped.contains("1.key") && swapped.contains("no certificate"),

@@ -93,7 +93,7 @@ fn an_initiator_connects_again_after_its_peer_was_away_and_nothing_is_lost() {
     acceptor.stop();
     wait_count(&initiator.seen.logouts, 1);
     initiator.wait_event(|event| matches!(event, Event::DialFailed { .. }));
-    // Written while nobody is connected: the peer asks for them when it sees the gap.
+    // Written while no peer is connected: the peer asks for them when it sees the gap.
     send_orders(&mut initiator, 100);
     let acceptor = Running::start(config(&ours, acceptor_session(&address.to_string())));
     wait_count(&initiator.seen.reports, 100);
@@ -111,7 +111,7 @@ fn an_initiator_goes_from_host_to_host_and_understands_names() {
     let port = acceptor.address().port();
     let mut session = initiator_session(acceptor.address());
     if let Connection::Initiator { hosts, .. } = &mut session.connection {
-        // Nobody listens at the first; the second is no name; the third may also mean ::1.
+        // The first has no listener; the second is not a name; the third may also mean ::1.
         let names = [
             ("127.0.0.1", 1),
             ("no such host.invalid", port),

@@ -1,4 +1,4 @@
-//! The ways to a peer that are not one straight connection: proxies, load balancers, several hosts.
+//! Indirect connections to a peer: proxies, load balancers, several hosts.
 
 use crate::common;
 
@@ -18,7 +18,7 @@ use fixwire::{Connection, Event, SessionConfig};
 /// A proxy that reads what a client must say, byte for byte, answers, and then connects to `to`.
 struct Scripted {
     address: SocketAddr,
-    /// What was said instead, when it was wrong.
+    /// The error, when it was wrong.
     wrong: Receiver<Vec<u8>>,
 }
 
@@ -185,7 +185,7 @@ fn a_proxy_that_refuses_stalls_or_ends_is_told_of() {
             "502 Bad Gateway",
         ),
         (b"220 smtp.example".to_vec(), "HTTP proxy"),
-        (b"HTTP/1.1 200".to_vec(), "in time"),
+        (b"HTTP/1.1 200".to_vec(), "timed out (including TLS"),
     ] {
         let scripted = Scripted::start(acceptor.address(), vec![(ask.clone(), answer)]);
         let (initiator, _kept) = initiator(acceptor.address(), |session| {
@@ -324,7 +324,7 @@ fn a_balancer_that_announces_nobody_keeps_no_client_out() {
     engine.stop();
 }
 
-/// A port where nobody listens.
+/// A port without a listener.
 fn dead() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port()

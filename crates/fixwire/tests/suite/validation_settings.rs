@@ -1,4 +1,4 @@
-//! What a settings file says about dictionaries and validation arrives in the sessions.
+//! Settings of dictionaries and validation arrive in the sessions.
 
 use std::sync::Arc;
 

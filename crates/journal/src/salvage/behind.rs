@@ -1,4 +1,4 @@
-//! What records behind the damage still say.
+//! Reads what records behind the damage still show.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use super::super::{Counters, JournalId, Kind};
 /// A session as its last record leaves it.
 #[derive(Clone, Debug)]
 pub(super) struct Last {
-    /// Its name, if a record tells it.
+    /// Its name, if a record has it.
     pub(super) name: Option<String>,
     pub(super) counters: Counters,
-    /// When its numbers began.
+    /// When its sequence numbers began.
     pub(super) began: Timestamp,
 }
 
@@ -36,7 +36,7 @@ impl Behind {
         self.next_record.saturating_sub(next)
     }
 
-    /// Takes the records of a segment from byte `from` on, wherever they stand. `known` answers what the
+    /// Takes the records of a segment from byte `from` on, at any place. `known` answers what the
     /// journal before the damage says of a session. Answers how many there were.
     pub(super) fn read(
         &mut self,

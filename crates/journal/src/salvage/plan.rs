@@ -1,4 +1,4 @@
-//! Reads a journal that does not open, and decides what of it is kept. Changes nothing.
+//! Plans a salvage: reads a damaged journal and decides what to keep. Changes nothing.
 
 use std::io::Read;
 use std::ops::Range;
@@ -18,16 +18,16 @@ use super::super::{Config, Damage, JournalError, JournalId, Position, Start};
 use super::behind::{Behind, Last};
 use crate::NOTES;
 
-/// What is to be done with a journal that does not open.
+/// The plan for a journal that does not open.
 #[derive(Debug)]
 pub(super) struct Plan {
     /// Why it does not.
     pub(super) damage: Damage,
     /// Where the file `base` says that it begins.
     pub(super) base: Option<Start>,
-    /// What is not kept.
+    /// The parts that are not kept.
     pub(super) behind: Behind,
-    /// What is kept, if anything.
+    /// The parts that are kept, if any.
     pub(super) kept: Option<Kept>,
     /// The journal begins later than it did.
     pub(super) skipped: bool,
@@ -47,7 +47,7 @@ pub(super) struct Kept {
     pub(super) repairs: Vec<Repair>,
 }
 
-/// What a segment that is kept must become.
+/// The repair of a segment that is kept.
 #[derive(Debug)]
 pub(super) struct Repair {
     pub(super) number: u32,
@@ -345,7 +345,7 @@ impl Reader<'_> {
         })
     }
 
-    /// What still reads behind what is kept.
+    /// Readable records behind the part that is kept.
     fn behind(&self, kept: Option<&Kept>) -> Result<Behind, JournalError> {
         let mut behind = Behind::default();
         let (end, first) = kept.map_or((Position::START, 0), |kept| (kept.end, kept.next_record));

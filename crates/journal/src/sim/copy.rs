@@ -19,7 +19,7 @@ impl SimDisk {
     ///
     /// # Errors
     ///
-    /// What the system answers.
+    /// The system's error.
     pub fn write_to(&self, directory: &Path) -> Result<(), JournalError> {
         DirBuilder::new()
             .recursive(true)

@@ -12,15 +12,15 @@ use crate::{Base, JournalError};
 /// Small, so that a checkpoint is written in many steps.
 const BLOCK: usize = 256;
 
-/// What a disk has of checkpoints.
+/// The checkpoints of a disk.
 #[derive(Debug, Default)]
 pub(super) struct Checkpoints {
     /// As the system says, and as the disk does after a power cut at worst.
     pub(super) images: [BTreeMap<u32, Vec<u8>>; 2],
-    /// What is being written, under another name.
+    /// The checkpoint being written, under another name.
     aside: Option<(u32, Vec<u8>)>,
     settled: Option<u32>,
-    /// The journal has not been told of it.
+    /// The journal has not received it yet.
     pub(super) has_settled: bool,
     fold: Option<Fold>,
 }
@@ -38,7 +38,7 @@ impl Checkpoints {
         self.has_settled = false;
     }
 
-    /// Of the files whose names no sync covered, `choose` picks what is there.
+    /// Of the files whose names no sync covered, `choose` picks those that survive.
     pub(super) fn cut_power(&mut self, choose: &mut impl FnMut(usize) -> usize) {
         let [cached, durable] = &mut self.images;
         let numbers: Vec<u32> = cached.keys().chain(durable.keys()).copied().collect();
@@ -60,7 +60,7 @@ impl SimDisk {
     ///
     /// # Errors
     ///
-    /// What the thread of a real journal would tell.
+    /// News that the thread of a real journal would report.
     pub fn fold_step(&self) -> Option<Result<Step, JournalError>> {
         // The disk is not held while the step uses it.
         let mut fold = self.state().checkpoints.fold.take()?;

@@ -1,4 +1,4 @@
-//! Names that tables of a log may have.
+//! Valid names for the tables of a log.
 
 use fixwire_engine::log::LogError;
 
@@ -22,13 +22,13 @@ pub(super) fn check_table(name: &str, with_schema: bool) -> Result<(), LogError>
     };
     if !schema.is_none_or(is_plain) || !is_plain(table) {
         return Err(LogError(format!(
-            "{:?} is no name of a log's table: expected letters, digits and '_', at most {LONGEST_NAME}",
+            "{:?} is not a valid table name: expected letters, digits and '_', at most {LONGEST_NAME}",
             name
         )));
     }
     if table.eq_ignore_ascii_case(POSITIONS) {
         return Err(LogError(format!(
-            "{POSITIONS} is a table of the log itself"
+            "{POSITIONS} is reserved for the log itself"
         )));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Tables in a PostgreSQL database.
+//! Log tables in a PostgreSQL database.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -58,9 +58,9 @@ pub(super) fn config(address: &str, password: Option<&Secret<String>>) -> Result
     let mut config: Config = address
         .parse()
         // The library's text has a part of the address at most, but that may be the password.
-        .map_err(|_| refuse("this is no address of a PostgreSQL database".into()))?;
+        .map_err(|_| refuse("not the address of a PostgreSQL database".into()))?;
     if config.get_password().is_some() {
-        return Err(refuse("its password belongs into SqlLogPassword".into()));
+        return Err(refuse("set its password in SqlLogPassword".into()));
     }
     if config.get_ssl_mode() == SslMode::Require {
         let why = "sslmode=require is not supported: use a socket of the same machine or a tunnel";
@@ -194,7 +194,7 @@ impl Postgresql {
             format!("UPDATE {POSITIONS} SET position = $1 WHERE journal = $2 AND position = $3");
         let (to, from) = (to.bits().cast_signed(), from.bits().cast_signed());
         if change.execute(&moved, &[&to, &journal, &from])? != 1 {
-            let why = "its position of this journal was changed by somebody else";
+            let why = "another process changed its position in this journal";
             return Err(Fault::Wrong(LogError(why.into())));
         }
         Ok(change.commit()?)
@@ -221,7 +221,7 @@ impl Backend for Postgresql {
     }
 }
 
-/// The columns of a table, and whether a time can stand in `time` and text in the others.
+/// The columns of a table, and whether `time` can hold a time and the others text.
 fn columns(
     database: &mut postgres::Transaction<'_>,
     table: &str,
@@ -278,7 +278,7 @@ fn moment(nanos: i64) -> SystemTime {
     }
 }
 
-/// What went wrong, without the values of a row, which the server's details may show.
+/// The error, without the values of a row, which the server's details may show.
 fn reason(error: &Error) -> String {
     if let Some(error) = error.as_db_error() {
         let hint = match *error.code() {
@@ -333,7 +333,7 @@ mod tests {
             ("postgresql://me@db/fix?sslmode=require", "is not supported"),
             ("postgresql://me@db", "names no database"),
             ("postgresql://me@db/fix?options=-c", "cannot have options"),
-            ("postgresql://me@db:hunter2/fix", "no address"),
+            ("postgresql://me@db:hunter2/fix", "not the address"),
         ] {
             let said = said(address);
             assert!(said.contains(why), "{address}: {said}");

@@ -1,4 +1,4 @@
-//! Messages and events as rows, gathered for a transaction.
+//! Messages and events as rows, collected for a transaction.
 
 use std::collections::HashMap;
 use std::fs;
@@ -42,7 +42,7 @@ pub(super) trait Backend: Send {
     fn open(&mut self, journal: &str, from: Position) -> Result<Position, LogError>;
 
     /// Writes rows and moves the position, both or neither. An error when the position is not `from`:
-    /// somebody else writes this journal.
+    /// another process writes this journal.
     fn write(
         &mut self,
         rows: &[Row],
@@ -56,7 +56,7 @@ pub(super) trait Backend: Send {
 pub(super) struct Rows {
     backend: Box<dyn Backend>,
     tables: Tables,
-    /// What the journal is called in the database.
+    /// The journal's name in the database.
     journal: String,
     heartbeats: bool,
     /// Up to where the database has the journal.
@@ -88,7 +88,7 @@ impl Rows {
     fn push(&mut self, table: usize, session: &str, wall: Timestamp, bytes: &[u8], keep_soh: bool) {
         let mut safe = Vec::with_capacity(bytes.len());
         write_safe(bytes, keep_soh, &mut safe);
-        // Text without what is no character.
+        // Text without bytes that are not characters.
         let text = String::from_utf8_lossy(&safe).into_owned();
         self.bytes += text.len();
         let session = match self.sessions.get(session) {
@@ -151,7 +151,7 @@ impl Target for Rows {
     }
 }
 
-/// The parts of a session's name; a name that is none stands in SenderCompID as a whole.
+/// The parts of a session's name; a name without parts goes whole into SenderCompID.
 fn parts(name: &str) -> [String; SESSION.len()] {
     let Ok(session) = SessionName::parse(name) else {
         let mut parts = <[String; SESSION.len()]>::default();
@@ -171,7 +171,7 @@ fn parts(name: &str) -> [String; SESSION.len()] {
     ]
 }
 
-/// What a journal is called in databases: 32 random digits in a file of its folder, made once. A folder's
+/// A journal's name in databases: 32 random digits in a file of its folder, made once. A folder's
 /// name would not do, for a journal may be begun anew in the same folder.
 pub(super) fn identity(journal: &Path) -> Result<String, LogError> {
     let path = journal.join("log-sql.id");

@@ -1,4 +1,4 @@
-//! Tables in a file of SQLite.
+//! Log tables in an SQLite file.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,9 +14,9 @@ use super::names::POSITIONS;
 use super::rows::{Backend, Row};
 use super::table::{self, Column, SESSION, Tables};
 
-/// How long a file may be locked by somebody else before that is told.
+/// How long another process may lock the file before an event reports it.
 const BUSY: Duration = Duration::from_secs(2);
-/// At the start nobody waits.
+/// At the start no caller waits.
 const NOT_AT_ALL: Duration = Duration::ZERO;
 
 /// One file.
@@ -33,7 +33,7 @@ struct Open {
     inserts: Vec<(String, Vec<usize>)>,
 }
 
-/// Why a file cannot be used: somebody else's lock passes, anything else does not.
+/// Why a file cannot be used: another process's lock passes, anything else does not.
 enum Fault {
     Sql(rusqlite::Error),
     Wrong(LogError),
@@ -50,7 +50,7 @@ impl Sqlite {
     ///
     /// # Errors
     ///
-    /// When it cannot be, is no database, or has tables of another shape. A lock is none: it passes.
+    /// When it cannot be opened, is not a database, or has other tables. A lock is no error: it passes.
     pub(super) fn new(path: &Path, tables: Tables) -> Result<Self, LogError> {
         let mut made = Self {
             path: path.to_owned(),
@@ -140,7 +140,7 @@ impl Sqlite {
             format!("UPDATE {POSITIONS} SET position = ?1 WHERE journal = ?2 AND position = ?3");
         let (to, from) = (to.bits().cast_signed(), from.bits().cast_signed());
         if change.execute(&moved, params![to, journal, from])? != 1 {
-            let why = "its position of this journal was changed by somebody else";
+            let why = "another process changed its position in this journal";
             return Err(Fault::Wrong(LogError(why.into())));
         }
         change.commit()?;
@@ -177,7 +177,7 @@ impl Backend for Sqlite {
     }
 }
 
-/// The position of a journal; `from`, and kept, when there is none.
+/// The position of a journal; without one, `from` is stored and returned.
 fn position(database: &Connection, journal: &str, from: Position) -> rusqlite::Result<Position> {
     let first = format!("INSERT OR IGNORE INTO {POSITIONS} (journal, position) VALUES (?1, ?2)");
     database.execute(&first, params![journal, from.bits().cast_signed()])?;

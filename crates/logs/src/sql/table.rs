@@ -1,4 +1,4 @@
-//! The tables of a log: what ours are like, and what others may be like.
+//! The tables of a log: columns of ours, and checks of existing ones.
 
 use fixwire_engine::log::LogError;
 
@@ -64,13 +64,13 @@ pub(super) struct Column {
 ///
 /// # Errors
 ///
-/// When it is no table of a log: a column is missing, or there is one more that needs a value.
+/// When it is not a table of a log: a column is missing, or there is one more that needs a value.
 pub(super) fn shape(table: &str, columns: &[Column]) -> Result<Vec<usize>, LogError> {
     let has = |name: &str| columns.iter().any(|it| it.name.eq_ignore_ascii_case(name));
     let refuse = |why: String| {
         Err(LogError(format!(
-            "table {table} is no log as QuickFIX has them: {why}; name another table, or none that \
-             exists and it is made"
+            "table {table} is not a QuickFIX log table: {why}; configure another table, or a new \
+             name and it is created"
         )))
     };
     let wanted = SESSION.iter().filter(|it| !OPTIONAL.contains(it));

@@ -1,4 +1,4 @@
-//! Why a store is not moved.
+//! Why a file store cannot be imported or exported.
 
 use std::fmt;
 use std::io;
@@ -21,7 +21,7 @@ pub enum StoreError {
         /// The file.
         file: String,
     },
-    /// The journal knows the session, and its numbers would be lost.
+    /// The journal has the session already, and its sequence numbers would be lost.
     InUse {
         /// The session.
         session: String,
@@ -42,9 +42,9 @@ pub enum StoreError {
         /// The folder.
         folder: String,
     },
-    /// The engine has no numbers as high as this one.
+    /// The engine has no sequence numbers as high as this one.
     TooHigh {
-        /// The number.
+        /// The sequence number.
         number: u64,
         /// The highest it has.
         most: u64,
@@ -53,18 +53,18 @@ pub enum StoreError {
     Name {
         /// The name.
         session: String,
-        /// What is wrong with it.
+        /// The fault.
         why: &'static str,
     },
     /// The journal refuses.
     Journal(JournalError),
     /// The system refuses. Files that were written aside may be left; they end in `.new`.
     Io {
-        /// What was wanted, for example `read`.
+        /// The action that failed, for example `read`.
         doing: &'static str,
         /// The file.
         file: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -95,11 +95,11 @@ impl fmt::Display for StoreError {
             Self::Damaged(damage) => write!(
                 f,
                 "{damage}; nothing was changed. If its engine was killed, start it once more and log the \
-                 session out, or put back a copy of the store"
+                 session out, or restore a copy of the store"
             ),
             Self::Missing { file } => write!(
                 f,
-                "{file} is missing; check the folder, the engine it is from and the session's name"
+                "{file} is missing; check the folder, its engine and the session's name"
             ),
             Self::Occupied { file } => write!(
                 f,
@@ -111,8 +111,8 @@ impl fmt::Display for StoreError {
                 next_out,
             } => write!(
                 f,
-                "the journal has session {session} already: it expects number {next_in} and gives out \
-                 {next_out} next. To put the store in its place, say so (--replace)"
+                "the journal has session {session} already: next MsgSeqNum in {next_in}, out {next_out}. \
+                 To replace it with the store, add --replace"
             ),
             Self::Unknown { session, known } => {
                 write!(
@@ -121,14 +121,14 @@ impl fmt::Display for StoreError {
                     known.join(", ")
                 )
             }
-            Self::NoJournal { folder } => write!(f, "{folder} holds no journal"),
+            Self::NoJournal { folder } => write!(f, "{folder} contains no journal"),
             Self::TooHigh { number, most } => write!(
                 f,
-                "number {number} is above {most}, the highest that this engine can count to"
+                "sequence number {number} is above {most}, the highest of this engine"
             ),
             Self::Name { session, why } => write!(
                 f,
-                "{session} is no name of a session: {why}; a name is \
+                "{session} is not a session name: {why}; a session name is \
                  BeginString:SenderCompID[/Sub][/Location]->TargetCompID[/Sub][/Location][:Qualifier]"
             ),
             Self::Journal(error) => write!(f, "{error}"),

@@ -1,4 +1,4 @@
-//! A session moves out: the numbers and messages of a journal become a store.
+//! Exports a session: sequence numbers and messages of a journal become a file store.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{BufWriter, Write};
@@ -14,7 +14,7 @@ use super::{Family, SessionName, StoreError, numbers};
 /// How a file ends until all files of the store are whole.
 const UNFINISHED: &str = "new";
 
-/// What moved out.
+/// Result of an export.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Exported {
     /// Messages that can be resent.
@@ -23,15 +23,15 @@ pub struct Exported {
     pub next_in: u64,
     /// MsgSeqNum given out next.
     pub next_out: u64,
-    /// What was cut off the journal when it was opened.
+    /// The part of the journal that was cut off when it was opened.
     pub cut: Option<Torn>,
 }
 
-/// Writes the store of a session, in a folder that is made when there is none. The journal keeps the
+/// Writes the store of a session, in a folder that is created when missing. The journal keeps the
 /// session as it is; who goes on with the store must not go on with the journal.
 ///
-/// Numbers without a message get none in the store: its engine fills them as gaps, as this one does.
-/// Each file is written under another name and synced; then they get their names, the numbers first. The
+/// MsgSeqNums without a message get none in the store: its engine fills them as gaps, as this one does.
+/// Each file is written under another name and synced; then they are renamed, the sequence numbers first. The
 /// messages are read one after the other, in fixed memory.
 ///
 /// # Errors
@@ -106,7 +106,7 @@ impl Files<'_> {
             });
         };
         let counters = match counters.next_in {
-            // A reset is under way: whoever goes on completes it.
+            // A reset is in progress: the importing engine completes it.
             RESET_OPEN | RESET_DUE => Counters::NEW,
             _ => counters,
         };

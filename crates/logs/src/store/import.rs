@@ -1,4 +1,4 @@
-//! A session moves in: the numbers and messages of a store become records of a journal.
+//! Imports a session: sequence numbers and messages of a file store become journal records.
 
 use std::fs;
 use std::iter;
@@ -14,17 +14,17 @@ use super::read::Store;
 use super::{Family, SessionName, StoreError};
 use fixwire_protocol::Redactor;
 
-/// What happens to a session of this name that the journal has already.
+/// Handling of a session of this name that the journal already has.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Existing {
-    /// It stays, and the import is refused, unless its numbers were never used.
+    /// It stays, and the import is refused, unless its sequence numbers were never used.
     Refuse,
-    /// Its numbers and resendable messages are replaced by those of the store. Its records stay in the
+    /// Its sequence numbers and resendable messages are replaced by those of the store. Its records stay in the
     /// journal for those who read it.
     Replace,
 }
 
-/// What moved in.
+/// Result of an import.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Imported {
     /// Messages that can be resent.
@@ -33,24 +33,24 @@ pub struct Imported {
     pub next_in: u64,
     /// MsgSeqNum given out next.
     pub next_out: u64,
-    /// When the session began: since then its numbers run.
+    /// When the session began: its sequence numbers count since then.
     pub began: Timestamp,
-    /// Messages of the store that have a number from `next_out` on, and so were never sent. They stay
-    /// behind: their numbers are given out again.
+    /// Messages of the store with a MsgSeqNum from `next_out` on, which were never sent. They stay
+    /// behind: their MsgSeqNums are used again.
     pub left_out: u64,
-    /// What was cut off the journal when it was opened.
+    /// The part of the journal that was cut off when it was opened.
     pub cut: Option<Torn>,
 }
 
-/// Moves a session from a store into a journal, which is made when there is none. The store is only
+/// Moves a session from a store into a journal, which is created when missing. The store is only
 /// read.
 ///
-/// All of the store is read before the journal is touched. The records stand in segments of their own
+/// All of the store is read before the journal is touched. The records are in segments of their own
 /// that become part of the journal in one step, when all of them are on the disk: when the machine
 /// stops before, the next opening of the journal removes them. Memory: 24 bytes a message, and the
 /// longest message.
 ///
-/// Passwords in a Logon are starred out, as everywhere in the journal; a Logon is never resent.
+/// Passwords in a Logon are masked, as everywhere in the journal; a Logon is never resent.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! File stores of the QuickFIX family: a session moves in with its numbers and messages, and back.
+//! File stores of the QuickFIX family: import and export of a session.
 //!
 //! ```text
 //! quickfix    STEM.seqnums  .session  .header  .body                          STEM = FIX.4.4-A-B[-Q]
@@ -57,7 +57,7 @@ impl Family {
         }
     }
 
-    /// The endings of a store's files. The numbers stand first: they are the last that may be missing.
+    /// The suffixes of a store's files. The sequence numbers come first: they are the last that may be missing.
     fn endings(self) -> &'static [&'static str] {
         match self {
             Self::Quickfix | Self::QuickfixN => &["seqnums", "session", "body", "header"],

@@ -1,4 +1,4 @@
-//! A session's name, and the file names that engines make of it.
+//! A session's name, and the file names that engines derive from it.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ pub struct SessionName {
     pub sender: Vec<String>,
     /// TargetCompID, and its sub and location ids where there are any.
     pub target: Vec<String>,
-    /// Tells apart sessions that are otherwise named the same.
+    /// Distinguishes sessions with otherwise equal names.
     pub qualifier: Option<String>,
 }
 
@@ -34,7 +34,7 @@ impl SessionName {
             .ok_or_else(|| refuse("it has no BeginString"))?;
         let (sender, rest) = rest
             .split_once("->")
-            .ok_or_else(|| refuse("it has no arrow between its two sides"))?;
+            .ok_or_else(|| refuse("it has no -> between its two sides"))?;
         let (target, qualifier) = match rest.split_once(':') {
             Some((target, qualifier)) => (target, Some(qualifier)),
             None => (rest, None),
@@ -58,7 +58,7 @@ impl SessionName {
             }
             // A name never leads out of the store's folder.
             if part.contains(['/', '\\']) || part.contains(char::is_control) {
-                return Err(refuse("no file can have a part of it as its name"));
+                return Err(refuse("a part of it cannot be a file name"));
             }
         }
         if made.sender.len() > 3 || made.target.len() > 3 {
@@ -75,7 +75,7 @@ impl SessionName {
         &self.whole
     }
 
-    /// What the files of its store begin with.
+    /// The name prefix of its store's files.
     #[must_use]
     pub fn stem(&self, family: Family) -> String {
         let side = |parts: &[String]| match family {
@@ -144,7 +144,7 @@ mod tests {
             "FIX.4.2:A/b/c/d->B",
         ] {
             let error = SessionName::parse(name).unwrap_err().to_string();
-            assert!(error.contains("is no name of a session"), "{name}: {error}");
+            assert!(error.contains("is not a session name"), "{name}: {error}");
         }
     }
 }

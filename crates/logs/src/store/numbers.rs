@@ -1,10 +1,10 @@
-//! The small files of a store: the two numbers, and when the session began.
+//! The small files of a store: the two sequence numbers and the session's creation time.
 
 use fixwire_protocol::time::{Precision, Stamp, Timestamp};
 
 use super::Family;
 
-/// What is wrong with a small file: the byte, what should be there and what is.
+/// A fault of a small file: the byte, the expected and the found content.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) struct Wrong {
     pub(super) at: usize,
@@ -24,8 +24,8 @@ fn wrong<T>(bytes: &[u8], at: usize, expected: &'static str) -> Result<T, Wrong>
     })
 }
 
-/// The two numbers of a `.seqnums`: the next to send, the next to expect. QuickFIX/n writes the file
-/// with the first number that it gives out or takes; until then it is empty.
+/// The two sequence numbers of a `.seqnums`: the next to send, the next to expect. QuickFIX/n writes the file
+/// with the first message that it sends or receives; until then it is empty.
 pub(super) fn read_pair(family: Family, bytes: &[u8]) -> Result<(u64, u64), Wrong> {
     if family == Family::QuickfixN && bytes.is_empty() {
         return Ok((1, 1));
@@ -36,20 +36,24 @@ pub(super) fn read_pair(family: Family, bytes: &[u8]) -> Result<(u64, u64), Wron
         return wrong(
             bytes,
             at + differs.unwrap_or(0),
-            "` : ` between two numbers",
+            "` : ` between two sequence numbers",
         );
     }
     let width = at;
     let (target, at) = digits(family, bytes, at + 3)?;
     // Both are written with leading zeros, 10 digits or 20: a shorter one was cut off.
     if width < 10 || at != 2 * width + 3 {
-        return wrong(bytes, at, "two numbers of equally many digits, 10 or more");
+        return wrong(
+            bytes,
+            at,
+            "two sequence numbers with equal digit counts, 10 or more",
+        );
     }
     end(bytes, at)?;
     Ok((sender, target))
 }
 
-/// The number of a `.senderseqnums` or `.targetseqnums`.
+/// The sequence number of a `.senderseqnums` or `.targetseqnums`.
 pub(super) fn read_single(family: Family, bytes: &[u8]) -> Result<u64, Wrong> {
     if family == Family::QuickfixGo {
         let (number, at) = digits(family, bytes, 0)?;
@@ -60,7 +64,7 @@ pub(super) fn read_single(family: Family, bytes: &[u8]) -> Result<u64, Wrong> {
         return Ok(number);
     }
     if bytes.is_empty() {
-        // It is written with the first number that is given out or taken.
+        // It is written with the first message that is sent or received.
         return Ok(1);
     }
     let text = java_text(bytes)?;
@@ -68,7 +72,7 @@ pub(super) fn read_single(family: Family, bytes: &[u8]) -> Result<u64, Wrong> {
     if at < text.len() {
         return wrong(bytes, at + 2, "only digits");
     }
-    // Behind it may stand what is left of a longer number: Java writes over, and never shortens.
+    // The rest of a longer number may follow: Java overwrites, and never shortens.
     match bytes[2 + text.len()..]
         .iter()
         .position(|byte| !byte.is_ascii_digit())
@@ -97,7 +101,7 @@ fn shifted(wrong: Wrong) -> Wrong {
     }
 }
 
-/// A number above 0 that this engine can have written, and where it ends.
+/// A sequence number above 0 that this engine can have written, and where it ends.
 fn digits(family: Family, bytes: &[u8], from: usize) -> Result<(u64, usize), Wrong> {
     let mut number = 0_u64;
     let mut at = from;
@@ -106,7 +110,7 @@ fn digits(family: Family, bytes: &[u8], from: usize) -> Result<(u64, usize), Wro
             .checked_mul(10)
             .and_then(|number| number.checked_add(u64::from(digit - b'0')));
         let Some(next) = next.filter(|next| *next <= family.highest()) else {
-            return wrong(bytes, at, "a number that its engine can count to");
+            return wrong(bytes, at, "a sequence number that its engine can store");
         };
         number = next;
         at += 1;
@@ -115,7 +119,7 @@ fn digits(family: Family, bytes: &[u8], from: usize) -> Result<(u64, usize), Wro
         return wrong(bytes, at, "a digit");
     }
     if number == 0 {
-        return wrong(bytes, from, "a number from 1 on");
+        return wrong(bytes, from, "a sequence number, 1 or higher");
     }
     Ok((number, at))
 }
@@ -212,7 +216,7 @@ fn zone_seconds(zone: &[u8]) -> Option<i64> {
     }
 }
 
-/// The files that hold the numbers: ending and bytes.
+/// The files with the sequence numbers: suffix and bytes.
 pub(super) fn write_numbers(
     family: Family,
     sender: u64,

@@ -1,4 +1,4 @@
-//! Reads a store: its numbers, and its messages one after the other.
+//! Reads a file store: its sequence numbers, and its messages one by one.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
@@ -20,17 +20,17 @@ const ENTRY: u64 = 64;
 /// Longest message that is believed.
 const LONGEST: u64 = 64 << 20;
 
-/// A store that was opened: the numbers in memory, 24 bytes for each message, the messages on the disk.
+/// A store that was opened: the sequence numbers in memory, 24 bytes for each message, the messages on the disk.
 #[derive(Debug)]
 pub(super) struct Store {
     pub(super) next_in: u64,
     pub(super) next_out: u64,
-    /// When the session began: since then its numbers run.
+    /// When the session began: its sequence numbers count since then.
     pub(super) began: Timestamp,
-    /// By number, each once.
+    /// By MsgSeqNum, each once.
     entries: Vec<Entry>,
-    /// Messages with numbers that were not given out, as the store says: the engine was killed before
-    /// it sent them, or the numbers were set back.
+    /// Messages above the store's sequence numbers: the engine was killed before
+    /// it sent them, or the sequence numbers were set back.
     pub(super) left_out: u64,
     body: File,
     body_path: PathBuf,
@@ -41,7 +41,7 @@ pub(super) struct Store {
     message: Vec<u8>,
 }
 
-/// Where a message stands.
+/// The place of a message.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     seq: u64,
@@ -90,7 +90,7 @@ impl Store {
         if let Some(last) = entries.last()
             && next_out == 1
         {
-            // Lost numbers look like those of a session that never sent anything.
+            // Lost sequence numbers look like those of a session that never sent anything.
             return Err(StoreError::Damaged(Damage {
                 file: path(family.endings()[0]).display().to_string(),
                 offset: 0,
@@ -120,7 +120,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Orders the messages by their numbers. Of a number that was used twice the later message counts,
+    /// Orders the messages by MsgSeqNum. Of one that was used twice the later message counts,
     /// as for the engines.
     fn settle(&mut self) {
         self.entries.reverse();
@@ -138,7 +138,7 @@ impl Store {
         self.entries.len()
     }
 
-    /// One of them, from 0, by its number. It is a whole message of this session with this number.
+    /// One of them, from 0, by its MsgSeqNum. It is a whole message of this session with this MsgSeqNum.
     pub(super) fn message(&mut self, index: usize) -> Result<(u64, &[u8]), StoreError> {
         let Entry {
             seq,
@@ -301,7 +301,7 @@ fn entries(family: Family, path: &Path, body_len: u64) -> Result<Vec<Entry>, Sto
     Ok(found)
 }
 
-/// Nothing may stand in the body that the header does not know.
+/// The body may contain nothing that the header does not list.
 fn check_end(entries: &[Entry], path: &Path, len: u64) -> Result<(), StoreError> {
     let end = entries
         .last()

@@ -1,4 +1,4 @@
-//! The PROXY header that a load balancer puts before a connection: who the client is.
+//! The PROXY header that a load balancer puts before a connection to name the client.
 //!
 //! Version 1 is a line of text, version 2 is binary. Exactly the header is taken from the stream;
 //! what follows it is the client's.
@@ -18,17 +18,17 @@ const LONGEST_LINE: usize = 107;
 pub const LONGEST: usize = 4096;
 const SIGNATURE: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";
 
-/// What the first bytes of a connection say.
+/// Result of reading the first bytes of a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Announced {
     /// The header is not complete.
     More,
     /// A header of so many bytes, and the client's address; `None` when the balancer speaks for
-    /// itself or cannot tell.
+    /// itself or does not know it.
     Client(usize, Option<SocketAddr>),
 }
 
-/// Why bytes are no PROXY header.
+/// Why bytes are not a PROXY header.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum AnnounceFault {
@@ -46,11 +46,11 @@ impl fmt::Display for AnnounceFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Absent => {
-                "the balancer sent no PROXY header; switch its PROXY protocol on, or UseTCPProxy off"
+                "the load balancer sent no PROXY header; enable its PROXY protocol, or set UseTCPProxy=N"
             }
-            Self::TooLong => "the balancer's PROXY header is too long",
-            Self::Malformed => "the balancer's PROXY header is malformed",
-            Self::CutShort => "it ended within the balancer's PROXY header",
+            Self::TooLong => "the load balancer's PROXY header is too long",
+            Self::Malformed => "the load balancer's PROXY header is malformed",
+            Self::CutShort => "connection closed within the load balancer's PROXY header",
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Connecting: a name is looked up, its addresses are tried, a proxy and a handshake follow.
+//! Connecting: name lookup, attempts at its addresses, then proxy and TLS handshake.
 //!
 //! ```text
 //! Resolving --> Connecting --> [ Settling: proxy, TLS ] --> Open or Guarded
@@ -25,10 +25,10 @@ use crate::{ConnId, Dial, Host, SocketOptions};
 
 /// How long a peer may take to end a handshake of TLS 1.3 before our first message follows. A message that
 /// arrives in one piece with our last words of the handshake stays unread in QuickFIX/J until more comes.
-/// Most peers tell by a session ticket when they are there.
+/// Most peers send a session ticket when they are ready.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// What a connection that is being made needs on its way.
+/// State of a connection that is being made.
 #[derive(Debug)]
 pub struct Plan {
     local: Option<SocketAddr>,
@@ -234,7 +234,7 @@ impl Os {
         })
     }
 
-    /// What became of it.
+    /// The result.
     pub(super) fn outcome(&mut self, conn: ConnId) -> io::Result<SocketAddr> {
         let Some(socket) = self.socket(conn) else {
             return Err(io::Error::from(ErrorKind::NotConnected));
@@ -298,7 +298,7 @@ impl Os {
         };
         let taken = guarded.read(into);
         socket.readable = taken.more;
-        // What is held decrypted, no poller tells of. A connection that was read without asking may not
+        // Decrypted bytes that are buffered are not reported by a poller. A connection that was read without asking may
         // be listed.
         if taken.more && !hot.contains(&conn) {
             hot.push(conn);

@@ -23,14 +23,14 @@ pub struct Guarded {
     /// The stream.
     pub stream: TcpStream,
     before: Before,
-    /// What has arrived of the talk before TLS.
+    /// Bytes that arrived before TLS.
     held: Vec<u8>,
     tls: Option<Box<Stream>>,
-    /// The client's address, when a balancer has told it.
+    /// The client's address, when a load balancer has named it.
     client: Option<SocketAddr>,
 }
 
-/// What comes before TLS or messages.
+/// The steps before TLS or messages.
 #[derive(Debug)]
 pub enum Before {
     /// Nothing, or nothing any more.
@@ -42,7 +42,7 @@ pub enum Before {
 }
 
 impl Guarded {
-    /// A connection whose stream stands.
+    /// A connection whose stream is established.
     pub fn new(stream: TcpStream, before: Before, tls: Option<Box<Stream>>) -> Self {
         Self {
             stream,
@@ -58,7 +58,7 @@ impl Guarded {
         self.tls.is_none() && matches!(self.before, Before::Nothing)
     }
 
-    /// The client's address that a balancer has told. `Err` while it has not.
+    /// The client's address from the load balancer. `Err` while it has not arrived.
     pub fn client(&self) -> Result<Option<SocketAddr>, ()> {
         match self.before {
             Before::Announcement => Err(()),
@@ -83,7 +83,7 @@ impl Guarded {
         }
     }
 
-    /// The way to the peer stands; whether the peer may still be busy with the end of the handshake, for
+    /// The connection is established; whether the peer may still be busy with the end of the handshake, for
     /// it has not said a word since.
     pub fn may_be_busy(&mut self) -> io::Result<bool> {
         let Self { tls, stream, .. } = self;
@@ -141,7 +141,7 @@ impl Guarded {
         self.stream
     }
 
-    /// What comes before TLS.
+    /// The step before TLS.
     fn begin(&mut self) -> io::Result<()> {
         let Self {
             stream,

@@ -1,8 +1,8 @@
-//! Connections whose answers leave elsewhere.
+//! Connections that only receive: their answers leave over another connection.
 //!
 //! An answer carries the acknowledgement of what it answers. Where none goes back, Linux acknowledges
 //! within the read itself that empties the socket: a segment, and the peer's handling of it on a loopback
-//! device, stand between a message and its reader (0.7 us of a round trip of 6). So what comes on such a
+//! device, come between a message and its reader (0.7 us of a round trip of 6). So what comes on such a
 //! connection is read with `MSG_PEEK`, and taken from the system after the writes that it causes. The
 //! acknowledgement is not put off longer than that, which a peer with Nagle's algorithm would wait for.
 
@@ -25,7 +25,7 @@ impl Default for Waste {
     }
 }
 
-/// What one connection is read like.
+/// How one connection is read.
 #[derive(Debug, Default)]
 pub(super) struct OneWay {
     /// Nothing was written since the last bytes were read.

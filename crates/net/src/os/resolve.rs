@@ -1,4 +1,4 @@
-//! Host names to addresses, on threads of their own: a name server may take half a minute.
+//! Resolves host names on separate threads: a name server may take half a minute.
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -12,7 +12,7 @@ const MOST: usize = 16;
 pub struct Answer {
     /// As given to [`Resolver::ask`].
     pub key: u64,
-    /// The addresses, at least one, or why there is none.
+    /// The addresses, at least one, or why the lookup failed.
     pub addresses: io::Result<Vec<SocketAddr>>,
 }
 
@@ -34,7 +34,7 @@ impl Resolver {
         }
     }
 
-    /// Starts a lookup; `wake` is called when its answer is there.
+    /// Starts a lookup; `wake` is called when its answer is available.
     pub fn ask(
         &mut self,
         key: u64,
@@ -43,7 +43,7 @@ impl Resolver {
         wake: Arc<dyn Fn() + Send + Sync>,
     ) -> io::Result<()> {
         if self.running == MOST {
-            return Err(io::Error::other("too many host names are being looked up"));
+            return Err(io::Error::other("too many host name lookups in progress"));
         }
         let (sender, host) = (self.sender.clone(), host.to_owned());
         fixwire_threads::spawn("resolve", move || {
@@ -54,7 +54,7 @@ impl Resolver {
                 }
                 Ok(found)
             });
-            // The engine may be gone; then nobody wants the answer.
+            // The engine may have ended; then the answer is not needed.
             let _ = sender.send(Answer { key, addresses });
             wake();
         })?;
@@ -62,7 +62,7 @@ impl Resolver {
         Ok(())
     }
 
-    /// The next answer, if one is there.
+    /// The next answer, if available.
     pub fn answer(&mut self) -> Option<Answer> {
         if self.running == 0 {
             return None;

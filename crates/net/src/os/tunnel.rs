@@ -1,6 +1,6 @@
-//! The talk with a proxy that makes a connection for us: HTTP CONNECT, SOCKS 4, 4a and 5.
+//! The handshake with a proxy that connects for us: HTTP CONNECT, SOCKS 4, 4a and 5.
 //!
-//! Bytes in, bytes out: it is told what has arrived and says what to write. It takes exactly its
+//! Bytes in, bytes out: it is given what has arrived and returns what to write. It takes exactly its
 //! replies from the stream; what follows them is the peer's.
 //!
 //! ```text
@@ -27,7 +27,7 @@ pub struct Tunnel {
     host: String,
     port: u16,
     waits: Waits,
-    /// What is to be written before more is read.
+    /// Bytes to write before more is read.
     say: Vec<u8>,
 }
 
@@ -41,14 +41,14 @@ enum Waits {
     ForSocks5,
 }
 
-/// What an answer means.
+/// Meaning of an answer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Answer {
     /// It is not complete.
     More,
     /// It had so many bytes; there is something to say.
     Next(usize),
-    /// It had so many bytes, and the peer is there.
+    /// It had so many bytes, and the peer is connected.
     Through(usize),
 }
 
@@ -64,7 +64,9 @@ impl Tunnel {
         };
         let limits = [host.len(), proxy.user.len(), proxy.password.len()];
         if limits.iter().any(|length| *length > 255) {
-            return Err(failure("host, user and password may have 255 bytes each"));
+            return Err(failure(
+                "host, user and password must be at most 255 bytes each",
+            ));
         }
         match proxy.kind {
             ProxyKind::Http10 | ProxyKind::Http11 => tunnel.ask_http(),
@@ -79,7 +81,7 @@ impl Tunnel {
         (&self.proxy.host, self.proxy.port)
     }
 
-    /// What is to be written; the writer removes what it has written.
+    /// Bytes to write; the writer removes the written ones.
     pub fn unsaid(&mut self) -> &mut Vec<u8> {
         &mut self.say
     }
@@ -118,14 +120,14 @@ impl Tunnel {
     fn status(&self, bytes: &[u8]) -> io::Result<Answer> {
         let end = bytes.windows(4).position(|part| part == b"\r\n\r\n");
         let Some(end) = end else {
-            // Anything but HTTP is told from a slow answer at once.
+            // Anything but HTTP is distinguished from a slow answer at once.
             let begins = bytes
                 .iter()
                 .zip(b"HTTP/1.")
                 .all(|(byte, wanted)| byte == wanted);
             return match begins && bytes.len() < LONGEST {
                 true => Ok(Answer::More),
-                false => Err(failure("the proxy does not answer as an HTTP proxy")),
+                false => Err(failure("the proxy's response is not that of an HTTP proxy")),
             };
         };
         let line = bytes[..end]
@@ -140,13 +142,13 @@ impl Tunnel {
                 Ok(Answer::Through(end + 4))
             }
             Some("407") if is_http => Err(failure(
-                "the proxy wants a user and password that it knows (ProxyUser, ProxyPassword)",
+                "the proxy rejected the user and password, or requires them (ProxyUser, ProxyPassword)",
             )),
             Some(_) if is_http => Err(failure(&format!(
                 "the proxy answers: {}",
                 line.escape_debug()
             ))),
-            _ => Err(failure("the proxy does not answer as an HTTP proxy")),
+            _ => Err(failure("the proxy's response is not that of an HTTP proxy")),
         }
     }
 
@@ -154,11 +156,11 @@ impl Tunnel {
         let address = match self.host.parse::<IpAddr>() {
             Ok(IpAddr::V4(address)) => Some(address.octets()),
             Ok(IpAddr::V6(_)) => {
-                return Err(failure("SOCKS 4 does not know IPv6: use ProxyVersion=5"));
+                return Err(failure("SOCKS 4 does not support IPv6: use ProxyVersion=5"));
             }
             Err(_) if self.proxy.kind == ProxyKind::Socks4 => {
                 return Err(failure(
-                    "SOCKS 4 takes no host name: give its IPv4 address, or use ProxyVersion=4a or 5",
+                    "SOCKS 4 does not support host names: use an IPv4 address, or ProxyVersion=4a or 5",
                 ));
             }
             Err(_) => None,
@@ -189,7 +191,9 @@ impl Tunnel {
         let [version, method] = match bytes {
             [] => return Ok(Answer::More),
             [version, ..] if *version != 5 => {
-                return Err(failure("the proxy does not answer as a SOCKS 5 proxy"));
+                return Err(failure(
+                    "the proxy's response is not that of a SOCKS 5 proxy",
+                ));
             }
             [_] => return Ok(Answer::More),
             [version, method, ..] => [*version, *method],
@@ -207,8 +211,7 @@ impl Tunnel {
             }
             _ => {
                 return Err(failure(
-                    "the proxy wants a user and password, or another way to know us (ProxyUser, \
-                     ProxyPassword)",
+                    "the proxy requires authentication: set ProxyUser and ProxyPassword",
                 ));
             }
         }
@@ -222,7 +225,7 @@ impl Tunnel {
                 Ok(Answer::Next(2))
             }
             [_, _, ..] => Err(failure(
-                "the proxy does not know this user and password (ProxyUser, ProxyPassword)",
+                "the proxy rejected the user and password (ProxyUser, ProxyPassword)",
             )),
             _ => Ok(Answer::More),
         }
@@ -258,7 +261,9 @@ fn socks4(bytes: &[u8]) -> io::Result<Answer> {
         [0, 92 | 93, ..] => Err(failure("the proxy cannot verify our user (ProxyUser)")),
         [0, 91, ..] => Err(failure("the proxy cannot or may not connect to the host")),
         [] | [0] | [0, 90, ..] => Ok(Answer::More),
-        _ => Err(failure("the proxy does not answer as a SOCKS 4 proxy")),
+        _ => Err(failure(
+            "the proxy's response is not that of a SOCKS 4 proxy",
+        )),
     }
 }
 
@@ -267,16 +272,18 @@ fn socks5(bytes: &[u8]) -> io::Result<Answer> {
         return Ok(Answer::More);
     };
     if *version != 5 {
-        return Err(failure("the proxy does not answer as a SOCKS 5 proxy"));
+        return Err(failure(
+            "the proxy's response is not that of a SOCKS 5 proxy",
+        ));
     }
     let note = match status {
         0 => None,
         2 => Some("the proxy's rules forbid this host"),
         3 => Some("the proxy cannot reach the host's network"),
-        4 => Some("the proxy cannot reach the host, or does not know its name"),
+        4 => Some("the proxy cannot reach the host or resolve its name"),
         5 => Some("the host refuses the connection from the proxy"),
-        6 => Some("the proxy got no answer from the host in time"),
-        8 => Some("the proxy does not know this kind of address"),
+        6 => Some("the proxy's connection to the host timed out"),
+        8 => Some("the proxy does not support this address type"),
         _ => Some("the proxy failed"),
     };
     if let Some(note) = note {
@@ -289,7 +296,11 @@ fn socks5(bytes: &[u8]) -> io::Result<Answer> {
         1 => 4,
         4 => 16,
         3 => 1 + usize::from(*first),
-        _ => return Err(failure("the proxy does not answer as a SOCKS 5 proxy")),
+        _ => {
+            return Err(failure(
+                "the proxy's response is not that of a SOCKS 5 proxy",
+            ));
+        }
     };
     let length = 4 + address + 2;
     match bytes.len() >= length {
@@ -317,7 +328,7 @@ mod tests {
         }
     }
 
-    /// Plays a proxy: what it must be told, then what it answers, each answer byte by byte.
+    /// Plays a proxy: what it must receive, then what it answers, each answer byte by byte.
     fn talk(kind: ProxyKind, user: &str, host: &str, play: &[(&[u8], &[u8])]) -> io::Result<()> {
         let mut tunnel = Tunnel::new(&proxy(kind, user, "pass"), host, 5001)?;
         for (index, (said, answer)) in play.iter().enumerate() {

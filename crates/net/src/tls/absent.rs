@@ -1,4 +1,4 @@
-//! A build without TLS: nothing can be made, so nothing is ever used.
+//! TLS in a build without it: nothing can be created, so nothing is ever used.
 
 use std::convert::Infallible;
 use std::io::{self, Read, Write};
@@ -15,7 +15,7 @@ pub struct Context(Infallible);
 #[derive(Debug)]
 pub struct Stream(Infallible);
 
-/// What came of reading.
+/// Result of a read.
 pub struct Taken {
     /// Bytes, or why not.
     pub result: io::Result<usize>,

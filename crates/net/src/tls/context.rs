@@ -1,4 +1,4 @@
-//! TLS as the library wants it: what may be negotiated, who is believed.
+//! TLS configuration for the library: versions, cipher suites, trusted authorities.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ impl Context {
     /// renegotiation or compression, which the library does not have.
     pub fn acceptor(options: &TlsOptions) -> Result<Self, TlsError> {
         let Some(identity) = &options.identity else {
-            let note = "an acceptor with TLS shows a certificate: name it and its key";
+            let note = "a TLS acceptor needs a certificate: configure it and its key";
             return Err(TlsError::new(TlsPart::Identity, note));
         };
         let (chain, key) = load::identity(identity)?;
@@ -135,7 +135,7 @@ fn provider(options: &TlsOptions) -> Result<Arc<CryptoProvider>, TlsError> {
         });
     }
     if provider.cipher_suites.is_empty() || !(options.tls12 || options.tls13) {
-        let note = "no TLS version or cipher suite is left";
+        let note = "no TLS version or cipher suite is enabled";
         return Err(TlsError::new(TlsPart::Suites, note));
     }
     Ok(Arc::new(provider))
@@ -158,11 +158,11 @@ fn roots(from: &[Authority]) -> Result<Arc<RootCertStore>, TlsError> {
     let (added, ignored) = roots.add_parsable_certificates(load::authorities(from)?);
     if added == 0 {
         let note = match (from, ignored) {
-            ([], _) => "no authority is named that may have issued the peer's certificate",
+            ([], _) => "no certificate authority is configured for the peer's certificate",
             ([Authority::System], _) => {
-                "the system trusts no authority: name those of the peer's certificate"
+                "the system has no trusted authorities: configure those of the peer's certificate"
             }
-            (_, 0) => "no certificate of an authority was found",
+            (_, 0) => "no authority's certificate was found",
             _ => "none of the certificates can be read",
         };
         return Err(TlsError::new(TlsPart::Authorities, note));
@@ -173,13 +173,13 @@ fn roots(from: &[Authority]) -> Result<Arc<RootCertStore>, TlsError> {
 fn suites(error: Error) -> TlsError {
     TlsError::new(
         TlsPart::Suites,
-        format!("no cipher suite is left for the TLS versions: {error}"),
+        format!("no configured cipher suite fits the TLS versions: {error}"),
     )
 }
 
 fn identity_error(error: Error) -> TlsError {
     let note = match error {
-        Error::InconsistentKeys(_) => "the private key is not the certificate's".to_owned(),
+        Error::InconsistentKeys(_) => "the private key does not match the certificate".to_owned(),
         error => format!("the certificate or its key cannot be used: {error}"),
     };
     TlsError::new(TlsPart::Identity, note)
@@ -195,7 +195,7 @@ fn verifier_error(error: rustls::server::VerifierBuilderError) -> TlsError {
     }
 }
 
-/// What an initiator checks of an acceptor.
+/// The checks of an acceptor's certificate by an initiator.
 #[derive(Debug)]
 struct Verifier {
     /// `None`: any certificate.

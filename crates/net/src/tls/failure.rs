@@ -1,19 +1,19 @@
-//! Why a TLS connection failed: facts, with a sentence that says what can be done.
+//! TLS errors: why a connection failed, with a text that says what to do.
 
 use std::fmt;
 use std::io::{self, ErrorKind};
 
-/// Why there is no TLS connection, or no longer one.
+/// Why a TLS connection failed or ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum TlsFailure {
-    /// The peer's bytes are no TLS.
+    /// The peer's bytes are not TLS.
     NotTls,
-    /// The peer has no version of TLS that we allow.
+    /// The peer supports no TLS version that we allow.
     Version,
-    /// The peer has no cipher suite, key exchange or signature that we allow.
+    /// The peer supports no cipher suite, key exchange or signature that we allow.
     Suites,
-    /// The peer showed no certificate.
+    /// The peer presented no certificate.
     NoCertificate,
     /// The peer's certificate, or one above it, has expired.
     Expired,
@@ -25,7 +25,7 @@ pub enum TlsFailure {
     Revoked,
     /// There are revocation lists, and none is of the certificate's issuer.
     NoRevocationList,
-    /// The peer's certificate is not for this side of a connection (ExtendedKeyUsage).
+    /// The peer's certificate does not allow its role (ExtendedKeyUsage).
     Purpose,
     /// The certificate is not for the host that we connected to.
     Name,
@@ -52,42 +52,42 @@ pub enum TlsFailure {
 impl fmt::Display for TlsFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NotTls => "TLS: the peer does not speak TLS; is one side without it?",
-            Self::Version => "TLS: the peer has no version that is allowed here (1.2, 1.3)",
-            Self::Suites => "TLS: the peer has no cipher suite that is allowed here",
-            Self::NoCertificate => "TLS: the peer showed no certificate",
+            Self::NotTls => "TLS: the peer does not use TLS; check that both sides have it enabled",
+            Self::Version => "TLS: the peer supports no TLS version allowed here (1.2, 1.3)",
+            Self::Suites => "TLS: the peer supports no cipher suite allowed here",
+            Self::NoCertificate => "TLS: the peer presented no certificate",
             Self::Expired => "TLS: the peer's certificate has expired",
-            Self::NotYetValid => "TLS: the peer's certificate is not valid yet; compare the clocks",
+            Self::NotYetValid => "TLS: the peer's certificate is not yet valid; check the clocks",
             Self::UnknownAuthority => {
-                "TLS: the peer's certificate was issued by no authority of SocketCAFile"
+                "TLS: the peer's certificate was not issued by an authority in SocketCAFile"
             }
             Self::Revoked => "TLS: the peer's certificate is revoked",
             Self::NoRevocationList => {
-                "TLS: no revocation list is of an issuer of the peer's certificate"
+                "TLS: no revocation list covers the issuer of the peer's certificate"
             }
             Self::Purpose => {
-                "TLS: the peer's certificate is not for this side (its ExtendedKeyUsage)"
+                "TLS: the peer's certificate does not allow this role (its ExtendedKeyUsage)"
             }
             Self::Name => {
-                "TLS: the peer's certificate is for another host; SocketServerName says the name to expect"
+                "TLS: the peer's certificate is for another host; set SocketServerName to the name to expect"
             }
-            Self::BadCertificate => "TLS: the peer's certificate or its signature is wrong",
+            Self::BadCertificate => "TLS: the peer's certificate or its signature is invalid",
             Self::Alert(code) => {
                 return write!(f, "TLS: the peer refused: {}", Alert(*code));
             }
             Self::Closed => "TLS: the peer closed the connection during the handshake",
             Self::TooLarge => "TLS: the peer's handshake is too large",
             Self::Undecipherable => {
-                "TLS: the peer's data cannot be decrypted; was it changed on the way, by a proxy or a bad link?"
+                "TLS: the peer's data cannot be decrypted; a proxy or a faulty link may modify it"
             }
             Self::Malformed => {
-                "TLS: the peer sent a malformed TLS message; is it changed on the way, or the peer faulty?"
+                "TLS: the peer sent a malformed TLS message; the peer is faulty, or traffic is modified in transit"
             }
             Self::Protocol => {
-                "TLS: the peer broke the protocol, with a message that is not allowed where it came"
+                "TLS: the peer violated the TLS protocol: unexpected message"
             }
-            Self::Library => "TLS: the TLS library failed on this side; connect again, and report it when it happens again",
-            Self::NotBuilt => "TLS: this build has none (feature `tls`)",
+            Self::Library => "TLS: the TLS library failed on this side; connect again, and report it if it recurs",
+            Self::NotBuilt => "TLS: not included in this build (feature `tls`)",
         })
     }
 }
@@ -100,15 +100,15 @@ impl fmt::Display for Alert {
         let name = match self.0 {
             40 => "no common cipher suite or signature (handshake_failure)",
             42 => "our certificate is bad (bad_certificate)",
-            43 => "our certificate is of a kind it does not take (unsupported_certificate)",
+            43 => "our certificate is of an unsupported type (unsupported_certificate)",
             44 => "our certificate is revoked (certificate_revoked)",
             45 => "our certificate has expired (certificate_expired)",
             46 => "our certificate is not acceptable (certificate_unknown)",
             48 => "it does not trust the issuer of our certificate (unknown_ca)",
-            49 => "our certificate has no access (access_denied)",
+            49 => "our certificate is not authorized (access_denied)",
             70 => "no common TLS version (protocol_version)",
-            112 => "it does not know the name we asked for (unrecognized_name)",
-            116 => "it wants a certificate of ours (certificate_required)",
+            112 => "it does not recognize the server name we sent (unrecognized_name)",
+            116 => "it requires a client certificate (certificate_required)",
             code => return write!(f, "alert {code}"),
         };
         f.write_str(name)

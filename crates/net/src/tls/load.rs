@@ -1,4 +1,4 @@
-//! Certificates, keys and revocation lists from files.
+//! Loads certificates, keys and revocation lists from files.
 //!
 //! PEM and PKCS#12 are read; a Java key store is named as one, with the command that converts it.
 
@@ -131,7 +131,7 @@ fn pem_certificates(file: &Path, part: TlsPart) -> Result<Chain, TlsError> {
         Err(error) => Err(TlsError::of_file(
             part,
             file,
-            format!("is no PEM file: {error}"),
+            format!("is not a PEM file: {error}"),
         )),
     }
 }
@@ -221,7 +221,7 @@ mod key_store {
     fn reason(error: &p12_keystore::error::Error) -> String {
         match error {
             p12_keystore::error::Error::MacError(_) => "the password is wrong".to_owned(),
-            error => format!("is no PKCS#12 file that can be read with this password: {error}"),
+            error => format!("cannot be read as a PKCS#12 file with this password: {error}"),
         }
     }
 
@@ -237,7 +237,7 @@ mod key_store {
         });
         let chain = keys.next().ok_or("holds no private key")?;
         if keys.next().is_some() {
-            return Err("holds more than one private key: keep the one to be used".into());
+            return Err("holds more than one private key: keep only the one to use".into());
         }
         if chain.certs().is_empty() {
             return Err("holds no certificate of its private key".into());

@@ -1,4 +1,4 @@
-//! TLS 1.2 and 1.3 for sessions: what is wanted, what is believed, one connection.
+//! TLS 1.2 and 1.3 for sessions: options, trust, one connection.
 //!
 //! ```text
 //! TlsOptions --load--> certificates, keys, lists --context--> Tls        at the start, once
@@ -70,7 +70,7 @@ impl Tls {
         Ok(Self { options, context })
     }
 
-    /// What it was made of.
+    /// The options it was made of.
     #[must_use]
     pub fn options(&self) -> &TlsOptions {
         &self.options

@@ -1,11 +1,11 @@
-//! What is wanted of TLS, as plain values.
+//! TLS options, as plain values.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use fixwire_protocol::Secret;
 
-/// What one side of TLS connections needs.
+/// Options of one side of TLS connections.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TlsOptions {
     /// Our certificate and its key. An acceptor needs one; an initiator shows it when asked.
@@ -15,7 +15,7 @@ pub struct TlsOptions {
     /// Files, or folders of files, with revocation lists (PEM or DER). With any, every certificate of
     /// the peer's chain must be covered by one.
     pub revocation_lists: Vec<PathBuf>,
-    /// What an acceptor wants of its peers.
+    /// Client certificates: whether an acceptor asks its peers for them.
     pub client_certificates: ClientCertificates,
     /// TLS 1.2 may be used.
     pub tls12: bool,
@@ -88,7 +88,7 @@ pub enum Authority {
     System,
 }
 
-/// What an acceptor wants of its peers.
+/// Client certificates: whether an acceptor asks its peers for them.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum ClientCertificates {
     /// No certificate.
@@ -162,7 +162,7 @@ impl Suite {
     ];
 
     /// The suites that a list of names selects: IANA or OpenSSL names, between `:`, `,` or spaces.
-    /// OpenSSL's groups (`HIGH`, `ALL`, `ECDHE`) stand for every suite, `!` and `-` take a suite away;
+    /// OpenSSL's groups (`HIGH`, `ALL`, `ECDHE`) select every suite, `!` and `-` remove a suite;
     /// names of suites that we never use select nothing.
     #[must_use]
     pub fn select(text: &str) -> Vec<Self> {
@@ -196,14 +196,14 @@ impl Suite {
     }
 }
 
-/// What cannot be used, and why.
+/// The part that cannot be used, and why.
 #[derive(Debug)]
 pub struct TlsError {
     /// Which of the options.
     pub part: TlsPart,
     /// The file, if it is about one.
     pub file: Option<PathBuf>,
-    /// What is wrong, and what to do.
+    /// The fault, and what to do.
     pub note: String,
 }
 

@@ -1,11 +1,11 @@
-//! Which certificates belong to a session.
+//! Pins: the certificates that belong to a session.
 //!
 //! A peer is known by its public key or by a name that an authority has put in its certificate, never
 //! by the subject's common name.
 
 use std::fmt;
 
-/// What a peer's certificate says of the peer. It has been verified.
+/// The contents of a peer's certificate, which has been verified.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct PeerCertificate {
     /// SHA-256 of its SubjectPublicKeyInfo.
@@ -29,8 +29,8 @@ pub enum Pin {
 }
 
 impl Pin {
-    /// What [`parse`](Self::parse) takes, as in "expected …".
-    pub const EXPECTED: &str = "certificates as sha256:…, dns:… or uri:…, with commas between";
+    /// The syntax that [`parse`](Self::parse) accepts, as in "expected …".
+    pub const EXPECTED: &str = "certificates as sha256:…, dns:… or uri:…, separated by commas";
 
     /// Reads a list with commas between.
     #[must_use]
@@ -105,7 +105,7 @@ pub(super) fn sha256(bytes: &[u8]) -> [u8; 32] {
     sum
 }
 
-/// What a certificate says; `None` when it cannot be read.
+/// The contents of a certificate; `None` when it cannot be read.
 #[cfg(feature = "tls")]
 pub(super) fn peer_certificate(
     der: &rustls::pki_types::CertificateDer<'_>,

@@ -29,7 +29,7 @@ pub struct Stream {
     heard: bool,
 }
 
-/// What came of reading.
+/// Result of a read.
 pub struct Taken {
     /// Bytes, 0 at the end of the stream, or why not.
     pub result: io::Result<usize>,
@@ -119,7 +119,7 @@ impl Stream {
         let processed = self.tls.process_new_packets();
         let flushed = self.flush(stream);
         if let Err(error) = processed {
-            // The alert that tells the peer why has been sent, as far as possible.
+            // The alert with the reason for the peer has been sent, as far as possible.
             return Err(reason(&error).into());
         }
         flushed?;
@@ -178,7 +178,7 @@ impl Stream {
     }
 }
 
-/// What an error of the library means for the operator.
+/// Converts an error of the library for the operator.
 fn reason(error: &Error) -> TlsFailure {
     match error {
         Error::InvalidMessage(

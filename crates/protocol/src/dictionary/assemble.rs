@@ -1,4 +1,4 @@
-//! Definitions by tag become a dictionary with its indexes and bit sets.
+//! Assembles a dictionary, with its indexes and bit sets, from definitions by tag.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -47,7 +47,7 @@ const NEAR: Tag = 65_536;
 
 impl MessageDef {
     /// A message for [`Definitions`]: the dictionary that they become validates with it. A tag that
-    /// repeats counts once.
+    /// listed twice counts once.
     pub fn new(msg_type: &str, name: &str, members: Vec<Member>) -> Self {
         let members = unique(members);
         let mut groups: Vec<_> = members

@@ -1,4 +1,4 @@
-//! The dictionaries of the standard, from the tables that the build step wrote.
+//! Built-in dictionaries, from the tables that the build step wrote.
 //!
 //! ```text
 //! F|tag|name|type      a field, then     V|value|description   each of its values
@@ -139,7 +139,7 @@ pub(super) fn load(version: Version) -> Dictionary {
 }
 
 /// Reads a table. Lines that make no sense are left out; the test that compares the tables with
-/// known counts would tell.
+/// known counts would detect it.
 fn source(version: Version) -> DictionarySource<'static> {
     let mut source = DictionarySource {
         version: version.name().into(),

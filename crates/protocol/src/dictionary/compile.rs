@@ -15,7 +15,7 @@ use super::definition_problem::DefinitionProblem;
 use super::{ComponentDef, Dictionary, FieldDef, GroupDef, Kind, Member, MessageDef, ValueDef};
 use crate::Tag;
 
-/// What a table or a file says, in its order. `at` is everywhere the byte where it says so.
+/// The definitions of a table or a file, in its order. `at` is everywhere the byte of the definition.
 #[derive(Debug, Default)]
 pub struct DictionarySource<'a> {
     /// The version: `FIX.4.2`, `FIX.5.0SP2`.
@@ -76,7 +76,7 @@ pub struct MessageSource<'a> {
 /// A line of a layout: a field, a group or the use of a component.
 #[derive(Debug)]
 pub struct LayoutItem<'a> {
-    /// Where it stands.
+    /// Its place.
     pub at: usize,
     /// The name of the field, of the field that counts the group's entries, or of the component.
     pub name: Cow<'a, str>,
@@ -86,7 +86,7 @@ pub struct LayoutItem<'a> {
     pub what: ItemKind<'a>,
 }
 
-/// What a line of a layout is.
+/// Kind of a line of a layout.
 #[derive(Debug)]
 pub enum ItemKind<'a> {
     /// A field.
@@ -97,12 +97,12 @@ pub enum ItemKind<'a> {
     Group(Vec<LayoutItem<'a>>),
 }
 
-/// What is wrong with a source, and the byte where it stands.
+/// A fault in a source, and its byte.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CompileError {
     /// The `at` of what is wrong.
     pub at: usize,
-    /// What is wrong there.
+    /// The fault.
     pub problem: DefinitionProblem,
 }
 
@@ -276,7 +276,7 @@ impl<'a> Layouts<'a> {
             size: 0,
             depth: 0,
         };
-        // Also those that nobody uses, so that their mistakes are found.
+        // Also unused ones, so that their mistakes are found.
         for component in &source.components {
             layouts.component(component.at, component.name.as_ref())?;
         }

@@ -22,25 +22,25 @@ pub struct Condition {
     pub terms: Vec<Term>,
 }
 
-/// What a field must be for a requirement to hold.
+/// The test that a field must pass for a requirement to hold.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Term {
     /// The field: of the same message or entry, or of the header.
     pub tag: Tag,
-    /// What is asked of it.
+    /// The test.
     pub test: Test,
 }
 
-/// What is asked of a field.
+/// The test of a field.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Test {
-    /// It is there.
+    /// The field is present.
     Present,
     /// It is not there.
     Absent,
     /// It has one of these values; where it may have several, one of them is enough.
     In(Vec<String>),
-    /// It is there and has none of these values.
+    /// The field is present and has none of these values.
     NotIn(Vec<String>),
 }
 

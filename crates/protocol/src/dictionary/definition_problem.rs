@@ -1,19 +1,19 @@
-//! What can be wrong with definitions, whatever they were read from.
+//! Errors in definitions, whatever source they were read from.
 
 use alloc::string::String;
 
 use crate::Tag;
 
-/// Why definitions are no dictionary.
+/// Why definitions are not a valid dictionary.
 ///
 /// These are facts about them: a reader adds the place and makes a sentence of both.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum DefinitionProblem {
-    /// Groups stand deeper in each other than 8, or groups and components than 64.
+    /// Groups are nested deeper than 8, or groups and components deeper than 64.
     TooDeep,
     /// More than a dictionary may have.
     TooMany {
-        /// What there is too much of.
+        /// The kind of item that exceeds its limit.
         what: &'static str,
         /// The limit.
         limit: usize,

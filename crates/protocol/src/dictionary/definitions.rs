@@ -20,19 +20,19 @@ pub const FIRST_USER_DEFINED: Tag = 5000;
 /// [`over`](Self::over) makes one of them.
 ///
 /// Two dictionaries are equal when they say the same of every message. Which components they were
-/// written with is no part of that.
+/// written with does not matter.
 #[derive(Clone, Debug)]
 pub struct Dictionary {
     pub(super) version: String,
     /// In the order of tags; a *slot* is an index into it.
     pub(super) fields: Vec<FieldDef>,
-    /// Slot by tag, for tags small enough; `NO_SLOT` where there is none.
+    /// Slot by tag, for tags small enough; `NO_SLOT` where the tag is missing.
     pub(super) near: Vec<u16>,
     /// Tag and slot of the others, in the order of tags.
     pub(super) far: Vec<(Tag, u16)>,
     /// Slots in the order of field names.
     pub(super) by_name: Vec<u16>,
-    /// What validation needs to know of each slot.
+    /// Validation data of each slot.
     pub(super) checks: Vec<Check>,
     pub(super) header: MessageDef,
     pub(super) trailer: MessageDef,
@@ -149,7 +149,7 @@ impl Dictionary {
         &self.trailer
     }
 
-    /// The slot of a tag that has one in the near table; else a number that is no slot.
+    /// The slot of a tag that has one in the near table; else a number that is not a slot.
     #[inline]
     pub(super) fn near_slot(&self, tag: Tag) -> usize {
         usize::from(self.near.get(tag as usize).copied().unwrap_or(NO_SLOT))
@@ -197,9 +197,9 @@ pub struct FieldDef {
 /// One of the values that a field may have.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ValueDef {
-    /// As it stands in a message.
+    /// As it appears in a message.
     pub value: String,
-    /// What it means; the dictionary's word for it, such as `SELL_SHORT`.
+    /// Its meaning; the dictionary's word for it, such as `SELL_SHORT`.
     pub name: String,
 }
 
@@ -231,9 +231,9 @@ pub struct MessageDef {
     pub(super) members: Vec<Member>,
     /// The groups among them, in the order of their count tags.
     pub(super) groups: Vec<Arc<GroupDef>>,
-    /// What some members are required by.
+    /// The conditions of some members.
     pub(super) conditions: Vec<Condition>,
-    /// The components that stand in its layout, not in one of its groups.
+    /// The components in its layout, not in one of its groups.
     pub(super) components: Vec<String>,
     /// Whether it came with the transport dictionary, whose messages know only its fields.
     pub(super) of_transport: bool,
@@ -270,7 +270,7 @@ impl MessageDef {
         &self.name
     }
 
-    /// The members in the order of the definition; those of groups stand in their [`GroupDef`].
+    /// The members in the order of the definition; those of groups are in their [`GroupDef`].
     pub fn members(&self) -> &[Member] {
         &self.members
     }
@@ -280,7 +280,7 @@ impl MessageDef {
         self.members.iter().find(|member| member.tag == tag)
     }
 
-    /// What makes members required, besides those that always are.
+    /// The conditions that make members required, besides those that always are.
     pub fn conditions(&self) -> &[Condition] {
         &self.conditions
     }
@@ -310,13 +310,13 @@ pub struct GroupDef {
     pub(super) required: Vec<u64>,
     /// Words of 64 that the sets of one entry, and of the deepest entry inside it, need.
     pub(super) words: usize,
-    /// How many groups stand inside each other here, this one counted.
+    /// The nesting depth of groups here, this one counted.
     pub(super) depth: usize,
 }
 
 impl GroupDef {
     /// A group of these members, in the order in which an entry has them; the first is the
-    /// delimiter. A tag that repeats counts once. `None` when there is no member, or more than
+    /// delimiter. A tag listed twice counts once. `None` without a member, or with more than
     /// 65,535.
     pub fn new(count: Tag, members: Vec<Member>) -> Option<Self> {
         let members = unique(members);
@@ -359,7 +359,7 @@ impl GroupDef {
         self.members[0].tag
     }
 
-    /// How many groups stand inside each other here, this one counted.
+    /// The nesting depth of groups here, this one counted.
     pub fn depth(&self) -> usize {
         self.depth
     }
@@ -369,7 +369,7 @@ impl GroupDef {
         &self.members
     }
 
-    /// Where in an entry this field stands; `None` for a field that ends the group.
+    /// The position of this field in an entry; `None` for a field that ends the group.
     #[inline]
     pub fn position(&self, tag: Tag) -> Option<usize> {
         let (known, position) = self.positions[place(&self.positions, tag)];
@@ -388,7 +388,7 @@ impl GroupDef {
     }
 }
 
-/// Where the tag stands in a group's table, or the free place where it would. The table is never more
+/// The place of the tag in a group's table, or the free place for it. The table is never more
 /// than half full.
 #[inline]
 pub(super) fn place(positions: &[(Tag, u16)], tag: Tag) -> usize {

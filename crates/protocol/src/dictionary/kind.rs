@@ -1,4 +1,4 @@
-//! Data types, and what their values look like.
+//! Data types and the format of their values.
 
 use crate::{time, value};
 

@@ -1,4 +1,4 @@
-//! Holds a message against a dictionary: one pass, no allocation.
+//! Validates a message against a dictionary: one pass, no allocation.
 
 use alloc::vec::Vec;
 
@@ -33,18 +33,18 @@ pub struct Rules {
     /// `ValidateUnorderedGroupFields`: fields of an entry come in the dictionary's order (15).
     pub unordered_group_fields: bool,
     /// `FirstFieldInGroupIsDelimiter`: an entry may begin with any of its fields; the first entry
-    /// tells which.
+    /// decides which.
     pub first_field_in_group_is_delimiter: bool,
-    /// Required fields are there (1).
+    /// Required fields are present (1).
     pub required_fields: bool,
     /// Values have the form of their type (6).
     pub formats: bool,
-    /// No tag stands twice outside groups (13).
+    /// No tag appears twice outside groups (13).
     pub duplicate_tags: bool,
     /// NumInGroup is the number of entries (16).
     pub group_counts: bool,
     /// `ValidateConditionalFields`: fields that a [`Condition`](super::Condition) of the dictionary
-    /// requires are there (BusinessRejectReason 5).
+    /// requires are present (BusinessRejectReason 5).
     pub conditional_fields: bool,
     /// `MaxGroupEntries`: most entries of one group (5). A group inside an entry counts for itself.
     pub max_group_entries: u32,
@@ -77,7 +77,7 @@ impl Default for Rules {
 #[non_exhaustive]
 #[repr(u8)]
 pub enum RejectReason {
-    /// The dictionary has no such tag, or it is no number.
+    /// The dictionary has no such tag, or it is not a number.
     InvalidTagNumber = 0,
     /// A required field is not there.
     RequiredTagMissing = 1,
@@ -103,7 +103,7 @@ pub enum RejectReason {
     InvalidMsgType = 11,
     /// FIXML that does not validate.
     XmlValidationError = 12,
-    /// The tag stands twice outside groups.
+    /// The tag appears twice outside groups.
     TagAppearsMoreThanOnce = 13,
     /// A field of the header in the body, and the like.
     TagOutOfRequiredOrder = 14,
@@ -111,7 +111,7 @@ pub enum RejectReason {
     GroupFieldsOutOfOrder = 15,
     /// NumInGroup is not the number of entries.
     IncorrectNumInGroupCount = 16,
-    /// A value that is no data contains SOH.
+    /// A value that is not data contains SOH.
     NonDataValueIncludesDelimiter = 17,
     /// ApplVerID(1128) or DefaultApplVerID(1137) of a version that is not spoken here.
     InvalidApplicationVersion = 18,
@@ -120,7 +120,7 @@ pub enum RejectReason {
 }
 
 impl RejectReason {
-    /// The number that stands in SessionRejectReason(373).
+    /// The value of SessionRejectReason(373).
     pub fn code(self) -> u8 {
         self as u8
     }
@@ -129,15 +129,15 @@ impl RejectReason {
 /// The first thing that is wrong with a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Fault {
-    /// What is wrong.
+    /// The fault.
     pub reason: RejectReason,
-    /// RefTagID(371); `None` when the field's tag is no number, or the fault is MsgType itself.
+    /// RefTagID(371); `None` when the field's tag is not a number, or the fault is MsgType itself.
     pub tag: Option<Tag>,
     /// Which field of [`Message::fields`](crate::Message::fields) it is. For one that is missing `None`,
     /// or the last field of the group entry that lacks it.
     pub field: Option<usize>,
     /// The field is missing only because others say that it must be there: of an application message
-    /// this is no matter of the session, but BusinessRejectReason(380) = 5.
+    /// this is not a session-level fault, but BusinessRejectReason(380) = 5.
     pub conditional: bool,
 }
 
@@ -241,7 +241,7 @@ pub fn check(
     conditional(dictionary, definition, message)
 }
 
-/// What the message's conditions find.
+/// Result of the message's conditions.
 #[cold]
 fn conditional(
     dictionary: &Dictionary,
@@ -269,7 +269,7 @@ fn malformed(message: &Message<'_>) -> Fault {
         Some(17) => RejectReason::NonDataValueIncludesDelimiter,
         _ => RejectReason::Other,
     };
-    // What has no tag is taken for the rest of the value before it.
+    // Bytes without a tag are taken for the rest of the value before them.
     let split = reason == RejectReason::NonDataValueIncludesDelimiter;
     let before = fault.and_then(|fault| message.fields().get(fault.index.checked_sub(1)?));
     let tag = match before {

@@ -1,7 +1,7 @@
-//! An admin message on its way out, while the application may still change it.
+//! An outbound admin message that the application may still change.
 //!
 //! The fields are changed in a copy, which takes the place of what the session wrote when all is done: a
-//! message that would not fit leaves as the session wrote it.
+//! message that would not fit is sent as the session wrote it.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -23,7 +23,7 @@ const MAX_REFUSALS: usize = 16;
 /// An admin message (MsgType 0 to 5 or A) that is about to be sent: its header as it will be written, and
 /// its fields, which the application may add to and change. The session's own it may not: those of header and
 /// trailer, the fields that move or reset sequence numbers, those that name other messages, and in a Logon
-/// what the session acts by. A field that is refused leaves the others as they are.
+/// the fields that the session uses. A field that is refused leaves the others as they are.
 pub struct AdminOut<'a> {
     header: &'a HeaderTemplate,
     msg_type: &'a [u8],
@@ -93,7 +93,7 @@ impl AdminOut<'_> {
     }
 
     /// The value of a field: of the header, SenderSubID(50) and the like included, or the first one of the
-    /// body, as it stands now. BodyLength(9) and CheckSum(10) are not known yet.
+    /// body, as it is now. BodyLength(9) and CheckSum(10) are not known yet.
     #[must_use]
     pub fn get(&self, tag: Tag) -> Option<&[u8]> {
         match tag {
@@ -139,7 +139,7 @@ impl AdminOut<'_> {
     }
 
     /// Writes a data field, which may hold SOH, with the field of its length right before it; in place of
-    /// those that are there, or behind all others.
+    /// existing ones, or behind all others.
     ///
     /// # Errors
     ///
@@ -298,7 +298,7 @@ impl HeaderTemplate {
 
 impl Outbox {
     /// Lets `change` change the fields of an admin message before [`Outbox::seal`] gives it this header.
-    /// Does nothing with a message that is repeated as it was.
+    /// Does nothing with a message that is resent as it was.
     pub fn change_admin(
         &mut self,
         index: usize,
@@ -333,7 +333,7 @@ impl Outbox {
         }
     }
 
-    /// Puts the changed fields in place of those that were written; what stands behind them moves.
+    /// Replaces the written fields with the changed ones; the bytes behind them move.
     #[cold]
     fn put_changed(&mut self, index: usize, written: Range<usize>) {
         let fields = &self.edit.fields;
@@ -371,13 +371,13 @@ impl Edit {
 pub enum AdminOutError {
     /// The session writes this field itself, or acts by it.
     OwnField(Tag),
-    /// The value of this field is empty, or holds SOH and the field is no data field.
+    /// The value of this field is empty, or holds SOH and the field is not a data field.
     Value(Tag),
     /// This is the length of a data field: [`AdminOut::data`] writes both.
     LengthAlone(Tag),
     /// No field can have this tag.
     Tag(Tag),
-    /// There is no room for this field in the outbox: the message leaves as the session wrote it.
+    /// There is no room for this field in the outbox: the message is sent as the session wrote it.
     NoRoom(Tag),
 }
 
@@ -398,7 +398,7 @@ impl AdminOutError {
 impl fmt::Display for AdminOutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::OwnField(tag) => write!(f, "field {tag} belongs to the session"),
+            Self::OwnField(tag) => write!(f, "field {tag} is set by the session"),
             Self::Value(tag) => write!(f, "the value of field {tag} is empty or contains SOH"),
             Self::LengthAlone(tag) => {
                 write!(
@@ -431,13 +431,13 @@ fn append(fields: &mut Vec<u8>, tag: Tag, value: &[u8]) {
     fields.push(SOH);
 }
 
-/// Where a field stands, with its tag and SOH, and its value.
+/// The place of a field, with its tag and SOH, and its value.
 struct Found {
     whole: Range<usize>,
     value: Range<usize>,
 }
 
-/// The first field with this tag; the value of a data field has the length that stands before it.
+/// The first field with this tag; the value of a data field has the length given before it.
 fn find(fields: &[u8], more: &[(Tag, Tag)], tag: Tag) -> Option<Found> {
     let mut at = 0;
     let mut length: Option<(Tag, u64)> = None;

@@ -1,4 +1,4 @@
-//! A message that was sent before, as a new one.
+//! Sends the body of an earlier message again as a new message.
 
 use super::{BodyError, Outbox, State};
 use crate::repeat::{RepeatError, field_at, in_header};
@@ -9,7 +9,7 @@ use crate::{SOH, SessionId, Tag, tag};
 const TRAILER: usize = 7;
 
 impl Outbox {
-    /// Leaves out PossDupFlag(43) and OrigSendingTime(122) that stand in front of a message that is not
+    /// Leaves out PossDupFlag(43) and OrigSendingTime(122) in front of a message that is not
     /// sealed: it is a new one.
     #[inline]
     pub fn leave_out_poss_dup(&mut self, index: usize) {
@@ -27,12 +27,12 @@ impl Outbox {
     }
 
     /// Sends a stored application message once more as a new one with PossResend(97) = Y: it gets the
-    /// next number, its body and its routing stay as they were. For a message whose fate is unknown.
+    /// next MsgSeqNum, its body and its routing stay as they were. For a message whose fate is unknown.
     ///
     /// # Errors
     ///
-    /// [`RepeatError::Full`] when there is no room now; [`RepeatError::NotAMessage`] when `stored` is
-    /// no application message, or a UserRequest(BE), whose secrets the journal masks.
+    /// [`RepeatError::Full`] when the outbox is full; [`RepeatError::NotAMessage`] when `stored` is
+    /// not an application message, or a UserRequest(BE), whose secrets the journal masks.
     ///
     /// # Source
     ///
@@ -67,7 +67,7 @@ impl Outbox {
     }
 }
 
-/// What an application may have written into the header.
+/// Header fields that an application may have written.
 fn is_routing(tag: Tag) -> bool {
     matches!(
         tag,

@@ -1,4 +1,4 @@
-//! The fields of one message on its way out.
+//! Writes the body fields of one outbound message.
 
 use core::fmt;
 use core::ops::Range;
@@ -138,8 +138,8 @@ impl<'a> Body<'a> {
         self
     }
 
-    /// Writes a length and the data field that belongs to it. The data may hold SOH; when there is
-    /// none, neither field is written.
+    /// Writes a length and the data field that belongs to it. The data may hold SOH; when it is
+    /// empty, neither field is written.
     pub fn data(&mut self, length_tag: Tag, data_tag: Tag, data: &[u8]) -> &mut Self {
         if data.is_empty() {
             return self;
@@ -157,7 +157,7 @@ impl<'a> Body<'a> {
         self.bytes(message.raw(fields))
     }
 
-    /// Copies whole fields that somebody else has written, each with its SOH. Only their end is
+    /// Copies whole fields that were written elsewhere, each with its SOH. Only their end is
     /// looked at: what they say is the writer's responsibility.
     #[inline]
     pub fn encoded(&mut self, fields: &[u8]) -> &mut Self {
@@ -176,7 +176,7 @@ impl<'a> Body<'a> {
         self.bytes(first).encoded(second)
     }
 
-    /// Writes bytes that are no fields.
+    /// Writes bytes that are not fields.
     #[inline]
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         if self.failed.is_none() {
@@ -265,11 +265,11 @@ impl Drop for Body<'_> {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum BodyError {
-    /// There is no room for it now.
+    /// The outbox is full.
     Full,
     /// The value of this field is empty, holds SOH, or is a MsgType of more than [`MAX_MSG_TYPE`](super::MAX_MSG_TYPE) bytes.
     Value(Tag),
-    /// A frame for a session that is no link: FIX sessions send messages.
+    /// A frame for a session that is not a link: FIX sessions send messages.
     NotALink,
 }
 
@@ -278,7 +278,9 @@ impl fmt::Display for BodyError {
         match self {
             Self::Full => f.write_str("the outbox is full"),
             Self::Value(tag) => write!(f, "the value of {tag} cannot be written"),
-            Self::NotALink => f.write_str("a frame is for a link, and this is a FIX session"),
+            Self::NotALink => {
+                f.write_str("frames can be sent on a link only; this is a FIX session")
+            }
         }
     }
 }

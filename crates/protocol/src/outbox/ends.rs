@@ -1,11 +1,11 @@
-//! What the application ends.
+//! Disconnects and logouts that the application requests.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::{Hangup, SessionId};
 
-/// What the application ends.
+/// Disconnects and logouts that the application requests.
 #[derive(Debug, Default)]
 pub(super) struct Ends {
     /// Connections of links.

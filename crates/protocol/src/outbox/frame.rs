@@ -1,4 +1,4 @@
-//! Frames of links: written as they are, without a header.
+//! Outbound frames of links: written as they are, without a header.
 
 use super::{BodyError, Content, Entry, MAX_MSG_TYPE, Number, Outbox, RESERVE, SLACK, State};
 use crate::{Hangup, SessionId};
@@ -18,7 +18,7 @@ impl Entry {
 impl Outbox {
     /// Sends a frame over a [link](SessionId::of_link): a whole one, as its framing says, with its length and
     /// check sum. Its number is the count of frames written to this connection. It is committed with what is
-    /// being handled, and leaves after that. One that is for a link without a connection, or that is not
+    /// being handled, and sent after that. One that is for a link without a connection, or that is not
     /// what the link's framing says, is not sent, which an event counts.
     ///
     /// # Errors

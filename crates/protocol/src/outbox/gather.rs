@@ -1,4 +1,4 @@
-//! Sealed messages in the order in which they are written: those of one session side by side.
+//! Gathers sealed messages for writing, those of one session side by side.
 
 use super::{Content, Outbox, State};
 
@@ -24,7 +24,7 @@ impl Outbox {
         );
         self.entries
             .retain(|entry| entry.state == State::Sealed && entry.content != Content::Note);
-        // Bytes stand in the order of their writing.
+        // Bytes are in the order of their writing.
         self.entries
             .sort_unstable_by_key(|entry| (entry.session, entry.start));
         let mut at = 0;

@@ -52,7 +52,7 @@ mod tests {
         outbox.log_out(SessionId(3), "too fast");
         outbox.log_out(SessionId(1), "");
         outbox.log_out(SessionId(3), "again");
-        // What is written leaves, and the wish stays.
+        // The written messages are sent, and the wish stays.
         outbox.clear();
         assert_eq!(outbox.logouts(), 2);
         outbox.log_out(SessionId(7), "taken back");

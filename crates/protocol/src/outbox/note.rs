@@ -1,9 +1,9 @@
-//! What an application keeps in the journal, and nobody is sent.
+//! Notes that an application stores in the journal; they are never sent.
 
 use super::{BodyError, Content, Entry, Outbox};
 use crate::{SOH, SessionId, Timestamp};
 
-/// Room for what stands in front of a note: its form, and 8 bytes of nanoseconds since 1970, little-endian.
+/// Room for the head of a note: its form, and 8 bytes of nanoseconds since 1970, little-endian.
 pub const NOTE_ROOM: usize = 9;
 /// The form of a note that begins so.
 const FORM: u8 = 1;
@@ -33,7 +33,7 @@ impl Entry {
 
 impl Outbox {
     /// Keeps bytes of the application's in the journal record that is being written, with the message
-    /// that is being handled and those that are sent because of it. Nobody is sent them; after a restart
+    /// that is being handled and those that are sent because of it. Notes are never sent; after a restart
     /// [`Application::on_note`](crate::Application::on_note) gets them back.
     ///
     /// # Errors

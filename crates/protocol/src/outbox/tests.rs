@@ -315,7 +315,7 @@ fn what_could_be_written_once_can_be_repeated() {
     let mut again = outbox(limit, 1);
     let error = again.repeat(A, 1, stored(limit + RESERVE).as_bytes(), nanos);
     assert_eq!(error, Err(RepeatError::TooLong));
-    assert_eq!(again.failures(), 1, "the operator is told");
+    assert_eq!(again.failures(), 1, "the operator is notified");
 }
 
 fn repeated(fields: &str) -> String {

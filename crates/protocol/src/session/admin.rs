@@ -1,4 +1,4 @@
-//! The session's own messages.
+//! Admin messages that the session writes.
 
 use super::Session;
 use super::config::{ApplVerId, Role};
@@ -14,7 +14,7 @@ impl Session {
         outbox.begin_admin(self.id, msg_type, Number::Next)
     }
 
-    /// Our Logon. `appl_ver_id` is what the peer's Logon named, which the answer repeats.
+    /// Our Logon. `appl_ver_id` is that of the peer's Logon, which the answer echoes.
     pub(super) fn write_logon(
         &self,
         heart_bt_int_seconds: u32,
@@ -60,7 +60,7 @@ impl Session {
         }
     }
 
-    /// A Heartbeat; `answer` is the message and the index of the TestReqID(112) that it repeats.
+    /// A Heartbeat; `answer` is the message and the index of the TestReqID(112) that it echoes.
     pub(super) fn write_heartbeat(
         &self,
         answer: Option<(&crate::Message<'_>, usize)>,

@@ -1,8 +1,8 @@
-//! Which field of a message a BusinessMessageReject repeats in BusinessRejectRefID(379).
+//! The field of a message that BusinessRejectRefID(379) of a BusinessMessageReject refers to.
 
 use crate::{Message, Tag, tag};
 
-/// The longest id that is repeated, so that a reject always has room.
+/// The longest id that is echoed, so that a reject always has room.
 const LONGEST: usize = 512;
 
 /// The business-level id of a message; `None` when its type has none, or the message has not.

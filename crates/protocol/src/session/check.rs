@@ -1,4 +1,4 @@
-//! The fields of a message: the dictionary that it is checked against, and what is found.
+//! Validates the fields of a message against the session's dictionary.
 
 use alloc::sync::Arc;
 

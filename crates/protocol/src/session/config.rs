@@ -1,4 +1,4 @@
-//! What a session is told once, before its first connection.
+//! Configuration of a session, set once before its first connection.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -31,7 +31,7 @@ pub enum BeginString {
     Fix43,
     /// `FIX.4.4`
     Fix44,
-    /// `FIXT.1.1`, under which the FIX 5.0 family travels.
+    /// `FIXT.1.1`, the transport of the FIX 5.0 family.
     Fixt11,
 }
 
@@ -46,7 +46,7 @@ impl BeginString {
         Self::Fixt11,
     ];
 
-    /// As it stands on the wire.
+    /// As it appears on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -59,7 +59,7 @@ impl BeginString {
         }
     }
 
-    /// Reads the wire's spelling; `None` for a version without a session layer here.
+    /// Parses a BeginString; `None` for a version without a session layer here.
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<Self> {
         Self::ALL
@@ -89,7 +89,7 @@ impl ApplVerId {
     /// `9`: FIX 5.0 SP2.
     pub const FIX50_SP2: Self = Self(9);
 
-    /// Reads `0` (FIX 2.7) to `10` (FIX Latest); `None` for what names no version.
+    /// Parses `0` (FIX 2.7) to `10` (FIX Latest); `None` for an unknown version.
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<Self> {
         match text {
@@ -99,7 +99,7 @@ impl ApplVerId {
         }
     }
 
-    /// The number on the wire.
+    /// The value on the wire.
     #[must_use]
     pub const fn number(self) -> u64 {
         self.0 as u64
@@ -117,30 +117,30 @@ pub struct Party {
     pub location_id: Vec<u8>,
 }
 
-/// What the peer can make us hold, at most.
+/// Limits on what the peer can make us keep.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Limits {
-    /// Bytes of messages kept above an open gap; what does not fit is asked for again.
+    /// Bytes of messages kept above an open gap; messages that do not fit are asked for again.
     pub held_bytes: usize,
     /// Messages kept above an open gap.
     pub held_messages: usize,
     /// ResendRequests of the peer that wait for their answer.
     pub waiting_resends: usize,
-    /// ResendRequests from the same number on, one after another within `resend_hold_down`, until
-    /// we reject them instead of sending everything once more.
+    /// ResendRequests from the same BeginSeqNo on, one after another within `resend_hold_down`, until
+    /// we reject them instead of resending everything again.
     pub same_resend_requests: u32,
     /// How long a ResendRequest that was answered counts against the next one.
     pub resend_hold_down: Nanos,
     /// Our own ResendRequests for one gap that the peer may reject, or answer with nothing that fills
     /// it, until we end the session.
     pub resend_attempts: u32,
-    /// How long a gap may stand still until we ask for it again; doubled each time.
+    /// How long a gap may make no progress until we ask for it again; doubled each time.
     pub resend_patience: Nanos,
     /// HeartBtInt(108) of a Logon, in seconds.
     pub heart_bt_int_seconds: u32,
     /// How far MsgSeqNum may be above the expected one, inside a session. A Logon may show any gap.
     pub seq_num_jump: u64,
-    /// Bytes of a TestReqID(112), which a Heartbeat repeats.
+    /// Bytes of a TestReqID(112), which a Heartbeat echoes.
     pub test_req_id_bytes: usize,
 }
 
@@ -161,37 +161,37 @@ impl Default for Limits {
     }
 }
 
-/// When the sequence numbers go back to 1 by themselves.
+/// When the sequence numbers are reset to 1 by themselves.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct ResetOn {
-    /// Before the Logon: an initiator says so with ResetSeqNumFlag(141), an acceptor just does it.
+    /// Before the Logon: an initiator sends ResetSeqNumFlag(141), an acceptor just resets.
     pub logon: bool,
     /// After both Logouts.
     pub logout: bool,
-    /// When the connection is gone.
+    /// When the connection is closed.
     pub disconnect: bool,
 }
 
 impl ResetOn {
-    /// The numbers do not outlive the session: what is missing then is missing for ever.
+    /// The sequence numbers do not outlive the session: missing messages are then lost.
     pub(super) fn at_the_end(self) -> bool {
         self.logout || self.disconnect
     }
 }
 
-/// What becomes of the session when a message of the peer is rejected, besides the Reject.
+/// Handling of the session when a message of the peer is rejected, besides the Reject.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum OnReject {
-    /// It goes on.
+    /// The session continues.
     #[default]
     GoOn,
     /// It ends with a Logout.
     LogOut,
-    /// It ends with a Logout, and the numbers go back to 1.
+    /// It ends with a Logout, and the sequence numbers are reset to 1.
     Reset,
 }
 
-/// What a session is told once. [`Config::new`] fills in what most sessions want.
+/// Configuration of a session. [`Config::new`] fills in the usual values.
 ///
 /// Texts that are written into messages hold no SOH; those of `logon_fields` are not empty.
 #[derive(Clone, Debug)]
@@ -200,15 +200,15 @@ pub struct Config {
     pub begin_string: BeginString,
     /// Who opens the connection.
     pub role: Role,
-    /// Ourselves: the sender of what we send.
+    /// Ourselves: SenderCompID of outbound messages.
     pub own: Party,
-    /// The other side: the target of what we send.
+    /// The peer: TargetCompID of outbound messages.
     pub peer: Party,
-    /// HeartBtInt(108) in seconds: what an initiator asks for. An acceptor takes the peer's.
+    /// HeartBtInt(108) in seconds: that of an initiator's Logon. An acceptor uses the peer's.
     pub heart_bt_int_seconds: u32,
     /// DefaultApplVerID(1137): needed with [`BeginString::Fixt11`], ignored otherwise.
     pub default_appl_ver_id: Option<ApplVerId>,
-    /// Checks every message; under FIXT the application's over the transport's
+    /// Validates every message; under FIXT the application's over the transport's
     /// ([`Dictionary::over`]). `None`: only what the session itself needs is checked.
     pub dictionary: Option<Arc<Dictionary>>,
     /// Dictionaries of application messages of other versions, each over the transport's: a message
@@ -217,19 +217,19 @@ pub struct Config {
     pub appl_dictionaries: Vec<(ApplVerId, Arc<Dictionary>)>,
     /// Which of the dictionary's rules apply.
     pub rules: Rules,
-    /// What the dictionary finds wrong is rejected; `false` delivers the message nevertheless, unless
-    /// its fields cannot be told apart or the session itself cannot do without one of them.
+    /// Rejects messages that fail validation; `false` delivers the message nevertheless, unless
+    /// its fields are ambiguous or the session itself cannot do without one of them.
     pub reject_invalid_message: bool,
     /// SenderCompID and TargetCompID of every message must be those of the session; so must be those
     /// SubIDs and LocationIDs that the session has and the message has too.
     pub check_comp_id: bool,
-    /// The peer may send for others, and to others: OnBehalfOfCompID(115) and DeliverToCompID(128).
+    /// The peer may send on behalf of others, and to others: OnBehalfOfCompID(115) and DeliverToCompID(128).
     pub allow_on_behalf_of: bool,
     /// How far SendingTime(52) may be from our clock, either way; `None`: any distance.
     pub max_latency: Option<Nanos>,
-    /// A repeated message (PossDupFlag) must say when it was first sent (122).
+    /// A possible duplicate (PossDupFlag) must have OrigSendingTime(122).
     pub require_orig_sending_time: bool,
-    /// When the numbers restart by themselves.
+    /// When the sequence numbers are reset by themselves.
     pub reset_on: ResetOn,
     /// Time from the connection to the peer's complete Logon.
     pub logon_timeout: Nanos,
@@ -237,30 +237,30 @@ pub struct Config {
     pub logout_timeout: Nanos,
     /// Silence of the peer until we send a TestRequest, in percent of HeartBtInt.
     pub test_request_percent: u32,
-    /// Silence of the peer until we give the connection up, in percent of HeartBtInt.
+    /// Silence of the peer until we disconnect, in percent of HeartBtInt.
     pub give_up_percent: u32,
-    /// An acceptor keeps to its own `heart_bt_int_seconds`, whatever the peer's Logon asks for.
+    /// An acceptor uses its own `heart_bt_int_seconds`, whatever the peer's Logon asks for.
     pub own_heart_bt_int: bool,
-    /// The peer's silence is answered: with a TestRequest, then with the end of the connection.
+    /// A silent peer gets a TestRequest, then is disconnected.
     pub check_heartbeats: bool,
-    /// A Logon whose SendingTime(52) is too far from our clock is answered with a Logout that says so; it
+    /// A Logon whose SendingTime(52) is too far from our clock is answered with a Logout with the reason; it
     /// has the right CompIDs and password.
     pub logout_for_logon_sending_time: bool,
-    /// A Logout is written before a silent peer is given up.
+    /// A Logout is written before a silent peer is disconnected.
     pub logout_before_give_up: bool,
-    /// Messages asked for by one ResendRequest; `None`: all that are missing.
+    /// Messages asked for by one ResendRequest; `None`: all missing ones.
     pub resend_chunk: Option<u64>,
-    /// EndSeqNo(16) of our ResendRequests is the last missing number, not "and all after it".
+    /// EndSeqNo(16) of our ResendRequests is the last missing MsgSeqNum, not "and all after it".
     pub closed_resend: bool,
-    /// Every message above a gap makes us ask for it again.
+    /// Every message above a gap causes another ResendRequest.
     pub redundant_resend_requests: bool,
-    /// Application messages are sent again when the peer asks; otherwise they are gap-filled.
+    /// Application messages are resent when the peer asks; otherwise they are gap-filled.
     pub resend_messages: bool,
-    /// Our Rejects are sent again when the peer asks; otherwise they are gap-filled.
+    /// Our Rejects are resent when the peer asks; otherwise they are gap-filled.
     pub resend_rejects: bool,
-    /// A ResendRequest that is itself marked as a repetition (PossDupFlag) is not answered.
+    /// A ResendRequest that is itself a possible duplicate (PossDupFlag) is not answered.
     pub ignore_poss_dup_resend_requests: bool,
-    /// Application messages that we have had before, and that are marked so, are given to the
+    /// Possible duplicates of application messages already received are given to the
     /// application as [`Verdict::Duplicate`](super::Verdict::Duplicate); otherwise they are dropped.
     pub deliver_poss_dups: bool,
     /// PossDupFlag(43) and OrigSendingTime(122) that an application writes in front of a message are
@@ -269,26 +269,26 @@ pub struct Config {
     /// A garbled message of ours whose MsgSeqNum can still be read is rejected and counted; otherwise
     /// it is ignored.
     pub reject_garbled: bool,
-    /// What follows a Reject of a message of the peer.
+    /// The step after a Reject of a message of the peer.
     pub on_reject: OnReject,
-    /// Order messages of ours older than this are gap-filled, never resent; `None`: any age goes.
+    /// Order messages of ours older than this are gap-filled, never resent; `None`: no limit.
     pub max_order_age: Option<Nanos>,
-    /// NextExpectedMsgSeqNum(789) is written in our Logon and acted on in the peer's.
+    /// NextExpectedMsgSeqNum(789) is written in our Logon and used in the peer's.
     pub next_expected_msg_seq_num: bool,
     /// LastMsgSeqNumProcessed(369) is written in every message.
     pub last_msg_seq_num_processed: bool,
-    /// DefaultApplVerID(1137) is repeated in a BusinessMessageReject, as QuickFIX (C++) does. No
+    /// DefaultApplVerID(1137) is echoed in a BusinessMessageReject, as QuickFIX (C++) does. No
     /// FIX dictionary has it there.
     pub appl_ver_id_in_business_reject: bool,
     /// Digits of SendingTime. [`Config::new`]: seconds up to FIX 4.1, milliseconds from 4.2 on.
     pub precision: Precision,
-    /// Username(553): an initiator writes it, an acceptor demands it; empty: neither.
+    /// Username(553): an initiator sends it, an acceptor requires it; empty: neither.
     pub username: Vec<u8>,
-    /// Password(554): an initiator writes it, an acceptor demands it; empty: neither.
+    /// Password(554): an initiator sends it, an acceptor requires it; empty: neither.
     pub password: Secret,
-    /// More fields of our Logon, in this order.
+    /// Further fields of our Logon, in this order.
     pub logon_fields: Vec<(Tag, Secret)>,
-    /// What the peer can make us hold.
+    /// Limits on what the peer can make us keep.
     pub limits: Limits,
 }
 
@@ -316,7 +316,7 @@ impl Config {
         named.unwrap_or(Version::Fix50Sp2)
     }
 
-    /// How we ask for what is missing.
+    /// How we ask for missing messages.
     pub(super) fn manner(&self) -> Manner {
         Manner {
             chunk: self.resend_chunk,

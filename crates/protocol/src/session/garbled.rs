@@ -1,4 +1,4 @@
-//! Bytes that are no message: ignored, or rejected when their number can still be read.
+//! Garbled messages: ignored, or rejected when their MsgSeqNum is readable.
 
 use super::phase::Phase;
 use super::sequence;
@@ -11,7 +11,7 @@ use crate::{Now, SOH, tag};
 const FIELDS: usize = 16;
 
 impl Session {
-    /// Bytes arrived that are no message: those that were skipped. They are not counted; a connection
+    /// Bytes arrived that are not a message: those that were skipped. They are not counted; a connection
     /// that begins with them is closed.
     ///
     /// With [`Config::reject_garbled`](super::Config::reject_garbled) bytes that are the expected
@@ -20,7 +20,7 @@ impl Session {
     ///
     /// # Source
     ///
-    /// FIX 4.4 Volume 2, garbled messages: ignored, their number is not counted. The setting is
+    /// FIX 4.4 Volume 2, garbled messages: ignored, their MsgSeqNum is not counted. The setting is
     /// QuickFIX/J's RejectGarbledMessage.
     pub fn garbled(&mut self, _now: Now, bytes: &[u8], outbox: &mut Outbox) -> Verdict {
         match self.phase {

@@ -1,15 +1,15 @@
-//! Messages that arrived above an open gap, in a bounded place.
+//! Bounded store of messages received above an open gap.
 
 use alloc::vec::Vec;
 
-/// Messages kept by number until those before them have arrived.
+/// Messages kept by MsgSeqNum until those before them have arrived.
 ///
-/// Memory is taken at the first gap and kept. What does not fit is dropped: the numbers are then
+/// Memory is allocated at the first gap and kept. Messages that do not fit are dropped: they are then
 /// missing again when the gap closes, and are asked for again.
 #[derive(Debug)]
 pub struct Held {
     bytes: Vec<u8>,
-    /// Sorted by number.
+    /// Sorted by MsgSeqNum.
     entries: Vec<Entry>,
     max_bytes: usize,
     max_messages: usize,
@@ -20,18 +20,18 @@ struct Entry {
     number: u64,
     start: usize,
     end: usize,
-    /// What the owner wants to know again when the message is taken; 0 at first.
+    /// A value of the owner that is returned with the message; 0 at first.
     mark: u64,
 }
 
-/// What became of a message that was to be kept.
+/// Outcome of a message that was to be kept.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Kept {
     /// It is kept.
     Now,
-    /// Another one with its number was kept before.
+    /// Another one with its MsgSeqNum was kept before.
     Before,
-    /// There is no room for it.
+    /// It does not fit.
     NoRoom,
 }
 
@@ -47,7 +47,7 @@ impl Held {
         }
     }
 
-    /// Keeps a message. The first one of a number wins.
+    /// Keeps a message. The first one of a MsgSeqNum wins.
     pub fn keep(&mut self, number: u64, message: &[u8]) -> Kept {
         let Err(at) = self
             .entries
@@ -74,7 +74,7 @@ impl Held {
         Kept::Now
     }
 
-    /// Sets what [`Held::take`] answers for the message of this number, if it is kept.
+    /// Sets what [`Held::take`] answers for the message of this MsgSeqNum, if it is kept.
     pub fn mark(&mut self, number: u64, mark: u64) {
         let found = self
             .entries

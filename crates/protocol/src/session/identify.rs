@@ -1,4 +1,4 @@
-//! Which session a first Logon is for.
+//! Finds the session that a first Logon names.
 
 use super::config::BeginString;
 use crate::{Message, tag};
@@ -22,7 +22,7 @@ pub struct LogonIdentity<'a> {
     pub peer_location_id: &'a [u8],
 }
 
-/// Reads the identity out of a first message; `None` when it is no Logon of a version we speak, or
+/// Reads the identity out of a first message; `None` when it is not a Logon of a version we speak, or
 /// lacks a CompID. The connection is then closed without an answer.
 #[must_use]
 pub fn identify<'a>(message: &Message<'a>) -> Option<LogonIdentity<'a>> {

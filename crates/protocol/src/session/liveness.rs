@@ -1,4 +1,4 @@
-//! Is the peer still there, and does it know that we are?
+//! Heartbeats and TestRequests: is the peer alive, and does it know that we are?
 
 use crate::{Mono, Nanos};
 
@@ -64,7 +64,7 @@ impl Patience {
     }
 }
 
-/// What the clock asks for.
+/// The action that is due.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Due {
     /// Nothing before `until`.

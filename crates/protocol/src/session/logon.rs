@@ -1,4 +1,4 @@
-//! Logons: the first message of a connection, and resets inside a session.
+//! Logons: the first message of a connection, and sequence number resets inside a session.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,7 +13,7 @@ use crate::dictionary::RejectReason;
 use crate::outbox::Outbox;
 use crate::{Message, Now, tag};
 
-/// What a good Logon says.
+/// The values of a valid Logon.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Terms {
     number: u64,
@@ -24,9 +24,9 @@ pub(super) struct Terms {
     pub(super) appl_ver_id: Option<ApplVerId>,
 }
 
-/// Why a Logon is not taken.
+/// Why a Logon is refused.
 pub(super) enum Flaw<'a> {
-    /// Nobody that we know sent it: close without an answer.
+    /// An unknown party sent it: close without an answer.
     Stranger(Reason),
     /// A Reject, then a Logout with the same text.
     Field(Objection<'a>),
@@ -61,9 +61,9 @@ impl Session {
         match self.config.role {
             Role::Acceptor if self.asks_in_answer(terms) => Ok(()),
             Role::Acceptor if self.restarts_with(terms) => check_numbers(terms, 1, 1),
-            // The numbers before a reset that was not asked for are not looked at.
+            // The sequence numbers before a reset that was not asked for are not checked.
             Role::Initiator if terms.reset && !self.reset_open => Ok(()),
-            // What the peer has sent under its old numbers was delivered, and must not be resent.
+            // Messages that the peer has sent under its old sequence numbers were delivered, and must not be resent.
             Role::Initiator if self.announces_reset() && !terms.reset && terms.number != 1 => {
                 Err(Flaw::Session(format!(
                     "ResetSeqNumFlag not confirmed, expecting MsgSeqNum 1 but received {}",
@@ -74,7 +74,7 @@ impl Session {
         }
     }
 
-    /// Whether both sequence numbers restart when an acceptor takes this Logon.
+    /// Whether both sequence numbers are reset when an acceptor accepts this Logon.
     fn restarts_with(&self, terms: &Terms) -> bool {
         terms.reset || self.announces_reset() || self.config.reset_on.logon
     }
@@ -84,7 +84,7 @@ impl Session {
         self.announces_reset() && !terms.reset
     }
 
-    /// Refuses a Logon that it [would take](Self::would_log_on): a Logout with this text, and the end of
+    /// Refuses a Logon that it [would accept](Self::would_log_on): a Logout with this text, and the end of
     /// the connection.
     pub fn turn_away(&mut self, text: &str, outbox: &mut Outbox) -> Verdict {
         self.write_logout(text, outbox);
@@ -186,8 +186,8 @@ impl Session {
         }
     }
 
-    /// Both Logons are there: counts the peer's, asks for what it shows to be missing, and sends what
-    /// the peer says it has missed. `next_out` is the number before our own answer.
+    /// Both Logons have arrived: counts the peer's, asks for the messages it shows to be missing, and sends those
+    /// the peer says it has missed. `next_out` is the MsgSeqNum before our own answer.
     fn settle(&mut self, now: Now, terms: &Terms, next_out: u64, outbox: &mut Outbox) {
         let Phase::LoggedOn(up) = self.phase else {
             return;
@@ -249,7 +249,7 @@ impl Session {
         let heart_bt_int_seconds = self.read_heart_bt_int(message)?;
         let reset = message.get(tag::RESET_SEQ_NUM_FLAG) == Some(b"Y");
         if reset && number != 1 {
-            let text = format!("ResetSeqNumFlag needs MsgSeqNum 1 but received {number}");
+            let text = format!("ResetSeqNumFlag requires MsgSeqNum 1 but received {number}");
             return Err(Flaw::Session(text));
         }
         let next_expected = match message.get(tag::NEXT_EXPECTED_MSG_SEQ_NUM) {
@@ -362,7 +362,7 @@ pub(super) fn too_low(expected: u64, received: u64) -> String {
     format!("MsgSeqNum too low, expecting {expected} but received {received}")
 }
 
-/// Whether the Logon has the name and the password that an acceptor was told to demand. Takes the
+/// Whether the Logon has the name and the password that an acceptor is configured to demand. Takes the
 /// same time wherever the first difference is.
 fn has_credentials(config: &Config, message: &Message<'_>) -> bool {
     let matches = |tag, demanded: &[u8]| {

@@ -1,11 +1,11 @@
-//! Where the conversation with the peer stands.
+//! The state of a session: its nested phases.
 
 use super::liveness::Pulse;
 use super::sequence::Inbound;
 use super::verdict::Reason;
 use crate::Mono;
 
-/// Where the conversation stands. What is only true in one phase lives inside it.
+/// The phase of a session. State that exists in one phase only lives inside it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Phase {
     /// No connection.
@@ -27,7 +27,7 @@ pub enum Phase {
         /// When we close the connection without it.
         until: Mono,
     },
-    /// We told the engine to close the connection; nothing is looked at any more.
+    /// The engine was asked to close the connection; further input is ignored.
     Closing {
         /// Why.
         reason: Reason,
@@ -39,9 +39,9 @@ pub enum Phase {
 pub struct LoggedOn {
     /// Who has been silent for how long.
     pub pulse: Pulse,
-    /// What is missing from the peer.
+    /// The gap in the peer's messages.
     pub inbound: Inbound,
-    /// What we have asked the peer for and not got yet.
+    /// Our open request to the peer.
     pub exchange: Exchange,
 }
 
@@ -50,12 +50,12 @@ pub struct LoggedOn {
 pub enum Exchange {
     /// None is open.
     Settled,
-    /// Our Logon with ResetSeqNumFlag(141) is out, and the peer's sequence numbers have not restarted yet.
+    /// Our Logon with ResetSeqNumFlag(141) is sent, and the peer's sequence numbers are not reset yet.
     Reset {
         /// When we close the connection without the answer.
         until: Mono,
     },
-    /// Our Logout is out; messages are still taken until the peer's comes.
+    /// Our Logout is sent; messages are still accepted until the peer's comes.
     Logout {
         /// When we close the connection without the answer.
         until: Mono,

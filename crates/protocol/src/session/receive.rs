@@ -1,11 +1,11 @@
-//! A message of a session that is up: what is looked at, in which order.
+//! Handles a message of a session that is logged on: the checks, in their order.
 //!
 //! 1. BeginString and MsgSeqNum: without them the session ends.
 //! 2. CompIDs, then SendingTime: Reject and Logout.
-//! 3. What is taken whatever its number: Logons that reset, Logouts, SequenceReset-Reset, and
+//! 3. Messages accepted with any MsgSeqNum: Logons that reset, Logouts, SequenceReset-Reset, and
 //!    ResendRequests, so that two sides that wait for each other do not wait for ever.
-//! 4. The number: too high is kept, too low is a repetition or ends the session.
-//! 5. In sequence: repeated messages say when they were first sent, then the dictionary.
+//! 4. The MsgSeqNum: too high is kept, too low is a possible duplicate or ends the session.
+//! 5. In sequence: possible duplicates carry OrigSendingTime(122), then the dictionary.
 
 use alloc::format;
 
@@ -24,7 +24,7 @@ use crate::outbox::Outbox;
 use crate::put::same;
 use crate::{Message, Now, TimeError, Timestamp, tag};
 
-/// What is read of every header, found and read once.
+/// The fields of every header, found and read once.
 pub(super) struct Marks<'a> {
     /// SenderCompID(49).
     pub(super) sender: Option<&'a [u8]>,
@@ -37,7 +37,7 @@ pub(super) struct Marks<'a> {
     pub(super) poss_dup: bool,
 }
 
-/// What a repeated message is, beside its number.
+/// Result of the checks of a possible duplicate, beside its sequence number.
 enum Repetition<'a> {
     /// Not marked as one, or in order.
     Fine,
@@ -48,7 +48,7 @@ enum Repetition<'a> {
 }
 
 impl Session {
-    /// Takes one message that arrived. All checks are made here, the dictionary's included; the
+    /// Handles one message that arrived. All checks are made here, the dictionary's included; the
     /// counters are those after the message when this returns.
     pub fn receive(&mut self, now: Now, message: &Message<'_>, outbox: &mut Outbox) -> Verdict {
         self.fate = Fate::Taken;
@@ -175,7 +175,7 @@ impl Session {
         }
     }
 
-    /// A message whose number has been received before: resent, or the peer has lost count.
+    /// A message whose MsgSeqNum has been received before: resent, or the peer has lost count.
     #[cold]
     fn receive_too_low(
         &mut self,
@@ -290,15 +290,15 @@ impl Session {
         }
     }
 
-    /// Whether a TestRequest wants more repeated than we repeat.
+    /// Whether a TestReqID is longer than we echo.
     fn is_long_test(&self, message: &Message<'_>) -> bool {
         let id = message.get(tag::TEST_REQ_ID).unwrap_or_default();
         id.len() > self.config.limits.test_req_id_bytes
     }
 
-    /// Logout, answered whatever its number. What it shows to be missing is asked for at the next Logon;
-    /// only where the numbers do not live that long is it asked for now, before the answer. The peer,
-    /// which began, then has to close, and until it does what it sends is taken.
+    /// Logout, answered whatever its MsgSeqNum. The gap it shows is asked for at the next Logon;
+    /// only where the sequence numbers are reset before that is it asked for now, before the answer. The peer,
+    /// which began, then has to close, and until it does its messages are accepted.
     ///
     /// # Source
     ///
@@ -326,7 +326,7 @@ impl Session {
             }
         }
         self.keep_served(number);
-        // The gap may have stood still for too long: then the session has ended already.
+        // The gap may have made no progress for too long: then the session has ended already.
         let verdict = self.ask_for_gap(now, number, outbox);
         self.write_logout("", outbox);
         self.reset_due = true;
@@ -354,7 +354,7 @@ impl Session {
         }
     }
 
-    /// SequenceReset-Reset: its own number is never looked at, and never counted.
+    /// SequenceReset-Reset: its own MsgSeqNum is never checked, and never counted.
     fn receive_sequence_reset(&mut self, message: &Message<'_>, outbox: &mut Outbox) -> Verdict {
         let found = self.find_fault(message);
         match found.and_then(|()| read_new_seq_no(message)) {
@@ -391,17 +391,17 @@ impl Session {
         if times? < self.config.limits.resend_attempts {
             return None;
         }
-        Some(self.refuse_session(now, "ResendRequest rejected, gap stays open", outbox))
+        Some(self.refuse_session(now, "ResendRequest rejected: gap cannot be filled", outbox))
     }
 
-    /// A ResendRequest above a gap was served: only its number is kept.
+    /// A ResendRequest above a gap was served: only its MsgSeqNum is kept.
     pub(super) fn keep_served(&mut self, number: u64) {
-        // When there is no room for it, it is asked for again.
+        // When it does not fit, it is asked for again.
         let _ = self.held.keep(number, &[]);
     }
 
-    /// A number above the expected one has arrived: asks for what is missing, once, and again when
-    /// the gap stands still, until it has been asked often enough. Not while our reset is open: the peer
+    /// A MsgSeqNum above the expected one has arrived: asks for the missing messages, once, and again when
+    /// the gap makes no progress, until it has been asked often enough. Not while our reset is open: the peer
     /// reads our Logon first, and would take old sequence numbers for new ones.
     pub(super) fn ask_for_gap(&mut self, now: Now, number: u64, outbox: &mut Outbox) -> Verdict {
         let Phase::LoggedOn(up) = &mut self.phase else {
@@ -420,7 +420,10 @@ impl Session {
                 Verdict::Handled
             }
             Next::GiveUp => {
-                let text = format!("MsgSeqNum {} was asked for and did not come", self.next_in);
+                let text = format!(
+                    "Gap not filled: no response to ResendRequest from MsgSeqNum {}",
+                    self.next_in
+                );
                 self.refuse_session(now, &text, outbox)
             }
         }
@@ -444,7 +447,7 @@ impl Session {
         self.refuse_session(now, "", outbox)
     }
 
-    /// What says that the message is not of this session or of this time. A value that is missing
+    /// The fault if the message is not of this session or of this time. A value that is missing
     /// or malformed is another matter, and comes later.
     fn find_stranger<'a>(
         &self,
@@ -458,7 +461,7 @@ impl Session {
         if stranger {
             return Some(Objection::to_message(RejectReason::CompIdProblem));
         }
-        // A message sent again may still have the time of its first sending, and one that was held
+        // A resent message may still have the time of its first sending, and one that was held
         // has been in time when it came.
         if self.was_held || marks.poss_dup {
             return None;
@@ -489,7 +492,7 @@ impl Session {
         }
     }
 
-    /// BeginString and CompIDs are there and are ours.
+    /// BeginString and CompIDs are present and are ours.
     pub(super) fn is_of_this_session(&self, message: &Message<'_>) -> bool {
         let sender = message.get(tag::SENDER_COMP_ID);
         let target = message.get(tag::TARGET_COMP_ID);
@@ -548,7 +551,7 @@ impl Session {
     }
 }
 
-/// Somebody else than the peer sends, or is to be sent to, and the peer may not do that.
+/// The message is on behalf of another firm, or delivered to one, and the peer may not do that.
 #[cold]
 fn check_on_behalf_of<'a>(message: &Message<'_>) -> Result<(), Objection<'a>> {
     match [tag::ON_BEHALF_OF_COMP_ID, tag::DELIVER_TO_COMP_ID]

@@ -1,4 +1,4 @@
-//! Refusing one message: session Rejects and BusinessMessageRejects.
+//! Rejects one message: session Rejects and BusinessMessageRejects.
 
 use alloc::format;
 
@@ -10,7 +10,7 @@ use crate::dictionary::{Fault, RejectReason};
 use crate::outbox::{Body, Number, Outbox};
 use crate::{Message, Now, Refusal, Tag, tag};
 
-/// What is wrong with a message, and where.
+/// A fault of a message, and where it is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Objection<'a> {
     /// SessionRejectReason(373).
@@ -28,9 +28,9 @@ pub struct Objection<'a> {
 pub enum RefTag<'a> {
     /// It is about no single field.
     None,
-    /// The field's number.
+    /// The field's tag.
     Tag(Tag),
-    /// What stands where the number should be.
+    /// The text in place of the tag.
     Text(&'a [u8]),
 }
 
@@ -63,7 +63,7 @@ impl<'a> Objection<'a> {
         }
     }
 
-    /// What the dictionary found.
+    /// Converts a fault found by the dictionary.
     #[must_use]
     pub fn from_fault(message: &Message<'a>, fault: Fault) -> Self {
         let at = match (fault.reason, fault.tag, fault.field) {
@@ -83,7 +83,7 @@ impl<'a> Objection<'a> {
         }
     }
 
-    /// What the decoder found.
+    /// Converts a fault found by the decoder.
     #[must_use]
     pub fn from_form(message: &Message<'a>, fault: FieldFault) -> Self {
         let reason = match fault.kind {
@@ -96,7 +96,7 @@ impl<'a> Objection<'a> {
         let at = match fault.tag {
             Some(tag) => RefTag::Tag(tag),
             None if reason == RejectReason::NonDataValueIncludesDelimiter => {
-                // What has no tag is taken for the rest of the value before it.
+                // Bytes without a tag are taken for the rest of the value before them.
                 let before = fault.index.checked_sub(1);
                 let field = before.and_then(|index| message.fields().get(index));
                 field.map_or(RefTag::None, |field| RefTag::Tag(field.tag))
@@ -116,7 +116,7 @@ impl<'a> Objection<'a> {
     }
 }
 
-/// The text before `=` of a field whose tag is no number.
+/// The text before `=` of a field whose tag is not a number.
 fn tag_text<'a>(message: &Message<'a>, field: usize) -> RefTag<'a> {
     let raw = match field.checked_add(1) {
         Some(after) => message.raw(field..after),
@@ -231,7 +231,7 @@ impl Session {
         }
     }
 
-    /// The application does not take `message`: answers with the Reject or BusinessMessageReject
+    /// The application rejects `message`: answers with the Reject or BusinessMessageReject
     /// that the refusal names. Called after [`Session::receive`] said `Deliver`; the message is
     /// counted already.
     pub fn refuse(
@@ -296,7 +296,7 @@ impl Session {
     }
 }
 
-/// Up to FIX 4.1 the tag stands in the text.
+/// Up to FIX 4.1 the text contains the tag.
 fn write_text_with_tag(objection: Objection<'_>, body: &mut Body<'_>) {
     let text = objection.text;
     match objection.at {

@@ -1,4 +1,4 @@
-//! Serving the peer's ResendRequests, a few stored messages at a time.
+//! Answers the peer's ResendRequests, a few stored messages at a time.
 
 use alloc::collections::VecDeque;
 use core::ops::RangeInclusive;
@@ -14,7 +14,7 @@ use crate::outbox::{Number, Outbox};
 use crate::repeat::RepeatError;
 use crate::{Message, Mono, Nanos, Now, Timestamp, tag};
 
-/// What the peer has asked for and not got yet.
+/// The peer's ResendRequests that are not answered yet.
 #[derive(Debug)]
 pub struct Resend {
     serving: Serving,
@@ -26,11 +26,11 @@ pub struct Resend {
 enum Serving {
     Idle,
     Busy {
-        /// The next number to send.
+        /// The next MsgSeqNum to send.
         at: u64,
         /// The last one.
         end: u64,
-        /// First number of administrative messages that one gap fill will stand for.
+        /// First MsgSeqNum of the admin messages that one gap fill will cover.
         fill: Option<u64>,
     },
 }
@@ -43,7 +43,7 @@ struct Asked {
     since: Mono,
 }
 
-/// What becomes of a ResendRequest.
+/// Outcome of a ResendRequest.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Admission {
     /// It will be answered.
@@ -67,7 +67,7 @@ impl Resend {
         }
     }
 
-    /// Takes a request for numbers that were all sent.
+    /// Accepts a ResendRequest for messages that were all sent.
     pub fn admit(&mut self, now: Mono, range: RangeInclusive<u64>, limits: &Limits) -> Admission {
         let times = match self.last {
             Some(last)
@@ -99,14 +99,14 @@ impl Resend {
         Admission::Accepted
     }
 
-    /// Forgets everything: the connection or the numbers are gone.
+    /// Forgets everything: the connection is closed or the sequence numbers were reset.
     pub fn clear(&mut self) {
         self.serving = Serving::Idle;
         self.waiting.clear();
         self.last = None;
     }
 
-    /// The next stored number to send.
+    /// The next stored MsgSeqNum to send.
     #[must_use]
     pub fn due(&self) -> Option<u64> {
         match self.serving {
@@ -127,7 +127,7 @@ impl Serving {
 }
 
 impl Session {
-    /// Answers a ResendRequest for these numbers. One that begins at our next message has nothing missing and
+    /// Answers a ResendRequest for this range. One that begins at our next message has nothing missing and
     /// gets no answer; one that begins beyond it is rejected.
     ///
     /// # Source
@@ -195,16 +195,16 @@ impl Session {
         Ok((begin, end))
     }
 
-    /// The number of the stored message that [`Session::replay`] wants next; `None` when no
+    /// The MsgSeqNum of the stored message that [`Session::replay`] wants next; `None` when no
     /// ResendRequest waits for its answer.
     #[must_use]
     pub fn replay_due(&self) -> Option<u64> {
         self.resend.due()
     }
 
-    /// The last number of the resend that runs; `None` when none does. New messages up to it must be
+    /// The last MsgSeqNum of the current resend; `None` without one. New messages up to it must be
     /// written before the resend, later ones behind it: the peer must never see a new message with
-    /// a number that was repeated.
+    /// a MsgSeqNum that was resent.
     #[must_use]
     pub fn replay_end(&self) -> Option<u64> {
         match self.resend.serving {
@@ -214,11 +214,11 @@ impl Session {
     }
 
     /// Sends one stored message again, the one that [`Session::replay_due`] asks for, as it was sent
-    /// first. `None` for a number of which nothing is stored. Administrative messages, numbers
+    /// first. `None` for a MsgSeqNum of which nothing is stored. Admin messages, MsgSeqNums
     /// without a message and order messages that are too old become gap fills, neighbours merged
     /// into one.
     ///
-    /// When the outbox has no room the same number stays due; call again after it was emptied.
+    /// When the outbox has no room the same MsgSeqNum stays due; call again after it was emptied.
     ///
     /// Answers whether this was the last one of its ResendRequest.
     pub fn replay(&mut self, now: Now, stored: Option<&[u8]>, outbox: &mut Outbox) -> bool {

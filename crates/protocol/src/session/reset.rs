@@ -1,15 +1,15 @@
-//! Sequence numbers that restart from 1, and a peer that has to agree.
+//! Sequence number resets that the peer has to confirm.
 //!
 //! ```text
 //!                 we ask: Session::reset, ResetOnLogon
 //!   Agreed ---------------------------------------------> Open, whatever ends: the connection, the process
 //!      ^                                                    |
 //!      |   the peer's Logon with ResetSeqNumFlag(141) = Y   |  until then each Logon of ours has 141=Y
-//!      +---- or its message number 1 after our Logon -------+
+//!      +------ or its MsgSeqNum 1 after our Logon ----------+
 //! ```
 //!
-//! While it is open nobody knows which sequence numbers the peer has. Inside the session that was logged
-//! on when we asked, its messages with the old ones are taken. On a later connection they are not: their
+//! While it is open it is unknown which sequence numbers the peer has. Inside the session that was logged
+//! on when we asked, its messages with the old ones are accepted. On a later connection they are not: their
 //! order is unknown, and what they resend has been delivered.
 
 use super::Session;
@@ -35,7 +35,7 @@ impl Session {
         }
     }
 
-    /// Starts both sequence numbers again from 1. While logged on, a Logon with ResetSeqNumFlag(141) asks
+    /// Resets both sequence numbers to 1. While logged on, a Logon with ResetSeqNumFlag(141) asks
     /// the peer to do the same, and so does each next Logon of ours, in either role, until the peer has
     /// confirmed it. Without a connection only our side restarts. Does nothing when
     /// [`Session::can_reset`] says no.
@@ -77,9 +77,9 @@ impl Session {
         }
     }
 
-    /// An acceptor takes a Logon that knows nothing of our reset, whatever its MsgSeqNum, and asks in its
-    /// answer. Public engines restart then as an initiator, and log on once more with number 1; one that
-    /// does not has a TestRequest to answer with number 1.
+    /// An acceptor accepts a Logon that knows nothing of our reset, whatever its MsgSeqNum, and asks in its
+    /// answer. Public engines then reset as an initiator, and log on once more with MsgSeqNum 1; one that
+    /// does not has a TestRequest to answer with MsgSeqNum 1.
     pub(super) fn ask_in_answer(&mut self, now: Now, terms: &Terms, outbox: &mut Outbox) {
         let heart_bt_int_seconds = self.heart_bt_int(terms);
         self.write_logon(heart_bt_int_seconds, true, 1, terms.appl_ver_id, outbox);
@@ -89,7 +89,7 @@ impl Session {
         self.await_confirmation(now);
     }
 
-    /// A message while our reset is open: the peer may confirm it by a Logon, or just by number 1 (QuickFIX/Go
+    /// A message while our reset is open: the peer may confirm it by a Logon, or just by MsgSeqNum 1 (QuickFIX/Go
     /// as an initiator writes no second Logon). `None`: the message is looked at as usual.
     #[cold]
     pub(super) fn receive_unconfirmed(
@@ -115,7 +115,7 @@ impl Session {
         (is_old && !looked_at).then_some(Verdict::Handled)
     }
 
-    /// The peer has restarted: its next message is number 1.
+    /// The peer has reset: its next message has MsgSeqNum 1.
     fn confirm_reset(&mut self) {
         self.reset_open = false;
         self.next_in = 1;

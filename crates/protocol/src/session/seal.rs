@@ -1,4 +1,4 @@
-//! A message gets its MsgSeqNum, header and trailer.
+//! Assigns MsgSeqNum, header and trailer to a message.
 
 use super::Session;
 use super::phase::Phase;
@@ -6,7 +6,7 @@ use crate::outbox::{AdminOut, Number, Outbox};
 use crate::{Now, tag};
 
 impl Session {
-    /// Gives a message its number, header and trailer. Called for every new entry of this session,
+    /// Gives a message its MsgSeqNum, header and trailer. Called for every new entry of this session,
     /// in order, right after the call that wrote it.
     pub fn seal(&mut self, now: Now, outbox: &mut Outbox, index: usize) {
         let number = self.number(now, outbox, index);

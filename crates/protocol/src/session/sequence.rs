@@ -1,8 +1,8 @@
-//! The numbers of what arrives: in order, above a gap, or already seen.
+//! Inbound sequence numbers: in sequence, above a gap, or already received.
 
 use crate::{Mono, Nanos};
 
-/// The largest MsgSeqNum(34) and NewSeqNo(36) that we take: there is room to count on from it.
+/// The largest MsgSeqNum(34) and NewSeqNo(36) that we accept: there is room to count on from it.
 pub const MAX_SEQ_NUM: u64 = 999_999_999_999_999_999;
 
 /// Reads a sequence number: digits only, leading zeros allowed, at most [`MAX_SEQ_NUM`].
@@ -21,7 +21,7 @@ pub fn parse(text: &[u8]) -> Option<u64> {
     (value <= MAX_SEQ_NUM).then_some(value)
 }
 
-/// Where a number stands against the one we expect.
+/// An inbound MsgSeqNum compared with the expected one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Place {
     /// The next one.
@@ -58,17 +58,17 @@ pub struct Request {
 pub struct Manner {
     /// Messages that one ResendRequest asks for; `None`: all that are missing.
     pub chunk: Option<u64>,
-    /// EndSeqNo(16) is the last missing number, not "and all after it".
+    /// EndSeqNo(16) is the last missing MsgSeqNum, not "and all after it".
     pub closed: bool,
-    /// Every number above the gap asks again.
+    /// Every MsgSeqNum above the gap asks again.
     pub redundant: bool,
-    /// How long a gap may stand still until it is asked for again; doubled each time.
+    /// How long a gap may make no progress until it is asked for again; doubled each time.
     pub patience: Nanos,
-    /// How often we ask from the same number on.
+    /// How often we ask from the same MsgSeqNum on.
     pub attempts: u32,
 }
 
-/// What a number above the expected one makes us do.
+/// The action after a MsgSeqNum above the expected one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Next {
     /// It has been asked for, or will be.
@@ -79,15 +79,16 @@ pub enum Next {
     GiveUp,
 }
 
-/// What is missing from the peer; meaningful only while logged on.
+/// The gap in the peer's messages; meaningful only while logged on.
 ///
 /// ```text
-///             a number too high                  the last missing one arrives
+///             a MsgSeqNum too high               the last missing one arrives
 ///   Steady ----------------------> Gap(Asked) ---------------------------------> Steady
 ///     |      send ResendRequest    |  ^  ^ \ a chunk is complete: send the next ResendRequest
 ///     |  the peer rejects it       v  |  |
 ///     |                 Gap(Refused) -'  | our resend is written: send ResendRequest
-///     |        a number too high: again  |
+///     |        a MsgSeqNum too high: again
+///     |                                  |
 ///     '--------------------------> Gap(Owed)
 ///       a ResendRequest too high
 /// ```
@@ -99,15 +100,15 @@ pub enum Inbound {
     Gap(Gap),
 }
 
-/// The missing messages: from the expected number up to `last`.
+/// The missing messages: from the expected MsgSeqNum up to `last`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Gap {
-    /// The highest number that was missing when we noticed.
+    /// The highest MsgSeqNum that was missing when we noticed.
     last: u64,
-    /// How often we have asked from the same number on.
+    /// How often we have asked from the same MsgSeqNum on.
     attempts: u32,
-    /// The expected number at the last look at it, and when that number was first seen there; 0 when
-    /// nobody has looked since we asked.
+    /// The expected MsgSeqNum at the last look at it, and when it was first seen there; 0 when
+    /// there was no look since we asked.
     stands_at: (u64, Mono),
     state: Asked,
 }
@@ -125,8 +126,8 @@ enum Asked {
 }
 
 impl Inbound {
-    /// A message numbered `number` arrived at `now` although `expected` is missing. Asks once per gap,
-    /// and again when the gap has stood still for the patience, doubled with each time.
+    /// A message with MsgSeqNum `number` arrived at `now` although `expected` is missing. Asks once per gap,
+    /// and again when the gap has made no progress for the patience, doubled with each time.
     #[must_use]
     pub fn too_high(self, now: Mono, number: u64, expected: u64, manner: Manner) -> (Self, Next) {
         let Self::Gap(gap) = self else {
@@ -159,7 +160,7 @@ impl Inbound {
         }
     }
 
-    /// A ResendRequest numbered `number` arrived although something before it is missing: the peer's
+    /// A ResendRequest with MsgSeqNum `number` arrived although something before it is missing: the peer's
     /// wish is served first, and ours written by [`Inbound::resent`].
     #[must_use]
     pub fn too_high_request(self, number: u64) -> Self {
@@ -197,7 +198,7 @@ impl Inbound {
         }
     }
 
-    /// The peer has learnt from our Logon what is missing below `number`.
+    /// The peer has learnt from our Logon which messages are missing below `number`.
     #[must_use]
     pub fn asked_by_logon(number: u64) -> Self {
         Self::Gap(Gap {
@@ -208,7 +209,7 @@ impl Inbound {
         })
     }
 
-    /// `expected` is the next number now. A chunk that is complete asks for the next one.
+    /// `expected` is the next MsgSeqNum now. A chunk that is complete asks for the next one.
     #[must_use]
     pub fn advanced(self, expected: u64, manner: Manner) -> (Self, Next) {
         match self {
@@ -223,7 +224,7 @@ impl Inbound {
         }
     }
 
-    /// The highest number that is missing.
+    /// The highest MsgSeqNum that is missing.
     #[must_use]
     pub fn last_missing(self) -> Option<u64> {
         match self {
@@ -232,7 +233,7 @@ impl Inbound {
         }
     }
 
-    /// Our ResendRequest got its number.
+    /// Our ResendRequest got its MsgSeqNum.
     #[must_use]
     pub fn sealed(self, request: u64) -> Self {
         match self {
@@ -276,7 +277,7 @@ impl Inbound {
 }
 
 impl Gap {
-    /// How long it may stand still after this many attempts.
+    /// How long it may make no progress after this many attempts.
     fn pause(self, patience: Nanos) -> Nanos {
         let doublings = self.attempts.saturating_sub(1).min(16);
         Nanos(patience.0.saturating_mul(1 << doublings))

@@ -1,4 +1,4 @@
-//! Which admin messages of the peer the application is shown.
+//! Selects the admin messages of the peer that the application receives.
 
 use super::verdict::{Fate, Reason, Verdict};
 use super::{Session, is_admin};
@@ -7,7 +7,7 @@ use crate::Message;
 impl Session {
     /// Whether this message, which was received last and gave this verdict, is an admin message that the
     /// session has acted on: the application is shown it, once. Not one that was rejected, that waits above a
-    /// gap or was received before, and nothing of somebody who is not the session's peer.
+    /// gap or was received before, and nothing from anybody but the session's peer.
     #[must_use]
     pub fn shows(&self, message: &Message<'_>, verdict: Verdict) -> bool {
         let msg_type = message.msg_type();
@@ -32,7 +32,7 @@ impl Session {
         }
     }
 
-    /// Whether messages of this type with old sequence numbers come to nothing, since the peer has not
+    /// Whether messages of this type with old sequence numbers are ignored, since the peer has not
     /// confirmed our reset.
     fn overlooks(&self, msg_type: &[u8]) -> bool {
         self.reset_open && self.next_in() == 1 && !matches!(msg_type, b"5" | b"A")

@@ -1,8 +1,8 @@
-//! What the engine has to do after a call of the session.
+//! Verdicts: what the engine has to do after a call of the session.
 
 use core::fmt;
 
-/// What has happened, and what the engine has to do after it has sealed and sent what the session wrote.
+/// Result of a call, and what the engine has to do after it has sealed and sent what the session wrote.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
 pub enum Verdict {
@@ -15,11 +15,11 @@ pub enum Verdict {
     RejectSent,
     /// Give the message to the application.
     Deliver,
-    /// Show the message to the application as one that it has had before: it is marked as a repetition
-    /// (PossDupFlag), its number was counted long ago. Only with
+    /// Show the message to the application as a possible duplicate: it is marked so
+    /// (PossDupFlag), its MsgSeqNum was counted long ago. Only with
     /// [`Config::deliver_poss_dups`](super::Config::deliver_poss_dups).
     Duplicate,
-    /// The peer rejects, in sequence, a message of ours: tell the application.
+    /// The peer rejects, in sequence, a message of ours: notify the application.
     Rejected,
     /// Feed stored messages to [`Session::replay`](crate::Session::replay), as
     /// [`Session::replay_due`](crate::Session::replay_due) asks for them.
@@ -29,12 +29,12 @@ pub enum Verdict {
         /// Before the Logout the message was answered with a Reject.
         reject_sent: bool,
     },
-    /// Write out what is in the outbox, then close the connection and drop what it still holds
-    /// unread. [`Session::disconnected`](crate::Session::disconnected) comes next.
+    /// Write the contents of the outbox, then close the connection and drop its
+    /// unread bytes. [`Session::disconnected`](crate::Session::disconnected) comes next.
     Disconnect(Reason),
 }
 
-/// How a message that arrived stands in the log, beside what it caused.
+/// How the log shows a message that arrived, beside its effects.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Fate {
     /// The session acted on it.
@@ -68,7 +68,7 @@ pub enum Reason {
         /// How far it is ahead of our clock, nanoseconds; less than 0: behind it.
         ahead: i64,
     },
-    /// SendingTime of the Logon is missing, or is no time.
+    /// SendingTime of the Logon is missing, or not a valid time.
     LogonWithoutSendingTime,
     /// Username or Password are wrong.
     Credentials,
@@ -84,9 +84,9 @@ pub enum Reason {
     LoggedOut,
     /// The peer did not answer our Logout in time.
     LogoutTimeout,
-    /// The peer was silent although it was asked to speak.
+    /// The peer did not respond to our TestRequest.
     PeerSilent,
-    /// The peer broke the rules while our reset was not answered; a Logout was written.
+    /// The peer violated the protocol while our reset was not confirmed; a Logout was written.
     PeerAtFault,
     /// A message came while no connection was open for this session.
     NotConnected,
@@ -105,22 +105,24 @@ impl fmt::Display for Reason {
             );
         }
         f.write_str(match self {
-            Self::LogonTimeout => "no complete Logon in time",
+            Self::LogonTimeout => "no complete Logon within LogonTimeout",
             Self::NotALogon => "the first message was not a Logon",
             Self::GarbledLogon => "the first message was garbled",
-            Self::NotThisSession => "not this session: BeginString, CompIDs or MsgSeqNum",
+            Self::NotThisSession => {
+                "Logon does not match this session (BeginString, CompIDs or MsgSeqNum)"
+            }
             Self::LogonSendingTime { .. } => "SendingTime of the Logon is too far from our clock",
-            Self::LogonWithoutSendingTime => "SendingTime of the Logon is missing or is no time",
+            Self::LogonWithoutSendingTime => "SendingTime of the Logon is missing or invalid",
             Self::Credentials => "wrong Username or Password",
-            Self::NoDefaultApplVerId => "the Logon has no DefaultApplVerID",
+            Self::NoDefaultApplVerId => "the Logon has no DefaultApplVerID(1137)",
             Self::LogonRefused => "Logon refused",
             Self::RefusedByApplication => "Logon refused by the application",
             Self::RefusedByPeer => "Logon refused by the peer",
             Self::LoggedOut => "both sides have logged out",
-            Self::LogoutTimeout => "the peer did not answer our Logout in time",
-            Self::PeerSilent => "the peer did not answer our TestRequest in time",
-            Self::PeerAtFault => "the peer broke the rules of the session",
-            Self::NotConnected => "message for a session without connection",
+            Self::LogoutTimeout => "no Logout from the peer within LogoutTimeout",
+            Self::PeerSilent => "no response from the peer to our TestRequest",
+            Self::PeerAtFault => "the peer violated the FIX session protocol",
+            Self::NotConnected => "message for a session that is not connected",
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Reading timestamps one after the other: nearly all are of the minute of the one before.
+//! Parses timestamps in a row: nearly all are in the minute of the previous one.
 
 use super::{TimeError, Timestamp, digits, fraction, split_timestamp};
 

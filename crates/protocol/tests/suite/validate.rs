@@ -391,7 +391,7 @@ fn a_group_has_only_so_many_entries() {
         group_counts: false,
         ..Rules::default()
     };
-    // What NumInGroup says does not matter.
+    // The value of NumInGroup does not matter.
     assert!(judge(&fix44, &small, &group(2, 3)).is_ok());
     assert!(judge(&fix44, &small, &group(3, 2)).is_err());
     let nested = |count: usize| {

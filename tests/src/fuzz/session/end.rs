@@ -1,4 +1,4 @@
-//! A session with what an engine keeps for it, and what it promised so far.
+//! A session with what an engine stores for it, and its guarantees so far.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -55,7 +55,7 @@ struct Request {
     at: Mono,
 }
 
-/// What may not change without reason.
+/// State that may not change without reason.
 type Numbers = (u64, u64, u64);
 
 impl End {
@@ -168,7 +168,7 @@ impl End {
         self.follow(verdict)
     }
 
-    /// The application does not take the last message.
+    /// The application rejects the last message.
     pub fn refuse(&mut self, how: u8) -> Result<(), String> {
         let Some(bytes) = self
             .delivered
@@ -348,7 +348,7 @@ impl End {
         )
     }
 
-    /// What an engine does after a call.
+    /// The engine's work after a call.
     fn follow(&mut self, verdict: Verdict) -> Result<(), String> {
         let written = self.outbox.unsealed().len();
         hold!(written <= MOST_AT_ONCE, "{written} messages from one call");
@@ -401,7 +401,7 @@ impl End {
         Ok(())
     }
 
-    /// What we write is a message that any peer takes.
+    /// A message that we write is one that any peer accepts.
     fn check_sent(&mut self, bytes: &[u8], number: Number, expected: u64) -> Result<(), String> {
         let len = bytes.len();
         let whole = frame::next(bytes, len) == Frame::Whole { skip: 0, len };
@@ -419,7 +419,7 @@ impl End {
             &Rules::default(),
             &mut Scratch::default(),
         );
-        // A tag that is no number is repeated as it came; the application's messages are its own.
+        // A tag that is not a number is echoed as it came; the application's messages are its own.
         let ours = match valid.err().and_then(|fault| fault.tag) {
             Some(141) => !(self.flags_resets && self.begin_string == BeginString::Fix40),
             Some(371) => message.msg_type() != b"3",

@@ -7,7 +7,7 @@ use fixwire_protocol::time::{Precision, Stamp};
 use super::end::{End, OWN, PEER};
 use crate::fuzz::input::{self, Input};
 
-/// Body of the types a peer sends; the header stands at `@`, else at
+/// Body of the types a peer sends; the header goes to `@`, else to
 /// the end; `{n}` is a number near our own, `{m}` one near its own.
 const BODIES: [&str; 16] = [
     "0|",
@@ -82,7 +82,7 @@ pub fn logon(end: &End, input: &mut Input<'_>) -> Vec<u8> {
     build(end, &body, number, spoil, input)
 }
 
-/// The header stands where the body has `@`.
+/// The header goes where the body has `@`.
 fn build(end: &End, body: &str, number: u64, spoil: u8, input: &mut Input<'_>) -> Vec<u8> {
     let precision = match end.begin_string < BeginString::Fix42 {
         true => Precision::Seconds,

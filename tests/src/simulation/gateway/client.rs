@@ -1,4 +1,4 @@
-//! A client of a gateway: what it has asked for, and what it was answered.
+//! A client of a gateway: its requests, and the responses it received.
 
 use std::collections::HashSet;
 
@@ -110,7 +110,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// What no gateway may send to this client.
+    /// Messages that no gateway may send to this client.
     pub(super) fn step(&mut self) -> Result<(), String> {
         let came = self.peer.inbox.replace(Vec::new()).unwrap_or_default();
         came.iter().try_for_each(|raw| self.take(raw))

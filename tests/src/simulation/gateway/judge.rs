@@ -1,4 +1,4 @@
-//! What must hold of the views of clients and venues when all is settled.
+//! Invariants of the views of clients and venues when all is settled.
 
 use super::Token;
 use super::client::Client;

@@ -26,7 +26,7 @@ const LATEST: Duration = Duration::from_millis(250);
 /// How long it may take until all is settled.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What happened.
+/// An event.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Deaths {
     /// Kills of the gateway.
@@ -152,7 +152,7 @@ impl Market {
         self.step()
     }
 
-    /// What clients and the owner do.
+    /// Actions of clients and the owner.
     fn act(&mut self, server: &Server) -> Result<(), String> {
         let at = self.random.below(2) as usize;
         if self.clients[at].peer.logged_on {

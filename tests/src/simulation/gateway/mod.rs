@@ -7,7 +7,7 @@
 //! * G2: each report and answer of a venue is at the client that asked, once;
 //! * G3: ids stand for the same requests on both sides, and for one on each;
 //! * G4: values are those that were sent, as one set of rules that held then makes them;
-//! * G5: nobody rejects anything that is right.
+//! * G5: no side rejects anything that is right.
 
 mod client;
 mod judge;
@@ -17,7 +17,7 @@ pub mod world;
 
 use std::fmt;
 
-/// What is traded at each venue.
+/// The instruments traded at each venue.
 const SYMBOLS: [&str; 2] = ["VOD", "SAP"];
 
 /// The rules of all gateways here; those of one number write it into each request.

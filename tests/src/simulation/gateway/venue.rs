@@ -1,4 +1,4 @@
-//! A venue behind a gateway: what reached it, and what it has answered.
+//! A venue behind a gateway: the requests it received, and its responses.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ pub(super) struct Venue {
     /// It speaks FIX 4.4; otherwise 4.2.
     is_new: bool,
     pub(super) arrived: HashMap<Token, Arrived>,
-    /// Which order an id stands for.
+    /// The order that an id refers to.
     ids: HashMap<Vec<u8>, (char, usize)>,
     /// Whether an order is open.
     open: HashMap<(char, usize), bool>,
@@ -52,7 +52,7 @@ impl Venue {
     ///
     /// # Errors
     ///
-    /// What no gateway may send to a venue.
+    /// Messages that no gateway may send to a venue.
     pub(super) fn step(&mut self, random: &mut Random) -> Result<(), String> {
         let came = self.peer.inbox.replace(Vec::new()).unwrap_or_default();
         came.iter().try_for_each(|raw| self.take(raw, random))

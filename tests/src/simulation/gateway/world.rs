@@ -256,7 +256,7 @@ impl World {
         }
     }
 
-    /// What clients and the owner of the gateway do.
+    /// Actions of clients and the owner of the gateway.
     fn act(&mut self) {
         let at = self.random.below(2) as usize;
         if self.requests > 0 && self.clients[at].peer.logged_on && self.chance(3) {
@@ -356,7 +356,7 @@ impl World {
         Ok(())
     }
 
-    /// Nothing goes wrong any more: all come to the same numbers, and nothing is held.
+    /// Nothing goes wrong any more: all reach the same sequence numbers, and nothing is held.
     fn agree(&mut self) -> Result<(), String> {
         self.disk.end_process();
         self.disk.set_room(None);

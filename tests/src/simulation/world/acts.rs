@@ -1,4 +1,4 @@
-//! What happens in a world: points of death, orders, commands, weather.
+//! Events of a world: points of death, orders, commands, weather.
 
 use fixwire::host::ConnId;
 use fixwire::protocol::{Nanos, SessionId};
@@ -15,7 +15,7 @@ impl World {
         }
     }
 
-    /// What the peers and the application do of their own will.
+    /// Actions that peers and the application take by themselves.
     pub(super) fn act(&mut self) {
         let at = self.any_peer();
         if self.orders > 0 && self.peers[at].logged_on && self.chance(2) {
@@ -52,7 +52,7 @@ impl World {
         }
     }
 
-    /// What an operator and other threads tell the engine.
+    /// Commands of an operator and of other threads to the engine.
     pub(super) fn command(&mut self) {
         let at = self.any_peer();
         let Some(handle) = self.handles.get_mut(self.tally.commands as usize % 2) else {
@@ -97,7 +97,7 @@ impl World {
         self.handles[0].reset(SessionId(at as u32)).is_ok()
     }
 
-    /// What the network and the clock do.
+    /// Actions of the network and the clock.
     pub(super) fn weather(&mut self) {
         let at = self.any_peer();
         let conn = self.peers[at].conn();

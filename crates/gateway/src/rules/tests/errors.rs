@@ -102,7 +102,7 @@ fn conditions_are_refused_where_they_are_wrong() {
         ("OrderQty > \"1e5\"", "3:19: OrderQty cannot be '1e5'"),
         (
             "OrderQty > 99999999999999999999",
-            "3:19: OrderQty cannot be '99999999999999999999' (more digits than a decimal holds)",
+            "3:19: OrderQty cannot be '99999999999999999999' (decimal has too many digits)",
         ),
         (
             "MDEntryPx = 5",

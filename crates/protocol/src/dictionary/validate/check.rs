@@ -1,4 +1,4 @@
-//! A field's rules in the form that the pass reads.
+//! Validation rules of a field, in the form that the pass reads.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -13,13 +13,13 @@ use crate::time::LastMinute;
 pub enum Part {
     /// The standard header.
     Header,
-    /// What the message type defines.
+    /// The fields that the message type defines.
     Body,
     /// The standard trailer.
     Trailer,
 }
 
-/// What validation needs to know of a field, in one place.
+/// Validation data of a field, in one place.
 #[derive(Clone, Debug)]
 pub(in crate::dictionary) struct Check {
     /// Which single characters are values, a bit each.
@@ -33,7 +33,7 @@ pub(in crate::dictionary) struct Check {
     pub of_transport: bool,
 }
 
-/// What one quick look tells.
+/// Result of one quick check.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Look {
     /// Any text will do.
@@ -180,7 +180,7 @@ fn word(text: &[u8]) -> Option<u64> {
     )
 }
 
-/// Where the number stands in the table, or the free place where it would. The table is never
+/// The place of the number in the table, or the free place for it. The table is never
 /// more than half full.
 #[inline]
 fn place(words: &[u64], word: u64) -> usize {

@@ -1,4 +1,4 @@
-//! Whether a message has what the conditions of its type require.
+//! Checks the conditionally required fields of a message.
 
 use alloc::string::String;
 

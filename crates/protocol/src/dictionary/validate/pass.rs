@@ -1,4 +1,4 @@
-//! The pass over a message's fields, and over the entries of its groups.
+//! The validation pass over a message's fields and the entries of its groups.
 
 use super::check::{Check, Part};
 use super::{Fault, RejectReason, Rules};
@@ -8,7 +8,7 @@ use crate::message::{Field, Message};
 use crate::tag;
 use crate::time::LastMinute;
 
-/// What the fields of one message are held against.
+/// The definitions that the fields of one message are validated against.
 pub(super) struct Pass<'a> {
     pub dictionary: &'a Dictionary,
     pub message: &'a Message<'a>,
@@ -104,7 +104,7 @@ impl Pass<'_> {
         self.unusual(at, part, open)
     }
 
-    /// A field that is unknown, has been there before, or stands in another part of the message than
+    /// A field that is unknown, has appeared before, or is in another part of the message than
     /// it should; its slot if the dictionary has it and the rules let it through.
     #[cold]
     fn unusual(
@@ -233,8 +233,8 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// What to report when the pass has stopped at `found`: a misplaced field of the header comes
-    /// before a missing field, and both before what is wrong with one field, wherever they stand.
+    /// The fault to report when the pass has stopped at `found`: a misplaced field of the header comes
+    /// before a missing field, and both before what is wrong with one field, at any place.
     #[cold]
     pub fn gravest(&self, found: Fault, open: &mut [u64]) -> Fault {
         if found.reason == RejectReason::TagOutOfRequiredOrder {
@@ -297,8 +297,8 @@ impl Pass<'_> {
 
     /// The entries of a group, from the field behind its count; says where the next field is.
     ///
-    /// What is wrong inside entries is held back, the first of it: a group whose count or order is
-    /// wrong is no group, and that is the fault then.
+    /// The first fault inside entries is held back: a group whose count or order is
+    /// wrong is not a group, and that is the fault then.
     ///
     /// Recursion is as deep as groups are nested in the dictionary, 8 at most.
     fn entries(
@@ -426,7 +426,7 @@ impl Pass<'_> {
         })
     }
 
-    /// Whether a field that is no member of the group is passed over: one that belongs nowhere and
+    /// Whether a field that is not a member of the group is passed over: one that belongs nowhere and
     /// that the rules let through does not end the entry.
     fn skips(&self, tag: Tag, found: u64, outer: Option<&Outer<'_>>) -> bool {
         found > 0 && self.tolerated(tag) && !self.belongs_outside(tag, outer) && !self.in_frame(tag)

@@ -285,7 +285,7 @@ fn piece() -> impl Strategy<Value = Piece> {
 }
 
 proptest! {
-    /// Whatever is changed, and whatever stands before and behind it, all messages leave as they were
+    /// Whatever is changed, and whatever comes before and behind it, all messages leave as they were
     /// written, in their order, and the changed ones as a list of fields would be changed.
     #[test]
     fn changes_do_what_they_would_to_a_list_of_fields(
