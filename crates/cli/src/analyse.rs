@@ -1,4 +1,4 @@
-//! `fixwire analyse`: what a stamps file says.
+//! `fixwire analyse`: reports from a stamps file.
 
 use std::fs::File;
 use std::io::{self, BufReader, Write};
@@ -20,16 +20,16 @@ pub const EXAMPLES: &str = "Examples:
 
 An OMS writes the file when its settings say so: [oms] stamps = \"stamps.txt\" (docs/reference/oms.md).";
 
-/// What to show.
+/// Subcommands of `fixwire analyse`.
 #[derive(Debug, Subcommand)]
 pub enum AnalyseCommand {
-    /// Latencies, in the form of the summaries published for f9omstw
+    /// Prints latencies, in the format of the summaries published for f9omstw
     Oms(Of),
-    /// Requests in each millisecond, by the time at which they were sent on
+    /// Prints the number of requests in each millisecond, by the time at which they were sent on
     Throughput(Of),
 }
 
-/// Of what.
+/// The stamps file to analyse.
 #[derive(Args, Debug)]
 pub struct Of {
     /// The stamps file

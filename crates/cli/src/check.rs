@@ -1,4 +1,4 @@
-//! `fixwire check`: what a settings file means.
+//! `fixwire check`: checks a settings file and prints its values.
 
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ use crate::reading::Reading;
 use crate::sim;
 use crate::writable;
 
-/// What to check.
+/// Arguments of `fixwire check`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   fixwire check broker.cfg
@@ -35,22 +35,22 @@ use crate::writable;
 
   fixwire check --changed broker.cfg               only what differs from the defaults
   fixwire check broker.toml                        the same settings in TOML
-  fixwire check --dialect quickfixj broker.cfg     as the file of QuickFIX/J that it is
-  fixwire check fixengine.properties               as a file of FIX Antenna
+  fixwire check --dialect quickfixj broker.cfg     read it as a file of QuickFIX/J
+  fixwire check fixengine.properties               read it as a file of FIX Antenna
 
-Each line of the table says where its value comes from: a line of the file, a line of its [DEFAULT]
+Each line of the table shows where its value comes from: a line of the file, a line of its [DEFAULT]
 section, the default of the engine that the file was written for, or the built-in default; and what that
-engine would have done otherwise. Dictionaries that the file names are read too, and so are rules and
-tables of a gateway. Lines in parentheses are what the schedule of the session comes to: when it next
-opens and closes, and when its numbers restart. The folders of the journal and the logs are tried, and
-nothing is left in them. The last line is the verdict: `ok: 1 session, 0 warnings`. When the file has errors it
-is `2 errors, 1 warning`, behind them, and the exit code is 1.")]
+engine would have done differently. Dictionaries, and rules and tables of a gateway, are read too. Lines in
+parentheses show the session schedule: when the session next opens and closes, and when its sequence numbers
+reset. The folders of the journal and the logs are tested for write access; no file is left in them. The last
+line is the result: `ok: 1 session, 0 warnings`, or, if the file has errors, `2 errors, 1 warning` after the
+errors, with exit code 1.")]
 pub struct CheckArgs {
     /// The settings file
     file: PathBuf,
     #[command(flatten)]
     reading: Reading,
-    /// Only values that are not fixwire's defaults
+    /// Print only values that differ from fixwire's defaults
     #[arg(long)]
     changed: bool,
     /// Print JSON, errors included
@@ -145,7 +145,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Tells what is wrong, and the verdict behind it.
+/// Prints the problems, then the result.
 fn failed(failure: &Failure, errors: usize, warnings: usize) -> Result<ExitCode, Failure> {
     let code = failure.tell();
     let mut verdict = counted(errors, "error");
@@ -205,7 +205,7 @@ fn table(
     Ok(())
 }
 
-/// What a section became: a session, a template or both.
+/// The kind of a section: a session, a template or both.
 fn made_of<'c>(
     config: &'c EngineConfig,
     section: &SessionSettings,
@@ -242,12 +242,12 @@ pub fn guess(settings: &Settings) -> Option<String> {
     defaults.dedup();
     let mut text = read_as(settings);
     if !defaults.is_empty() {
-        text += &format!(" Its defaults hold: {}.", defaults.join(", "));
+        text += &format!(" Its defaults apply: {}.", defaults.join(", "));
     }
     Some(text)
 }
 
-/// Whose file it is, and how that became known.
+/// The engine that the file was written for, and how it was determined.
 pub fn read_as(settings: &Settings) -> String {
     let dialect = settings.dialect;
     match settings.told {
@@ -257,8 +257,8 @@ pub fn read_as(settings: &Settings) -> String {
             "Read as fixwire's own file: it has keys that no other engine has.".to_owned()
         }
         Told::ByItsKeys => format!(
-            "Read as a file of {dialect}: several of its keys are that engine's alone. Say Dialect={} to \
-             make sure of it, or Dialect=fixwire.",
+            "Read as a file of {dialect}: several of its keys exist only in that engine. Set \
+             Dialect={} to confirm, or Dialect=fixwire.",
             dialect.name()
         ),
         Told::ByItsName if dialect == Dialect::Antenna => {
@@ -266,8 +266,9 @@ pub fn read_as(settings: &Settings) -> String {
         }
         Told::ByItsName => "Read as a TOML file, which is fixwire's own.".to_owned(),
         Told::Nowhere => {
-            "Read as fixwire's own file. If it was written for another engine, say which, since its \
-             defaults may differ: Dialect=quickfixj, for example, or --dialect. Dialect=fixwire settles it."
+            "Read as fixwire's own file. If it was written for another engine, set Dialect (for \
+             example Dialect=quickfixj) or --dialect, since defaults differ. Dialect=fixwire \
+             confirms it."
                 .to_owned()
         }
     }
@@ -308,7 +309,7 @@ fn gateway_rows(gateway: &Loaded, settings: &Settings) -> Vec<Row> {
     });
     let rules = row("rules".into(), rules.to_string(), String::new());
     let scripts = gateway::longest_script(gateway).map(|(operations, longest)| {
-        let value = format!("a script may hold the engine for {longest:.1?}");
+        let value = format!("a script may block the engine for {longest:.1?}");
         let origin = format!("{operations} operations, measured here");
         row("(scripts)".into(), value, origin)
     });
@@ -342,7 +343,7 @@ fn now() -> Timestamp {
     Timestamp(i64::try_from(nanos).unwrap_or(i64::MAX))
 }
 
-/// What the schedule of a session comes to, and when it next changes.
+/// The session schedule, and when it next opens, closes and resets.
 fn schedule_rows(session: &SessionConfig) -> Vec<Row> {
     let row = |name: &str, value: String, more: String| Row {
         key: format!("({name})"),
@@ -363,7 +364,7 @@ fn schedule_rows(session: &SessionConfig) -> Vec<Row> {
     for (name, at) in [
         ("closes", ahead.closes),
         ("opens", ahead.opens),
-        ("numbers restart", ahead.begins),
+        ("sequence reset", ahead.begins),
     ] {
         if let Some(at) = at {
             rows.push(row(name, schedule.local(at), utc(at)));
@@ -441,7 +442,7 @@ fn key(setting: &Setting) -> String {
     }
 }
 
-/// Where a value comes from; beside another engine's default stands ours.
+/// The origin of a value; for another engine's default also ours.
 fn origin(settings: &Settings, setting: &Setting) -> String {
     match (setting.origin, setting.key.default) {
         (Origin::Dialect(dialect), Some(ours)) => {

@@ -1,4 +1,4 @@
-//! `fixwire client`: orders by hand or from a script, on the session of a settings file.
+//! `fixwire client`: sends orders, interactively or from a script, on the session of a settings file.
 
 mod commands;
 mod reader;
@@ -25,7 +25,7 @@ use crate::teller::{start_line, tell_end, tell_some_events};
 use commands::Commands;
 use reader::Reader;
 
-/// What to send, and where.
+/// Arguments of `fixwire client`.
 #[derive(Args, Debug)]
 #[command(after_help = format!("Commands:\n{HELP}\n
 Examples:
@@ -33,13 +33,13 @@ Examples:
   fixwire client client.cfg -c 'new buy 100 VOD @ 12.50; wait all; stats'
   fixwire client client.cfg --script orders.txt --json | jq .
 
-In -c a ';' ends a command. A script, and -c, ends at its first error, with exit code 1; the exit code is 0 when
-all was sent and every 'wait' has had what it waited for. docs/reference/client.md has more."))]
+In -c a ';' ends a command. A script, and -c, stops at its first error, with exit code 1; the exit code is 0 if
+everything was sent and every 'wait' was satisfied. See docs/reference/client.md."))]
 pub struct ClientArgs {
-    /// Read the commands from this file, and end behind the last one
+    /// Read the commands from this file, and exit after the last one
     #[arg(long, value_name = "FILE", conflicts_with = "commands")]
     script: Option<PathBuf>,
-    /// Carry out these commands, and end
+    /// Run these commands, and exit
     #[arg(short = 'c', value_name = "COMMANDS")]
     commands: Option<String>,
     /// Print one JSON object for each report, order, count and change of the session
@@ -48,13 +48,13 @@ pub struct ClientArgs {
     /// Print no reports
     #[arg(short, long)]
     quiet: bool,
-    /// Seconds to wait for the logon, and in each 'wait' for answers
+    /// Timeout in seconds for the logon, and for the responses in each 'wait'
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     timeout: u32,
-    /// The session, by its name or SessionName, when the file has several
+    /// The session, by its identity or SessionName, if the file has several
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
-    /// Begin a new journal in a folder whose journal is gone; sequence numbers start again at 1
+    /// Start a new journal in a folder whose journal was removed; sequence numbers reset to 1
     #[arg(long)]
     new_journal: bool,
     #[command(flatten)]
@@ -85,8 +85,8 @@ pub fn run(args: &ClientArgs) -> Result<ExitCode, Failure> {
     choose_session(args, &settings, &mut config)?;
     guard_journal(&config)?;
     if config.durability == Durability::Memory {
-        let text = "no journal (Durability=memory): the next start does not know these orders, and uses their \
-                    ClOrdIDs again";
+        let text = "no journal (Durability=memory): after a restart these orders are unknown, and \
+                    their ClOrdIDs are used again";
         tell("warning", text);
     }
     let (finished, results) = channel();
@@ -136,7 +136,7 @@ fn choose_session(
     let fail = |why: String| Failure::Text(format!("{}: {why}", args.file.display()));
     if !settings.gateway.is_empty() {
         return Err(fail(
-            "the file has rules of a gateway: give the client a file of its own".to_owned(),
+            "the file has gateway rules: use a separate settings file for the client".to_owned(),
         ));
     }
     let called =
@@ -154,7 +154,10 @@ fn choose_session(
     config.templates.clear();
     let [session] = &config.sessions[..] else {
         let count = config.sessions.len();
-        let why = format!("{count} sessions, and the client uses one: name it with --session");
+        let why = format!(
+            "the file has {count} sessions, and the client uses one: select it with \
+                           --session"
+        );
         return Err(fail(why));
     };
     if !matches!(session.connection, Connection::Initiator { .. }) {

@@ -1,4 +1,4 @@
-//! `fixwire config`: settings files in another form.
+//! `fixwire config`: converts settings files.
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};
@@ -17,17 +17,17 @@ use crate::reading::Reading;
 
 /// Of the command as a whole.
 pub const EXAMPLES: &str = "Examples:
-  fixwire config convert broker.cfg broker.toml                 a file of any engine as fixwire's own
+  fixwire config convert broker.cfg broker.toml                 convert a file of any engine
   fixwire config convert --dialect quickfixj broker.cfg -       look at it first, without its secrets";
 
-/// What to do with a settings file.
+/// Subcommands of `fixwire config`.
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
     /// Writes the settings of any file as a TOML file of fixwire's own
     Convert(ConvertArgs),
 }
 
-/// What to convert.
+/// Arguments of `fixwire config convert`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   fixwire config convert broker.cfg broker.toml
@@ -35,13 +35,12 @@ pub enum ConfigCommand {
   fixwire config convert fixengine.properties broker.toml
   fixwire config convert broker.cfg -            look at it first; secrets are shown as ******
 
-Each session of the new file has the values that it has now: defaults of the engine that the file was
-written for, where fixwire has others, are written out. The new file is read again before it is kept, and
-compared. Variables stay variables, as ${env:NAME} and ${file:PATH}. Comments of the file are not kept, and
-keys without effect are left out; `fixwire check` and this command name them.
+Each session keeps its values: where the defaults of the engine that the file was written for differ from
+fixwire's, they are written out. The new file is read back and compared before it is kept. Variables stay
+variables, as ${env:NAME} and ${file:PATH}. Comments and keys without effect are dropped; `fixwire check` and
+this command list those keys.
 
-OUT.toml holds the secrets that stand in FILE: only its owner can read it. A file that is there is not
-overwritten.")]
+OUT.toml contains the secrets of FILE: only its owner can read it. An existing file is not overwritten.")]
 pub struct ConvertArgs {
     /// The settings file
     file: PathBuf,
@@ -69,7 +68,7 @@ pub fn run(command: &ConfigCommand) -> Result<ExitCode, Failure> {
         io::stdout().lock().write_all(text.as_bytes())?;
         tell(
             "note",
-            "secrets are shown as ******: this is to look at, and no file to run",
+            "secrets are shown as ******: this output is for review and cannot be run",
         );
         return Ok(ExitCode::SUCCESS);
     }
@@ -87,7 +86,7 @@ fn check_name(out: &Path) -> Result<(), Failure> {
     }
     let out = out.display();
     Err(Failure::Text(format!(
-        "{out}: the name of the new file has to end in .toml, which is how fixwire knows its form"
+        "{out}: the name of the new file must end in .toml"
     )))
 }
 
@@ -108,7 +107,7 @@ fn write(out: &Path, text: &str) -> io::Result<()> {
 fn why(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::AlreadyExists => {
-            "it is there already, and is not overwritten: name another file".into()
+            "file already exists and is not overwritten: choose another name".into()
         }
         _ => format!("cannot be written: {error}"),
     }

@@ -1,4 +1,4 @@
-//! A message with the names of a dictionary, a field a line, the entries of groups indented.
+//! Prints a message with the names of a dictionary, a field a line, group entries indented.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ const VALUES: usize = 36;
 
 /// Writes messages by a dictionary.
 pub struct Decoded<'d> {
-    /// What they are made of.
+    /// The dictionary of the messages.
     pub dictionary: &'d Dictionary,
     /// Fields whose values are stars, beside the secrets that are never shown.
     pub masked: &'d [Tag],
@@ -34,7 +34,7 @@ impl Decoded<'_> {
     ///
     /// # Errors
     ///
-    /// What the output says.
+    /// The error of the output.
     pub fn write(&self, message: &Message<'_>, out: &mut impl Write) -> io::Result<()> {
         let definition = self.dictionary.message(message.msg_type());
         let header = self.dictionary.header();

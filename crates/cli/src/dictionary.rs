@@ -1,4 +1,4 @@
-//! `fixwire dictionary`: what a dictionary says, how two differ, messages by its names.
+//! `fixwire dictionary`: shows, compares and converts dictionaries; converts messages to JSON and back.
 
 use std::io::{self, BufRead, BufWriter, Write};
 use std::process::ExitCode;
@@ -14,23 +14,23 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::readable::Escaped;
 
-/// What to do with a dictionary.
+/// Subcommands of `fixwire dictionary`.
 #[derive(Debug, Subcommand)]
 pub enum DictionaryCommand {
     /// Prints the messages of a dictionary, or one message or field of it
     Show(ShowArgs),
-    /// Prints what makes the second dictionary of the first, as a delta
+    /// Prints the differences from the first dictionary to the second, as a delta
     Diff(DiffArgs),
     /// Writes a dictionary as XML
     Convert(ConvertArgs),
-    /// Turns messages into JSON with the dictionary's names, and back
+    /// Converts messages to JSON with the dictionary's names, and back
     Json(JsonArgs),
 }
 
 const NAME: &str =
     "A version (FIX.4.4), a QuickFIX or Orchestra file, or either with ' + DELTA' behind it";
 
-/// What to show.
+/// Arguments of `fixwire dictionary show`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   fixwire dictionary show FIX.4.4
@@ -48,15 +48,15 @@ pub struct ShowArgs {
     json: bool,
 }
 
-/// What to compare.
+/// Arguments of `fixwire dictionary diff`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   fixwire dictionary diff FIX.4.2 FIX.4.4
   fixwire dictionary diff FIX.4.4 venue.xml > venue.delta
   fixwire dictionary show 'FIX.4.4 + venue.delta' D
 
-The lines are a delta: DataDictionary=built-in + venue.delta takes it. The exit code is 0 when both say the
-same and 1 when they do not.")]
+The output is a delta: use it with DataDictionary=built-in + venue.delta. The exit code is 0 if both
+dictionaries are equal and 1 if they differ.")]
 pub struct DiffArgs {
     #[arg(value_name = "A", help = NAME)]
     before: String,
@@ -67,7 +67,7 @@ pub struct DiffArgs {
     json: bool,
 }
 
-/// What to write.
+/// Arguments of `fixwire dictionary convert`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   fixwire dictionary convert OrchestraFIXLatest.xml --to quickfix > FIXLatest.xml
@@ -88,16 +88,15 @@ enum Form {
     Orchestra,
 }
 
-/// What to translate.
+/// Arguments of `fixwire dictionary json`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   fixwire dictionary json FIX.4.4 < messages.txt
   echo '8=FIX.4.4|9=5|35=0|10=163|' | fixwire dictionary json FIX.4.4
   fixwire dictionary json FIX.4.4 < messages.json
 
-One message a line, from the standard input: fields with | or SOH between them become JSON; a line that
-begins with { becomes fields with | between them, its lengths, counts and checksum made anew. Nothing is
-masked.")]
+Reads one message a line from the standard input. Fields separated by | or SOH become JSON; a line that starts
+with { becomes fields separated by |, with its lengths, counts and checksum recalculated. Nothing is masked.")]
 pub struct JsonArgs {
     #[arg(value_name = "NAME|FILE", help = NAME)]
     dictionary: String,

@@ -1,4 +1,4 @@
-//! What went wrong, told to the operator on the standard error stream.
+//! [`Failure`]: errors of commands, printed on standard error.
 
 use std::fmt;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -47,8 +47,8 @@ impl Failure {
     /// The system gives no thread.
     pub fn thread(error: io::Error) -> Self {
         Self::Text(format!(
-            "cannot start a thread: {error}; the system allows no more or has no memory for it: raise the \
-             limit (ulimit -u or -v, TasksMax, LimitNPROC, LimitAS)"
+            "cannot start a thread: {error}; the process has reached a limit of threads or \
+             memory: raise it (ulimit -u or -v, TasksMax, LimitNPROC, LimitAS)"
         ))
     }
 

@@ -19,21 +19,21 @@ use crate::failure::Failure;
 
 /// Of the command as a whole.
 pub const EXAMPLES: &str = "Examples:
-  fixwire gateway try gateway.toml messages.log      what would its rules do with these messages?
-  fixwire gateway try gateway.toml store             the same with what a journal has
-  fixwire gateway reload gateway.toml                give the running gateway the rules of its file
-  fixwire gateway conversion FIX.4.2 FIX.4.4         how are messages converted?
+  fixwire gateway try gateway.toml messages.log      test its rules with these messages
+  fixwire gateway try gateway.toml store             test its rules with the messages of a journal
+  fixwire gateway reload gateway.toml                reload the rules of the running gateway
+  fixwire gateway conversion FIX.4.2 FIX.4.4         print the built-in conversion table
 
 `fixwire run gateway.toml` runs a gateway, `fixwire check gateway.toml` checks its file (docs/reference/gateway-cli.md).";
 
-/// What to do with a gateway.
+/// Subcommands of `fixwire gateway`.
 #[derive(Debug, Subcommand)]
 pub enum GatewayCommand {
-    /// Shows what the rules of a file do with the messages of logs, without any session
+    /// Shows what the rules of a file do with the messages of a log; opens no session
     Try(trial::TryArgs),
-    /// Gives a running gateway the rules and tables that its file has now
+    /// Reloads rules and tables of a running gateway from its file
     Reload(reload::ReloadArgs),
-    /// Prints the built-in table that converts messages of one version to another
+    /// Prints the built-in conversion table from one FIX version to another
     Conversion(conversion::ConversionArgs),
 }
 

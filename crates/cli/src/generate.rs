@@ -9,11 +9,11 @@ use fixwire_dictionary::generate;
 use crate::dictionary::load;
 use crate::failure::Failure;
 
-/// What to generate.
+/// Arguments of `fixwire generate`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "The output needs the crate `fixwire` and nothing else; with --crate fixwire_protocol, that one. It is not
-formatted: `| rustfmt` does that.
+    after_help = "The output depends only on the crate `fixwire`, or with --crate fixwire_protocol on that one. It is
+not formatted: use `| rustfmt`.
 
 Examples:
   fixwire generate --dictionary FIX.4.4 --messages D,8 > src/orders.rs

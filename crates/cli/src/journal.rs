@@ -21,30 +21,30 @@ use crate::store::{self, ExportArgs, ImportArgs};
 /// Of the command as a whole.
 pub const EXAMPLES: &str = "Examples:
   fixwire journal dump store                         print its messages, oldest first
-  fixwire journal verify store                       is every byte as it was written?
-  fixwire journal export --help                      move a session out, into a store of another engine
+  fixwire journal verify store                       verify every byte
+  fixwire journal export --help                      export a session to a store of another engine
 
-A journal is the folder that FileStorePath of the settings file names.";
+A journal is the folder that FileStorePath of the settings file sets.";
 
 /// How often it is looked whether something was written.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What to do with a journal.
+/// Subcommands of `fixwire journal`.
 #[derive(Debug, Subcommand)]
 pub enum JournalCommand {
     /// Prints the messages of a journal, oldest first
     Dump(DumpArgs),
     /// Checks every byte of a journal; names the first that is wrong
     Verify(VerifyArgs),
-    /// Makes a journal that does not open usable again; says what is lost
+    /// Repairs a journal that does not open; reports what is lost
     Salvage(SalvageArgs),
-    /// Moves a session in from a file store of QuickFIX, QuickFIX/J, QuickFIX/Go or QuickFIX/n
+    /// Imports a session from a file store of QuickFIX, QuickFIX/J, QuickFIX/Go or QuickFIX/n
     Import(ImportArgs),
-    /// Moves a session out, into a file store of one of them
+    /// Exports a session to a file store of one of these engines
     Export(ExportArgs),
 }
 
-/// What to print.
+/// Arguments of `fixwire journal dump`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   fixwire journal dump store
@@ -54,9 +54,9 @@ pub enum JournalCommand {
   fixwire journal dump store --decode --query 'MsgType = NewOrderSingle and OrderQty > 1000'
   fixwire journal dump store -f --query 'MsgType in (Reject, BusinessMessageReject)'
 
-A message may be marked: [queued] waits for a gap to be filled and is acted on at its line
-'dequeued'; [duplicate] had been received before; [ignored] came while the session was being
-ended; [rejected] was answered with a Reject; [resent] and [gap fill] answer a ResendRequest.
+Marks of messages: [queued] waits for a gap to be filled and is processed at its line 'dequeued';
+[duplicate] was received before; [ignored] arrived while the session was being closed; [rejected] was
+answered with a Reject; [resent] and [gap fill] answer a ResendRequest.
 Secrets (554, 925, 96, 1402, 1404) are masked.")]
 pub struct DumpArgs {
     /// The journal's folder: FileStorePath of the settings file
@@ -67,13 +67,13 @@ pub struct DumpArgs {
     /// Only this session
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
-    /// Only messages that went this way
+    /// Only messages in this direction
     #[arg(long, value_enum)]
     direction: Option<Way>,
-    /// Only from this UTC moment on: 20260821-13:30:00
+    /// Only from this UTC time: 20260821-13:30:00
     #[arg(long, value_name = "TIME", value_parser = moment)]
     from: Option<Timestamp>,
-    /// Only before this UTC moment
+    /// Only before this UTC time
     #[arg(long, value_name = "TIME", value_parser = moment)]
     until: Option<Timestamp>,
     /// Only from this MsgSeqNum on
@@ -85,7 +85,8 @@ pub struct DumpArgs {
     /// Only messages and notes with this field and value, as in 11=order-36; may be given several times
     #[arg(long, value_name = "TAG=VALUE", value_parser = field)]
     field: Vec<(u32, Vec<u8>)>,
-    /// Only messages of which this holds: a condition of gateway rules (docs/reference/gateway-rules.md#conditions)
+    /// Only messages that match this condition, as in gateway rules
+    /// (docs/reference/gateway-rules.md#conditions)
     #[arg(long, short, value_name = "CONDITION")]
     query: Option<String>,
     /// Print each message with the names of its fields, a field a line, groups indented
@@ -94,20 +95,20 @@ pub struct DumpArgs {
     /// The dictionary for --decode and --query, by name or file [default: the built-in one of each message]
     #[arg(long, value_name = "NAME|FILE")]
     dictionary: Option<String>,
-    /// Go on with what is written from now on, until interrupted
+    /// Follow the journal: print new messages as they are written, until interrupted
     #[arg(long, short)]
     follow: bool,
-    /// Star out the values of these fields too, as RedactFieldsInLogs does in logs
+    /// Mask the values of these fields too, as RedactFieldsInLogs does in logs
     #[arg(long, value_name = "TAGS", value_delimiter = ',')]
     mask: Vec<u32>,
 }
 
-/// What to check.
+/// Arguments of `fixwire journal verify`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   fixwire journal verify store && echo whole
 
-The exit code is 0 when every byte is as the journal wrote it, and 1 otherwise.")]
+The exit code is 0 if the journal is intact, and 1 otherwise.")]
 pub struct VerifyArgs {
     /// The journal's folder: FileStorePath of the settings file
     dir: PathBuf,
@@ -126,7 +127,7 @@ enum Way {
 
 fn moment(text: &str) -> Result<Timestamp, String> {
     Timestamp::parse(text.as_bytes())
-        .map_err(|error| format!("{error}; write a UTC moment such as 20260821-13:30:00.5"))
+        .map_err(|error| format!("{error}; write a UTC time such as 20260821-13:30:00.5"))
 }
 
 fn field(text: &str) -> Result<(u32, Vec<u8>), String> {
@@ -200,7 +201,7 @@ fn has_session(read: &Verified, session: Option<&str>) -> Result<(), Failure> {
     }
 }
 
-/// What of a dump is shown, and how.
+/// The filters and the format of a dump.
 struct Screen<'a> {
     args: &'a DumpArgs,
     shelf: Shelf,
@@ -321,7 +322,8 @@ fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
         tell(
             "error",
             &format!(
-                "checkpoint {bad}; a start takes the one before it, or all notes if none was retired"
+                "checkpoint {bad}; the next start uses the one before it, or all notes if none \
+                 was retired"
             ),
         );
     }

@@ -1,4 +1,4 @@
-//! The one binary: reads configuration and wires the rest.
+//! The `fixwire` binary: reads the configuration and wires the rest.
 #![forbid(unsafe_code)]
 
 mod analyse;
@@ -42,20 +42,20 @@ use failure::Failure;
     about = "FIX engine, gateway, OMS and latency laboratory",
     arg_required_else_help = true,
     after_help = "Examples:
-  fixwire bench echo                    how fast is it on this machine?
-  fixwire doctor                        is this machine fit for low latency?
-  fixwire check broker.cfg              what would run, and where does each value come from?
+  fixwire bench echo                    measure latency on this machine
+  fixwire doctor                        check this machine for low latency
+  fixwire check broker.cfg              show the sessions, and where each value comes from
   fixwire config convert broker.cfg broker.toml
-                                        the same settings as a file of our own
+                                        convert to fixwire's own form
   fixwire run broker.cfg                run the sessions of a file, print what arrives
   fixwire run --app echo broker.cfg     accept each order with an execution report
-  fixwire client client.cfg             send orders by hand, see their reports
-  fixwire sim sim.toml                  be an exchange that fills orders (examples/sim.toml)
-  fixwire status broker.cfg             how do its sessions stand?
+  fixwire client client.cfg             send orders, see their reports
+  fixwire sim sim.toml                  run a simulated exchange (examples/sim.toml)
+  fixwire status broker.cfg             show the state of its sessions
   fixwire gateway try gateway.toml messages.log
-                                        what would its rules do with these messages?
-  fixwire journal verify store          is the journal whole?
-  fixwire dictionary show FIX.4.4 D     what does an order look like?
+                                        test its rules with these messages
+  fixwire journal verify store          verify the journal
+  fixwire dictionary show FIX.4.4 D     show the fields of an order
 
 A settings file has the form that QuickFIX users know:
   [DEFAULT]
@@ -66,8 +66,8 @@ A settings file has the form that QuickFIX users know:
   SenderCompID=BROKER
   TargetCompID=CLIENT
 
-or, when its name ends in .toml, the form of docs/reference/settings.md#toml. Files of other engines are read as they
-are, those of FIX Antenna when their name ends in .properties."
+or, if its name ends in .toml, the form of docs/reference/settings.md#toml. Files of other engines are read as they
+are, those of FIX Antenna if their name ends in .properties."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -78,43 +78,44 @@ struct Cli {
 enum Command {
     /// Runs the sessions of a settings file with a built-in application
     Run(run::RunArgs),
-    /// Sends orders to an OMS, a venue or a gateway and shows their reports: by hand or from a script
+    /// Sends orders to an OMS, a venue or a gateway and shows their reports, interactively or from a
+    /// script
     Client(client::ClientArgs),
-    /// Runs a simulated exchange: members send orders over FIX, and orders that meet trade
+    /// Runs a simulated exchange: members send orders over FIX, and matching orders trade
     Sim(sim::SimArgs),
     /// Checks a settings file; prints each session's values and where they come from
     Check(check::CheckArgs),
-    /// Writes settings files in another form
+    /// Converts settings files
     #[command(subcommand, after_help = config::EXAMPLES)]
     Config(config::ConfigCommand),
-    /// Shows a running engine and its sessions, or what a stopped one has left in its journal
+    /// Shows the state of an engine and its sessions; of a stopped engine, from its journal
     Status(session::StatusArgs),
-    /// Asks and tells a running engine: logs sessions on and out, sets sequence numbers, disables, sends
+    /// Controls the sessions of a running engine: logon, logout, sequence numbers, disable, send
     #[command(subcommand, after_help = session::EXAMPLES)]
     Session(session::SessionCommand),
-    /// Shows what the rules of a gateway do; gives a running one other rules
+    /// Tries the rules of a gateway on messages; reloads the rules of a running gateway
     #[command(subcommand, after_help = gateway::EXAMPLES)]
     Gateway(gateway::GatewayCommand),
-    /// Asks a running OMS for orders, positions and limits; sets limits, kills and arms
+    /// Shows orders, positions and limits of a running OMS; sets limits, kills and arms
     #[command(subcommand, after_help = oms::EXAMPLES)]
     Oms(oms::OmsCommand),
-    /// Reads a journal; moves sessions in and out
+    /// Prints, verifies and repairs a journal; imports and exports sessions
     #[command(subcommand, after_help = journal::EXAMPLES)]
     Journal(journal::JournalCommand),
-    /// Shows dictionaries, compares and converts them
+    /// Shows, compares and converts dictionaries
     #[command(subcommand)]
     Dictionary(dictionary::DictionaryCommand),
     /// Writes Rust views and builders of a dictionary's messages
     Generate(generate::GenerateArgs),
     /// Prints the hash of a password, for PasswordHash and PasswordFile
     HashPassword,
-    /// Shows what the stamps of an OMS say: latencies of its requests, transactions in each millisecond
+    /// Analyses the timestamps of an OMS: latency of its requests, transactions a millisecond
     #[command(subcommand, after_help = analyse::EXAMPLES)]
     Analyse(analyse::AnalyseCommand),
     /// Measures latency
     #[command(subcommand)]
     Bench(Box<fixwire_lab::bench::Command>),
-    /// Checks this machine for low latency: what is wrong, how to mend it, and what that costs
+    /// Checks this machine for low latency: problems, their fixes and the cost of each
     Doctor(fixwire_lab::doctor::DoctorArgs),
 }
 

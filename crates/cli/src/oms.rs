@@ -1,4 +1,4 @@
-//! `fixwire oms`: a running OMS is asked, and told what to do.
+//! `fixwire oms`: queries and controls a running OMS.
 
 mod load;
 pub mod stamps;
@@ -33,51 +33,52 @@ pub const EXAMPLES: &str = "Examples:
 A scope is firm, session=NAME, account=NAME, symbol=NAME, or account=NAME symbol=NAME. `fixwire run oms.toml` runs
 an OMS (docs/reference/oms.md).";
 
-/// What to ask an OMS, or to tell it.
+/// Subcommands of `fixwire oms`.
 #[derive(Debug, Subcommand)]
 pub enum OmsCommand {
-    /// How it stands: day, open and unknown orders, whether it trades
+    /// Prints the state: trading day, open and unknown orders, whether it trades
     Status(Ask),
-    /// Orders in memory, at most the newest 1000 that fit
+    /// Lists orders in memory, at most the newest 1000 that fit
     Orders {
         #[command(flatten)]
         ask: Ask,
-        /// Only those of this account
+        /// Only orders of this account
         #[arg(long, value_name = "NAME")]
         account: Option<String>,
-        /// Only those that have not ended
+        /// Only open orders
         #[arg(long)]
         open: bool,
     },
-    /// One order, by its OrderID(37), and when its requests and reports passed if stamps are written
+    /// Shows one order by its OrderID(37), with the times of its requests and reports if stamps are
+    /// written
     Order {
         #[command(flatten)]
         ask: Ask,
         /// Its number
         number: u64,
     },
-    /// What has happened to an order, as the journal has it, whether the engine runs or not
+    /// Shows the history of an order from the journal, also when no engine runs
     History {
         #[command(flatten)]
         ask: Ask,
         /// Its number: OrderID(37)
         number: u64,
     },
-    /// Positions, and what open orders may still buy and sell
+    /// Shows positions, and the open quantity to buy and sell
     Positions(Ask),
-    /// Limits and kill switches
+    /// Shows limits and kill switches
     Limits(Ask),
-    /// Pools of order numbers: the next number, and how many are left
+    /// Shows the pools of order numbers: the next number, and how many are left
     Pools(Ask),
-    /// Sets limits of a scope: RC6=500; RC6=none takes one away
+    /// Sets limits of a scope: RC6=500; RC6=none removes a limit
     Limit(Tell),
-    /// Cancels every open order of a scope; new ones pass
+    /// Cancels every open order of a scope; new orders are accepted
     Cancel(Tell),
-    /// Says what the market of a symbol allows: symbol=VOD halted (open, auction, halted, closed)
+    /// Sets the market state of a symbol: symbol=VOD halted (open, auction, halted, closed)
     Market(Tell),
     /// Cancels every open order of a scope and rejects new ones
     Kill(Tell),
-    /// Lets only orders pass that make positions of a scope smaller
+    /// Accepts only orders that reduce the positions of a scope
     Reducing(Tell),
     /// Lets a scope trade again
     Arm(Tell),
@@ -85,7 +86,7 @@ pub enum OmsCommand {
     Roll(Tell),
 }
 
-/// Whom to ask.
+/// The OMS to query.
 #[derive(Args, Debug)]
 pub struct Ask {
     /// Print JSON
@@ -95,7 +96,7 @@ pub struct Ask {
     at: Engine,
 }
 
-/// What to tell whom.
+/// A command for the OMS, with its scope.
 #[derive(Args, Debug)]
 pub struct Tell {
     #[command(flatten)]
@@ -103,7 +104,7 @@ pub struct Tell {
     /// The scope; of a limit CONTROL=VALUE and until=HH:MM (UTC), of a market its state
     #[arg(required = true, value_name = "SCOPE")]
     words: Vec<String>,
-    /// The reason, which the journal keeps
+    /// The reason, recorded in the journal
     #[arg(long, value_name = "TEXT")]
     why: String,
 }
@@ -237,7 +238,7 @@ fn history(ask: &Ask, number: u64) -> Result<ExitCode, Failure> {
     };
     let read = journal::each_line(&store, &Filter::default(), each).map_err(failure)?;
     if let Some(damage) = read.bad.as_ref().filter(|_| !read.torn) {
-        let text = format!("what stands behind is not shown: {damage}");
+        let text = format!("later records are not shown: {damage}");
         failure::tell("warning", &text);
     }
     if read.segments == 0 {
@@ -246,7 +247,8 @@ fn history(ask: &Ask, number: u64) -> Result<ExitCode, Failure> {
     }
     if steps == 0 {
         return Err(Failure::Text(format!(
-            "no order {number} in the journal {}: it is unknown, or its segments were removed (JournalKeep)",
+            "no order {number} in the journal {}: unknown order, or its segments were removed \
+             (JournalKeep)",
             store.display()
         )));
     }

@@ -1,4 +1,4 @@
-//! `fixwire hash-password`: the hash of a password that a settings file may hold.
+//! `fixwire hash-password`: prints the hash of a password for a settings file.
 
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
@@ -12,7 +12,7 @@ pub fn run() -> Result<ExitCode, Failure> {
     if io::IsTerminal::is_terminal(&input) {
         tell(
             "note",
-            "type the password; it shows. Better: fixwire hash-password < FILE",
+            "type the password (it is echoed). Better: fixwire hash-password < FILE",
         );
     }
     let mut line = Vec::new();

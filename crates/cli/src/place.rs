@@ -1,4 +1,4 @@
-//! Where the running engine of a settings file, or of a store, is asked.
+//! Locates the control socket of the engine of a settings file or store.
 
 use std::fs;
 use std::os::unix::fs::FileTypeExt;
@@ -41,13 +41,13 @@ pub fn store_of(settings: &Settings) -> Option<PathBuf> {
     Some(path::absolute(store).unwrap_or_else(|_| store.into()))
 }
 
-/// Whom a command is about: a running engine, and what it leaves when it does not run.
+/// The target of a command: a running engine, or the journal of a stopped one.
 pub struct Target {
     /// Where the engine is asked.
     pub socket: Option<PathBuf>,
     /// The folder of its journal.
     pub store: Option<PathBuf>,
-    /// What the settings call each session, and its name.
+    /// The SessionName of each session, and its identity.
     called: Vec<(String, String)>,
 }
 

@@ -1,4 +1,4 @@
-//! Lines to a terminal or pipe from a thread that must not wait for it.
+//! [`Printer`]: writes lines to a terminal or pipe from a thread that must not block.
 
 use std::io::Write;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -40,7 +40,7 @@ impl Printer {
         let Some(lines) = &self.lines else { return };
         if self.left_out > 0 {
             let said = format!(
-                "... {} lines left out: the output is too slow",
+                "... {} lines dropped: the output is too slow",
                 self.left_out
             );
             if lines.try_send(said).is_ok() {
@@ -137,7 +137,7 @@ mod tests {
         printer.line("last".into());
         drop(printer);
         let written = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
-        assert!(written.contains("lines left out"));
+        assert!(written.contains("lines dropped"));
         assert!(written.ends_with("last\n"));
     }
 }

@@ -1,4 +1,4 @@
-//! Which messages a person wants to see: a condition of the gateway's rules (docs/reference/gateway-rules.md#conditions).
+//! Selects messages by a condition of gateway rules (docs/reference/gateway-rules.md#conditions).
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use fixwire_protocol::{Dictionary, Message, Mono, Now, Timestamp};
 use crate::dictionary::load;
 use crate::failure::Failure;
 
-/// What stands before the condition in the file of rules that is made of it.
+/// The text before the condition in the generated file of rules.
 const BEFORE: &str = "when = '''";
 
 /// The dictionaries of messages: one for each version, or one for all.
@@ -24,7 +24,7 @@ impl Shelf {
     ///
     /// # Errors
     ///
-    /// There is none of this name.
+    /// Unknown name.
     pub fn new(named: Option<&str>) -> Result<Self, Failure> {
         if let Some(name) = named {
             let versions = vec![("", Arc::new(load(name)?))];
@@ -86,11 +86,11 @@ impl Query {
     ///
     /// # Errors
     ///
-    /// What is wrong with it by every dictionary; by the newest one that can say it, if they disagree.
+    /// The error in the condition, by the newest dictionary if they disagree.
     pub fn new(text: &str, shelf: &Shelf) -> Result<Self, Failure> {
         // What the quotes of the file around it cannot hold.
         if text.contains("'''") || text.contains(|c: char| c.is_control()) {
-            let why = "--query: a condition has no control characters and no three ' in a row";
+            let why = "--query: a condition must not have control characters or three ' in a row";
             return Err(Failure::Text(why.to_owned()));
         }
         let mut errors = Vec::new();

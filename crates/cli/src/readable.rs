@@ -1,4 +1,4 @@
-//! What peers and files say, made fit for a terminal: nothing acts on it, no secret shows.
+//! Makes bytes of peers and files safe to print: control characters escaped, secrets masked.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! `fixwire run`: the sessions of a settings file with a built-in application.
+//! `fixwire run`: runs the sessions of a settings file with a built-in application.
 
 use std::fs;
 use std::io::{self, Write};
@@ -39,35 +39,36 @@ use crate::reading::Reading;
 use crate::signals::{Caught, Obey, Plain};
 use crate::teller::{start_line, tell_end, tell_events};
 
-/// What to run.
+/// Arguments of `fixwire run`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   fixwire run broker.cfg                        print what arrives
   fixwire run --app echo broker.cfg             accept each order with an execution report
-  fixwire run --app bench broker.cfg            answer each order with the bytes of the published benchmark
+  fixwire run --app bench broker.cfg            respond to each order as in the published benchmark
   fixwire run --app echo broker.cfg 2>events    keep logons, logouts and disconnects in a file
-  fixwire run gateway.toml                      carry out the rules of a file (docs/reference/gateway-cli.md)
-  fixwire run oms.toml                          be the OMS that a file describes (docs/reference/oms.md)
+  fixwire run gateway.toml                      run a gateway with the rules of a file (docs/reference/gateway-cli.md)
+  fixwire run oms.toml                          run an OMS (docs/reference/oms.md)
 
-When nobody has said which engine a file was written for (Dialect=, --dialect), a note at the start says whose
-defaults hold.
+If neither Dialect nor --dialect says which engine a file was written for, a note at startup says whose defaults
+apply.
 
---app echo answers each order (D) as New with the fields of the order itself, and fills none. It cancels (F) and
-replaces (G) orders that it has accepted since its start, and rejects others (9); OrderIDs and ExecIDs are never
-used again. An order that cannot be is answered as Rejected, with a Text.
+--app echo acknowledges each order (D) as New with the fields of the order, and fills none. It cancels (F) and
+replaces (G) orders that it has accepted since its start, and rejects other requests (9); OrderIDs and ExecIDs are
+never reused. An invalid order is rejected, with a Text.
 
 Signals:
-  SIGTERM, SIGINT (Ctrl-C)  log the sessions out, sync the journal, end; a second one ends at once
-  SIGHUP                    open the files of FileLogPath anew, and reload the rules of a gateway; when
-                            the terminal is gone, log out and end as on SIGTERM
+  SIGTERM, SIGINT (Ctrl-C)  log the sessions out, sync the journal, exit; a second one exits at once
+  SIGHUP                    reopen the files of FileLogPath, and reload the rules of a gateway; after
+                            the terminal was closed, log out and exit as on SIGTERM
   SIGUSR1                   print each session with its state and next sequence numbers, and the
                             counts of a gateway
 
-`fixwire status` and `fixwire session` ask a running engine, and tell it what to do.
-`fixwire check broker.cfg` says beforehand what would run. A gateway reads its rules and tables again on
-`fixwire gateway reload gateway.toml` too; while they have mistakes, the old ones stay.")]
+`fixwire status` and `fixwire session` query and control a running engine.
+`fixwire check broker.cfg` shows beforehand what would run. `fixwire gateway reload gateway.toml` reloads rules
+and tables of a gateway too; if they have errors, the old ones stay in effect.")]
 pub struct RunArgs {
-    /// What answers the sessions [default: log]; a file with rules of a gateway has the gateway
+    /// The application that handles the sessions [default: log]; a file with gateway rules runs the
+    /// gateway
     #[arg(long, value_enum, value_name = "NAME")]
     app: Option<Name>,
     #[command(flatten)]
@@ -80,10 +81,10 @@ const STAMPS: usize = 4096;
 /// How an engine runs, whatever its application.
 #[derive(Args, Debug)]
 pub struct How {
-    /// Let the system write a core file when the program crashes; passwords may stand in it
+    /// Let the system write a core file when the program crashes; it may contain passwords
     #[arg(long)]
     core_dumps: bool,
-    /// Begin a new journal in a folder whose journal is gone; sequence numbers start again at 1
+    /// Start a new journal in a folder whose journal was removed; sequence numbers reset to 1
     #[arg(long)]
     new_journal: bool,
     #[command(flatten)]
@@ -92,11 +93,11 @@ pub struct How {
     pub file: PathBuf,
 }
 
-/// What an engine starts with: its file, what that says, and the signals that wait for it.
+/// The input of an engine: its file, its settings, and pending signals.
 pub struct Begun {
     /// The file.
     pub source: Source,
-    /// What it says of sessions.
+    /// Its settings.
     pub settings: Settings,
     signals: Caught,
 }
@@ -114,7 +115,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     if !settings.gateway.is_empty() && !settings.oms.is_empty() {
         let file = how.file.display();
         let why = format!(
-            "the file has tables of a gateway ({}) and of an OMS ({}): one file is one of both",
+            "the file has tables of a gateway ({}) and of an OMS ({}): use a separate file for \
+             each",
             settings.gateway.join(", "),
             settings.oms.join(", ")
         );
@@ -138,11 +140,11 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
 }
 
 impl How {
-    /// Guards the process, reads its file and shows what is to be said of it.
+    /// Guards the process, reads its file and prints warnings about it.
     ///
     /// # Errors
     ///
-    /// The file cannot be used, or the system says no.
+    /// The file is invalid, or the system refuses.
     pub fn begin(&self) -> Result<Begun, Failure> {
         guard(self.core_dumps)?;
         warn_of_limits();
@@ -155,7 +157,7 @@ impl How {
         }
         if geteuid().is_root() {
             eprintln!(
-                "warning: this runs as root; give it a user of its own (docs/operating/security.md)"
+                "warning: running as root; use a dedicated user (docs/operating/security.md)"
             );
         }
         Ok(Begun {
@@ -169,7 +171,7 @@ impl How {
     ///
     /// # Errors
     ///
-    /// The settings do not go together, or the system says no.
+    /// The settings conflict, or the system refuses.
     pub fn config(&self, settings: &Settings) -> Result<EngineConfig, Failure> {
         let mut config = settings.to_config()?;
         config.new_journal = self.new_journal;
@@ -226,7 +228,7 @@ impl How {
     }
 }
 
-/// Raises the limit of open files, and says when memory is limited.
+/// Raises the limit of open files, and warns when memory is limited.
 fn warn_of_limits() {
     if let Err(error) = descriptors::raise_limit() {
         let text = format!("cannot raise the limit of open files: {error}");
@@ -234,8 +236,8 @@ fn warn_of_limits() {
     }
     if let Some(bytes) = getrlimit(Resource::As).current {
         let text = format!(
-            "the address space is limited to {} MiB (ulimit -v, LimitAS): fixwire ends when it is used up, \
-             and the journal needs room for eight segments",
+            "the address space is limited to {} MiB (ulimit -v, LimitAS): fixwire stops when it \
+             is exhausted, and the journal needs room for eight segments",
             bytes >> 20
         );
         tell("warning", &text);
@@ -251,7 +253,7 @@ fn run_gateway(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
     } = begun;
     if args.app.is_some() {
         let file = how.file.display();
-        let why = "the file has rules, and runs as a gateway: leave --app out";
+        let why = "the file has rules and runs as a gateway: remove --app";
         return Err(Failure::Text(format!("{file}: {why}")));
     }
     let config = how.config(&settings)?;
@@ -280,7 +282,7 @@ fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
     let how = &args.how;
     if args.app.is_some() {
         let file = how.file.display();
-        let why = "the file has the tables of an OMS, and runs as one: leave --app out";
+        let why = "the file has tables of an OMS and runs as one: remove --app";
         return Err(Failure::Text(format!("{file}: {why}")));
     }
     let config = how.config(&begun.settings)?;
@@ -305,7 +307,7 @@ fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
     }
     if stamps.cut() > 0 {
         let text = format!(
-            "{}: {} bytes of an unfinished last line are cut off",
+            "{}: removed {} bytes of an unfinished last line",
             file.display(),
             stamps.cut()
         );
@@ -354,8 +356,10 @@ pub fn control(
         }
         Err(error) => {
             let socket = place.path.display();
-            let text =
-                format!("cannot be asked at {socket} (fixwire session, fixwire status): {error}");
+            let text = format!(
+                "control socket {socket} is not available (fixwire session, fixwire \
+                         status): {error}"
+            );
             match named(settings) {
                 true => Err(Failure::Text(text)),
                 false => {
@@ -367,7 +371,7 @@ pub fn control(
     }
 }
 
-/// Lets the store lead to the socket that the settings name, for whoever knows only the store.
+/// Links the store to the configured control socket, so that commands find it from the store.
 fn point_to(socket: &Path, settings: &Settings) {
     let Some(store) = store_of(settings) else {
         return;
@@ -393,7 +397,7 @@ pub fn guard_journal(config: &EngineConfig) -> Result<(), Failure> {
         .map_err(|error| Failure::Text(format!("cannot handle SIGBUS: {error}")))
 }
 
-/// What this process writes is for its own user, and its memory for nobody.
+/// Makes files of this process private to its user, and its memory unreadable for others.
 pub fn guard(core_dumps: bool) -> io::Result<()> {
     umask(Mode::RWXG | Mode::RWXO);
     if !core_dumps {
@@ -403,7 +407,7 @@ pub fn guard(core_dumps: bool) -> io::Result<()> {
 }
 
 /// The acceptance scripts of QuickFIX (C++) want DefaultApplVerID(1137) in a BusinessMessageReject. No
-/// dictionary has it there, so it is written only where an engine is held against those scripts.
+/// dictionary has it there, so it is written only where an engine is tested with those scripts.
 fn expect_as_the_scripts(settings: &Settings, config: &mut EngineConfig) {
     for to in &mut config.sessions {
         let from = settings.sessions.iter().find(|from| from.name() == to.name);

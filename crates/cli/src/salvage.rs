@@ -1,4 +1,4 @@
-//! `fixwire journal salvage`: makes a damaged journal open again, and says what is lost.
+//! `fixwire journal salvage`: repairs a damaged journal, and reports what is lost.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -19,17 +19,18 @@ use crate::readable::Escaped;
   fixwire journal salvage --dry-run store     print what would be kept and lost
   fixwire journal salvage store
 
-For a journal that does not open. All of its files are copied first, to a folder beside it; then it is cut
-at the damage. Each session goes on with the highest sequence numbers that can still be read, so that no
-number is used twice. A journal that opens is refused, and so is one that an engine has open.
+For a journal that does not open. All of its files are copied to a folder beside it first; then it is truncated
+at the damage. Each session continues with the highest sequence numbers that can still be read, so that no
+number is used twice. A journal that opens is refused, and so is one that a running engine uses.
 docs/operating/salvage.md says what to agree with each counterparty.")]
 pub struct SalvageArgs {
     /// The journal's folder: FileStorePath of the settings file
     dir: PathBuf,
-    /// Change nothing: only print what would be kept and lost
+    /// Change nothing: only print what would be kept and what is lost
     #[arg(long)]
     dry_run: bool,
-    /// The setting Durability of the engine that wrote it, if some journals open only at `disk`
+    /// The Durability setting of the engine that wrote it, needed for a journal that opens only at
+    /// `disk`
     #[arg(long, value_enum, value_name = "DURABILITY")]
     durability: Option<Kept>,
 }
@@ -46,7 +47,7 @@ enum Kept {
 pub fn run(args: &SalvageArgs) -> Result<ExitCode, Failure> {
     if !args.dir.is_dir() {
         return Err(Failure::Text(format!(
-            "{} is no folder",
+            "{} is not a folder",
             args.dir.display()
         )));
     }
@@ -78,7 +79,7 @@ fn print(done: &Salvaged, out: &mut impl Write) -> io::Result<()> {
         )?,
         None => writeln!(
             out,
-            "dry run: nothing is changed; this is what would be done"
+            "dry run: nothing is changed; this is the planned result"
         )?,
     }
     match done.kept_to {
@@ -88,18 +89,19 @@ fn print(done: &Salvaged, out: &mut impl Write) -> io::Result<()> {
             to.offset(),
             to.segment()
         )?,
-        None => writeln!(out, "kept: nothing; a new journal is begun")?,
+        None => writeln!(out, "kept: nothing; a new journal is started")?,
     }
     if let Some(segment) = done.begins_at {
         writeln!(
             out,
-            "the journal begins at segment {segment} now: messages sent before are answered with gap fills"
+            "the journal now starts at segment {segment}: earlier messages are gap-filled when \
+             requested"
         )?;
     }
     writeln!(
         out,
-        "lost: {lost} records behind the damage, of which {readable} can still be read in the copy; what \
-         was written after the last of them is lost too, and nobody can count it"
+        "lost: {lost} records after the damage, of which {readable} can still be read in the \
+         copy; records written after the last of them are lost too and cannot be counted"
     )?;
     for session in &done.sessions {
         print_lost(session, out)?;
@@ -112,8 +114,8 @@ fn print(done: &Salvaged, out: &mut impl Write) -> io::Result<()> {
     if done.notes > 0 {
         writeln!(
             out,
-            "\nnotes of the application\n  {} are lost: what a gateway knew of open orders since then; \
-             compare open orders with every client and venue",
+            "\nnotes of the application\n  {} are lost: changes to a gateway's open orders since \
+             then; reconcile open orders with every client and venue",
             done.notes
         )?;
     }
@@ -126,7 +128,7 @@ fn print_lost(session: &LostSession, out: &mut impl Write) -> io::Result<()> {
         Some(name) => writeln!(out, "\n{}", escaped(name))?,
         None => writeln!(
             out,
-            "\na session whose name is lost; it begins anew when it logs on"
+            "\na session whose identity is lost; it starts a new session when it logs on"
         )?,
     }
     if session.was_reset() {
@@ -138,13 +140,13 @@ fn print_lost(session: &LostSession, out: &mut impl Write) -> io::Result<()> {
     if let Some((from, to)) = session.sent() {
         writeln!(
             out,
-            "  sent and lost: MsgSeqNum {from} to {to}; a ResendRequest for them is answered with a gap fill"
+            "  sent and lost: MsgSeqNum {from} to {to}; a ResendRequest for them is gap-filled"
         )?;
     }
     if let Some((from, to)) = session.received() {
         writeln!(
             out,
-            "  received and lost: MsgSeqNum {from} to {to}; they are not asked for again"
+            "  received and lost: MsgSeqNum {from} to {to}; they are not requested again"
         )?;
     }
     print_agreement(name.unwrap_or("the counterparty"), &session.next, out)
@@ -159,8 +161,8 @@ fn print_agreement(name: &str, next: &Counters, out: &mut impl Write) -> io::Res
     };
     writeln!(
         out,
-        "  tell {}: we expect MsgSeqNum {expected}, our next is {sent}; or reset both sides with \
-         ResetSeqNumFlag(141)=Y",
+        "  agree with {}: we expect MsgSeqNum {expected}, our next is {sent}; or reset both sides \
+         with ResetSeqNumFlag(141)=Y",
         escaped(peer)
     )
 }

@@ -1,5 +1,5 @@
-//! `fixwire status` and `fixwire session`: a running engine is asked, and told what to do. Of a stopped one the
-//! journal says how it was left.
+//! `fixwire status` and `fixwire session`: query and control a running engine, or read the journal of a
+//! stopped one.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -30,9 +30,9 @@ pub const EXAMPLES: &str = "Examples:
   fixwire session send broker.cfg 'FIX.4.4:BROKER->CLIENT' B '148=Closing|33=1|58=At 17:00'
   fixwire session command sim.toml 'state halted VOD'
 
-An engine is named by its settings file, the folder of its journal (FileStorePath), or its socket
-(ControlPath). What is done, by whom and why is in the journal and among the events of the engine. The exit
-code is 1 when nothing was done.";
+The settings file of an engine, the folder of its journal (FileStorePath) or its socket (ControlPath)
+identifies it. The journal and an event of the engine record each command, its operator and the reason. The exit
+code is 1 if the command failed.";
 
 /// How long a logon or logout is watched.
 const WATCHED: Duration = Duration::from_secs(3);
@@ -40,7 +40,7 @@ const WATCHED: Duration = Duration::from_secs(3);
 /// Which engine, and how it is asked.
 #[derive(Args, Debug)]
 pub struct Engine {
-    /// Seconds to wait for an answer
+    /// Timeout in seconds for the response of the engine
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = value_parser!(u64).range(1..))]
     timeout: u64,
     #[command(flatten)]
@@ -54,9 +54,10 @@ pub struct Engine {
 pub struct One {
     #[command(flatten)]
     at: Engine,
-    /// The session, by its name: FIX.4.4:BROKER->CLIENT; with a settings file also by its SessionName
+    /// The session, by its identity: FIX.4.4:BROKER->CLIENT; with a settings file also by its
+    /// SessionName
     session: String,
-    /// The reason, which the journal keeps
+    /// The reason, recorded in the journal
     #[arg(
         long,
         value_name = "TEXT",
@@ -66,14 +67,14 @@ pub struct One {
     why: String,
 }
 
-/// What to show.
+/// Arguments of `fixwire status`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   fixwire status broker.cfg
   fixwire status store
   fixwire status --json gateway.toml | jq '.sessions[] | select(.state != \"logged on\")'
 
-Of an engine that does not run, the journal says how it was left. The exit code is 0 in both cases.")]
+If the engine is not running, the state comes from its journal. The exit code is 0 in both cases.")]
 pub struct StatusArgs {
     /// Print JSON
     #[arg(long)]
@@ -82,7 +83,7 @@ pub struct StatusArgs {
     at: Engine,
 }
 
-/// What to do with sessions.
+/// Subcommands of `fixwire session`.
 #[derive(Debug, Subcommand)]
 pub enum SessionCommand {
     /// Lists the sessions
@@ -94,12 +95,12 @@ pub enum SessionCommand {
         json: bool,
         #[command(flatten)]
         at: Engine,
-        /// The session, by its name; with a settings file also by its SessionName
+        /// The session, by its identity; with a settings file also by its SessionName
         session: String,
     },
-    /// Lets an initiator connect at once, after a logout or while it pauses between attempts
+    /// Lets an initiator connect at once, after a logout or between connection attempts
     Logon(One),
-    /// Sends a Logout; an initiator does not log on again by itself until the engine starts anew
+    /// Sends a Logout; an initiator does not log on again until the engine restarts or 'logon' is given
     Logout {
         #[command(flatten)]
         one: One,
@@ -107,20 +108,20 @@ pub enum SessionCommand {
         #[arg(long, default_value = "", hide_default_value = true)]
         text: String,
     },
-    /// Closes the connection without a Logout; an initiator connects again after its pause
+    /// Closes the connection without a Logout; an initiator reconnects after its ReconnectInterval
     Disconnect(One),
-    /// Lets a disabled session log on again
+    /// Enables a disabled session: it may log on again
     Enable(One),
-    /// Logs the session out and lets nobody log on, also after a restart
+    /// Logs the session out and refuses logons, also after a restart
     Disable(One),
-    /// Starts both sequence numbers again from 1; while logged on by a Logon with ResetSeqNumFlag
+    /// Resets both sequence numbers to 1; while logged on, with a Logon with ResetSeqNumFlag
     Reset(One),
     /// Sets the sequence numbers of a session that is not connected, also while no engine runs
     #[command(
-        after_help = "When --out is a number that was sent before, nothing that was sent until then is sent \
-                      again: the peer's ResendRequest gets gap fills, and what waited for it is void. A \
-                      schedule restarts numbers that began before its running period, and ResetOnLogon, \
-                      ResetOnLogout and ResetOnDisconnect restart them as ever."
+        after_help = "If --out is lower than a number already sent, no earlier message is resent: \
+                      the peer's ResendRequest is gap-filled, and messages that waited for it are \
+                      void. A session schedule still resets numbers from before its current \
+                      session, and so do ResetOnLogon, ResetOnLogout and ResetOnDisconnect."
     )]
     SetNumbers {
         #[command(flatten)]
@@ -146,13 +147,13 @@ pub enum SessionCommand {
         /// The fields of its body: 11=A1|55=MSFT|54=1
         fields: String,
     },
-    /// Gives the application a command of its own; what there is says its documentation (docs/reference/exchange.md)
+    /// Sends a command to the application; see its documentation (docs/reference/exchange.md)
     Command {
         #[command(flatten)]
         at: Engine,
         /// The command, in quotes
         text: String,
-        /// The reason, which the journal keeps
+        /// The reason, recorded in the journal
         #[arg(
             long,
             value_name = "TEXT",
@@ -243,7 +244,7 @@ pub fn running(at: &Engine) -> Result<Client, Failure> {
     match find(at, target)? {
         Found::Running(client) => Ok(client),
         Found::Stopped(store) => Err(Failure::Text(format!(
-            "no engine runs on {}",
+            "no engine is running on {}",
             store.display()
         ))),
     }
@@ -258,7 +259,7 @@ pub fn store(at: &Engine) -> Result<PathBuf, Failure> {
     let store = Target::find(&at.engine, &at.reading)?.store;
     store.ok_or_else(|| {
         Failure::Text(format!(
-            "{} names no journal: name the settings file or the folder",
+            "{} is not a journal: pass the settings file or the folder",
             at.engine.display()
         ))
     })
@@ -280,8 +281,8 @@ fn find(at: &Engine, target: Target) -> Result<Found, Failure> {
         Some(Err(ClientError::Io(error))) if error.kind() == io::ErrorKind::PermissionDenied => {
             let socket = shown(socket);
             let why = format!(
-                "not permitted to ask the engine at {socket}: run this as its user, or as \
-                               a member of its ControlGroup"
+                "permission denied for the engine at {socket}: run this as its user, or as a \
+                 member of its ControlGroup"
             );
             return Err(Failure::Text(why));
         }
@@ -289,16 +290,18 @@ fn find(at: &Engine, target: Target) -> Result<Found, Failure> {
     };
     let Some(store) = target.store else {
         let why = match nobody {
-            Some(socket) => format!("no engine answers at {}", socket.display()),
-            None => "with Durability=memory an engine is asked only at a ControlPath".to_owned(),
+            Some(socket) => format!("no response from an engine at {}", socket.display()),
+            None => "with Durability=memory an engine needs ControlPath to be \
+                     controlled"
+                .to_owned(),
         };
         return Err(Failure::Text(why));
     };
     if journal::is_in_use(&store).map_err(|error| Failure::Text(error.to_string()))? {
         let (store, socket) = (store.display(), shown(nobody));
         return Err(Failure::Text(format!(
-            "an engine runs on {store}, but answers nobody at {socket}: it still starts, is older than this \
-             command, or its program has no control socket"
+            "an engine is running on {store}, but does not respond at {socket}: it is still \
+             starting, is older than this command, or has no control socket"
         )));
     }
     Ok(Found::Stopped(store))
@@ -339,7 +342,7 @@ fn show(at: &Engine, json: bool, session: Option<&str>) -> Result<ExitCode, Fail
             }
             if !json {
                 let store = store.display();
-                println!("not running; as the journal in {store} has them:");
+                println!("not running; from the journal in {store}:");
             }
             (None, sessions.iter().map(line).collect(), None)
         }
@@ -370,7 +373,7 @@ fn show(at: &Engine, json: bool, session: Option<&str>) -> Result<ExitCode, Fail
     Ok(ExitCode::SUCCESS)
 }
 
-/// What runs, in a line.
+/// One line about the running engine.
 fn head(engine: &EngineReport, sessions: &[SessionLine]) -> String {
     let on = sessions
         .iter()
@@ -426,11 +429,11 @@ fn table(sessions: &[SessionLine], running: bool) -> String {
     text
 }
 
-/// The sessions of a journal that nobody has open.
+/// The sessions of a journal that no process has open.
 fn stored(store: &Path) -> Result<Vec<StoredSession>, Failure> {
     if !store.exists() {
         let store = store.display();
-        let why = format!("no engine runs, and none has run yet: there is no store {store}");
+        let why = format!("no engine is running, and none has run yet: store {store} is missing");
         return Err(Failure::Text(why));
     }
     let read = stored_sessions(store).map_err(|error| Failure::Text(error.to_string()))?;
@@ -478,7 +481,7 @@ fn line(stored: &StoredSession) -> SessionLine {
     }
 }
 
-/// Has something done by a running engine, and says what became of it.
+/// Sends a command to a running engine, and prints the result.
 fn act(one: &One, asked: Asked) -> Result<ExitCode, Failure> {
     match find_session(&one.at, &one.session)? {
         (Found::Running(mut client), name) => say(&ask(&mut client, one, &name, asked)?),
@@ -489,7 +492,7 @@ fn act(one: &One, asked: Asked) -> Result<ExitCode, Failure> {
 fn stopped(store: &Path) -> Failure {
     let store = store.display();
     Failure::Text(format!(
-        "no engine runs on {store}: without one only list, status and set-numbers work"
+        "no engine is running on {store}: only list, status and set-numbers work without one"
     ))
 }
 
@@ -563,7 +566,7 @@ fn set_numbers(
     force: bool,
 ) -> Result<ExitCode, Failure> {
     if next_in.or(next_out).is_none() {
-        let why = "say which numbers: --in N, --out N or both";
+        let why = "set the sequence numbers with --in N, --out N or both";
         return Err(Failure::Text(why.to_owned()));
     }
     let (store, name) = match find_session(&one.at, &one.session)? {

@@ -1,9 +1,9 @@
-//! What a running engine does on signals.
+//! Signal handling of a running engine.
 //!
 //! ```text
 //!   SIGTERM, SIGINT   log out and end; a second one ends at once
 //!   SIGHUP            open log files anew, reload a gateway's rules; log out and end when the
-//!                     terminal is gone
+//!                     terminal was closed
 //!   SIGUSR1           print the sessions, and a gateway's counts
 //! ```
 
@@ -31,7 +31,7 @@ pub struct Caught {
     terminal: Terminal,
 }
 
-/// What a signal does beside what it does for every engine.
+/// Additional actions on signals.
 pub trait Obey: Send + 'static {
     /// SIGHUP.
     fn reload(&self) {}
@@ -126,10 +126,10 @@ fn print_status(engine: &mut Handle) {
             let seconds = PATIENCE.as_secs();
             tell(
                 "status",
-                &format!("the engine has not answered in {seconds} s"),
+                &format!("no response from the engine within {seconds} s"),
             );
         }
-        Ok(Err(RecvTimeoutError::Disconnected)) => tell("status", "the engine has ended"),
+        Ok(Err(RecvTimeoutError::Disconnected)) => tell("status", "the engine has stopped"),
         Err(error) => tell("status", &error.to_string()),
     }
 }

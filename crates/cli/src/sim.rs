@@ -1,4 +1,4 @@
-//! `fixwire sim`: a simulated exchange for the sessions of a settings file.
+//! `fixwire sim`: runs a simulated exchange for the sessions of a settings file.
 
 mod load;
 mod wire;
@@ -19,31 +19,31 @@ use wire::{FaultyHost, SharedWire};
 
 pub use load::load;
 
-/// What to run.
+/// Arguments of `fixwire sim`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  fixwire sim sim.toml                                   be the exchange of examples/sim.toml
-  fixwire check sim.toml                                 what would run?
-  fixwire status sim.toml                                how do its sessions and instruments stand?
+  fixwire sim sim.toml                                   run the exchange of examples/sim.toml
+  fixwire check sim.toml                                 check the file
+  fixwire status sim.toml                                show its sessions and instruments
   fixwire session command sim.toml 'book VOD'            show the order book of an instrument
-  fixwire session command sim.toml 'state halted VOD'    halt trading; cancels are taken, orders rejected
+  fixwire session command sim.toml 'state halted VOD'    halt trading; cancels are accepted, orders rejected
   fixwire session command sim.toml 'state auction *'     open an auction call for every instrument
-  fixwire session command sim.toml 'uncross VOD'         end the call with its trades
+  fixwire session command sim.toml 'uncross VOD'         end the auction with its trades
   fixwire session command sim.toml 'band 9 11 VOD'       move the price band
   fixwire session command sim.toml 'fault drop session=OMS count=1'
-                                                         lose one report on purpose
+                                                         drop one report on purpose
   fixwire session command sim.toml 'fault disconnect session=OMS count=1'
-                                                         cut the connection in place of the next report
-  fixwire session command sim.toml scripts               which orders follow scripts, and how far are they?
+                                                         disconnect instead of sending the next report
+  fixwire session command sim.toml scripts               show the orders that follow scripts, and their progress
 
-Each [[session]] of the file is a member, of FIX 4.2, 4.3, 4.4 or 5.0; each [[instrument]] has an order book
+Each [[session]] of the file is a member, with FIX 4.2, 4.3, 4.4 or 5.0; each [[instrument]] has an order book
 with price-time priority. Members send NewOrderSingle (D), OrderCancelRequest (F), OrderCancelReplaceRequest (G),
 OrderStatusRequest (H), OrderMassCancelRequest (q) and OrderMassStatusRequest (AF). Market, limit, stop,
-stop-limit and iceberg orders trade with those of all members, and ExecutionReports (8) say so, also to a
-member that is away. Orders that a [[script]] is for are answered step by step instead. Books, orders and ids
-are in the journal: after kill -9 they are the same.
+stop-limit and iceberg orders trade with those of all members, and ExecutionReports (8) report it, also to a
+member that is not connected. Orders that match a [[script]] are answered step by step instead. Books, orders and
+ids are in the journal and survive kill -9.
 
-Signals, journal, logs and control socket are those of fixwire run. docs/reference/exchange.md has the details.")]
+Signals, journal, logs and control socket are those of fixwire run. See docs/reference/exchange.md.")]
 pub struct SimArgs {
     #[command(flatten)]
     how: How,
@@ -71,7 +71,7 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     how.serve_around(begun, "exchange", config, exchange, around, started)
 }
 
-/// What `check` shows of an exchange: a name and a value for each line.
+/// The lines that `check` prints for an exchange: names and values.
 pub fn shown(exchange: &ExchangeConfig) -> Vec<(String, String)> {
     let mut rows = vec![
         ("max_orders".to_owned(), exchange.orders_max.to_string()),
@@ -112,7 +112,7 @@ pub fn shown(exchange: &ExchangeConfig) -> Vec<(String, String)> {
     rows
 }
 
-/// What an order has to have for a script.
+/// The order fields that a script matches.
 fn conditions(script: &OrderScript) -> Vec<(&'static str, String)> {
     let all = [
         ("session", script.session.clone()),

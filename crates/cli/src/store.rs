@@ -1,4 +1,4 @@
-//! `fixwire journal import` and `export`: sessions move between a journal and file stores.
+//! `fixwire journal import` and `export`: moves sessions between a journal and file stores.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,23 +13,23 @@ use fixwire_protocol::time::{Precision, Stamp};
 use crate::failure::{Failure, tell};
 use crate::readable::Escaped;
 
-/// What moves in.
+/// Arguments of `fixwire journal import`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   fixwire journal import --from quickfixj --session 'FIX.4.4:BROKER->CLIENT' old/store store
   fixwire journal import --from quickfix --session 'FIX.4.4:BROKER->CLIENT' --replace old/store store
 
-The session has its numbers and its resendable messages afterwards; `fixwire check` prints the names of
-the sessions of a settings file. Neither engine may run. A store that is damaged or half written is
-refused, and an error leaves the journal as it was.")]
+Imports the sequence numbers and the resendable messages of the session; `fixwire check` prints the identities
+of the sessions of a settings file. Stop both engines first. A damaged or incomplete store is refused, and an
+error leaves the journal unchanged.")]
 pub struct ImportArgs {
-    /// Whose file store it is
+    /// The engine that wrote the file store
     #[arg(long, value_enum, value_name = "ENGINE")]
     from: Whose,
     /// The session: BeginString:SenderCompID[/Sub][/Location]->TargetCompID[/Sub][/Location][:Qualifier]
     #[arg(long, value_name = "NAME")]
     session: String,
-    /// Take the place of a session of this name that the journal has
+    /// Replace a session of this identity that the journal already has
     #[arg(long)]
     replace: bool,
     /// The folder of the store: FileStorePath of that engine
@@ -38,18 +38,18 @@ pub struct ImportArgs {
     journal: PathBuf,
 }
 
-/// What moves out.
+/// Arguments of `fixwire journal export`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   fixwire journal export --to quickfixj --session 'FIX.4.4:BROKER->CLIENT' store old/store
 
-The journal keeps the session. The engine must not run; do not go on with both. Files that are there
-are not overwritten. What the journal no longer has is a gap, which the other engine fills as one.")]
+The journal keeps the session. Stop the engine first; do not continue with both. Existing files are not
+overwritten. Messages that the journal no longer has are missing in the store; the other engine gap-fills them.")]
 pub struct ExportArgs {
-    /// For which engine
+    /// The engine to export for
     #[arg(long, value_enum, value_name = "ENGINE")]
     to: Whose,
-    /// The session, by its name in the journal
+    /// The session, by its identity in the journal
     #[arg(long, value_name = "NAME")]
     session: String,
     /// The journal's folder: FileStorePath of the settings file
@@ -112,8 +112,8 @@ pub fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     tell_cut(moved.cut.as_ref());
     if moved.left_out > 0 {
         let text = format!(
-            "{} messages have numbers from {} on, which were not given out when the old engine ended; \
-             they stay behind, and their numbers are given out again",
+            "{} messages have sequence numbers from {} up, which the old engine had not committed \
+             when it stopped; they are not imported, and their numbers are used again",
             moved.left_out, moved.next_out
         );
         tell("warning", &text);

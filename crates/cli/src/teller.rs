@@ -1,5 +1,5 @@
-//! What `fixwire run` prints of a running engine: a line at the start, one for each event, the sums at
-//! the end.
+//! What `fixwire run` prints about a running engine: a line at startup, a line for each event, totals at the
+//! end.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::print::Printer;
 use crate::readable::Escaped;
 
-/// What runs, with what, and where it keeps its messages.
+/// The startup line: application, sessions and message store.
 pub fn start_line(
     file: &Path,
     application: &str,
@@ -52,7 +52,7 @@ fn counted(count: usize, thing: &str) -> String {
     format!("{count} {thing}{plural}")
 }
 
-/// What the sessions that were connected have done, and all of them together.
+/// The totals of each session that was connected, and of all.
 pub fn tell_end<A: Application, H: Host>(engine: Engine<A, H>) {
     let sessions: Vec<SessionReport> = engine.sessions().map(SessionReport::from).collect();
     // It writes its last events.

@@ -1,4 +1,4 @@
-//! Is the terminal that this process was started at still there?
+//! Detects whether the terminal that started this process is still open.
 
 use std::fs::{self, File};
 use std::io::{self, IsTerminal};
@@ -22,7 +22,7 @@ impl Terminal {
         }
     }
 
-    /// Whether a terminal that was there at the start is gone.
+    /// Whether a terminal that was present at the start was closed.
     pub fn is_gone(&self) -> bool {
         self.controlling && !has_controlling_terminal() || self.stdin && !io::stdin().is_terminal()
     }

@@ -1,4 +1,4 @@
-//! Whether the folders of a settings file can be written, found out without leaving anything there.
+//! Tests whether the folders of a settings file can be written, and leaves no file there.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -33,7 +33,7 @@ pub fn check(settings: &Settings, config: &EngineConfig) -> Result<(), LoadError
             && let Err(error) = try_in(folder)
         {
             let folder = folder.display();
-            let note = format!("{folder} cannot be written by this user: {error}");
+            let note = format!("this user cannot write to {folder}: {error}");
             return Err(settings.error(first, id, note));
         }
     }
@@ -55,14 +55,14 @@ fn try_in(folder: &Path) -> io::Result<()> {
     });
     let (path, about) = found.unwrap_or((here, fs::metadata(here)));
     if !about?.is_dir() {
-        let note = format!("{} is no folder", path.display());
+        let note = format!("{} is not a folder", path.display());
         return Err(io::Error::new(ErrorKind::NotADirectory, note));
     }
     match tempfile::tempfile_in(path) {
         Ok(_) => Ok(()),
         Err(error) => {
             let note = format!(
-                "no file can be made in {} ({})",
+                "cannot create a file in {} ({})",
                 path.display(),
                 error.kind()
             );
@@ -86,12 +86,12 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         let error = try_in(&file.join("store")).unwrap_err().to_string();
         assert!(
-            error.contains("Not a directory") || error.contains("is no folder"),
+            error.contains("Not a directory") || error.contains("is not a folder"),
             "{error}"
         );
         let error = try_in(&file).unwrap_err().to_string();
-        assert!(error.ends_with("file is no folder"), "{error}");
+        assert!(error.ends_with("file is not a folder"), "{error}");
         let error = try_in(Path::new("/proc/nope")).unwrap_err().to_string();
-        assert!(error.contains("no file can be made in /proc"), "{error}");
+        assert!(error.contains("cannot create a file in /proc"), "{error}");
     }
 }

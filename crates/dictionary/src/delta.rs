@@ -1,4 +1,4 @@
-//! Changes to a dictionary: what a venue adds to the standard, removes from it or asks for besides.
+//! Deltas: what a venue adds to a standard dictionary, removes from it or additionally requires.
 //!
 //! A delta is a QuickFIX XML file of things to add, or a text of one statement a line:
 //!
@@ -49,13 +49,13 @@ use change::{Change, How, MAX_CHANGES, Place, Root, Spot, Stated};
 /// Changes to a dictionary, in their order.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Delta {
-    /// What the file is called in errors.
+    /// The name of the file in errors.
     name: String,
     changes: Vec<Stated>,
 }
 
 impl Delta {
-    /// Reads a delta of either form; `name` is what errors call it.
+    /// Reads a delta of either format; `name` is its name in errors.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ impl Delta {
         }
     }
 
-    /// The changes that make `after` of `before`. Applying them gives a dictionary that is equal to
+    /// The changes from `before` to `after`. Applying them gives a dictionary that is equal to
     /// `after`; written out, they are a delta in the form of statements.
     pub fn between(before: &Dictionary, after: &Dictionary) -> Self {
         Self {
@@ -126,8 +126,8 @@ impl fmt::Display for Delta {
 ///
 /// # Errors
 ///
-/// [`DeltaError`]: a statement that does not fit the dictionary, or two files that want different
-/// things.
+/// [`DeltaError`]: a statement that does not fit the dictionary, or a conflict between two
+/// files.
 pub fn apply(base: &Dictionary, deltas: &[Delta]) -> Result<Dictionary, DeltaError> {
     apply::apply(base, deltas)
 }

@@ -1,4 +1,4 @@
-//! XML as all dictionary files share it: limits, encodings, places, elements with attributes.
+//! XML parsing shared by all dictionary files: limits, encodings, positions, elements with attributes.
 //!
 //! There are no document types and no entities besides the five of XML, nothing is fetched, and a text
 //! that would make the parser slow is refused before it is parsed.
@@ -12,12 +12,12 @@ use roxmltree::{Document, Node, ParsingOptions};
 
 use crate::problem::{Problem, cut};
 
-/// What reading may cost.
+/// Limits for reading a file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Limits {
-    /// Longest text, in bytes.
+    /// Maximum length of the text, in bytes.
     pub bytes: usize,
-    /// Elements inside each other.
+    /// Maximum depth of nested elements.
     pub depth: usize,
     /// Elements, attributes not counted, texts and comments counted.
     pub nodes: u32,
@@ -34,14 +34,14 @@ impl Default for Limits {
     }
 }
 
-/// Where a dictionary file is wrong, and how to mend it.
+/// An error in a dictionary file, with its position and remedy.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DictionaryError {
     /// Line of the text, from 1.
     pub line: u32,
     /// Character of the line, from 1.
     pub column: u32,
-    /// What is wrong there.
+    /// The error.
     pub problem: Problem,
 }
 
@@ -209,7 +209,7 @@ pub(crate) fn line_and_column(before: &str) -> (u32, u32) {
     (number(line), number(column))
 }
 
-/// The name of the outermost element without its prefix; empty when there is none in sight.
+/// The name of the outermost element without its prefix; empty when no element is found.
 pub(crate) fn root_name(text: &str) -> &str {
     let mut rest = text;
     while let Some(at) = rest.find('<') {

@@ -1,4 +1,5 @@
-//! Messages as JSON with the names of a dictionary, both ways and exact; not for the message path.
+//! Converts messages to JSON with the names of a dictionary, and back, without loss; not for the message
+//! path.
 //!
 //! ```json
 //! {"Header":{"BeginString":"FIX.4.4","BodyLength":"70","MsgType":"D","MsgSeqNum":"2"},
@@ -29,23 +30,23 @@ use fixwire_protocol::{Field, Message, SOH, Tag, tag};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// Why a message is no JSON, or JSON no message.
+/// Why a message cannot be written as JSON, or read from it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum JsonError {
-    /// The message is malformed: its fields cannot be told apart.
+    /// The message is malformed: its fields cannot be separated.
     Malformed,
-    /// The field stands twice side by side; an object has a name once.
+    /// The field appears twice side by side; an object has a name once.
     Repeated(Tag),
-    /// The count is not the number of entries, or has zeros before it.
+    /// The count does not match the number of entries, or has leading zeros.
     Count(Tag),
-    /// The length of a data field has zeros before it.
+    /// The length of a data field has leading zeros.
     Length(Tag),
-    /// The text is no JSON of the form above; line and column are in it.
+    /// Invalid JSON, or not of the form above; the text has line and column.
     Form(String),
-    /// No field has this name.
+    /// An unknown field.
     UnknownField(String),
-    /// The value of this field is of the wrong form.
+    /// The value of this field is not valid.
     Value(String),
     /// The header does not begin with BeginString(8) and, BodyLength(9) aside, MsgType(35).
     Header,
@@ -54,23 +55,23 @@ pub enum JsonError {
 impl fmt::Display for JsonError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Malformed => f.write_str("the message is malformed; mend it first"),
+            Self::Malformed => f.write_str("malformed message; correct it first"),
             Self::Repeated(tag) => write!(
                 f,
-                "the field {tag} stands twice and is no group; JSON has a name once"
+                "field {tag} appears twice and is not a group; JSON allows a name once"
             ),
-            Self::Count(tag) => write!(f, "the count {tag} is not the number of its entries"),
-            Self::Length(tag) => write!(f, "the length {tag} has zeros before it"),
+            Self::Count(tag) => write!(f, "count field {tag} does not match its number of entries"),
+            Self::Length(tag) => write!(f, "length field {tag} has leading zeros"),
             Self::Form(what) => write!(
                 f,
-                "this is no message as JSON: {what}; write objects of strings and arrays"
+                "not a message in JSON: {what}; write objects of strings and arrays"
             ),
             Self::UnknownField(name) => {
-                write!(f, "there is no field {name}; write its name or its number")
+                write!(f, "unknown field {name}; write its name or its tag")
             }
             Self::Value(name) => write!(
                 f,
-                "the value of {name} cannot be; write a string without SOH, Base64 for data, an array \
+                "invalid value of {name}; write a string without SOH, Base64 for data, an array \
                  for a group"
             ),
             Self::Header => f.write_str("the Header must begin with BeginString and MsgType"),
@@ -84,8 +85,8 @@ impl core::error::Error for JsonError {}
 ///
 /// # Errors
 ///
-/// [`JsonError`] for a message that the form cannot say: malformed, with a field twice, or with a group
-/// whose count is wrong.
+/// [`JsonError`] for a message that cannot be written: malformed, with a duplicate field, or with a
+/// group whose count is wrong.
 pub fn write(dictionary: &Dictionary, message: &Message<'_>) -> Result<String, JsonError> {
     if message.fault().is_some() {
         return Err(JsonError::Malformed);
@@ -225,7 +226,7 @@ fn quoted(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default()
 }
 
-/// What a field is called: its name when that means it, else its number.
+/// The key of a field: its name if unambiguous, else its tag.
 fn name(dictionary: &Dictionary, tag: Tag) -> String {
     match dictionary.field(tag) {
         Some(field) if tag_of(dictionary, &field.name) == Some(tag) => field.name.clone(),
@@ -245,30 +246,30 @@ fn tag_of(dictionary: &Dictionary, name: &str) -> Option<Tag> {
 }
 
 /// Reads a message from JSON. BodyLength(9) of the Header, the last CheckSum(10), the
-/// lengths of data fields and the counts of groups are made anew, whatever the text says.
+/// lengths of data fields and the counts of groups are recalculated, whatever the text says.
 ///
 /// # Errors
 ///
-/// [`JsonError`] says what is not of the form. Nesting above 128 is refused.
+/// [`JsonError`]. Nesting above 128 is refused.
 pub fn read(dictionary: &Dictionary, text: &str) -> Result<Vec<u8>, JsonError> {
     let json: Json =
         serde_json::from_str(text).map_err(|error| JsonError::Form(error.to_string()))?;
     let Json::Object(parts) = json else {
-        return Err(JsonError::Form("it is no object".into()));
+        return Err(JsonError::Form("it is not an object".into()));
     };
     let mut objects: [Vec<(String, Json)>; 3] = Default::default();
     let order = ["Header", "Body", "Trailer"];
     let mut next = 0;
     for (part, inside) in parts {
         let Some(at) = order.iter().position(|name| *name == part) else {
-            let what = format!("{part} is none of Header, Body and Trailer");
+            let what = format!("{part} is not Header, Body or Trailer");
             return Err(JsonError::Form(what));
         };
         let Json::Object(inside) = inside else {
-            return Err(JsonError::Form(format!("{part} is no object")));
+            return Err(JsonError::Form(format!("{part} is not an object")));
         };
         if at < next {
-            let what = "Header, Body and Trailer come once, in this order";
+            let what = "Header, Body and Trailer appear once, in this order";
             return Err(JsonError::Form(what.into()));
         }
         next = at + 1;

@@ -1,8 +1,8 @@
-//! The forms in which people and programs keep dictionaries and messages, as functions of text.
+//! Reads and writes dictionaries and messages in their file formats, as functions of text.
 //!
-//! [`read()`] takes a file of either kind: QuickFIX XML ([`quickfix`]) or FIX Orchestra ([`orchestra`]);
-//! [`mod@write`] makes such files. [`delta`] changes a dictionary, [`json`] writes messages with its names,
-//! [`generate`] writes typed Rust views from it. What a dictionary is and does stands in
+//! [`read()`] reads a file of either format: QuickFIX XML ([`quickfix`]) or FIX Orchestra ([`orchestra`]);
+//! [`mod@write`] writes such files. [`delta`] changes a dictionary, [`json`] writes messages with its names,
+//! [`generate`] writes typed Rust views from it. The dictionary itself is in
 //! [`fixwire_protocol::dictionary`].
 #![no_std]
 #![forbid(unsafe_code)]

@@ -1,4 +1,5 @@
-//! FIX Orchestra repositories, version 1.0: the machine-readable standard (FIX Latest) and venues' own.
+//! Reads FIX Orchestra repositories, version 1.0: the machine-readable standard (FIX Latest) and those of
+//! venues.
 //!
 //! ```xml
 //! <fixr:repository name="FIX.Latest" version="FIX.Latest_EP269">
@@ -33,10 +34,10 @@ use crate::problem::Problem;
 
 /// Reads a FIX Orchestra repository, version 1.0: FIX Latest, or what a venue publishes.
 ///
-/// Taken are fields, code sets, data types, components, groups and messages. Of a message, field or
-/// code set with several scenarios it is `base`, or the first when there is none; references to
+/// Reads fields, code sets, data types, components, groups and messages. Of a message, field or
+/// code set with several scenarios it is `base`, or otherwise the first; references to
 /// components and groups keep their scenario. A code set with a union type does not limit the
-/// values. Actors, flows, sections, categories, annotations and rules are not taken.
+/// values. Actors, flows, sections, categories, annotations and rules are ignored.
 ///
 /// # Errors
 ///
@@ -61,7 +62,7 @@ fn source<'a>(root: Node<'a, 'a>) -> Result<DictionarySource<'a>, Misfit> {
             "fields" | "messages" | "components" | "groups" | "codeSets" | "datatypes" => {
                 parts.entry(name).or_default().extend(elements(section));
             }
-            // What we do not take.
+            // Ignored.
             "metadata" | "annotation" | "categories" | "sections" | "concepts" | "actors" => {}
             _ => {
                 let expected =
@@ -368,7 +369,7 @@ impl<'a> Book<'a> {
         }
     }
 
-    /// What a reference means: that id in its scenario, else in `base`.
+    /// Resolves a reference: the id in its scenario, else in `base`.
     fn find(
         &self,
         among: &BTreeMap<(&'a str, &'a str), Node<'a, 'a>>,

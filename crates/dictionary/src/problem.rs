@@ -1,4 +1,4 @@
-//! What can be wrong with a dictionary's definitions, as a sentence with a remedy.
+//! Errors in the definitions of a dictionary, each with its remedy.
 
 use alloc::format;
 use alloc::string::String;
@@ -6,13 +6,13 @@ use core::fmt;
 
 use fixwire_protocol::dictionary::DefinitionProblem;
 
-/// What is wrong with a dictionary's definitions.
+/// Errors in the definitions of a dictionary.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// The definitions make no dictionary, whatever form they have.
+    /// The definitions do not form a valid dictionary.
     Definition(DefinitionProblem),
-    /// The text is not XML, or has what we do not read: entities, document types.
+    /// The text is not XML, or has unsupported parts: entities, document types.
     Xml(String),
     /// The text is longer than `Limits::bytes`.
     TooLong {
@@ -23,11 +23,11 @@ pub enum Problem {
     WrongRoot(String),
     /// `<fix>` has no such child.
     MissingSection(&'static str),
-    /// An element that does not belong here.
+    /// An unexpected element.
     UnexpectedElement {
         /// Its name.
         found: String,
-        /// What may stand here.
+        /// The elements allowed here.
         expected: &'static str,
     },
     /// An element without this attribute, or with an empty one.
@@ -37,24 +37,24 @@ pub enum Problem {
         /// The attribute's name.
         attribute: &'static str,
     },
-    /// An attribute whose value is not one of those it may have.
+    /// An attribute with an invalid value.
     BadAttribute {
         /// The attribute's name.
         attribute: &'static str,
         /// Its value.
         value: String,
-        /// What it may be.
+        /// The allowed values.
         expected: &'static str,
     },
-    /// A field type that FIX does not have.
+    /// An unknown field type.
     UnknownType(String),
     /// Two definitions of an Orchestra file with this id, of the same element and scenario.
     DuplicateId(String),
-    /// A code set has this value twice.
+    /// A duplicate value in a code set.
     DuplicateValue(String),
-    /// A reference of an Orchestra file to an id that nothing has.
+    /// A reference of an Orchestra file to an unknown id.
     UnknownId {
-        /// What is looked for: field, component, group or codeSet.
+        /// The kind of the id: field, component, group or codeSet.
         what: &'static str,
         /// The id or name.
         id: String,
@@ -75,7 +75,7 @@ impl fmt::Display for Problem {
             Self::Definition(problem) => definition(problem, f),
             Self::Xml(what) => write!(
                 f,
-                "not readable as XML: {}; write plain elements and attributes",
+                "invalid XML: {}; write plain elements and attributes",
                 cut(what)
             ),
             Self::Encoding(found) => write!(
@@ -89,8 +89,8 @@ impl fmt::Display for Problem {
             ),
             Self::WrongRoot(found) => write!(
                 f,
-                "the root element is <{}>, not <fix>; a QuickFIX data dictionary or an Orchestra \
-                 repository is wanted",
+                "the root element is <{}>, not <fix>; use a QuickFIX data dictionary or an \
+                 Orchestra repository",
                 cut(found)
             ),
             Self::MissingSection(name) => {
@@ -98,7 +98,7 @@ impl fmt::Display for Problem {
             }
             Self::UnexpectedElement { found, expected } => {
                 let found = cut(found);
-                write!(f, "<{found}> does not belong here; write {expected}")
+                write!(f, "unexpected <{found}>; write {expected}")
             }
             Self::MissingAttribute { element, attribute } => {
                 let element = cut(element);
@@ -110,7 +110,7 @@ impl fmt::Display for Problem {
                 expected,
             } => {
                 let value = cut(value);
-                write!(f, "{attribute}=\"{value}\" cannot be; write {expected}")
+                write!(f, "invalid {attribute}=\"{value}\"; write {expected}")
             }
             Self::UnknownType(name) => {
                 let name = cut(name);
@@ -129,7 +129,7 @@ impl fmt::Display for Problem {
             }
             Self::UnknownId { what, id } => {
                 let id = cut(id);
-                write!(f, "there is no {what} {id}; define it or correct the id")
+                write!(f, "unknown {what} {id}; define it or correct the id")
             }
         }
     }
@@ -171,14 +171,14 @@ fn definition(problem: &DefinitionProblem, f: &mut fmt::Formatter<'_>) -> fmt::R
             let name = cut(name);
             write!(
                 f,
-                "there is no field {name}; define it in <fields> or correct the name"
+                "unknown field {name}; define it in <fields> or correct the name"
             )
         }
         DefinitionProblem::UnknownComponent(name) => {
             let name = cut(name);
             write!(
                 f,
-                "there is no component {name}; define it in <components> or correct the name"
+                "unknown component {name}; define it in <components> or correct the name"
             )
         }
         DefinitionProblem::CyclicComponent(name) => {

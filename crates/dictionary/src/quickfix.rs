@@ -1,4 +1,4 @@
-//! QuickFIX data dictionaries: the XML that QuickFIX engines and many counterparties use.
+//! Reads QuickFIX data dictionaries: the XML of the QuickFIX engines and of many counterparties.
 //!
 //! ```xml
 //! <fix type="FIX" major="4" minor="2" servicepack="0">
@@ -67,7 +67,7 @@ impl Sections {
     }
 }
 
-/// What a file says, in its order.
+/// The content of a file, in its order.
 pub(crate) fn source<'a>(
     root: Node<'a, 'a>,
     depth: usize,

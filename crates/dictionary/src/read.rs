@@ -1,4 +1,4 @@
-//! Dictionary files of either kind.
+//! Reads dictionary files of either format.
 
 use fixwire_protocol::Dictionary;
 
@@ -6,7 +6,7 @@ use crate::document::{DictionaryError, Limits, root_name, text_of};
 use crate::problem::Problem;
 use crate::{orchestra, quickfix};
 
-/// Reads a file of either kind; its outermost element says which.
+/// Reads a file of either format, detected by its outermost element.
 ///
 /// # Errors
 ///

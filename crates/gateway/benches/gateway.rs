@@ -1,6 +1,6 @@
 //! What does an order cost in a gateway, from its bytes to those that leave?
 //!
-//! Decoded, held against 1,000 rules, its ids and the note about them, converted from FIX 4.2 to 4.4,
+//! Decoded, matched with 1,000 rules, its ids and the note about them, converted from FIX 4.2 to 4.4,
 //! written and sealed: the `NewOrderSingle` of 22 fields that the order-to-report benchmark sends. All is
 //! hot in cache, so these are floors. Allocations are counted beside the time; there must be none.
 

@@ -1,4 +1,4 @@
-//! Makes a message of one version of FIX one of another, by a table that people can read.
+//! Converts messages from one FIX version to another, by a table that people can read.
 //!
 //! The format of tables is described in `docs/reference/conversion.md`; those of the gateway are in its folder
 //! `conversions`.
@@ -38,10 +38,10 @@ use run::Run;
 use statement::Statement;
 use tree::Tree;
 
-/// The longest table that is read, in bytes.
+/// Maximum length of a table, in bytes.
 pub const MAX_TABLE: usize = 1 << 18;
 
-/// The way from one version to another, with the memory that a message takes under way.
+/// A conversion from one version to another, with its working memory.
 ///
 /// Made at start, in some ten milliseconds for each table. Dictionaries and tables are shared with
 /// clones; each thread needs its own of the rest.
@@ -100,7 +100,7 @@ impl Conversion {
     ///
     /// # Errors
     ///
-    /// [`TableError`] for the first line that makes no sense or can never have an effect.
+    /// [`TableError`] for the first line that is invalid or can never have an effect.
     pub fn read(text: &str) -> Result<Self, TableError> {
         let (from, to) = parse::versions(text)?;
         let dictionary = |version| Arc::new(built_in::dictionary(version));

@@ -1,4 +1,4 @@
-//! A message while it is being changed.
+//! [`Draft`]: a message that can be edited.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -73,8 +73,8 @@ struct Part {
 /// The type and the fields of a message, in order, to be looked at, changed and written. One is used
 /// for message after message; its memory grows to that of the largest.
 ///
-/// Fields are reached by their place, or by tag when it is the first of that tag that is wanted: what
-/// belongs to which entry of a repeating group is for the caller to know.
+/// Fields are accessed by index, or by tag for the first field of that tag. The caller knows which fields
+/// belong to which entry of a repeating group.
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
     msg_type: Vec<u8>,
@@ -88,7 +88,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// An empty one with room for so many fields and bytes.
+    /// An empty draft with capacity for this many fields and bytes.
     #[must_use]
     pub fn with_capacity(fields: usize, bytes: usize) -> Self {
         Self {
@@ -100,23 +100,23 @@ impl Draft {
         }
     }
 
-    /// Empties it, for a message of this type.
+    /// Clears it, for a message of this type.
     pub fn begin(&mut self, msg_type: &[u8]) {
         self.set_msg_type(msg_type);
         self.sending_time.clear();
         self.clear();
     }
 
-    /// Takes all fields out; the type stays.
+    /// Removes all fields; the type stays.
     pub fn clear(&mut self) {
         self.parts.clear();
         self.text.clear();
     }
 
-    /// Takes over a message: all but the fields that each session writes for itself.
+    /// Copies a message, except the fields that each session writes for itself.
     pub fn load(&mut self, message: &Message<'_>) {
         self.begin(message.msg_type());
-        // A repeated message was sent when it was sent first.
+        // A resent message counts as sent at its original time.
         let first = message.get(tag::ORIG_SENDING_TIME);
         let first = first.filter(|_| message.get(tag::POSS_DUP_FLAG) == Some(b"Y"));
         if let Some(time) = first.or(message.get(tag::SENDING_TIME)) {
@@ -134,7 +134,7 @@ impl Draft {
         }));
     }
 
-    /// Takes over another one as it stands.
+    /// Copies another draft.
     pub fn copy_from(&mut self, other: &Self) {
         self.begin(&other.msg_type);
         self.sending_time.extend_from_slice(&other.sending_time);
@@ -148,20 +148,20 @@ impl Draft {
         &self.msg_type
     }
 
-    /// SendingTime(52) that the message came with; empty when it did not come, or without one. It is
-    /// no field of the draft, since each session writes its own.
+    /// SendingTime(52) of the received message; empty when the draft is not from one, or it had none. It
+    /// is not a field of the draft, since each session writes its own.
     #[must_use]
     pub fn sending_time(&self) -> &[u8] {
         &self.sending_time
     }
 
-    /// Makes it a message of another type.
+    /// Sets MsgType(35).
     pub fn set_msg_type(&mut self, msg_type: &[u8]) {
         self.msg_type.clear();
         self.msg_type.extend_from_slice(msg_type);
     }
 
-    /// How many fields it has.
+    /// The number of fields.
     #[must_use]
     pub fn len(&self) -> usize {
         self.parts.len()
@@ -173,13 +173,13 @@ impl Draft {
         self.parts.is_empty()
     }
 
-    /// The tag of the field at a place; 0, which no field has, behind the last.
+    /// The tag of the field at an index; 0, which no field has, after the last.
     #[must_use]
     pub fn tag(&self, at: usize) -> Tag {
         self.parts.get(at).map_or(0, |part| part.tag)
     }
 
-    /// The value of the field at a place; empty behind the last.
+    /// The value of the field at an index; empty after the last.
     #[must_use]
     pub fn value(&self, at: usize) -> &[u8] {
         self.parts.get(at).map_or(&[], |part| {
@@ -187,13 +187,13 @@ impl Draft {
         })
     }
 
-    /// The place of the first field of this tag.
+    /// The index of the first field of this tag.
     #[must_use]
     pub fn find(&self, tag: Tag) -> Option<usize> {
         self.parts.iter().position(|part| part.tag == tag)
     }
 
-    /// The place of the first field of this tag within a range of places.
+    /// The index of the first field of this tag within a range.
     #[must_use]
     pub fn find_in(&self, range: Range<usize>, tag: Tag) -> Option<usize> {
         let start = range.start;
@@ -208,7 +208,7 @@ impl Draft {
         self.find(tag).map(|at| self.value(at))
     }
 
-    /// Gives the first field of this tag another value. When there is none, it is added: a field of
+    /// Sets the value of the first field with this tag. A missing field is added: a field of
     /// the header before all others that are none, any other at the end.
     pub fn set(&mut self, tag: Tag, value: &[u8]) {
         match self.find(tag) {
@@ -222,7 +222,7 @@ impl Draft {
         }
     }
 
-    /// Gives the field at a place another value. Nothing happens behind the last.
+    /// Sets the value of the field at an index. Does nothing after the last.
     pub fn set_at(&mut self, at: usize, value: &[u8]) {
         let (start, end) = self.keep(value);
         if let Some(part) = self.parts.get_mut(at) {
@@ -230,7 +230,7 @@ impl Draft {
         }
     }
 
-    /// Gives the field at a place another tag. Nothing happens behind the last.
+    /// Sets the tag of the field at an index. Does nothing after the last.
     pub fn rename(&mut self, at: usize, tag: Tag) {
         if let Some(part) = self.parts.get_mut(at) {
             part.tag = tag;
@@ -242,20 +242,20 @@ impl Draft {
         self.insert(self.parts.len(), tag, value);
     }
 
-    /// Adds a field before the one at a place; at the end when there is none.
+    /// Adds a field before the one at a place; otherwise at the end.
     pub fn insert(&mut self, at: usize, tag: Tag, value: &[u8]) {
         let (start, end) = self.keep(value);
         let at = at.min(self.parts.len());
         self.parts.insert(at, Part { tag, start, end });
     }
 
-    /// Takes the fields at a range of places out; those that there are.
+    /// Removes the fields in a range, as far as they exist.
     pub fn remove(&mut self, range: Range<usize>) {
         let end = range.end.min(self.parts.len());
         self.parts.drain(range.start.min(end)..end);
     }
 
-    /// Takes the first field of this tag out; whether there was one.
+    /// Removes the first field of this tag; returns whether it existed.
     pub fn remove_tag(&mut self, tag: Tag) -> bool {
         let found = self.find(tag);
         if let Some(at) = found {

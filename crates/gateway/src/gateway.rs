@@ -1,5 +1,4 @@
-//! The gateway: a value that does with each message what the rules say, as an
-//! [`Application`] of the engine.
+//! [`Gateway`]: an [`Application`] of the engine that handles each message by its rules.
 //!
 //! ```text
 //! Message > came back? > Orders hear an answer > Rules > send    ids > conversion > outbox
@@ -8,12 +7,12 @@
 //!         nobody got it > the source is answered (8, 9, j or 3)
 //! ```
 //!
-//! [`Gateway::load`] makes one of the text of a file, [`Gateway::reload`] gives it other rules; `docs/reference/gateway.md` says what stands there and what
-//! becomes of a message. What changes the state of orders is kept with [`Outbox::note`], and `on_note`
-//! gives it back. The owner hears [`Event`]s by the function that it gives to `load`, on the engine's
-//! thread. [`Gateway::counters`], [`matched`](Gateway::matched), [`counted`](Gateway::counted),
-//! [`losses`](Gateway::losses), [`held`](Gateway::held), [`remembered`](Gateway::remembered) and
-//! [`orders`](Gateway::orders) say what has happened.
+//! [`Gateway::load`] loads one from the text of a file, [`Gateway::reload`] replaces its rules;
+//! `docs/reference/gateway.md` describes the file and the handling of a message. Changes of the state of
+//! orders are stored with [`Outbox::note`], and `on_note` restores them. The listener given to `load`
+//! receives [`Event`]s on the engine's thread. [`Gateway::counters`], [`matched`](Gateway::matched),
+//! [`counted`](Gateway::counted), [`losses`](Gateway::losses), [`held`](Gateway::held),
+//! [`remembered`](Gateway::remembered) and [`orders`](Gateway::orders) report its state.
 //!
 //! [`Outbox::note`]: fixwire_protocol::Outbox::note
 
@@ -71,13 +70,13 @@ use raised::Raised;
 use rounds::Rounds;
 use work::Work;
 
-/// Routes, changes, converts and returns messages, as a file says.
+/// Routes, transforms, converts and returns messages by the rules of a file.
 pub struct Gateway {
     rules: Rules,
     scratch: Scratch,
     /// For each session whether it is logged on.
     active: Vec<bool>,
-    /// For each session whether its hours are open.
+    /// For each session whether its trading session is open.
     open: Vec<bool>,
     core: Core,
     /// Which queue is served first.
@@ -101,11 +100,11 @@ struct Core {
     text: Vec<u8>,
     /// The id of a message that a venue refused, as its client knows it.
     own_id: Vec<u8>,
-    /// What has happened to the message that is handled.
+    /// The failures of the current message.
     raised: Raised,
-    /// What is remembered for the order that a message answers.
+    /// The values remembered for the order that a message answers.
     recalled: Vec<u8>,
-    /// What may come back from sessions that it was sent to.
+    /// Messages that may come back from sessions that they were sent to.
     rounds: Rounds,
     /// With the queues nothing is to be done before.
     held_due: Mono,
@@ -128,12 +127,12 @@ struct Session {
 }
 
 impl Gateway {
-    /// Makes the gateway that a TOML file says: rules, groups, tables and options. Sessions, which
-    /// stand in the same file, are read by the engine and given in the context.
+    /// Loads a gateway from a TOML file: rules, groups, tables and options. The sessions of the same
+    /// file are read by the engine and passed in the context.
     ///
     /// # Errors
     ///
-    /// Every mistake with its line, column and a hint.
+    /// Every error with its line, column and a hint.
     pub fn load(
         text: &str,
         context: &GatewayContext<'_>,
@@ -142,13 +141,13 @@ impl Gateway {
         load::load(text, context, listener)
     }
 
-    /// What was counted.
+    /// The counters.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.core.counters
     }
 
-    /// What its file does that its writer may not mean.
+    /// Remarks on what its file does that its author may not intend.
     #[must_use]
     pub fn remarks(&self) -> &[Remark] {
         &self.remarks
@@ -160,36 +159,36 @@ impl Gateway {
         &self.rules
     }
 
-    /// How many messages each rule applied to, in the order of the rules.
+    /// The number of messages that each rule matched, in the order of the rules.
     #[must_use]
     pub fn matched(&self) -> &[u64] {
         self.scratch.matched()
     }
 
-    /// The counters that rules name, with their counts.
+    /// The counters named in rules, with their counts.
     pub fn counted(&self) -> impl Iterator<Item = (&str, u64)> {
         let names = self.rules.counters().iter().map(String::as_str);
         names.zip(self.core.counted.iter().copied())
     }
 
-    /// What conversions have left out, for each pair of versions.
+    /// The fields lost in conversions, for each pair of versions.
     pub fn losses(&self) -> impl Iterator<Item = (Version, Version, &Losses)> {
         self.core.conversions.losses()
     }
 
-    /// The conversion that rules may need between two versions, `None` when none does.
+    /// The conversion between two versions; `None` when no rule needs it.
     #[must_use]
     pub fn conversion(&self, from: Version, to: Version) -> Option<&Conversion> {
         self.core.conversions.find(from, to)
     }
 
-    /// The orders; sessions have numbers of their own there.
+    /// The orders; their session numbers differ from those of the engine.
     #[must_use]
     pub fn orders(&self) -> &Orders {
         self.core.notes.orders()
     }
 
-    /// What is remembered for orders.
+    /// The values remembered for orders.
     #[must_use]
     pub fn remembered(&self) -> Remembered {
         self.core.notes.memory.counts()

@@ -1,4 +1,4 @@
-//! What a gateway does with a message: routes, transforms, version conversion.
+//! The gateway: routes, transforms and converts messages between FIX versions.
 //!
 //! Nothing here reads a clock, a socket or a file. Memory is taken at start; after that the path of a
 //! message allocates nothing, unless a rule runs a script.

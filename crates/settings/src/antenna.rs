@@ -1,4 +1,4 @@
-//! The text of FIX Antenna's `fixengine.properties` as sections of keys and values, each with its place.
+//! Reads FIX Antenna's `fixengine.properties` into sections of keys and values, each with its position.
 //!
 //! ```text
 //! # for every session; those of `sessions.default` win over the others
@@ -10,8 +10,8 @@
 //! ```
 //!
 //! Lines are those of Java's properties; FIX Antenna for .NET, which takes `;` and `'` for comments too and
-//! knows no escapes, is not told apart. Names are read in any case. What becomes of each property,
-//! [`properties`] says: behind this reader there are only keys of ours.
+//! has no escapes, is read the same way. Names are not case-sensitive. [`properties`] maps each property
+//! to a key of ours: the code behind this reader sees only those.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -67,7 +67,7 @@ fn is_secret(line: &Line) -> bool {
     registry::is_secret(&small, &line.text) || small.ends_with("fixmessage")
 }
 
-/// Whom a property is for.
+/// The scope of a property.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Scope {
     /// Every session: it stands alone.
@@ -113,10 +113,10 @@ impl Reader<'_> {
             let note = match () {
                 () if self.sessions.len() + 2 > MAX_SECTIONS => Some(Fault::TooManySections),
                 () if small == "default" => Some(Fault::Conflict {
-                    note: "`default` is no session: it stands for all of them".to_owned(),
+                    note: "`default` is not a session: it applies to all of them".to_owned(),
                 }),
                 () if seen.insert(small, ()).is_some() => Some(Fault::Conflict {
-                    note: "a session is named twice in `sessionIDs`".to_owned(),
+                    note: "duplicate session in `sessionIDs`".to_owned(),
                 }),
                 () => None,
             };
@@ -218,7 +218,7 @@ impl Reader<'_> {
         sections
     }
 
-    /// What a line says in keys of ours.
+    /// Converts a line to keys of ours.
     fn entries(&mut self, scope: Scope, index: usize) -> Vec<Entry> {
         let line = &self.lines[index];
         if line.text.is_empty() {
@@ -300,7 +300,7 @@ impl Reader<'_> {
                 let number = number.ok().and_then(|number| number.checked_add(1));
                 let (Some(number), Some((host, port))) = (number, line.text.rsplit_once(':'))
                 else {
-                    let expected = "host:port, and a number behind the name".to_owned();
+                    let expected = "host:port, and a number at the end of the name".to_owned();
                     return self.malformed(index, property, expected);
                 };
                 let (host, port) = (host.to_owned(), port.to_owned());
@@ -318,7 +318,7 @@ impl Reader<'_> {
         let silent = self.value(scope, "suppressSessionQualifierTagInLogonMessage");
         if !silent.is_some_and(|line| line.text.eq_ignore_ascii_case("true")) {
             let note =
-                "writes it into tag 9012 of its Logon: say LogonTag=9012=… if the peer needs it";
+                "sends it in tag 9012 of its Logon: set LogonTag=9012=… if the peer requires it";
             let fault = Fault::Differs {
                 dialect: Dialect::Antenna,
                 note: note.to_owned(),
@@ -362,8 +362,9 @@ impl Reader<'_> {
                 continue;
             };
             let Some(moment) = cron::read(&line.text) else {
-                let expected = "one time a day as in `0 30 8 * * ?`, or one a week as in `0 30 8 ? * MON`; \
-                                convert without it, and say the hours with StartTime and Weekdays";
+                let expected = "one time a day as in `0 30 8 * * ?`, or one a week as in `0 30 8 \
+                                ? * MON`; otherwise convert without it, and set the schedule with \
+                                StartTime and Weekdays";
                 return self.malformed(index, property, expected.to_owned());
             };
             let key = |id: Id| KEYS[id as usize].name.to_owned();
@@ -402,8 +403,8 @@ impl Reader<'_> {
                 self.entry(index, name, text)
             }
             (false, true) => {
-                let note = "performResetSeqNumTime=true of all sessions cannot be taken back in one: say it \
-                            in those that want it";
+                let note = "performResetSeqNumTime=true for all sessions cannot be overridden in \
+                            one: set it only in the sessions that need it";
                 let span = self.lines[index].key;
                 let fault = Fault::Conflict { note: note.into() };
                 self.problems.push(Problem { span, fault });
@@ -463,7 +464,7 @@ impl Reader<'_> {
                 return Err(Fault::Variable { name, why });
             }
             if done.len() > self.room {
-                let note = format!("variables make more than {MAX_REPLACED} bytes of this file");
+                let note = format!("variables expand this file to more than {MAX_REPLACED} bytes");
                 return Err(Fault::Conflict { note });
             }
             rest = behind;

@@ -1,4 +1,4 @@
-//! Settings of a file as the configuration of an engine.
+//! Converts the settings of a file to the configuration of an engine.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -24,8 +24,8 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// [`LoadError::Content`] when a dictionary cannot be read, or when values that are right by
-    /// themselves make no engine.
+    /// [`LoadError::Content`] when a dictionary cannot be read, or when valid values do not form a valid
+    /// configuration together.
     pub fn to_config(&self) -> Result<EngineConfig, LoadError> {
         let mut shelf = Shelf::default();
         let mut tls = super::transport::Made::default();
@@ -102,8 +102,9 @@ impl Settings {
         };
         logs::check(self, first, &config)?;
         if let (Some(_), None) = (first.text(Id::ControlGroup), first.text(Id::ControlPath)) {
-            let note =
-                "ControlGroup needs ControlPath: the store is for the engine's own user".to_owned();
+            let note = "ControlGroup requires ControlPath: only the engine's own user can access \
+                 FileStorePath"
+                .to_owned();
             return Err(self.error(first, Id::ControlGroup, note));
         }
         if config.read_buffer < config.max_message {
@@ -179,7 +180,7 @@ fn session_config(
     })
 }
 
-/// What the session itself is told.
+/// The session's part of the configuration.
 fn fix_config(
     settings: &Settings,
     from: &SessionSettings,
@@ -430,7 +431,10 @@ mod tests {
         let made = with("UseDataDictionary=N").map(version).unwrap();
         assert_eq!(made, ApplVerId::parse(b"10"));
         let error = with("").unwrap_err();
-        assert!(error.contains("of FIX.Latest: name a file"), "{error}");
+        assert!(
+            error.contains("of FIX.Latest: set a dictionary file"),
+            "{error}"
+        );
     }
 
     #[test]

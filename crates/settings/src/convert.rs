@@ -1,4 +1,4 @@
-//! A file's settings as the text of a `.toml` file that means the same, whoever wrote the file.
+//! Converts a settings file of any engine to the text of an equivalent `.toml` file.
 //!
 //! ```text
 //! Settings --render--> TOML text --read again--> Settings --compare--> the text, or which key differs
@@ -23,31 +23,31 @@ use super::toml::MAX_ARRAY;
 use super::value::{Kind, Value, thousandths};
 use super::variables::{self, FileText, Form, Values, VariableFault};
 
-/// Why there is no TOML text for the settings of a file.
+/// Why the settings of a file cannot be converted to TOML.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ConvertError {
-    /// A value has text that would be one of fixwire's own variables there.
+    /// A value has text that fixwire would read as a variable.
     Variable {
         /// The key.
         key: String,
         /// Its line in the file.
         line: usize,
     },
-    /// The text cannot be read again.
+    /// The converted text cannot be read back.
     Unreadable(LoadError),
-    /// A key has another value when the text is read again.
+    /// The conversion would change the value of a key.
     Differs {
         /// The key.
         key: String,
         /// The session's name.
         session: String,
     },
-    /// The text is longer than a settings file may be.
+    /// The text exceeds the maximum length of a settings file.
     TooLarge,
-    /// The file has tables of a gateway or an OMS, which the text would not have.
+    /// The file has tables of a gateway or an OMS, which the conversion would drop.
     Gateway,
-    /// The file has a simulated exchange, which the text would not have.
+    /// The file has tables of a simulated exchange, which the conversion would drop.
     Exchange,
 }
 
@@ -56,19 +56,24 @@ impl fmt::Display for ConvertError {
         match self {
             Self::Variable { key, line } => write!(
                 f,
-                "line {line}: the value of {key} has text that is a variable in fixwire's own files, and no \
-                 way to write it there: change it"
+                "line {line}: the value of {key} contains text that fixwire's own files read as a \
+                 variable, and it cannot be escaped: change it"
             ),
-            Self::Unreadable(error) => write!(f, "the result cannot be read again: {error}"),
+            Self::Unreadable(error) => write!(f, "the converted file cannot be read back: {error}"),
             Self::Differs { key, session } => {
-                write!(f, "{key} of session {session} would change its value")
+                write!(
+                    f,
+                    "the conversion would change the value of {key} of session {session}"
+                )
             }
             Self::TooLarge => write!(f, "the result is larger than {MAX_FILE} bytes"),
             Self::Gateway => f.write_str(
-                "this is a TOML file with tables of a gateway or an OMS, which would be lost: copy the file",
+                "this TOML file has tables of a gateway or an OMS, which a conversion would drop: \
+                 copy the file instead",
             ),
             Self::Exchange => f.write_str(
-                "this is a TOML file with a simulated exchange, which would be lost: copy the file",
+                "this TOML file has tables of a simulated exchange, which a conversion would \
+                 drop: copy the file instead",
             ),
         }
     }
@@ -76,14 +81,14 @@ impl fmt::Display for ConvertError {
 
 impl std::error::Error for ConvertError {}
 
-/// The text of a TOML file that gives every session of `settings` the values that it has.
+/// Converts settings to the text of a TOML file in which every session keeps its values.
 ///
-/// It holds the secrets of the file. `values` are those that the file was read with: the text is read
-/// again with them, and what comes out is compared.
+/// The text contains the secrets of the file. `values` are the variables that the file was read with: the
+/// text is read back with them and compared.
 ///
 /// # Errors
 ///
-/// [`ConvertError`], with the key whose value would not be the same.
+/// [`ConvertError`], with the key whose value would change.
 pub fn to_toml(settings: &Settings, values: &dyn Values) -> Result<String, ConvertError> {
     let text = render(settings, Secrets::Written)?;
     if text.len() as u64 > MAX_FILE {
@@ -104,7 +109,7 @@ pub fn to_toml(settings: &Settings, values: &dyn Values) -> Result<String, Conve
     }
 }
 
-/// The text of [`to_toml`] to be looked at: each secret is `"******"`.
+/// The text of [`to_toml`] for review: each secret is `"******"`.
 ///
 /// # Errors
 ///
@@ -190,7 +195,7 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// What the sessions have from `[DEFAULT]`, and the defaults of the file's engine that all have.
+    /// The values of `[DEFAULT]`, and the defaults of the file's engine that all sessions share.
     fn default(settings: &'a Settings) -> Self {
         let (mut all, mut custom) = (BTreeMap::new(), BTreeMap::new());
         for session in &settings.sessions {
@@ -217,7 +222,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// What a session has beside that.
+    /// The other values of a session.
     fn of_session(session: &'a SessionSettings, default: &Self) -> Self {
         let is_own = |found: &Setting| matches!(found.origin, Origin::Session(_));
         let is_default = |id: Id| default.settings.iter().any(|found| found.key.id == id);

@@ -1,4 +1,4 @@
-//! The engines whose settings files are read, and how each of them reads its own.
+//! [`Dialect`]: the engines whose settings files are read, and how each reads its own.
 //!
 //! Where a file means one thing there and another here, the reader says so; what each engine does is
 //! taken from its source: `Settings.cpp`, `SessionSettings.java`, `settings.go`, `Settings.cs`.
@@ -8,10 +8,10 @@ use std::fmt;
 
 use super::family;
 
-/// An engine, as the one that a settings file was written for.
+/// The engine that a settings file was written for.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Dialect {
-    /// This one: every line must be understood, and no key may stand twice.
+    /// This one: every line must be valid, and no key may appear twice.
     Fixwire,
     /// QuickFIX in C++.
     QuickFix,
@@ -25,14 +25,14 @@ pub enum Dialect {
     Antenna,
 }
 
-/// How the dialect of a file became known.
+/// How the dialect of a file was determined.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Told {
     /// By the caller; `--dialect`.
     ByCaller,
     /// By the file's key `Dialect`.
     ByKey,
-    /// By keys that one engine has and the others have not: a guess, unless it is fixwire.
+    /// By keys that only one engine has: a guess, unless it is fixwire.
     ByItsKeys,
     /// By its name: a `.toml` file is fixwire's own, a `.properties` file FIX Antenna's.
     ByItsName,
@@ -61,7 +61,7 @@ impl Dialect {
         }
     }
 
-    /// The engine with this name, in any case.
+    /// The engine with this name, ignoring case.
     pub fn find(name: &str) -> Option<Self> {
         if name.eq_ignore_ascii_case("fixantenna") {
             return Some(Self::Antenna);
@@ -83,7 +83,7 @@ impl Dialect {
         }
     }
 
-    /// Whether it finds a key whatever the case of its letters.
+    /// Whether it ignores the case of keys.
     pub fn any_case(self) -> bool {
         matches!(self, Self::Fixwire | Self::QuickFix | Self::QuickFixN)
     }
@@ -98,29 +98,29 @@ impl Dialect {
         matches!(self, Self::QuickFixJ | Self::QuickFixGo)
     }
 
-    /// Whether it passes over a section of another name and a second `[DEFAULT]`, with all that
-    /// stands in them.
+    /// Whether it ignores unknown sections and a second `[DEFAULT]`, with their
+    /// content.
     pub fn passes_over_sections(self) -> bool {
         matches!(self, Self::QuickFix | Self::QuickFixN)
     }
 
-    /// Whether it passes over what stands above the first section.
+    /// Whether it ignores lines before the first section.
     pub fn passes_over_the_beginning(self) -> bool {
         matches!(self, Self::QuickFix | Self::QuickFixJ | Self::QuickFixN)
     }
 
-    /// Whether a key may stand twice in a section, and the last one holds.
+    /// Whether a key may appear twice in a section; the last one applies.
     pub fn takes_the_last(self) -> bool {
         self != Self::Fixwire
     }
 
-    /// Whether keys that it does not have are the application's.
+    /// Whether unknown keys belong to the application.
     pub fn keeps_unknown_keys(self) -> bool {
         self != Self::Fixwire
     }
 
-    /// The longest line, in bytes, that it reads whole: at a longer one QuickFIX (C++) stops and takes
-    /// nothing of the rest of the file.
+    /// The longest line, in bytes, that it reads: at a longer one QuickFIX (C++) stops reading the
+    /// file.
     pub fn longest_line(self) -> Option<usize> {
         (self == Self::QuickFix).then_some(1023)
     }
@@ -145,7 +145,7 @@ const ENOUGH: usize = 2_000;
 /// Keys of an engine that it takes to call a file that engine's: one alone never does.
 const AT_LEAST: usize = 2;
 
-/// What a key of a file says about who wrote the file.
+/// How a key indicates the engine that a file was written for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Clue {
     /// Only fixwire has it.
@@ -156,7 +156,7 @@ pub enum Clue {
     Foreign,
 }
 
-/// The engine that keys speak for; `None` when they leave it open.
+/// The engine that the keys indicate; `None` when they are ambiguous.
 ///
 /// A key that only fixwire has settles it. Otherwise a file is of the engine that has most of the foreign
 /// keys for itself, two different ones at least. What several engines have says nothing, and no

@@ -1,4 +1,4 @@
-//! Dictionaries by what a person writes: a version or a file, and deltas behind it.
+//! Loads dictionaries by version or file, with deltas.
 //!
 //! ```text
 //! FIX.4.4                                     a built-in one
@@ -18,7 +18,7 @@ use fixwire_protocol::dictionary::{Dictionary, Version};
 
 /// Stands between a dictionary and each of its deltas.
 const AND: &str = " + ";
-/// The dictionary that is usual where it is asked for.
+/// The default dictionary in its place.
 const BUILT_IN: &str = "built-in";
 
 /// The version whose dictionary other engines ship under this file name, in whatever folder: `FIX42.xml`,
@@ -118,7 +118,7 @@ fn read(path: &str) -> Result<Vec<u8>, LoadError> {
     Ok(bytes)
 }
 
-/// Why there is no dictionary.
+/// Why a dictionary cannot be loaded.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -126,17 +126,17 @@ pub enum LoadError {
     Read {
         /// The file.
         path: String,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The file is no dictionary.
+    /// The file is not a valid dictionary.
     Dictionary {
         /// The file.
         path: String,
         /// Where and why.
         error: Box<DictionaryError>,
     },
-    /// A delta cannot be read, or does not fit what it changes.
+    /// A delta cannot be read or applied.
     Delta {
         /// Where and why.
         error: Box<DeltaError>,

@@ -1,4 +1,4 @@
-//! What the engine that a file was written for makes of a key otherwise than fixwire.
+//! How the engine that a file was written for treats a key differently from fixwire.
 //!
 //! Each answer is a predicate: "… has no `SocketTcpNoDelay`: its default N holds there".
 
@@ -42,17 +42,17 @@ pub fn of_the_name(name: &str, key: &Key, dialect: Dialect) -> Option<String> {
     }
     let found = family::find(name)?;
     let holds = match default_there(key, dialect) {
-        Some(default) => format!(": its default {default} holds there"),
+        Some(default) => format!(": its default {default} applies there"),
         None => String::new(),
     };
     Some(if found.is_in(dialect) {
         format!(
-            "reads `{}` in this case of its letters only{holds}",
+            "accepts `{}` only with this capitalisation{holds}",
             found.name
         )
     } else {
         match there(key, dialect) {
-            Some(other) => format!("calls it `{}` and passes over this name{holds}", other.name),
+            Some(other) => format!("calls it `{}` and ignores this name{holds}", other.name),
             None => format!("has no `{}`", found.name),
         }
     })
@@ -68,11 +68,11 @@ pub fn of_a_name_not_used(name: &str, dialect: Dialect) -> Option<String> {
         return Some(format!("has no `{}`", found.name));
     }
     let holds = match found.default(dialect) {
-        Some(default) => format!(": its default {default} holds there"),
+        Some(default) => format!(": its default {default} applies there"),
         None => String::new(),
     };
     Some(format!(
-        "reads `{}` in this case of its letters only{holds}",
+        "accepts `{}` only with this capitalisation{holds}",
         found.name
     ))
 }
@@ -81,12 +81,12 @@ pub fn of_a_name_not_used(name: &str, dialect: Dialect) -> Option<String> {
 pub fn of_the_value(key: &Key, text: &str, dialect: Dialect) -> Option<String> {
     dialect.letter()?;
     match (key.kind, key.id) {
-        (Kind::Bool, _) if text.len() > 1 => Some("takes Y and N only".into()),
+        (Kind::Bool, _) if text.len() > 1 => Some("accepts only Y and N".into()),
         (_, Id::HeartBtInt) if text == "0" && dialect != Dialect::QuickFixN => {
             Some("does not start with HeartBtInt=0".into())
         }
         (_, Id::MillisecondsInTimeStamp) if dialect == Dialect::QuickFixN => {
-            Some("does not start with this key: it wants TimestampPrecision".into())
+            Some("does not start with this key: it requires TimestampPrecision".into())
         }
         _ => None,
     }
@@ -101,7 +101,7 @@ pub const OF_WHAT_IS_MISSING: [Id; 5] = [
     Id::Durability,
 ];
 
-/// What the engine does when a session says nothing, where that is no default, or by what else it says.
+/// The behaviour of the engine without a key, where it is not a default or depends on other keys.
 pub fn of_what_is_missing(session: &SessionSettings, id: Id, dialect: Dialect) -> Option<String> {
     let missing = |id: Id| session.find(id).is_none();
     let fixt = session.text(Id::BeginString) == Some("FIXT.1.1");
@@ -130,8 +130,8 @@ pub fn of_what_is_missing(session: &SessionSettings, id: Id, dialect: Dialect) -
                 && missing(Id::FileStoreSync)
                 && !session.is_in_file(id) =>
         {
-            let note = "syncs every message that a file store keeps, unless FileStoreSync=N: \
-                        Durability=disk does";
+            let note = "syncs every message of a file store unless FileStoreSync=N: set \
+                        Durability=disk to do the same";
             Some(note.into())
         }
         Id::EndTime if !session.bool(Id::NonStopSession) => of_the_schedule(session, dialect),
@@ -140,7 +140,7 @@ pub fn of_what_is_missing(session: &SessionSettings, id: Id, dialect: Dialect) -
     }
 }
 
-/// What the engine makes of the times of a session.
+/// How the engine treats the times of a session.
 fn of_the_schedule(session: &SessionSettings, dialect: Dialect) -> Option<String> {
     let clock = |id| match &session.find(id)?.value {
         Value::Clock(clock) => Some(clock),
@@ -151,41 +151,44 @@ fn of_the_schedule(session: &SessionSettings, dialect: Dialect) -> Option<String
     let midnight = start.time == Time::default();
     let note = match dialect {
         Dialect::QuickFix if start.time != end.time => {
-            "restarts the numbers when the session ends, not when it begins"
+            "resets sequence numbers when the session ends, not when it starts"
         }
         Dialect::QuickFix if of_a_day && !midnight => {
-            "restarts the numbers at midnight when StartTime and EndTime are the same"
+            "resets sequence numbers at midnight if StartTime equals EndTime"
         }
         Dialect::QuickFixJ if start.zone != end.zone => {
-            "may end the session at midnight UTC, or before it begins, when its times have two zones"
+            "may end the session at midnight UTC, or before it starts, if its times are in two \
+             time zones"
         }
         _ => return None,
     };
     Some(note.into())
 }
 
-/// Whom the engine believes over TLS.
+/// How the engine verifies its peer over TLS.
 fn of_tls(session: &SessionSettings, dialect: Dialect) -> Option<String> {
     let connects = session.text(Id::ConnectionType) == Some("initiator");
     let names = session.find(Id::PeerCertificates).is_none();
     let note = match dialect {
         Dialect::QuickFix if connects => match session.int(Id::CertificateVerifyLevel) {
             None | Some(0) => {
-                "checks no certificate of a peer without CertificateVerifyLevel, and never its host's name"
+                "verifies the peer's certificate only with CertificateVerifyLevel, and never its \
+                 host name"
             }
-            Some(_) if names => "never checks the peer's host name; fixwire does",
+            Some(_) if names => "never verifies the peer's host name; fixwire does",
             Some(_) => return None,
         },
         Dialect::QuickFixJ if connects && names => {
-            "checks the peer's host name with EndpointIdentificationAlgorithm=HTTPS only; fixwire always does"
+            "verifies the peer's host name only with EndpointIdentificationAlgorithm=HTTPS; \
+             fixwire always does"
         }
         Dialect::QuickFixN => {
-            "fetches revocation lists unless SSLCheckCertificateRevocation=N; fixwire reads those of \
-             CertificateRevocationListFile"
+            "downloads revocation lists unless SSLCheckCertificateRevocation=N; fixwire reads \
+             those of CertificateRevocationListFile"
         }
         Dialect::Antenna => {
-            "fetches revocation lists unless sslCheckCertificateRevocation=false; fixwire reads those \
-             of CertificateRevocationListFile"
+            "downloads revocation lists unless sslCheckCertificateRevocation=false; fixwire reads \
+             those of CertificateRevocationListFile"
         }
         _ => return None,
     };

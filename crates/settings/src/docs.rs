@@ -1,4 +1,4 @@
-//! `docs/reference/settings.md`, made from the registry.
+//! Generates `docs/reference/settings.md` from the registry.
 
 use std::fmt::Write;
 
@@ -208,17 +208,17 @@ SenderCompID=BROKER
 TargetCompID=CLIENT
 ```
 
-What stands in `[DEFAULT]` holds for every session that does not say otherwise. Keys, section names
-and words such as `acceptor` are read in any case; spaces at either end of a key or a value are no
-part of it; each key stands once in a section. `fixwire check FILE.cfg` prints each value of each session
-and where it comes from. One table has [all keys](#all-keys) of all engines.
+`[DEFAULT]` applies to every session that does not override it. Keys, section names and words such as
+`acceptor` are not case-sensitive; leading and trailing spaces of keys and values are ignored; a key may
+appear once in a section. `fixwire check FILE.cfg` prints each value of each session and where it comes
+from. One table lists [all keys](#all-keys) of all engines.
 
-In fixwire's own file a key that nobody has is an error, with the known key that looks most like it. Keys
-that an application of yours reads start with `X-`; fixwire keeps them and reads nothing into them.
+In fixwire's own files an unknown key is an error; the error suggests the most similar known key. Keys for
+your application start with `X-`; fixwire keeps them and does not interpret them.
 
 ## TOML
 
-A file whose name ends in `.toml` says the same in TOML, with fixwire's own names of keys and typed values:
+A file whose name ends in `.toml` has the same settings in TOML, with fixwire's own key names and typed values:
 
 ```toml
 [default]
@@ -239,87 +239,89 @@ LogonTimeout = \"1500ms\"
 Desk = \"Paris\"
 ```
 
-`true` and `false` are `Y` and `N`; numbers stand without quotes, and anything with a unit, a word or a
-variable in quotes. An array gives the key without a number, with 1, with 2 and so on; in a session it
-replaces the whole array of `[default]`. What stands in `application` is the application's, whatever it is
-called; keys that start with `X-` are as well. Errors name line and column.
+`true` and `false` mean `Y` and `N`; write numbers without quotes, and values with a unit, words and
+variables in quotes. An array sets the key without a number, then with 1, 2 and so on; in a session it
+replaces the whole array of `[default]`. All keys in `application` are for your application, whatever their
+names, and so are keys that start with `X-`. Errors name line and column.
 
-The tables of a gateway may stand in the same file: `[gateway]`, `[group]`, `[script]`, `[table.NAME]`,
+The tables of a gateway may be in the same file: `[gateway]`, `[group]`, `[script]`, `[table.NAME]`,
 `[conversion]`, `[target.NAME]`, `[[rule]]` and `[[on]]` ([rules](gateway-rules.md), [commands](gateway-cli.md)). `fixwire check` reads both.
-So may those of a simulated exchange, `[exchange]`, `[[instrument]]`, `[[fault]]` and `[[script]]` ([the exchange](exchange.md)), for `fixwire sim`.
+So may the tables of a simulated exchange, `[exchange]`, `[[instrument]]`, `[[fault]]` and `[[script]]` ([the exchange](exchange.md)), for `fixwire sim`.
 
-`fixwire config convert broker.cfg broker.toml` writes this form of a file of any engine. Each session has the
-values that it had: what stands in `[DEFAULT]` goes to `[default]`, defaults of the file's engine are written
-out where fixwire has others, and the result is read again and compared before it is kept. Variables stay
-variables. Comments and keys without effect are not kept; the command names the latter. The new file can be
-read by its owner alone, since secrets of the file move along, and never replaces one that is there; `-`
-instead of a name prints it with its secrets hidden.
+`fixwire config convert broker.cfg broker.toml` converts the settings file of any engine to TOML. Each session
+keeps its values: `[DEFAULT]` becomes `[default]`, defaults of the file's engine are written out where fixwire
+has others, and the result is read back and compared before it is kept. Variables stay variables. Comments
+and keys without effect are dropped; the command lists those keys. Only the owner can read the new file, since
+it contains the secrets of the old one; the command never overwrites an existing file. `-` instead of a name
+prints the result with its secrets hidden.
 
 ## Files of other engines
 
 Files of QuickFIX (C++), QuickFIX/J, QuickFIX/Go and QuickFIX/n are read as they are. Say whose file it is
-with `Dialect=quickfix`, `quickfixj`, `quickfixgo` or `quickfixn` in `[DEFAULT]`, or with `--dialect`. When
-neither says so, it is a guess, which `check` prints and `run` too, with the defaults that hold by it:
+with `Dialect=quickfix`, `quickfixj`, `quickfixgo` or `quickfixn` in `[DEFAULT]`, or with `--dialect`. Without
+either, fixwire guesses; `check` and `run` print the guess and the defaults that follow from it:
 
 * A file with a key that only fixwire has is fixwire's own.
-* It is of another engine when two or more of its keys are that engine's alone, and more than any other
-  engine's. A key that this document has under the same name says nothing, so no such key changes the
-  defaults of a file; nor does a key that several engines have.
-* A file without `ConnectionType` and with a key of QuickFIX/Go alone is QuickFIX/Go's, which has none.
+* A file belongs to another engine when two or more of its keys exist only in that engine, and more than in
+  any other engine. Keys that this page lists under the same name do not count, so they never change the
+  defaults of a file; neither do keys that several engines have.
+* A file without `ConnectionType` and with a key that only QuickFIX/Go has is read as QuickFIX/Go's, which has
+  no `ConnectionType`.
 * Everything else is fixwire's own.
 
 The engine decides
 
-* which default holds where engines have different ones: `SocketNodelay` is `N` in QuickFIX and `Y` in
-  QuickFIX/n. `check` prints such a default with fixwire's beside it. QuickFIX/Go uses a dictionary only
-  when one is named, and has no `ConnectionType`: a host to connect to or a port to listen on tells.
-* how lines are read. In every one of them the last of two equal keys holds, and a key that it does not
-  have is the application's. QuickFIX and QuickFIX/n pass over lines without `=`, sections of other names
-  and a second `[DEFAULT]`; in QuickFIX/J and QuickFIX/Go that one adds to the first.
+* which default applies where engines differ: `SocketNodelay` is `N` in QuickFIX and `Y` in QuickFIX/n.
+  `check` prints such a default next to fixwire's own. QuickFIX/Go uses a dictionary only if one is
+  configured, and has no `ConnectionType`: a session with a host to connect to is an initiator, one with a
+  port to listen on an acceptor.
+* how lines are read. In all of them the last of two equal keys wins, and an unknown key is for the
+  application. QuickFIX and QuickFIX/n skip lines without `=`, unknown sections and a second `[DEFAULT]`; in
+  QuickFIX/J and QuickFIX/Go a second `[DEFAULT]` adds to the first.
 * which variables are replaced (see below).
-* whether a certificate switches TLS on. In QuickFIX the program decides: when `ServerCertificateFile` is all
-  that a file of QuickFIX says of TLS, and the certificate is missing, the acceptor takes plain text, with a
-  warning. A certificate that is there switches TLS on, and `SocketUseSSL` settles it either way.
+* whether a certificate switches TLS on. In QuickFIX the program decides: when `ServerCertificateFile` is the
+  only TLS setting of a QuickFIX file, and the certificate is missing, the acceptor accepts plain text, with a
+  warning. A certificate that exists switches TLS on; `SocketUseSSL` overrides both.
 
-A key that nobody has counts for nothing in these engines, so it is kept for the application, with a warning
-that names the known key that looks like it. When the engine was guessed and the key is a slip of the pen away
-from a known one (`NonStopSesion`), it is an error: correct it, or say `Dialect=`. Keys of the sample
+These engines ignore an unknown key, so fixwire keeps it for the application, with a warning that suggests a
+similar known key. When the engine was guessed and the key looks like a typing error in a known one
+(`NonStopSesion`), it is an error: correct it, or set `Dialect`. Keys of the sample
 applications (SAMPLES of QuickFIX/J's Executor) give a warning in any file.
 
-A dictionary file that is missing and has the name that these engines ship it under (`FIX40.xml` to
-`FIX50SP2.xml`, `FIXT11.xml`, in any folder) means the built-in dictionary of that version: `check` warns, and an
-event says so at every start.
+A missing dictionary file with a name under which these engines ship it (`FIX40.xml` to `FIX50SP2.xml`,
+`FIXT11.xml`, in any folder) is replaced by the built-in dictionary of that version: `check` warns, and an event
+reports it at every start.
 
-What the engine would not have done is done here, with a warning: a key in another case, under another
-engine's name or with a blank before its `=` counts, although that deployment ran on the default; a file
-of QuickFIX is read on behind a line of more than 1023 bytes.
+fixwire accepts some lines that the engine itself ignores, with a warning, since that deployment ran on the
+default: a key in another case, under another engine's name, or with a blank before its `=`. It also reads a
+file of QuickFIX on after a line of more than 1023 bytes.
 
 Files of FIX Antenna, whose names end in `.properties`, have properties instead of keys:
-[what becomes of each](#properties-of-fix-antenna).
+[how each is read](#properties-of-fix-antenna).
 
 ## Variables and secrets
 
 `${env:NAME}` in a value is replaced by an environment variable, `${file:PATH}` by the text of a file of at
-most 64 KiB without the end of its last line. In a file of QuickFIX/J `${name}` is an environment variable
+most 64 KiB, without the newline at its end. In a file of QuickFIX/J `${name}` is an environment variable
 too (there it is a Java system property); with `ExpandVariables=Y` also `$NAME`, `${NAME}` and `$(NAME)`, as
 in QuickFIX. A variable that is not set is an error.
 
-So a password need not stand in the file: `Password=${file:/run/secrets/venue}`. Values of secrets are never
-shown, in `check`, in errors or in logs. A secret in a file that every user of the machine can read gives a
+So a password need not be in the file: `Password=${file:/run/secrets/venue}`. Values of secrets are never
+shown in `check`, in errors or in logs. A secret in a file that every user of the machine can read gives a
 warning.
 ";
 
 const OF_THE_ENGINE: &str = "\
 One engine runs all sessions of a file, on one thread with one journal. These keys belong in
-`[DEFAULT]`; in a `[SESSION]` they are taken as long as all sessions say the same.";
+`[DEFAULT]`; in a `[SESSION]` they are accepted if all sessions have the same value.";
 
 const OF_A_SESSION: &str = "In `[DEFAULT]` or `[SESSION]`.";
 
 const TABLE: &str = "
 ## All keys
 
-Each key of each engine, with its default there; what fixwire makes of it; the unit of a bare number; and
-fixwire's default, which holds in its own files and where an engine has none.
+Each key of each engine, with its default there; how fixwire treats it; the unit of a bare number; and
+fixwire's default, which applies in its own files and where an engine has no default.
 
 | key | engines | default there | unit | here | default here |
 | --- | --- | --- | --- | --- | --- |
@@ -328,8 +330,8 @@ fixwire's default, which holds in its own files and where an engine has none.
 const ELSEWHERE: &str = "
 ## Keys of other engines without effect here
 
-Where leaving a key out of account would weaken security, lose data or change what the session does,
-it is an error; where it only chooses a log or a detail, a warning.
+A key is an error where ignoring it would weaken security, lose data or change what the session does;
+where it only selects a log or a detail, it gives a warning.
 
 | answer | why | keys |
 | --- | --- | --- |
@@ -339,8 +341,8 @@ const ANTENNA: &str = "
 ## Properties of FIX Antenna
 
 A file whose name ends in `.properties`, or that is read with `--dialect antenna`, is one of FIX Antenna,
-for Java or .NET. `fixwire check fixengine.properties` tells what it comes to, and
-`fixwire config convert fixengine.properties broker.toml` makes a file of fixwire's own.
+for Java or .NET. `fixwire check fixengine.properties` prints the resulting settings, and
+`fixwire config convert fixengine.properties broker.toml` converts it to a file of fixwire's own.
 
 ```properties
 validation = true
@@ -352,20 +354,20 @@ sessions.venue.host = fix.example.com
 sessions.venue.port = 5001
 ```
 
-The sessions are those that `sessionIDs` names. A property that begins with `sessions.` and the session's name
-is the session's own; `sessions.default.` and no such beginning stand for all, and the former wins. Names are
-read in any case, lines as Java reads them: `=`, `:` or a blank behind the name, `#` and `!` before comments, `\\`
-at the end of a line that goes on and before characters that stand for others. FIX Antenna for .NET takes a
-`\\` as it stands; the command names such lines. `;` and `'` begin comments too, and quotes around a value are
-taken off, as .NET does.
+`sessionIDs` lists the sessions. A property that begins with `sessions.` and the session's name applies to that
+session; one with `sessions.default.` or without a prefix applies to all, and `sessions.default.` wins. Names
+are not case-sensitive. Lines are read as Java reads them: `=`, `:` or a blank after the name, `#` and `!` before comments, `\\`
+at the end of a line that continues and before escaped characters. FIX Antenna for .NET reads a
+`\\` literally; the command lists such lines. `;` and `'` start comments too, and quotes around a value are
+removed, as .NET does.
 
-`${name}` is another property that stands for all sessions, unless it is secret, or an environment variable. Environment
-variables that override properties there (`FANET_…`) are not looked at: write them into the file.
+`${name}` is another property that applies to all sessions, unless it is secret, or an environment variable. Environment
+variables that override properties there (`FANET_…`) are ignored: write them into the file.
 
-Without `sessionType` a session is an initiator when it has a `host`. A property that nobody has is an error,
-unless it starts with `X-`; a value that is empty says nothing. An error names what cannot be left out of
-account; take it out or say it otherwise in the converted file. `tradePeriodBegin` and `tradePeriodEnd` keep the
-hours of a session whose numbers go on; numbers that restart with the hours want `StartTime` and `EndTime`.
+Without `sessionType` a session is an initiator when it has a `host`. An unknown property is an error, unless it
+starts with `X-`; an empty value is ignored. A property that cannot be ignored is an error: remove it, or replace
+it in the converted file. `tradePeriodBegin` and `tradePeriodEnd` limit when a session may be logged on, and its
+sequence numbers continue; to reset them with each trading session use `StartTime` and `EndTime`.
 
 | property | default there | here |
 | --- | --- | --- |

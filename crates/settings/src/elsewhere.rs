@@ -1,22 +1,22 @@
-//! Keys of the QuickFIX family that fixwire knows and does not use.
+//! Keys of the QuickFIX family that fixwire recognises and does not use.
 //!
 //! Where ignoring a key would weaken security, lose data or change which messages are accepted, it is
 //! an error; where it only chooses a log or a tuning, a warning.
 
-/// Keys that get the same answer.
+/// Keys that are reported in the same way.
 #[derive(Debug)]
 pub struct Group {
     /// Their names.
     pub keys: &'static [&'static str],
     /// Whether a file with them is refused.
     pub refused: bool,
-    /// The value that asks for what fixwire does anyway: no answer at all.
+    /// The value that equals fixwire's behaviour: not reported.
     pub unless: Option<&'static str>,
     /// Why, and what to do instead.
     pub note: &'static str,
 }
 
-/// Finds the group of a key, in any case. A number may follow the name.
+/// Finds the group of a key, ignoring case. A number may follow the name.
 pub fn find(text: &str) -> Option<&'static Group> {
     let base = text.trim_end_matches(|c: char| c.is_ascii_digit());
     GROUPS.iter().find(|group| {
@@ -33,8 +33,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// In place of the time limits that others have for a write.
-const SLOW_PEER: &str = "a peer that takes nothing is disconnected by MaxSendBacklog and SlowConsumerTimeout, \
-                         and no other session waits for it";
+const SLOW_PEER: &str = "MaxSendBacklog and SlowConsumerTimeout disconnect a slow peer; it never \
+                         blocks other sessions";
 
 /// Every group, in the order of the document.
 pub static GROUPS: &[Group] = &[
@@ -47,7 +47,7 @@ pub static GROUPS: &[Group] = &[
         ],
         refused: false,
         unless: None,
-        note: "key stores are known by their content: PKCS#12 is read",
+        note: "the type of a key store is detected from its content; only PKCS#12 is supported",
     },
     Group {
         keys: &[
@@ -57,32 +57,34 @@ pub static GROUPS: &[Group] = &[
         ],
         refused: true,
         unless: None,
-        note: "name a file: SocketPrivateKeyFile, SocketCertificateFile, SocketCAFile",
+        note: "use the files SocketPrivateKeyFile, SocketCertificateFile and \
+               SocketCAFile",
     },
     Group {
         keys: &["EndpointIdentificationAlgorithm"],
         refused: false,
         unless: Some("HTTPS"),
-        note: "the host's name is always checked: SocketServerName says another one, PeerCertificates \
-               checks the certificate itself instead",
+        note: "the host name is always verified: set SocketServerName to expect another name, or \
+               PeerCertificates to verify the certificate itself instead",
     },
     Group {
         keys: &["SSLCheckCertificateRevocation"],
         refused: false,
         unless: Some("N"),
-        note: "no revocation list is fetched: name them in CertificateRevocationListFile",
+        note: "revocation lists are not downloaded: set CertificateRevocationListFile",
     },
     Group {
         keys: &["ProxyDomain", "ProxyWorkstation"],
         refused: true,
         unless: None,
-        note: "NTLM is not spoken: ProxyUser and ProxyPassword are sent as Basic credentials",
+        note: "NTLM is not supported: ProxyUser and ProxyPassword are sent as Basic credentials",
     },
     Group {
         keys: &["DynamicSession"],
         refused: true,
         unless: Some("N"),
-        note: "an initiator is not made on demand: write a [SESSION] for each peer, or add it by the Handle",
+        note: "initiator sessions are not created on demand: write a [SESSION] for each peer, or \
+               add sessions through the Handle",
     },
     Group {
         keys: &[
@@ -92,7 +94,8 @@ pub static GROUPS: &[Group] = &[
         ],
         refused: true,
         unless: Some("N"),
-        note: "the session would behave differently than the file says: remove the key, or set it to N",
+        note: "ignoring it would change how the session behaves: remove the \
+               key, or set it to N",
     },
     Group {
         keys: &["ValidateSequenceNumbers"],
@@ -104,31 +107,31 @@ pub static GROUPS: &[Group] = &[
         keys: &["RefreshOnLogon"],
         refused: false,
         unless: Some("N"),
-        note: "the journal belongs to one process: there is nothing newer in it to read at a logon",
+        note: "one process owns the journal, so there is nothing to refresh at logon",
     },
     Group {
         keys: &["PreserveMessageFieldsOrder"],
         refused: false,
         unless: Some("Y"),
-        note: "fields always go out in the order in which the application writes them",
+        note: "fields are always sent in the order in which the application writes them",
     },
     Group {
         keys: &["SocketConnectProtocol", "SocketAcceptProtocol"],
         refused: true,
         unless: Some("TCP"),
-        note: "sessions run over TCP",
+        note: "only TCP is supported",
     },
     Group {
         keys: &["RedactionLogText"],
         refused: false,
         unless: None,
-        note: "a value that is left out is as many stars as it was long",
+        note: "a masked value is replaced by as many asterisks as it has bytes",
     },
     Group {
         keys: &["Encoding"],
         refused: false,
         unless: None,
-        note: "values are bytes and pass as they are",
+        note: "values are bytes and are not converted",
     },
     Group {
         keys: &["LogMessageWhenSessionNotFound"],
@@ -158,33 +161,33 @@ pub static GROUPS: &[Group] = &[
         keys: &["SocketTimeout"],
         refused: false,
         unless: Some("0"),
-        note: "say SocketConnectTimeout for the time to connect; a peer that takes nothing later is \
-               disconnected by MaxSendBacklog and SlowConsumerTimeout",
+        note: "set SocketConnectTimeout for the connection attempt; MaxSendBacklog and \
+               SlowConsumerTimeout disconnect a slow peer",
     },
     Group {
         keys: &["SocketReceiveTimeout"],
         refused: false,
         unless: Some("0"),
-        note: "reading never waits: a silent peer is disconnected by HeartBtInt",
+        note: "reads never block: a silent peer is disconnected after HeartBtInt",
     },
     Group {
         keys: &["HttpAcceptPort"],
         refused: false,
         unless: None,
-        note: "no pages about sessions are served: `fixwire run` prints the events, a program has \
-               them from Application and Handle",
+        note: "there is no web page about sessions: `fixwire run` prints the events, a program \
+               receives them through Application and Handle",
     },
     Group {
         keys: &["InChanCapacity"],
         refused: false,
         unless: Some("1"),
-        note: "a detail of another engine",
+        note: "an implementation detail of another engine",
     },
     Group {
         keys: &["SocketIgnoreProxy"],
         refused: false,
         unless: Some("Y"),
-        note: "only ProxyHost names a proxy, never the system",
+        note: "a proxy is used only if ProxyHost is set, never from system settings",
     },
     Group {
         keys: &[
@@ -195,13 +198,13 @@ pub static GROUPS: &[Group] = &[
         ],
         refused: false,
         unless: None,
-        note: "a detail of another engine",
+        note: "an implementation detail of another engine",
     },
     Group {
         keys: &["FileStoreMaxCachedMsgs"],
         refused: false,
         unless: None,
-        note: "messages are kept in the journal in FileStorePath and read from there",
+        note: "messages are stored in the journal in FileStorePath and read from there",
     },
     Group {
         keys: &[
@@ -220,7 +223,7 @@ pub static GROUPS: &[Group] = &[
         ],
         refused: false,
         unless: None,
-        note: "say FileLogPath for logs in files; the journal in FileStorePath is a log too, and \
+        note: "set FileLogPath for log files; the journal in FileStorePath is a log too, and \
                `fixwire journal dump` prints it",
     },
     Group {
@@ -256,7 +259,7 @@ pub static GROUPS: &[Group] = &[
         ],
         refused: false,
         unless: None,
-        note: "messages are kept in the journal in FileStorePath, not in a database",
+        note: "messages are stored in the journal in FileStorePath, not in a database",
     },
     Group {
         keys: &[
@@ -276,8 +279,8 @@ pub static GROUPS: &[Group] = &[
         ],
         refused: false,
         unless: None,
-        note: "messages are kept in the journal in FileStorePath; SqlLog names a database of logs, \
-               PostgreSQL or SQLite (docs/reference/logs.md)",
+        note: "messages are stored in the journal in FileStorePath; set SqlLog to log to a \
+               database, PostgreSQL or SQLite (docs/reference/logs.md)",
     },
     Group {
         keys: &[
@@ -305,8 +308,8 @@ pub static GROUPS: &[Group] = &[
         ],
         refused: false,
         unless: None,
-        note: "a log can be in PostgreSQL or SQLite, in the same tables: name it in SqlLog \
-               (docs/reference/logs.md); FileLogPath is for logs in files",
+        note: "set SqlLog to log to PostgreSQL or SQLite, in the same tables \
+               (docs/reference/logs.md); set FileLogPath for log files",
     },
     Group {
         keys: &[
@@ -318,7 +321,7 @@ pub static GROUPS: &[Group] = &[
         ],
         refused: false,
         unless: None,
-        note: "name the database of a log in SqlLog=postgresql://USER@HOST:PORT/DATABASE \
+        note: "set the database of the logs in SqlLog=postgresql://USER@HOST:PORT/DATABASE \
                (docs/reference/logs.md)",
     },
 ];

@@ -1,4 +1,4 @@
-//! Every key of the QuickFIX family: who has it, and its default there.
+//! Every key of the QuickFIX family: the engines that have it, and its default there.
 //!
 //! What fixwire makes of a key stands in [`super::keys`] and [`super::elsewhere`]; this is the list of
 //! what a file may hold. Names and defaults are those of the engines' code, not of their manuals.
@@ -10,19 +10,19 @@ use super::dialect::Dialect;
 pub struct FamilyKey {
     /// Its name, without what may follow it.
     pub name: &'static str,
-    /// What may follow the name: a number, or a version.
+    /// The allowed suffix: a number, or a version.
     pub suffix: Suffix,
     /// The letters of the engines that have it.
     dialects: &'static str,
-    /// Its default, in the form of a file; empty when there is none.
+    /// Its default, as written in a file; empty when it has no default.
     default: &'static str,
     /// An engine's letter and the other default that it has.
     but: Option<(char, &'static str)>,
-    /// What its number counts: `s`, `ms`, `bytes`, `messages`; empty for anything else.
+    /// The unit of its number: `s`, `ms`, `bytes`, `messages`; empty for anything else.
     pub unit: &'static str,
 }
 
-/// What may follow the name of a key.
+/// The allowed suffix of a key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Suffix {
     /// Nothing.
@@ -125,7 +125,7 @@ pub struct SampleKey {
     pub name: &'static str,
     /// The engine.
     pub dialect: Dialect,
-    /// What the application is called there.
+    /// The name of the application there.
     pub application: &'static str,
 }
 

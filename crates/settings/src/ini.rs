@@ -1,4 +1,4 @@
-//! The text of a `.cfg` file as sections of keys and values, each with its place.
+//! Reads a `.cfg` file into sections of keys and values, each with its position.
 //!
 //! ```text
 //! # a comment: only where `#` is the first character of the line
@@ -136,7 +136,7 @@ impl Source {
     }
 }
 
-/// What a section is for.
+/// The kind of a section.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SectionKind {
     /// `[DEFAULT]`
@@ -148,7 +148,7 @@ pub enum SectionKind {
 /// A section and what stands in it.
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// What it is for.
+    /// Its kind.
     pub kind: SectionKind,
     /// Its `[NAME]`.
     pub header: Span,
@@ -234,7 +234,10 @@ impl Reader<'_> {
         }
         if text.starts_with('#') {
             if self.dialect == Dialect::QuickFixGo && span.start > start {
-                self.differs(span, "takes no comment behind blanks: it does not start");
+                self.differs(
+                    span,
+                    "does not accept an indented comment: it does not start",
+                );
             }
             return true;
         }
@@ -282,10 +285,7 @@ impl Reader<'_> {
         };
         let upper = name.bytes().all(|byte| byte.is_ascii_uppercase());
         if !upper && !self.dialect.sections_in_any_case() {
-            self.differs(
-                span,
-                "passes over this section: it wants its name in capitals",
-            );
+            self.differs(span, "ignores this section: its name must be in capitals");
         }
         if kind == SectionKind::Default
             && let Some(first) = self.document.sections.iter().position(|s| s.kind == kind)
@@ -323,7 +323,7 @@ impl Reader<'_> {
                 return self.report(line, Fault::PassedOver { dialect });
             }
             Err(Fault::NoEquals) if dialect == Dialect::QuickFixJ => {
-                let note = "takes this line as a part of the next key, and does not find that key";
+                let note = "reads this line as part of the next key, and does not find that key";
                 return self.differs(line, note);
             }
             Err(fault) => return self.report(line, fault),
@@ -360,17 +360,15 @@ impl Reader<'_> {
         match self.dialect {
             Dialect::QuickFixJ if before_equals => self.differs(
                 entry.key,
-                "takes the blank before `=` as a part of the key, and does not find it",
+                "reads the blank before `=` as part of the key, and does not find the key",
             ),
             Dialect::QuickFixGo if before_equals || !first => self.differs(
                 entry.key,
-                "takes the blanks around a key as a part of it, and does not find it",
+                "reads the blanks around a key as part of it, and does not find the key",
             ),
-            Dialect::QuickFixGo if !entry.text.is_empty() && (behind || before_value) => self
-                .differs(
-                    entry.value,
-                    "takes the blanks around a value as a part of it",
-                ),
+            Dialect::QuickFixGo if !entry.text.is_empty() && (behind || before_value) => {
+                self.differs(entry.value, "reads the blanks around a value as part of it")
+            }
             _ => {}
         }
     }

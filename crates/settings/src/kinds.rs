@@ -1,4 +1,4 @@
-//! The forms of values that several keys share, and the words that a value may be.
+//! Value types that several keys share, and the words that a value may be.
 
 use super::value::Kind;
 

@@ -1,4 +1,4 @@
-//! Settings of the logs beside the journal.
+//! Settings of log files and database logs.
 
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ pub(super) fn check(
     if let Some(log) = config.logs.first()
         && config.durability == Durability::Memory
     {
-        let note = "logs are made from the journal, which Durability=memory does not have";
+        let note = "logs are written from the journal, and Durability=memory has no journal";
         return Err(settings.error(from, key(log), note.to_owned()));
     }
     for log in &config.logs {
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(made.unwrap().masked_in_logs, [554, 448]);
         let error = with("RedactFieldsInLogs=PartyID").unwrap_err();
         assert!(
-            error.contains("expected tags with commas between them"),
+            error.contains("expected tags separated by commas"),
             "{error}"
         );
     }
@@ -134,7 +134,7 @@ mod tests {
             ),
             (
                 "SqlLog=sqlite:a\nDurability=memory\n",
-                "logs are made from the journal",
+                "logs are written from the journal",
             ),
         ] {
             let error: String = with(lines).unwrap_err();

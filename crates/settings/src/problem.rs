@@ -1,4 +1,4 @@
-//! What is wrong with a settings file: facts with places, made into sentences only when shown.
+//! [`Problem`]s of a settings file: facts with positions, formatted as text only when shown.
 
 use std::fmt;
 use std::io;
@@ -11,20 +11,20 @@ use super::kinds::APPL_VERSIONS;
 use super::value::Value;
 use super::variables::VariableFault;
 
-/// One thing that is wrong, or worth a warning, and where.
+/// An error or warning, and its position.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Problem {
-    /// The part of the text that is meant.
+    /// The part of the text.
     pub span: Span,
-    /// What is the matter with it.
+    /// The fault.
     pub fault: Fault,
 }
 
-/// What is the matter with a place in a settings file.
+/// An error or warning about a place in a settings file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// An entry stands above the first `[SECTION]`.
+    /// An entry before the first `[SECTION]`.
     BeforeFirstSection,
     /// A section is neither `[DEFAULT]` nor `[SESSION]`.
     SectionName,
@@ -32,18 +32,18 @@ pub enum Fault {
     TooManySections,
     /// The line has no `=`.
     NoEquals,
-    /// Nothing stands before the `=`.
+    /// The key before the `=` is missing.
     EmptyKey,
     /// The file has no `[SESSION]`.
     NoSession,
-    /// `[DEFAULT]`, a key of one section or a session's identity appears again.
+    /// `[DEFAULT]`, a key of a section or a session's identity appears twice.
     Repeated {
         /// Where it was first.
         first: Span,
     },
-    /// No engine whose files are read has this key.
+    /// An unknown key.
     UnknownKey {
-        /// The known key that looks most like it.
+        /// The most similar known key.
         nearest: Option<&'static str>,
         /// The engine whose file it seems to be, which would keep such a key for the application.
         kept_by: Option<Dialect>,
@@ -55,7 +55,7 @@ pub enum Fault {
     },
     /// The file of a dictionary is missing, and the built-in one is used. A warning.
     BuiltInDictionary {
-        /// What is built in: `FIX.4.2`.
+        /// The version of the built-in dictionary: `FIX.4.2`.
         version: &'static str,
     },
     /// A key is known from the QuickFIX family, and ignoring it would be dangerous.
@@ -68,16 +68,16 @@ pub enum Fault {
         /// Why, and what to do instead.
         note: &'static str,
     },
-    /// Nothing stands behind the `=`.
+    /// The value after the `=` is missing.
     NoValue {
-        /// What was expected, as in "expected …".
+        /// The expected value, as in "expected …".
         expected: String,
     },
-    /// The value does not have the format its key asks for.
+    /// The value is not valid for its key.
     Malformed {
         /// The key.
         key: &'static str,
-        /// What was expected, as in "expected …".
+        /// The expected value, as in "expected …".
         expected: String,
     },
     /// The section, with `[DEFAULT]`, lacks a key.
@@ -87,43 +87,43 @@ pub enum Fault {
         /// Why it is needed.
         because: &'static str,
     },
-    /// The engine has one value of this key, and another session asks for a different one.
+    /// A key of the engine has different values in two sessions.
     Disagrees {
         /// The key.
         key: &'static str,
         /// The other place.
         first: Span,
     },
-    /// Two sessions cannot be told apart.
+    /// Two sessions have the same identity.
     SameSession {
         /// The second one's name.
         name: String,
         /// The first one's header.
         first: Span,
     },
-    /// Values that are right by themselves do not go together.
+    /// Valid values conflict with each other.
     Conflict {
         /// Which, and what to do.
         note: String,
     },
-    /// Something legal that is likely to surprise. A warning.
+    /// Something valid that may be unexpected. A warning.
     Surprise {
-        /// What will happen.
+        /// The effect.
         note: &'static str,
     },
-    /// The engine that the file was written for reads it otherwise. A warning.
+    /// The engine that the file was written for reads it differently. A warning.
     Differs {
         /// That engine.
         dialect: Dialect,
-        /// What it does, as in "QuickFIX/J …".
+        /// Its behaviour, as in "QuickFIX/J …".
         note: String,
     },
-    /// What the engine that the file was written for passes over is passed over. A warning.
+    /// A line is ignored, as by the engine that the file was written for. A warning.
     PassedOver {
         /// That engine.
         dialect: Dialect,
     },
-    /// A key stands twice, and as in the engine that the file was written for the last one holds. A
+    /// A key appears twice; the last one applies, as in the engine that the file was written for. A
     /// warning.
     Replaced {
         /// Where it was first.
@@ -133,7 +133,7 @@ pub enum Fault {
     Kept {
         /// That engine.
         dialect: Dialect,
-        /// The known key that looks most like it.
+        /// The most similar known key.
         nearest: Option<&'static str>,
     },
     /// A variable cannot be replaced by its value.
@@ -143,18 +143,18 @@ pub enum Fault {
         /// Why.
         why: VariableFault,
     },
-    /// A secret stands where every user of the machine can read it. A warning.
+    /// Every user of the machine can read this secret. A warning.
     Exposed,
-    /// Another reader of the file found it, such as that of a gateway's rules.
+    /// A problem found by another reader of the file, such as that of gateway rules.
     Found {
-        /// What is wrong, in words.
+        /// The error, as text.
         title: String,
-        /// What was meant or can be done.
+        /// How to correct it.
         help: Option<String>,
     },
-    /// The text is no TOML.
+    /// Invalid TOML.
     Toml {
-        /// What the TOML reader says.
+        /// The message of the TOML parser.
         message: String,
     },
 }
@@ -176,7 +176,7 @@ impl Fault {
         )
     }
 
-    /// What was meant or can be done, for the operator.
+    /// How to correct it, for the operator.
     ///
     /// `text` is the text of the fault's span.
     pub fn help(&self, text: &str) -> Option<String> {
@@ -194,8 +194,8 @@ impl Fault {
                 nearest: Some(nearest),
                 kept_by: Some(dialect),
             } => Some(format!(
-                "did you mean `{nearest}`? If it is a key of your application, say Dialect={}: it is \
-                 kept then",
+                "did you mean `{nearest}`? If it is a key of your application, set Dialect={} to \
+                 keep it",
                 dialect.name()
             )),
             Self::UnknownKey {
@@ -203,8 +203,8 @@ impl Fault {
                 ..
             } => Some(format!("did you mean `{nearest}`?")),
             Self::UnknownKey { nearest: None, .. } => Some(
-                "keys that an application reads start with `X-`; for a file of another engine say \
-                 `Dialect=quickfixj`, for example"
+                "keys for an application start with `X-`; for a file of another engine set \
+                 Dialect, for example `Dialect=quickfixj`"
                     .into(),
             ),
             Self::Kept {
@@ -215,22 +215,22 @@ impl Fault {
                 why: VariableFault::NotSet,
                 ..
             } => Some("set it in the environment of the program".into()),
-            Self::Toml { .. } => Some(
-                "words and texts stand in quotes, and numbers, true and false without".into(),
-            ),
+            Self::Toml { .. } => {
+                Some("write words and texts in quotes, and numbers, true and false without".into())
+            }
             Self::Exposed => Some(
-                "make the file readable to its owner alone (`chmod 600`), or say `${file:PATH}` and \
-                 keep the secret in a file that is"
+                "make the file readable only to its owner (`chmod 600`), or use `${file:PATH}` \
+                 and keep the secret in such a file"
                     .into(),
             ),
             Self::Found { help, .. } => help.clone(),
             Self::Unsupported { note } | Self::WithoutEffect { note } => Some((*note).into()),
             Self::Missing { because, .. } => Some((*because).into()),
-            Self::OfSample { .. } => Some(
-                "`fixwire run --app echo` accepts orders of every type and fills none".into(),
-            ),
+            Self::OfSample { .. } => {
+                Some("`fixwire run --app echo` accepts orders of every type and fills none".into())
+            }
             Self::BuiltInDictionary { .. } => Some(
-                "say `built-in`, or leave the key out, if that is meant; else put the file there"
+                "if that is intended, set `built-in` or remove the key; otherwise provide the file"
                     .into(),
             ),
             Self::Malformed {
@@ -261,7 +261,7 @@ impl Fault {
         }
     }
 
-    /// Another place that the fault speaks of, and what it is.
+    /// The other position of the fault, and its label.
     pub fn other_place(&self) -> Option<(Span, &'static str)> {
         match self {
             Self::Repeated { first }
@@ -276,15 +276,15 @@ impl Fault {
     pub fn title(&self, text: &str) -> String {
         let text = Printable(text);
         match self {
-            Self::BeforeFirstSection => format!("`{text}` stands above the first section"),
+            Self::BeforeFirstSection => format!("`{text}` is before the first section"),
             Self::SectionName => format!("`{text}` is not a section"),
             Self::TooManySections => format!("more than {MAX_SECTIONS} sections"),
             Self::NoEquals => format!("`{text}` is neither a section nor `Key=value`"),
-            Self::EmptyKey => "nothing stands before the `=`".into(),
+            Self::EmptyKey => "the key before the `=` is missing".into(),
             Self::NoSession => "the file has no `[SESSION]`".into(),
             Self::Repeated { .. } => format!("`{text}` appears twice"),
             Self::UnknownKey { .. } => format!("unknown key `{text}`"),
-            Self::Unsupported { .. } => format!("`{text}` is not supported yet"),
+            Self::Unsupported { .. } => format!("`{text}` is not supported"),
             Self::WithoutEffect { .. } => format!("`{text}` has no effect"),
             Self::NoValue { expected } => format!("`{text}` has no value: expected {expected}"),
             Self::Malformed { key, expected } => {
@@ -295,19 +295,16 @@ impl Fault {
                 format!("`{text}` for {key}: all sessions of an engine share this setting")
             }
             Self::SameSession { name, .. } => {
-                format!(
-                    "session {} cannot be told from another one",
-                    Printable(name)
-                )
+                format!("duplicate session {}", Printable(name))
             }
             Self::Conflict { note } => note.clone(),
             Self::Surprise { note } => (*note).into(),
             Self::Differs { dialect, note } => format!("{dialect} {note}"),
-            Self::PassedOver { dialect } => format!("`{text}` is passed over, as {dialect} does"),
-            Self::Replaced { .. } => format!("`{text}` appears twice: the last one holds"),
+            Self::PassedOver { dialect } => format!("`{text}` is ignored, as {dialect} does"),
+            Self::Replaced { .. } => format!("`{text}` appears twice: the last one applies"),
             Self::Kept { dialect, .. } => {
                 format!(
-                    "`{text}` is no key of {dialect} or fixwire: it is kept for the application"
+                    "`{text}` is not a key of {dialect} or fixwire: it is kept for the application"
                 )
             }
             Self::OfSample { sample } => format!(
@@ -320,7 +317,7 @@ impl Fault {
             Self::Variable { name, why } => format!("variable `{}` {why}", Printable(name)),
             Self::Found { title, .. } => title.clone(),
             Self::Exposed => "every user of this machine can read this secret".into(),
-            Self::Toml { message } => format!("no TOML: {}", Printable(message)),
+            Self::Toml { message } => format!("invalid TOML: {}", Printable(message)),
         }
     }
 }
@@ -361,7 +358,7 @@ impl fmt::Display for Printable<'_> {
 pub struct Report {
     /// The file.
     pub source: Source,
-    /// What was found, in the order of the file.
+    /// The problems, in the order of the file.
     pub problems: Vec<Problem>,
 }
 
@@ -403,10 +400,10 @@ impl fmt::Display for Report {
     }
 }
 
-/// Most problems of a file that are shown at once.
+/// Maximum number of problems shown for a file.
 pub const SHOWN: usize = 100;
 
-/// Why there are no settings.
+/// Why settings cannot be loaded.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -414,7 +411,7 @@ pub enum LoadError {
     Read {
         /// Which.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         error: io::Error,
     },
     /// The file is larger than any settings file.
@@ -442,7 +439,7 @@ impl fmt::Display for LoadError {
             Self::TooLarge { path, limit } => {
                 write!(
                     f,
-                    "{}: larger than {limit} bytes, no settings file",
+                    "{}: larger than the limit of {limit} bytes for a settings file",
                     path.display()
                 )
             }

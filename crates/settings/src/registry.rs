@@ -1,4 +1,4 @@
-//! What a key is: its names, what its value may be, what it means.
+//! [`Key`]: the names, value type, default and help of a setting.
 
 use super::dialect::Clue;
 use super::elsewhere;
@@ -10,22 +10,22 @@ use fixwire_protocol::redact::is_harmless;
 /// One setting, defined once: the reader, `check`, and `docs/reference/settings.md` all come from it.
 #[derive(Debug)]
 pub struct Key {
-    /// How the program calls it.
+    /// Its identifier in the program.
     pub id: Id,
-    /// How fixwire calls it.
+    /// Its name in fixwire.
     pub name: &'static str,
-    /// Who else has it, and under which other names.
+    /// Its names in other engines.
     pub names: &'static [Name],
-    /// What its value may be.
+    /// The type of its value.
     pub kind: Kind,
-    /// The value when nobody gives one, in the form of the file; `None` when there is none.
+    /// The default value, as written in a file; `None` when it has no default.
     pub default: Option<&'static str>,
-    /// Whether one value serves the engine or each session has its own.
+    /// Whether the value is for the engine or for a session.
     pub scope: Scope,
     /// Whether a number may follow the name: `SocketConnectHost1`. Behind `AppDataDictionary` it is the
     /// version's: `AppDataDictionary.FIX.4.4` has the number 6.
     pub numbered: bool,
-    /// What it does, in one paragraph of Markdown.
+    /// The help text, one paragraph of Markdown.
     pub doc: &'static str,
 }
 
@@ -38,7 +38,7 @@ pub struct Name {
     pub dialects: &'static str,
 }
 
-/// Whom a value is for.
+/// The scope of a value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Scope {
     /// The whole engine: all sessions of a file have the same value.
@@ -47,7 +47,7 @@ pub enum Scope {
     Session,
 }
 
-/// What a key of a file means.
+/// The meaning of a key in a file.
 #[derive(Clone, Copy, Debug)]
 pub enum Known {
     /// A key that is used, and the number behind its name.
@@ -66,7 +66,7 @@ pub fn key(id: Id) -> &'static Key {
     &KEYS[id as usize]
 }
 
-/// Finds a key by any of its names, in any case.
+/// Finds a key by any of its names, ignoring case.
 pub fn find(text: &str) -> Option<Known> {
     if text.len() > CUSTOM.len() && text.get(..CUSTOM.len())?.eq_ignore_ascii_case(CUSTOM) {
         return Some(Known::Custom);
@@ -90,7 +90,7 @@ pub fn find(text: &str) -> Option<Known> {
     elsewhere::find(text).map(Known::Elsewhere)
 }
 
-/// What a key says about who wrote its file.
+/// How a key indicates the engine that its file was written for.
 pub fn clue(text: &str) -> Clue {
     match find(text) {
         Some(Known::Custom) => Clue::Ours,

@@ -1,4 +1,4 @@
-//! The value of every key in every session, and where it comes from.
+//! Resolves the value of every key in every session, and its origin.
 //!
 //! A session's own entry wins over `[DEFAULT]`, which wins over the default of the engine that the file
 //! was written for, which wins over the built-in one. All that is wrong with a file is found in one pass
@@ -193,7 +193,7 @@ fn whose(sections: &[Section], options: &Options<'_>) -> (Dialect, Told) {
 /// A TOML file is fixwire's own.
 fn only_our_own(sections: &[Section], options: &Options<'_>, problems: &mut Vec<Problem>) {
     let mut report = |span, dialect: Dialect| {
-        let note = format!("a TOML file is fixwire's own, and no file of {dialect}");
+        let note = format!("a TOML file is fixwire's own, not a file of {dialect}");
         let fault = Fault::Conflict { note };
         problems.push(Problem { span, fault });
     };

@@ -1,4 +1,4 @@
-//! What a settings file says, checked: the value of every key in each session, and where it comes from.
+//! [`Settings`]: the checked values of every key in each session, and their origins.
 
 use std::time::Duration;
 
@@ -54,11 +54,11 @@ pub struct Setting {
     pub value: Value,
     /// The value as it may be shown: a secret is `******`.
     pub text: String,
-    /// The value as the file has it, secrets and variables as they stand there.
+    /// The value as written in the file, with its secrets and unreplaced variables.
     pub written: String,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: Origin,
-    /// What the engine that the file was written for does otherwise, as in "QuickFIX/J …".
+    /// How the engine that the file was written for differs, as in "QuickFIX/J …".
     pub differs: Option<String>,
 }
 
@@ -73,11 +73,11 @@ pub struct Custom {
     pub text: String,
     /// The value as the file has it.
     pub written: String,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: Origin,
 }
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Origin {
     /// The registry's default.
@@ -192,7 +192,7 @@ impl SessionSettings {
         }
     }
 
-    /// What rules of a gateway call it: its `SessionName`, else its [`name`](Self::name).
+    /// Its name in gateway rules: its `SessionName`, else its [`name`](Self::name).
     pub fn called(&self) -> String {
         match self.text(Id::SessionName) {
             Some(name) => name.to_owned(),

@@ -1,4 +1,4 @@
-//! What the values of a session, and the sessions of a file, must be together.
+//! Checks that the values of a session, and the sessions of a file, are consistent.
 
 use super::ini::Span;
 use super::keys::{Id, KEYS};
@@ -27,25 +27,34 @@ pub fn check_session(
     };
     missing(
         Id::BeginString,
-        "a session is named by BeginString, SenderCompID and TargetCompID",
+        "BeginString, SenderCompID and TargetCompID identify a session",
     );
     missing(
         Id::SenderCompID,
-        "a session is named by BeginString, SenderCompID and TargetCompID",
+        "BeginString, SenderCompID and TargetCompID identify a session",
     );
     missing(
         Id::TargetCompID,
-        "a session is named by BeginString, SenderCompID and TargetCompID",
+        "BeginString, SenderCompID and TargetCompID identify a session",
     );
     missing(
         Id::ConnectionType,
-        "say ConnectionType=acceptor or ConnectionType=initiator",
+        "set ConnectionType=acceptor or ConnectionType=initiator",
     );
     match session.text(Id::ConnectionType) {
-        Some("acceptor") => missing(Id::SocketAcceptPort, "an acceptor listens on a port"),
+        Some("acceptor") => missing(
+            Id::SocketAcceptPort,
+            "an acceptor needs a port to listen on",
+        ),
         Some(_) => {
-            missing(Id::SocketConnectHost, "an initiator connects to a host");
-            missing(Id::SocketConnectPort, "an initiator connects to a port");
+            missing(
+                Id::SocketConnectHost,
+                "an initiator needs a host to connect to",
+            );
+            missing(
+                Id::SocketConnectPort,
+                "an initiator needs a port to connect to",
+            );
             missing(
                 Id::HeartBtInt,
                 "an initiator proposes HeartBtInt(108) in its Logon",
@@ -62,8 +71,9 @@ pub fn check_session(
     if let Some(name) = session.find(Id::SessionName)
         && let Origin::Default(span) = name.origin
     {
-        let note =
-            "each session has a SessionName of its own: it stands in the session's section".into();
+        let note = "SessionName must be unique: set it in the section of a session, not in \
+             [DEFAULT]"
+            .into();
         let fault = Fault::Conflict { note };
         problems.push(Problem { span, fault });
     }
@@ -74,7 +84,10 @@ pub fn check_session(
     if let (Some(origin), Some(durability)) = (asks_to_sync(session), session.text(Id::Durability))
         && durability != "disk"
     {
-        let note = format!("FileStoreSync=Y is Durability=disk, not {durability}: remove one");
+        let note = format!(
+            "FileStoreSync=Y means Durability=disk, which conflicts with \
+                            Durability={durability}: remove one"
+        );
         conflict(origin, session.header, note, problems);
     }
 }
@@ -103,7 +116,7 @@ fn check_hosts(session: &SessionSettings, problems: &mut Vec<Problem>) {
     }
 }
 
-/// What the keys of the schedule say together.
+/// The combined meaning of the schedule keys.
 fn check_schedule(
     session: &SessionSettings,
     given: &dyn Fn(Id) -> bool,

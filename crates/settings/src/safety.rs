@@ -1,4 +1,4 @@
-//! Who may log on, how much may pass, and which sessions are templates, from the settings of a file.
+//! Logon permissions, rate limits and session templates, from the settings of a file.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -59,7 +59,7 @@ pub(super) fn access(
                 Some("Password and a hashed password exclude each other")
             }
             Some("acceptor") => None,
-            _ => Some("an initiator writes its Password; only an acceptor compares a hashed one"),
+            _ => Some("an initiator sends its Password; only an acceptor verifies a hashed one"),
         };
         if let Some(note) = clash {
             let id = file.map_or(Id::PasswordHash, |_| Id::PasswordFile);

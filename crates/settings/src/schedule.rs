@@ -1,4 +1,4 @@
-//! The schedule of a session, from its keys.
+//! The session schedule, from its keys.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -69,7 +69,7 @@ pub(super) fn schedule(
         zone,
     };
     if conflicts.is_empty() && never_opens(&schedule) {
-        let note = "no time between LogonTime and LogoutTime lies in the session".to_owned();
+        let note = "the time between LogonTime and LogoutTime is outside the session".to_owned();
         let keys = [Id::LogonTime, Id::LogoutTime, Id::LogonDay, Id::LogoutDay];
         let key = keys.into_iter().find(|id| reader.is_given(*id));
         conflicts.push((key.unwrap_or(Id::StartTime), note));
@@ -104,7 +104,7 @@ pub(super) fn with_holidays(from: &SessionSettings) -> Result<Option<Schedule>, 
         return Ok(schedule);
     };
     let days = read_dates(path).map_err(|why| {
-        let note = format!("cannot use the dates in {path}: {why}");
+        let note = format!("cannot read the dates in {path}: {why}");
         (Id::HolidayFile, note)
     })?;
     Arc::make_mut(&mut schedule.closed_days).extend(days);
@@ -175,11 +175,11 @@ impl Reader<'_> {
         let mut found = Vec::new();
         if self.is_given(Id::ResetSeqTime) && self.from.text(Id::BeginString) == Some("FIX.4.0") {
             let note = "FIX.4.0 has no ResetSeqNumFlag(141): a session that is logged on cannot \
-                        restart its numbers";
+                        reset its sequence numbers";
             found.push((Id::ResetSeqTime, note.to_owned()));
         }
         if self.from.bool(Id::UseLocalTime) && self.is_given(Id::TimeZone) {
-            let note = "UseLocalTime=Y and TimeZone both name the time zone: remove one of them";
+            let note = "UseLocalTime=Y and TimeZone both set the time zone: remove one of them";
             found.push((Id::TimeZone, note.to_owned()));
         }
         if self.never_ends() {
@@ -195,7 +195,7 @@ impl Reader<'_> {
         if !start && let Some(id) = needs_times.into_iter().find(|id| self.is_given(*id)) {
             let note = match id {
                 Id::NonStopSession => "a session that ends needs StartTime and EndTime",
-                _ => "the days of a session need its StartTime and EndTime",
+                _ => "the days of a session require StartTime and EndTime",
             };
             found.push((id, note.to_owned()));
         }
@@ -203,12 +203,12 @@ impl Reader<'_> {
             (
                 Id::StartDay,
                 Id::EndDay,
-                "StartDay needs EndDay: the session of a week",
+                "StartDay requires EndDay: both define a weekly session",
             ),
             (
                 Id::EndDay,
                 Id::StartDay,
-                "EndDay needs StartDay: the session of a week",
+                "EndDay requires StartDay: both define a weekly session",
             ),
         ] {
             if self.is_given(one) && !self.is_given(other) {
@@ -217,7 +217,7 @@ impl Reader<'_> {
         }
         let of_week = self.is_given(Id::StartDay) || self.is_given(Id::EndDay);
         if self.is_given(Id::Weekdays) && of_week {
-            let note = "Weekdays is for sessions of a day, StartDay and EndDay for those of a week: \
+            let note = "Weekdays is for daily sessions, StartDay and EndDay for weekly ones: \
                         remove one";
             found.push((Id::Weekdays, note.to_owned()));
         }

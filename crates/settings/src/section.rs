@@ -1,4 +1,4 @@
-//! One section: which keys it has, and whether their values are right.
+//! Reads one section: its keys, and whether their values are valid.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::{differences, elsewhere, family};
 
 /// A section whose keys are known and whose values are right.
 pub struct Checked {
-    /// What it is for.
+    /// Its kind.
     pub kind: SectionKind,
     /// Its `[NAME]`.
     pub header: Span,
@@ -47,7 +47,7 @@ pub const HIDDEN: &str = "******";
 /// Problems after which unknown keys are no longer compared with the known ones: such a file is
 /// something else, and each comparison takes time.
 const COMPARED: usize = 100;
-const VARIABLE: &str = "this looks like a variable and is taken as it stands: fixwire replaces \
+const VARIABLE: &str = "this looks like a variable but is not replaced: fixwire replaces \
                         `${env:NAME}` and `${file:PATH}`, and with ExpandVariables=Y also `$NAME`";
 
 /// Checks a section, entry by entry.
@@ -86,7 +86,7 @@ pub fn check(reading: &Reading<'_>, section: &Section, problems: &mut Vec<Proble
     checked
 }
 
-/// What the key of an entry means.
+/// The meaning of an entry's key.
 fn known(entry: &Entry) -> Option<Known> {
     if entry.application {
         return Some(Known::Custom);

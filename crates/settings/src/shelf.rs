@@ -1,4 +1,4 @@
-//! The dictionaries that a file's sessions validate with.
+//! The dictionaries that the sessions of a file validate against.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -75,7 +75,7 @@ fn named(session: &SessionSettings) -> impl Iterator<Item = (&Setting, &str)> {
     })
 }
 
-/// What is built in where a session names a dictionary.
+/// The built-in dictionary for a session's dictionary key.
 fn usual(session: &SessionSettings, setting: &Setting) -> Option<&'static str> {
     let version = match (setting.key.id, setting.number) {
         (Id::AppDataDictionary, Some(number)) => {
@@ -116,7 +116,7 @@ pub(super) fn begin_string(
 ) -> Result<BeginString, LoadError> {
     let text = from.text(Id::BeginString).unwrap_or_default();
     BeginString::parse(text.as_bytes()).ok_or_else(|| {
-        let note = format!("there is no session layer {text}");
+        let note = format!("unknown session layer {text}");
         settings.error(from, Id::BeginString, note)
     })
 }
@@ -254,7 +254,7 @@ impl Shelf {
             .into_iter()
             .find(|version| version.name() == name);
         let version = known
-            .ok_or_else(|| format!("there is no built-in dictionary of {name}: name a file"))?;
+            .ok_or_else(|| format!("no built-in dictionary of {name}: set a dictionary file"))?;
         let make = || Arc::new(Dictionary::built_in(version));
         Ok(Arc::clone(
             self.read.entry(built_in(name)).or_insert_with(make),

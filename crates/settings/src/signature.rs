@@ -1,4 +1,4 @@
-//! How the Logons of a session are signed, from the settings of a file.
+//! How a session signs its Logons, from the settings of a file.
 
 use std::sync::Arc;
 
@@ -17,24 +17,26 @@ pub(super) fn logon_signer(
     let (recipe, file) = match (from.text(Id::LogonSignature), from.text(Id::LogonKeyFile)) {
         (None, None) => return Ok(None),
         (Some(_), None) => {
-            let note = "LogonSignature needs LogonKeyFile, the file of the key";
+            let note = "LogonSignature requires LogonKeyFile, the file of the key";
             return wrong(Id::LogonSignature, note.into());
         }
         (None, Some(_)) => {
-            let note = "LogonKeyFile needs LogonSignature: ed25519, coinbase or cme";
+            let note = "LogonKeyFile requires LogonSignature: ed25519, coinbase or cme";
             return wrong(Id::LogonKeyFile, note.into());
         }
         (Some(recipe), Some(file)) => (recipe, file),
     };
     if from.text(Id::ConnectionType) == Some("acceptor") {
-        let note = "an initiator signs its Logon; an acceptor signs none: leave LogonSignature out";
+        let note = "only an initiator signs its Logon: remove LogonSignature from an acceptor";
         return wrong(Id::LogonSignature, note.into());
     }
     let missing = missing(from, recipe);
     if !missing.is_empty() {
         let list = missing.join(", ");
-        let note =
-            format!("LogonSignature={recipe} signs what this session does not send: set {list}");
+        let note = format!(
+            "LogonSignature={recipe} signs fields that this session does not send: set \
+                     {list}"
+        );
         return wrong(Id::LogonSignature, note);
     }
     match read(recipe, file) {
@@ -91,7 +93,7 @@ fn read(recipe: &str, file: &str) -> Result<Arc<dyn LogonSigner>, String> {
     match LogonSignature::read(recipe, file.as_ref()) {
         Some(Ok(signature)) => Ok(Arc::new(signature)),
         Some(Err(error)) => Err(error.to_string()),
-        None => Err(format!("no recipe {recipe}")),
+        None => Err(format!("unknown LogonSignature {recipe}")),
     }
 }
 
@@ -158,7 +160,7 @@ mod tests {
             ("LogonSignature=coinbase".into(), "needs LogonKeyFile"),
             (
                 file(&good),
-                "needs LogonSignature: ed25519, coinbase or cme",
+                "requires LogonSignature: ed25519, coinbase or cme",
             ),
             (coinbase(&good), "does not send: set Password"),
             (

@@ -1,4 +1,4 @@
-//! Files and what is said about them.
+//! Settings files, and the problems reported for them.
 
 use std::time::Duration;
 
@@ -136,13 +136,13 @@ fn every_error_of_a_file_is_reported_at_its_line() {
     let expected = "\
 x.cfg:2: unknown key `HeartbeatInt` (did you mean `HeartBtInt`?)
 x.cfg:3: `ten # seconds` is not valid for LogonTimeout: expected a time of 1 s to 3600 s: seconds, or with units as in 500ms, 30s or 1m30s (a comment needs a line of its own)
-x.cfg:4: `forceResendWhenCorruptedStore` is not supported yet (the session would behave differently than the file says: remove the key, or set it to N)
+x.cfg:4: `forceResendWhenCorruptedStore` is not supported (ignoring it would change how the session behaves: remove the key, or set it to N)
 x.cfg:5: `nonsense` is neither a section nor `Key=value` (write `Key=value`; a comment starts with `#` in the first column)
-x.cfg:6: `TargetCompID` is missing (a session is named by BeginString, SenderCompID and TargetCompID)
-x.cfg:6: `ConnectionType` is missing (say ConnectionType=acceptor or ConnectionType=initiator)
+x.cfg:6: `TargetCompID` is missing (BeginString, SenderCompID and TargetCompID identify a session)
+x.cfg:6: `ConnectionType` is missing (set ConnectionType=acceptor or ConnectionType=initiator)
 x.cfg:7: `FIX.4.9` is not valid for BeginString: expected FIX.4.0, FIX.4.1, FIX.4.2, FIX.4.3, FIX.4.4 or FIXT.1.1
 x.cfg:9: `SenderCompID` appears twice
-x.cfg:10: unknown key `Flurbl` (keys that an application reads start with `X-`; for a file of another engine say `Dialect=quickfixj`, for example)";
+x.cfg:10: unknown key `Flurbl` (keys for an application start with `X-`; for a file of another engine set Dialect, for example `Dialect=quickfixj`)";
     assert_eq!(found, expected);
 }
 
@@ -250,19 +250,19 @@ fn schedules_that_cannot_be_are_refused_at_their_line() {
         ),
         (
             "Weekdays=Mon",
-            "x.cfg:7: the days of a session need its StartTime and EndTime",
+            "x.cfg:7: the days of a session require StartTime and EndTime",
         ),
         (
             "StartTime=08:00:00\nEndTime=17:00:00\nStartDay=Mon",
-            "x.cfg:9: StartDay needs EndDay",
+            "x.cfg:9: StartDay requires EndDay",
         ),
         (
             "StartTime=08:00:00\nEndTime=17:00:00\nEndDay=Mon",
-            "x.cfg:9: EndDay needs StartDay",
+            "x.cfg:9: EndDay requires StartDay",
         ),
         (
             "StartTime=08:00:00\nEndTime=17:00:00\nStartDay=Mon\nEndDay=Fri\nWeekdays=Mon",
-            "x.cfg:11: Weekdays is for sessions of a day",
+            "x.cfg:11: Weekdays is for daily sessions",
         ),
         (
             "StartTime=08:00\nEndTime=17:00:00",
@@ -274,15 +274,15 @@ fn schedules_that_cannot_be_are_refused_at_their_line() {
         ),
         (
             "TimeZone=Europe/Lodnon",
-            "x.cfg:7: there is no time zone `Europe/Lodnon`: did you mean `Europe/London`?",
+            "x.cfg:7: unknown time zone `Europe/Lodnon`: did you mean `Europe/London`?",
         ),
         (
             "StartTime=08:00:00 Mars\nEndTime=17:00:00",
-            "x.cfg:7: there is no time zone `Mars`",
+            "x.cfg:7: unknown time zone `Mars`",
         ),
         (
             "UseLocalTime=Y\nTimeZone=UTC",
-            "x.cfg:8: UseLocalTime=Y and TimeZone both name the time zone",
+            "x.cfg:8: UseLocalTime=Y and TimeZone both set the time zone",
         ),
         (
             "LogonTime=08:00:00",
@@ -294,7 +294,7 @@ fn schedules_that_cannot_be_are_refused_at_their_line() {
         ),
         (
             "StartTime=08:00:00\nEndTime=17:00:00\nLogonTime=18:00:00\nLogoutTime=19:00:00",
-            "x.cfg:9: no time between LogonTime and LogoutTime lies in the session",
+            "x.cfg:9: the time between LogonTime and LogoutTime is outside the session",
         ),
         (
             "Holidays=2026-02-30",
@@ -342,7 +342,7 @@ fn a_file_of_holidays_is_read_with_the_others() {
     assert!(
         config(&extra)
             .unwrap_err()
-            .starts_with("x.cfg:8: cannot use the dates in ")
+            .starts_with("x.cfg:8: cannot read the dates in ")
     );
     std::fs::write(
         &path,
@@ -378,9 +378,9 @@ fn harmless_keys_warn_and_settings_that_ask_for_nothing_are_silent() {
 
 #[test]
 fn sessions_that_cannot_be_told_apart_are_refused() {
-    assert!(errors(&(session("") + &session(""))).contains("FIX.4.2:A->B cannot be told"));
+    assert!(errors(&(session("") + &session(""))).contains("duplicate session FIX.4.2:A->B"));
     let qualified = session("SessionQualifier=1") + &session("SessionQualifier=2");
-    assert!(errors(&qualified).contains("cannot be told"));
+    assert!(errors(&qualified).contains("duplicate session"));
     assert!(read(&(session("") + &session("TargetSubID=X"))).is_ok());
 }
 

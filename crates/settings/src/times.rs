@@ -1,4 +1,4 @@
-//! The text forms of settings: times of day with a zone, days, dates, zones.
+//! Parses times of day with a time zone, days, dates and time zones.
 
 use std::fmt;
 
@@ -9,33 +9,33 @@ use jiff::tz::TimeZone;
 /// A time of day as it is written, with the name of its own zone if it has one.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Clock {
-    /// What the clock shows.
+    /// The time of day.
     pub time: Time,
     /// The zone behind the time, as QuickFIX/J writes it.
     pub zone: Option<String>,
 }
 
-/// Why a text is not what it should be.
+/// Why a text is not valid.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ParseError {
-    /// No zone has this name.
+    /// An unknown time zone.
     UnknownZone {
         /// The name.
         name: String,
-        /// The zone whose name looks most like it.
+        /// The most similar time zone.
         nearest: Option<String>,
     },
-    /// The zone of this machine is not known.
+    /// The time zone of this machine is unknown.
     NoSystemZone {
-        /// What the library says.
+        /// The error of the library.
         why: String,
     },
-    /// This is not a date of the calendar.
+    /// Not a calendar date.
     NotADate {
         /// The line of the text, from 1.
         line: usize,
-        /// What stands there.
+        /// The text of the line.
         text: String,
     },
 }
@@ -44,16 +44,16 @@ impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownZone { name, nearest } => {
-                write!(f, "there is no time zone `{}`", printable(name))?;
+                write!(f, "unknown time zone `{}`", printable(name))?;
                 match nearest {
                     Some(nearest) => write!(f, ": did you mean `{nearest}`?"),
-                    None => f.write_str(": zones have names like Europe/London, or UTC"),
+                    None => f.write_str(": use a name like Europe/London, or UTC"),
                 }
             }
             Self::NoSystemZone { why } => {
                 write!(
                     f,
-                    "the time zone of this machine is not known ({why}): name one with TimeZone"
+                    "the time zone of this machine is unknown ({why}): set TimeZone"
                 )
             }
             Self::NotADate { line, text } => write!(
@@ -113,7 +113,7 @@ pub fn weekday(text: &str) -> Option<Day> {
     Weekday::from_monday_zero_offset(at as i8).ok().map(Day)
 }
 
-/// Reads days with commas between them; none twice.
+/// Reads days separated by commas, without duplicates.
 #[must_use]
 pub fn weekdays(text: &str) -> Option<Vec<Day>> {
     let mut days = Vec::new();

@@ -1,4 +1,4 @@
-//! The text of a `.toml` file as sections of keys and values, each with its place.
+//! Reads a `.toml` file into sections of keys and values, each with its position.
 //!
 //! ```toml
 //! [default]                     # applies to every session
@@ -242,7 +242,7 @@ impl Reader<'_> {
         value: &Spanned<DeValue<'_>>,
     ) -> Option<Entry> {
         if registry::find(name).is_some_and(|known| !matches!(known, Known::Custom)) {
-            let note = "this is the name of a setting: it stands in the table above".to_owned();
+            let note = "this is the name of a setting: move it to the table above".to_owned();
             self.conflict(key, note);
             return None;
         }
@@ -331,7 +331,7 @@ impl Reader<'_> {
                 Some(entry(name, key, value, text))
             }
             _ => {
-                let note = "a key of the application has a text in quotes".to_owned();
+                let note = "the value of an application's key must be text in quotes".to_owned();
                 self.conflict(key, note);
                 None
             }
@@ -367,9 +367,9 @@ impl Reader<'_> {
         let expected = match key.kind {
             Kind::Bool => "true or false".to_owned(),
             Kind::Pauses => format!("{kind}, in quotes or as an array"),
-            _ if key.numbered => format!("{kind}; in quotes when it is no number, or an array"),
+            _ if key.numbered => format!("{kind}; in quotes unless it is a number, or an array"),
             Kind::Int { .. } | Kind::Port | Kind::Factor { .. } => kind,
-            _ => format!("{kind}; in quotes when it is no plain number"),
+            _ => format!("{kind}; in quotes unless it is a plain number"),
         };
         let key = key.name;
         self.report(span, Fault::Malformed { key, expected });

@@ -1,4 +1,4 @@
-//! Settings of TLS, proxies, local addresses and sockets as the transport of a session.
+//! TLS, proxy, local address and socket options of a session, from its settings.
 //!
 //! Four engines have four sets of names for TLS; what they have in common is one [`TlsOptions`].
 
@@ -38,13 +38,13 @@ pub fn transport(
     let balancers = match from.bool(Id::UseTCPProxy) {
         false => Vec::new(),
         true => networks(from.text(Id::TrustedBalancers).unwrap_or_default()).ok_or_else(|| {
-            let note = "expected addresses or ranges as 10.0.0.0/8, with commas between";
+            let note = "expected addresses or ranges such as 10.0.0.0/8, separated by commas";
             wrong(Id::TrustedBalancers, note)
         })?,
     };
     let tls = match uses_tls(from) {
         false if !certificates.is_empty() => {
-            let note = "PeerCertificates needs TLS: say SocketUseSSL=Y";
+            let note = "PeerCertificates requires TLS: set SocketUseSSL=Y";
             return Err(wrong(Id::PeerCertificates, note));
         }
         false => None,
@@ -54,7 +54,7 @@ pub fn transport(
         None => None,
         Some(text) => Some(traffic_class(text).ok_or_else(|| {
             let note = "expected 0 to 255, or IPTOS_LOWCOST, IPTOS_RELIABILITY, IPTOS_THROUGHPUT, \
-                        IPTOS_LOWDELAY with | between";
+                        IPTOS_LOWDELAY separated by |";
             wrong(Id::SocketTrafficClass, note)
         })?),
     };
@@ -88,7 +88,7 @@ pub fn transport(
     })
 }
 
-/// What is legal in a session's transport and unlikely to be meant, and what is left out.
+/// Warnings about a session's transport: probably unintended, or missing.
 pub fn check(session: &SessionSettings, problems: &mut Vec<Problem>) {
     let mut tell = |id, fault| {
         let span = session.find(id).and_then(|setting| setting.origin.span());
@@ -99,8 +99,8 @@ pub fn check(session: &SessionSettings, problems: &mut Vec<Problem>) {
     if said(Id::SocketInsecureSkipVerify) && session.bool(Id::SocketInsecureSkipVerify)
         || !session.bool(Id::SSLValidateCertificates) && !is_acceptor(session)
     {
-        let note = "the peer's certificate is not checked: anybody on the way can be the peer \
-                    (PeerCertificates names the ones to believe)";
+        let note = "the peer's certificate is not verified: anyone between us and the peer can \
+                    impersonate it (set PeerCertificates to the certificates to accept)";
         let id = match session.bool(Id::SocketInsecureSkipVerify) {
             true => Id::SocketInsecureSkipVerify,
             false => Id::SSLValidateCertificates,
@@ -111,7 +111,7 @@ pub fn check(session: &SessionSettings, problems: &mut Vec<Problem>) {
     }
     for store in [Id::SocketKeyStore, Id::SocketTrustStore] {
         if said(store) && !said(Id::SocketUseSSL) {
-            let note = "a key store is named, and nothing switches TLS on: say SocketUseSSL=Y, or \
+            let note = "a key store is configured, but TLS is not enabled: set SocketUseSSL=Y, or \
                         SocketUseSSL=N for plain text";
             tell(store, Fault::Conflict { note: note.into() });
             return;
@@ -122,11 +122,11 @@ pub fn check(session: &SessionSettings, problems: &mut Vec<Problem>) {
         && let Some(named) = files_of_tls(session).find(|id| said(*id))
     {
         let note = if is_acceptor(session) && named == Id::ServerCertificateFile {
-            "the certificate is missing and nothing else switches TLS on, so that this session takes plain \
-             text, as QuickFIX does unless its program asks for TLS: say SocketUseSSL=Y, or \
+            "the certificate is missing and nothing else enables TLS, so this session accepts \
+             plain text, as QuickFIX does unless its program enables TLS: set SocketUseSSL=Y, or \
              SocketUseSSL=N for plain text"
         } else {
-            "nothing switches TLS on, so that this session is plain text: say SocketUseSSL=Y, or \
+            "TLS is not enabled, so this session uses plain text: set SocketUseSSL=Y, or \
              SocketUseSSL=N for plain text"
         };
         tell(named, Fault::Surprise { note });
@@ -134,8 +134,8 @@ pub fn check(session: &SessionSettings, problems: &mut Vec<Problem>) {
     if is_acceptor(session) && uses_tls(session) {
         let wanted = client_certificates(session, said(Id::PeerCertificates));
         if wanted != ClientCertificates::NotAsked && !said(Id::PeerCertificates) {
-            let note = "any certificate of these authorities may log on as this session: \
-                        PeerCertificates names the session's own";
+            let note = "any certificate issued by these authorities may log on as this session: \
+                        set PeerCertificates to those of this session";
             let named = AUTHORITIES.into_iter().find(|id| said(*id));
             tell(
                 named.unwrap_or(Id::NeedClientAuth),
@@ -143,7 +143,7 @@ pub fn check(session: &SessionSettings, problems: &mut Vec<Problem>) {
             );
         }
         if wanted == ClientCertificates::NotAsked && said(Id::SocketTrustStore) {
-            let note = "peers are not asked for certificates: NeedClientAuth=Y does";
+            let note = "client certificates are not requested: set NeedClientAuth=Y";
             tell(Id::SocketTrustStore, Fault::Surprise { note });
         }
     }
@@ -158,9 +158,10 @@ pub fn check(session: &SessionSettings, problems: &mut Vec<Problem>) {
         if on && !said(other) {
             let because = match other {
                 Id::TrustedBalancers => {
-                    "whoever may send a PROXY header can claim any address: name the load balancers"
+                    "a PROXY header can claim any client address: set the load balancers that may \
+                     send one"
                 }
-                Id::ProxyPort => "a proxy has a host and a port",
+                Id::ProxyPort => "a proxy needs a host and a port",
                 _ => "the proxy to connect through",
             };
             let name = |id| super::keys::KEYS[id as usize].name;
@@ -268,8 +269,9 @@ fn tls(
             && from.bool(Id::SSLValidateCertificates),
     };
     if acceptor && options.identity.is_none() {
-        let note = "an acceptor with TLS shows a certificate: name it in SocketCertificateFile and its \
-                    private key in SocketPrivateKeyFile (PEM), or both in SocketKeyStore (PKCS#12)";
+        let note = "an acceptor with TLS needs a certificate: set SocketCertificateFile and, for \
+                    its private key, SocketPrivateKeyFile (PEM), or SocketKeyStore for both \
+                    (PKCS#12)";
         return Err(wrong(Id::SocketUseSSL, note));
     }
     let same = |(side, tls): &&(bool, Tls)| *side == acceptor && *tls.options() == options;
@@ -345,7 +347,7 @@ fn identity(from: &SessionSettings, acceptor: bool) -> Result<Option<Identity>, 
             let key = from.text(key).map_or_else(|| chain.clone(), PathBuf::from);
             named.push((certificate, Identity::Pem { chain, key }));
         } else if from.text(key).is_some() {
-            return Err((key, "a private key needs its certificate: name that too"));
+            return Err((key, "a private key needs its certificate: set that too"));
         }
     }
     if let Some(file) = from.text(Id::SocketKeyStore) {
@@ -357,7 +359,7 @@ fn identity(from: &SessionSettings, acceptor: bool) -> Result<Option<Identity>, 
         0 | 1 => Ok(named.pop().map(|(_, identity)| identity)),
         _ => Err((
             named[1].0,
-            "two certificates are named for one side of the connection: keep one",
+            "two certificates are configured for one side of the connection: remove one",
         )),
     }
 }
@@ -410,15 +412,14 @@ fn versions(from: &SessionSettings) -> Result<(bool, bool), Wrong> {
     if let Some(text) = from.text(Id::EnabledProtocols) {
         (tls12, tls13) = enabled(text);
         if !(tls12 || tls13) {
-            let note = "TLS 1.2 or TLS 1.3 has to be among them: older versions are not safe and not \
-                        spoken";
+            let note = "include TLS 1.2 or TLS 1.3: older versions are insecure and not supported";
             return Err((Id::EnabledProtocols, note));
         }
     }
     if from.text(Id::SocketMinimumTLSVersion) == Some("TLS13") {
         tls12 = false;
         if !tls13 {
-            let note = "EnabledProtocols has no TLS 1.3";
+            let note = "EnabledProtocols does not include TLS 1.3";
             return Err((Id::SocketMinimumTLSVersion, note));
         }
     }
@@ -468,7 +469,7 @@ fn chosen(id: Id, text: &str, of: impl Fn(&Suite) -> bool) -> Result<Vec<Suite>,
     if found.is_empty() {
         let known = Suite::ALL.iter().filter(|suite| of(suite));
         let known: Vec<&str> = known.map(|suite| suite.openssl).collect();
-        let note = format!("none of these is used here; there are {}", known.join(", "));
+        let note = format!("no supported cipher suite: use {}", known.join(", "));
         return Err((id, note));
     }
     Ok(found)
@@ -488,10 +489,10 @@ fn proxy(from: &SessionSettings) -> Result<Option<Proxy>, Wrong> {
         (Some("socks"), None | Some("5")) => ProxyKind::Socks5,
         (Some("socks"), Some("4")) => ProxyKind::Socks4,
         (Some("socks"), Some("4a")) => ProxyKind::Socks4a,
-        (Some("socks"), _) => return Err((Id::ProxyVersion, "SOCKS has versions 4, 4a and 5")),
+        (Some("socks"), _) => return Err((Id::ProxyVersion, "SOCKS versions are 4, 4a and 5")),
         (_, Some("1.0")) => ProxyKind::Http10,
         (_, None | Some("1.1")) => ProxyKind::Http11,
-        _ => return Err((Id::ProxyVersion, "HTTP has versions 1.0 and 1.1")),
+        _ => return Err((Id::ProxyVersion, "HTTP versions are 1.0 and 1.1")),
     };
     Ok(Some(Proxy {
         kind,

@@ -1,4 +1,4 @@
-//! What the value of a key may be, and the value itself.
+//! [`Kind`] and [`Value`]: the type of a key's value, and the value.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use fixwire_engine::schedule::{Date, Day};
 
 use super::times::{Clock, clock, dates, weekday, weekdays};
 
-/// The form of a value.
+/// The type of a value.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// `Y` or `N`.
@@ -18,7 +18,7 @@ pub enum Kind {
         min: u64,
         /// The most.
         max: u64,
-        /// What is counted, as in "tag" or "messages".
+        /// The unit, as in "tag" or "messages".
         unit: &'static str,
     },
     /// A factor with at most three decimals, kept in thousandths.
@@ -44,13 +44,13 @@ pub enum Kind {
     },
     /// Printable text, not empty.
     Text,
-    /// Text without spaces, `*`, `?` and `@`, which mean something in lists of names.
+    /// Text without spaces, `*`, `?` and `@`, which have a meaning in lists of names.
     Name,
     /// Text that is never shown.
     Secret,
     /// The path of a file or folder, relative to the working directory.
     Path,
-    /// One of these words, in any case; each with the word it stands for.
+    /// One of these words, ignoring case; each with the word it stands for.
     Word(&'static [(&'static str, &'static str)]),
     /// An IP address to listen on.
     Ip,
@@ -62,15 +62,15 @@ pub enum Kind {
     TimeOfDay,
     /// A day of the week.
     Day,
-    /// Days of the week with commas between them.
+    /// Days of the week separated by commas.
     Days,
-    /// Dates with commas between them.
+    /// Dates separated by commas.
     Dates,
     /// Pauses: `30`, or `3x10;5x20;60` for three of 10 s, five of 20 s, then 60 s for ever.
     Pauses,
     /// `tag=value`.
     TagValue,
-    /// Tags with commas between them.
+    /// Tags separated by commas.
     Tags,
 }
 
@@ -108,12 +108,12 @@ impl Kind {
     ///
     /// # Errors
     ///
-    /// What was expected, as in "expected …".
+    /// The expected value, as in "expected …".
     pub fn parse(self, text: &str) -> Result<Value, String> {
         self.read(text).ok_or_else(|| self.expected())
     }
 
-    /// What a value of this kind looks like.
+    /// The expected form of a value of this kind.
     pub fn expected(self) -> String {
         match self {
             Self::Bool => "Y or N".into(),
@@ -132,7 +132,7 @@ impl Kind {
                 millis(max)
             ),
             Self::Bytes { min, max } => format!(
-                "a number of bytes, {} to {}: K, M or G may stand behind it",
+                "a number of bytes, {} to {}, optionally with suffix K, M or G",
                 bytes(min),
                 bytes(max)
             ),
@@ -157,18 +157,19 @@ impl Kind {
             Self::Host => "a host name or an IP address".into(),
             Self::Port => "a port, 1 to 65535".into(),
             Self::TimeOfDay => {
-                "a time of day, HH:MM:SS; a time zone may follow: 08:00:00 Europe/London".into()
+                "a time of day, HH:MM:SS, optionally with a time zone: 08:00:00 Europe/London"
+                    .into()
             }
             Self::Day => "a day of the week, such as Monday, Mon or Mo".into(),
             Self::Days => "days of the week, each once, such as Mon,Tue,Fri".into(),
             Self::Dates => "dates, such as 2026-12-25,2027-01-01".into(),
             Self::Pauses => "seconds, or a list such as 3x10;5x20;60, each 1 s to 1 day".into(),
             Self::TagValue => "tag=value".into(),
-            Self::Tags => "tags with commas between them, such as 448,58".into(),
+            Self::Tags => "tags separated by commas, such as 448,58".into(),
         }
     }
 
-    /// What a bare number counts; empty when the value is no number.
+    /// The unit of a bare number; empty when the value is not a number.
     pub fn unit(self) -> &'static str {
         match self {
             Self::Int { unit, .. } => unit,

@@ -7,10 +7,10 @@ use std::io::Read;
 
 use super::dialect::Dialect;
 
-/// The longest value after its variables were replaced, in bytes.
+/// Maximum length of a value after its variables were replaced, in bytes.
 pub const MAX_VALUE: usize = 64 << 10;
 
-/// Where the values of variables come from.
+/// The source of the values of variables.
 pub trait Values {
     /// An environment variable; `None` when it is not set, or is no text.
     fn env(&self, name: &str) -> Option<String>;
@@ -19,14 +19,14 @@ pub trait Values {
     ///
     /// # Errors
     ///
-    /// Why it cannot be used.
+    /// Why it cannot be read.
     fn file(&self, path: &str) -> Result<FileText, VariableFault>;
 }
 
 /// The text of a file.
 #[derive(Clone, Debug)]
 pub struct FileText {
-    /// The text, without the end of its last line.
+    /// The text, without the newline at its end.
     pub text: String,
     /// Whether every user of the machine can read the file.
     pub exposed: bool,
@@ -79,11 +79,11 @@ pub fn others_may_read(about: &std::fs::Metadata) -> bool {
     };
 }
 
-/// Why a variable has no value.
+/// Why a variable cannot be replaced.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum VariableFault {
-    /// The environment does not have it.
+    /// It is not set in the environment.
     NotSet,
     /// The file cannot be read; what the system said.
     Unreadable(String),
@@ -96,12 +96,12 @@ impl fmt::Display for VariableFault {
         match self {
             Self::NotSet => f.write_str("is not set"),
             Self::Unreadable(why) => write!(f, "cannot be read: {why}"),
-            Self::TooLong => write!(f, "makes a value of more than {MAX_VALUE} bytes"),
+            Self::TooLong => write!(f, "expands to more than {MAX_VALUE} bytes"),
         }
     }
 }
 
-/// Which variables are replaced beside fixwire's own.
+/// The variables that are replaced in addition to fixwire's own.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Form {
     /// None.
@@ -114,7 +114,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// What an engine replaces; `asked` when the file asks for it.
+    /// The variables that an engine replaces; `asked` when the file requests it.
     pub fn of(dialect: Dialect, asked: bool) -> Self {
         match (dialect, asked) {
             (_, true) => Self::Dollar,

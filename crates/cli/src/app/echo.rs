@@ -33,7 +33,7 @@ const ORDER_CANCEL_REJECT: &[u8] = b"9";
 
 /// Text(58) with its encoded form.
 const TEXTS: [Tag; 3] = [tag::TEXT, tag::ENCODED_TEXT_LEN, tag::ENCODED_TEXT];
-/// What a cancelled order's report has from the order itself.
+/// Fields that the report of a cancelled order copies from the order.
 const OF_THE_ORDER: [Tag; 3] = [tag::SYMBOL, tag::SIDE, tag::ORDER_QTY];
 
 /// Answers orders with reports of their own fields.
@@ -64,7 +64,7 @@ impl Venue {
     }
 }
 
-/// What an ExecutionReport says of an order.
+/// The state of an order in an ExecutionReport.
 struct Report<'a> {
     order_id: u64,
     /// The order's own values, when the request need not have them.
@@ -250,7 +250,7 @@ impl OrderEcho {
         Ok(())
     }
 
-    /// The open order of a ClOrdID. When there is none, the request is rejected.
+    /// The open order of a ClOrdID. Without one, the request is rejected.
     fn open(
         &self,
         from: SessionId,

@@ -1,4 +1,4 @@
-//! Prints what arrives.
+//! Prints received messages.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The applications that `fixwire run` brings along.
+//! The built-in applications of `fixwire run`.
 
 pub mod conformance;
 pub mod echo;

@@ -1,4 +1,4 @@
-//! Where commands come from: a terminal, a pipe, a script, the command line.
+//! Sources of commands: a terminal, a pipe, a script, the command line.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -62,7 +62,10 @@ impl Commands {
         let fail = |error: &dyn std::fmt::Display| Failure::Text(format!("{shown}: {error}"));
         let length = fs::metadata(file).map_err(|error| fail(&error))?.len();
         if length > LONGEST_SCRIPT {
-            let why = format!("a script has at most {LONGEST_SCRIPT} bytes, and this one {length}");
+            let why = format!(
+                "the script has {length} bytes, more than the limit of \
+                               {LONGEST_SCRIPT}"
+            );
             return Err(fail(&why));
         }
         let text = fs::read_to_string(file).map_err(|error| fail(&error))?;

@@ -1,4 +1,4 @@
-//! Gives commands to the engine, one after the other.
+//! Passes commands to the engine, one after the other.
 
 use std::sync::mpsc::{Receiver, Sender};
 use std::thread;
@@ -21,7 +21,7 @@ pub struct Reader {
     results: Receiver<Result<(), CommandFailure>>,
 }
 
-/// What follows a command.
+/// The next step after a command.
 enum Next {
     Command,
     Quit,

@@ -1,4 +1,4 @@
-//! The events of the client as lines, for a person or for a program.
+//! Prints the events of the client as lines, as text or JSON.
 
 use std::io;
 use std::sync::mpsc::Sender;

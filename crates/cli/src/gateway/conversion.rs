@@ -14,12 +14,12 @@ use crate::failure::Failure;
 #[command(after_help = "Examples:
   fixwire gateway conversion FIX.4.2 FIX.4.4 > my.conv
 
-The file of a gateway names the changed table: [conversion], \"FIX.4.2 to FIX.4.4\" = \"my.conv\".")]
+To use the changed table, add it to the file of the gateway: [conversion], \"FIX.4.2 to FIX.4.4\" = \"my.conv\".")]
 pub struct ConversionArgs {
     /// The version of the messages, such as FIX.4.2 or FIX.5.0SP2
     #[arg(value_parser = version)]
     from: Version,
-    /// What they become
+    /// The version to convert to
     #[arg(value_parser = version)]
     to: Version,
 }
@@ -27,7 +27,7 @@ pub struct ConversionArgs {
 fn version(name: &str) -> Result<Version, String> {
     Version::from_name(name).ok_or_else(|| {
         let names = Version::ALL.map(Version::name);
-        format!("there are {}", names.join(", "))
+        format!("known versions are {}", names.join(", "))
     })
 }
 
@@ -41,8 +41,8 @@ pub fn run(args: &ConversionArgs) -> Result<ExitCode, Failure> {
         let near: Vec<&str> = near.map(|(version, _)| version.name()).collect();
         let (from, to) = (from.name(), to.name());
         let others = match near.is_empty() {
-            true => "there is none from it".to_owned(),
-            false => format!("from {from} there are tables to {}", near.join(", ")),
+            true => "no table converts from this version".to_owned(),
+            false => format!("tables from {from} convert to {}", near.join(", ")),
         };
         return Err(Failure::Text(format!(
             "no built-in table from {from} to {to}: {others}"

@@ -74,7 +74,7 @@ fn read<G>(
         let texts = files.iter().map(|table| {
             read_table(source, &table.file).unwrap_or_else(|error| {
                 let title = format!("the table {} cannot be read: {error}", table.file);
-                let help = "its file is looked for beside this one".to_owned();
+                let help = "its path is relative to the folder of this file".to_owned();
                 let place = (table.line, table.column);
                 unreadable.push(problem(source, place, title, Some(help)));
                 String::new()
@@ -164,13 +164,13 @@ pub fn versions(settings: &Settings, who: &str) -> Result<Vec<Version>, LoadErro
         for id in [Id::AcceptorTemplate, Id::DynamicSessions] {
             if session.bool(id) {
                 let note =
-                    format!("{who} has no sessions that are made at run time: its rules name each");
+                    format!("{who} cannot have dynamic sessions: its rules name each session");
                 return refused(session, id, &note);
             }
         }
         if session.bool(Id::RejectMessageOnUnhandledException) {
             let note =
-                format!("what {who} knows of orders cannot be taken back: leave this key out");
+                format!("{who} cannot undo changes to its orders after a panic: remove this key");
             return refused(session, Id::RejectMessageOnUnhandledException, &note);
         }
         let (id, name) = match session.text(Id::DefaultApplVerID) {
@@ -187,7 +187,7 @@ pub fn versions(settings: &Settings, who: &str) -> Result<Vec<Version>, LoadErro
             None => refused(
                 session,
                 id,
-                &format!("{who} knows versions up to FIX.5.0SP2"),
+                &format!("{who} supports versions up to FIX.5.0SP2"),
             ),
         }
     };

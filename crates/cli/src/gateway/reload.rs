@@ -26,15 +26,15 @@ use crate::reading::Reading;
   fixwire gateway reload gateway.toml
   fixwire gateway reload --timeout 60 gateway.toml
 
-The file and its tables are checked first, as `fixwire check` does; while they have mistakes, the gateway is
-not asked. It is found by FileStorePath or ControlPath, and has to run this very file. It changes all rules and tables at
-once, between two messages, or none. What became of it is printed; the exit code is 1 when the old rules
-stay, or when no answer came. Run it as the user of the gateway.")]
+The file and its tables are checked first, as `fixwire check` does; with errors nothing is sent to the gateway.
+FileStorePath or ControlPath locates the gateway, which must run this very file. It replaces all rules and tables
+at once, between two messages, or none. The result is printed; the exit code is 1 if the old rules stay, or if
+the gateway does not respond. Run it as the user of the gateway.")]
 pub struct ReloadArgs {
     /// Seconds to wait for the gateway's answer
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = value_parser!(u64).range(1..))]
     timeout: u64,
-    /// The reason, which the journal keeps
+    /// The reason, recorded in the journal
     #[arg(long, value_name = "TEXT")]
     why: Option<String>,
     #[command(flatten)]
@@ -47,8 +47,8 @@ pub struct ReloadArgs {
 pub fn run(args: &ReloadArgs) -> Result<ExitCode, Failure> {
     let (settings, _) = read(&args.file, &args.reading)?;
     let Some(place) = place_of(&settings) else {
-        let why = "with Durability = \"memory\" no store tells which process it is: name a ControlPath, or \
-                   send it SIGHUP";
+        let why = "cannot locate the gateway with Durability = \"memory\": set ControlPath, or \
+                   send SIGHUP to its process";
         return Err(Failure::Text(why.to_owned()));
     };
     let file = &args.file;
@@ -70,17 +70,17 @@ pub fn run(args: &ReloadArgs) -> Result<ExitCode, Failure> {
             return Ok(ExitCode::SUCCESS);
         }
         Err(ClientError::Nobody) => format!(
-            "no gateway answers at {socket}: it does not run, or still reads its journal, or is older than \
-             this command and knows only SIGHUP"
+            "no response from a gateway at {socket}: it is not running, is still reading its \
+             journal, or is an older version that supports only SIGHUP"
         ),
-        Err(ClientError::HungUp) => "the gateway ended before it answered".to_owned(),
+        Err(ClientError::HungUp) => "the gateway stopped before it responded".to_owned(),
         Err(ClientError::Timeout) => format!(
-            "no answer within {} s: the gateway may still do it, and then says so on its standard error \
-             stream",
+            "no response within {} s: the gateway may still reload, and then reports it on its \
+             standard error",
             args.timeout
         ),
         Err(ClientError::Io(error)) if error.kind() == io::ErrorKind::PermissionDenied => format!(
-            "not permitted to ask the gateway at {socket}: run this as the user of the gateway"
+            "permission denied for the gateway at {socket}: run this as the user of the gateway"
         ),
         Err(error) => error.to_string(),
     };
@@ -129,7 +129,10 @@ impl Reloader {
             Ok((_, new)) => self.remote.reload(new, by),
             Err(failure) => {
                 failure.tell();
-                tell("error", "the gateway is not reloaded: its rules stay");
+                tell(
+                    "error",
+                    "gateway not reloaded: the old rules stay in effect",
+                );
                 let why = failure.to_string().replace('\n', "; ");
                 Err(format!("gateway not reloaded: {why}"))
             }
@@ -145,7 +148,7 @@ impl Reloader {
         let own = fs::canonicalize(&self.file).unwrap_or_else(|_| self.file.clone());
         if own != file {
             let own = own.display();
-            return Err(format!("gateway not reloaded: what runs here is {own}"));
+            return Err(format!("gateway not reloaded: this process runs {own}"));
         }
         self.reload(by)
     }

@@ -315,13 +315,7 @@ impl Converter<'_> {
     ) -> Result<Vec<(Tag, u64)>, String> {
         let make = || self.loaded.gateway.conversion(from, to).cloned();
         let conversion = self.made.entry((from, to)).or_insert_with(make).as_mut();
-        let no_way = || {
-            format!(
-                "there is no conversion from {} to {}",
-                from.name(),
-                to.name()
-            )
-        };
+        let no_way = || format!("no conversion from {} to {}", from.name(), to.name());
         let conversion = conversion.ok_or_else(no_way)?;
         let mut losses = conversion.losses();
         let converted = conversion.convert(draft, &mut losses);

@@ -75,9 +75,11 @@ impl Remote {
 
 /// What the engine answers, once it does.
 fn answered(asked: Option<Result<Answered, SendError>>) -> Outcome {
-    let asked = asked.ok_or("the gateway has not started yet")?;
+    let asked = asked.ok_or("the gateway has not started yet; try again")?;
     let answer = asked.map_err(|error| error.to_string())?;
-    let answer = answer.recv().map_err(|_| "the gateway ends".to_owned())?;
+    let answer = answer
+        .recv()
+        .map_err(|_| "the gateway is stopping".to_owned())?;
     let text = answer.map_err(|why| why.to_string())?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
@@ -121,7 +123,7 @@ pub fn listener(names: Vec<String>, remote: &Remote) -> Result<Listener, Failure
                 message,
                 trouble,
             } => {
-                let [from, to] = [from, to].map(|one| one.map_or("a session that is gone", name));
+                let [from, to] = [from, to].map(|one| one.map_or("a removed session", name));
                 format!("{from} to {to}: {trouble}: {}", Fields(&message))
             }
             Event::Room {
@@ -131,11 +133,11 @@ pub fn listener(names: Vec<String>, remote: &Remote) -> Result<Listener, Failure
                 taken,
                 of,
             } => {
-                let client = client.map_or("a session that is gone", name);
+                let client = client.map_or("a removed session", name);
                 if is_share {
-                    format!("gateway {limit}: {client} has {taken} of the {of} that it may have")
+                    format!("gateway {limit}: {client} uses {taken} of its share of {of}")
                 } else {
-                    format!("gateway {limit}: {taken} of {of} are taken, most by {client}")
+                    format!("gateway {limit}: {taken} of {of} used, most by {client}")
                 }
             }
             Event::Note(error) => format!("gateway {error}"),
@@ -185,7 +187,7 @@ impl Serving {
     fn reload(&mut self) -> Outcome {
         let given = locked(&self.remote.rules).take_if(|rules| matches!(rules, Handed::New(_)));
         let Some(Handed::New(mut new)) = given else {
-            return Err("no rules were given to reload".to_owned());
+            return Err("no rules to reload".to_owned());
         };
         let outcome = match self.gateway.reload(&mut new) {
             Ok(()) => {
@@ -380,7 +382,7 @@ impl Application for Serving {
 
     fn on_query(&self, _: Now, query: &[u8], answer: &mut Vec<u8>) -> Result<(), String> {
         if query != COUNTS {
-            return Err("a gateway answers `counts` only".into());
+            return Err("unknown query: a gateway supports only `counts`".into());
         }
         answer.extend_from_slice(counts(&self.gateway).join("\n").as_bytes());
         Ok(())
@@ -394,7 +396,7 @@ impl Application for Serving {
         _: &mut Outbox,
     ) -> Result<(), String> {
         if command.bytes != RELOAD {
-            return Err("a gateway takes no commands but that of `fixwire gateway reload`".into());
+            return Err("a gateway accepts no commands other than `fixwire gateway reload`".into());
         }
         answer.extend_from_slice(self.reload()?.as_bytes());
         Ok(())

@@ -65,9 +65,9 @@ impl Shown<'_> {
             )
         };
         if !self.told.decided {
-            line(out, "unmatched", "no rule says what becomes of it")?;
+            line(out, "unmatched", "no rule handles this message")?;
         } else if !self.told.steps.iter().any(|step| ends(&step.what)) {
-            line(out, "stopped", "nothing else happens to it")?;
+            line(out, "stopped", "no further action")?;
         }
         writeln!(out)
     }
@@ -117,7 +117,7 @@ impl Shown<'_> {
                     &format!("for {id}: {}", listed(fields).join("|")),
                 )
             }
-            What::Forget => line(out, "forget", "what is remembered for the order"),
+            What::Forget => line(out, "forget", "values remembered for the order"),
             What::Disconnect(session) => line(out, "disconnect", self.name(*session)),
             What::Count(name) => line(out, "count", name),
             What::Notify(text) => line(out, "notify", &Escaped(text).to_string()),
@@ -216,7 +216,7 @@ impl Shown<'_> {
         match way {
             Way::Send(to) => ("send", self.name(to).to_owned()),
             Way::Copy(to) => ("copy", self.name(to).to_owned()),
-            Way::Return => ("return", "back to who asked".to_owned()),
+            Way::Return => ("return", "back to the requester".to_owned()),
         }
     }
 
@@ -358,7 +358,7 @@ impl Summary {
             .passed_over()
             .into_iter()
             .filter(|(_, count)| *count > 0);
-        rows.extend(passed_over.map(|(what, count)| (format!("passed over: {what}"), count)));
+        rows.extend(passed_over.map(|(what, count)| (format!("skipped: {what}"), count)));
         let width = rows.iter().map(|(what, _)| what.len()).max().unwrap_or(0);
         for (what, count) in rows {
             writeln!(out, "{what:width$}  {count:>8}")?;
@@ -371,7 +371,7 @@ impl Summary {
             ("bad messages", self.bad),
             ("lines without a message", self.other_lines),
             ("messages of the session layer", self.of_session),
-            ("messages that go out", self.outgoing),
+            ("outgoing messages", self.outgoing),
         ]
     }
 

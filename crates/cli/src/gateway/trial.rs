@@ -23,12 +23,12 @@ use crate::reading::Reading;
   fixwire gateway try gateway.toml --summary store            the messages that a journal took in
   fixwire gateway try gateway.toml --from CLIENT --json - < orders.txt
 
-A message is found in a line from `8=FIX` on, with SOH or `|` behind its fields. Which session it came from,
-its BeginString, SenderCompID and TargetCompID say; messages that a session of the file would have sent, and
-those of the session itself (Logon, Heartbeat and the like), are passed over. Its SendingTime is the time of
-the rules. What only a gateway that runs can know is left out: who gets an answer, rewritten ids, what is held.
+A message starts at `8=FIX` in a line, with SOH or `|` after its fields. Its BeginString, SenderCompID and
+TargetCompID identify the session it came from; outgoing messages of the sessions, and session-level messages
+(Logon, Heartbeat and so on), are skipped. The rules use its SendingTime as the current time. Facts that only a
+running gateway has are missing: the client of a response, rewritten ids, held messages.
 
-The exit code is 0 also when messages fail or no rule decides about them; see --strict.")]
+The exit code is 0 even if messages fail or no rule handles them; see --strict.")]
 pub struct TryArgs {
     /// The settings file with sessions and rules (.toml)
     #[arg(value_name = "RULES.toml")]
@@ -61,7 +61,7 @@ pub fn run(args: &TryArgs) -> Result<ExitCode, Failure> {
     if settings.gateway.is_empty() {
         let file = args.rules.display();
         return Err(Failure::Text(format!(
-            "{file} has no rules: they stand in a TOML file, as tables [[rule]]"
+            "{file} has no rules: write them as [[rule]] tables in a TOML file"
         )));
     }
     let loaded = load(&source, &settings, Box::new(|_| {}))?;
@@ -104,7 +104,7 @@ impl<'a> Trying<'a> {
             let found = loaded.names.iter().position(|known| known == name);
             found.ok_or_else(|| {
                 let known = loaded.names.join(", ");
-                Failure::Text(format!("no session {name}; there are: {known}"))
+                Failure::Text(format!("unknown session {name}; the sessions are: {known}"))
             })
         };
         let mut active = vec![true; loaded.names.len()];
@@ -266,6 +266,6 @@ fn find(
         text(tag::TARGET_COMP_ID),
     );
     Err(format!(
-        "no session takes {begin} messages from {sender} to {target}; --from NAME says which is meant"
+        "no session for {begin} messages from {sender} to {target}; select one with --from NAME"
     ))
 }

@@ -1,4 +1,4 @@
-//! An OMS as its file and the files that it names say.
+//! Loads an OMS from its settings file and the files that it names.
 
 use std::hash::{BuildHasher, DefaultHasher, Hasher, RandomState};
 use std::io;

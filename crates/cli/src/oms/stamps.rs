@@ -1,4 +1,4 @@
-//! When the requests of one order and the reports of them passed, as the stamps file of its OMS has it.
+//! Times of the requests and reports of one order, from the stamps file of its OMS.
 
 use std::fs::{self, File};
 use std::io::BufReader;
@@ -15,10 +15,10 @@ use toml::de::{DeTable, DeValue};
 
 use crate::failure::Failure;
 
-/// What is missing in a column.
+/// Shown for a missing time.
 pub const NOTHING: &str = "-";
 
-/// The stamps of an order, or why there are none.
+/// The stamps of an order, or why they are missing.
 #[derive(Debug)]
 pub enum OrderStamps {
     /// In the order in which they were written, at least one.
@@ -40,11 +40,11 @@ impl OrderStamps {
     /// The stamps file cannot be read.
     pub fn of(settings: &Path, order: u64) -> Result<Self, Failure> {
         if !fs::metadata(settings).is_ok_and(|it| it.is_file()) {
-            let why = "no stamps: name the settings file, which says where they are";
+            let why = "no stamps: pass the settings file, which has their path";
             return Ok(Self::Missing(why.to_owned()));
         }
         let Some(name) = named(&Source::read(settings)?.text) else {
-            let why = "no stamps: the settings name no file for them ([oms] stamps)";
+            let why = "no stamps: [oms] stamps is not configured";
             return Ok(Self::Missing(why.to_owned()));
         };
         let path = place(settings, &name);
@@ -52,9 +52,7 @@ impl OrderStamps {
         let cannot = |error: std::io::Error| Failure::Text(format!("{shown}: {error}"));
         let file = match File::open(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Self::Missing(format!(
-                    "no stamps: there is no file {shown}"
-                )));
+                return Ok(Self::Missing(format!("no stamps: file {shown} is missing")));
             }
             other => other.map_err(cannot)?,
         };
@@ -101,7 +99,8 @@ impl OrderStamps {
         (head, rows)
     }
 
-    /// For programs: an object for each message with its nanoseconds since 1970, `null` where there are none.
+    /// For programs: an object for each message with its nanoseconds since 1970, `null` where they are
+    /// missing.
     pub fn json(&self) -> Value {
         let Self::Found(stamps) = self else {
             return Value::Array(Vec::new());
@@ -243,10 +242,10 @@ mod tests {
             OrderStamps::Missing(why) => why,
         };
         assert!(why(&settings, 8).starts_with("no stamps of order 8 in "));
-        assert!(why(folder.path(), 7).contains("name the settings file"));
+        assert!(why(folder.path(), 7).contains("pass the settings file"));
         fs::remove_file(folder.path().join("times.txt")).unwrap();
-        assert!(why(&settings, 7).contains("there is no file"));
+        assert!(why(&settings, 7).contains(" is missing"));
         fs::write(&settings, "[oms]\n").unwrap();
-        assert!(why(&settings, 7).contains("the settings name no file"));
+        assert!(why(&settings, 7).contains("[oms] stamps is not configured"));
     }
 }

@@ -1,4 +1,4 @@
-//! The tables of an exchange in a settings file, and every mistake in them.
+//! Loads the tables of an exchange from a settings file, or reports every error in them.
 
 use fixwire::settings::{Fault, Id, LoadError, Problem, Report, Settings, Source, Span};
 use fixwire_exchange::{
@@ -56,13 +56,15 @@ impl Reader {
     fn sessions(&mut self, settings: &Settings) {
         for (other, tables) in [("a gateway", &settings.gateway), ("an OMS", &settings.oms)] {
             if let Some(table) = tables.first() {
-                let title =
-                    format!("a file has an exchange or {other}, not both: `{table}` is of {other}");
+                let title = format!(
+                    "a file has an exchange or {other}, not both: `{table}` belongs to \
+                             {other}"
+                );
                 let help = match *table {
                     "script" => {
                         "write [[script]], with two brackets, for each script of an exchange".into()
                     }
-                    _ => format!("put {other} into a file of its own"),
+                    _ => format!("move {other} to a separate file"),
                 };
                 self.report(Span::default(), &title, Some(&help));
             }
@@ -76,7 +78,7 @@ impl Reader {
             if matches!(version, "FIX.4.0" | "FIX.4.1") {
                 let setting = session.find(Id::BeginString);
                 let span = setting.and_then(|setting| setting.origin.span());
-                let title = format!("an exchange does not speak {version}");
+                let title = format!("an exchange does not support {version}");
                 let help = "give FIX.4.2 or a later version";
                 self.report(span.unwrap_or(session.header), &title, Some(help));
             }
@@ -153,7 +155,7 @@ impl Reader {
                 Some(number) => *limit = number,
                 None => {
                     let title = format!(
-                        "{} is no whole number from 0 to {}",
+                        "{} is not a whole number from 0 to {}",
                         name.get_ref(),
                         u32::MAX
                     );
@@ -223,7 +225,7 @@ impl Reader {
                     if symbol.is_none() {
                         self.report(
                             span,
-                            "symbol is no text",
+                            "symbol is not text",
                             Some("give it in quotes: \"VOD\""),
                         );
                     }
@@ -232,7 +234,7 @@ impl Reader {
                 "state" => {
                     state = value.get_ref().as_str().and_then(state_of);
                     if state.is_none() {
-                        self.report(span, "state is no state of trading", Some(STATES));
+                        self.report(span, "unknown trading state", Some(STATES));
                     }
                     continue;
                 }
@@ -248,7 +250,7 @@ impl Reader {
             };
             *number = decimal(value.get_ref());
             if number.is_none() {
-                let title = format!("{key} is no decimal number");
+                let title = format!("{key} is not a decimal number");
                 self.report(
                     span,
                     &title,
@@ -294,7 +296,7 @@ impl Reader {
                 "quantity" | "price" => {
                     let number = decimal(value.get_ref());
                     if number.is_none() {
-                        let title = format!("{is} is no decimal number");
+                        let title = format!("{is} is not a decimal number");
                         self.report(span, &title, Some("give a number such as 101"));
                     }
                     match is {
@@ -314,7 +316,7 @@ impl Reader {
             };
             *text = value.get_ref().as_str().map(str::to_owned);
             if text.is_none() {
-                let title = format!("{is} is no text");
+                let title = format!("{is} is not text");
                 self.report(span, &title, Some("give it in quotes"));
             }
         }
@@ -339,7 +341,7 @@ impl Reader {
         let mut steps = Vec::new();
         let DeValue::Array(each) = value.get_ref() else {
             let help = "write steps = [\"ack\", \"fill rest\"]";
-            self.report(Span::from(value.span()), "steps is no list", Some(help));
+            self.report(Span::from(value.span()), "steps is not a list", Some(help));
             return steps;
         };
         for (entry, step) in each.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The wire between an exchange and its members, which can do wrong: a host around the system's.
+//! The simulated wire between an exchange and its members: a host around the system's that can inject faults.
 //!
 //! What is done to a message is done to its bytes on the way to the socket, once: the journal has the message as it
 //! should be, and one that is resent (PossDupFlag(43) = Y) passes unharmed.
@@ -13,7 +13,7 @@ use fixwire_protocol::session::Party;
 use fixwire_protocol::{SOH, SessionId};
 
 /// Text(58) of a Logout.
-const TEXT: &str = "Logged out by a fault on demand";
+const TEXT: &str = "Logged out by an injected fault";
 /// `10=ddd` and SOH.
 const TRAILER: usize = 7;
 /// Where the last digit of the check sum is, from the end.
@@ -21,7 +21,7 @@ const LAST_DIGIT: usize = 2;
 /// Fields in which the header is looked for.
 const HEADER_FIELDS: usize = 24;
 
-/// What the exchange, its wire and whoever starts them share.
+/// State shared by the exchange, its wire and the command that starts them.
 #[derive(Clone, Debug, Default)]
 pub struct SharedWire {
     faults: Arc<Mutex<WireFaults>>,
@@ -105,7 +105,7 @@ impl<H: Host> FaultyHost<H> {
         }
     }
 
-    /// What happens to the message at the beginning of these bytes.
+    /// The fault for the message at the start of these bytes.
     fn meet(&self, bytes: &[u8]) -> (Option<WireFault>, u32) {
         let header = Header::of(bytes);
         let is_for = |it: &Addressee| {
@@ -191,7 +191,7 @@ impl Cable {
     }
 }
 
-/// What of a header says whose message it is.
+/// The header fields that identify the session of a message.
 #[derive(Debug, Default)]
 struct Header<'a> {
     begin_string: &'a [u8],

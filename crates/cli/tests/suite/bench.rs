@@ -83,7 +83,7 @@ fn on_terminal(args: &[&str]) -> String {
         .unwrap();
     let reader = std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        // The other side is gone: an error, not an end.
+        // The other side disconnected: an error, not an end.
         let _ = File::from(controller).read_to_end(&mut bytes);
         String::from_utf8(bytes).unwrap()
     });
@@ -102,7 +102,7 @@ fn every_bench_fits_a_terminal_of_80_by_24() {
             lines.len()
         );
         for line in lines {
-            // The bar is drawn over and over, and is gone in the end.
+            // The bar is redrawn, and removed at the end.
             for shown in line.split("\r\u{1b}[K") {
                 assert!(shown.trim_end().chars().count() <= 80, "{args:?}: {shown}");
             }

@@ -68,7 +68,7 @@ fn a_toml_file_is_checked_and_its_mistakes_have_columns() {
     let output = fixwire(&folder, &["check", "--dialect", "quickfixj", "x.toml"]);
     let said = text(&output.stderr);
     assert!(
-        said.contains("a TOML file is fixwire's own, and no file of QuickFIX/J"),
+        said.contains("a TOML file is fixwire's own, not a file of QuickFIX/J"),
         "{said}"
     );
 }
@@ -171,7 +171,7 @@ fn the_flag_says_whose_file_it_is() {
     let said = text(&output.stderr);
     assert!(output.status.success(), "{said}");
     assert!(
-        said.contains("warning: QuickFIX/J reads `SenderCompID` in this case of its letters only"),
+        said.contains("warning: QuickFIX/J accepts `SenderCompID` only with this capitalisation"),
         "{said}"
     );
     let table = text(&output.stdout);
@@ -278,7 +278,7 @@ fn the_schedule_of_a_session_is_shown_as_it_comes_out() {
             "{table}"
         );
     }
-    assert!(row("(numbers restart)").contains(" 08:00:00 -0"), "{table}");
+    assert!(row("(sequence reset)").contains(" 08:00:00 -0"), "{table}");
     let output = fixwire(&folder, &["check", "--json", "x.cfg"]);
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let schedule = &found["sessions"][0]["schedule"];
@@ -352,7 +352,7 @@ fn folders_that_cannot_be_written_are_errors_and_nothing_is_left_in_others() {
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{line}: {said}");
         assert!(
-            said.contains("cannot be written by this user") && said.contains(key),
+            said.contains("this user cannot write to") && said.contains(key),
             "{said}"
         );
         assert!(said.ends_with("1 error\n"), "{said}");
@@ -441,7 +441,7 @@ fn help_names_dialects_examples_and_the_crate_of_generated_code() {
     for args in ["config", "gateway", "journal"] {
         assert!(help(&[args]).contains("Examples:\n  fixwire "), "{args}");
     }
-    assert!(help(&["generate"]).contains("needs the crate `fixwire` and nothing else"));
+    assert!(help(&["generate"]).contains("depends only on the crate `fixwire`"));
     let source = |more: &[&str]| {
         let args = [
             &["generate", "--dictionary", "FIX.4.4", "--messages", "D"],

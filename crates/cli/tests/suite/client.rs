@@ -515,7 +515,7 @@ fn settings_that_are_no_client_s_are_refused() {
     for (text, why) in [
         (
             two,
-            "2 sessions, and the client uses one: name it with --session",
+            "the file has 2 sessions, and the client uses one: select it with --session",
         ),
         (
             acceptor,

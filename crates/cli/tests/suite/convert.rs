@@ -175,13 +175,13 @@ fn the_new_file_is_its_owners_and_never_written_over_another() {
     fs::write(&path, "mine").unwrap();
     let (done, _, said) = convert(&["x.cfg", "x.toml"]);
     assert!(
-        !done && said.contains("x.toml: it is there already"),
+        !done && said.contains("x.toml: file already exists"),
         "{said}"
     );
     assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
 
     let (done, _, said) = convert(&["x.cfg", "x.cfg"]);
-    assert!(!done && said.contains("has to end in .toml"), "{said}");
+    assert!(!done && said.contains("must end in .toml"), "{said}");
     let (done, _, said) = convert(&["x.cfg", "nowhere/x.toml"]);
     assert!(
         !done && said.contains("nowhere/x.toml: cannot be written"),

@@ -63,7 +63,7 @@ fn a_question_in_the_language_of_rules_finds_messages() {
             "at 1: unknown field 'ClOrdD' (did you mean 'ClOrdID'?)",
         ),
         ("Side =", "at 7: found the end, expected a value"),
-        ("Side = \"\n", "no control characters"),
+        ("Side = \"\n", "must not have control characters"),
         ("source = B", "unknown session"),
         ("Text = a\"b", "at "),
     ] {

@@ -75,7 +75,7 @@ fn what_is_bad_is_named_and_passed_over() {
     let output = attempt(&["--json", "--summary", "gateway.toml", "messages.log"]);
     let warned = text(&output.stderr);
     for said in [
-        "messages.log:9: no session takes FIX.4.4 messages from STRANGER to GATE",
+        "messages.log:9: no session for FIX.4.4 messages from STRANGER to GATE",
         "messages.log:10: field without '='",
     ] {
         assert!(warned.contains(said), "{said} not in\n{warned}");
@@ -126,7 +126,7 @@ fn the_source_may_be_named() {
     let output = attempt(&["--from", "NOBODY", "gateway.toml", "messages.log"]);
     let said = text(&output.stderr);
     assert!(
-        said.contains("no session NOBODY; there are: CLIENT, VENUE"),
+        said.contains("unknown session NOBODY; the sessions are: CLIENT, VENUE"),
         "{said}"
     );
 }
@@ -212,8 +212,9 @@ fn scripts_run_and_what_they_cannot_tell_is_shown() {
     let said = printed(&[file.to_str().unwrap(), "messages.log"]);
     let blocks: Vec<&str> = said.split("\n\n").collect();
     assert!(blocks[0].contains("rule        large (line 24)"), "{said}");
-    let untold = "  no rule     large (line 24)\n  failed      condition: script, line 23: not possible with these values, \
-                  or a field that is not there\n  rule        all (line 29)\n  stopped ";
+    let untold = "  no rule     large (line 24)\n  failed      condition: script, line 23: wrong \
+                  type of value, or a field that is missing\n  rule        all (line 29)\n  \
+                  stopped ";
     assert!(blocks[1].contains(untold), "{said}");
     let strict = attempt(&["--strict", file.to_str().unwrap(), "messages.log"]);
     assert_eq!(strict.status.code(), Some(1));
@@ -270,10 +271,10 @@ fn what_is_remembered_for_an_order_is_found_by_its_id() {
     let parts = [
         &["  remember    for A1: 1=MINE\n", "35=D|11=A1"][..],
         &[
-            "  forget      what is remembered for the order\n",
+            "  forget      values remembered for the order\n",
             "|39=5|1=MINE",
         ],
-        &["  failed      action 1: nothing is remembered for field 1"],
+        &["  failed      action 1: no remembered value for field 1"],
     ];
     for (block, parts) in blocks.iter().zip(parts) {
         for part in parts {
@@ -340,7 +341,7 @@ fn a_conversion_table_is_printed_changed_and_used() {
     );
     let said = text(&output.stderr);
     assert!(
-        said.contains("from FIX.4.0 there are tables to FIX.4.1"),
+        said.contains("tables from FIX.4.0 convert to FIX.4.1"),
         "{said}"
     );
 }
@@ -407,7 +408,10 @@ fn mistakes_in_rules_are_shown_as_those_in_settings() {
     assert_eq!(told["errors"][0]["line"], 34);
 
     let output = fixwire(&samples(), &["config", "convert", "gateway.toml", "-"]);
-    assert!(text(&output.stderr).contains("tables of a gateway or an OMS, which would be lost"));
+    assert!(text(&output.stderr).contains(
+        "tables of a gateway or an OMS, which a conversion \
+                                           would drop"
+    ));
     fs::write(
         folder.path().join("y.toml"),
         sample.split("[table").next().unwrap(),

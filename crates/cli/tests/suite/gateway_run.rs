@@ -1,4 +1,4 @@
-//! `fixwire run` with rules: do messages go where they say, and does the operator hear of it?
+//! `fixwire run` with rules: do messages go where they say, and are events printed?
 
 use std::fs;
 use std::net::TcpListener;
@@ -202,7 +202,7 @@ fn other_rules_hold_from_one_message_to_the_next() {
     running.signal("HUP");
     running.hears("error: ");
     running.hears("gateway.toml:34:8");
-    running.hears("the gateway is not reloaded: its rules stay");
+    running.hears("gateway not reloaded: the old rules stay in effect");
     arrives("A3", "|58=new|");
     write(folder.path(), "", &(other + "[gateway]\nmax_orders = 7\n"));
     running.signal("HUP");
@@ -275,7 +275,7 @@ fn the_command_reload_says_what_became_of_it() {
     write(folder, "", &other);
     fs::copy(folder.join("gateway.toml"), folder.join("copy.toml")).unwrap();
     let own = fs::canonicalize(folder.join("gateway.toml")).unwrap();
-    let why = format!("what runs here is {}", own.display());
+    let why = format!("this process runs {}", own.display());
     refused(folder, &["copy.toml"], &why);
     let (code, _) = reload(folder, &["gateway.toml"]);
     assert_eq!(code, 0);
@@ -287,13 +287,13 @@ fn the_command_reload_ends_without_an_answer_too() {
     let folder = folder.path();
     write(folder, "", RULES);
     let file = ["gateway.toml"];
-    let nobody = "no gateway answers at ";
+    let nobody = "no response from a gateway at ";
     refused(folder, &file, nobody);
     {
         let running = start(folder, "", RULES);
         running.signal("STOP");
         let patience = ["--timeout", "1", "gateway.toml"];
-        refused(folder, &patience, "no answer within 1 s");
+        refused(folder, &patience, "no response within 1 s");
         running.signal("CONT");
         running.hears("gateway reloaded: 3 rules");
     }
@@ -305,7 +305,7 @@ fn the_command_reload_ends_without_an_answer_too() {
     fs::remove_file(folder.join("store/control")).unwrap();
     let gateway = UnixListener::bind(folder.join("store/control")).unwrap();
     let ends = thread::spawn(move || drop(gateway.accept().unwrap()));
-    refused(folder, &file, "the gateway ended before it answered");
+    refused(folder, &file, "the gateway stopped before it responded");
     ends.join().unwrap();
 
     let _running = start(folder, "", RULES);
@@ -314,7 +314,7 @@ fn the_command_reload_ends_without_an_answer_too() {
     let text = fs::read_to_string(folder.join("gateway.toml")).unwrap();
     let memory = text.replacen("[default]", "[default]\nDurability = 'memory'", 1);
     fs::write(folder.join("memory.toml"), memory).unwrap();
-    refused(folder, &["memory.toml"], "send it SIGHUP");
+    refused(folder, &["memory.toml"], "send SIGHUP to its process");
 }
 
 #[test]
@@ -341,17 +341,17 @@ fn what_no_gateway_can_have_is_refused() {
     write(folder.path(), "", RULES);
     let app = said(&["run", "--app", "echo", "gateway.toml"]);
     assert!(
-        app.contains("the file has rules, and runs as a gateway: leave --app out"),
+        app.contains("the file has rules and runs as a gateway: remove --app"),
         "{app}"
     );
     for (setting, why) in [
         (
             "RejectMessageOnUnhandledException = true",
-            "cannot be taken back",
+            "cannot undo changes to its orders",
         ),
         (
             "AcceptorTemplate = true",
-            "a gateway has no sessions that are made at run time",
+            "a gateway cannot have dynamic sessions",
         ),
     ] {
         write(folder.path(), "", RULES);

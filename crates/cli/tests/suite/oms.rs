@@ -291,11 +291,7 @@ fn the_times_of_an_order_are_kept_over_kill_9() {
     let kept = fs::read_to_string(&file).unwrap();
     fs::write(&file, format!("{kept}1|A1|D|Send")).unwrap();
 
-    let running = start_that_says(
-        folder,
-        port,
-        "11 bytes of an unfinished last line are cut off",
-    );
+    let running = start_that_says(folder, port, "removed 11 bytes of an unfinished last line");
     let mut again = venue_logs_on(&listener, venue.next_out);
     running.hears("SIM-1 logged on");
     let mut same = client_logs_on(port, client.next_out);
@@ -316,7 +312,7 @@ fn the_times_of_an_order_are_kept_over_kill_9() {
     fs::write(&settings, text.replace("stamps = \"stamps.txt\"\n", "")).unwrap();
     let (code, said) = oms(folder, "order", &["1"]);
     assert!(
-        code == 0 && said.contains("no stamps: the settings name no file"),
+        code == 0 && said.contains("no stamps: [oms] stamps is not configured"),
         "{said}"
     );
     let rows = json(folder, "order", &["1"]);
@@ -483,7 +479,7 @@ fn mistakes_are_named_with_their_files_and_lines() {
         .output()
         .unwrap();
     let said = String::from_utf8(run.stderr).unwrap();
-    assert!(said.contains("one file is one of both"), "{said}");
+    assert!(said.contains("use a separate file for each"), "{said}");
 }
 
 /// The three commands that the README has: a simulated exchange, an OMS, a client.

@@ -196,7 +196,7 @@ fn too_little_address_space_is_named_and_what_to_raise() {
     ] {
         assert!(said.contains(text), "{text}: {said}");
     }
-    let warns = said.contains("warning: this runs as root");
+    let warns = said.contains("warning: running as root");
     assert_eq!(warns, geteuid().is_root(), "{said}");
 }
 

@@ -195,11 +195,19 @@ fn whoever_cannot_be_asked_is_named() {
     let mode = fs::metadata(&socket).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     drop(running);
-    refuses(folder, &["status", "acceptor.cfg"], "no engine answers at ");
+    refuses(
+        folder,
+        &["status", "acceptor.cfg"],
+        "no response from an engine at ",
+    );
     let text = fs::read_to_string(folder.join("acceptor.cfg")).unwrap();
     let text = text.replace(&format!("ControlPath={}", socket.display()), "");
     fs::write(folder.join("acceptor.cfg"), text).unwrap();
-    refuses(folder, &["status", "acceptor.cfg"], "only at a ControlPath");
+    refuses(
+        folder,
+        &["status", "acceptor.cfg"],
+        "needs ControlPath to be controlled",
+    );
 }
 
 #[test]
@@ -226,7 +234,7 @@ fn a_socket_that_the_settings_name_is_found_by_the_store_too() {
     fs::write(folder.join("acceptor.cfg"), text).unwrap();
     let (code, said) = run(folder, &["check", "acceptor.cfg"]);
     assert!(
-        code == 1 && said.contains("ControlGroup needs ControlPath"),
+        code == 1 && said.contains("ControlGroup requires ControlPath"),
         "{said}"
     );
 }

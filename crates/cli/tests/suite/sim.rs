@@ -246,11 +246,11 @@ fn all_mistakes_are_named_at_once_with_their_lines() {
     };
     for said in [shown("check"), shown("sim")] {
         for (title, place) in [
-            ("max_orders is no whole number", "sim.toml:19:14"),
+            ("max_orders is not a whole number", "sim.toml:19:14"),
             ("unknown key `max_order`", "sim.toml:20:1"),
-            ("tick is no decimal number", "sim.toml:23:8"),
-            ("state is no state of trading", "sim.toml:24:9"),
-            ("symbol is no text", "sim.toml:26:10"),
+            ("tick is not a decimal number", "sim.toml:23:8"),
+            ("unknown trading state", "sim.toml:24:9"),
+            ("symbol is not text", "sim.toml:26:10"),
             ("the instrument has no tick", "sim.toml:25:1"),
         ] {
             let at = said
@@ -280,6 +280,6 @@ fn all_mistakes_are_named_at_once_with_their_lines() {
         old.replacen("FIX.4.4", "FIX.4.1", 1),
     )
     .unwrap();
-    assert!(shown("sim").contains("an exchange does not speak FIX.4.1"));
+    assert!(shown("sim").contains("an exchange does not support FIX.4.1"));
     assert!(shown("run").contains("run it with fixwire sim"));
 }

@@ -101,7 +101,7 @@ fn a_session_is_logged_out_behind_a_report() {
         &ask(&mut oms, "D", &format!("11=A1|{ORDER}"), "8"),
         "34=2|11=A1",
     );
-    has(&oms.expect("5"), "58=Logged out by a fault on demand");
+    has(&oms.expect("5"), "58=Logged out by an injected fault");
     oms.send("5", "");
     oms.closed();
     let mut oms = member(port, "OMS", 4);

@@ -129,7 +129,7 @@ fn mistakes_in_scripts_have_their_lines_and_check_shows_what_is_understood() {
          [[script]]\nsymbol = 5\nsteps = 'ack'\n",
     );
     for (title, place) in [
-        ("quantity is no decimal number", "sim.toml:26:12"),
+        ("quantity is not a decimal number", "sim.toml:26:12"),
         ("unknown key `sides`", "sim.toml:27:1"),
         (
             "no step \"fil 40\": the steps are pending, ack, fill",
@@ -137,8 +137,8 @@ fn mistakes_in_scripts_have_their_lines_and_check_shows_what_is_understood() {
         ),
         ("wait 5: write it as wait 200ms", "sim.toml:31:3"),
         ("the script has no name", "sim.toml:33:1"),
-        ("symbol is no text", "sim.toml:34:10"),
-        ("steps is no list", "sim.toml:35:9"),
+        ("symbol is not text", "sim.toml:34:10"),
+        ("steps is not a list", "sim.toml:35:9"),
     ] {
         let at = said.find(title);
         let at = at.unwrap_or_else(|| panic!("{title}: {said}"));

@@ -1,4 +1,4 @@
-//! Statements put into effect, one by one, each held against what other files said.
+//! Applies statements one by one, and checks each for conflicts with other files.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;

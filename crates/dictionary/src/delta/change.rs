@@ -1,4 +1,4 @@
-//! One change to a dictionary, as its statement says it.
+//! `Change`: one change to a dictionary, as its statement defines it.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -130,7 +130,7 @@ pub(super) enum Spot {
 /// Something that a statement speaks of and that a file defines.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Thing {
-    /// What the dictionary is called.
+    /// The name of the dictionary.
     Version,
     /// The field of this tag.
     Field(Tag),

@@ -1,4 +1,4 @@
-//! What makes one dictionary of another: the statements, in an order in which they can be applied.
+//! Diff: the statements that turn one dictionary into another, in an order in which they can be applied.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;

@@ -1,4 +1,4 @@
-//! What is wrong with a delta, as a sentence with a remedy.
+//! Errors in a delta, each with its remedy.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -14,7 +14,7 @@ pub struct DeltaError {
     pub file: String,
     /// Where in it.
     pub at: Position,
-    /// What is wrong there.
+    /// The error.
     pub problem: DeltaProblem,
     /// The other place of a conflict.
     pub other: Option<Box<Other>>,
@@ -34,49 +34,49 @@ pub enum Other {
     Base(Thing),
 }
 
-/// What is wrong with a statement.
+/// Errors of a statement.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum DeltaProblem {
     /// The XML cannot be read.
     Xml(Problem),
-    /// The words make no statement.
+    /// Invalid syntax.
     Syntax {
         /// The word, empty at the end of the line.
         found: String,
-        /// What may stand there.
+        /// The words allowed in its place.
         expected: &'static str,
     },
     /// The delta is for another dictionary.
     WrongBase {
-        /// What it says.
+        /// The version that the delta names.
         wanted: String,
         /// The dictionary's version.
         found: String,
     },
-    /// Nothing has this name.
+    /// An unknown name.
     Unknown {
         /// field, message, member, group, component or value.
         what: &'static str,
         /// The name.
         name: String,
     },
-    /// Two fields or messages have this name.
+    /// An ambiguous name of two fields or messages.
     Ambiguous {
         /// field or message.
         what: &'static str,
         /// The name.
         name: String,
     },
-    /// It is there already, as something else, or another delta has changed it.
+    /// It exists already with another definition, or another delta has changed it.
     Conflict(String),
     /// The group would have no members left.
     EmptyGroup(String),
     /// No message has all fields of the condition.
     NoSuchMessage,
-    /// More than a dictionary may have.
+    /// A limit of dictionaries is exceeded.
     TooMany {
-        /// What there is too much of.
+        /// The items counted.
         what: &'static str,
         /// The limit.
         limit: usize,
@@ -109,27 +109,24 @@ impl fmt::Display for DeltaProblem {
         match self {
             Self::Xml(problem) => problem.fmt(f),
             Self::Syntax { found, expected } if found.is_empty() => {
-                write!(f, "the line ends too early; write {expected}")
+                write!(f, "unexpected end of line; write {expected}")
             }
             Self::Syntax { found, expected } => {
-                write!(f, "'{}' does not belong here; write {expected}", cut(found))
+                write!(f, "unexpected '{}'; write {expected}", cut(found))
             }
             Self::WrongBase { wanted, found } => write!(
                 f,
-                "this changes {}, and the dictionary is {}; name the right one",
+                "this delta changes {}, but the dictionary is {}; use the right one",
                 cut(wanted),
                 cut(found)
             ),
             Self::Unknown { what, name } => {
                 let name = cut(name);
-                write!(
-                    f,
-                    "there is no {what} {name}; add it first or correct the name"
-                )
+                write!(f, "unknown {what} {name}; add it first or correct the name")
             }
             Self::Ambiguous { what, name } => write!(
                 f,
-                "there are two of the {what} {}; write its number or type",
+                "{what} {} is ambiguous; write its number or type",
                 cut(name)
             ),
             Self::Conflict(what) => {
@@ -141,8 +138,8 @@ impl fmt::Display for DeltaProblem {
                 cut(name)
             ),
             Self::NoSuchMessage => f.write_str(
-                "no message, or not that one, has all these fields side by side; correct a name or \
-                 say 'in MESSAGE:' before",
+                "no message, or not that one, has all these fields side by side; correct a name \
+                 or write 'in MESSAGE:' before",
             ),
             Self::TooMany { what, limit } => write!(
                 f,

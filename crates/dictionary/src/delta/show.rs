@@ -1,4 +1,4 @@
-//! Statements written as lines, which reading them gives back.
+//! Writes statements as lines; reading the lines gives the statements back.
 
 use alloc::format;
 use alloc::string::{String, ToString};

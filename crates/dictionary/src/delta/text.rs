@@ -1,4 +1,4 @@
-//! Statements read from lines.
+//! Reads statements from lines.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -27,7 +27,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Stated>, Failure> {
         let mut words = Words { words: &words, end };
         let change = words.statement()?;
         if let Some(word) = words.words.first() {
-            return Err(word.unexpected("nothing more, or # before a remark"));
+            return Err(word.unexpected("nothing more, or # before a comment"));
         }
         if changes.len() == MAX_CHANGES {
             let what = "statements";
@@ -127,7 +127,7 @@ fn split(line: u32, text: &str) -> Result<Vec<Token>, Failure> {
     Ok(tokens)
 }
 
-/// What stands before the next quote; `None` when there is none.
+/// The text before the next quote; `None` without a quote.
 fn quoted_word(letters: &mut Chars<'_>) -> Option<String> {
     let mut word = String::new();
     loop {

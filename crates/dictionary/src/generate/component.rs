@@ -1,4 +1,4 @@
-//! Views of components, which one function can take whatever message they stand in.
+//! Generates views of components, for functions that accept any message with the component.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;

@@ -1,4 +1,4 @@
-//! The values that fields may have, as constants.
+//! Generates constants for the values of fields.
 
 use alloc::collections::BTreeSet;
 use alloc::format;

@@ -220,7 +220,7 @@ fn reject_invalid_message_n_delivers_what_the_dictionary_refuses() {
     assert!(said.starts_with("35=3|"), "{said}");
     let (verdict, said) = answer(BeginString::Fix44, dictionary(), "D", &order, false);
     assert_eq!((verdict, said.as_str()), (Verdict::Deliver, ""));
-    // Fields that cannot be told apart are refused all the same.
+    // Fields that cannot be separated are still refused.
     let (verdict, said) = answer(
         BeginString::Fix44,
         dictionary(),

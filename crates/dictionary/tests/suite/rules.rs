@@ -1,7 +1,7 @@
 //! Each switch of validation finds its faults, and none of them when it is off: a table of counts.
 //!
 //! Input: 30,000 orders, heartbeats and lists with one to three fields added, removed, moved, emptied or
-//! changed. Each message is held against all rules, and against all but one.
+//! changed. Each message is validated against all rules, and against all but one.
 
 use std::fmt::Write as _;
 

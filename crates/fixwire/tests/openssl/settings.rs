@@ -164,17 +164,17 @@ fn what_does_not_go_together_is_refused_at_its_line() {
     for (lines, wanted) in [
         (
             "SocketUseSSL=Y",
-            "x.cfg:9: an acceptor with TLS shows a certificate: name it in SocketCertificateFile",
+            "x.cfg:9: an acceptor with TLS needs a certificate: set SocketCertificateFile",
         ),
         (jks.as_str(), "keytool -importkeystore"),
-        ("SocketKeyStore=a.p12", "x.cfg:9: a key store is named"),
+        ("SocketKeyStore=a.p12", "x.cfg:9: a key store is configured"),
         (
             "SocketPrivateKeyFile=a\nSocketUseSSL=Y",
             "x.cfg:9: a private key needs",
         ),
         (
             "PeerCertificates=dns:a",
-            "x.cfg:9: PeerCertificates needs TLS",
+            "x.cfg:9: PeerCertificates requires TLS",
         ),
         (
             "SocketUseSSL=Y\nPeerCertificates=CN=a",
@@ -190,7 +190,7 @@ fn what_does_not_go_together_is_refused_at_its_line() {
         ),
         (
             "SocketUseSSL=Y\nCipherSuites=RC4-SHA",
-            "x.cfg:10: none of these is used here",
+            "x.cfg:10: no supported cipher suite",
         ),
         ("UseTCPProxy=Y", "UseTCPProxy needs TrustedBalancers"),
         (
@@ -200,10 +200,13 @@ fn what_does_not_go_together_is_refused_at_its_line() {
         ("ProxyHost=p", "ProxyHost needs ProxyPort"),
         (
             "ProxyHost=p\nProxyPort=1\nProxyVersion=5",
-            "HTTP has versions",
+            "HTTP versions are",
         ),
         ("SocketTrafficClass=fast", "x.cfg:9: expected 0 to 255"),
-        ("SocketCertificateBytes=x", "name a file"),
+        (
+            "SocketCertificateBytes=x",
+            "use the files SocketPrivateKeyFile",
+        ),
     ] {
         let found = read(&acceptor(Path::new("nowhere"), lines)).unwrap_err();
         assert!(found.contains(wanted), "{lines}: {found}");

@@ -1,4 +1,4 @@
-//! The tables that come with the gateway, and the way from any version to any other.
+//! The built-in conversion tables, and the path of tables from any version to any other.
 //!
 //! ```text
 //! FIX.4.0 -- FIX.4.1 -- FIX.4.2 -- FIX.4.4 -- FIX.5.0SP2 -- FIX.5.0SP1

@@ -1,4 +1,4 @@
-//! The places that two dictionaries give the fields of a message or of a group's entry, side by side.
+//! [`Level`]: how two dictionaries place the fields of a message or of a group entry, side by side.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -15,7 +15,7 @@ pub const NONE: u32 = u32::MAX;
 /// The level of entries that neither dictionary has at their place.
 pub const NOWHERE: usize = 0;
 
-/// What a field is in one level.
+/// The role of a field in one level.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     pub tag: Tag,
@@ -41,7 +41,7 @@ impl Place {
 pub struct Level {
     /// In the order of tags.
     places: Vec<Place>,
-    /// Where a tag stands there, counted from 1: a hash table with open addressing, 0 where free.
+    /// The position of a tag in it, counted from 1: a hash table with open addressing, 0 where free.
     table: Box<[u16]>,
     /// The field that begins an entry; 0 for a message.
     pub delimiter: Tag,

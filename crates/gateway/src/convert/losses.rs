@@ -1,4 +1,4 @@
-//! How often each field was left out of a converted message.
+//! Counts how often each field was lost in a conversion.
 
 use alloc::vec::Vec;
 

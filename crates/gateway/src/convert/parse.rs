@@ -1,4 +1,4 @@
-//! Reads the text of a conversion table, checked against both dictionaries.
+//! Parses a conversion table and checks it against both dictionaries.
 
 use alloc::boxed::Box;
 use alloc::string::String;

@@ -1,4 +1,4 @@
-//! What becomes of fields that the target does not have, when all statements have been carried out.
+//! Fields that the target version does not have, after all statements ran: dropped, renumbered or rejected.
 
 use alloc::vec::Vec;
 
@@ -12,7 +12,7 @@ use super::run::Run;
 use super::tree::{ROOT, Word};
 use super::unconvertible::Unconvertible;
 
-/// What becomes of a field that has no home in the target's message, or whose value has none.
+/// The treatment of a field or value that the target's message does not have.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Policy {
     /// It is left out, and counted.

@@ -1,4 +1,4 @@
-//! Carries out the statements of a table on a message.
+//! Runs the statements of a conversion table on a message.
 
 use alloc::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! What a conversion table says, compiled.
+//! [`Statement`]: a compiled line of a conversion table.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -7,14 +7,14 @@ use fixwire_protocol::{Tag, tag};
 
 use super::level::{Level, Levels, Tags};
 
-/// What is done in the levels where it holds.
+/// The action in the levels where it applies.
 #[derive(Clone, Debug)]
 pub struct Statement {
     pub conditions: Vec<Condition>,
     pub action: Action,
 }
 
-/// What must be so for a statement to be carried out.
+/// A condition of a statement.
 #[derive(Clone, Debug)]
 pub enum Condition {
     /// The field has one of these values.
@@ -49,7 +49,7 @@ pub struct Path {
     pub count: Tag,
     /// The field.
     pub value: Tag,
-    /// What the entry has besides.
+    /// The other fields of the entry.
     pub fixed: Vec<(Tag, Operand)>,
 }
 
@@ -108,7 +108,7 @@ pub enum Action {
 }
 
 impl Statement {
-    /// What must be there, or there is no effect.
+    /// The fields without which it has no effect.
     pub fn needs(&self) -> Tags {
         let mut needs = Tags::default();
         for condition in &self.conditions {

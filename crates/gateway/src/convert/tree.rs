@@ -1,4 +1,4 @@
-//! A message taken apart into the entries of its groups.
+//! A message parsed into the entries of its repeating groups.
 
 use alloc::vec::Vec;
 
@@ -53,7 +53,7 @@ pub struct Tree {
     sorted: Vec<u64>,
 }
 
-/// What becomes of a word of a field that has several.
+/// The treatment of a word of a multiple-value field.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Word<'a> {
     Kept,
@@ -355,7 +355,7 @@ impl Tree {
         (node.start, node.end) = (start, end);
     }
 
-    /// Gives the first field of a scope that has this tag a value; it is added when there is none.
+    /// Sets the first field of a scope that has this tag; a missing field is added.
     pub fn set(&mut self, levels: &Levels, scope: usize, tag: Tag, value: Span) -> usize {
         match self.find(scope, tag) {
             Some(node) => {

@@ -1,4 +1,4 @@
-//! What the source of a message is answered when the message goes nowhere.
+//! `Answer`: the reject that the source of an undeliverable message receives.
 //!
 //! ```text
 //! D AB       ExecutionReport(8), OrdStatus(39) and ExecType(150) 8
@@ -283,7 +283,7 @@ impl Answer<'_> {
     }
 }
 
-/// What came for or from a third party goes back along its way.
+/// Reverses the third-party routing fields for a response.
 pub(super) fn turned(dictionary: &Dictionary, message: &Message<'_>, body: &mut Body<'_>) {
     for (from, to) in TURNED {
         let value = message.get(from).filter(|value| !value.is_empty());

@@ -1,4 +1,5 @@
-//! What a gateway is loaded with, and who hears of what happens in it.
+//! [`GatewayContext`]: sessions, dictionaries and tables that a gateway is loaded with, and its event
+//! listener.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -12,18 +13,19 @@ use super::event::Event;
 pub struct GatewaySession<'c> {
     /// Its name in the file.
     pub name: &'c str,
-    /// What its messages are made of; for FIX 5.0 the application's over the transport's.
+    /// The dictionary of its messages; for FIX 5.0 the application dictionary over the transport
+    /// dictionary.
     pub dictionary: Arc<Dictionary>,
     /// The version of its application messages, for conversions.
     pub version: Version,
-    /// The CompID of its peer; empty when it has none.
+    /// The CompID of its peer; empty without one.
     pub peer: &'c str,
-    /// Whether its numbers go back to 1 at a logon, logout or disconnect, so that nothing can wait for
-    /// it meanwhile.
+    /// Whether its sequence numbers reset at a logon, logout or disconnect, so that no message can wait
+    /// for it in the meantime.
     pub resets: bool,
 }
 
-/// What a gateway is loaded with besides the text of its file.
+/// The sessions and tables that a gateway is loaded with, besides the text of its file.
 #[derive(Clone, Copy, Debug)]
 pub struct GatewayContext<'c> {
     /// In the order of their [`SessionId`](fixwire_protocol::SessionId)s.
@@ -37,5 +39,5 @@ pub struct GatewayContext<'c> {
     pub hash_key: [u8; 16],
 }
 
-/// The function that hears of [`Event`]s.
+/// The function that receives [`Event`]s.
 pub type Listener = Box<dyn FnMut(Event<'_>) + Send>;

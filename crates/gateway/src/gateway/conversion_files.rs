@@ -1,4 +1,4 @@
-//! `[conversion]`: the files of conversion tables that take the place of built-in ones.
+//! `[conversion]`: files of conversion tables that replace built-in ones.
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -100,6 +100,6 @@ fn versions(pair: &str) -> Result<(Version, Version), Option<alloc::string::Stri
     let (from, to) = (version(from)?, version(to)?);
     match convert::is_way(from, to) {
         true => Ok((from, to)),
-        false => Err(Some("nothing converts between these".into())),
+        false => Err(Some("no conversion between these versions".into())),
     }
 }

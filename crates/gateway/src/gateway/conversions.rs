@@ -1,4 +1,4 @@
-//! The conversions between the versions that rules convert between, one for each pair of versions.
+//! The conversions that rules need, one for each pair of versions.
 
 use alloc::vec::Vec;
 
@@ -20,7 +20,7 @@ struct Made {
 #[derive(Default)]
 pub(super) struct Conversions {
     made: Vec<Made>,
-    /// What they share: dictionaries and tables.
+    /// The dictionaries and tables that they share.
     built_in: BuiltIn,
     /// The versions of tables that the file gives, with the byte where it does.
     given: Vec<(Version, Version, usize)>,
@@ -102,7 +102,7 @@ impl Conversions {
             .map_err(Trouble::Unconvertible)
     }
 
-    /// What was lost on the way from one version to another.
+    /// The fields lost between two versions.
     pub fn losses(&self) -> impl Iterator<Item = (Version, Version, &Losses)> {
         self.made
             .iter()

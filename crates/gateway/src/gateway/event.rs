@@ -1,4 +1,4 @@
-//! What the operator of a gateway hears, and what is counted.
+//! [`Event`]s that a gateway reports to its listener, the reasons in them, and counters.
 
 use core::fmt;
 
@@ -8,7 +8,7 @@ use crate::convert::Unconvertible;
 use crate::orders::{CheckpointError, OrdersError};
 use crate::rules::Failure;
 
-/// Something that the owner of a [`Gateway`](super::Gateway) hears while a message is handled.
+/// An event that a [`Gateway`](super::Gateway) reports to its listener while it handles a message.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Event<'e> {
@@ -16,24 +16,24 @@ pub enum Event<'e> {
     Notify {
         /// The rule's name.
         rule: &'e str,
-        /// What it says.
+        /// Its text.
         text: &'e [u8],
     },
-    /// `connect` in a rule: the owner lets this session connect at once, also after it was logged out.
+    /// `connect` in a rule: the listener lets this session connect at once, also after a logout.
     Connect {
         /// The rule's name.
         rule: &'e str,
         /// The session.
         session: SessionId,
     },
-    /// `disconnect` in a rule: the owner logs this session out and ends its connection.
+    /// `disconnect` in a rule: the listener logs this session out and disconnects it.
     Disconnect {
         /// The rule's name.
         rule: &'e str,
         /// The session.
         session: SessionId,
     },
-    /// A message did not get where it should.
+    /// A message was not delivered to one of its destinations.
     Trouble {
         /// The session that it came from.
         from: SessionId,
@@ -44,89 +44,89 @@ pub enum Event<'e> {
         /// Why.
         trouble: Trouble,
     },
-    /// A message that was held is not delivered. Its source is answered, unless it was itself an answer
-    /// or a copy, or went elsewhere too.
+    /// A held message is not delivered. Its source receives a reject, unless the message was a response or
+    /// a copy, or was delivered to another destination.
     Undelivered {
         /// The session that it came from; `None` when the file no longer has it.
         from: Option<SessionId>,
         /// The session that it was for; `None` when the file no longer has it.
         to: Option<SessionId>,
-        /// The fields of the message that an answer reads, as it came.
+        /// The fields of the message that its reject repeats, as received.
         message: Message<'e>,
         /// Why.
         trouble: Trouble,
     },
-    /// Most of a limit is taken. Told once, until much of it is given back.
+    /// A limit is nearly reached. Reported again only after usage has dropped.
     Room {
         /// The limit's key in the file: `max_orders`, `max_held` or `max_remembered`.
         limit: &'static str,
-        /// The client that has taken it, or that has most; `None` when the file no longer has it.
+        /// The client that uses its share, or that uses most; `None` when it is no longer configured.
         client: Option<SessionId>,
-        /// Whether it is this client's share that is taken, not the whole limit.
+        /// Whether this client's share is nearly reached, not the whole limit.
         is_share: bool,
-        /// What is taken: ids of orders, or bytes.
+        /// Usage: ids of orders, or bytes.
         taken: u64,
-        /// What may be.
+        /// The limit, in the same unit.
         of: u64,
     },
-    /// A note of the journal could not be read, or not be followed.
+    /// A journal note could not be read or applied.
     Note(NoteError),
 }
 
-/// Why a message did not get where it should.
+/// Why a message was not delivered.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Trouble {
-    /// An action of a rule could not be done.
+    /// An action of a rule failed.
     Failed {
         /// The action, by its place in the rule.
         action: usize,
         /// Why.
         failure: Failure,
     },
-    /// A script could not tell whether a condition of the rule holds, which then does not.
+    /// A script failed to evaluate a condition of the rule, which then counts as false.
     Untold(Failure),
-    /// `throttle` did not let it through.
+    /// `throttle` rejected it: the rate limit is exceeded.
     TooMany,
-    /// It cannot be said in the target's version.
+    /// It cannot be converted to the destination's version.
     Unconvertible(Unconvertible),
-    /// There is no way from its version to the target's.
+    /// No conversion exists from its version to the destination's.
     NoConversion,
-    /// Its ids cannot be remembered.
+    /// Its ids cannot be stored.
     Orders(OrdersError),
-    /// Its client has an open order of this ClOrdID there.
+    /// Its client already has an open order with this ClOrdID at the destination.
     Duplicate,
-    /// This session is not logged on, and the file says to reject then.
+    /// This session is not logged on, and `away = "reject"` applies.
     Away(SessionId),
     /// The outbox has no room, or a value cannot be written.
     NotWritten(BodyError),
-    /// No rule decided about it.
+    /// No rule handles it.
     Unmatched,
-    /// It was sent to the very session that it comes from, which has it open.
+    /// Routing loop: it comes from the session that it was sent to, where it is still open.
     CameBack,
-    /// It is an answer of the gateway's own to the session that it comes from.
+    /// Routing loop: it is the gateway's own response to the session that it comes from.
     OwnAnswer,
-    /// It was sent to the session that it comes from again and again.
+    /// Routing loop: it was repeatedly sent to the session that it comes from.
     GoesRound,
-    /// It answers nothing that is known.
+    /// Unsolicited: no matching request is known.
     Unsolicited,
-    /// It is for a client that the file no longer has.
+    /// Its client is no longer configured.
     ClientGone,
-    /// Its client has as many orders open as it may, or its messages that wait take as much memory.
+    /// Its client has reached its share of open orders, or of memory for held messages.
     Share,
-    /// Held messages take as much memory as they may.
+    /// Held messages have reached their memory limit.
     MaxHeld,
-    /// What is to be remembered for its order takes more memory than all may.
+    /// The values to remember for its order exceed the memory limit.
     MaxRemembered,
     /// It was held longer than its time to live.
     Expired,
-    /// The numbers of the session that it waited for have restarted: it is void.
+    /// The sequence numbers of the session that it waited for were reset: it is void.
     Void,
-    /// It was held for a session that the file no longer has.
+    /// It was held for a session that is no longer configured.
     TargetGone,
-    /// It was sent, and its peer has rejected it with a Reject(3).
+    /// It was sent, and the peer rejected it with a Reject(3).
     Rejected,
-    /// It may reach the orders of all clients at its target, and the rule does not name its type.
+    /// A mass request that may affect the orders of all clients, and the rule does not name its MsgType.
     ReachesAll,
 }
 
@@ -134,13 +134,13 @@ pub enum Trouble {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum NoteError {
-    /// It is none that a gateway writes.
+    /// The note was not written by a gateway.
     NotOurs,
-    /// It speaks of a session that no note before it has introduced.
+    /// It refers to a session that no earlier note introduced.
     UnknownSession,
-    /// Orders cannot go on under these limits.
+    /// The orders exceed these limits.
     Limits(CheckpointError),
-    /// It speaks of a held message, and there is none.
+    /// It refers to a held message that does not exist.
     NothingHeld,
 }
 
@@ -150,35 +150,37 @@ impl Trouble {
         match self {
             Self::Failed { failure, .. } | Self::Untold(failure) => match failure {
                 Failure::NotInTable(_) | Failure::NoSession(_) => "no destination for this message",
-                _ => "message cannot be handled",
+                _ => "gateway could not process the message",
             },
-            Self::TooMany => "too many messages",
+            Self::TooMany => "rate limit exceeded",
             Self::Unconvertible(_) | Self::NoConversion => {
-                "message has no equal at its destination"
+                "message cannot be converted to the destination's FIX version"
             }
-            Self::Orders(OrdersError::NoId) => "message without an id",
+            Self::Orders(OrdersError::NoId) => "required id is missing",
             Self::Orders(OrdersError::IdTooLong { .. }) => "id is too long",
             Self::Orders(OrdersError::UnknownOrder { .. }) => "unknown order",
-            Self::ReachesAll => "request reaches orders of all clients",
+            Self::ReachesAll => {
+                "mass request not allowed: it would reach the orders of all clients"
+            }
             Self::Orders(_)
             | Self::NotWritten(_)
             | Self::Share
             | Self::MaxHeld
-            | Self::MaxRemembered => "no room for this message now",
+            | Self::MaxRemembered => "gateway limit reached: message not accepted",
             Self::Duplicate => "duplicate ClOrdID",
             Self::Away(_) | Self::TargetGone => "destination is not available",
             Self::Void => "destination has reset its sequence numbers",
-            Self::Expired => "destination was not available in time",
+            Self::Expired => "time to live expired before the destination logged on",
             Self::Unmatched => "no destination for this message",
-            Self::CameBack => "message has come back to where it was sent",
-            Self::OwnAnswer => "answer of the gateway has come back",
-            Self::GoesRound => "message goes round",
-            Self::Unsolicited | Self::ClientGone => "answer to nothing that is known",
+            Self::CameBack => "routing loop: message came back from its destination",
+            Self::OwnAnswer => "routing loop: response of the gateway came back",
+            Self::GoesRound => "routing loop detected",
+            Self::Unsolicited | Self::ClientGone => "unsolicited response: no matching request",
             Self::Rejected => "destination has rejected this message",
         }
     }
 
-    /// The field that the text speaks of, when there is one.
+    /// The tag that the text is about, if any.
     pub(super) fn tag(&self) -> Option<Tag> {
         match self {
             Self::Failed {
@@ -209,20 +211,20 @@ impl fmt::Display for Trouble {
             Self::Failed { action, failure } => {
                 write!(f, "action {} failed: {failure}", action + 1)
             }
-            Self::Untold(failure) => write!(f, "a condition cannot be told: {failure}"),
+            Self::Untold(failure) => write!(f, "condition could not be evaluated: {failure}"),
             Self::Unconvertible(error) => error.fmt(f),
             Self::NoConversion => f.write_str("no conversion between these versions"),
             Self::Orders(error) => error.fmt(f),
-            Self::NotWritten(error) => write!(f, "not written: {error}"),
-            Self::Unmatched => f.write_str("no rule decided"),
-            Self::ClientGone => f.write_str("its client is no longer in the file"),
-            Self::TargetGone => f.write_str("its target is no longer in the file"),
+            Self::NotWritten(error) => write!(f, "message could not be written: {error}"),
+            Self::Unmatched => f.write_str("no rule handles this message"),
+            Self::ClientGone => f.write_str("its client session is no longer configured"),
+            Self::TargetGone => f.write_str("its destination session is no longer configured"),
             Self::Share => {
-                f.write_str("this client has as much as it may: see max_orders and max_held")
+                f.write_str("this client has reached its share of max_orders or max_held")
             }
-            Self::MaxHeld => f.write_str("held messages take max_held bytes"),
+            Self::MaxHeld => f.write_str("held messages have reached max_held"),
             Self::MaxRemembered => {
-                f.write_str("what is to be remembered for one order takes more than max_remembered")
+                f.write_str("the values to remember for one order exceed max_remembered")
             }
             _ => f.write_str(self.text()),
         }
@@ -232,42 +234,49 @@ impl fmt::Display for Trouble {
 impl fmt::Display for NoteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotOurs => f.write_str("note of the journal is none of a gateway"),
-            Self::UnknownSession => f.write_str("note of the journal speaks of an unknown session"),
+            Self::NotOurs => f.write_str(
+                "journal contains an application note not written by a \
+                                          gateway",
+            ),
+            Self::UnknownSession => f.write_str("journal note refers to an unknown session"),
             Self::NothingHeld => {
-                f.write_str("note of the journal speaks of a held message that is not there")
+                f.write_str("journal note refers to a held message that does not exist")
             }
-            Self::Limits(error) => write!(f, "orders cannot go on under these limits: {error}"),
+            Self::Limits(error) => write!(
+                f,
+                "orders in the journal exceed the configured limits: \
+                                              {error}"
+            ),
         }
     }
 }
 
-/// What a gateway counts, since it was made.
+/// Counters of a gateway since it was created.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Counters {
     /// Messages from sessions.
     pub received: u64,
-    /// Messages to targets, each target counted.
+    /// Messages sent to destinations, counted once for each destination.
     pub sent: u64,
     /// Copies.
     pub copied: u64,
-    /// Answers that went back to clients.
+    /// Responses returned to clients.
     pub returned: u64,
-    /// Rejects that sources were answered with.
+    /// Rejects sent to sources.
     pub rejected: u64,
-    /// Messages about which no rule decided.
+    /// Messages that no rule handled.
     pub unmatched: u64,
-    /// Answers to nothing that is known which a rule was to return.
+    /// Unsolicited responses that a rule tried to return.
     pub unsolicited: u64,
-    /// Messages that came back to where they were sent.
+    /// Messages that came back from the session that they were sent to.
     pub came_back: u64,
     /// How often a script failed, in a condition or as an action.
     pub scripts_failed: u64,
     /// Messages that the gateway's own queues held, each target counted; they are in `sent`, `copied` and
     /// `returned` too.
     pub held: u64,
-    /// Those of them that were not delivered: expired, or their target is gone.
+    /// Held messages that were not delivered: expired, or their target was removed.
     pub undelivered: u64,
-    /// How often a message did not get where it should, for whatever reason.
+    /// Messages that were not delivered, for any reason.
     pub troubles: u64,
 }

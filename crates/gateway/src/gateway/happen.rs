@@ -1,4 +1,4 @@
-//! What `[[on]]` says about sessions that log on and out.
+//! Runs `[[on]]` entries for sessions that log on and out.
 
 use alloc::string::String;
 
@@ -8,7 +8,7 @@ use super::answer::plain;
 use super::{Core, Event, Gateway, Trouble};
 use crate::rules::{Facts, Happening, Outcome, Rules};
 
-/// What a connection that breaks says.
+/// The text of a broken connection.
 const SILENT_LOGOUT: &[u8] = b"35=5\x01";
 
 impl Gateway {
@@ -36,7 +36,8 @@ impl Gateway {
             Outcome::Reject { text, .. } if rejected.is_none() => {
                 rejected = Some(String::from_utf8_lossy(plain(text)).into_owned());
             }
-            // A condition that cannot be told does not hold, and a door stays open that was to be shut.
+            // A condition that cannot be evaluated is false, so a logon that it should reject is
+            // accepted.
             Outcome::Untold { rule, failure } => {
                 core.counters.scripts_failed += 1;
                 core.counters.troubles += 1;

@@ -1,10 +1,9 @@
-//! What waits for sessions in the gateway's own queues leaves when the session is back, or when its time
-//! to live is over.
+//! Held messages: sent when their session logs on, or dropped when their time to live expires.
 //!
 //! ```text
 //! a message for a target that is away, or whose queue is not empty  > queue
 //! the first of a queue:  its target is logged on                    > outbox
-//!                        expired, or its target is gone             > its order ends, its source is answered
+//!                        expired, or its target was removed         > its order ends, its source is answered
 //! ```
 //!
 //! What a session has numbered for its target, which is away, is known here too: when the target logs on it
@@ -36,7 +35,7 @@ pub struct Waiting<'g> {
     pub bytes: u64,
 }
 
-/// What became of the first message of a queue.
+/// The result for the first message of a queue.
 enum Step {
     /// It has left.
     Left,

@@ -1,4 +1,4 @@
-//! A file becomes a gateway, or all its mistakes are named.
+//! Loads a gateway from its file, or reports all errors in it.
 
 use alloc::format;
 use alloc::string::String;
@@ -23,7 +23,7 @@ use crate::rules::{self, Context, Problem, RuleError, Rules};
 pub(super) const FIELDS: usize = 256;
 pub(super) const BYTES: usize = 8 << 10;
 
-/// What a file says, without what is remembered.
+/// The content of a file, without remembered values.
 pub(super) struct Parts {
     pub rules: Rules,
     pub conversions: Conversions,
@@ -81,7 +81,7 @@ pub(super) fn load(
     })
 }
 
-/// What each client may take of what `[gateway]` allows.
+/// The shares of each client in the limits of `[gateway]`.
 pub(super) fn shares(rules: &Rules, options: &Options) -> [Shares; 3] {
     let mut is_client = alloc::vec![false; options.clients.len()];
     rules.ways(&mut |way| is_client[way.from] |= way.to.is_some());
@@ -163,7 +163,7 @@ pub(super) fn read(text: &str, context: &GatewayContext<'_>) -> Result<Parts, Ve
     })
 }
 
-/// What waits for a session must still count when it logs on.
+/// Checks that messages held for a session are still valid when it logs on.
 fn nothing_void_is_held(
     rules: &Rules,
     context: &GatewayContext<'_>,
@@ -183,7 +183,8 @@ fn nothing_void_is_held(
                     column: 1,
                     problem: Problem::VoidWhenHeld(name.into()),
                     hint: Some(format!(
-                        "leave the resets out, or say time_to_live in [target.{name}], or away = \"reject\" or another session"
+                        "remove the resets, or set time_to_live in [target.{name}], or away = \
+                         \"reject\" or another session"
                     )),
                 });
             }
@@ -195,7 +196,7 @@ fn nothing_void_is_held(
     }
 }
 
-/// What is recalled for messages of a venue is found by what is known of its orders.
+/// Checks that values are recalled only for venues whose orders are tracked.
 fn orders_are_known(
     rules: &Rules,
     context: &GatewayContext<'_>,
@@ -215,7 +216,7 @@ fn orders_are_known(
                 line: rules.line(way.rule).unwrap_or(1),
                 column: 1,
                 problem: Problem::NoOrders(name.into()),
-                hint: Some(format!("say ids = \"collision\" in [target.{name}]")),
+                hint: Some(format!("set ids = \"collision\" in [target.{name}]")),
             });
         }
     });
@@ -270,7 +271,7 @@ fn conversions(
         }
         if way.to.is_none() {
             for version in &clients[way.from] {
-                need(*version, "those that send to it");
+                need(*version, "the sessions that send to it");
             }
             // Orders of other clients may be open since other rules.
             for session in context.sessions.iter().filter(|_| way.convert) {
@@ -284,7 +285,7 @@ fn conversions(
     let mut errors = Errors::new(text);
     for (from, to, at) in made.unused() {
         let (from, to) = (from.name(), to.name());
-        let hint = Some("leave it out".into());
+        let hint = Some("remove it".into());
         errors.add(at, Problem::UnusedConversion { from, to }, hint);
     }
     match errors.is_empty() {

@@ -1,4 +1,4 @@
-//! What is remembered for orders: values of fields, by client and ClOrdID(11), in memory with one limit.
+//! Values remembered for orders, by client and ClOrdID(11), within one memory limit.
 //!
 //! ```text
 //! head   order > order               the orders of one hash
@@ -57,7 +57,7 @@ const FREE: Cell = Cell {
     data: [0; DATA],
 };
 
-/// What is remembered now.
+/// Current usage.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Remembered {
     /// For how many ids of orders.
@@ -83,7 +83,7 @@ const NO_ORDERS: Age = Age {
     cells: 0,
 };
 
-/// What is remembered for orders.
+/// The values remembered for orders.
 pub(super) struct Memory {
     max_bytes: u64,
     blocks: Vec<Box<[Cell; CELLS]>>,

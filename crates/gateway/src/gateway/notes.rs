@@ -1,4 +1,4 @@
-//! The orders, and the notes in the journal from which they come back.
+//! The orders, and the journal notes that restore them.
 //!
 //! A note is written before [`Orders`] is called, and `Orders` is not called without it. So the same
 //! calls, made again from the notes, give the same state. A note begins with words and SOH:
@@ -22,7 +22,7 @@
 //! w ..                                         the same, and its source is not answered
 //! B target                                     that session has logged on: nothing waits for it any more
 //! V target                                     its numbers restart: what waited for it is void
-//! T target                                     the first one of these is told
+//! T target                                     the source of the first one of these was answered
 //! A number                                     the number of an answer of the gateway's own
 //! M client | 11=..|1=..|58=|                   remembered for an order of a client; what has no value is not
 //! F client | 11=..|                            nothing is remembered for it any more
@@ -54,7 +54,7 @@ pub(super) use held::{ANSWERED, Held, Holding, Lane, UNANSWERED, came_at};
 pub(super) use remembered::Order;
 use words::{limits, put_draft, put_ids, put_limits, put_number, rewriting, word};
 
-/// The most sessions that are known over the life of a journal, those included that are gone.
+/// The maximum number of sessions over the life of a journal, removed ones included.
 pub(super) const MAX_SESSIONS: usize = 10_000;
 
 /// The most ids that may be remembered.
@@ -63,18 +63,18 @@ pub(super) const MAX_ORDERS: u32 = 1 << 24;
 /// A session as notes know it.
 struct Known {
     name: String,
-    /// Its place in the file; `None` when it is gone.
+    /// Its place in the file; `None` when it was removed.
     place: Option<usize>,
-    /// What the last note about it says.
+    /// The content of the last note about it.
     ids: Option<Rewriting>,
-    /// What it may have of `max_remembered`, as the last note about that says.
+    /// Its share of `max_remembered`, by the last note about it.
     own: Option<u64>,
 }
 
 /// The orders with their journal.
 pub(super) struct Notes {
     orders: Orders,
-    /// What the file says.
+    /// The configuration in the file.
     limits: OrdersConfig,
     /// The last limits that a note says.
     noted: Option<OrdersConfig>,
@@ -86,16 +86,16 @@ pub(super) struct Notes {
     sessions: Vec<(String, Option<Rewriting>, Option<u32>)>,
     /// Messages for sessions that are away, by number.
     pub queues: Queues,
-    /// What is remembered for orders.
+    /// The values remembered for orders.
     pub memory: Memory,
-    /// What each client may have of orders and of memory for messages that wait.
+    /// The shares of each client: orders, and memory for held messages.
     pub order_shares: Shares,
     pub held_shares: Shares,
     pub memory_shares: Shares,
     /// Bytes that wait, of the messages of each client, by number, and of all.
     held_of: Vec<u64>,
     held_of_all: u64,
-    /// What the owner is to hear.
+    /// The event that is due.
     most: Option<(&'static str, Most)>,
     /// The number of the last answer of our own, or when the last note was written.
     last_answer: i64,
@@ -106,7 +106,7 @@ pub(super) struct Notes {
     /// The fields of a note.
     draft: Draft,
     text: Vec<u8>,
-    /// What stands in a note behind its head.
+    /// The text of a note after its head.
     parts: Vec<u8>,
 }
 
@@ -219,13 +219,13 @@ impl Notes {
         Some(&self.known.get(number.0 as usize)?.name)
     }
 
-    /// The place in the file of a session; `None` when it is gone.
+    /// The place in the file of a session; `None` when it was removed.
     pub fn place(&self, number: SessionId) -> Option<usize> {
         self.known.get(number.0 as usize)?.place
     }
 
     /// Sees to it that the limits are those of the file. What it costs is paid once, after a restart
-    /// with another file. The other error is told once; the limits stay as they were then.
+    /// with another file. The other error is reported once; the limits then stay as they were.
     pub fn begin(&mut self, outbox: &mut Outbox) -> Result<Result<(), NoteError>, Trouble> {
         if self.begun {
             return Ok(Ok(()));
@@ -248,7 +248,7 @@ impl Notes {
         self.orders.reconfigure(limits).map_err(NoteError::Limits)
     }
 
-    /// The number of a session; a note introduces it when there is none, or ids are to look otherwise.
+    /// The number of a session; a note introduces a new session, or a new form of its ids.
     pub fn introduced(&mut self, place: usize, outbox: &mut Outbox) -> Result<SessionId, Trouble> {
         let Some((name, ids, number)) = self.sessions.get(place) else {
             return Err(Trouble::ClientGone);
@@ -364,7 +364,7 @@ impl Notes {
     ) -> Result<(), Trouble> {
         let (has, total) = self.orders.kept(client);
         let may = self.order_shares.may(place, has, total);
-        // A cancel makes room in the end, and so do orders that may be forgotten. When there is none at
+        // A cancel makes room in the end, and so do orders that may be forgotten. Without any at
         // all, the orders say so themselves.
         let is_cancel = matches!(draft.msg_type(), b"F" | b"K" | b"u");
         let is_full = total >= self.order_shares.max();
@@ -375,7 +375,7 @@ impl Notes {
         Ok(())
     }
 
-    /// What the owner is to hear of a limit of which most is taken: its key, and the client that has
+    /// The event about a limit of which most is used: its key, and the client that has
     /// taken it, or that has most.
     pub fn take_most(&mut self) -> Option<(&'static str, Most, Option<usize>)> {
         let (limit, most) = self.most.take()?;
@@ -394,7 +394,7 @@ impl Notes {
         Some((limit, most, client))
     }
 
-    /// Whether there is something that the owner is to hear of limits.
+    /// Whether an event about limits is due.
     #[inline]
     pub fn has_most(&self) -> bool {
         self.most.is_some()

@@ -1,4 +1,4 @@
-//! What the tables `[gateway]` and `[target.SESSION]` of the file say.
+//! `Options`: the tables `[gateway]` and `[target.SESSION]` of the file.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -51,12 +51,12 @@ pub(super) const CLIENT: [&str; 3] = ["max_orders", "max_held", "max_remembered"
 
 const NANOS_PER_DAY: u64 = 86_400 * 1_000_000_000;
 
-/// What becomes of a message for a session that is not logged on.
+/// The handling of a message for a session that is not logged on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Away {
-    /// It is written for the session, which gets it when it logs on.
+    /// It is held, and sent when the session logs on.
     Hold,
-    /// Its source is answered with a reject.
+    /// Its source receives a reject.
     Reject,
     /// It goes to this session, by its place.
     To(usize),
@@ -77,7 +77,7 @@ pub(super) struct Options {
     pub clients: Vec<Client>,
 }
 
-/// What a session may take as a client; `None` where the file does not say it.
+/// The shares of a session as a client; `None` where not configured.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Client {
     pub max_orders: Option<u64>,
@@ -259,7 +259,8 @@ impl Reader<'_, '_, '_> {
         if let Err(error) = rewriting {
             let said = table.get("id_prefix").or(table.get("id_length"));
             let at = said.map_or(0, |value| value.span().start);
-            let wanted = "up to 8 visible characters without '=', and 6 less than id_length";
+            let wanted = "up to 8 visible characters without '=', and at least 6 shorter than \
+                          id_length";
             let hint = Some(error.to_string());
             self.errors.add(at, Problem::WrongType { wanted }, hint);
         }
@@ -325,8 +326,8 @@ impl Reader<'_, '_, '_> {
             if let (Some(value), Some(Away::Reject | Away::To(_))) =
                 (table.get("time_to_live"), away)
             {
-                let hint = Some("only what is held has a time to live".to_string());
-                let wanted = "beside away = \"hold\"";
+                let hint = Some("only held messages have a time to live".to_string());
+                let wanted = "used with away = \"hold\"";
                 let problem = Problem::WrongType { wanted };
                 self.errors.add(value.span().start, problem, hint);
             }
@@ -395,7 +396,7 @@ impl Reader<'_, '_, '_> {
         place
     }
 
-    /// The place of the word that stands there.
+    /// The place of the word that is present.
     fn word(
         &mut self,
         table: &DeTable<'_>,
@@ -422,7 +423,7 @@ impl Reader<'_, '_, '_> {
         self.measure(table, key, wanted, units::number, least..=most)
     }
 
-    /// What is read there, within bounds.
+    /// The value, within bounds.
     fn measure(
         &mut self,
         table: &DeTable<'_>,

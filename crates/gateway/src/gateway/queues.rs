@@ -1,4 +1,4 @@
-//! Records that wait in many rows, first in first out, in memory with one limit.
+//! `Queues`: many first-in first-out queues of records that share one memory limit.
 //!
 //! ```text
 //! row 0   block 7 > block 2 > block 9     a record goes on in the next block

@@ -1,8 +1,8 @@
-//! What has happened to a message that did not get where it should.
+//! Failures of a message that `[[on]]` entries react to.
 
 use alloc::vec::Vec;
 
-/// What has happened to a message.
+/// The failures of a message.
 #[derive(Default)]
 pub(super) struct Raised {
     pub(super) undelivered: Missed,

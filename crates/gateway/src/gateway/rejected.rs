@@ -1,5 +1,5 @@
-//! A peer rejects, at the level of the session, what it was sent: what it was asked for has ended, and
-//! whoever asked is answered as if the gateway had refused the message.
+//! Handles a peer's Reject(3): the rejected request has failed, and its client receives the reject of the
+//! gateway.
 
 use alloc::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! Other rules for a gateway that runs.
+//! Reloads the rules of a running gateway.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,7 +11,7 @@ use super::{Gateway, GatewayContext};
 use crate::orders::OrdersConfig;
 use crate::rules::{RuleError, Rules, Scratch};
 
-/// The rules, tables and targets of a file, read and checked. Made on any thread, for
+/// The rules, tables and targets of a file, read and checked. Loaded on any thread, for
 /// [`Gateway::reload`].
 pub struct Reload {
     parts: Parts,
@@ -20,15 +20,15 @@ pub struct Reload {
     names: Vec<String>,
 }
 
-/// Why a gateway keeps its rules.
+/// Why a reload failed; the gateway keeps its rules.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum NotReloaded {
-    /// The sessions are not those that it was loaded with: others, in another order, or of another
+    /// The sessions differ from those that it was loaded with: other sessions, another order, or another
     /// version.
     Sessions,
-    /// `[gateway]` says something else about ids, how many orders are remembered, or how much is held
-    /// or remembered for them.
+    /// `[gateway]` has other values for ids, the number of orders, or the limits of held or remembered
+    /// data.
     Limits,
 }
 
@@ -37,7 +37,7 @@ impl Reload {
     ///
     /// # Errors
     ///
-    /// Every mistake with its line, column and a hint.
+    /// Every error with its line, column and a hint.
     pub fn read(text: &str, context: &GatewayContext<'_>) -> Result<Self, Vec<RuleError>> {
         let parts = read(text, context)?;
         let names = context.sessions.iter();
@@ -57,14 +57,14 @@ impl Reload {
 }
 
 impl Gateway {
-    /// Does with the next message what other rules, tables and targets say. All of them change at once.
-    /// Orders go on as they are, and so do all counts but those of [`matched`](Self::matched); counters
-    /// of rules go on under their names. `new` has the old rules then: to give their memory back may be
-    /// left to another thread.
+    /// Replaces the rules, tables and targets, all at once, before the next message. Orders stay as they
+    /// are, and so do all counts except those of [`matched`](Self::matched); counters named in rules
+    /// continue under their names. Afterwards `new` holds the old rules, so that another thread can free
+    /// their memory.
     ///
     /// # Errors
     ///
-    /// [`NotReloaded`]; nothing has changed then.
+    /// [`NotReloaded`]; nothing has changed.
     pub fn reload(&mut self, new: &mut Reload) -> Result<(), NotReloaded> {
         let Self {
             rules,
@@ -119,10 +119,10 @@ impl fmt::Debug for Reload {
 impl fmt::Display for NotReloaded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Sessions => "sessions can only change with a restart",
+            Self::Sessions => "changing sessions requires a restart",
             Self::Limits => {
-                "ids, id_prefix, id_length, max_id, max_orders, forget_after_days, max_held and max_remembered \
-                 of [gateway] can only change with a restart"
+                "ids, id_prefix, id_length, max_id, max_orders, forget_after_days, max_held and \
+                 max_remembered of [gateway] require a restart"
             }
         })
     }

@@ -1,4 +1,4 @@
-//! What a file does that its writer may not mean.
+//! [`Remark`]s: what a valid file does that its author may not intend.
 
 use alloc::format;
 use alloc::string::String;
@@ -16,7 +16,7 @@ pub struct Remark {
     pub line: Option<usize>,
     /// Whether something probably goes wrong.
     pub is_warning: bool,
-    /// What it is.
+    /// Its text.
     pub text: String,
 }
 
@@ -51,14 +51,18 @@ fn warnings(rules: &Rules, context: &GatewayContext<'_>, found: &mut Vec<Remark>
         if from.name == to.name {
             add(
                 way.rule,
-                format!("'{name}' sends messages of '{}' back to where they come from", from.name),
+                format!(
+                    "'{name}' routes messages of '{}' back to their source",
+                    from.name
+                ),
             );
         } else if !way.convert && from.version != to.version {
             let (one, other) = (from.version.name(), to.version.name());
             add(
                 way.rule,
                 format!(
-                    "'{name}' sends {one} messages of '{}' to the {other} session '{}' without convert",
+                    "'{name}' sends {one} messages of '{}' to the {other} session '{}' without \
+                     'convert'",
                     from.name, to.name
                 ),
             );
@@ -98,7 +102,8 @@ fn notes(rules: &Rules, context: &GatewayContext<'_>, options: &Options, found: 
         for rule in core::iter::once(first).chain(named) {
             let name = rules.name(*rule).unwrap_or_default();
             let text = format!(
-                "'{name}' lets {shown} through, which may reach the orders of all clients at its target"
+                "'{name}' forwards {shown}, which may affect the orders of all clients at the \
+                 destination"
             );
             add(rules.line(*rule), text);
         }
@@ -114,8 +119,8 @@ fn notes(rules: &Rules, context: &GatewayContext<'_>, options: &Options, found: 
     for to in venues {
         if !options.targets[to].follows {
             let text = format!(
-                "ids = \"pass\" for '{}': nothing is known of its orders, so nothing keeps a client from the \
-                 orders of another one",
+                "ids = \"pass\" for '{}': its orders are not tracked, so one client can affect \
+                 the orders of another",
                 context.sessions[to].name
             );
             add(None, text);

@@ -1,4 +1,4 @@
-//! Messages that go round: sent to a session, and back from it.
+//! Detects routing loops: messages sent to a session and back from it.
 //!
 //! ```text
 //! PEER > rule sends to PEER > PEER sends it back > the rule ... at most MAX_ROUNDS times
@@ -32,7 +32,7 @@ const PARTIES: [Tag; 6] = [
     tag::DELIVER_TO_LOCATION_ID,
 ];
 
-/// What was sent to a session.
+/// A record of a message sent to a session.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Sent {
     pub session: SessionId,

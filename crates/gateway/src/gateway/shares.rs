@@ -1,4 +1,4 @@
-//! How much of a limit each client may take, so that none takes all of it.
+//! `Shares`: the part of a limit that each client may use, so that no client uses all of it.
 //!
 //! ```text
 //! max   | ANNA has       | BERT has | left        |     ANNA may have as much as is left: more is refused
@@ -8,15 +8,15 @@
 
 use alloc::vec::Vec;
 
-/// In tenths: from so much on the owner hears of it.
+/// In tenths: from here on an event reports the usage.
 const TELL: u64 = 8;
-/// Below so much it is told again.
+/// In tenths: below this the next rise is reported again.
 const TELL_AGAIN: u64 = 6;
 
 /// One limit, and what clients may take of it.
 pub(super) struct Shares {
     max: u64,
-    /// What the file says for each session, by place.
+    /// The configured share of each session, by place.
     own: Vec<Option<u64>>,
     /// Whether there is more than one client.
     is_shared: bool,
@@ -32,7 +32,7 @@ pub(super) struct Shares {
 pub(super) struct Most {
     /// The client that may not take much more; `None` for all together.
     pub client: Option<usize>,
-    /// What is taken, and what may be.
+    /// Usage and limit.
     pub taken: u64,
     pub of: u64,
 }
@@ -82,12 +82,12 @@ impl Shares {
         }
     }
 
-    /// What the file says for a client.
+    /// The configured share of a client.
     pub fn own(&self, client: usize) -> Option<u64> {
         self.own.get(client).copied().flatten()
     }
 
-    /// What the owner is to hear when all clients together have so much.
+    /// The event that is due when all clients together use this much.
     pub fn look_at_all(&mut self, total: u64) -> Option<Most> {
         crossed(&mut self.told_all, total, self.max).then_some(Most {
             client: None,
@@ -96,7 +96,7 @@ impl Shares {
         })
     }
 
-    /// What the owner is to hear after a client has taken something: once, until much less is taken.
+    /// The event that is due after a client has used more: once, until usage has dropped.
     pub fn look(&mut self, client: usize, has: u64, total: u64) -> Option<Most> {
         let may = self.may(client, has, total);
         if let Some(told) = self.told.get_mut(client)

@@ -1,4 +1,4 @@
-//! Which sessions are there, for a source that asks.
+//! Answers requests for the status of sessions.
 //!
 //! # Source
 //!

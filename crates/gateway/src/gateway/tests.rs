@@ -287,7 +287,7 @@ impl Rig {
         assert_eq!(self.refusal, Ok(()));
     }
 
-    /// What the owner was told since the last time.
+    /// Events since the last call.
     fn said(&self) -> Vec<String> {
         core::mem::take(&mut self.heard.lock().unwrap())
     }

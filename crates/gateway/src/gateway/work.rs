@@ -1,4 +1,4 @@
-//! One message: what the rules say about it is done.
+//! Handles one message: carries out what the rules decide.
 
 use fixwire_protocol::{BodyError, Message, Now, Outbox, Refusal, SessionId, tag};
 
@@ -20,7 +20,7 @@ mod round;
 /// Bytes of a peer's text that are passed on.
 const MAX_TEXT: usize = 200;
 
-/// Whom a message goes back to.
+/// The client that a message returns to.
 #[derive(Clone, Copy)]
 enum Back {
     Nobody,
@@ -205,7 +205,7 @@ impl<'w> Work<'w> {
         msg_type == b"j" || (answers(msg_type) && !asks(msg_type))
     }
 
-    /// What is done before any rule.
+    /// The steps before any rule.
     fn before(&mut self) -> Result<(), Trouble> {
         if let Err(error) = self.core.notes.begin(self.outbox)? {
             (self.core.listener)(Event::Note(error));

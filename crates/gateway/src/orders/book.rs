@@ -1,4 +1,4 @@
-//! The ids that are remembered.
+//! The ids in memory.
 //!
 //! Each is a *name*: a client's id of one kind at one venue, with the id that the venue knows. The
 //! names of one order (its own, those of replacements and cancels) form a *chain*. A name is open
@@ -29,7 +29,7 @@ pub(super) use restore::{ANSWERED, Saved};
 /// No place.
 pub(super) const NOWHERE: u32 = u32::MAX;
 
-/// What a name was made for.
+/// The purpose of a name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Purpose {
     /// An order, a list, or a cross.
@@ -80,7 +80,7 @@ pub(super) enum Queue {
     Closed,
 }
 
-/// What a name is found by.
+/// The key of a name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum By {
     /// The client's id.
@@ -534,7 +534,7 @@ impl Book {
         !core::mem::replace(&mut self.names[place as usize].is_answered, true)
     }
 
-    /// Something was heard of a name: it is the last of its list now.
+    /// Records activity of a name: it becomes the last of its list.
     pub(super) fn touch(&mut self, place: u32, now: Timestamp) {
         self.names[place as usize].touched = now;
         let queue = self.name(place).queue;

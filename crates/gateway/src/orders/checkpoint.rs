@@ -1,4 +1,4 @@
-//! All that is remembered, as bytes.
+//! Saves all orders as bytes, and restores them.
 //!
 //! ```text
 //! "FWORDERS"  version u32  length u64  |  body of that length  |  SipHash-2-4 of all before u64
@@ -70,11 +70,11 @@ impl fmt::Display for CheckpointError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotOne => f.write_str("not a checkpoint of orders"),
-            Self::Version { version } => write!(f, "checkpoint has version {version}"),
-            Self::Length => f.write_str("checkpoint has another length than it says"),
+            Self::Version { version } => write!(f, "checkpoint has unsupported version {version}"),
+            Self::Length => f.write_str("checkpoint length does not match its header"),
             Self::Sum => f.write_str("checkpoint is damaged"),
-            Self::Content => f.write_str("checkpoint contradicts itself"),
-            Self::Room => f.write_str("checkpoint holds more than the limits allow"),
+            Self::Content => f.write_str("checkpoint is inconsistent"),
+            Self::Room => f.write_str("checkpoint exceeds the configured limits"),
             Self::Config(error) => error.fmt(f),
         }
     }
@@ -253,7 +253,7 @@ impl Orders {
     }
 }
 
-/// What stands between header and checksum.
+/// The part between header and checksum.
 fn body(bytes: &[u8]) -> Result<&[u8], CheckpointError> {
     let mut header = Parts(bytes);
     if header.take(8).ok() != Some(MAGIC) {
@@ -274,7 +274,7 @@ fn body(bytes: &[u8]) -> Result<&[u8], CheckpointError> {
     Ok(&summed[HEADER..])
 }
 
-/// What is still to be read.
+/// The bytes still to be read.
 struct Parts<'a>(&'a [u8]);
 
 impl<'a> Parts<'a> {

@@ -1,4 +1,4 @@
-//! Which orders a message may name by ids that a venue gave: those of its own client.
+//! Limits a client to its own orders in messages that name orders by a venue's ids.
 
 use fixwire_protocol::{SessionId, tag};
 

@@ -1,4 +1,4 @@
-//! Ids on their way back to a client.
+//! Restores ids in messages from a venue to a client.
 
 use fixwire_protocol::{SessionId, Timestamp, tag};
 
@@ -8,10 +8,10 @@ use super::lifecycle::{Said, has_ended, said};
 use super::table::{self, Answer, Kind, Role, Stranger};
 use crate::Draft;
 
-/// The most ids of one order that are told.
+/// The maximum number of replaced ids of one order.
 const MAX_REPLACED: usize = 32;
 
-/// Whom a message of a venue is for, and the name that it is about.
+/// The client that a venue's message is for, and the order or request it is about.
 #[derive(Clone, Copy, Debug)]
 pub struct Heard {
     /// The session of the client.
@@ -22,7 +22,7 @@ pub struct Heard {
 }
 
 impl Heard {
-    /// The client whose order the request of another one has reached, and who is to hear of it too.
+    /// The client whose order the request of another one has reached; it receives the message too.
     #[must_use]
     pub fn reached(self) -> Option<Self> {
         let (client, about) = self.reached?;
@@ -35,8 +35,8 @@ impl Heard {
 }
 
 impl Orders {
-    /// A message of a venue came: finds the client that it is for, writes the client's own ids into
-    /// it, and notes what it says about the life of its order. As [`heard`](Self::heard), then
+    /// Handles a message from a venue: finds the client that it is for, restores the client's own ids
+    /// in it, and updates the state of its order. As [`heard`](Self::heard), then
     /// [`restore`](Self::restore).
     pub fn inbound(
         &mut self,
@@ -49,7 +49,7 @@ impl Orders {
         Some(heard.client)
     }
 
-    /// Finds the client that a message of a venue is for, and notes what it says about the life of its
+    /// Finds the client that a message of a venue is for, and updates the state of its
     /// order. Found by ClOrdID(11), then OrigClOrdID(41), then OrderID(37); other messages by the ids
     /// of their row in [`ANSWERS`](table::ANSWERS), first to last.
     ///
@@ -90,7 +90,7 @@ impl Orders {
     /// Writes the client's own ids into a message that was [`heard`](Self::heard), or into a copy of
     /// it. An id that is not one of this client's never reaches it; see [`Stranger`].
     ///
-    /// Whether it could: what was heard of may be forgotten when messages went out since.
+    /// Returns whether it could: the order may have been forgotten if messages were sent since.
     pub fn restore(&self, heard: Heard, draft: &mut Draft) -> bool {
         let about = self.book.follow(heard.about);
         if let Some(about) = about {

@@ -1,4 +1,4 @@
-//! What is known of ids, and which limits hold: nothing changes by asking.
+//! Queries about ids and limits; they change nothing.
 
 use fixwire_protocol::{Message, SessionId, Tag, Timestamp, tag};
 

@@ -1,11 +1,11 @@
-//! What an ExecutionReport says about the life of an order.
+//! How an ExecutionReport changes the state of an order.
 
-/// What became of an order, in the spelling of no version.
+/// The state of an order, independent of the FIX version.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Said {
     /// A cancel or a replacement was received, no more.
     Pending,
-    /// What was asked is refused.
+    /// The request is rejected.
     Rejected,
     /// The order goes on under the id of its replacement.
     Replaced,

@@ -1,4 +1,4 @@
-//! The return path: which client an answer of a venue is for.
+//! The return path: finds the client that a venue's response is for.
 //!
 //! [`Orders`] sees each message that goes to a venue and each that comes from one. It remembers whose
 //! order and whose question stands behind each id, gives ids of two clients that collide different
@@ -34,51 +34,51 @@ pub use checkpoint::CheckpointError;
 pub use inbound::Heard;
 pub use rewrite::{Rewriting, When};
 
-/// Limits and habits of [`Orders`]. Not part of a checkpoint.
+/// Configuration of [`Orders`]. Not part of a checkpoint.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct OrdersConfig {
-    /// The most ids that are remembered: one for each order, replacement, cancel and question. Memory
-    /// is about 180 bytes and three times `max_id` for each.
+    /// Maximum number of ids in memory: one for each order, replacement, cancel and other request. Each
+    /// uses about 180 bytes and three times `max_id`.
     pub max_orders: u32,
-    /// The most venue sessions.
+    /// Maximum number of venue sessions.
     pub max_sessions: u32,
-    /// The most bytes of an id of a client, 1 to 255. A longer OrderID(37) of a venue is not learned.
+    /// Maximum length of a client's id, 1 to 255 bytes. A longer OrderID(37) of a venue is not stored.
     pub max_id: usize,
-    /// How ids look at a venue for which [`Orders::set_venue`] says nothing else.
+    /// The form of ids at a venue without its own [`Orders::set_venue`].
     pub rewriting: Rewriting,
-    /// After how long without a report an open order may be forgotten when there is no room. `None`
-    /// is never; with it, orders whose end no venue reports take room for ever.
+    /// Time without a report after which an open order may be evicted when memory is full. `None`
+    /// means never; orders whose end no venue reports then use memory for ever.
     pub forget_quiet: Option<Nanos>,
-    /// The key of the hash tables. No answer depends on it; when clients do not know it, they cannot
+    /// The key of the hash tables. No result depends on it; clients that do not know it cannot
     /// choose ids that make look-ups slow.
     pub hash_key: [u8; 16],
 }
 
-/// What [`Orders::outbound`] found.
+/// The result of [`Orders::outbound`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Out {
-    /// It begins something that is now remembered.
+    /// It is a new request, which is now stored.
     New,
-    /// PossResend(97)=Y, and all that it begins is remembered: it has the ids that it had then. Only
+    /// PossResend(97)=Y, and its request is already stored: it keeps the ids of that time. Only
     /// the caller knows whether the venue has it.
     Again,
-    /// This client has an open order of this ClOrdID at this venue. The message is as it was.
+    /// This client already has an open order with this ClOrdID at this venue. The message is unchanged.
     Duplicate,
-    /// It only names what began earlier.
+    /// It only refers to earlier requests.
     Names,
-    /// It has no id that is to come back.
+    /// It has no id that a response refers to.
     Other,
 }
 
-/// Why a message cannot go out, or why there are no [`Orders`].
+/// Why a message cannot be sent, or why [`Orders`] cannot be created.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum OrdersError {
-    /// As many ids are remembered as may be, and too few may be forgotten.
+    /// The limit of ids is reached, and too few may be evicted.
     Full,
-    /// As many venue sessions are known as may be.
+    /// The limit of venue sessions is reached.
     TooManySessions,
-    /// The message begins something, without an id for it.
+    /// The message is a new request without its id.
     NoId,
     /// The id in this field is longer than [`OrdersConfig::max_id`].
     IdTooLong {
@@ -90,42 +90,47 @@ pub enum OrdersError {
         /// The field.
         tag: Tag,
     },
-    /// All ids have been written that there are behind this prefix.
+    /// All ids with this prefix are used.
     IdsUsedUp,
-    /// A prefix is too long, or has a byte that does not belong into an id.
+    /// A prefix is too long, or has a byte that an id must not have.
     Prefix,
-    /// The most bytes of an id at a venue leave no room for one, or are more than `max_id`.
+    /// The maximum length of ids at a venue is too short for the prefix, or greater than `max_id`.
     MaxLen,
-    /// [`OrdersConfig::max_id`] is none of 1 to 255.
+    /// [`OrdersConfig::max_id`] is not in 1 to 255.
     MaxId,
 }
 
 impl fmt::Display for OrdersError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Full => f.write_str("no room for another order"),
-            Self::TooManySessions => f.write_str("no room for another venue"),
-            Self::NoId => f.write_str("message without an id"),
+            Self::Full => f.write_str("the limit of orders is reached"),
+            Self::TooManySessions => f.write_str("the limit of venue sessions is reached"),
+            Self::NoId => f.write_str("required id is missing"),
             Self::IdTooLong { tag } => write!(f, "id in field {tag} is too long"),
             Self::UnknownOrder { tag } => {
-                write!(f, "id in field {tag} names no order of this client")
+                write!(
+                    f,
+                    "unknown order: field {tag} names no order of this client"
+                )
             }
-            Self::IdsUsedUp => f.write_str("no ids are left behind this prefix"),
-            Self::Prefix => f.write_str("prefix is not up to 8 visible characters without '='"),
-            Self::MaxLen => f.write_str("length of ids does not fit"),
-            Self::MaxId => f.write_str("longest id is not of 1 to 255 bytes"),
+            Self::IdsUsedUp => f.write_str("all ids with this prefix are used"),
+            Self::Prefix => f.write_str("prefix must be at most 8 visible characters, without '='"),
+            Self::MaxLen => {
+                f.write_str("id_length is too short for the prefix, or greater than max_id")
+            }
+            Self::MaxId => f.write_str("max_id must be 1 to 255 bytes"),
         }
     }
 }
 
 impl core::error::Error for OrdersError {}
 
-/// What is counted.
+/// Counters.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct OrdersCounters {
-    /// Orders that may trade or wait for an answer, now.
+    /// Orders that may trade or wait for a response, now.
     pub live: u64,
-    /// Ids that are remembered, now.
+    /// Ids in memory, now.
     pub remembered: u64,
     /// Messages to venues that were refused.
     pub refused: u64,
@@ -145,7 +150,7 @@ struct Venue {
     rewriting: Option<Rewriting>,
 }
 
-/// Whose order and whose question stands behind each id at each venue.
+/// Maps each id at each venue to the client and its order or request.
 #[derive(Clone, Debug)]
 pub struct Orders {
     config: OrdersConfig,
@@ -158,7 +163,7 @@ pub struct Orders {
 }
 
 impl Orders {
-    /// Empty ones, with all the memory that they will have.
+    /// Creates empty ones; all memory is allocated here.
     ///
     /// # Errors
     ///
@@ -180,7 +185,7 @@ impl Orders {
         })
     }
 
-    /// Says how ids look at this venue from now on; `None` as at all others.
+    /// Sets the form of ids at this venue from now on; `None` for the common form.
     ///
     /// # Errors
     ///
@@ -198,7 +203,7 @@ impl Orders {
         Ok(())
     }
 
-    /// What is counted.
+    /// Counters.
     #[must_use]
     pub fn counters(&self) -> OrdersCounters {
         OrdersCounters {

@@ -1,4 +1,4 @@
-//! Random traffic, judged by a model that forgets nothing.
+//! Random traffic, compared with a model that forgets nothing.
 //!
 //! The venues of this world give OrderIDs of their own and answer under the ids that they saw. Beside
 //! the [`Orders`] that see all calls there are others that are written and read again on the way.
@@ -124,7 +124,7 @@ enum Sent {
     Resends,
     /// What it begins is open.
     IsOpen,
-    /// It only names what began earlier.
+    /// It only refers to earlier requests.
     Names,
     /// It has no id.
     HasNoId,

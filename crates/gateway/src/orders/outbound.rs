@@ -1,4 +1,4 @@
-//! Ids on their way to a venue.
+//! Rewrites ids in messages from a client to a venue.
 
 use fixwire_protocol::{SessionId, Tag, Timestamp, tag};
 
@@ -7,7 +7,7 @@ use super::table::{self, Ask, Kind, Role};
 use super::{Orders, OrdersError, Out, Rewriting};
 use crate::Draft;
 
-/// What is true for a whole message on its way.
+/// The facts about one outbound message.
 #[derive(Clone, Copy)]
 struct Way {
     now: Timestamp,
@@ -170,7 +170,7 @@ impl Orders {
         })
     }
 
-    /// The name of an id in this message, made when there is none yet.
+    /// The name of an id in this message, made when it is new.
     fn name(
         &mut self,
         way: Way,

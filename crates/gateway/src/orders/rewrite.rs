@@ -1,4 +1,4 @@
-//! How an id is written for a venue.
+//! [`Rewriting`]: the form of an id at a venue.
 
 use super::OrdersError;
 
@@ -9,7 +9,7 @@ const DIGITS_MIN: usize = 6;
 const PREFIX_MAX: usize = 8;
 const DIGITS: &[u8; 36] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// When an id is rewritten on its way to a venue.
+/// When an id is rewritten for a venue.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum When {
     /// Every id is.
@@ -19,7 +19,7 @@ pub enum When {
     OnCollision,
 }
 
-/// How ids look at a venue: a prefix, then a count in base 36 (digits and upper case letters).
+/// The form of ids at a venue: a prefix, then a counter in base 36 (digits and upper case letters).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Rewriting {
     when: When,
@@ -73,13 +73,13 @@ impl Rewriting {
         self.when
     }
 
-    /// The most bytes of an id.
+    /// Maximum length of an id.
     #[must_use]
     pub fn max_len(&self) -> usize {
         usize::from(self.max_len)
     }
 
-    /// What a rewritten id begins with.
+    /// The prefix of a rewritten id.
     #[must_use]
     pub fn prefix(&self) -> &[u8] {
         &self.prefix[..usize::from(self.prefix_len)]

@@ -1,4 +1,4 @@
-//! Which message asks with which id, which message answers by which.
+//! Which fields identify orders in each request and each response.
 
 use fixwire_protocol::{Tag, tag};
 
@@ -55,18 +55,18 @@ impl Kind {
     ];
 }
 
-/// What a message to a venue does with an id.
+/// The role of an id in a message to a venue.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Role {
-    /// It begins an order, a list or a cross.
+    /// A new order, list or cross.
     Orders,
-    /// It asks to change the order that OrigClOrdID(41) names.
+    /// A request to replace the order in OrigClOrdID(41).
     Replaces,
-    /// It asks to cancel the order that OrigClOrdID(41) names.
+    /// A request to cancel the order in OrigClOrdID(41).
     Cancels,
-    /// It asks a question, or tells something, that is answered under this id.
+    /// Another request whose responses carry this id.
     Asks,
-    /// It names what an earlier message began.
+    /// A reference to an earlier request.
     Names,
 }
 
@@ -75,9 +75,9 @@ pub enum Role {
 pub struct Ask {
     /// The field.
     pub tag: Tag,
-    /// What the id is of.
+    /// The kind of the id.
     pub kind: Kind,
-    /// What the message does with it.
+    /// Its role in the message.
     pub role: Role,
 }
 
@@ -235,16 +235,16 @@ pub static NAMINGS: [(&[u8], Naming); 10] = [
 /// OrderMassStatusRequest(AF), OrderMassActionRequest(CA).
 pub static MASS_REQUESTS: [&[u8]; 3] = [b"q", b"AF", b"CA"];
 
-/// What becomes of an id in an answer that is not one of its client's.
+/// The treatment of an id in a response that does not belong to its client.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Stranger {
-    /// The id of the order that the answer is about stands there instead.
+    /// It is replaced by the id of the order that the answer is about.
     Own,
-    /// The id of the order that this one was to replace or cancel stands there, or nothing.
+    /// It is replaced by the id of the order that this one was to replace or cancel, or removed.
     Before,
-    /// The field is taken out.
+    /// The field is removed.
     Nothing,
-    /// `NONE` stands there: the field begins an entry of a repeating group, or is required.
+    /// It is replaced by `NONE`: the field begins an entry of a repeating group, or is required.
     NoneText,
 }
 
@@ -253,9 +253,9 @@ pub enum Stranger {
 pub struct Answer {
     /// The field.
     pub tag: Tag,
-    /// What the id is of; `None` for OrderID(37), which is the venue's own.
+    /// The kind of the id; `None` for OrderID(37), which is the venue's own.
     pub kind: Option<Kind>,
-    /// What becomes of one that is not its client's.
+    /// The treatment of an id that does not belong to the client.
     pub stranger: Stranger,
 }
 

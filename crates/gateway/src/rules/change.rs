@@ -1,4 +1,4 @@
-//! Changes of a message's fields, its repeating groups kept whole.
+//! Changes fields of a message and keeps its repeating groups intact.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -16,31 +16,32 @@ use super::syntax::Format;
 use crate::Draft;
 use crate::draft::HEADER;
 
-/// The most bytes that the rules may add to one message, each written field counted with 64 bytes more.
+/// The maximum number of bytes that the rules may add to one message; each written field counts 64 bytes
+/// more.
 pub const MAX_ADDED: usize = 1 << 20;
 const PER_FIELD: usize = 64;
-/// The most bytes of a value that `remember` takes.
+/// The maximum length of a value that `remember` stores.
 pub const MAX_REMEMBERED: usize = 4 << 10;
 
-/// Why an action of a rule could not be done for a message.
+/// Why an action of a rule failed for a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Failure {
-    /// The field to be copied, moved, mapped or put into a text is not there.
+    /// The field to be copied, moved, mapped or put into a text is missing.
     NoField(Tag),
-    /// The table has nothing for the value of this field.
+    /// The table has no entry for the value of this field.
     NotInTable(Tag),
-    /// The field would become empty, or would hold SOH.
+    /// The field would become empty or contain SOH.
     BadValue(Tag),
-    /// Entries of the group do not have this field, or begin with it and cannot be without it.
+    /// Entries of the group do not have this field, or start with it and cannot omit it.
     NotInEntry(Tag),
-    /// The rules would make the message larger by more than [`MAX_ADDED`].
+    /// The rules would add more than [`MAX_ADDED`] bytes to the message.
     TooLarge,
-    /// No session is meant by the value of this field.
+    /// The value of this field does not name a known session.
     NoSession(Tag),
     /// A script failed.
     Script(ScriptFailure),
-    /// Nothing is remembered for this field of the order that the message answers.
+    /// No value of this field is remembered for the order that the message answers.
     NotRemembered(Tag),
     /// The value of this field is longer than [`MAX_REMEMBERED`].
     TooLong(Tag),
@@ -51,26 +52,26 @@ pub enum Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoField(tag) => write!(f, "field {tag} is not there"),
+            Self::NoField(tag) => write!(f, "field {tag} is missing"),
             Self::NotInTable(tag) => {
-                write!(f, "the table has nothing for the value of field {tag}")
+                write!(f, "the table has no entry for the value of field {tag}")
             }
-            Self::BadValue(tag) => write!(f, "field {tag} would be empty, or hold SOH"),
+            Self::BadValue(tag) => write!(f, "field {tag} would be empty or contain SOH"),
             Self::NotInEntry(tag) => {
                 write!(
                     f,
-                    "field {tag} cannot be written or removed in entries of the group"
+                    "field {tag} cannot be set or removed in entries of the group"
                 )
             }
             Self::TooLarge => write!(f, "the message would grow by more than {MAX_ADDED} bytes"),
-            Self::NoSession(tag) => write!(f, "no session is meant by field {tag}"),
+            Self::NoSession(tag) => write!(f, "field {tag} does not name a known session"),
             Self::Script(failure) => failure.fmt(f),
-            Self::NotRemembered(tag) => write!(f, "nothing is remembered for field {tag}"),
+            Self::NotRemembered(tag) => write!(f, "no remembered value for field {tag}"),
             Self::TooLong(tag) => write!(
                 f,
-                "field {tag} is longer than {MAX_REMEMBERED} bytes, the most that is remembered"
+                "field {tag} is longer than {MAX_REMEMBERED} bytes, the limit for remembered values"
             ),
-            Self::Secret => f.write_str("nothing of a message with a password is remembered"),
+            Self::Secret => f.write_str("a message with a password cannot be remembered"),
         }
     }
 }

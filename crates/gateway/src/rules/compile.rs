@@ -1,4 +1,4 @@
-//! Syntax trees of conditions become tests, names looked up.
+//! Compiles conditions: from syntax trees to tests, with all names resolved.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -112,7 +112,7 @@ impl<'c> Compiler<'c, '_, '_> {
             Condition::Source(names) => self.named(here, names).map(Test::Source),
             Condition::Target { at, named, names } => {
                 if !self.on {
-                    let hint = "say it in an [[on]] with event = \"undelivered\" or \"failed\"";
+                    let hint = "use it in an [[on]] with event = \"undelivered\" or \"failed\"";
                     self.add(here, *at, Problem::NoTarget, Some(hint.into()));
                     return None;
                 }
@@ -147,9 +147,9 @@ impl<'c> Compiler<'c, '_, '_> {
                 let why = match conflict {
                     Some(tag) => {
                         let name = self.names.name_of(&here.scope, tag);
-                        format!("{name} cannot be that as well")
+                        format!("it contradicts another condition on {name}")
                     }
-                    None => "the message does not come from there".to_string(),
+                    None => "the message comes from another session".to_string(),
                 };
                 self.add(here, start_of(part), Problem::Never { why }, None);
             }

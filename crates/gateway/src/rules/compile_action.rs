@@ -1,4 +1,4 @@
-//! Syntax trees of actions become steps, names looked up.
+//! Compiles actions: from syntax trees to steps, with all names resolved.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -65,7 +65,7 @@ impl Step {
     }
 }
 
-/// What is done with a field that is named.
+/// The use of a named field.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(super) enum Write {
     Set,

@@ -1,4 +1,4 @@
-//! What is to be done when something happens, `[[on]]`, checked and with all names looked up.
+//! Compiles and checks `[[on]]` entries, with all names resolved.
 
 use alloc::format;
 use alloc::string::ToString;
@@ -10,7 +10,7 @@ use super::problem::{Problem, nearest};
 use super::rule::Rule;
 use super::syntax::Action;
 
-/// What events are called.
+/// The names of events.
 const EVENTS: [(&str, Happening); 8] = [
     ("logon request", Happening::LogonRequest),
     ("logon", Happening::Logon),
@@ -67,7 +67,7 @@ impl Compiler<'_, '_, '_> {
         let Some((_, happening)) = known else {
             let names = EVENTS.map(|(name, _)| name);
             let hint = nearest(&event.value, names);
-            let hint = hint.unwrap_or_else(|| format!("there are {}", names.join(", ")));
+            let hint = hint.unwrap_or_else(|| format!("the events are {}", names.join(", ")));
             let problem = Problem::UnknownEvent(event.value.clone());
             self.errors.add(event.offset(0), problem, Some(hint));
             return None;
@@ -78,7 +78,7 @@ impl Compiler<'_, '_, '_> {
             && sessions.contains(&true)
             && meant.all(|(_, reached)| !reached)
         {
-            let why = "no rule is for messages of these sessions".to_string();
+            let why = "no rule handles messages of these sessions".to_string();
             self.errors
                 .add(event.offset(0), Problem::Never { why }, None);
         }
@@ -110,15 +110,15 @@ fn refused(happening: Happening, action: &Action) -> Option<&'static str> {
         Action::Count(_) | Action::Notify(_) | Action::Connect(_) | Action::Disconnect(_) => None,
         Action::Reject(..) if happening == Happening::LogonRequest => None,
         _ if happening == Happening::LogonRequest => {
-            Some("it is not logged on: it can reject, count, notify, connect and disconnect")
+            Some("the session is not logged on: use reject, count, notify, connect or disconnect")
         }
         _ if !happening.may_be_sent() => {
-            Some("its message goes nowhere: it can count, notify, connect and disconnect")
+            Some("the event has no message to send: use count, notify, connect or disconnect")
         }
         Action::Stop => Some("there is nothing to stop"),
-        Action::Throttle { .. } => Some("it is no message that could be let through"),
-        Action::AnswerStatus => Some("a question can be answered by rules only"),
-        Action::Return => Some("a message can be returned by rules only"),
+        Action::Throttle { .. } => Some("there is no message to throttle"),
+        Action::AnswerStatus => Some("only rules can answer a status request"),
+        Action::Return => Some("only rules can return a message"),
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! The text of a script becomes one that can be run, the fields that it names looked up.
+//! Compiles scripts, with the names of their fields resolved.
 
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -71,7 +71,7 @@ fn offset(text: &Text, at: Position) -> usize {
     text.offset(start + letters.map(char::len_utf8).sum::<usize>())
 }
 
-/// What a script names, and where.
+/// The fields that a script names, with positions.
 enum Named {
     Field(Key, Position, Option<Written>),
     /// The group, the field.
@@ -83,7 +83,7 @@ enum Named {
     Element(Position),
 }
 
-/// What an assignment gives a field.
+/// The value that an assignment gives a field.
 enum Written {
     Unit,
     Text(String),
@@ -286,7 +286,7 @@ fn writes_part(target: &Expr) -> bool {
     !is_msg(&pair.lhs) || (!ends && matches!(pair.rhs, Expr::Dot(..) | Expr::Index(..)))
 }
 
-/// What stands behind `msg`.
+/// The part after `msg`.
 fn member(whole: &Expr, around: Option<&ASTNode<'_>>) -> Named {
     let (pair, ends, indexed) = match whole {
         Expr::Dot(pair, ..) => (pair, false, false),

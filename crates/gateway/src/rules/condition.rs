@@ -1,4 +1,4 @@
-//! Whether a message fulfils a condition.
+//! Evaluates a condition for a message.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -15,7 +15,7 @@ use super::script::Script;
 use super::syntax::Op;
 use super::table::Table;
 
-/// What rules may know besides the message.
+/// Facts that rules may read besides the message.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'f> {
     /// The time: UTC for `today`, the monotonic count for `throttle`.
@@ -23,7 +23,7 @@ pub struct Facts<'f> {
     /// Whether each session is logged on, in the order of the [`Context`](super::Context); those beyond
     /// the end are not.
     pub active: &'f [bool],
-    /// What is remembered for the order that the message answers, each field as `tag=value` and SOH.
+    /// The values remembered for the order that the message answers, each as `tag=value` and SOH.
     pub remembered: &'f [u8],
 }
 
@@ -76,7 +76,7 @@ pub(super) enum Test {
 /// each byte.
 pub(super) type Pattern = dense::DFA<Vec<u32>>;
 
-/// What a test is held against, besides fields.
+/// The data that a test reads, besides fields.
 #[derive(Clone, Copy)]
 pub(super) struct World<'w> {
     pub tables: &'w [Table],
@@ -87,7 +87,7 @@ pub(super) struct World<'w> {
     pub name: &'w str,
     /// The message as it came.
     pub bytes: &'w [u8],
-    /// Why a condition could not be told.
+    /// Why a condition could not be evaluated.
     pub failed: &'w Cell<Option<Failure>>,
     pub facts: &'w Facts<'w>,
 }

@@ -1,4 +1,4 @@
-//! What rules are loaded with.
+//! The sessions, dictionaries and tables that rules are loaded with.
 
 use alloc::sync::Arc;
 
@@ -9,16 +9,17 @@ use fixwire_protocol::dictionary::Dictionary;
 pub struct Session<'c> {
     /// Its name in the file of settings.
     pub name: &'c str,
-    /// What its messages are made of; for FIX 5.0 the application's over the transport's.
+    /// The dictionary of its messages; for FIX 5.0 the application dictionary over the transport
+    /// dictionary.
     pub dictionary: Arc<Dictionary>,
-    /// The CompID of its peer, for `send by DeliverToCompID`; empty when it has none.
+    /// The CompID of its peer, for `send by DeliverToCompID`; empty without one.
     pub peer: &'c str,
 }
 
-/// What rules are loaded with.
+/// The sessions and tables that rules are loaded with.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'c> {
-    /// The sessions; rules and outcomes speak of them by their place here.
+    /// The sessions; rules and outcomes refer to them by index.
     pub sessions: &'c [Session<'c>],
     /// The names of tables with their CSV text; see [`table_files`](super::table_files).
     pub tables: &'c [(&'c str, &'c str)],

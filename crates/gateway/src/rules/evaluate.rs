@@ -1,4 +1,4 @@
-//! What becomes of one message.
+//! Evaluates the rules for one message.
 
 use alloc::vec::Vec;
 use core::cell::Cell;
@@ -13,118 +13,118 @@ use super::syntax::RejectKind;
 use super::{Rule, Rules, Source};
 use crate::Draft;
 
-/// Something to be done for a message, in the order of the rules.
+/// An action to carry out for a message, in the order of the rules.
 #[derive(Debug)]
 pub enum Outcome<'a> {
     /// The message goes to a session.
     Send {
-        /// The rule that says so, by its place.
+        /// The rule, by its place.
         rule: usize,
         /// The session, by its place in the [`Context`](super::Context).
         to: usize,
-        /// The changed fields; the caller may go on changing them.
+        /// The changed fields; the caller may change them further.
         draft: &'a mut Draft,
-        /// Whether they are to be converted for the session's version.
+        /// Whether they must be converted to the session's version.
         convert: bool,
     },
     /// A copy goes to a session that is not the message's target: a drop copy.
     Copy {
-        /// The rule that says so.
+        /// The rule.
         rule: usize,
         /// The session.
         to: usize,
         /// The changed fields.
         draft: &'a mut Draft,
-        /// Whether they are to be converted.
+        /// Whether they must be converted.
         convert: bool,
     },
-    /// The message goes to the session that sent what it answers.
+    /// The message returns to the session that sent the request it answers.
     Return {
-        /// The rule that says so.
+        /// The rule.
         rule: usize,
         /// The changed fields.
         draft: &'a mut Draft,
-        /// Whether they are to be converted.
+        /// Whether they must be converted.
         convert: bool,
     },
     /// Fields are remembered for the order of the message.
     Remember {
-        /// The rule that says so.
+        /// The rule.
         rule: usize,
         /// The message's ClOrdID(11).
         id: &'a [u8],
         /// Each field as `tag=value` and SOH. One without a value is no longer remembered.
         fields: &'a [u8],
-        /// Whether the rule goes on. The caller sets it to `false` when it cannot remember them, which is
-        /// as if the action had failed.
+        /// Whether the rule continues. The caller sets it to `false` when it cannot remember the fields;
+        /// the action then counts as failed.
         goes_on: &'a mut bool,
     },
-    /// What is remembered for the order of the message is forgotten.
+    /// The values remembered for the order of the message are dropped.
     Forget {
-        /// The rule that says so.
+        /// The rule.
         rule: usize,
         /// The message's ClOrdID(11), if it has one.
         id: Option<&'a [u8]>,
     },
-    /// The source is answered with a reject.
+    /// The source receives a reject.
     Reject {
-        /// The rule that says so.
+        /// The rule.
         rule: usize,
-        /// Which message that is.
+        /// The type of the reject.
         kind: RejectKind,
-        /// For Text(58).
+        /// Text(58) of the reject.
         text: &'a [u8],
     },
-    /// The source is answered which sessions are logged on.
+    /// The source receives the status of the sessions.
     Status {
-        /// The rule that says so.
+        /// The rule.
         rule: usize,
     },
-    /// A session that was logged out may log on again, and is connected to at once.
+    /// A session that was logged out may log on again, and connects at once.
     Connect {
-        /// The rule that says so.
+        /// The rule.
         rule: usize,
         /// The session.
         session: usize,
     },
-    /// A session is logged out and its connection ended.
+    /// A session is logged out and disconnected.
     Disconnect {
-        /// The rule that says so.
+        /// The rule.
         rule: usize,
         /// The session.
         session: usize,
     },
-    /// One is added to a counter.
+    /// A counter is incremented.
     Count {
-        /// The rule that says so.
+        /// The rule.
         rule: usize,
         /// The counter, by its place in [`Rules::counters`].
         counter: usize,
     },
-    /// The operator is told something.
+    /// Raises an event for the operator.
     Notify {
-        /// The rule that says so.
+        /// The rule.
         rule: usize,
-        /// What.
+        /// The text of the event.
         text: &'a [u8],
     },
-    /// There are too many messages: this one goes no further in this rule.
+    /// The rate limit is exceeded: the rule stops here for this message.
     Throttled {
-        /// The rule that says so.
+        /// The rule.
         rule: usize,
         /// The action, by its place in the rule.
         action: usize,
-        /// Whether the source gets a reject; when not, the message is dropped.
+        /// Whether the source receives a reject; otherwise the message is dropped.
         reject: bool,
     },
-    /// A script could not tell whether a condition holds, which then does not.
+    /// A script failed to evaluate a condition, which then counts as false.
     Untold {
         /// The rule.
         rule: usize,
         /// Why.
         failure: Failure,
     },
-    /// An action could not be done: the rule goes no further.
+    /// An action failed: the rule stops here.
     Failed {
         /// The rule.
         rule: usize,
@@ -135,18 +135,18 @@ pub enum Outcome<'a> {
     },
 }
 
-/// What the rules made of a message.
+/// The result of evaluating the rules for a message.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Evaluated {
-    /// How many rules applied.
+    /// The number of rules that matched.
     pub matched: usize,
-    /// Whether a rule sent, returned, rejected, stopped or dropped it, or failed on the way. When none
-    /// did, nobody was given the message.
+    /// Whether a rule sent, returned, rejected, stopped or dropped it, or failed. If not, no session
+    /// received the message.
     pub decided: bool,
 }
 
-/// Memory of the evaluation, used for message after message. It belongs to one [`Rules`]; the state of
-/// throttles is in it.
+/// Memory of the evaluation, reused for each message. It belongs to one [`Rules`] and holds the state of
+/// its throttles.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     draft: Draft,
@@ -160,14 +160,14 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// How many messages each rule applied to, in the order of the rules.
+    /// The number of messages that each rule matched, in the order of the rules.
     #[must_use]
     pub fn matched(&self) -> &[u64] {
         &self.matched
     }
 }
 
-/// What a rule did.
+/// The result of a rule.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(super) enum Ran {
     /// Other rules go on.
@@ -177,8 +177,8 @@ pub(super) enum Ran {
 }
 
 impl Rules {
-    /// Scratch memory for these rules, with room for messages of so many fields and bytes; it grows when
-    /// a message has more.
+    /// Scratch memory for these rules, sized for messages of this many fields and bytes; it grows for
+    /// larger messages.
     #[must_use]
     pub fn scratch(&self, fields: usize, bytes: usize) -> Scratch {
         Scratch {
@@ -190,12 +190,12 @@ impl Rules {
         }
     }
 
-    /// Evaluates a message from a session, given by its place in the [`Context`](super::Context), and
-    /// hands out what is to be done, in order.
+    /// Evaluates a message from a session, given by its index in the [`Context`](super::Context), and
+    /// emits the outcomes in order.
     ///
-    /// Conditions see the message as it came; each rule changes fields of its own. Under
-    /// `match = "first"` the first rule that decides is the last that applies; under `match = "all"`
-    /// the first that stops. Nothing happens for a session that is not known.
+    /// Conditions see the message as received; each rule changes its own copy of the fields. With
+    /// `match = "first"` evaluation ends after the first rule that decides; with `match = "all"` after
+    /// the first that stops. An unknown session has no outcome.
     pub fn evaluate(
         &self,
         scratch: &mut Scratch,
@@ -207,8 +207,8 @@ impl Rules {
         self.explain(scratch, message, source, facts, &mut |_| {}, out)
     }
 
-    /// As [`evaluate`](Self::evaluate); `applies` hears the place of each rule that applies, before what
-    /// that rule does is handed out.
+    /// As [`evaluate`](Self::evaluate); `applies` receives the index of each rule that matches, before the
+    /// outcomes of that rule.
     pub fn explain(
         &self,
         scratch: &mut Scratch,
@@ -270,7 +270,7 @@ impl Rules {
 }
 
 impl Rules {
-    /// What conditions see beside a message from this source.
+    /// The data that conditions read besides a message from this source.
     pub(super) fn world<'w>(
         &'w self,
         (source, from): (usize, &'w Source),
@@ -453,7 +453,7 @@ fn prepare(work: &mut Work<'_>, step: &Step) -> Result<usize, Failure> {
     }
 }
 
-/// What becomes of the fields that a step hands out.
+/// The use of the fields that a step emits.
 #[inline]
 fn handed_out<'d>(
     step: &Step,
@@ -506,7 +506,7 @@ fn remember(rule: usize, (id, fields): (&[u8], &[u8]), out: &mut impl FnMut(Outc
     goes_on
 }
 impl Step {
-    /// What it hands out, when that is the same for every message.
+    /// Its outcome, if it is the same for every message.
     pub fn simple(&self, rule: usize) -> Option<Outcome<'static>> {
         Some(match *self {
             Self::Connect(session) => Outcome::Connect { rule, session },

@@ -1,4 +1,4 @@
-//! Where a field stands in a message with repeating groups.
+//! Finds fields in messages with repeating groups.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -103,7 +103,7 @@ pub struct Level<'l> {
     pub end: usize,
     /// The entry's group.
     pub def: &'l GroupDef,
-    /// The entry around it; the message when there is none.
+    /// The entry around it; otherwise the message.
     pub outer: Option<&'l Level<'l>>,
 }
 

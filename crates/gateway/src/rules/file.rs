@@ -1,4 +1,4 @@
-//! The tables of a TOML file that hold rules, each text with its place.
+//! The TOML tables of rules, each text with its position.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -27,7 +27,7 @@ pub struct Text {
     pub value: String,
     /// Where it begins in the file, its quote included.
     start: usize,
-    /// Where its first byte stands, when it stands there as it is.
+    /// The position of its first byte, when it has no escapes.
     exact: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! What becomes of what happens to sessions and messages.
+//! Evaluates `[[on]]` entries for events of sessions and messages.
 
 use core::cell::Cell;
 
@@ -23,9 +23,9 @@ impl Rules {
         })
     }
 
-    /// Hands out what is to be done when this happens to a message from a session, on its way to some, or
-    /// to the session, whose peer has said it so.
-    /// Each `[[on]]` that fits works on fields of its own, which begin as the message came.
+    /// Emits the outcomes for an event of a message from a session, on its way to others, or of the
+    /// session itself, with the text of its peer.
+    /// Each matching `[[on]]` changes its own copy of the fields, which starts as the message was received.
     pub fn happened_to(
         &self,
         happening: Happening,

@@ -1,4 +1,4 @@
-//! A file of rules becomes one value, or all its mistakes are named.
+//! Loads rules from a file, or reports all errors in it.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -212,12 +212,12 @@ impl<'c> Compiler<'c, '_, '_> {
     /// Notes that a rule would answer what does not ask for the status of sessions, or cannot be answered.
     fn status(&mut self, at: usize, sessions: &[bool], asks: bool) {
         if !asks {
-            let hint = "write when = 'MsgType = BC', NetworkCounterpartySystemStatusRequest";
+            let hint = "write when = 'MsgType = BC' (NetworkCounterpartySystemStatusRequest)";
             self.errors.add(at, Problem::NoQuestion, Some(hint.into()));
         }
         let messages = [STATUS_REQUEST, STATUS_RESPONSE];
         if let Some(name) = self.names.without(sessions, messages) {
-            let hint = "versions from FIX 4.4 on have the question: leave it out of 'from'";
+            let hint = "FIX 4.4 and later have the request: remove this session from 'from'";
             self.errors
                 .add(at, Problem::CannotAsk(name.into()), Some(hint.into()));
         }
@@ -299,7 +299,7 @@ impl<'c> Compiler<'c, '_, '_> {
         }
         for (at, field, tag) in core::mem::take(&mut self.recalled) {
             if !self.remembered.contains(&tag) {
-                let hint = format!("a rule for the orders has to say 'remember {field}'");
+                let hint = format!("add 'remember {field}' to a rule for the orders");
                 let problem = Problem::NeverRemembered(field);
                 self.errors.add(at, problem, Some(hint));
             }

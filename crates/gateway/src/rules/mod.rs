@@ -1,4 +1,4 @@
-//! Rules: what becomes of a message, from the text of a file to its evaluation.
+//! Rules: from the text of a file to the handling of a message.
 //!
 //! ```text
 //! text --file--> texts with places --parse, parse_action--> syntax trees
@@ -64,7 +64,7 @@ pub(crate) const STATUS_REQUEST: &[u8] = b"BC";
 /// NetworkCounterpartySystemStatusResponse
 pub(crate) const STATUS_RESPONSE: &[u8] = b"BD";
 
-/// All rules of a gateway with their tables: one value, so that a reload changes all at once.
+/// All rules of a gateway with their tables: one value, so that a reload replaces all at once.
 #[derive(Clone, Debug)]
 pub struct Rules {
     /// `match = "all"`
@@ -86,7 +86,7 @@ pub struct Rules {
     operations: Option<u64>,
 }
 
-/// What is known of the messages of one session.
+/// The dictionary and the rules of one session's messages.
 #[derive(Clone, Debug)]
 struct Source {
     name: String,
@@ -98,26 +98,26 @@ struct Source {
 }
 
 impl Rules {
-    /// How many rules there are.
+    /// The number of rules.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rules.len()
     }
 
-    /// Whether there is none.
+    /// Whether it has no rules.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// The name of a rule; `rule 3` for the third one when it has none. What is to be done when
-    /// something happens, `[[on]]`, has numbers behind those of rules, and is `on 3`.
+    /// The name of a rule; `rule 3` for an unnamed third one. Entries of `[[on]]` have the numbers after
+    /// those of rules, and are called `on 3`.
     #[must_use]
     pub fn name(&self, rule: usize) -> Option<&str> {
         self.rule(rule).map(|rule| rule.name.as_str())
     }
 
-    /// The line of the file where a rule begins, from 1.
+    /// The line of the file where a rule starts, from 1.
     #[must_use]
     pub fn line(&self, rule: usize) -> Option<usize> {
         self.rule(rule).map(|rule| rule.line)
@@ -140,13 +140,13 @@ impl Rules {
         &self.by_peer
     }
 
-    /// Whether any rule writes what is remembered, so that [`Facts::remembered`] is asked for.
+    /// Whether any rule recalls values, so that [`Facts::remembered`] is used.
     #[must_use]
     pub fn recalls_any(&self) -> bool {
         self.recalls
     }
 
-    /// Whether a rule writes what is remembered.
+    /// Whether a rule recalls values.
     #[must_use]
     pub fn recalls(&self, rule: usize) -> bool {
         self.rule(rule).is_some_and(Rule::recalls)
@@ -158,7 +158,7 @@ impl Rules {
         self.operations
     }
 
-    /// The names of counters, which outcomes give by their place here.
+    /// The names of counters; outcomes refer to them by index.
     #[must_use]
     pub fn counters(&self) -> &[String] {
         &self.counters

@@ -1,4 +1,4 @@
-//! What the names in rules mean: sessions, fields, groups, values.
+//! Resolves names in rules: sessions, fields, groups, values.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -58,7 +58,7 @@ pub(super) struct Scope<'c> {
     pub groups: Vec<Vec<&'c GroupDef>>,
 }
 
-/// What is wrong with a name, and what may have been meant.
+/// The error of a name, and the most similar known name.
 pub(super) type Wrong = (Problem, Option<String>);
 
 /// A value to compare with.
@@ -179,7 +179,7 @@ impl<'c> Names<'c> {
         Ok(())
     }
 
-    /// The scope of a rule from these sessions; of all of them when there are none.
+    /// The scope of a rule from these sessions; of all sessions if the list is empty.
     pub fn scope(&self, sessions: &[bool]) -> Scope<'c> {
         let any = sessions.contains(&true);
         let chosen = self.of_session.iter().zip(sessions);
@@ -275,7 +275,7 @@ impl<'c> Names<'c> {
         Ok(self.reference(scope, tag))
     }
 
-    /// A field to be written: of the innermost entry, or of the message when there is none.
+    /// A field to be written: of the innermost entry, or otherwise of the message.
     pub fn target(&self, scope: &Scope<'_>, name: &str) -> Result<FieldRef, Wrong> {
         let field = self.field(scope, name)?;
         if let Some(defs) = scope.groups.last()
@@ -344,7 +344,7 @@ impl<'c> Names<'c> {
         Some(self.reference(scope, partner))
     }
 
-    /// What stands in a message for a value that a rule writes for this field.
+    /// The value in a message for a value that a rule writes for this field.
     pub fn value(
         &self,
         scope: &Scope<'_>,
@@ -390,7 +390,7 @@ impl<'c> Names<'c> {
         match (defined, form) {
             (false, Form::Quoted | Form::Number) => Ok(text.into()),
             (_, Form::Word) if listed.is_empty() => {
-                let hint = format!("a text stands in quotes: \"{text}\"");
+                let hint = format!("write a text in quotes: \"{text}\"");
                 Err((Problem::Unquoted(text.into()), Some(hint)))
             }
             _ => bad(nearest(text, listed)),

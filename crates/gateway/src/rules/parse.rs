@@ -1,4 +1,4 @@
-//! The text of a condition becomes its syntax tree.
+//! Parses a condition into its syntax tree.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -11,7 +11,7 @@ use super::token::{Spot, Token, split};
 /// How deep conditions and actions may stand in one another.
 pub const MAX_DEPTH: usize = 32;
 
-/// What stands behind `script`.
+/// The text after `script`.
 pub(super) const SCRIPT: &str = "the name of a script";
 
 /// Reads a condition.

@@ -1,4 +1,4 @@
-//! The text of an action becomes its syntax tree.
+//! Parses an action into its syntax tree.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -120,7 +120,7 @@ impl Parser {
         Ok(fields)
     }
 
-    /// What stands behind `else`, if it does.
+    /// The text after `else`, if present.
     fn otherwise(&mut self) -> Result<Option<Name>, Fault> {
         match self.takes_word("else") {
             true => self.text().map(Some),
@@ -198,7 +198,7 @@ impl Parser {
         }
     }
 
-    /// What stands behind `sha256`.
+    /// The arguments of `sha256`.
     fn key(&mut self) -> Result<Option<Name>, Fault> {
         if !self.takes_word("with") {
             return Ok(None);

@@ -1,70 +1,70 @@
-//! Mistakes in a file of rules.
+//! Errors in a file of rules.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-/// A mistake in the text of rules, and where it stands.
+/// An error in the text of rules, and its position.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RuleError {
     /// From 1.
     pub line: usize,
     /// In characters, from 1.
     pub column: usize,
-    /// What is wrong.
+    /// The error.
     pub problem: Problem,
-    /// What may have been meant: the nearest known name, or what would be right.
+    /// The nearest known name, or how to correct the error.
     pub hint: Option<String>,
 }
 
-/// What can be wrong with rules.
+/// Errors in rules.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// It is no TOML; what the reader of TOML says.
+    /// Invalid TOML, with the message of the TOML parser.
     Toml(String),
-    /// More of something than there may be.
+    /// A limit is exceeded.
     TooMany {
         /// Of what.
         what: &'static str,
-        /// How many there may be.
+        /// The limit.
         limit: usize,
     },
-    /// A key that rules do not have.
+    /// An unknown key.
     UnknownKey(String),
-    /// A key that must be there.
+    /// A required key is missing.
     MissingKey(&'static str),
-    /// A value of another type.
+    /// A value of the wrong type.
     WrongType {
-        /// What it has to be.
+        /// The expected type.
         wanted: &'static str,
     },
-    /// Something else has to stand here.
+    /// A syntax error.
     Unexpected {
-        /// What stands here.
+        /// The text found.
         found: String,
-        /// What has to.
+        /// The text expected.
         wanted: &'static str,
     },
-    /// A text without its second quote.
+    /// A text without its closing quote.
     Unclosed,
     /// No dictionary of a source has this field.
     UnknownField(String),
-    /// Dictionaries of the sources give this name to fields of different tags.
+    /// The dictionaries of the sources have different tags for this name.
     SeveralTags(String),
-    /// There is no such session.
+    /// An unknown session.
     UnknownSession(String),
-    /// There is no such group of sessions.
+    /// An unknown group of sessions.
     UnknownGroup(String),
-    /// No session has a name like this.
+    /// No session matches this pattern.
     NoSession(String),
-    /// There is no such table.
+    /// An unknown table.
     UnknownTable(String),
-    /// The table has no such column.
+    /// An unknown column of a table.
     UnknownColumn(String),
-    /// The field counts no entries where it stands.
+    /// The field does not count a repeating group in its place.
     NoRepeatingGroup(String),
-    /// The field stands only in entries of this group.
+    /// The field appears only in entries of this group.
     OnlyInGroup {
         /// The field.
         field: String,
@@ -78,41 +78,41 @@ pub enum Problem {
         /// The name of the group's count.
         group: String,
     },
-    /// A value that the field cannot have.
+    /// A value that is not valid for the field.
     BadValue {
         /// The field.
         field: String,
         /// The value.
         value: String,
     },
-    /// A word where a text in quotes belongs.
+    /// A word where a text in quotes is required.
     Unquoted(String),
-    /// A regular expression that cannot be read, or becomes too large.
+    /// A regular expression that is invalid or too large.
     BadPattern(String),
-    /// A script that cannot be read.
+    /// An invalid script.
     Script(String),
-    /// There is no such script.
+    /// An unknown script.
     UnknownScript(String),
-    /// Scripts have no such function.
+    /// An unknown function in a script.
     UnknownFunction(String),
-    /// There is no such event.
+    /// An unknown event.
     UnknownEvent(String),
-    /// What cannot stand for an event, and why.
+    /// An action that is not available for the event, and why.
     NotForEvent(&'static str),
-    /// A rule that answers messages with the status of sessions that do not ask for it.
+    /// A rule that answers with the status of sessions, but matches messages that do not request it.
     NoQuestion,
-    /// A session that cannot ask for the status of sessions.
+    /// A session whose FIX version has no request for the status of sessions.
     CannotAsk(String),
-    /// A rule that asks for the target of a message.
+    /// A rule that reads the target of a message, which is not known yet.
     NoTarget,
-    /// A list of no values.
+    /// An empty list.
     EmptyList,
-    /// No message can fulfil the condition.
+    /// The condition is never true.
     Never {
-        /// What contradicts what.
+        /// The contradiction.
         why: String,
     },
-    /// Earlier rules decide about every message that could come here.
+    /// An unreachable rule: earlier rules match every message first.
     Unreachable {
         /// The name of the rule that decides.
         by: String,
@@ -123,13 +123,13 @@ pub enum Problem {
     NoAction,
     /// An action that is never reached.
     AfterStop,
-    /// A change of fields that are sent nowhere after it.
+    /// A change of fields after which nothing is sent.
     Lost,
-    /// A name that was given before.
+    /// A duplicate name.
     Duplicate {
         /// The name.
         name: String,
-        /// The line where it was given first.
+        /// The line where it was used first.
         line: usize,
     },
     /// A field that no rule may write.
@@ -148,34 +148,34 @@ pub enum Problem {
     },
     /// No rule remembers this field, so there is nothing to recall.
     NeverRemembered(String),
-    /// Nothing is known of the orders that this session has, so nothing that is remembered is found.
+    /// The orders of this session are not tracked, so no remembered values are found.
     NoOrders(String),
-    /// A table's text is wrong.
+    /// An error in a table.
     Table {
         /// Line of the table's text, from 1.
         line: usize,
-        /// What is wrong there.
+        /// The error.
         what: String,
     },
-    /// A rule converts, and there is no way from one version to the other.
+    /// A rule converts between versions without a conversion.
     NoConversion {
         /// The version of the message.
         from: &'static str,
-        /// That of the session that it goes to.
+        /// The version of the destination session.
         to: &'static str,
     },
-    /// No rule converts by the table that is given for these versions.
+    /// A conversion table that no rule uses.
     UnusedConversion {
         /// The version of the messages.
         from: &'static str,
-        /// What they would become.
+        /// The version to convert to.
         to: &'static str,
     },
-    /// What is held for this session would be void when it logs on: its numbers go back to 1.
+    /// Messages held for this session would be void when it logs on: its sequence numbers reset.
     VoidWhenHeld(String),
-    /// Messages for a session that is away would come to this one again and again.
+    /// Messages for a session that is not logged on would be rerouted in a loop through this one.
     AwayLoop(String),
-    /// Two sessions whose peers have the same CompID, which DeliverToCompID cannot tell apart.
+    /// Two sessions whose peers have the same CompID, so DeliverToCompID is ambiguous.
     SameCompId {
         /// One session.
         one: String,
@@ -216,59 +216,68 @@ impl core::error::Error for RuleError {}
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Toml(text) => write!(f, "not TOML: {text}"),
+            Self::Toml(text) => write!(f, "invalid TOML: {text}"),
             Self::TooMany { what, limit } => write!(f, "more than {limit} {what}"),
             Self::UnknownKey(key) => write!(f, "unknown key '{key}'"),
             Self::MissingKey(key) => write!(f, "'{key}' is missing"),
             Self::WrongType { wanted } => write!(f, "this must be {wanted}"),
             Self::Unexpected { found, wanted } => write!(f, "found {found}, expected {wanted}"),
-            Self::Unclosed => f.write_str("a text without its second quote"),
+            Self::Unclosed => f.write_str("missing closing quote"),
             Self::UnknownField(name) => write!(f, "unknown field '{name}'"),
             Self::SeveralTags(name) => {
-                write!(f, "'{name}' has another tag in another source's dictionary")
+                write!(
+                    f,
+                    "'{name}' has different tags in the dictionaries of the source sessions"
+                )
             }
             Self::UnknownSession(name) => write!(f, "unknown session '{name}'"),
             Self::UnknownGroup(name) => write!(f, "unknown group of sessions '{name}'"),
-            Self::NoSession(pattern) => write!(f, "no session has a name like '{pattern}'"),
+            Self::NoSession(pattern) => write!(f, "no session matches '{pattern}'"),
             Self::UnknownTable(name) => write!(f, "unknown table '{name}'"),
             Self::UnknownColumn(name) => write!(f, "unknown column '{name}'"),
-            Self::NoRepeatingGroup(name) => write!(f, "'{name}' is no repeating group here"),
+            Self::NoRepeatingGroup(name) => write!(f, "'{name}' is not a repeating group here"),
             Self::OnlyInGroup { field, group } => {
-                write!(f, "'{field}' stands only in entries of {group}")
+                write!(f, "'{field}' appears only in entries of {group}")
             }
             Self::NotInGroup { field, group } => {
                 write!(f, "entries of {group} do not have '{field}'")
             }
-            Self::BadValue { field, value } => write!(f, "{field} cannot be '{value}'"),
-            Self::Unquoted(word) => write!(f, "'{word}' is no value of this field"),
-            Self::BadPattern(why) => write!(f, "bad regular expression: {why}"),
-            Self::Script(why) => write!(f, "bad script: {why}"),
+            Self::BadValue { field, value } => {
+                write!(f, "'{value}' is not a valid value of {field}")
+            }
+            Self::Unquoted(word) => write!(f, "'{word}' is not a value of this field"),
+            Self::BadPattern(why) => write!(f, "invalid regular expression: {why}"),
+            Self::Script(why) => write!(f, "invalid script: {why}"),
             Self::UnknownScript(name) => write!(f, "unknown script '{name}'"),
             Self::UnknownFunction(name) => write!(f, "scripts have no function '{name}'"),
             Self::UnknownEvent(name) => write!(f, "unknown event '{name}'"),
-            Self::NotForEvent(why) => write!(f, "not for this event: {why}"),
-            Self::NoQuestion => {
-                f.write_str("not all of these messages ask for the status of sessions")
-            }
+            Self::NotForEvent(why) => write!(f, "not available for this event: {why}"),
+            Self::NoQuestion => f.write_str(
+                "the rule also matches messages that do not request the status of \
+                             sessions",
+            ),
             Self::CannotAsk(name) => {
                 write!(
                     f,
-                    "'{name}' cannot ask for the status of sessions in its version"
+                    "the FIX version of '{name}' has no request for the status of sessions"
                 )
             }
             Self::NoTarget => {
-                f.write_str("a message has no 'target' before its rules say where it goes")
+                f.write_str("'target' is not known before the rules choose a destination")
             }
-            Self::EmptyList => f.write_str("a list of no values never holds"),
-            Self::Never { why } => write!(f, "this can never hold: {why}"),
+            Self::EmptyList => f.write_str("an empty list never matches"),
+            Self::Never { why } => write!(f, "this condition is never true: {why}"),
             Self::Unreachable { by, line } => {
-                write!(f, "no message comes here: '{by}' (line {line}) takes all")
+                write!(
+                    f,
+                    "unreachable rule: '{by}' (line {line}) already matches every message"
+                )
             }
-            Self::NoAction => f.write_str("a rule without action"),
-            Self::AfterStop => f.write_str("no action behind 'stop' is reached"),
-            Self::Lost => f.write_str("nothing is sent after this change, so it is lost"),
+            Self::NoAction => f.write_str("rule without an action"),
+            Self::AfterStop => f.write_str("unreachable action after 'stop'"),
+            Self::Lost => f.write_str("this change has no effect: nothing is sent after it"),
             Self::Duplicate { name, line } => {
-                write!(f, "the name '{name}' was given in line {line}")
+                write!(f, "the name '{name}' is already used in line {line}")
             }
             Self::NotWritable { field, why } => write!(f, "'{field}' cannot be written: {why}"),
             Self::NotKept { field, why } => {
@@ -277,18 +286,22 @@ impl fmt::Display for Problem {
             Self::NeverRemembered(field) => write!(f, "no rule remembers '{field}'"),
             Self::NoOrders(name) => write!(
                 f,
-                "nothing can be recalled for messages of '{name}': its ids pass, so nothing is known of its orders"
+                "nothing can be recalled for messages of '{name}': with ids = \"pass\" its orders \
+                 are not tracked"
             ),
             Self::Table { line, what } => write!(f, "line {line} of the table: {what}"),
             Self::NoConversion { from, to } => write!(f, "no conversion from {from} to {to}"),
             Self::UnusedConversion { from, to } => {
-                write!(f, "no rule converts from {from} to {to} by this table")
+                write!(
+                    f,
+                    "this table is not used: no rule converts from {from} to {to}"
+                )
             }
             Self::VoidWhenHeld(name) => write!(
                 f,
-                "what waits for '{name}' would be lost when its numbers go back to 1"
+                "messages held for '{name}' would be lost when its sequence numbers reset"
             ),
-            Self::AwayLoop(name) => write!(f, "what is for '{name}' would come back to it"),
+            Self::AwayLoop(name) => write!(f, "messages for '{name}' would be routed back to it"),
             Self::SameCompId { one, other } => {
                 write!(f, "the peers of '{one}' and '{other}' have the same CompID")
             }

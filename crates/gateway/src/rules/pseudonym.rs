@@ -1,4 +1,4 @@
-//! A value becomes a hash of it, which tells equal values from others and nothing else.
+//! Replaces a value by its hash: equal values stay equal, nothing else is revealed.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

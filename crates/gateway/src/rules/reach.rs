@@ -9,13 +9,13 @@ use fixwire_protocol::{Decimal, Tag, tag};
 use super::condition::Test;
 use super::syntax::Op;
 
-/// What may still hold of a message while tests are added that must all hold.
+/// The messages that may still match while tests are added that must all be true.
 pub(super) struct Narrow {
     fields: BTreeMap<Tag, Limits>,
     sessions: Vec<bool>,
 }
 
-/// What a field may still be.
+/// The values that a field may still have.
 #[derive(Default)]
 struct Limits {
     /// Whether it must be there, and whether it must not.

@@ -1,4 +1,4 @@
-//! `format`: a value is written otherwise.
+//! The `format` action: changes the format of a value.
 
 use alloc::vec::Vec;
 

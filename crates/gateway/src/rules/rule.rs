@@ -1,4 +1,4 @@
-//! A rule, all names looked up.
+//! `Rule`: a compiled rule, with all names resolved.
 
 use alloc::string::String;
 use alloc::vec::Vec;

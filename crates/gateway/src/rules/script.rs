@@ -1,4 +1,4 @@
-//! A script at work on one message.
+//! Runs a script on one message.
 //!
 //! The fields that a script names are known when it is loaded. Their values are taken before it runs,
 //! as `msg`; what it has written there is written to the message when it has ended well.
@@ -79,23 +79,23 @@ pub struct ScriptFailure {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ScriptFault {
-    /// It took more operations than it may.
+    /// It exceeded its limit of operations.
     TooLong,
-    /// A text, a list or the number of variables became larger than it may.
+    /// A text, a list or the number of variables exceeded its limit.
     TooLarge,
-    /// Nothing of this kind can be done with these values, or with a field that is not there.
+    /// Wrong types of values, or a missing field.
     Kinds,
-    /// A number too large, or a division by zero.
+    /// Overflow, or division by zero.
     Number,
-    /// A place in a text or list that is not there.
+    /// Index out of range in a text or list.
     Bounds,
-    /// A field's value is no UTF-8.
+    /// The value of a field is not UTF-8.
     NotText,
-    /// The field cannot be written, or not be removed.
+    /// The field cannot be set or removed.
     NotWritable(Tag),
-    /// A condition that is neither true nor false at its end.
+    /// The result of a condition is neither true nor false.
     NoAnswer,
-    /// It said `throw`.
+    /// It executed `throw`.
     Thrown,
     /// Anything else.
     Other,
@@ -111,20 +111,20 @@ impl fmt::Display for ScriptFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::TooLong => "too many operations",
-            Self::TooLarge => "a text or list too large, or too many variables",
-            Self::Kinds => "not possible with these values, or a field that is not there",
-            Self::Number => "a number too large, or a division by zero",
-            Self::Bounds => "a place that is not there",
-            Self::NotText => "a value that is no UTF-8",
-            Self::NotWritable(tag) => return write!(f, "field {tag} cannot be written so"),
-            Self::NoAnswer => "neither true nor false at its end",
+            Self::TooLarge => "text or list too large, or too many variables",
+            Self::Kinds => "wrong type of value, or a field that is missing",
+            Self::Number => "number too large, or division by zero",
+            Self::Bounds => "index out of range",
+            Self::NotText => "value is not UTF-8",
+            Self::NotWritable(tag) => return write!(f, "field {tag} cannot have this value"),
+            Self::NoAnswer => "its result is neither true nor false",
             Self::Thrown => "it throws",
-            Self::Other => "it cannot go on",
+            Self::Other => "it failed",
         })
     }
 }
 
-/// What kind of value a field is for a script.
+/// The type of a field's value in a script.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Form {
     Text,
@@ -261,7 +261,7 @@ pub fn run_long(run: &str, operations: u64) -> bool {
     ended.is_err_and(|error| fault(&error) == ScriptFault::TooLong)
 }
 
-/// What a script finds when it begins.
+/// The variables of a script at its start.
 pub(super) fn scope(msg: Msg, source: &str, time: &str) -> Scope<'static> {
     let mut scope = Scope::new();
     scope.push(MSG, msg);
@@ -381,7 +381,7 @@ impl Msg {
 
     fn slot(&self, key: &Key) -> Run<usize> {
         let found = self.shape.keys.iter().find(|(known, _)| known == key);
-        // Its names were looked up at load, so there is none but those.
+        // Its names were looked up at load, so no others occur.
         found
             .map(|(_, slot)| *slot)
             .ok_or_else(|| failed(ScriptFault::Other))
@@ -434,7 +434,7 @@ impl Msg {
     }
 }
 
-/// What a field's bytes are to a script. A number that cannot be read is a text.
+/// The script value of a field's bytes. A number that cannot be parsed is a text.
 fn read(bytes: Option<&[u8]>, form: Form) -> Value {
     let Some(bytes) = bytes else {
         return Ok(Dynamic::UNIT);

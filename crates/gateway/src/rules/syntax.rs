@@ -1,4 +1,4 @@
-//! The syntax trees of rules, names not yet looked up.
+//! The syntax trees of rules, with names not yet resolved.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 /// A name or a text, and the byte of the condition or action where it stands.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Name {
-    /// What is written, without quotes.
+    /// The text, without quotes.
     pub text: String,
     /// Byte offset.
     pub at: usize,
@@ -27,7 +27,7 @@ pub enum Form {
 /// A value that a field is compared with.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Value {
-    /// What is written, and where.
+    /// The text and its position.
     pub name: Name,
     /// How.
     pub form: Form,
@@ -69,7 +69,7 @@ pub const CONDITIONS: [&str; 19] = [
     "active", "source", "target", "message", "script", "and", "or", "not",
 ];
 
-/// What must hold of a message, or of an entry of a group.
+/// A condition of a message, or of a group entry.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Condition {
     /// `a and b`
@@ -176,7 +176,7 @@ pub enum Format {
 /// Which message a `reject` becomes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RejectKind {
-    /// What fits the message: an order's own reject for an order, else a business reject.
+    /// The reject that fits the message: an order's own reject for an order, else a business reject.
     Fitting,
     /// Reject(3).
     Session,
@@ -186,7 +186,7 @@ pub enum RejectKind {
     Order,
 }
 
-/// What is done with a message.
+/// An action on a message.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Action {
     /// `set F "text"`
@@ -219,7 +219,7 @@ pub enum Action {
         table: Name,
         /// G
         to: Name,
-        /// What G gets when F or its row is not there.
+        /// The value of G when F or its row is missing.
         otherwise: Option<Name>,
         /// Whether `try` stands before it.
         tried: bool,
@@ -238,7 +238,7 @@ pub enum Action {
     Recall {
         /// The fields.
         fields: Vec<Name>,
-        /// What a field gets for which nothing is remembered.
+        /// The value of a field without a remembered value.
         otherwise: Option<Name>,
         /// Whether `try` stands before it.
         tried: bool,

@@ -4,10 +4,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// The most columns of a table.
+/// The maximum number of columns of a table.
 pub const MAX_COLUMNS: usize = 64;
 
-/// What is wrong with a table's text.
+/// An error in the text of a table.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TableError {
     /// From 1.
@@ -29,8 +29,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// Reads a text of comma separated values, with `"` around values that hold a comma, a quote
-    /// (written twice) or an end of line. Empty lines are passed over.
+    /// Reads comma-separated values, with `"` around values that contain a comma, a quote
+    /// (written twice) or an end of line. Empty lines are skipped.
     ///
     /// # Errors
     ///
@@ -43,7 +43,7 @@ impl Table {
     /// RFC 4180.
     pub fn parse(text: &str) -> Result<Self, TableError> {
         if u32::try_from(text.len()).is_err() {
-            return fail(1, "the table is too long");
+            return fail(1, "table is too long");
         }
         let mut table = Self::default();
         let mut lines = Lines {
@@ -60,11 +60,11 @@ impl Table {
                 let (found, wanted) = (values.len(), table.names.len());
                 return fail(
                     line,
-                    alloc::format!("{found} values, the first line has {wanted}"),
+                    alloc::format!("{found} values, but the header line has {wanted}"),
                 );
             }
             if values[0].is_empty() {
-                return fail(line, "the key is empty");
+                return fail(line, "key is empty");
             }
             for value in values {
                 let start = table.text.len() as u32;
@@ -74,14 +74,14 @@ impl Table {
             keys.push(line as u32);
         }
         if table.names.is_empty() {
-            return fail(1, "the table has no line that names the columns");
+            return fail(1, "the header line with the column names is missing");
         }
         table.sort();
         table.repeated_key(&keys)?;
         Ok(table)
     }
 
-    /// The place of a column.
+    /// The index of a column.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|known| known == name)
@@ -93,7 +93,7 @@ impl Table {
         &self.names
     }
 
-    /// How many rows it has.
+    /// The number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.cells.len() / self.names.len().max(1)
@@ -105,15 +105,15 @@ impl Table {
         self.search(column, value).is_some()
     }
 
-    /// What stands in a column of the row with this key; `None` when there is no such row, or nothing
-    /// stands there.
+    /// The value in a column of the row with this key; `None` when there is no such row, or the cell is
+    /// empty.
     #[must_use]
     pub fn get(&self, key: &[u8], column: usize) -> Option<&[u8]> {
         let row = self.search(0, key)?;
         Some(self.cell(row, column)).filter(|cell| !cell.is_empty())
     }
 
-    /// What stands in a column of a row; empty where there is none.
+    /// The value in a column of a row; empty without such a column or row.
     #[must_use]
     pub fn cell(&self, row: usize, column: usize) -> &[u8] {
         if column >= self.names.len() {
@@ -136,7 +136,7 @@ impl Table {
         }
         for (at, name) in names.iter().enumerate() {
             if name.is_empty() || names[..at].contains(name) {
-                return fail(line, "a column's name is empty or stands twice");
+                return fail(line, "column name is empty or duplicate");
             }
         }
         self.names = names;
@@ -165,7 +165,7 @@ impl Table {
                 let (first, again) = (lines[one], lines[other]);
                 return fail(
                     again as usize,
-                    alloc::format!("the key of line {first} again"),
+                    alloc::format!("duplicate key, first in line {first}"),
                 );
             }
         }
@@ -215,7 +215,7 @@ impl Lines<'_> {
                 }
             };
             if value.contains('\x01') {
-                return fail(line, "a value with SOH");
+                return fail(line, "value contains SOH");
             }
             values.push(value);
             if let Some(rest) = self.rest.strip_prefix(',') {
@@ -229,7 +229,7 @@ impl Lines<'_> {
             } else if rest.is_empty() {
                 self.rest = rest;
             } else {
-                return fail(self.line, "text behind a closed quote");
+                return fail(self.line, "text after a closing quote");
             }
             return Ok(values);
         }
@@ -241,7 +241,7 @@ impl Lines<'_> {
         let mut value = String::new();
         loop {
             let Some(end) = self.rest.find('"') else {
-                return fail(from, "a quote that is not closed");
+                return fail(from, "missing closing quote");
             };
             let part = &self.rest[..end];
             self.line += part.matches('\n').count();
@@ -281,12 +281,12 @@ mod tests {
     #[test]
     fn mistakes_name_their_line() {
         let wrong = [
-            ("", 1, "no line"),
-            ("a,a", 1, "twice"),
+            ("", 1, "header line"),
+            ("a,a", 1, "duplicate"),
             ("a,b\nx", 2, "1 values"),
-            ("a\n\"x\ny\"\n\n\"x", 5, "not closed"),
-            ("a\n\"x\"y", 2, "behind"),
-            ("a,b\nx,1\ny,2\nx,3", 4, "key of line 2"),
+            ("a\n\"x\ny\"\n\n\"x", 5, "missing closing quote"),
+            ("a\n\"x\"y", 2, "after a closing quote"),
+            ("a,b\nx,1\ny,2\nx,3", 4, "duplicate key, first in line 2"),
             ("a,b\n,1", 2, "empty"),
         ];
         for (text, line, what) in wrong {

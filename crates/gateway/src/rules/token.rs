@@ -1,4 +1,4 @@
-//! The pieces that a condition or an action is written with.
+//! Tokens of conditions and actions.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ pub enum Token {
     Word(String),
     /// `-`, digits and a point; or `0x` and hexadecimal digits.
     Number(String),
-    /// What stands between two `"` or two `'`; the quote itself is written twice.
+    /// The text between two `"` or two `'`; the quote itself is written twice.
     Quoted(String),
     /// `( ) , : = != < <= > >=`
     Sign(&'static str),
@@ -37,7 +37,7 @@ impl Token {
 pub struct Spot {
     /// Byte offset in the text.
     pub at: usize,
-    /// What stands there.
+    /// The token.
     pub token: Token,
 }
 

@@ -1,4 +1,4 @@
-//! Which sessions rules send from where to where.
+//! The pairs of sessions between which rules send messages.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;

@@ -1,4 +1,4 @@
-//! Times of a cron expression, as far as they are one a day or one a week.
+//! Reads times from a cron expression that means one time a day or one a week.
 
 /// A time of every day, or of one day of the week.
 #[derive(Debug, Eq, PartialEq)]

@@ -1,4 +1,4 @@
-//! The lines of a `.properties` file: names and values without what Java writes around them.
+//! Reads the lines of a `.properties` file, without Java's escapes.
 
 use super::super::dialect::Dialect;
 use super::super::ini::{Source, Span};
@@ -7,7 +7,7 @@ use super::super::problem::{Fault, Problem};
 /// The longest name of a property, in bytes.
 const LONGEST: usize = 1000;
 
-/// What a comment begins with: the first two in Java, the others and `#` in .NET.
+/// Characters that start a comment: the first two in Java, the others and `#` in .NET.
 const COMMENTS: [char; 4] = ['#', '!', ';', '\''];
 
 /// A name and a value.
@@ -42,7 +42,7 @@ pub fn lines(source: &Source, problems: &mut Vec<Problem>) -> Vec<Line> {
             Ok(line) => {
                 if content.contains('\\') {
                     let note =
-                        "for .NET takes each `\\` as it stands; it is an escape here, as in Java";
+                        "for .NET reads each `\\` literally; here it is an escape, as in Java";
                     let fault = Fault::Differs {
                         dialect: Dialect::Antenna,
                         note: note.to_owned(),
@@ -197,7 +197,7 @@ mod tests {
         ];
         let expected = expected.map(|(name, text)| (name.to_owned(), text.to_owned()));
         assert_eq!(lines, expected);
-        assert_eq!(problems, 3, "escapes are told");
+        assert_eq!(problems, 3, "escapes give warnings");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Every property of FIX Antenna and what becomes of it, each defined once.
+//! Every property of FIX Antenna and how it is read, each defined once.
 //!
 //! Names and defaults are those of FIX Antenna's code and manual. The table in `docs/reference/settings.md` is made
 //! from this one.
@@ -8,33 +8,33 @@ use super::super::keys::{Id, KEYS};
 /// A property of FIX Antenna.
 #[derive(Debug)]
 pub struct Property {
-    /// Its name; with a `.` or `_` at the end, what every name that begins so has in common.
+    /// Its name; with a `.` or `_` at the end, a common prefix of names.
     pub name: &'static str,
-    /// Its default there, in the form of its files; empty when there is none.
+    /// Its default there, as written in its files; empty when it has no default.
     pub default: &'static str,
-    /// What becomes of it.
+    /// How it is read.
     pub becomes: Becomes,
 }
 
-/// What becomes of a property.
+/// How a property is read.
 #[derive(Debug)]
 pub enum Becomes {
     /// A key of ours.
     Key(Id, Form),
-    /// Something that the reader makes of it, as in "…".
+    /// Read specially, with its description.
     Read(Special, &'static str),
     /// Nothing.
     Nothing {
         /// Whether a file with it is refused.
         refused: bool,
-        /// The value that asks for what fixwire does anyway: no answer at all.
+        /// The value that equals fixwire's behaviour: not reported.
         unless: &'static str,
         /// Why, and what to do instead.
         note: &'static str,
     },
 }
 
-/// How a value there is one here.
+/// How a value is converted.
 #[derive(Clone, Copy, Debug)]
 pub enum Form {
     /// As it is.
@@ -49,7 +49,7 @@ pub enum Form {
     Word(&'static [(&'static str, &'static str)]),
 }
 
-/// A property that is not read alone.
+/// A property that is read together with others.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Special {
     /// The sessions.
@@ -73,7 +73,7 @@ impl Form {
     ///
     /// # Errors
     ///
-    /// What was expected, as in "expected …".
+    /// The expected value, as in "expected …".
     pub fn convert(self, text: &str) -> Result<String, String> {
         match self {
             Self::Same => Ok(text.to_owned()),
@@ -99,7 +99,7 @@ impl Form {
     }
 }
 
-/// Finds a property in any case.
+/// Finds a property, ignoring case.
 pub fn find(name: &str) -> Option<&'static Property> {
     let is = |property: &&Property| match property.name.ends_with(['.', '_']) {
         true => name
@@ -127,7 +127,7 @@ pub fn default(id: Id) -> Option<String> {
     }
 }
 
-/// What becomes of a property, for a table.
+/// How a property is read, for a table.
 pub fn described(property: &Property) -> String {
     match property.becomes {
         Becomes::Key(id, form) => {
@@ -258,24 +258,23 @@ const PRECISIONS: Form = Form::Word(&[
 ]);
 
 const OTHERWISE: &str =
-    "the session would behave differently than the file says: remove it, or set its default";
-const FILES: &str = "the journal in FileStorePath is store, queue and log";
+    "ignoring it would change how the session behaves: remove it, or set its default";
+const FILES: &str = "the journal in FileStorePath is message store, send queue and log";
 const ALWAYS: &str = "fixwire always does this";
-const DETAIL: &str = "a detail of FIX Antenna";
-const NUMBERS: &str =
-    "a session goes on with the numbers of its journal; ResetOnLogon=Y begins at 1";
-const OWN_CLASS: &str = "classes of FIX Antenna do not run here: write it in the Application";
-const LOGON: &str = "say LogonTag=tag=value for each field of the Logon";
+const DETAIL: &str = "an implementation detail of FIX Antenna";
+const NUMBERS: &str = "a session continues with the sequence numbers in its journal; set ResetOnLogon=Y to start at 1";
+const OWN_CLASS: &str = "classes of FIX Antenna cannot run here: implement it in the Application";
+const LOGON: &str = "set LogonTag=tag=value for each field of the Logon";
 const SIGNED: &str =
-    "say LogonSignature=cme, and put the access key ID and the secret key into the LogonKeyFile";
-const CORE: &str = "one thread runs all sessions: say Core to pin it";
-const CIPHER: &str = "encryption inside FIX messages is not spoken: use TLS, requireSSL=true";
+    "set LogonSignature=cme, and put the access key ID and the secret key into LogonKeyFile";
+const CORE: &str = "one thread runs all sessions: set Core to pin it";
+const CIPHER: &str = "encryption inside FIX messages is not supported: use TLS, requireSSL=true";
 
 /// Every property, in the order of FIX Antenna's manual.
 #[rustfmt::skip]
 pub static PROPERTIES: &[Property] = &[
     // Sessions.
-    read("sessionIDs", "", Special::Sessions, "the sessions, one table each"),
+    read("sessionIDs", "", Special::Sessions, "one `[[session]]` for each"),
     same("sessionType", "", Id::ConnectionType),
     same("senderCompID", "", Id::SenderCompID),
     same("senderSubID", "", Id::SenderSubID),
@@ -294,22 +293,22 @@ pub static PROPERTIES: &[Property] = &[
     read("socketConnectAddress_", "", Special::Address, "`SocketConnectHost` and `SocketConnectPort` of that number and one"),
     same("username", "", Id::Username),
     same("password", "", Id::Password),
-    warned("sessionID", "", "a session is named by its FIX version and ids"),
+    warned("sessionID", "", "a session is identified by its FIX version and CompIDs"),
     refused("incomingSequenceNumber", "0", NUMBERS),
     refused("outgoingSequenceNumber", "0", NUMBERS),
     refused("processedIncomingSequenceNumber", "0", NUMBERS),
     refused("inSeqNumsForNextConnect", "0", NUMBERS),
     refused("outSeqNumsForNextConnect", "0", NUMBERS),
-    idle("lastSeqNumResetTimestamp", "", "the journal knows when the session began"),
-    refused("fixMessage", "", "fields of every message are the application's to write"),
-    refused("incomingLoginFixMessage", "", "the fields that a Logon needs are Username and Password, or the application's to check"),
+    idle("lastSeqNumResetTimestamp", "", "the journal records when the session was last reset"),
+    refused("fixMessage", "", "the application writes these fields into its messages"),
+    refused("incomingLoginFixMessage", "", "set Username and Password for the expected Logon, or check its fields in the application"),
     refused("outgoingLoginFixMessage", "", LOGON),
     read("suppressSessionQualifierTagInLogonMessage", "false", Special::Aside, "a qualifier is never sent: unless `true`, a `sessionQualifier` gets a warning"),
-    idle("logonMessageSessionQualifierTag", "9012", "a qualifier is never sent: say LogonTag=9012=… if the peer needs it"),
+    idle("logonMessageSessionQualifierTag", "9012", "a qualifier is never sent: set LogonTag=9012=… if the peer requires it"),
     // Connections.
-    warned_unless("autoreconnectAttempts", "-1", "0", "fixwire goes on connecting as long as the schedule of the session lets it"),
+    warned_unless("autoreconnectAttempts", "-1", "0", "fixwire reconnects as long as the session schedule allows"),
     key("autoreconnectDelayInMs", "1000", Id::ReconnectInterval, Form::Millis),
-    refused("enableAutoSwitchToBackupConnection", "true", "hosts of the file are tried in turn: leave backupHost out"),
+    refused("enableAutoSwitchToBackupConnection", "true", "all hosts are tried in turn: remove backupHost"),
     warned("cyclicSwitchBackupConnection", "true", "hosts are tried in turn: see HostSelectionPolicy"),
     refused("resetOnSwitchToBackup", "false", OTHERWISE),
     refused("resetOnSwitchToPrimary", "false", OTHERWISE),
@@ -317,23 +316,23 @@ pub static PROPERTIES: &[Property] = &[
     same("tcpSendBufferSize", "0", Id::SocketSendBufferSize),
     same("tcpReceiveBufferSize", "0", Id::SocketReceiveBufferSize),
     same("connectAddress", "", Id::SocketLocalHost),
-    refused("bindIP", "", "say connectAddress for the local address of connections"),
+    refused("bindIP", "", "set connectAddress for the local address of connections"),
     warned("cpuAffinity", "-1", CORE),
     warned("recvCpuAffinity", "-1", CORE),
     warned("sendCpuAffinity", "-1", CORE),
     same("maxMessageSize", "1Mb", Id::MaxMessageSize),
     // Store, queue and logs.
-    read("fa.home", ".", Special::Aside, "what `${fa.home}` stands for"),
+    read("fa.home", ".", Special::Aside, "value of `${fa.home}`"),
     key("storageFactory", "FilesystemStorageFactory", Id::Durability, STORES),
     same("storageDirectory", "${fa.home}/logs", Id::FileStorePath),
     same("outgoingStorageIndexed", "true", Id::PersistMessages),
     idle("incomingStorageIndexed", "false", FILES),
-    idle("maxStorageSliceSize", "100Mb", "files of the journal have JournalSegmentSize"),
-    idle("mmfStorageGrowSize", "100Mb", "files of the journal have JournalSegmentSize"),
-    idle("mmfIndexGrowSize", "20Mb", "files of the journal have JournalSegmentSize"),
-    idle("maxStorageGrowSize", "1Mb", "files of the journal have JournalSegmentSize"),
-    idle("storageGrowSize", "false", "files of the journal have JournalSegmentSize"),
-    warned("storageCleanupMode", "None", "the journal keeps what a peer may ask for; see JournalKeep"),
+    idle("maxStorageSliceSize", "100Mb", "JournalSegmentSize sets the size of journal files"),
+    idle("mmfStorageGrowSize", "100Mb", "JournalSegmentSize sets the size of journal files"),
+    idle("mmfIndexGrowSize", "20Mb", "JournalSegmentSize sets the size of journal files"),
+    idle("maxStorageGrowSize", "1Mb", "JournalSegmentSize sets the size of journal files"),
+    idle("storageGrowSize", "false", "JournalSegmentSize sets the size of journal files"),
+    warned("storageCleanupMode", "None", "the journal keeps the messages that a peer may request; see JournalKeep"),
     idle("storageBackupDir", "${fa.home}/logs/backup", FILES),
     idle("storageGroupedBackup", "", FILES),
     idle("incomingLogFile", "{0}.in", FILES),
@@ -343,14 +342,14 @@ pub static PROPERTIES: &[Property] = &[
     idle("backupTimestampsPrecision", "Milli", FILES),
     idle("sessionInfoFile", "{0}.properties", FILES),
     idle("outgoingQueueFile", "{0}.outq", FILES),
-    warned("inMemoryQueue", "false", "Durability=memory keeps nothing on disk, neither queue nor store"),
+    warned("inMemoryQueue", "false", "set Durability=memory to keep neither queue nor store on disk"),
     idle("memoryMappedQueue", "true", FILES),
     idle("queueThresholdSize", "0", FILES),
     idle("maxMessagesToSendInBatch", "10", DETAIL),
     idle("preferredSendingMode", "sync", DETAIL),
     idle("waitForMsgQueuingDelay", "1000", DETAIL),
-    warned_unless("resetQueueOnLowSequence", "true", "false", "a message that has a number is never dropped"),
-    refused("enableMessageRejecting", "false", "a message that has a number is never given back: it goes out at the next Logon"),
+    warned_unless("resetQueueOnLowSequence", "true", "false", "a message with a sequence number is never dropped"),
+    refused("enableMessageRejecting", "false", "a message with a sequence number is never returned to the application: it is sent after the next Logon"),
     idle("timestampsInLogs", "true", FILES),
     idle("timestampsPrecisionInLogs", "Milli", FILES),
     idle("logFilesTimeZone", "", FILES),
@@ -359,20 +358,20 @@ pub static PROPERTIES: &[Property] = &[
     idle("markIncomingMessageTime", "false", DETAIL),
     idle("enableMessageStatistic", "true", DETAIL),
     same("maskedTags", "554,925", Id::RedactFieldsInLogs),
-    idle("rawTags", "96,91,213,349,351,353,355,357,359,361,363,365,446,619,622", "the dictionary knows the fields that hold data"),
+    idle("rawTags", "96,91,213,349,351,353,355,357,359,361,363,365,446,619,622", "the dictionary defines the data fields"),
     // Checks.
     same("validateCheckSum", "true", Id::ValidateChecksum),
     refused("validateGarbledMessage", "true", ALWAYS),
     same("validation", "false", Id::UseDataDictionary),
     refused("wellformenessValidation", "true", ALWAYS),
     key("allowedFieldsValidation", "true", Id::AllowUnknownMsgFields, Form::Not),
-    refused("requiredFieldsValidation", "true", "a dictionary tells which fields are required: change it by a delta"),
+    refused("requiredFieldsValidation", "true", "the dictionary defines which fields are required: change it with a delta"),
     same("fieldOrderValidation", "true", Id::ValidateFieldsOutOfOrder),
     refused("duplicateFieldsValidation", "true", ALWAYS),
-    refused("fieldTypeValidation", "true", "a dictionary tells the types of fields: change it by a delta"),
-    refused("groupValidation", "true", "a dictionary tells the groups: change it by a delta, or say ValidateUnorderedGroupFields"),
+    refused("fieldTypeValidation", "true", "the dictionary defines the types of fields: change it with a delta"),
+    refused("groupValidation", "true", "the dictionary defines the groups: change it with a delta, or set ValidateUnorderedGroupFields"),
     same("conditionalValidation", "true", Id::ValidateConditionalFields),
-    refused("validation.", "", "convert the dictionary to QuickFIX XML, or say what it changes as a delta, and name it in DataDictionary"),
+    refused("validation.", "", "convert the dictionary to QuickFIX XML, or write its changes as a delta, and set DataDictionary"),
     same("senderTargetIdConsistencyCheck", "true", Id::CheckCompID),
     same("checkSendingTimeAccuracy", "true", Id::CheckLatency),
     key("reasonableDelayInMs", "120000", Id::MaxLatency, Form::Millis),
@@ -380,12 +379,12 @@ pub static PROPERTIES: &[Property] = &[
     same("origSendingTimeChecking", "true", Id::RequiresOrigSendingTime),
     refused("ignorePossDupForGapFill", "true", ALWAYS),
     // Timers.
-    idle("heartbeatReasonableTransmissionTime", "200", "say TestRequestDelayMultiplier, in heartbeat intervals"),
-    warned("testRequestsNumberUponDisconnection", "1", "say HeartBeatTimeoutMultiplier, in heartbeat intervals"),
+    idle("heartbeatReasonableTransmissionTime", "200", "set TestRequestDelayMultiplier, in heartbeat intervals"),
+    warned("testRequestsNumberUponDisconnection", "1", "set HeartBeatTimeoutMultiplier, in heartbeat intervals"),
     key("loginWaitTimeout", "5000", Id::LogonTimeout, Form::Millis),
     same("logoutWaitTimeout", "", Id::LogoutTimeout),
-    idle("forcedLogoffTimeout", "2", "LogoutTimeout is for every Logout of ours"),
-    idle("disconnectOnLogonHeartbeatMismatch", "true", "see HeartBtInt and HeartBtIntOverride for whose interval holds"),
+    idle("forcedLogoffTimeout", "2", "LogoutTimeout applies to all our Logouts"),
+    idle("disconnectOnLogonHeartbeatMismatch", "true", "see HeartBtInt and HeartBtIntOverride for which side sets the interval"),
     idle("readingThreadShutdownTimeout", "-1", DETAIL),
     idle("writingThreadShutdownTimeout", "-1", DETAIL),
     // Numbers.
@@ -400,12 +399,12 @@ pub static PROPERTIES: &[Property] = &[
     refused("ignoreResetSeqNumFlagOnReset", "false", OTHERWISE),
     refused("ignoreSeqNumTooLowAtLogon", "false", OTHERWISE),
     refused("resetThreshold", "0", OTHERWISE),
-    warned("quietLogonMode", "false", "a first message that is no Logon ends the connection without an answer"),
+    warned("quietLogonMode", "false", "a first message other than a Logon closes the connection without a response"),
     refused("seqNumLength", "1", OTHERWISE),
     // Resending.
     refused("resendRequestNumberOfMessagesLimit", "0", OTHERWISE),
     same("maxRequestResendInBlock", "0", Id::ResendRequestChunkSize),
-    idle("maxDelayToSendAfterLogon", "50", "new messages wait until a ResendRequest is answered"),
+    idle("maxDelayToSendAfterLogon", "50", "new messages wait until the resend is complete"),
     idle("sequenceResendManagerMessageBufferSize", "32", DETAIL),
     same("allowedCountOfSimilarRR", "3", Id::MaxResendAttempts),
     refused("advancedResendRequestProcessing", "false", OTHERWISE),
@@ -414,30 +413,30 @@ pub static PROPERTIES: &[Property] = &[
     key("switchOffSendingMultipleResendRequests", "false", Id::SendRedundantResendRequests, Form::Not),
     refused("enhancedCmeResendLogic", "false", OTHERWISE),
     // Limits.
-    refused("throttleCheckingEnabled", "false", "a limit for one type of message is not kept: say InboundRate and InboundExcess"),
-    idle("throttleCheckingPeriod", "1000", "say InboundRate"),
-    idle("throttleChecking.", "-1", "say InboundRate"),
-    warned("slowConsumerDetectionEnabled", "false", "a slow peer is told by an event; see SlowConsumerTimeout"),
+    refused("throttleCheckingEnabled", "false", "rate limits by message type are not supported: set InboundRate and InboundExcess"),
+    idle("throttleCheckingPeriod", "1000", "set InboundRate"),
+    idle("throttleChecking.", "-1", "set InboundRate"),
+    warned("slowConsumerDetectionEnabled", "false", "an event reports a slow peer; see SlowConsumerTimeout"),
     idle("slowConsumerWriteDelayThreshold", "10", "see SlowConsumerTimeout"),
     // Times.
     key("timestampsPrecisionInTags", "Milli", Id::TimestampPrecision, PRECISIONS),
     refused("allowedSecondsFractionsForFIX40", "false", OTHERWISE),
-    read("tradePeriodBegin", "", Special::Hours, "`LogonTime` and `LogonDay`, when it is one time a day or a week"),
-    read("tradePeriodEnd", "", Special::Hours, "`LogoutTime` and `LogoutDay`, when it is one time a day or a week"),
+    read("tradePeriodBegin", "", Special::Hours, "`LogonTime` and `LogonDay`, if it is one time a day or a week"),
+    read("tradePeriodEnd", "", Special::Hours, "`LogoutTime` and `LogoutDay`, if it is one time a day or a week"),
     read("tradePeriodTimeZone", "UTC", Special::Hours, "the zone of `LogonTime` and `LogoutTime`"),
     // Acceptors.
-    warned_unless("serverAcceptorStrategy", "AllowNonRegisteredAcceptorStrategyHandler", "DenyNonRegisteredAcceptorStrategyHandler", "only sessions of the file log on; DynamicSessions=Y or AcceptorTemplate=Y let others in"),
-    idle("autostart.acceptor.", "", "there is no session for administrators: the Handle and `fixwire` do their work"),
-    warned("sendRejectIfApplicationIsNotAvailable", "true", "an application is always there"),
+    warned_unless("serverAcceptorStrategy", "AllowNonRegisteredAcceptorStrategyHandler", "DenyNonRegisteredAcceptorStrategyHandler", "only configured sessions may log on; set DynamicSessions=Y or AcceptorTemplate=Y to accept others"),
+    idle("autostart.acceptor.", "", "administration sessions are not supported: use the Handle or `fixwire session`"),
+    warned("sendRejectIfApplicationIsNotAvailable", "true", "the application is always available"),
     // TLS and encryption.
     same("requireSSL", "false", Id::SocketUseSSL),
     same("enableSSL", "false", Id::SocketUseSSL),
-    refused("sslPort", "", "say port, and requireSSL=true"),
+    refused("sslPort", "", "set port, and requireSSL=true"),
     key("sslProtocol", "None", Id::EnabledProtocols, Form::Unless("None")),
     same("sslCertificate", "", Id::SocketKeyStore),
     same("sslCertificatePassword", "", Id::SocketKeyStorePassword),
     same("sslValidatePeerCertificate", "true", Id::SSLValidateCertificates),
-    warned_unless("sslCheckCertificateRevocation", "true", "false", "no revocation list is fetched: name them in CertificateRevocationListFile"),
+    warned_unless("sslCheckCertificateRevocation", "true", "false", "revocation lists are not downloaded: set CertificateRevocationListFile"),
     same("sslCaCertificate", "", Id::SocketCAFile),
     same("sslServerName", "", Id::SocketServerName),
     refused("encryptionMode", "None", CIPHER),
@@ -445,8 +444,8 @@ pub static PROPERTIES: &[Property] = &[
     refused("logonCustomizationStrategy", "none", LOGON),
     refused("cmeSecureKeysFile", "", SIGNED),
     // Extensions.
-    refused("customFixVersions", "", "name the dictionary in DataDictionary"),
-    refused("customFixVersion.", "", "name the dictionary in DataDictionary"),
+    refused("customFixVersions", "", "set DataDictionary to the dictionary"),
+    refused("customFixVersion.", "", "set DataDictionary to the dictionary"),
     refused("sessionSequenceManager", "", OWN_CLASS),
     refused("system.messagehandler.", "", OWN_CLASS),
     refused("user.messagehandler.", "", OWN_CLASS),

@@ -1,4 +1,4 @@
-//! Files of FIX Antenna: what becomes of a property, and for whom?
+//! Files of FIX Antenna: how is each property read, and for which sessions?
 
 use proptest::prelude::*;
 
@@ -113,11 +113,8 @@ fn what_is_not_known_or_not_done_is_said() {
             "`1` is not valid for enableNagle: expected true or false",
         ),
         ("forceSeqNumReset=OneTime", "expected Never or Always"),
-        (
-            "encryptionMode=Des",
-            "`encryptionMode` is not supported yet",
-        ),
-        ("user.messagehandler.global.0=X", "is not supported yet"),
+        ("encryptionMode=Des", "`encryptionMode` is not supported"),
+        ("user.messagehandler.global.0=X", "is not supported"),
         (
             "tradePeriodBegin=0 0 8 ? * MON-FRI",
             "expected one time a day as in",
@@ -127,7 +124,7 @@ fn what_is_not_known_or_not_done_is_said() {
             "LogonTime and LogoutTime go together",
         ),
         ("loginWaitTimeout=5", "`5` is not valid for LogonTimeout"),
-        ("sessionIDs=a,A", "named twice"),
+        ("sessionIDs=a,A", "duplicate session"),
         ("sessionIDs=", "`sessionIDs`"),
         ("sessions.a.socketConnectAddress_0=x", "expected host:port"),
         (
@@ -144,18 +141,18 @@ fn what_is_not_known_or_not_done_is_said() {
             "autoreconnectAttempts=-1",
             "`autoreconnectAttempts` has no effect",
         ),
-        ("cpuAffinity=3", "say Core"),
+        ("cpuAffinity=3", "set Core"),
         (
             "sessions.b.host=x",
-            "`sessions.b.host` is passed over, as FIX Antenna does",
+            "`sessions.b.host` is ignored, as FIX Antenna does",
         ),
-        ("sessions.a.sessionQualifier=Q", "writes it into tag 9012"),
+        ("sessions.a.sessionQualifier=Q", "sends it in tag 9012"),
         (
             "serverAcceptorStrategy=a.b.AllowNonRegisteredAcceptorStrategyHandler",
             "DynamicSessions=Y",
         ),
-        ("port=2", "appears twice: the last one holds"),
-        ("storageDirectory=C:\\\\fix", "as it stands"),
+        ("port=2", "appears twice: the last one applies"),
+        ("storageDirectory=C:\\\\fix", "literally"),
         ("autostart.acceptor.admin.password=hunter2", "has no effect"),
     ] {
         let settings = read(&format!("{ONE}{line}\n")).unwrap();
@@ -217,7 +214,7 @@ fn the_time_of_a_reset_is_made_of_three_properties() {
         some("17:00:00 UTC")
     );
     let back = reset("performResetSeqNumTime=true\nsessions.a.performResetSeqNumTime=false\n");
-    assert!(back.unwrap_err().contains("cannot be taken back"));
+    assert!(back.unwrap_err().contains("cannot be overridden"));
 }
 
 #[test]

@@ -106,7 +106,7 @@ X-Note = "${file:/etc/note}"
 #[test]
 fn what_differs_there_stands_above_the_key() {
     let said = convert(Dialect::QuickFixJ, &session("ResetOnLogon=yes")).unwrap();
-    let lines = "\n# QuickFIX/J takes Y and N only\nResetOnLogon = true\n";
+    let lines = "\n# QuickFIX/J accepts only Y and N\nResetOnLogon = true\n";
     assert!(said.contains(lines), "{said}");
     assert!(
         said.contains("\nSocketConnectTimeout = 60  # QuickFIX/J's default\n"),
@@ -205,7 +205,7 @@ fn a_text_without_the_values_is_not_given_away() {
     let said = read("${env:A}").unwrap_err().to_string();
     assert_eq!(
         said,
-        "Username of session FIX.4.2:A->B would change its value"
+        "the conversion would change the value of Username of session FIX.4.2:A->B"
     );
     assert!(matches!(
         read("${file:A}"),

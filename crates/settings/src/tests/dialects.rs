@@ -1,4 +1,4 @@
-//! Files of other engines: their rules, their defaults, and what they would have done otherwise.
+//! Files of other engines: their rules, their defaults, and their differences from fixwire.
 
 use super::*;
 
@@ -78,27 +78,30 @@ fn what_the_engine_would_have_done_otherwise_is_said() {
         (
             QuickFixJ,
             "resetonlogon=Y",
-            "QuickFIX/J reads `ResetOnLogon` in this case of its letters only: its default N holds there",
+            "QuickFIX/J accepts `ResetOnLogon` only with this capitalisation: its default N \
+             applies there",
         ),
         (
             QuickFixGo,
             "logontimeout=5",
-            "QuickFIX/Go reads `LogonTimeout` in this case",
+            "QuickFIX/Go accepts `LogonTimeout` only with this capitalisation",
         ),
         (
             QuickFixJ,
             "SocketNodelay=N",
-            "QuickFIX/J calls it `SocketTcpNoDelay` and passes over this name: its default Y holds there",
+            "QuickFIX/J calls it `SocketTcpNoDelay` and ignores this name: its default Y applies \
+             there",
         ),
         (
             QuickFix,
             "SocketTcpNoDelay=Y",
-            "QuickFIX calls it `SocketNodelay` and passes over this name: its default N holds there",
+            "QuickFIX calls it `SocketNodelay` and ignores this name: its default N applies there",
         ),
         (
             QuickFixJ,
             "filelogheartbeats=N",
-            "QuickFIX/J reads `FileLogHeartbeats` in this case of its letters only: its default Y holds there",
+            "QuickFIX/J accepts `FileLogHeartbeats` only with this capitalisation: its default Y \
+             applies there",
         ),
         (
             QuickFixGo,
@@ -125,73 +128,82 @@ fn what_the_engine_would_have_done_otherwise_is_said() {
             "HeartBtInt=0",
             "QuickFIX does not start with HeartBtInt=0",
         ),
-        (QuickFix, "ResetOnLogon=yes", "QuickFIX takes Y and N only"),
+        (
+            QuickFix,
+            "ResetOnLogon=yes",
+            "QuickFIX accepts only Y and N",
+        ),
         (
             QuickFixJ,
             "MaxScheduledWriteRequests=1000",
-            "disconnected by MaxSendBacklog and SlowConsumerTimeout",
+            "MaxSendBacklog and SlowConsumerTimeout disconnect a slow peer",
         ),
         (
             QuickFix,
             "HttpAcceptPort=8080",
-            "no pages about sessions are served",
+            "there is no web page about sessions",
         ),
-        (QuickFix, "MySQLLogPort=1", "name it in SqlLog"),
+        (
+            QuickFix,
+            "MySQLLogPort=1",
+            "set SqlLog to log to PostgreSQL or SQLite",
+        ),
         (
             QuickFixJ,
             "JdbcURL=jdbc:x",
-            "SqlLog names a database of logs",
+            "set SqlLog to log to a database",
         ),
-        (QuickFixJ, "SLF4JLogHeartbeats=N", "say FileLogPath"),
+        (QuickFixJ, "SLF4JLogHeartbeats=N", "set FileLogPath"),
         (
             QuickFixJ,
             "LogonTimeout =5",
-            "QuickFIX/J takes the blank before `=` as a part of the key",
+            "QuickFIX/J reads the blank before `=` as part of the key",
         ),
         (
             QuickFixGo,
             " LogonTimeout=5",
-            "QuickFIX/Go takes the blanks around a key as a part of it",
+            "QuickFIX/Go reads the blanks around a key as part of it",
         ),
         (
             QuickFixGo,
             "LogonTimeout= 5",
-            "QuickFIX/Go takes the blanks around a value as a part of it",
+            "QuickFIX/Go reads the blanks around a value as part of it",
         ),
         (
             QuickFixGo,
             " # no",
-            "QuickFIX/Go takes no comment behind blanks",
+            "QuickFIX/Go does not accept an indented comment",
         ),
         (
             QuickFixJ,
             "nonsense\nLogonTimeout=5",
-            "QuickFIX/J takes this line as a part of the next key",
+            "QuickFIX/J reads this line as part of the next key",
         ),
         (
             QuickFix,
             "nonsense",
-            "`nonsense` is passed over, as QuickFIX does",
+            "`nonsense` is ignored, as QuickFIX does",
         ),
         (
             QuickFixN,
             "[NOTES]\nnonsense",
-            "`[NOTES]` is passed over, as QuickFIX/n does",
+            "`[NOTES]` is ignored, as QuickFIX/n does",
         ),
         (
             QuickFix,
             "[Default]\nLogonTimeout=5",
-            "QuickFIX passes over this section: it wants its name in capitals",
+            "QuickFIX ignores this section: its name must be in capitals",
         ),
         (
             QuickFix,
             "LogonTimeout=5\nLogonTimeout=6",
-            "`LogonTimeout` appears twice: the last one holds",
+            "`LogonTimeout` appears twice: the last one applies",
         ),
         (
             QuickFix,
             "HartBtInt=5",
-            "`HartBtInt` is no key of QuickFIX or fixwire: it is kept for the application (did you mean `HeartBtInt`?)",
+            "`HartBtInt` is not a key of QuickFIX or fixwire: it is kept for the application (did \
+             you mean `HeartBtInt`?)",
         ),
     ] {
         let (_, found) = one(dialect, extra);
@@ -241,7 +253,10 @@ fn a_store_that_syncs_is_durability_disk() {
     let text = format!("{SESSION}FileStoreSync=Y\nDurability=process\n");
     let error = read_as(QuickFixJ, &text).unwrap_err().to_string();
     assert!(
-        error.contains("x.cfg:8: FileStoreSync=Y is Durability=disk, not process"),
+        error.contains(
+            "x.cfg:8: FileStoreSync=Y means Durability=disk, which conflicts with \
+                        Durability=process"
+        ),
         "{error}"
     );
     let text = format!("[DEFAULT]\nFileStoreSync=Y\n{SESSION}");
@@ -292,13 +307,13 @@ fn what_the_engine_makes_of_hours_and_certificates_is_said() {
             QuickFix,
             day,
             "",
-            "when the session ends, not when it begins",
+            "when the session ends, not when it starts",
         ),
         (
             QuickFix,
             same,
             "",
-            "at midnight when StartTime and EndTime are the same",
+            "at midnight if StartTime equals EndTime",
         ),
         (QuickFix, same, "StartDay=Mon\nEndDay=Mon", ""),
         (QuickFix, midnight, "", ""),
@@ -321,18 +336,18 @@ fn what_the_engine_makes_of_hours_and_certificates_is_said() {
         (
             QuickFix,
             "SocketUseSSL=Y",
-            "checks no certificate of a peer",
+            "verifies the peer's certificate only with CertificateVerifyLevel",
         ),
         (
             QuickFix,
             "SocketUseSSL=Y\nCertificateVerifyLevel=2",
-            "never checks the peer's host name",
+            "never verifies the peer's host name",
         ),
         (QuickFix, "", ""),
         (
             QuickFixJ,
             "SocketUseSSL=Y",
-            "EndpointIdentificationAlgorithm=HTTPS only",
+            "only with EndpointIdentificationAlgorithm=HTTPS",
         ),
         (QuickFixJ, "SocketUseSSL=Y\nPeerCertificates=dns:a", ""),
         (
@@ -488,7 +503,7 @@ fn variables_are_those_of_the_engine() {
         (
             Dialect::QuickFix,
             "${PORT}",
-            "this looks like a variable and is taken as it stands",
+            "this looks like a variable but is not replaced",
         ),
         (
             Dialect::QuickFixJ,
@@ -529,7 +544,7 @@ fn variables_are_those_of_the_engine() {
     );
 }
 
-/// Lines that the engine of the file passes over are told of, and may hold a secret all the same.
+/// Ignored lines give a warning, and may still contain a secret.
 #[test]
 fn a_secret_in_a_line_that_is_not_used_is_not_shown() {
     for above in [

@@ -1,4 +1,4 @@
-//! Whose file it is when nobody says so, and what a guess does not forgive.
+//! Guessing the engine of a file, and the errors that a guess does not excuse.
 
 use super::*;
 
@@ -61,7 +61,7 @@ fn a_slip_of_the_pen_is_an_error_unless_somebody_said_whose_file_it_is() {
     let error = errors(&with(slip));
     assert!(error.contains("unknown key `ResetOnLogin`"), "{error}");
     assert!(
-        error.contains("did you mean `ResetOnLogon`?") && error.contains("say Dialect=quickfixj"),
+        error.contains("did you mean `ResetOnLogon`?") && error.contains("set Dialect=quickfixj"),
         "{error}"
     );
     let kept = read(&with(&format!("Dialect=quickfixj\n{slip}"))).unwrap();
@@ -198,7 +198,7 @@ fn files_of_tls_without_tls_are_warned_of() {
     ] {
         let text = said(lines);
         assert!(
-            text.contains("x.cfg:7: warning: nothing switches TLS on"),
+            text.contains("x.cfg:7: warning: TLS is not enabled"),
             "{lines}: {text}"
         );
     }

@@ -144,11 +144,11 @@ fn every_mistake_is_named_with_line_and_column() {
         ),
         (
             "Dialect = \"quickfixj\"",
-            "x.toml:7:11: a TOML file is fixwire's own, and no file of QuickFIX/J",
+            "x.toml:7:11: a TOML file is fixwire's own, not a file of QuickFIX/J",
         ),
         (
             "X-Desk = 5",
-            "x.toml:7:1: a key of the application has a text in quotes",
+            "x.toml:7:1: the value of an application's key must be text in quotes",
         ),
         (
             "application = { HeartBtInt = \"1\" }",
@@ -159,7 +159,7 @@ fn every_mistake_is_named_with_line_and_column() {
             "[[default]]",
             "x.toml:7:3: the tables are `[default]`, once",
         ),
-        ("HeartBtInt = thirty", "x.toml:7:14: no TOML: "),
+        ("HeartBtInt = thirty", "x.toml:7:14: invalid TOML: "),
         (
             "SenderSubID = \"a\"\nsendersubid = \"b\"",
             "x.toml:8:1: `sendersubid` appears twice",
@@ -182,7 +182,10 @@ fn tables_of_a_gateway_are_passed_over_and_told() {
     let settings = read(&format!("{SESSION}{rules}")).unwrap();
     assert_eq!(settings.gateway, ["gateway", "rule", "table"]);
     let lost = crate::convert::to_toml_without_secrets(&settings).unwrap_err();
-    assert!(lost.to_string().contains("which would be lost"), "{lost}");
+    assert!(
+        lost.to_string().contains("which a conversion would drop"),
+        "{lost}"
+    );
     assert!(read(SESSION).unwrap().gateway.is_empty());
 }
 
@@ -192,7 +195,10 @@ fn tables_of_an_oms_are_passed_over_and_named() {
     let settings = read(&format!("{SESSION}{tables}")).unwrap();
     assert_eq!(settings.oms, ["account", "oms", "route"]);
     let lost = crate::convert::to_toml_without_secrets(&settings).unwrap_err();
-    assert!(lost.to_string().contains("which would be lost"), "{lost}");
+    assert!(
+        lost.to_string().contains("which a conversion would drop"),
+        "{lost}"
+    );
 }
 
 #[test]
@@ -271,7 +277,7 @@ fn each_session_has_a_name_of_its_own_for_rules() {
     .unwrap_err();
     assert_eq!(all.to_string().lines().count(), 1, "{all}");
     assert!(
-        all.to_string().contains("a SessionName of its own"),
+        all.to_string().contains("SessionName must be unique"),
         "{all}"
     );
 }

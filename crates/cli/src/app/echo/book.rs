@@ -1,4 +1,4 @@
-//! The orders that were accepted, in memory: the oldest are forgotten first.
+//! The accepted orders, in memory; the oldest are evicted first.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -20,11 +20,11 @@ pub struct Order {
     pub side: Box<[u8]>,
     /// OrderQty(38).
     pub quantity: Box<[u8]>,
-    /// What became of it.
+    /// Its state.
     pub state: State,
 }
 
-/// What became of an order: none is ever filled.
+/// The state of an order; no order is ever filled.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum State {
     /// Accepted, as it is or in place of another one.

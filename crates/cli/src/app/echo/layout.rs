@@ -1,4 +1,4 @@
-//! Which fields of a request its answer repeats, by the dictionary of the session.
+//! Which fields of a request its response repeats, by the dictionary of the session.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -148,7 +148,7 @@ impl Layout {
     }
 }
 
-/// What a request and its report have in common.
+/// Fields that a request and its report have in common.
 fn both(request: &MessageDef, report: &MessageDef) -> BTreeMap<Tag, Repeated> {
     let of_the_request = request.members().iter();
     let common = of_the_request.filter_map(|member| {

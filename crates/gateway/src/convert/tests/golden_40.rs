@@ -147,7 +147,7 @@ fn an_order_is_made_when_it_is_sent() {
         order,
         &[("38=5", "60=20260821-13:30:00|38=5")],
     );
-    // A draft that did not come with a message has no SendingTime.
+    // A draft without a received message has no SendingTime.
     let why = refusal(FROM_41, "D", order);
     assert_eq!(why, Unconvertible::Missing(60));
 }

@@ -92,7 +92,7 @@ fn try_type(way: &mut Way, (from, to): (Version, Version), msg_type: &str, each:
             break;
         }
         let random = u64::from(seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        // Messages of later versions are long, and most of what they can have has no equal.
+        // Messages of later versions are long, and most of their fields have no counterpart.
         let densest = if from <= Version::Fix42 { 60 } else { 30 };
         let outcome = way.try_one(msg_type, random, u64::from(seed) * 7 % densest);
         match outcome {

@@ -26,7 +26,11 @@ fn a_table_begins_with_its_versions() {
         assert_eq!(error.line, line, "{error}");
         assert!(format!("{error}").contains(word), "{error}");
     }
-    refused(4, "from FIX.4.4", &["give the one that the table names"]);
+    refused(
+        4,
+        "from FIX.4.4",
+        &["use the dictionary that the table names"],
+    );
     let long = format!("from FIX.4.2\nto FIX.4.4\n#{}", "x".repeat(MAX_TABLE));
     assert_eq!(
         Conversion::read(&long).unwrap_err().problem,
@@ -39,12 +43,12 @@ fn names_and_values_are_those_of_the_dictionaries() {
     refused(
         5,
         "for D\nset 9999=1",
-        &["9999", "spelling of the standard"],
+        &["9999", "as the FIX specification spells it"],
     );
     refused(
         5,
         "for D\nremove ClientId",
-        &["ClientId", "spelling of the standard"],
+        &["ClientId", "as the FIX specification spells it"],
     );
     refused(4, "for Order", &["Order", "MsgType"]);
     refused(4, "for D/74", &["group 74", "E/73/78"]);
@@ -77,7 +81,7 @@ fn statements_have_a_form() {
     refused(5, "for 8\nsum 14 -> 38", &["sum TAG TAG -> TAG"]);
     refused(5, "for 8\ndifference 38 14", &["difference TAG TAG -> TAG"]);
     refused(5, "for D\nif 21=1", &["begins with set"]);
-    refused(5, "for D\nset 58=\"a b", &["quotation mark"]);
+    refused(5, "for D\nset 58=\"a b", &["closing quote"]);
     refused(4, "set 21=1", &["put `for`"]);
     refused(4, "homeless keep", &["neither"]);
     refused(4, "homeless 109 keep", &["homeless [TAG]"]);
@@ -85,7 +89,7 @@ fn statements_have_a_form() {
     refused(
         5,
         "homeless 109 drop\nhomeless 109 reject",
-        &["109", "leave one"],
+        &["109", "remove one"],
     );
 }
 
@@ -121,7 +125,11 @@ fn statements_can_apply() {
         "for D\nmap 204 -> 528 0=A 0=P",
         &["row 0=P", "earlier row"],
     );
-    refused(5, "for D\nmap 204+47 -> 528 *+*=A", &["asks for no value"]);
+    refused(
+        5,
+        "for D\nmap 204+47 -> 528 *+*=A",
+        &["has no value on the left"],
+    );
     let gone = Conversion::read("from FIX.4.4\nto FIX.4.2\nfor AE\nremove 571").unwrap_err();
     assert_eq!(
         (gone.line, gone.problem),

@@ -1,4 +1,4 @@
-//! What is remembered, as a ledger writes and reads it.
+//! Remembered values in a ledger: written and read.
 
 use fixwire_protocol::SessionId;
 

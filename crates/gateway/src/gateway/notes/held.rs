@@ -1,4 +1,4 @@
-//! Messages that wait for a session, and their notes.
+//! Held messages and their notes.
 //!
 //! A message stands in the queue of its target as its note, behind the time when it came. The mark of
 //! its record is the note's first letter.
@@ -26,7 +26,7 @@ pub(in super::super) enum Lane {
     Held,
     /// In its target's session, which has numbered it; known here in case its number becomes void.
     Numbered,
-    /// Nowhere any more: its source is to be told.
+    /// Void: its source is still to be answered.
     Void,
 }
 
@@ -75,7 +75,7 @@ pub(in super::super) struct Holding<'h> {
 /// A message that is held.
 pub(in super::super) struct Held<'n> {
     pub source: SessionId,
-    /// What the orders know of it: its type, SOH and fields. Empty when they do not know it.
+    /// The part that the orders track: its type, SOH and fields. Empty when they do not track it.
     pub known: &'n [u8],
     /// The fields of the message as it came which an answer reads.
     pub came: &'n [u8],

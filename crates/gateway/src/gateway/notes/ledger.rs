@@ -1,4 +1,4 @@
-//! The notes as a [`Ledger`]: what they make of nothing, as bytes.
+//! The state of the notes as a [`Ledger`]: saved as bytes and restored from them.
 //!
 //! ```text
 //! body   | SipHash-2-4 of the body u64
@@ -49,7 +49,7 @@ impl Notes {
     ///
     /// # Errors
     ///
-    /// What is wrong with it; nothing has changed then.
+    /// The error; nothing has changed.
     pub fn read(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
         *self = self.of(version, state)?;
         Ok(())
@@ -95,14 +95,14 @@ impl Notes {
     fn of(&self, version: u32, state: &[u8]) -> Result<Self, String> {
         if version != VERSION {
             return Err(format!(
-                "the state of the gateway has version {version}, this gateway reads version {VERSION}"
+                "gateway state has version {version}, this gateway reads version {VERSION}"
             ));
         }
         let Some((body, sum)) = state.split_last_chunk::<SUM>() else {
-            return Err("the state of the gateway is cut off".into());
+            return Err("gateway state is truncated".into());
         };
         if SipHasher24::new().hash(body).to_le_bytes() != *sum {
-            return Err("the state of the gateway is damaged: its checksum is wrong".into());
+            return Err("gateway state is damaged: wrong checksum".into());
         }
         self.of_body(&mut Parts(body))
     }
@@ -116,17 +116,18 @@ impl Notes {
         let orders_version = parts.u32().ok_or("orders").map_err(wrong)?;
         if orders_version != BODY_VERSION {
             return Err(format!(
-                "the orders in the state of the gateway have version {orders_version}, this gateway reads version {}",
+                "orders in the gateway state have version {orders_version}, this gateway reads \
+                 version {}",
                 BODY_VERSION
             ));
         }
         let sessions = parts.sessions().ok_or("sessions").map_err(wrong)?;
         let mut orders = Orders::take(&mut parts.0, config)
-            .map_err(|error| format!("the orders in the state of the gateway: {error}"))?;
+            .map_err(|error| format!("orders in the gateway state: {error}"))?;
         for (number, session) in (0..).zip(&sessions) {
             let ids = session.orders_ids;
             let set = ids.map_or(Ok(()), |_| orders.set_venue(SessionId(number), ids));
-            set.map_err(|error| format!("ids in the state of the gateway: {error}"))?;
+            set.map_err(|error| format!("ids in the gateway state: {error}"))?;
         }
         let mut new = self.beside(orders);
         (new.last_answer, new.noted) = (last_answer, noted);
@@ -137,7 +138,7 @@ impl Notes {
             .map_err(wrong)?;
         match parts.0 {
             [] => Ok(new),
-            _ => Err("the state of the gateway has bytes behind its end".into()),
+            _ => Err("gateway state has extra bytes at its end".into()),
         }
     }
 
@@ -237,7 +238,7 @@ impl Ledger for Notes {
 
 /// The sentence about a state that has a right checksum and no meaning.
 fn wrong(what: &str) -> String {
-    format!("the state of the gateway contradicts itself: {what}")
+    format!("gateway state is inconsistent: {what}")
 }
 
 fn put_config(config: &OrdersConfig, put: &mut dyn FnMut(&[u8])) {

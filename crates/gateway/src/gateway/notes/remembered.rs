@@ -1,4 +1,4 @@
-//! What is remembered for orders, and its notes.
+//! Values remembered for orders, and their notes.
 
 use alloc::vec::Vec;
 
@@ -149,7 +149,7 @@ impl Notes {
     }
 }
 
-/// What a client may have, as a whole note.
+/// The share of a client, as a whole note.
 fn put_own(text: &mut Vec<u8>, client: SessionId, own: Option<u64>) {
     text.clear();
     text.extend_from_slice(b"L ");

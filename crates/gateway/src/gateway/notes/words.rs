@@ -1,4 +1,4 @@
-//! The words that a note begins with.
+//! The words at the start of a note.
 
 use alloc::vec::Vec;
 
@@ -45,7 +45,7 @@ pub(super) fn put_limits(text: &mut Vec<u8>, limits: &OrdersConfig) {
     put_ids(text, Some(limits.rewriting));
 }
 
-/// What stands behind the first word of such a note.
+/// The text after the first word of such a note.
 pub(super) fn limits(text: &str, hash_key: [u8; 16]) -> Option<OrdersConfig> {
     let mut words = text.split(' ');
     let mut next = || words.next();

@@ -1,4 +1,4 @@
-//! Times and sizes, written as in the settings of sessions.
+//! Parses times and sizes, in the notation of session settings.
 
 use toml::de::DeValue;
 

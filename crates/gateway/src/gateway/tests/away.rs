@@ -73,7 +73,10 @@ fn a_possible_resend_of_an_order_that_was_filled_is_not_rejected_as_an_order() {
 fn a_quote_that_answers_nothing_is_not_answered() {
     let mut rig = Rig::new(&file(""));
     rig.expect("VENUE", "35=S|131=zz|117=1|55=VOD|", &[]);
-    assert_eq!(rig.said(), ["back: answer to nothing that is known"]);
+    assert_eq!(
+        rig.said(),
+        ["back: unsolicited response: no matching request"]
+    );
 }
 
 #[test]
@@ -90,7 +93,7 @@ fn what_would_be_void_when_it_is_held_is_a_mistake_of_the_file() {
     let errors = loaded("").unwrap_err();
     assert_eq!(errors.len(), 1);
     let shown = errors[0].to_string();
-    let wanted = "1:1: what waits for 'FRESH' would be lost when its numbers go back to 1";
+    let wanted = "1:1: messages held for 'FRESH' would be lost when its sequence numbers reset";
     assert!(
         shown.starts_with(wanted) && shown.contains("[target.FRESH]"),
         "{shown}"

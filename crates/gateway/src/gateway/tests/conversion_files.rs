@@ -88,29 +88,35 @@ fn mistakes_are_named_with_their_lines() {
     refused(
         &file(PAIR),
         (PAIR, table),
-        "2:24: line 4 of the table: neither version has a field Texd; give its number, or its name in the \
-         spelling of the standard (my.conv)",
+        "2:24: line 4 of the table: neither version has a field Texd; use its tag, or its name as \
+         the FIX specification spells it (my.conv)",
     );
     let other = "from FIX.4.2\nto FIX.4.3\n";
     refused(
         &file(PAIR),
         (PAIR, other),
-        "2:24: line 2 of the table: the table is for FIX.4.3, the dictionary for FIX.4.4; give the one \
-         that the table names (my.conv)",
+        "2:24: line 2 of the table: the table is for FIX.4.3, the dictionary for FIX.4.4; use the \
+         dictionary that the table names (my.conv)",
     );
     let pair = "FIX.4.3 to FIX.4.4";
     let unused = "from FIX.4.3\nto FIX.4.4\n";
     refused(
         &file(pair),
         (pair, unused),
-        "2:1: no rule converts from FIX.4.3 to FIX.4.4 by this table (leave it out)",
+        "2:1: this table is not used: no rule converts from FIX.4.3 to FIX.4.4 (remove it)",
     );
     let wanted = "this must be two versions, such as \"FIX.4.2 to FIX.4.4\"";
     for (pair, hint) in [
         ("FIX.4.2", ""),
         ("FIX.4.2 to FIX.4.5", " (did you mean 'FIX.4.0'?)"),
-        ("FIX.4.2 to FIX.4.2", " (nothing converts between these)"),
-        ("FIXT.1.1 to FIX.4.2", " (nothing converts between these)"),
+        (
+            "FIX.4.2 to FIX.4.2",
+            " (no conversion between these versions)",
+        ),
+        (
+            "FIXT.1.1 to FIX.4.2",
+            " (no conversion between these versions)",
+        ),
     ] {
         refused(&file(pair), (pair, table), &format!("2:1: {wanted}{hint}"));
     }

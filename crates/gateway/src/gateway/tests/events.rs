@@ -194,7 +194,7 @@ away = "reject"
         counts("BERT", "35=D|11=2|55=VOD|54=1|"),
         ("spare other any".into(), 1)
     );
-    // No table names a target, or no rule decides: there is none.
+    // No table names a target, or no rule decides: no destination.
     assert_eq!(counts("ANNA", "35=F|41=1|11=3|55=X|54=1|"), ("".into(), 1));
     assert_eq!(counts("ANNA", "35=AP|1=x|"), ("".into(), 1));
 }
@@ -337,7 +337,7 @@ do = ['reject "no"']
     assert_eq!(rig.gateway.on_logon_request(now, id, &logon), Ok(()));
     let said = rig.said();
     assert!(
-        said.len() == 1 && said[0].starts_with("on 1: a condition cannot be told"),
+        said.len() == 1 && said[0].starts_with("on 1: condition could not be evaluated"),
         "{said:?}"
     );
     assert_eq!(rig.gateway.counters().scripts_failed, 1);

@@ -26,7 +26,7 @@ fn rejected(written: &str) -> (String, String) {
     (before.to_string(), text.to_string())
 }
 
-const EXPIRED: &str = "destination was not available in time|";
+const EXPIRED: &str = "time to live expired before the destination logged on|";
 
 /// The rig with VENUE away.
 fn away(targets: &str) -> Rig {
@@ -287,10 +287,13 @@ fn past_the_cap_the_source_is_answered_and_what_is_held_stays() {
         held += 1;
     };
     assert!(held > 300, "{held}");
-    assert_eq!(rejected(&refused).1, "no room for this message now|");
+    assert_eq!(
+        rejected(&refused).1,
+        "gateway limit reached: message not accepted|"
+    );
     assert_eq!(
         rig.said().last().unwrap(),
-        "out: held messages take max_held bytes"
+        "out: held messages have reached max_held"
     );
     // What was refused is not remembered.
     assert_eq!(rig.gateway.orders().counters().live, held);

@@ -108,12 +108,15 @@ fn what_was_held_for_a_session_that_is_gone_is_answered() {
     let rules = "[[rule]]\nfrom = ['ANNA']\ndo = ['send THIRD']\n";
     let mut rig = restarted(&rig, rules, &others);
     let written = rig.wait(0);
-    // One of the sources is gone too.
+    // One of the sources was removed too.
     assert!(
         written.len() == 1 && written[0].ends_with("|58=destination is not available|"),
         "{written:?}"
     );
-    assert_eq!(rig.said(), ["held: its target is no longer in the file"; 2]);
+    assert_eq!(
+        rig.said(),
+        ["held: its destination session is no longer configured"; 2]
+    );
     assert_eq!(rig.gateway.held().count(), 0);
     assert_eq!(rig.gateway.orders().counters().live, 0);
 }

@@ -399,13 +399,13 @@ fn damaged_bytes_are_an_error_and_change_nothing() {
     for at in 0..state.len() {
         assert!(other.gateway.on_checkpoint(1, &state[..at]).is_err());
         bad[at] ^= 1 << (at % 8);
-        let damaged = "the state of the gateway is damaged: its checksum is wrong";
+        let damaged = "gateway state is damaged: wrong checksum";
         assert_eq!(other.gateway.on_checkpoint(1, &bad), Err(damaged.into()));
         bad[at] = state[at];
     }
     assert_eq!(
         other.gateway.on_checkpoint(7, &state).unwrap_err(),
-        "the state of the gateway has version 7, this gateway reads version 1"
+        "gateway state has version 7, this gateway reads version 1"
     );
     assert_eq!(other.hash(), before);
     other.expect(
@@ -466,12 +466,12 @@ fn bytes_with_a_right_checksum_are_an_error_or_a_state() {
     let said = |what: &str| errors.iter().any(|error| error.contains(what));
     for what in [
         "noted limits",
-        "itself: limits",
+        "inconsistent: limits",
         "sessions",
         "queues",
         "remembered fields",
-        "orders in the state of the gateway have version",
-        "bytes behind its end",
+        "orders in the gateway state have version",
+        "extra bytes at its end",
     ] {
         assert!(said(what), "{what}: {errors:?}");
     }
@@ -501,7 +501,7 @@ fn a_session_that_is_gone_and_other_limits_are_those_of_the_file() {
     without.expect("VENUE", "35=8|37=V2|11=FW1|39=0|150=0|", &[]);
     assert_eq!(
         without.said(),
-        ["rule 6: its client is no longer in the file"]
+        ["rule 6: its client session is no longer configured"]
     );
     let held = |rig: &Rig| {
         rig.gateway

@@ -50,7 +50,7 @@ fn the_next_message_takes_no_memory() {
         (id, message(rig.sessions[id.0 as usize].1, from, text))
     });
     let mut decoder = Decoder::with_capacity(64);
-    // What hears of troubles takes none here.
+    // The listener ignores troubles here.
     rig.gateway.core.listener = std::boxed::Box::new(|_| {});
     let now = rig.now();
     let mut outbox = Outbox::new(1 << 16, 64, 256);

@@ -47,11 +47,13 @@ fn every_mistake_has_its_place_and_a_hint() {
         ),
         (
             "[gateway]\nid_prefix = 'a b'\n",
-            "2:13: this must be up to 8 visible characters without '=', and 6 less than id_length (prefix is not up to 8 visible characters without '=')",
+            "2:13: this must be up to 8 visible characters without '=', and at least 6 shorter \
+             than id_length (prefix must be at most 8 visible characters, without '=')",
         ),
         (
             "[gateway]\nid_prefix = 'FWXYZ'\nid_length = 9\n",
-            "2:13: this must be up to 8 visible characters without '=', and 6 less than id_length (length of ids does not fit)",
+            "2:13: this must be up to 8 visible characters without '=', and at least 6 shorter \
+             than id_length (id_length is too short for the prefix, or greater than max_id)",
         ),
         (
             "[target.VENEU]\n",
@@ -75,7 +77,7 @@ fn every_mistake_has_its_place_and_a_hint() {
         ),
         (
             "[target.VENUE]\naway = 'VENUE'\n",
-            "2:8: what is for 'VENUE' would come back to it",
+            "2:8: messages for 'VENUE' would be routed back to it",
         ),
         (
             "[gateway]\nmax_held = '64B'\n",
@@ -95,7 +97,7 @@ fn every_mistake_has_its_place_and_a_hint() {
         ),
         (
             "[target.VENUE]\naway = 'reject'\ntime_to_live = 10\n",
-            "3:16: this must be beside away = \"hold\" (only what is held has a time to live)",
+            "3:16: this must be used with away = \"hold\" (only held messages have a time to live)",
         ),
     ] {
         assert_eq!(errors(&format!("{text}{rule}")), [wanted], "{text}");
@@ -104,8 +106,8 @@ fn every_mistake_has_its_place_and_a_hint() {
     assert_eq!(
         errors(&format!("{rule}{round}")),
         [
-            "7:8: what is for 'BACKUP' would come back to it",
-            "9:8: what is for 'THIRD' would come back to it"
+            "7:8: messages for 'BACKUP' would be routed back to it",
+            "9:8: messages for 'THIRD' would be routed back to it"
         ]
     );
     // Those of rules and those of options, in the order of the file.
@@ -178,7 +180,8 @@ fn a_rule_that_converts_needs_a_conversion() {
     assert_eq!(
         errors(&(sent + back)),
         [
-            "6:1: no conversion from FIXT.1.1 to FIX.4.0 (messages of 'NEW' for those that send to it)"
+            "6:1: no conversion from FIXT.1.1 to FIX.4.0 (messages of 'NEW' for the sessions that \
+             send to it)"
         ]
     );
 }
@@ -219,7 +222,10 @@ fn ids_that_pass_are_not_remembered() {
         rig.expect(client, order, &["VENUE: 35=D|11=A|55=VOD|54=1|"]);
     }
     rig.expect("VENUE", "35=8|11=A|39=0|", &[]);
-    assert_eq!(rig.said(), ["back: answer to nothing that is known"]);
+    assert_eq!(
+        rig.said(),
+        ["back: unsolicited response: no matching request"]
+    );
     assert_eq!(rig.gateway.orders().counters().remembered, 0);
 }
 

@@ -1,5 +1,5 @@
-//! OrderID(37): no client reaches an order of another one by it, and whoever's order a report is about
-//! is told.
+//! OrderID(37): no client reaches an order of another one by it, and the owner of an order receives the
+//! reports about it.
 
 use super::*;
 
@@ -125,7 +125,7 @@ fn ids_of_a_venue_stand_for_the_order_that_it_named_last() {
         "35=H|37=OA1|55=VOD|54=1|",
         &["VENUE: 35=H|37=OA1|55=VOD|54=1|"],
     );
-    // A late correction for ANNA's does not take it from BERT's, which is open.
+    // A late correction for ANNA's order leaves it to BERT's, which is open.
     rig.hears("VENUE", "35=8|37=OA1|11=A1|150=G|39=2|");
     rig.expect(
         "BERT",
@@ -279,7 +279,10 @@ fn mass_requests_need_a_rule_that_names_them() {
         assert_eq!(written.len(), 1);
         assert!(
             written[0].starts_with(&format!("BERT: 35=j|45=7|372={kind}|379=M1|"))
-                && written[0].ends_with("|58=request reaches orders of all clients|"),
+                && written[0].ends_with(
+                    "|58=mass request not allowed: it would reach the orders \
+                                         of all clients|"
+                ),
             "{written:?}"
         );
         for when in [

@@ -81,12 +81,15 @@ fn a_report_that_nobody_asked_for_is_an_alarm_and_never_answered() {
         "35=8|37=V1|11=X|17=E1|150=0|39=0|55=VOD|54=1|151=1|14=0|6=0|",
         &[],
     );
-    assert_eq!(rig.said(), ["back: answer to nothing that is known"]);
+    assert_eq!(
+        rig.said(),
+        ["back: unsolicited response: no matching request"]
+    );
     assert_eq!(rig.gateway.counters().unsolicited, 1);
     // One that no rule decides about.
     let mut rig = Rig::new("[[rule]]\nfrom = [\"ANNA\"]\ndo = ['send VENUE']\n");
     rig.expect("VENUE", "35=8|37=V1|11=X|39=0|", &[]);
-    assert_eq!(rig.said(), ["no rule: no rule decided"]);
+    assert_eq!(rig.said(), ["no rule: no rule handles this message"]);
 }
 
 #[test]
@@ -269,7 +272,7 @@ do = ['send ANNA']
     assert!(written[0].contains("|150=8|"));
     assert_eq!(
         rig.said(),
-        ["no rule: message has come back to where it was sent"]
+        ["no rule: routing loop: message came back from its destination"]
     );
     assert_eq!(rig.gateway.counters().came_back, 1);
     // So is a question about it, and a cancel of ours.

@@ -279,7 +279,7 @@ fn a_session_that_is_gone_is_still_known_and_may_come_back() {
     other.expect("VENUE", "35=8|37=1|11=A|39=0|", &[]);
     assert_eq!(
         other.said(),
-        ["rule 3: its client is no longer in the file"]
+        ["rule 3: its client session is no longer configured"]
     );
     other.expect(
         "VENUE",
@@ -354,8 +354,8 @@ fn ids_of_one_venue_stay_when_the_limits_change() {
 
 #[test]
 fn less_room_than_there_are_orders_is_taken_when_they_have_ended() {
-    let no_room =
-        "orders cannot go on under these limits: checkpoint holds more than the limits allow";
+    let no_room = "orders in the journal exceed the configured limits: checkpoint exceeds the configured \
+         limits";
     let less = RULES.replace("max_orders = 12", "max_orders = 1");
     let restarted = |notes: &[(Timestamp, Vec<u8>)]| {
         let mut rig = Rig::of(&less, &SESSIONS);
@@ -386,8 +386,8 @@ fn less_room_than_there_are_orders_is_taken_when_they_have_ended() {
 #[test]
 fn a_bad_note_is_an_alarm() {
     let mut rig = Rig::of(RULES, &SESSIONS);
-    let not_ours = "note of the journal is none of a gateway";
-    let unknown = "note of the journal speaks of an unknown session";
+    let not_ours = "journal contains an application note not written by a gateway";
+    let unknown = "journal note refers to an unknown session";
     for (note, said) in [
         ("", not_ours),
         ("X", not_ours),
@@ -395,7 +395,7 @@ fn a_bad_note_is_an_alarm() {
         ("C 4000000000 10 64 - C64=FW", not_ours),
         (
             "C 1 10 300 - C64=FW",
-            "orders cannot go on under these limits: longest id is not of 1 to 255 bytes",
+            "orders in the journal exceed the configured limits: max_id must be 1 to 255 bytes",
         ),
         ("S 0 Q9=X NAME", not_ours),
         ("S 7 - NAME", unknown),

@@ -277,7 +277,7 @@ fn its_message_goes_nowhere() {
             let errors = load(&text, &SESSIONS, std::boxed::Box::new(|_| ())).unwrap_err();
             let said = errors[0].to_string();
             assert!(
-                said.contains("count, notify, connect and disconnect"),
+                said.contains("count, notify, connect or disconnect"),
                 "{said}"
             );
         }

@@ -212,7 +212,7 @@ do = ['send VENUE']
         // The order is open there.
         (open, 1, BODIES[0], "|39=8|103=6|"),
         // No id.
-        (converted, 0, "35=D|55=VOD|", "|58=message without an id|"),
+        (converted, 0, "35=D|55=VOD|", "|58=required id is missing|"),
         (
             converted,
             0,
@@ -224,13 +224,13 @@ do = ['send VENUE']
             converted,
             0,
             "35=J|70=1|",
-            "|58=message has no equal at its destination (71)|",
+            "|58=message cannot be converted to the destination's FIX version (71)|",
         ),
         (
             throttled,
             1,
             "35=B|148=x|",
-            "35=j|45=7|372=B|380=0|58=too many messages|",
+            "35=j|45=7|372=B|380=0|58=rate limit exceeded|",
         ),
         (
             "[[rule]]\nfrom = ['ANNA']\ndo = ['send by DeliverToCompID']\n",
@@ -242,7 +242,7 @@ do = ['send VENUE']
             "[[rule]]\nfrom = ['ANNA']\ndo = ['copy Text to Account', 'send VENUE']\n",
             0,
             "35=D|11=A|55=VOD|54=1|",
-            "|58=message cannot be handled (58)|",
+            "|58=gateway could not process the message (58)|",
         ),
     ] {
         let mut rig = Rig::new(rules);
@@ -339,7 +339,7 @@ fn without_room_for_the_answer_the_session_refuses() {
     assert_eq!(rig.refusal, Err(Refusal::NotAvailable));
     assert_eq!(
         rig.said().last().unwrap(),
-        "no rule: not written: the outbox is full"
+        "no rule: message could not be written: the outbox is full"
     );
     // A session that the file does not have.
     let bytes = message(Version::Fix42, "X", "35=D|11=A|");

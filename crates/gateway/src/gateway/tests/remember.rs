@@ -199,7 +199,10 @@ do = ['try recall SecondaryOrderID', 'copy to AUDIT']
     rig.expect("VENUE", "35=8|37=Z|39=2|", &["AUDIT: 35=8|37=Z|39=2|"]);
     rig.said();
     rig.expect("VENUE", "35=8|37=Z|11=Z|39=0|198=T|", &[]);
-    assert_eq!(rig.said(), ["rule 2: answer to nothing that is known"]);
+    assert_eq!(
+        rig.said(),
+        ["rule 2: unsolicited response: no matching request"]
+    );
     assert_eq!(orders(&rig), 1);
 }
 
@@ -252,10 +255,10 @@ fn what_does_not_fit_at_all_fails() {
     let fields: String = tags.iter().map(|tag| format!("{tag}={long}|")).collect();
     let written = rig.hears("ANNA", &format!("35=D|11=1|{fields}"));
     assert_eq!(written.len(), 1);
-    assert!(written[0].ends_with("|58=no room for this message now|"));
+    assert!(written[0].ends_with("|58=gateway limit reached: message not accepted|"));
     assert_eq!(
         rig.said(),
-        ["new: what is to be remembered for one order takes more than max_remembered"]
+        ["new: the values to remember for one order exceed max_remembered"]
     );
     assert_eq!(orders(&rig), 0);
     let id = "1".repeat(256);
@@ -301,16 +304,31 @@ fn notes_can_be_read_and_old_ones_still_are() {
         ]
     );
     for (note, why) in [
+        ("M 7|11=1|1=A|", "journal note refers to an unknown session"),
         (
-            "M 7|11=1|1=A|",
-            "note of the journal speaks of an unknown session",
+            "M x|11=1|1=A|",
+            "journal contains an application note not written by a gateway",
         ),
-        ("M x|11=1|1=A|", "note of the journal is none of a gateway"),
-        ("M 0|11=|1=A|", "note of the journal is none of a gateway"),
-        ("M 0|11=1|1=A", "note of the journal is none of a gateway"),
-        ("M 0|11=1", "note of the journal is none of a gateway"),
-        ("M 0|1=A|", "note of the journal is none of a gateway"),
-        ("F ", "note of the journal is none of a gateway"),
+        (
+            "M 0|11=|1=A|",
+            "journal contains an application note not written by a gateway",
+        ),
+        (
+            "M 0|11=1|1=A",
+            "journal contains an application note not written by a gateway",
+        ),
+        (
+            "M 0|11=1",
+            "journal contains an application note not written by a gateway",
+        ),
+        (
+            "M 0|1=A|",
+            "journal contains an application note not written by a gateway",
+        ),
+        (
+            "F ",
+            "journal contains an application note not written by a gateway",
+        ),
     ] {
         let note = note.replace('|', "\x01").into_bytes();
         rig.gateway.on_note(Timestamp(0), &note);
@@ -325,8 +343,9 @@ fn what_can_never_be_found_is_a_mistake_of_the_file() {
         Ok(_) => Vec::new(),
         Err(errors) => errors.iter().map(ToString::to_string).collect(),
     };
-    let why = "nothing can be recalled for messages of 'VENUE': its ids pass, so nothing is known of its orders";
-    let hint = "say ids = \"collision\" in [target.VENUE]";
+    let why = "nothing can be recalled for messages of 'VENUE': with ids = \"pass\" its orders \
+               are not tracked";
+    let hint = "set ids = \"collision\" in [target.VENUE]";
     for pass in [
         "[target.VENUE]\nids = 'pass'\n",
         "[gateway]\nids = 'pass'\n",

@@ -56,8 +56,8 @@ fn two_gateways_that_bounce_exchange_few_messages() {
     assert_eq!(
         said,
         [
-            "bounce: message goes round",
-            "no rule: answer of the gateway has come back"
+            "bounce: routing loop detected",
+            "no rule: routing loop: response of the gateway came back"
         ]
     );
 }
@@ -71,7 +71,10 @@ fn an_answer_of_the_gateway_is_not_matched_by_rules() {
     rig.said();
     let (_, text) = answer[0].split_once(": ").unwrap();
     assert_eq!(rig.hears("ANNA", text), Vec::<String>::new());
-    assert_eq!(rig.said(), ["no rule: answer of the gateway has come back"]);
+    assert_eq!(
+        rig.said(),
+        ["no rule: routing loop: response of the gateway came back"]
+    );
     assert_eq!(rig.gateway.counters().came_back, 1);
     // Another one is.
     let other = text.replace("|38=9|", "|38=8|");
@@ -117,15 +120,15 @@ fn a_file_is_told_what_its_rules_do() {
     assert_eq!(
         remarks(&plain),
         [
-            "warning: 2: 'out' sends FIX.4.2 messages of 'ANNA' to the FIX.4.4 session 'VENUE' without convert",
-            "warning: 2: 'out' sends FIX.4.2 messages of 'BERT' to the FIX.4.4 session 'VENUE' without convert",
+            "warning: 2: 'out' sends FIX.4.2 messages of 'ANNA' to the FIX.4.4 session 'VENUE' without 'convert'",
+            "warning: 2: 'out' sends FIX.4.2 messages of 'BERT' to the FIX.4.4 session 'VENUE' without 'convert'",
             rejected
         ]
     );
     assert_eq!(
         remarks("[[rule]]\nname = 'bounce'\nfrom = ['VENUE']\ndo = ['send VENUE']\n"),
         [
-            "warning: 1: 'bounce' sends messages of 'VENUE' back to where they come from",
+            "warning: 1: 'bounce' routes messages of 'VENUE' back to their source",
             rejected
         ]
     );
@@ -133,9 +136,11 @@ fn a_file_is_told_what_its_rules_do() {
     assert_eq!(
         remarks(rules),
         [
-            "note: 3: 'all' lets AF through, which may reach the orders of all clients at its target",
+            "note: 3: 'all' forwards AF, which may affect the orders of all clients at the \
+             destination",
             "note: mass requests (q, CA) are rejected: no rule names them",
-            "note: ids = \"pass\" for 'BACKUP': nothing is known of its orders, so nothing keeps a client from the orders of another one"
+            "note: ids = \"pass\" for 'BACKUP': its orders are not tracked, so one client can \
+             affect the orders of another"
         ]
     );
 }

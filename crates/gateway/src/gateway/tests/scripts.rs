@@ -1,4 +1,4 @@
-//! What the owner of a gateway hears of scripts.
+//! Events about scripts.
 
 use super::*;
 
@@ -30,14 +30,16 @@ fn what_fails_is_counted_and_told() {
         (rig.said().len(), rig.gateway.counters().scripts_failed),
         (0, 0)
     );
-    // A condition that cannot be told does not hold, and the next rule goes on.
+    // A condition that cannot be evaluated is false, and the next rule applies.
     let market = "35=D|11=2|55=VOD|54=1|38=9|58=7|";
     rig.expect(
         "ANNA",
         market,
         &["BERT: 35=D|11=2|55=VOD|54=1|38=9|58=7|1=A7|"],
     );
-    let why = "large: a condition cannot be told: script, line 3: not possible with these values, or a field that is not there";
+    let why = "large: condition could not be evaluated: script, line 3: wrong type of value, or a \
+               field \
+               that is missing";
     assert_eq!(rig.said(), [why]);
     // An action that fails is answered as any other.
     let written = rig.hears("ANNA", "35=D|11=3|55=VOD|54=1|38=9|44=5|58=x|");
@@ -45,10 +47,10 @@ fn what_fails_is_counted_and_told() {
         written.len() == 1 && written[0].starts_with("ANNA: 35=8|"),
         "{written:?}"
     );
-    assert!(written[0].ends_with("58=message cannot be handled|"));
+    assert!(written[0].ends_with("58=gateway could not process the message|"));
     assert_eq!(
         rig.said(),
-        ["fill: action 1 failed: script, line 4: a number too large, or a division by zero"]
+        ["fill: action 1 failed: script, line 4: number too large, or division by zero"]
     );
     let counters = rig.gateway.counters();
     assert_eq!((counters.scripts_failed, counters.troubles), (2, 2));

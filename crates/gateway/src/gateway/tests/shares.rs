@@ -10,7 +10,7 @@ do = ['send VENUE']
 from = ["VENUE"]
 do = ['return']
 "#;
-const FULL: &str = "|58=no room for this message now|";
+const FULL: &str = "|58=gateway limit reached: message not accepted|";
 
 /// Sends orders until one is rejected; how many were not.
 fn fill(rig: &mut Rig, (from, id): (&str, &str), most: usize) -> usize {
@@ -34,7 +34,7 @@ fn one_client_leaves_room_for_the_others() {
         rig.said(),
         [
             "max_orders: ANNA true 40 of 50",
-            "rule 1: this client has as much as it may: see max_orders and max_held"
+            "rule 1: this client has reached its share of max_orders or max_held"
         ]
     );
     // A cancel of what is open goes out.

@@ -169,7 +169,7 @@ fn what_waits_takes_max_held_at_most() {
         let out = rig.hears("ANNA", &format!("35=D|11=id{taken}|55=VOD|54=1|38=9|"));
         if out[0].starts_with("ANNA: ") {
             assert!(
-                out[0].ends_with("|58=no room for this message now|"),
+                out[0].ends_with("|58=gateway limit reached: message not accepted|"),
                 "{out:?}"
             );
             break;

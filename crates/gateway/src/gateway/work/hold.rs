@@ -1,4 +1,4 @@
-//! A message for a session that is away is put into the gateway's own queue, or left to the session.
+//! Holds a message for a session that is not logged on, in the gateway's queue or in the session.
 
 use fixwire_protocol::outbox::MAX_MSG_TYPE;
 use fixwire_protocol::{BodyError, SECRETS, SessionId, tag};

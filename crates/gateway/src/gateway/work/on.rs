@@ -1,4 +1,4 @@
-//! What `[[on]]` says about a message that did not get where it should.
+//! Runs `[[on]]` entries for messages that were not delivered.
 
 use core::mem;
 

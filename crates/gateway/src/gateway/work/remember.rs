@@ -1,4 +1,4 @@
-//! What is remembered for the order of a message.
+//! Remembers and recalls values for the order of a message.
 
 use super::super::notes::Order;
 use super::{Back, Core, Trouble, Work};

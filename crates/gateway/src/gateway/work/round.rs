@@ -1,4 +1,4 @@
-//! Messages that come back from the session that they were sent to.
+//! Handles messages that come back from the session that they were sent to.
 
 use fixwire_protocol::SessionId;
 

@@ -1,4 +1,4 @@
-//! How a name is found by its ids.
+//! The index that finds a name by its ids.
 //!
 //! For each [`By`] a table of hashes and places; no two names have the same key.
 
@@ -89,7 +89,7 @@ impl Places {
     }
 }
 
-/// What a name is found by.
+/// The key of a name.
 #[derive(Clone, Copy, Eq, PartialEq)]
 struct Key<'a> {
     by: By,

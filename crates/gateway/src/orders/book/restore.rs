@@ -1,4 +1,4 @@
-//! Names as a checkpoint has them.
+//! Restores the names of a checkpoint.
 
 use alloc::vec::Vec;
 

@@ -52,18 +52,18 @@ do = []
     let wanted = [
         "3:22: unknown session 'GAMA' (did you mean 'GAMMA'?)",
         "3:30: unknown session '@other' (a group names sessions and patterns, no other groups)",
-        "3:40: no session has a name like 'Z*'",
+        "3:40: no session matches 'Z*'",
         "4:8: unknown table 'venus' (did you mean 'venues'?)",
         "8:1: unknown key 'form' (did you mean 'from'?)",
         "9:10: unknown group of sessions 'client' (did you mean 'clients'?)",
         "9:21: unknown session 'ALPAH' (did you mean 'ALPHA'?)",
         "10:9: unknown field 'OrdQty' (did you mean 'OrderQty'?)",
-        "10:31: Side cannot be '9x'",
+        "10:31: '9x' is not a valid value of Side",
         "11:8: found sned, expected an action (did you mean 'send'?)",
         "11:21: found \"\", expected a text that is not empty and has no SOH",
-        "13:9: the name 'a' was given in line 7",
-        "14:8: a list of no values never holds",
-        "15:6: a rule without action",
+        "13:9: the name 'a' is already used in line 7",
+        "14:8: an empty list never matches",
+        "15:6: rule without an action",
     ];
     let found = errors(text);
     assert_eq!(found, wanted, "{}", found.join("\n"));
@@ -81,7 +81,7 @@ fn conditions_are_refused_where_they_are_wrong() {
             "3:20: found x, expected 'and', 'or' or the end",
         ),
         ("(MsgType = D", "3:20: found the end, expected ')'"),
-        ("Symbol = \"x", "3:17: a text without its second quote"),
+        ("Symbol = \"x", "3:17: missing closing quote"),
         (
             "hes(Text)",
             "3:8: found hes, expected a condition (did you mean 'has'?)",
@@ -90,23 +90,27 @@ fn conditions_are_refused_where_they_are_wrong() {
             "Symbol lke \"x\"",
             "3:15: found lke, expected a comparison (did you mean 'like'?)",
         ),
-        ("MsgType in ()", "3:19: a list of no values never holds"),
+        ("MsgType in ()", "3:19: an empty list never matches"),
         (
             "Price > Text",
-            "3:16: 'Text' is no value of this field (a text stands in quotes: \"Text\")",
+            "3:16: 'Text' is not a value of this field (write a text in quotes: \"Text\")",
         ),
         (
             "MsgType = NewOrderSimple",
-            "3:18: MsgType cannot be 'NewOrderSimple' (did you mean 'NewOrderSingle'?)",
+            "3:18: 'NewOrderSimple' is not a valid value of MsgType (did you mean 'NewOrderSingle'?)",
         ),
-        ("OrderQty > \"1e5\"", "3:19: OrderQty cannot be '1e5'"),
+        (
+            "OrderQty > \"1e5\"",
+            "3:19: '1e5' is not a valid value of OrderQty",
+        ),
         (
             "OrderQty > 99999999999999999999",
-            "3:19: OrderQty cannot be '99999999999999999999' (decimal has too many digits)",
+            "3:19: '99999999999999999999' is not a valid value of OrderQty (decimal has too many digits)",
         ),
         (
             "MDEntryPx = 5",
-            "3:8: 'MDEntryPx' stands only in entries of NoMDEntries (write any(NoMDEntries, ...) or each NoMDEntries: ...)",
+            "3:8: 'MDEntryPx' appears only in entries of NoMDEntries (write any(NoMDEntries, ...) \
+             or each NoMDEntries: ...)",
         ),
         (
             "any(NoAllocs, RefMsgType = \"D\" and LegSymbol = \"x\")",
@@ -118,7 +122,7 @@ fn conditions_are_refused_where_they_are_wrong() {
         ),
         (
             "any(OrderQty, Symbol = \"x\")",
-            "3:12: 'OrderQty' is no repeating group here",
+            "3:12: 'OrderQty' is not a repeating group here",
         ),
         (
             "active(VENU)",
@@ -127,11 +131,11 @@ fn conditions_are_refused_where_they_are_wrong() {
         ("Symbol in venues.symbol", "3:18: unknown table 'venues'"),
         (
             "Text matches \"(\"",
-            "3:21: bad regular expression: unclosed group",
+            "3:21: invalid regular expression: unclosed group",
         ),
         (
             "Text matches \"[a-z]{9}[a-z]{9}.{500}.{500}\"",
-            "3:21: bad regular expression:",
+            "3:21: invalid regular expression:",
         ),
         (
             "bits(38, 12)",
@@ -140,11 +144,12 @@ fn conditions_are_refused_where_they_are_wrong() {
         ("0 = 1", "3:8: unknown field '0'"),
         (
             "source = GAMMA",
-            "3:17: this can never hold: the message does not come from there",
+            "3:17: this condition is never true: the message comes from another session",
         ),
         (
             "has(Text) and target = VENUE",
-            "3:22: a message has no 'target' before its rules say where it goes (say it in an [[on]] with event = \"undelivered\" or \"failed\")",
+            "3:22: 'target' is not known before the rules choose a destination (use it in an \
+             [[on]] with event = \"undelivered\" or \"failed\")",
         ),
         (
             "target > VENUE",
@@ -152,15 +157,15 @@ fn conditions_are_refused_where_they_are_wrong() {
         ),
         (
             "MsgType = D and Symbol = \"a\" and MsgType in (8, F)",
-            "3:41: this can never hold: MsgType cannot be that as well",
+            "3:41: this condition is never true: it contradicts another condition on MsgType",
         ),
         (
             "OrderQty > 5 and (Text = \"a\" and OrderQty <= 5)",
-            "3:41: this can never hold: OrderQty cannot be that as well",
+            "3:41: this condition is never true: it contradicts another condition on OrderQty",
         ),
         (
             "has(Text) or not has(Text) and Text = \"a\"",
-            "3:39: this can never hold: Text cannot be that as well",
+            "3:39: this condition is never true: it contradicts another condition on Text",
         ),
     ];
     let mut wrong = Vec::new();
@@ -212,7 +217,7 @@ fn actions_are_refused_where_they_are_wrong() {
         (
             "set MDEntryPx \"1\"",
             4,
-            "'MDEntryPx' stands only in entries of NoMDEntries (write",
+            "'MDEntryPx' appears only in entries of NoMDEntries (write",
         ),
         (
             "each NoAllocs: set Account \"x\"",
@@ -229,7 +234,7 @@ fn actions_are_refused_where_they_are_wrong() {
             5,
             "unknown field 'NoAllcs' (did you mean 'NoAllocs'?)",
         ),
-        ("set Side \"x\"", 9, "Side cannot be 'x'"),
+        ("set Side \"x\"", 9, "'x' is not a valid value of Side"),
         (
             "set Text \"${Txt}\"",
             12,
@@ -299,7 +304,7 @@ fn actions_are_refused_where_they_are_wrong() {
         (
             "drop entries of NoAllocs where (Side = \"x\")",
             39,
-            "Side cannot be 'x'",
+            "'x' is not a valid value of Side",
         ),
         ("reject", 6, "found the end, expected a text in quotes"),
         (
@@ -329,13 +334,16 @@ fn only_a_question_for_the_status_is_answered_with_it() {
     };
     let asks = "when = 'MsgType = BC'\n";
     assert_eq!(of("'GAMMA', 'VENUE'", asks), Vec::<String>::new());
-    let cannot = "4:19: 'ALPHA' cannot ask for the status of sessions in its version (versions from FIX 4.4 on have the question: leave it out of 'from')";
+    let cannot = "4:19: the FIX version of 'ALPHA' has no request for the status of sessions (FIX \
+                  4.4 and \
+                  later have the request: remove this session from 'from')";
     assert_eq!(of("'GAMMA', 'ALPHA'", asks), [cannot]);
     assert_eq!(
         of("'ALPHA'", asks),
-        ["3:19: MsgType cannot be 'BC'", cannot]
+        ["3:19: 'BC' is not a valid value of MsgType", cannot]
     );
-    let other = "not all of these messages ask for the status of sessions (write when = 'MsgType = BC', NetworkCounterpartySystemStatusRequest)";
+    let other = "the rule also matches messages that do not request the status of sessions (write \
+                 when = 'MsgType = BC' (NetworkCounterpartySystemStatusRequest))";
     assert_eq!(of("'GAMMA'", ""), [std::format!("3:19: {other}")]);
     let or = "when = 'MsgType in (BC, D)'\n";
     assert_eq!(of("'GAMMA'", or), [std::format!("4:19: {other}")]);
@@ -347,12 +355,12 @@ fn only_a_question_for_the_status_is_answered_with_it() {
 fn what_would_have_no_effect_is_refused() {
     let found = of_rule("has(Text)", "'send VENUE', 'set Account \"x\"', 'convert'");
     let wanted = [
-        "4:22: nothing is sent after this change, so it is lost",
-        "4:41: nothing is sent after this change, so it is lost",
+        "4:22: this change has no effect: nothing is sent after it",
+        "4:41: this change has no effect: nothing is sent after it",
     ];
     assert_eq!(found, wanted);
     let found = of_rule("has(Text)", "'stop', 'send VENUE'");
-    assert_eq!(found, ["4:16: no action behind 'stop' is reached"]);
+    assert_eq!(found, ["4:16: unreachable action after 'stop'"]);
 }
 
 #[test]
@@ -429,7 +437,7 @@ fn tables_are_checked_with_the_rules() {
     );
     assert_eq!(
         file(VENUES, "map Symbol by venues.mic to Side"),
-        ["5:22: Side cannot be 'XLON'"]
+        ["5:22: 'XLON' is not a valid value of Side"]
     );
     assert_eq!(
         file(VENUES, "send by table Symbol venues.mic"),
@@ -494,8 +502,8 @@ fn a_name_with_two_tags_has_to_be_a_number() {
     };
     let errors = load("from = ['ONE', 'TWO']\nwhen = 'has(Desk)'").unwrap_err();
     assert_eq!(errors[0].problem, Problem::SeveralTags("Desk".into()));
-    let hint =
-        "3:13: 'Desk' has another tag in another source's dictionary (write the field's number)";
+    let hint = "3:13: 'Desk' has different tags in the dictionaries of the source sessions (write the \
+         field's number)";
     assert_eq!(errors[0].to_string(), hint);
     assert!(load("from = ['ONE', 'TWO']\nwhen = 'has(5002)'").is_ok());
     assert!(load("from = ['ONE']\nwhen = 'has(Desk)'").is_ok());

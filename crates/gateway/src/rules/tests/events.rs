@@ -37,11 +37,11 @@ fn mistakes_are_named_with_their_line() {
         ),
         (
             "event = 'logon'\nsession = []\ndo = ['count x']\n",
-            "6:11: a list of no values never holds",
+            "6:11: an empty list never matches",
         ),
         (
             "event = 'logon'\nsession = ['ALPHA']\n",
-            "4:1: a rule without action",
+            "4:1: rule without an action",
         ),
         (
             "event = 'login'\nsession = ['ALPHA']\ndo = ['count x']\n",
@@ -49,7 +49,7 @@ fn mistakes_are_named_with_their_line() {
         ),
         (
             "event = 'x'\nsession = ['ALPHA']\ndo = ['count x']\n",
-            "5:10: unknown event 'x' (there are logon request, logon, logout, disconnect, undelivered, failed, reject received, reject sent)",
+            "5:10: unknown event 'x' (the events are logon request, logon, logout, disconnect, undelivered, failed, reject received, reject sent)",
         ),
         (
             "event = 'logon'\nsession = ['ALPAH']\ndo = ['count x']\n",
@@ -61,11 +61,11 @@ fn mistakes_are_named_with_their_line() {
         ),
         (
             "event = 'failed'\nsession = ['BETA1']\ndo = ['count x']\n",
-            "5:10: this can never hold: no rule is for messages of these sessions",
+            "5:10: this condition is never true: no rule handles messages of these sessions",
         ),
         (
             "event = 'undelivered'\nsession = ['ALPHA']\nwhen = 'Side = BUY and Side = SELL'\ndo = ['send VENUE']\n",
-            "7:24: this can never hold: Side cannot be that as well",
+            "7:24: this condition is never true: it contradicts another condition on Side",
         ),
         (
             "event = 'undelivered'\nsession = ['ALPHA']\nwhen = 'target = VENEU'\ndo = ['count x']\n",
@@ -78,13 +78,15 @@ fn mistakes_are_named_with_their_line() {
     ] {
         assert_eq!(errors(on), [wanted], "{on}");
     }
-    let none = "7:8: not for this event: its message goes nowhere: it can count, notify, connect and disconnect";
+    let none = "7:8: not available for this event: the event has no message to send: use count, \
+                notify, \
+                connect or disconnect";
     for (event, action, wanted) in [
         ("logon", "send VENUE", none),
         (
             "logout",
             "set Text \"x\"",
-            "7:7: nothing is sent after this change, so it is lost",
+            "7:7: this change has no effect: nothing is sent after it",
         ),
         ("disconnect", "reject \"x\"", none),
         (
@@ -95,22 +97,22 @@ fn mistakes_are_named_with_their_line() {
         (
             "undelivered",
             "answer status",
-            "7:8: not for this event: a question can be answered by rules only",
+            "7:8: not available for this event: only rules can answer a status request",
         ),
         (
             "failed",
             "stop",
-            "7:8: not for this event: there is nothing to stop",
+            "7:8: not available for this event: there is nothing to stop",
         ),
         (
             "failed",
             "return",
-            "7:8: not for this event: a message can be returned by rules only",
+            "7:8: not available for this event: only rules can return a message",
         ),
         (
             "undelivered",
             "throttle 1 per second else drop",
-            "7:8: not for this event: it is no message that could be let through",
+            "7:8: not available for this event: there is no message to throttle",
         ),
         (
             "undelivered",
@@ -129,7 +131,7 @@ fn mistakes_are_named_with_their_line() {
     let twice = "name = 'x'\nevent = 'logon'\nsession = ['*']\ndo = ['count x']\n";
     assert_eq!(
         errors(&format!("{twice}[[on]]\n{twice}")),
-        ["10:9: the name 'x' was given in line 5"]
+        ["10:9: the name 'x' is already used in line 5"]
     );
 }
 

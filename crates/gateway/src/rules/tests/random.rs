@@ -1,4 +1,4 @@
-//! Random rules, held against the obvious way to do the same.
+//! Random rules, compared with a simple implementation.
 
 use std::cell::Cell;
 use std::string::{String, ToString};

@@ -173,7 +173,8 @@ fn mistakes_are_named_with_their_place() {
         ),
         (
             "remember MDEntryPx",
-            "3:17: 'MDEntryPx' stands only in entries of NoMDEntries (write any(NoMDEntries, ...) or each NoMDEntries: ...)",
+            "3:17: 'MDEntryPx' appears only in entries of NoMDEntries (write any(NoMDEntries, \
+             ...) or each NoMDEntries: ...)",
         ),
         (
             "each NoAllocs: remember Account",
@@ -194,17 +195,20 @@ fn mistakes_are_named_with_their_place() {
     for (action, wanted) in [
         (
             "recall Account",
-            "6:15: no rule remembers 'Account' (a rule for the orders has to say ''remember Account'')",
+            "6:15: no rule remembers 'Account' (add ''remember Account'' to a rule for the orders)",
         ),
         (
             "try recall 58",
-            "6:19: no rule remembers '58' (a rule for the orders has to say ''remember 58'')",
+            "6:19: no rule remembers '58' (add ''remember 58'' to a rule for the orders)",
         ),
         (
             "recall SenderCompID",
             "6:15: 'SenderCompID' cannot be written: each session writes it for itself",
         ),
-        ("recall Side else \"x\"", "6:25: Side cannot be 'x'"),
+        (
+            "recall Side else \"x\"",
+            "6:25: 'x' is not a valid value of Side",
+        ),
     ] {
         let wanted = wanted.replace("''", "'");
         let found = errors(
@@ -215,7 +219,7 @@ fn mistakes_are_named_with_their_place() {
     }
     assert_eq!(
         errors("'remember Symbol'", "'recall Symbol'"),
-        ["6:8: nothing is sent after this change, so it is lost"]
+        ["6:8: this change has no effect: nothing is sent after it"]
     );
     // What is remembered is not lost.
     assert!(errors("'set Text \"x\"', 'remember Text'", "'stop'").is_empty());
@@ -235,6 +239,8 @@ fn events_with_a_message_may_remember() {
     };
     let all = "'forget', 'remember Text', 'try recall Text', 'send AUDIT'";
     assert_eq!(on("failed", all), Vec::<String>::new());
-    let none = "not for this event: its message goes nowhere: it can count, notify, connect and disconnect";
+    let none = "not available for this event: the event has no message to send: use count, \
+                notify, connect \
+                or disconnect";
     assert_eq!(on("logon", "'forget'"), [std::format!("10:8: {none}")]);
 }

@@ -68,10 +68,10 @@ fn a_script_of_more_than_64_kib_is_refused() {
 #[test]
 fn mistakes_are_named_at_load_with_their_line() {
     let cases = [
-        ("msg.Text = \"a\"\n+;", "4:2: bad script: ", true),
+        ("msg.Text = \"a\"\n+;", "4:2: invalid script: ", true),
         (
             "let x = 1;\nx + y",
-            "4:5: bad script: Undefined variable: y",
+            "4:5: invalid script: Undefined variable: y",
             false,
         ),
         (
@@ -87,7 +87,8 @@ fn mistakes_are_named_at_load_with_their_line() {
         ),
         (
             "msg.AllocShares > 1",
-            "3:5: 'AllocShares' stands only in entries of NoAllocs (write any(NoAllocs, ...) or each NoAllocs: ...)",
+            "3:5: 'AllocShares' appears only in entries of NoAllocs (write any(NoAllocs, ...) or \
+             each NoAllocs: ...)",
             false,
         ),
         ("msg.list(\"NoAllocs\", \"Text\").len() > 0", "", false),
@@ -98,7 +99,7 @@ fn mistakes_are_named_at_load_with_their_line() {
         ),
         (
             "msg.list(\"Symbol\", \"Text\").len() > 0",
-            "3:10: 'Symbol' is no repeating group here",
+            "3:10: 'Symbol' is not a repeating group here",
             false,
         ),
         (
@@ -142,7 +143,11 @@ fn mistakes_are_named_at_load_with_their_line() {
             true,
         ),
         ("msg.NoAllocs = ();", "", true),
-        ("msg.Side = \"x\";", "3:5: Side cannot be 'x'", true),
+        (
+            "msg.Side = \"x\";",
+            "3:5: 'x' is not a valid value of Side",
+            true,
+        ),
         ("fn f() { 1 } f() == 1", "3:", false),
         ("import \"a\" as b; true", "3:", false),
         ("2 ** 70 > 1", "3:", false),
@@ -150,16 +155,16 @@ fn mistakes_are_named_at_load_with_their_line() {
         ("for msg in 0..3 {} true", "3:5: found msg, ", false),
         (
             "let l = [1]; l[0] = 2; true",
-            "3:15: bad script: a part of a list or text cannot be written",
+            "3:15: invalid script: a part of a list or text cannot be written",
             false,
         ),
         ("let l = [[1]]; l[0][0] += l; true", "3:", false),
         (
             "msg.Text[0] = 'z';",
-            "3:4: bad script: a part of a list or text cannot be written",
+            "3:4: invalid script: a part of a list or text cannot be written",
             true,
         ),
-        ("msg[58][0] = 'z';", "3:4: bad script: a part ", true),
+        ("msg[58][0] = 'z';", "3:4: invalid script: a part ", true),
         ("let n = 2; n **= 3; true", "3:", false),
         ("let m = #{}; true", "3:", false),
     ];
@@ -260,16 +265,16 @@ fn fields_are_written_when_it_has_ended_well() {
         ("msg.Text = \"\" + \"\";", "failed: BadValue(58)"),
         (
             "msg.Text = [1];",
-            "failed: script, line 3: not possible with these values, or a field that is not there",
+            "failed: script, line 3: wrong type of value, or a field that is missing",
         ),
         ("msg.SenderCompID.make_upper();", ""),
         (
             "msg.Text = 1 / 0;",
-            "failed: script, line 3: a number too large, or a division by zero",
+            "failed: script, line 3: number too large, or division by zero",
         ),
         (
             "msg.Text = [1][3];",
-            "failed: script, line 3: a place that is not there",
+            "failed: script, line 3: index out of range",
         ),
     ] {
         if why.is_empty() {
@@ -306,13 +311,13 @@ fn what_is_no_utf_8_cannot_be_read() {
             out.push(super::shown(&rules, outcome));
         },
     );
-    assert_eq!(out, ["failed: script, line 3: a value that is no UTF-8"]);
+    assert_eq!(out, ["failed: script, line 3: value is not UTF-8"]);
 }
 
 #[test]
 fn there_is_an_end_to_time_and_memory() {
     let long = "script, line 3: too many operations";
-    let large = "script, line 3: a text or list too large, or too many variables";
+    let large = "script, line 3: text or list too large, or too many variables";
     let cases = [
         ("while true {}", long),
         ("for i in 0..1000000000 {}", long),
@@ -356,10 +361,10 @@ fn there_is_an_end_to_time_and_memory() {
 
 #[test]
 fn a_condition_without_an_answer_does_not_hold() {
-    let why = "not told: script, line 3: neither true nor false at its end";
+    let why = "not told: script, line 3: its result is neither true nor false";
     assert_eq!(run(&condition("msg.Text"), "35=D|58=x|"), [why]);
     assert!(!holds("return false; true"));
-    // What cannot be told does not hold, so its opposite does.
+    // A condition that cannot be evaluated is false, so its negation is true.
     let not = condition("msg.Price * 2 > 1").replace("'script s'", "'not script s'");
     assert_eq!(run(&not, "35=D|58=x|").len(), 2);
 }
