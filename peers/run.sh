@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds and starts the acceptors of peers.list, for `fixwire bench peers`, which measures them.
 #
-#   run.sh build [NAME...]           builds these (all without a name); what is missing is told with its package
+#   run.sh build [NAME...]           builds these (all without a name); reports the package of what is missing
 #   run.sh start NAME MODE PORT DIR  executes one, with its files in that folder
 set -u -o pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -1,4 +1,4 @@
-//! Auctions: one price at which as much as possible trades.
+//! Auctions: the single price that maximizes the traded quantity.
 
 use crate::book::{Book, BookState};
 use crate::event::{BookEvent, CancelReason, Crossing};
@@ -57,7 +57,7 @@ impl Book {
                 surplus: difference(bought, sold),
             };
             choice = Choice::better(choice, candidate, reference);
-            // From the next price on, buy orders at this one no longer take part.
+            // From the next price on, buy orders at this price no longer participate.
             if let Some((_, queue)) = buys.next_if(|(key, _)| **key == price) {
                 bought -= queue.total;
             }

@@ -1,4 +1,4 @@
-//! The book: its orders, its state and what can be seen of it.
+//! The book: its orders, state and queries.
 
 use crate::event::{BookEvent, BookRequest, CancelReason, RefusedOrder};
 use crate::index::Index;
@@ -13,30 +13,30 @@ pub struct Book {
     pub(crate) index: Index,
     pub(crate) buys: Ladder,
     pub(crate) sells: Ladder,
-    /// Stop orders that wait, by stop price; the one that is triggered first is the best one.
+    /// Untriggered stop orders by stop price; the best one is triggered first.
     pub(crate) buy_stops: Ladder,
     pub(crate) sell_stops: Ladder,
     pub(crate) state: BookState,
     pub(crate) band: PriceBand,
     pub(crate) reference: Option<i64>,
     pub(crate) last: Option<i64>,
-    /// The lowest and the highest trade since stop orders were looked at.
+    /// The lowest and highest trade since stop orders were last checked.
     pub(crate) swing: Option<(i64, i64)>,
     pub(crate) orders_max: u32,
 }
 
-/// What a book is made with.
+/// Configuration of a book.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct BookSettings {
-    /// The state it begins in.
+    /// The initial state.
     pub state: BookState,
-    /// Which limit and stop prices it takes.
+    /// The price band for limit and stop prices.
     pub band: PriceBand,
-    /// The price that stands in for the last trade before there is one, in auctions only.
+    /// The reference price of auctions before the first trade.
     pub reference: Option<i64>,
-    /// How many orders may rest or wait in it.
+    /// Maximum number of orders in the book.
     pub orders_max: u32,
-    /// For how many orders there is room before memory is taken for more.
+    /// Initial capacity in orders.
     pub capacity: u32,
 }
 
@@ -52,8 +52,7 @@ impl Default for BookSettings {
     }
 }
 
-/// Limit and stop prices that are taken, both ends included. Orders that are in the book stay when the band
-/// moves.
+/// The price band: allowed limit and stop prices, inclusive. Orders in the book stay when the band moves.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PriceBand {
     /// The lowest price.
@@ -63,7 +62,7 @@ pub struct PriceBand {
 }
 
 impl PriceBand {
-    /// Every price but the two that stand for "market".
+    /// All prices except the two that stand for "market".
     pub const ANY: Self = Self {
         low: i64::MIN + 1,
         high: i64::MAX - 1,
@@ -77,7 +76,7 @@ impl PriceBand {
     }
 }
 
-/// What a book does with orders.
+/// State of trading.
 ///
 /// ```text
 ///                       trades what crosses, cancels the rest of market orders
@@ -94,26 +93,26 @@ impl PriceBand {
 /// | `Halted`, `Closed` | no | yes | no |
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum BookState {
-    /// Orders trade as they come.
+    /// Continuous trading.
     Continuous,
-    /// Orders gather for an auction.
+    /// Auction call: orders are collected.
     AuctionCall,
-    /// Trading is interrupted.
+    /// Halted.
     Halted,
-    /// The day is over.
+    /// Closed for the day.
     Closed,
 }
 
-/// One price level, as others see it.
+/// One price level, as published.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Depth {
     /// The price; `None` for the market orders of an auction call.
     pub price: Option<i64>,
-    /// How much is shown.
+    /// Visible quantity.
     pub visible: u128,
-    /// How much there is, with what icebergs hide.
+    /// Total quantity, including hidden quantity of icebergs.
     pub total: u128,
-    /// How many orders.
+    /// Number of orders.
     pub orders: u32,
 }
 
@@ -143,35 +142,35 @@ impl Book {
         self.state
     }
 
-    /// Which limit and stop prices are taken.
+    /// The price band.
     #[must_use]
     pub fn band(&self) -> PriceBand {
         self.band
     }
 
-    /// Takes other limit and stop prices from now on.
+    /// Sets the price band.
     pub fn set_band(&mut self, band: PriceBand) {
         self.band = band;
     }
 
-    /// The price that stands in for the last trade before there is one.
+    /// The reference price before the first trade.
     #[must_use]
     pub fn reference(&self) -> Option<i64> {
         self.reference
     }
 
-    /// Takes another reference price from now on.
+    /// Sets the reference price.
     pub fn set_reference(&mut self, reference: Option<i64>) {
         self.reference = reference;
     }
 
-    /// How many orders may rest or wait.
+    /// Maximum number of orders.
     #[must_use]
     pub fn orders_max(&self) -> u32 {
         self.orders_max
     }
 
-    /// Takes this many orders from now on. Those that are in the book stay.
+    /// Sets the maximum number of orders. Orders in the book stay.
     pub fn set_orders_max(&mut self, orders_max: u32) {
         self.orders_max = orders_max;
     }
@@ -182,13 +181,13 @@ impl Book {
         self.last
     }
 
-    /// How many orders rest or wait.
+    /// Number of orders in the book.
     #[must_use]
     pub fn len(&self) -> usize {
         self.slab.len()
     }
 
-    /// Whether no order rests or waits.
+    /// Whether the book is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.slab.len() == 0
@@ -211,18 +210,17 @@ impl Book {
         })
     }
 
-    /// The orders that rest on a side, in the order in which they would trade.
+    /// The resting orders of a side, in priority order.
     pub fn resting(&self, side: Side) -> impl Iterator<Item = &BookOrder> + '_ {
         self.queued(self.ladder(side))
     }
 
-    /// The stop orders of a side that wait, in the order in which they would be triggered.
+    /// The untriggered stop orders of a side, in trigger order.
     pub fn waiting(&self, side: Side) -> impl Iterator<Item = &BookOrder> + '_ {
         self.queued(self.stops(side))
     }
 
-    /// Enters an order. Reports [`BookEvent::Accepted`] and what it has caused, or
-    /// [`BookEvent::Rejected`].
+    /// Enters an order. Reports [`BookEvent::Accepted`] and the resulting events, or [`BookEvent::Rejected`].
     pub fn enter(&mut self, order: EntryOrder, sink: &mut impl FnMut(BookEvent)) {
         let id = order.id;
         if let Err(reason) = self.admit(&order) {
@@ -239,7 +237,7 @@ impl Book {
         self.run_stops(sink);
     }
 
-    /// Changes the state of trading. Nothing happens when it is this already.
+    /// Changes the state of trading. No effect when the state is the same.
     pub fn set_state(&mut self, state: BookState, sink: &mut impl FnMut(BookEvent)) {
         if state == self.state {
             return;
@@ -255,12 +253,12 @@ impl Book {
         }
     }
 
-    /// Puts an order back into a copy of the book, behind those of its level, without trading. For whoever
-    /// has kept [`resting`](Self::resting) and [`waiting`](Self::waiting) of both sides.
+    /// Restores an order into a copy of the book, at the back of its level, without trading. For callers that saved
+    /// [`resting`](Self::resting) and [`waiting`](Self::waiting) of both sides.
     ///
     /// # Errors
     ///
-    /// Why no book could have had this order.
+    /// The order cannot have been in a book.
     pub fn put_back(&mut self, order: BookOrder) -> Result<(), RefusedOrder> {
         if self.index.get(order.id).is_some() {
             return Err(RefusedOrder::DuplicateId);
@@ -295,20 +293,20 @@ impl Book {
         Ok(())
     }
 
-    /// Sets the last trade of a copy of the book, with the lowest and highest trade that stop orders have not
-    /// been looked at for.
+    /// Sets the last trade of a copy of the book, and the lowest and highest trade not yet checked against stop
+    /// orders.
     pub fn put_back_last(&mut self, last: Option<i64>, swing: Option<(i64, i64)>) {
         self.last = last;
         self.swing = swing;
     }
 
-    /// The lowest and highest trade that stop orders have not been looked at for, for a copy of the book.
+    /// The lowest and highest trade not yet checked against stop orders, for a copy of the book.
     #[must_use]
     pub fn swing(&self) -> Option<(i64, i64)> {
         self.swing
     }
 
-    /// Whether an order may be entered.
+    /// Checks a new order.
     fn admit(&self, order: &EntryOrder) -> Result<(), RefusedOrder> {
         use TimeInForce::{FillOrKill, ImmediateOrCancel};
         let immediate = matches!(order.time_in_force, ImmediateOrCancel | FillOrKill);
@@ -341,8 +339,7 @@ impl Book {
         Ok(())
     }
 
-    /// An order, new or changed, comes to the back: it waits for its stop price, gathers for the auction, or
-    /// trades.
+    /// Processes a new or changed order: it waits for its stop price, is collected for the auction, or trades.
     pub(crate) fn place(&mut self, mut order: BookOrder, sink: &mut impl FnMut(BookEvent)) {
         if order.stop.is_some() {
             order.visible = 0;
@@ -355,7 +352,7 @@ impl Book {
         }
     }
 
-    /// Keeps an order at the back of its level.
+    /// Adds an order at the back of its level.
     pub(crate) fn keep(&mut self, order: BookOrder) {
         let slot = self.slab.insert(order);
         self.index.insert(order.id, slot);
@@ -363,7 +360,7 @@ impl Book {
         ladder.push_back(slab, key, slot);
     }
 
-    /// Takes an order out of the book.
+    /// Removes an order from the book.
     pub(crate) fn drop_order(&mut self, slot: u32) -> BookOrder {
         let order = self.slab.get(slot).order;
         let (ladder, key, slab) = self.level_of(&order);
@@ -409,7 +406,7 @@ impl Book {
         })
     }
 
-    /// The day is over: orders for the day leave, and market orders with them.
+    /// End of day: removes day orders and market orders.
     fn expire(&mut self, sink: &mut impl FnMut(BookEvent)) {
         for (side, waiting) in [
             (Side::Buy, false),
@@ -425,7 +422,7 @@ impl Book {
         }
     }
 
-    /// Cancels the orders of one ladder that `chosen` names, the best one first.
+    /// Cancels the orders of one ladder that `chosen` selects, the best one first.
     pub(crate) fn cancel_where(
         &mut self,
         side: Side,

@@ -85,7 +85,7 @@ impl Book {
             return Err(RefusedOrder::Stop);
         }
         let (price, stop) = (change.price.or(order.price), change.stop.or(order.stop));
-        // A price that stays was inside the band when it came.
+        // An unchanged price was inside the band when it was entered.
         for (new, old) in [(price, order.price), (stop, order.stop)] {
             if new != old && new.is_some_and(|new| !self.band.contains(new)) {
                 return Err(RefusedOrder::OutsideBand);

@@ -1,4 +1,4 @@
-//! The book's own audit, for tests and for whoever has put a copy together.
+//! Consistency check of a book, for tests and for restored copies.
 
 use alloc::format;
 use alloc::string::String;
@@ -9,12 +9,12 @@ use crate::order::Side;
 use crate::slab::NONE;
 
 impl Book {
-    /// Checks everything that must hold between two calls: links, sums, ids and free places agree, no order
-    /// shows more than it may, and in continuous trading nothing crosses and no stop order is overdue.
+    /// Checks all invariants between two calls: links, sums, ids and free slots are consistent, no order shows more
+    /// than allowed, and in continuous trading the book is not crossed and no stop order is overdue.
     ///
     /// # Errors
     ///
-    /// What does not hold, as a sentence.
+    /// The violated invariant, as a sentence.
     pub fn check(&self) -> Result<(), String> {
         let mut orders = 0;
         for side in [Side::Buy, Side::Sell] {

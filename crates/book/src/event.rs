@@ -1,18 +1,18 @@
-//! What a book reports.
+//! Events of a book.
 
 use core::fmt;
 
 use crate::order::Side;
 
-/// Something that has happened in the book. Quantities in lots, prices in ticks.
+/// An event of the book. Quantities in lots, prices in ticks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum BookEvent {
-    /// An order was entered. What it has caused follows.
+    /// An order was entered. The resulting events follow.
     Accepted {
         /// The order.
         id: u64,
     },
-    /// A request was refused; the book is as it was.
+    /// A request was rejected; the book is unchanged.
     Rejected {
         /// The order that the request names.
         id: u64,
@@ -23,37 +23,37 @@ pub enum BookEvent {
     },
     /// Two orders have traded.
     Trade {
-        /// At this price.
+        /// The price.
         price: i64,
-        /// This much.
+        /// The quantity.
         quantity: u64,
-        /// The order that bought.
+        /// The buy order.
         buy: u64,
-        /// What the order that bought has left.
+        /// Leaves quantity of the buy order.
         buy_leaves: u64,
-        /// The order that sold.
+        /// The sell order.
         sell: u64,
-        /// What the order that sold has left.
+        /// Leaves quantity of the sell order.
         sell_leaves: u64,
-        /// The side that came to the book; `None` in an auction.
+        /// The aggressor side; `None` in an auction.
         aggressor: Option<Side>,
     },
-    /// An order has left the book before it was filled.
+    /// An order was removed from the book before it was filled.
     Cancelled {
         /// The order.
         id: u64,
-        /// What it had left.
+        /// Its leaves quantity before.
         leaves: u64,
         /// Why.
         reason: CancelReason,
     },
-    /// An order was changed. What the change has caused follows.
+    /// An order was changed. The resulting events follow.
     Replaced {
         /// The order.
         id: u64,
-        /// What it has left now.
+        /// Its leaves quantity now.
         leaves: u64,
-        /// Whether it has kept its place in the queue.
+        /// Whether it kept its queue priority.
         kept_priority: bool,
     },
     /// A stop order has become active: from here it is a market or limit order.
@@ -61,18 +61,18 @@ pub enum BookEvent {
         /// The order.
         id: u64,
     },
-    /// An auction has found its price. Its trades follow.
+    /// The auction price was determined. The trades follow.
     Uncrossed(Crossing),
 }
 
-/// The price of an auction and what trades at it.
+/// The price of an auction and its volume.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Crossing {
     /// The price.
     pub price: i64,
-    /// How much trades, hidden quantity included.
+    /// Traded quantity, including hidden quantity.
     pub quantity: u128,
-    /// How much more is bought (positive) or sold (negative) at this price than finds a partner.
+    /// The surplus at this price: buy (positive) or sell (negative).
     pub surplus: i128,
 }
 
@@ -87,22 +87,22 @@ pub enum BookRequest {
     Replace,
 }
 
-/// Why an order has left the book unfilled.
+/// Why an order was removed unfilled.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum CancelReason {
-    /// Its owner asked.
+    /// Cancelled by its owner.
     Requested,
     /// The rest of an immediate-or-cancel order.
     ImmediateOrCancel,
     /// A fill-or-kill order that could not be filled.
     FillOrKill,
-    /// A market order with nobody left to trade with.
+    /// A market order without liquidity.
     NoLiquidity,
-    /// The day has ended.
+    /// End of day.
     Expired,
 }
 
-/// Why a request is refused.
+/// Why a request is rejected.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RefusedOrder {
     /// The book is halted or closed.
@@ -115,18 +115,18 @@ pub enum RefusedOrder {
     UnknownOrder,
     /// The quantity is zero.
     Quantity,
-    /// The new total quantity is not above what has traded.
+    /// The new total quantity must be greater than the traded quantity.
     AlreadyFilled,
     /// The limit or stop price is outside the price band.
     OutsideBand,
-    /// A market order was given a limit.
+    /// A limit price for a market order.
     Price,
-    /// An order that waits for no stop price was given one.
+    /// A stop price for an order that is not waiting for one.
     Stop,
     /// The display quantity is zero, above the total or a very small part of it
     /// ([`SLICES_MAX`](crate::SLICES_MAX)), or the order would not rest.
     Display,
-    /// The book has as many orders as it may.
+    /// The book is full.
     BookFull,
 }
 
@@ -138,10 +138,10 @@ impl fmt::Display for RefusedOrder {
             Self::DuplicateId => "duplicate order",
             Self::UnknownOrder => "unknown order",
             Self::Quantity => "quantity is zero",
-            Self::AlreadyFilled => "quantity is not above what has traded",
+            Self::AlreadyFilled => "quantity must be greater than the traded quantity",
             Self::OutsideBand => "price is outside the price band",
             Self::Price => "a market order has no limit price",
-            Self::Stop => "order does not wait for a stop price",
+            Self::Stop => "order is not waiting for a stop price",
             Self::Display => "display quantity does not fit the order",
             Self::BookFull => "the book is full",
         })

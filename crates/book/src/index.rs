@@ -1,4 +1,4 @@
-//! Order ids and where their orders are in the slab.
+//! Maps order ids to slab positions.
 
 use alloc::vec::Vec;
 
@@ -59,7 +59,7 @@ impl Index {
                 break;
             }
             let home = self.home(place.id);
-            // It may move into the gap unless its home is behind the gap.
+            // It may move into the gap unless its home slot is after the gap.
             if (at.wrapping_sub(home) & mask) >= (at.wrapping_sub(gap) & mask) {
                 self.places[gap] = place;
                 gap = at;
@@ -68,7 +68,7 @@ impl Index {
         self.places[gap] = EMPTY;
     }
 
-    /// The place of this id, or the empty one where it would go; `None` while the table has no place.
+    /// The slot of this id, or the empty slot for it; `None` while the table has no slots.
     fn find(&self, id: u64) -> Option<usize> {
         if self.places.is_empty() {
             return None;

@@ -79,7 +79,7 @@ impl Ladder {
         link_at_tail(queue, slab, slot);
     }
 
-    /// Takes the order in `slot` out of its level; the level goes with its last order.
+    /// Removes the order in `slot` from its level; removes an empty level.
     pub(crate) fn unlink(&mut self, slab: &mut Slab, key: i64, slot: u32) {
         let btree_map::Entry::Occupied(mut entry) = self.levels.entry(key) else {
             debug_assert!(false, "no level at {key}");
@@ -96,7 +96,7 @@ impl Ladder {
         }
     }
 
-    /// Changes the quantities of the order in `slot`, which keeps its place.
+    /// Changes the quantities of the order in `slot`, which keeps its priority.
     pub(crate) fn adjust(
         &mut self,
         slab: &mut Slab,

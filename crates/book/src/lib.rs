@@ -6,13 +6,13 @@
 //!                                                Cancelled, Uncrossed
 //! ```
 //!
-//! A [`Book`] is a value: it has no clock, no socket and no currency. Prices are whole ticks, quantities
-//! whole lots, and order ids are the caller's. Each call reports what it has done through a closure, one
-//! [`BookEvent`] at a time and in the order in which it happened. The same calls give the same events, in
-//! every process: whoever keeps the calls can build the book again.
+//! A [`Book`] is a value without clock, socket or currency. Prices are whole ticks, quantities whole lots,
+//! and order ids are the caller's. Each call reports its events through a closure, one [`BookEvent`] at a
+//! time, in order. The book is deterministic: replaying the same calls gives the same events and rebuilds
+//! the book.
 //!
-//! Orders live in a slab with a free list, in queues that are linked through it. After warm-up an order
-//! allocates nothing, but for a price level that the tree of levels has no node for.
+//! Orders are in a slab with a free list and in linked queues. After warm-up an order allocates no memory,
+//! except for a new node in the tree of price levels.
 //!
 //! ```
 //! use fixwire_book::{Book, BookEvent, BookSettings, EntryOrder, Side};

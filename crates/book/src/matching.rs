@@ -1,11 +1,11 @@
-//! Continuous trading: an order comes to the book and takes what it can.
+//! Continuous trading: an incoming order matches against the book.
 
 use crate::book::Book;
 use crate::event::{BookEvent, CancelReason};
 use crate::order::{BookOrder, Side, TimeInForce};
 
 impl Book {
-    /// Trades an order against the other side; what is left rests or is cancelled, as its type says.
+    /// Matches an order against the other side; the rest is kept in the book or cancelled, by its type.
     pub(crate) fn take(&mut self, mut order: BookOrder, sink: &mut impl FnMut(BookEvent)) {
         let killed = order.time_in_force == TimeInForce::FillOrKill && !self.fills(&order);
         while !killed && order.leaves() > 0 {
@@ -43,7 +43,7 @@ impl Book {
         }
     }
 
-    /// The rest of an order that has traded what it can.
+    /// Handles the rest of an order after matching.
     fn leave(&mut self, mut order: BookOrder, sink: &mut impl FnMut(BookEvent)) {
         let reason = match order.time_in_force {
             TimeInForce::FillOrKill => CancelReason::FillOrKill,
@@ -62,7 +62,7 @@ impl Book {
         });
     }
 
-    /// Whether the other side has all that an order wants, at prices that it accepts.
+    /// Whether the other side can fill an order completely at its limit.
     fn fills(&self, order: &BookOrder) -> bool {
         let mut found = 0;
         for (price, queue) in self.ladder(order.side.opposite()).best_first() {
@@ -99,7 +99,7 @@ impl Book {
         }
     }
 
-    /// Remembers a trade for stop orders and auctions.
+    /// Records a trade for stop orders and auctions.
     pub(crate) fn traded(&mut self, price: i64) {
         self.last = Some(price);
         let (low, high) = self.swing.unwrap_or((price, price));

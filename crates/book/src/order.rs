@@ -1,4 +1,4 @@
-//! Orders as they are entered, changed and kept.
+//! Orders as entered, changed and stored.
 
 /// Whether an order buys or sells.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -28,27 +28,26 @@ impl Side {
     }
 }
 
-/// How long an order stays.
+/// Time in force.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum TimeInForce {
-    /// Until the book is closed.
+    /// Day.
     Day,
-    /// Until it is filled or cancelled. A market order does not outlive the day.
+    /// Good till cancel. A market order expires at the end of the day.
     GoodTillCancel,
-    /// Trades what it can at once; the rest is cancelled.
+    /// Immediate or cancel.
     ImmediateOrCancel,
-    /// Trades at once and in full, or not at all.
+    /// Fill or kill.
     FillOrKill,
 }
 
-/// How many slices an iceberg may have: each is a trade of its own, so that this bounds the work that one
-/// order can cause.
+/// Maximum number of slices of an iceberg: each is a separate trade, so this bounds the work of one order.
 pub const SLICES_MAX: u64 = 1000;
 
 /// An order to enter. Prices in ticks, quantities in lots.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct EntryOrder {
-    /// The caller's id; no order in the book may have it.
+    /// The caller's id; must be unique in the book.
     pub id: u64,
     /// Buys or sells.
     pub side: Side,
@@ -62,7 +61,7 @@ pub struct EntryOrder {
     /// The largest quantity shown at a time, for an iceberg order: the total divided by it is at most
     /// [`SLICES_MAX`].
     pub display: Option<u64>,
-    /// How long it stays.
+    /// Its time in force.
     pub time_in_force: TimeInForce,
 }
 
@@ -118,18 +117,18 @@ impl EntryOrder {
     }
 }
 
-/// What a replace asks for. `None` leaves a price as it is.
+/// The values of a replace. `None` keeps a price.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct OrderChange {
     /// The new limit. A market order cannot be given one.
     pub price: Option<i64>,
     /// The new stop price, of a stop order that has not been triggered.
     pub stop: Option<i64>,
-    /// The new total quantity, which counts what has traded already.
+    /// The new total quantity, including the traded quantity.
     pub quantity: u64,
 }
 
-/// An order in the book, with all that a copy of the book needs to know of it.
+/// An order in the book, with all data for a copy of the book.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct BookOrder {
     /// The caller's id.
@@ -142,18 +141,18 @@ pub struct BookOrder {
     pub stop: Option<i64>,
     /// The total quantity.
     pub quantity: u64,
-    /// How much of it has traded.
+    /// Traded quantity.
     pub filled: u64,
-    /// How much of the rest others see. A stop order that waits for its price shows nothing.
+    /// Visible part of the rest. An untriggered stop order shows nothing.
     pub visible: u64,
     /// The largest quantity shown at a time, for an iceberg order.
     pub display: Option<u64>,
-    /// How long it stays.
+    /// Its time in force.
     pub time_in_force: TimeInForce,
 }
 
 impl BookOrder {
-    /// An order as it is when it has just been entered.
+    /// A newly entered order.
     pub(crate) fn entered(order: &EntryOrder) -> Self {
         Self {
             id: order.id,
@@ -174,12 +173,12 @@ impl BookOrder {
         self.quantity - self.filled
     }
 
-    /// Where it stands among the price levels of its side.
+    /// Its key among the price levels of its side.
     pub(crate) fn price_key(&self) -> i64 {
         self.price.unwrap_or(self.side.market_key())
     }
 
-    /// Shows as much as an order shows that comes to the back of its level.
+    /// Resets the visible quantity, as at the back of a level.
     pub(crate) fn show(&mut self) {
         let most = self.display.unwrap_or(u64::MAX);
         self.visible = self.leaves().min(most);

@@ -1,4 +1,4 @@
-//! Where orders are kept: a vector whose free places form a list.
+//! Storage of orders: a vector with a free list.
 
 use alloc::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! Stop orders: they wait until a trade reaches their price.
+//! Stop orders: they wait until a trade reaches their stop price.
 
 use crate::book::{Book, BookState};
 use crate::event::BookEvent;
@@ -18,7 +18,7 @@ impl Book {
             sink(BookEvent::Triggered { id: order.id });
             self.take(order, sink);
         }
-        // From here only the last trade counts: an order that is entered now has not seen the others.
+        // From here only the last trade counts: earlier trades do not trigger an order entered now.
         self.swing = self.last.map(|last| (last, last));
     }
 

@@ -1,4 +1,4 @@
-//! Tests of the book as a whole: tables of conversations, and a slow twin that random calls are compared with.
+//! Tests of the whole book: tables of calls and events, and random calls compared with a slow twin.
 
 mod auctions;
 mod orders;

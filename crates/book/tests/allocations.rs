@@ -1,4 +1,4 @@
-//! Does an order take memory once the book is warm?
+//! Does an order allocate memory once the book is warm?
 
 use fixwire_book::{Book, BookSettings, EntryOrder, OrderChange, Side};
 

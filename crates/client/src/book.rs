@@ -1,4 +1,4 @@
-//! The orders that the client has sent, by their reports.
+//! The client's order book: sent orders, updated by their reports.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -17,13 +17,13 @@ mod state;
 
 pub(crate) use state::ClientLedger;
 
-/// Most messages that are kept in memory.
+/// Maximum number of messages in memory.
 pub(crate) const MOST_KEPT: usize = 1_000_000;
 
-/// Finished orders of earlier runs that are forgotten together.
+/// Batch size for removing finished orders of earlier runs.
 const MOST_FINISHED: usize = 10_000;
 
-/// Most ClOrdIDs of finished orders whose last OrdStatus is kept over restarts.
+/// Maximum number of ClOrdIDs of finished orders whose last OrdStatus is kept over restarts.
 const MOST_FINISHED_IDS: usize = 10_000;
 
 /// An order.
@@ -31,9 +31,9 @@ const MOST_FINISHED_IDS: usize = 10_000;
 pub(crate) struct ClientOrder {
     /// ClOrdID(11) of its last accepted version.
     pub id: Box<str>,
-    /// ClOrdIDs of all messages of it, its own first.
+    /// ClOrdIDs of all its messages, its own first.
     ids: Vec<Box<str>>,
-    /// OrderID(37); empty when no report has said it.
+    /// OrderID(37); empty before a report with it.
     pub order_id: Box<str>,
     /// Its fields, packed.
     pub fields: Box<str>,
@@ -67,10 +67,10 @@ impl ClientOrder {
 /// A message with a ClOrdID(11).
 #[derive(Debug)]
 struct SentMessage {
-    /// The order that it is, or is about.
+    /// The order it belongs to.
     order: Option<u64>,
     msg_type: Box<str>,
-    /// What a replacement changes, packed.
+    /// Fields that a replace changes, packed.
     changes: Box<str>,
     /// Send time, of a message of this run.
     due: Option<Mono>,
@@ -98,7 +98,7 @@ pub(crate) struct ClientBook {
     next_id: u64,
     last: Option<u64>,
     unanswered: u64,
-    /// Orders of earlier runs that are finished, and still here.
+    /// Finished orders of earlier runs that are still in memory.
     finished: usize,
     /// The newest ClOrdIDs of finished orders, of this run and of earlier ones, the oldest first.
     finished_ids: VecDeque<FinishedId>,
@@ -157,7 +157,7 @@ impl ClientBook {
         self.messages.get(id)?.order
     }
 
-    /// How the finished order that a ClOrdID(11) belongs to stood at its end, in words.
+    /// Last OrdStatus of the finished order of a ClOrdID(11), in words.
     pub(crate) fn last_status(&self, id: &str) -> Option<&str> {
         let mut newest_first = self.finished_ids.iter().rev();
         let finished = newest_first.find(|finished| &*finished.id == id)?;
@@ -185,7 +185,7 @@ impl ClientBook {
         shown.map(ClientOrder::line).collect()
     }
 
-    /// A message was sent: by this run at `due`, or by an earlier one.
+    /// Records a sent message: of this run at `due`, or of an earlier one.
     pub(crate) fn sent(&mut self, note: &SentNote<'_>, due: Option<Mono>) {
         self.count_id(note.id);
         let is_order = note.msg_type == "D";
@@ -220,7 +220,7 @@ impl ClientBook {
         self.messages.insert(note.id.into(), message);
     }
 
-    /// No later ClOrdID(11) is this one.
+    /// Makes sure that no later ClOrdID(11) equals this one.
     fn count_id(&mut self, id: &str) {
         if let Some((group, number)) = id.rsplit_once(':')
             && let Ok(number) = number.parse::<u64>()
@@ -237,7 +237,7 @@ impl ClientBook {
         }
     }
 
-    /// A message was answered. True when the client knows it.
+    /// Records the answer to a message. True when the message is known.
     pub(crate) fn answered(&mut self, now: Mono, id: &str, rejected: bool) -> bool {
         let Some(message) = self.messages.get_mut(id) else {
             return false;
@@ -252,8 +252,8 @@ impl ClientBook {
         true
     }
 
-    /// A message of this type was rejected without an ExecutionReport. The change of its order, if it is one, for a
-    /// note. An order's ClOrdID(11) in a message of another type, a status request, says nothing of the order.
+    /// Records a reject without an ExecutionReport. Returns the change of its order, if it was an order, for a note.
+    /// A rejected message of another type, such as a status request, does not change the order.
     pub(crate) fn refused(&mut self, now: Mono, id: &str, msg_type: &str) -> Option<Vec<u8>> {
         let message = self.messages.get(id)?;
         if &*message.msg_type != msg_type {
@@ -272,7 +272,7 @@ impl ClientBook {
         Some(note)
     }
 
-    /// Takes an ExecutionReport or an OrderCancelReject in. The change of its order, for a note.
+    /// Applies an ExecutionReport or an OrderCancelReject. Returns the change of its order, for a note.
     pub(crate) fn report(&mut self, now: Mono, report: &Message<'_>) -> Option<Vec<u8>> {
         let text = |tag: Tag| String::from_utf8_lossy(report.get(tag).unwrap_or_default());
         let (id, orig) = (text(tag::CL_ORD_ID), text(tag::ORIG_CL_ORD_ID));
@@ -288,7 +288,7 @@ impl ClientBook {
         let serial = serial?;
         let order = self.orders.get_mut(&serial)?;
         if order.is_final() {
-            // A finished order stays so: its notes may have left the journal.
+            // A finished order stays finished: its notes may have been removed from the journal.
             return None;
         }
         let was = order.id.clone();
@@ -327,7 +327,7 @@ impl ClientBook {
         note
     }
 
-    /// Keeps the ClOrdIDs of an order that has just become a finished one.
+    /// Keeps the ClOrdIDs of an order that has just finished.
     fn keep_finished(&mut self, serial: u64) {
         let Some(order) = self.orders.get(&serial).filter(|order| order.is_final()) else {
             return;
@@ -341,7 +341,7 @@ impl ClientBook {
         self.finished_ids.drain(..surplus);
     }
 
-    /// A note of an earlier run.
+    /// Applies a note of an earlier run.
     pub(crate) fn recall(&mut self, note: &ClientNote<'_>) {
         match note {
             ClientNote::Sent(note) => self.sent(note, None),
@@ -373,7 +373,7 @@ impl ClientBook {
         }
     }
 
-    /// Forgets finished orders: what earlier runs have left.
+    /// Removes finished orders of earlier runs.
     pub(crate) fn forget_finished(&mut self) {
         self.finished = 0;
         self.orders.retain(|_, order| !order.is_final());
@@ -386,12 +386,12 @@ impl ClientBook {
         self.last = self.orders.keys().next_back().copied();
     }
 
-    /// Messages of this run that have had no answer.
+    /// Unanswered messages of this run.
     pub(crate) fn unanswered(&self) -> u64 {
         self.unanswered
     }
 
-    /// The first message of this run that has had no answer.
+    /// The first unanswered message of this run.
     pub(crate) fn first_unanswered(&self) -> Option<&str> {
         let mut messages = self.messages.iter();
         let found = messages.find(|(_, it)| it.due.is_some() && it.latency.is_none());
@@ -437,7 +437,7 @@ fn change(order: &ClientOrder, was: &str, fields: &str) -> Vec<u8> {
     .write()
 }
 
-/// The fields of an order with what a replacement has changed.
+/// The fields of an order after a replace.
 fn merged(fields: &str, changes: &str) -> String {
     let mut message = MessageFields::new("");
     for (tag, value) in unpacked(fields) {

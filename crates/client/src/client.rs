@@ -1,4 +1,4 @@
-//! The application: it sends what commands ask for, and knows its orders by their reports.
+//! The client application: sends what commands ask for, and tracks its orders by their reports.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -24,10 +24,10 @@ use crate::sequence::SentNumbers;
 mod commands;
 mod pump;
 
-/// Fields of a message of ours that a Reject(3) is about.
+/// Identifies our message that a Reject(3) is about.
 const FIELDS: usize = 512;
 
-/// What a client is made of.
+/// Configuration of a client.
 #[derive(Debug)]
 pub struct ClientSetup<'a> {
     /// The session that it sends on.
@@ -55,16 +55,16 @@ pub struct OrderClient {
     is_logged_on: bool,
     has_started: bool,
     stamps: bool,
-    /// Answers that no `wait` has counted.
+    /// Answers not counted by a `wait` yet.
     reports: u64,
     decoder: Decoder,
 }
 
-/// What a command does until it is finished.
+/// The current task of a command.
 #[derive(Debug)]
 enum Task {
     Send(Sending),
-    /// Waits for so many answers.
+    /// Waits for a number of answers.
     Reports {
         count: u64,
         until: Mono,
@@ -76,7 +76,7 @@ enum Task {
     Pause {
         until: Mono,
     },
-    /// Has nothing left to do.
+    /// Finished.
     Done,
 }
 
@@ -101,15 +101,15 @@ impl OrderClient {
         }
     }
 
-    /// Forgets the fields of orders that are finished, once: at the first logon or command, whichever is first. What
-    /// finishes later is of this run, and is kept.
+    /// Removes the fields of finished orders, once: at the first logon or command. Orders that finish later belong to
+    /// this run and are kept.
     fn begin_run(&mut self) {
         if !core::mem::replace(&mut self.has_started, true) {
             self.book.forget_finished();
         }
     }
 
-    /// Carries the task on; when it has to be looked at again.
+    /// Continues the task; returns when to call it again.
     fn step(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         let mut task = self.task.take()?;
         let step = match &mut task {
@@ -171,15 +171,16 @@ impl OrderClient {
         })
     }
 
-    /// Keeps a change of an order, if there is one. Where there is no room for the note, the order stands after a
-    /// restart as it did before: no more is lost, and the report was taken all the same.
+    /// Writes a note of an order change, if any. Without room for the note the order has its old state after a
+    /// restart; nothing else is lost, and the report was applied.
     fn keep(&mut self, change: Option<Vec<u8>>, outbox: &mut Outbox) {
         if let Some(note) = change {
             let _ = outbox.note(&note);
         }
     }
 
-    /// The ClOrdID(11) of the message that a BusinessMessageReject is about: by its own word, or by its number.
+    /// The ClOrdID(11) of a message rejected by a BusinessMessageReject: from BusinessRejectRefID(379), or by
+    /// RefSeqNum(45).
     fn rejected_id(&self, reject: &Message<'_>) -> Option<String> {
         let named = reject.get(tag::BUSINESS_REJECT_REF_ID);
         let named = named.map(|id| String::from_utf8_lossy(id).into_owned());
@@ -222,7 +223,7 @@ impl Application for OrderClient {
     }
 
     fn on_admin_out(&mut self, _: Now, session: SessionId, message: &mut AdminOut<'_>) {
-        // A SequenceReset has the number of a message that is resent.
+        // A SequenceReset carries the MsgSeqNum of a resent message.
         if session == self.session && message.msg_type() != b"4" {
             self.numbers.admin(message.seq_num());
         }
@@ -295,8 +296,8 @@ impl Application for OrderClient {
     fn on_reset(&mut self, now: Now, session: SessionId, _: &mut Outbox) {
         if session == self.session {
             self.numbers.reset();
-            // What was written without a connection is void now.
-            let what = "sequence numbers restart; an order without a report may not have left: ask with status";
+            // Messages written without a connection are void now.
+            let what = "sequence numbers reset; an order without a report may not have been sent: check with status";
             (self.listener)(session_line(now.wall, what, b""));
         }
     }
@@ -329,7 +330,7 @@ impl Application for OrderClient {
         self.step(now, outbox)
     }
 
-    /// Its orders are ahead of its notes when the engine takes notes back.
+    /// If the engine discards notes, the orders are ahead of them.
     fn survives_panics(&self) -> bool {
         false
     }

@@ -10,36 +10,36 @@ use fixwire_protocol::{Nanos, Timestamp};
 use crate::failure::CommandFailure;
 use crate::report::{ReportLine, time_of_day};
 
-/// Something that has happened. Events are raised on the engine's thread: a listener must not wait.
+/// An event of the client. Events are raised on the engine's thread: a listener must not block.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ClientEvent<'a> {
-    /// An answer has arrived.
+    /// An answer was received.
     Answer(&'a ReportLine),
-    /// The session has logged on, out, or lost its connection.
+    /// The session logged on, logged out, or lost its connection.
     Session {
         /// When.
         at: Timestamp,
         /// Its state, in words, with the text of the peer's Logout.
         text: String,
     },
-    /// What `orders` lists.
+    /// The result of `orders`.
     Orders(Vec<OrderLine>),
-    /// What `stats` counts.
+    /// The result of `stats`.
     Stats(SendStats),
-    /// The command is carried out, or failed; it was the last one that was given.
+    /// The last command has succeeded or failed.
     Finished(Result<(), CommandFailure>),
 }
 
-/// Gets the events, see [`ClientEvent`].
+/// Receives the events, see [`ClientEvent`].
 pub type EventListener = Box<dyn FnMut(ClientEvent<'_>) + Send>;
 
-/// An order as the client knows it, by the reports that it has had.
+/// An order as reported so far.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OrderLine {
     /// ClOrdID(11) of its last accepted version.
     pub cl_ord_id: String,
-    /// OrderID(37); empty when no report has said it.
+    /// OrderID(37); empty before a report with it.
     pub order_id: String,
     /// OrdStatus(39), in words.
     pub ord_status: String,
@@ -96,25 +96,25 @@ impl fmt::Display for OrderLine {
     }
 }
 
-/// Messages with a ClOrdID(11) that this run has sent, and how they were answered.
+/// Counts of sent messages with a ClOrdID(11) in this run, and of their answers.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct SendStats {
     /// The group; `None`: all.
     pub group: Option<String>,
     /// Messages sent.
     pub sent: u64,
-    /// Of them, those whose first answer was no reject, and that were not rejected later.
+    /// Of them, messages accepted: first answer not a reject, and not rejected later.
     pub accepted: u64,
-    /// Of them, those that were rejected, in whatever way.
+    /// Of them, messages rejected by any kind of reject.
     pub rejected: u64,
-    /// Of them, orders that are filled wholly.
+    /// Of them, completely filled orders.
     pub filled: u64,
-    /// From the send time of each, the intended one where it has one, to its first answer.
+    /// Time from the send time of each (the intended one, if paced) to its first answer.
     pub latencies: Vec<Nanos>,
 }
 
 impl SendStats {
-    /// Messages that have had no answer.
+    /// Unanswered messages.
     #[must_use]
     pub fn unanswered(&self) -> u64 {
         self.sent.saturating_sub(self.accepted + self.rejected)
@@ -132,7 +132,7 @@ pub(crate) fn session_line(at: Timestamp, what: &str, text: &[u8]) -> ClientEven
 }
 
 impl ClientEvent<'_> {
-    /// A moment as the lines have it: `13:30:00.123456`.
+    /// A time of day as printed: `13:30:00.123456`.
     #[must_use]
     pub fn time(at: Timestamp) -> String {
         time_of_day(at)

@@ -5,11 +5,11 @@ use core::fmt;
 
 use fixwire_protocol::Tag;
 
-/// Why a command was not carried out, or not to its end.
+/// Why a command failed or was not completed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum CommandFailure {
-    /// The client knows no order of this ClOrdID(11).
+    /// Unknown ClOrdID(11).
     UnknownOrder(String),
     /// The order of this ClOrdID(11) was finished before this run began.
     FinishedOrder {
@@ -18,11 +18,11 @@ pub enum CommandFailure {
         /// Its last OrdStatus(39), in words.
         ord_status: String,
     },
-    /// There is no order that was sent last.
+    /// No last order is known.
     NoOrder,
     /// No `set` has defined this template.
     UnknownTemplate(String),
-    /// Nothing was sent in this group.
+    /// Unknown group: nothing was sent in it.
     UnknownGroup(String),
     /// Messages of this MsgType(35) have no ClOrdID(11) to name the group.
     GroupWithoutId(String),
@@ -43,7 +43,7 @@ pub enum CommandFailure {
     UsedId(String),
     /// The session did not log on in time.
     NotLoggedOn {
-        /// How long was waited.
+        /// The timeout.
         seconds: u64,
     },
     /// The session logged out, or lost its connection, in the middle of a `send`.
@@ -53,33 +53,33 @@ pub enum CommandFailure {
         /// Messages that were asked for.
         count: u64,
     },
-    /// Messages have no answer.
+    /// Messages were not answered.
     Unanswered {
         /// How many.
         missing: u64,
         /// One of them.
         first: String,
-        /// How long was waited.
+        /// The timeout.
         seconds: u64,
     },
     /// Fewer answers than asked for.
     TooFewReports {
-        /// How many came.
+        /// Answers received.
         came: u64,
-        /// How many were asked for.
+        /// Answers requested.
         count: u64,
-        /// How long was waited.
+        /// The timeout.
         seconds: u64,
     },
     /// The value of this field cannot be sent.
     Value(Tag),
     /// The message is longer than the engine allows.
     TooLong,
-    /// The client keeps no more messages in memory.
+    /// The limit of messages in memory is reached.
     TooMany(usize),
-    /// The command before is not finished.
+    /// The previous command is not finished.
     Busy,
-    /// The command is not for the engine, or has mistakes.
+    /// The command is not for the engine, or invalid.
     NotACommand(String),
 }
 
@@ -100,11 +100,11 @@ impl fmt::Display for CommandFailure {
             ),
             Self::UnknownTemplate(name) => write!(
                 f,
-                "no template {name}: define it with 'set {name} MSGTYPE TAG=VALUE|TAG=VALUE'"
+                "unknown template {name}: define it with 'set {name} MSGTYPE TAG=VALUE|TAG=VALUE'"
             ),
             Self::UnknownGroup(group) => write!(
                 f,
-                "nothing was sent in group {group}: 'send NAME N {group}' does"
+                "nothing was sent in group {group}: use 'send NAME N {group}'"
             ),
             Self::GroupWithoutId(msg_type) => write!(
                 f,
@@ -113,11 +113,11 @@ impl fmt::Display for CommandFailure {
             ),
             Self::OfWithoutOrder(msg_type) => write!(
                 f,
-                "messages of MsgType {msg_type} name no other order: 'of' is for F, G and H"
+                "messages of MsgType {msg_type} do not name another order: 'of' is for F, G and H"
             ),
             Self::NothingToRaise(name) => write!(
                 f,
-                "'+' raises a number at the end of 11 or 41, and template {name} has none there"
+                "'+' needs a number at the end of 11 or 41, and template {name} has no such number"
             ),
             Self::GroupEnds { group, sent, count } => write!(
                 f,
@@ -134,7 +134,7 @@ impl fmt::Display for CommandFailure {
             ),
             Self::SessionLost { sent, count } => write!(
                 f,
-                "the session ended after {sent} of {count} messages: 'wait all' says which were answered"
+                "session lost after {sent} of {count} messages: 'wait all' shows which were answered"
             ),
             Self::Unanswered {
                 missing,
@@ -151,7 +151,7 @@ impl fmt::Display for CommandFailure {
                 seconds,
             } => write!(
                 f,
-                "{came} of {count} reports came within {seconds} s; --timeout changes the limit"
+                "received {came} of {count} reports within {seconds} s; --timeout changes the limit"
             ),
             Self::Value(tag) => write!(f, "the value of tag {tag} cannot be sent"),
             Self::TooLong => f.write_str("the message is longer than MaxMessageSize"),
@@ -159,7 +159,7 @@ impl fmt::Display for CommandFailure {
                 f,
                 "this run has sent {most} messages, the most that it keeps in memory: start the client again"
             ),
-            Self::Busy => f.write_str("the command before is not finished"),
+            Self::Busy => f.write_str("the previous command is not finished"),
             Self::NotACommand(why) => f.write_str(why),
         }
     }

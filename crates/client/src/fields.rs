@@ -1,4 +1,4 @@
-//! Fields of a message that a user has written: tags with their values, in order.
+//! Fields of a message as the user wrote them: tags with values, in order.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -7,11 +7,11 @@ use fixwire_protocol::{SOH, Tag};
 
 use crate::instruction::InstructionError;
 
-/// Tags that the session writes itself: those of the standard header and trailer, but for PossResend(97),
-/// OnBehalfOfCompID(115) and the like, which a user may set.
+/// Tags set by the session: standard header and trailer, except PossResend(97), OnBehalfOfCompID(115) and similar,
+/// which a user may set.
 const OF_THE_SESSION: [Tag; 10] = [8, 9, 10, 34, 35, 43, 49, 52, 56, 122];
 
-/// A message's MsgType(35) and the fields that its writer has given.
+/// MsgType(35) of a message and the fields written by the user.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct MessageFields {
     /// MsgType(35).
@@ -39,7 +39,7 @@ impl MessageFields {
             .map(|field| field.1.as_str())
     }
 
-    /// Gives a tag this value, in place of the one that it has.
+    /// Sets a tag, replacing its value.
     pub fn set(&mut self, tag: Tag, value: &str) {
         match self.fields.iter_mut().find(|field| field.0 == tag) {
             Some(field) => field.1 = value.to_string(),
@@ -47,7 +47,7 @@ impl MessageFields {
         }
     }
 
-    /// Reads `TAG=VALUE` and puts it behind the others.
+    /// Reads `TAG=VALUE` and appends it.
     pub(crate) fn push_text(&mut self, text: &str) -> Result<(), InstructionError> {
         self.fields.push(parse_field(text)?);
         Ok(())

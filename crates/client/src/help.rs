@@ -1,4 +1,4 @@
-//! The commands, for a person: a page, and the questions that take the place of arguments.
+//! The help page of the commands, and the prompts for missing arguments.
 
 use alloc::string::{String, ToString};
 
@@ -9,7 +9,7 @@ new buy|sell QTY SYMBOL [@ PRICE|market] [tif day|gtc|ioc|fok] [account A] [TAG=
 cancel ID|last|all         cancels an order, or each that is open (OrderCancelRequest)
 replace ID|last [qty N] [price P] [TAG=VALUE ...]
                            replaces an order (OrderCancelReplaceRequest)
-status ID|last             asks how an order stands (OrderStatusRequest)
+status ID|last             requests the status of an order (OrderStatusRequest)
 orders [all]               lists the open orders, or all that this client knows
 set NAME MSGTYPE TAG=VALUE|TAG=VALUE...
                            defines a template
@@ -27,14 +27,14 @@ help                       this page
 quit                       logs out and ends
 # ...                      a comment";
 
-/// A question to a person at a terminal, in place of an argument.
+/// A prompt for a missing argument, on a terminal.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Prompt {
-    /// What is asked.
+    /// The text of the prompt.
     pub ask: &'static str,
-    /// Stands in front of the answer in the command.
+    /// Written before the answer in the command.
     before: &'static str,
-    /// What stands there when the answer is empty.
+    /// Used in its place when the answer is empty.
     otherwise: &'static str,
 }
 
@@ -61,11 +61,11 @@ const NEW: [Prompt; 6] = [
 const CANCEL: [Prompt; 1] = [prompt("ClOrdID (empty: the last order): ", " ", " last")];
 const REPLACE: [Prompt; 3] = [
     prompt("ClOrdID (empty: the last order): ", " ", " last"),
-    prompt("New quantity (empty: as it is): ", " qty ", ""),
-    prompt("New price (empty: as it is): ", " price ", ""),
+    prompt("New quantity (empty: unchanged): ", " qty ", ""),
+    prompt("New price (empty: unchanged): ", " price ", ""),
 ];
 
-/// What a person is asked after a command without arguments; `None` when it needs none.
+/// The prompts for a command without arguments; `None` when it needs none.
 #[must_use]
 pub fn prompts(line: &str) -> Option<&'static [Prompt]> {
     match line.trim() {
@@ -76,7 +76,7 @@ pub fn prompts(line: &str) -> Option<&'static [Prompt]> {
     }
 }
 
-/// The command that the answers to its prompts make.
+/// Builds the command from the answers to its prompts.
 #[must_use]
 pub fn command_of<'a>(word: &str, answers: impl IntoIterator<Item = (Prompt, &'a str)>) -> String {
     let mut command = word.trim().to_string();

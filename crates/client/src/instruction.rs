@@ -12,12 +12,12 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
-/// Most messages of one `send`.
+/// Maximum number of messages of one `send`.
 pub const MOST_SENT: u64 = 1_000_000;
 /// The longest name of a template or a group, bytes.
 pub const LONGEST_NAME: usize = 32;
 
-/// What one line asks for.
+/// A parsed command line.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Instruction {
@@ -30,14 +30,14 @@ pub enum Instruction {
         /// More fields.
         fields: MessageFields,
     },
-    /// Replaces an order; the fields take the place of its own.
+    /// Replaces an order; the fields override its own.
     Replace {
         /// Which order.
         which: Which,
-        /// What changes.
+        /// The changed fields.
         fields: MessageFields,
     },
-    /// Asks how an order stands.
+    /// Requests the status of an order.
     Status {
         /// Which order.
         which: Which,
@@ -53,7 +53,7 @@ pub enum Instruction {
     Set {
         /// Its name.
         name: String,
-        /// What is sent.
+        /// The fields of the template.
         message: MessageFields,
     },
     /// Sends messages of a template.
@@ -66,100 +66,101 @@ pub enum Instruction {
     Stats(Option<String>),
     /// Shows the commands.
     Help,
-    /// Ends the client.
+    /// Quits the client.
     Quit,
 }
 
-/// Which order is meant.
+/// Selects an order.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Which {
-    /// The one with this ClOrdID(11).
+    /// The order with this ClOrdID(11).
     Id(String),
-    /// The one that was sent last.
+    /// The last order sent.
     Last,
-    /// Each that is open.
+    /// All open orders.
     All,
 }
 
 /// How long to wait.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Until {
-    /// Until so many answers have come that no earlier `wait` has counted.
+    /// Until a number of answers, not counted by an earlier `wait`, was received.
     Reports(u64),
     /// Until each message of this run that has a ClOrdID(11) has had its first answer.
     All,
-    /// So long, whatever comes.
+    /// A fixed time.
     Time(Nanos),
 }
 
-/// A `send`: which messages, how many and when.
+/// A `send`: messages, count and pace.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct SendPlan {
     /// The template.
     pub name: String,
-    /// How many messages.
+    /// Number of messages.
     pub count: u64,
     /// Time between two bursts; `None`: as fast as the session takes them.
     pub interval: Option<Nanos>,
-    /// Messages of a burst.
+    /// Messages per burst.
     pub burst: u64,
     /// The group whose name begins the ClOrdIDs.
     pub group: Option<String>,
     /// The group whose orders are named by OrigClOrdID(41).
     pub of: Option<String>,
-    /// The number at the end of the template's own ClOrdID(11) and OrigClOrdID(41) rises with each message.
+    /// Whether the number at the end of ClOrdID(11) and OrigClOrdID(41) of the template is incremented with each
+    /// message.
     pub increments: bool,
 }
 
-/// Why a line is no command.
+/// Why a line is not a valid command.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum InstructionError {
-    /// The language has no such word.
+    /// Unknown command.
     Unknown(String),
-    /// The command needs something more.
+    /// A missing argument.
     Missing {
         /// The command.
         command: &'static str,
-        /// What it needs.
+        /// The missing argument.
         what: &'static str,
-        /// How it is written.
+        /// Its syntax.
         form: &'static str,
     },
-    /// The command ends before this word.
+    /// An unexpected word.
     Surplus {
         /// The command.
         command: &'static str,
         /// The word.
         word: String,
-        /// How it is written.
+        /// Its syntax.
         form: &'static str,
     },
-    /// An order is bought or sold.
+    /// Invalid side.
     Side(String),
-    /// The quantity is no decimal above 0.
+    /// Invalid quantity.
     Quantity(String),
-    /// The price is no decimal.
+    /// Invalid price.
     Price(String),
-    /// The language has no such TimeInForce(59).
+    /// Invalid TimeInForce(59).
     TimeInForce(String),
     /// Not `TAG=VALUE`.
     Field(String),
     /// The session writes this field.
     OfTheSession(Tag),
-    /// No name of a template or a group.
+    /// Invalid name of a template or a group.
     Name(String),
-    /// No MsgType(35) of an application message.
+    /// Not the MsgType(35) of an application message.
     MsgType(String),
     /// The count of `send` is not `N[/MS][/B]`.
     Count(String),
-    /// No number of seconds.
+    /// Invalid number of seconds.
     Seconds(String),
     /// Neither `on` nor `off`.
     OnOff(String),
-    /// A replace has to change something.
+    /// A replace without changes.
     NothingReplaced,
-    /// `all` is for cancel only.
+    /// `all` for a command other than cancel.
     All(&'static str),
 }
 
@@ -178,24 +179,24 @@ impl fmt::Display for InstructionError {
                 command,
                 word,
                 form,
-            } => write!(f, "{command} does not take '{word}': {form}"),
-            Self::Side(word) => write!(f, "side '{word}': say buy or sell"),
+            } => write!(f, "{command}: unexpected '{word}': {form}"),
+            Self::Side(word) => write!(f, "side '{word}': expected buy or sell"),
             Self::Quantity(word) => {
-                write!(f, "quantity '{word}': say a number above 0, such as 100")
+                write!(f, "quantity '{word}': expected a number above 0, such as 100")
             }
             Self::Price(word) => write!(
                 f,
-                "price '{word}': say a number such as 12.50, or market for a market order"
+                "price '{word}': expected a number such as 12.50, or market for a market order"
             ),
             Self::TimeInForce(word) => {
-                write!(f, "time in force '{word}': say day, gtc, ioc or fok")
+                write!(f, "time in force '{word}': expected day, gtc, ioc or fok")
             }
             Self::Field(text) => write!(
                 f,
                 "field '{text}': write TAG=VALUE with a tag number and a value, such as 58=hello"
             ),
             Self::OfTheSession(tag) => {
-                write!(f, "tag {tag} is written by the session: leave it out")
+                write!(f, "tag {tag} is set by the session: leave it out")
             }
             Self::Name(name) => write!(
                 f,
@@ -212,15 +213,15 @@ impl fmt::Display for InstructionError {
             ),
             Self::Seconds(word) => write!(
                 f,
-                "time '{word}': say seconds, such as 2 or 0.5, at most 86400"
+                "time '{word}': expected seconds, such as 2 or 0.5, at most 86400"
             ),
-            Self::OnOff(word) => write!(f, "stamps '{word}': say on or off"),
+            Self::OnOff(word) => write!(f, "stamps '{word}': expected on or off"),
             Self::NothingReplaced => f.write_str(
-                "replace changes nothing: say qty N, price P, or both, or another field as TAG=VALUE",
+                "replace changes nothing: give qty N, price P, or both, or another field as TAG=VALUE",
             ),
             Self::All(command) => write!(
                 f,
-                "{command} takes one order, not all: say its ClOrdID, or last"
+                "{command} takes one order, not all: give its ClOrdID, or last"
             ),
         }
     }

@@ -1,12 +1,12 @@
-//! A FIX order client: a command language, and the `Application` that carries it out.
+//! A FIX order client: a command language, and the `Application` that executes it.
 //!
 //! ```text
 //! text > Instruction::parse > OrderClient::on_command > orders, cancels, batches     in the outbox, each with a note
-//!        ExecutionReport, OrderCancelReject, rejects  > ClientBook > ClientEvent     to whoever prints it
+//!        ExecutionReport, OrderCancelReject, rejects  > ClientBook > ClientEvent     to the caller
 //! ```
 //!
-//! Nothing here reads a clock, a socket or a file. Who runs it reads the commands and prints the events:
-//! `fixwire client` does.
+//! The crate reads no clock, socket or file. The caller, such as `fixwire client`, reads the commands and prints
+//! the events.
 #![no_std]
 #![forbid(unsafe_code)]
 

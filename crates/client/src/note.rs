@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! Sent      'S' | MsgType | ClOrdID | ClOrdID of its order | fields      every text: 4 bytes of length, then bytes
-//! Change    'C' | ClOrdID that the order had | the one it has | OrderID | OrdStatus | CumQty | LeavesQty | fields
+//! Change    'C' | old ClOrdID of the order | new ClOrdID | OrderID | OrdStatus | CumQty | LeavesQty | fields
 //! Finished  'E' | ClOrdID of the order | its last OrdStatus
 //! ```
 
@@ -16,18 +16,18 @@ pub(crate) struct SentNote<'a> {
     pub msg_type: &'a str,
     /// Its ClOrdID(11).
     pub id: &'a str,
-    /// The ClOrdID(11) of the order that it is about; empty for an order, and when that is not known.
+    /// The ClOrdID(11) of its order; empty for a new order, or when unknown.
     pub of: &'a str,
-    /// The order's fields, or what a replacement changes, packed.
+    /// The fields of the order, or those a replace changes, packed.
     pub fields: &'a str,
 }
 
-/// How an order stands.
+/// The state of an order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct ChangeNote<'a> {
-    /// The ClOrdID(11) by which it was known.
+    /// Its ClOrdID(11) before.
     pub was: &'a str,
-    /// The one by which it is known now.
+    /// Its ClOrdID(11) now.
     pub id: &'a str,
     /// OrderID(37).
     pub order_id: &'a str,
@@ -78,7 +78,7 @@ impl<'a> ClientNote<'a> {
         }
     }
 
-    /// Reads a note; `None` when it is none of this client.
+    /// Reads a note; `None` when it is not a note of this client.
     pub(crate) fn read(note: &'a [u8]) -> Option<Self> {
         let (kind, mut rest) = note.split_first()?;
         let mut next = || -> Option<&'a str> {

@@ -1,4 +1,4 @@
-//! Which fields the orders of a session's FIX version have.
+//! The fields of orders in a session's FIX version.
 
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -9,9 +9,9 @@ use fixwire_protocol::{Dictionary, Precision, Stamp, Tag, Timestamp, tag};
 
 use crate::fields::{MessageFields, unpacked};
 
-/// Tag of the send time, in nanoseconds since 1970: no FIX field, one of those that are free for users.
+/// Tag of the send time, in nanoseconds since 1970: a user-defined field.
 pub const SEND_TIME: Tag = 9701;
-/// What a cancel and a status request say of their order.
+/// Fields of a cancel and a status request that identify their order.
 const OF_THE_ORDER: [Tag; 8] = [
     tag::ACCOUNT,
     tag::SYMBOL,
@@ -31,7 +31,7 @@ pub(crate) struct OrderLayout {
     stamp: Stamp,
 }
 
-/// The order that a message is about, as far as the message says it.
+/// The order of a message, as far as the message identifies it.
 pub(crate) struct Subject<'a> {
     /// OrigClOrdID(41), or the ClOrdID(11) of a status request.
     pub id: &'a str,
@@ -68,8 +68,8 @@ impl OrderLayout {
         member.is_some_and(|member| member.required)
     }
 
-    /// All fields of a message: `id` is its ClOrdID(11), `subject` the order that it is about, and `at` the
-    /// TransactTime(60). What its writer has given stands last, in its order, and takes the place of everything else.
+    /// All fields of a message: `id` is its ClOrdID(11), `subject` its order, and `at` the TransactTime(60). Fields
+    /// written by the user come last, in their order, and override all others.
     pub(crate) fn complete(
         &mut self,
         message: &MessageFields,
@@ -123,7 +123,7 @@ impl OrderLayout {
         all
     }
 
-    /// What a cancel, a replacement or a status request repeats of its order.
+    /// Fields of the order that a cancel, a replace or a status request repeats.
     fn put_subject(
         &self,
         all: &mut Vec<(Tag, String)>,

@@ -1,4 +1,4 @@
-//! One answer of the other side, as a line that a person reads.
+//! One answer of the counterparty as a line of text.
 
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -7,7 +7,7 @@ use fixwire_protocol::{Message, Precision, Stamp, Tag, Timestamp, tag};
 
 use crate::words;
 
-/// What kind of answer it is.
+/// Kind of an answer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum AnswerKind {
@@ -37,10 +37,10 @@ impl AnswerKind {
     }
 }
 
-/// One answer; what it does not say is empty.
+/// One answer; missing fields are empty.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ReportLine {
-    /// What it is.
+    /// Its kind.
     pub kind: AnswerKind,
     /// When it arrived.
     pub at: Timestamp,
@@ -134,7 +134,7 @@ impl ReportLine {
         self
     }
 
-    /// Each value by its name, as JSON has it; time and kind are not among them.
+    /// Each value by its JSON name, without time and kind.
     #[must_use]
     pub fn values(&self) -> [(&'static str, &str); 17] {
         [
@@ -201,7 +201,7 @@ impl fmt::Display for ReportLine {
     }
 }
 
-/// The time of a moment without its day: `13:30:00.123456`.
+/// The time of day: `13:30:00.123456`.
 pub(crate) fn time_of_day(at: Timestamp) -> String {
     let mut stamp = Stamp::new();
     let text = String::from_utf8_lossy(stamp.format(at, Precision::Micros)).into_owned();

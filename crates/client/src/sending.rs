@@ -1,4 +1,4 @@
-//! A `send`, or a command that is one message, while it is carried out.
+//! A `send`, or a command that is one message, while it is executed.
 
 use alloc::collections::VecDeque;
 use alloc::string::{String, ToString};
@@ -8,17 +8,17 @@ use fixwire_protocol::{Mono, Nanos, Now, Tag, Timestamp, tag};
 use crate::fields::MessageFields;
 use crate::instruction::SendPlan;
 
-/// Messages of one turn when nothing says how many: answers are read between turns.
+/// Messages per turn without a burst size: answers are read between turns.
 const PER_TURN: u64 = 64;
 
-/// The orders that the messages are about.
+/// The orders that the messages refer to.
 #[derive(Debug)]
 pub(crate) enum Targets {
-    /// Those that the template names itself, if any.
+    /// Those named by the template, if any.
     Template,
-    /// These, one each.
+    /// These orders, one message each.
     Orders(VecDeque<u64>),
-    /// The open ones of a group, from this number on.
+    /// The open orders of a group, from this number on.
     Group { name: String, next: u64 },
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Sending {
     pub(crate) sent: u64,
     interval: Option<Nanos>,
     burst: u64,
-    /// When the session has to be logged on at the latest.
+    /// Deadline for the logon.
     pub(crate) logon_until: Mono,
     /// When the first one was due.
     pub(crate) begun: Option<Now>,
@@ -57,7 +57,7 @@ impl Sending {
         }
     }
 
-    /// What a `send` asks for.
+    /// A task for a `send`.
     pub(crate) fn planned(message: MessageFields, plan: SendPlan) -> Self {
         let group = plan.of.map(|name| Targets::Group { name, next: 1 });
         Self {
@@ -71,8 +71,7 @@ impl Sending {
         }
     }
 
-    /// When the next message is due, if there is a pace: never later than planned because of what happened
-    /// to earlier ones.
+    /// When the next message is due, if paced: not shifted by delays of earlier ones.
     pub(crate) fn due(&self, begun: Now) -> Option<Now> {
         let late = Nanos(self.interval?.0.saturating_mul(self.sent / self.burst));
         Some(Now {
@@ -104,22 +103,22 @@ impl Sending {
         message
     }
 
-    /// Whether `+` has something to raise.
+    /// Whether `+` has a number to increment.
     pub(crate) fn can_raise(&self) -> bool {
         let mut fields = self.message.fields.iter();
         fields.any(|field| RAISED.contains(&field.0) && raised(&field.1, 0).is_some())
     }
 }
 
-/// What `+` raises.
+/// The text that `+` increments.
 const RAISED: [Tag; 2] = [tag::CL_ORD_ID, tag::ORIG_CL_ORD_ID];
 
-/// A text whose number at the end is higher by this; `None` when there is no number that fits.
+/// Increments the number at the end of a text; `None` without a suitable number.
 fn raised(text: &str, by: u64) -> Option<String> {
     let digits = text.bytes().rev().take_while(u8::is_ascii_digit).count();
     let (start, number) = text.split_at(text.len() - digits);
     let sum = number.parse::<u64>().ok()?.checked_add(by)?.to_string();
-    // Leading zeros stay, as far as there is room for them.
+    // Leading zeros are kept, as far as there is room.
     let zeros = digits.saturating_sub(sum.len());
     let mut raised = start.to_string();
     raised.extend(core::iter::repeat_n('0', zeros));

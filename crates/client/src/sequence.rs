@@ -1,25 +1,25 @@
-//! Which message has which MsgSeqNum(34), for rejects that name nothing else.
+//! Maps MsgSeqNum(34) to messages, for rejects that identify a message only by it.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
-/// Most messages that are remembered.
+/// Maximum number of remembered messages.
 const REMEMBERED: usize = 1_000_000;
 
-/// The numbers of the messages that the client has written on this connection.
+/// MsgSeqNums of the messages that the client has sent on this connection.
 ///
 /// The engine does not report the number of an application's message to it. It does so for each admin message, and
 /// the application's messages between two of them have the numbers in between, in order.
 #[derive(Debug, Default)]
 pub(crate) struct SentNumbers {
-    /// The number of the next message, as far as is known.
+    /// The next MsgSeqNum, as far as known.
     next: u64,
-    /// The number of each message, and its ClOrdID(11) if it has one, in order.
+    /// MsgSeqNum of each message, with its ClOrdID(11) if any, in order.
     sent: VecDeque<(u64, Option<Box<str>>)>,
 }
 
 impl SentNumbers {
-    /// The client has written a message.
+    /// Records a message of the client.
     pub(crate) fn wrote(&mut self, id: Option<&str>) {
         if self.sent.len() == REMEMBERED {
             self.sent.pop_front();
@@ -28,8 +28,8 @@ impl SentNumbers {
         self.next += 1;
     }
 
-    /// A new admin message gets this number: messages of the client that were to have it, or a later one,
-    /// come behind it.
+    /// Records the MsgSeqNum of an admin message: client messages that were to have this number or a later one follow
+    /// it.
     pub(crate) fn admin(&mut self, seq: u64) {
         let behind = self.sent.iter_mut().rev().take_while(|sent| sent.0 >= seq);
         let mut count = 0;
@@ -40,7 +40,7 @@ impl SentNumbers {
         self.next = seq + 1 + count;
     }
 
-    /// The numbers restart. A Logon has the first one, whether it was written before this or comes behind it.
+    /// Records a sequence reset. The Logon has MsgSeqNum 1, whether it was recorded before or after.
     pub(crate) fn reset(&mut self) {
         *self = Self {
             next: 2,
@@ -48,7 +48,7 @@ impl SentNumbers {
         };
     }
 
-    /// The ClOrdID(11) of the message with this number.
+    /// The ClOrdID(11) of the message with this MsgSeqNum.
     pub(crate) fn find(&self, seq: u64) -> Option<&str> {
         let at = self.sent.binary_search_by_key(&seq, |sent| sent.0).ok()?;
         self.sent[at].1.as_deref()
@@ -65,7 +65,7 @@ mod tests {
         numbers.admin(7);
         numbers.wrote(Some("a"));
         numbers.wrote(None);
-        // A Heartbeat that was written before them leaves first.
+        // A Heartbeat written before them is sent first.
         numbers.admin(8);
         numbers.wrote(Some("b"));
         numbers.admin(12);

@@ -1,4 +1,4 @@
-//! Codes of FIX fields as words.
+//! Names of FIX codes.
 
 /// Side(54).
 pub(crate) fn side(code: &str) -> &str {
@@ -34,7 +34,7 @@ pub(crate) fn exec_type(code: &str) -> &str {
     }
 }
 
-/// OrdStatus(39); empty for an order that has had no report.
+/// OrdStatus(39); empty for an order without a report.
 pub(crate) fn ord_status(code: &str) -> &str {
     match code {
         "" => "no report yet",
@@ -57,8 +57,7 @@ pub(crate) fn ord_status(code: &str) -> &str {
     }
 }
 
-/// Whether an order with this OrdStatus(39) can neither trade nor be cancelled any more. One that is done for the day
-/// may go on tomorrow.
+/// Whether this OrdStatus(39) is final. An order that is done for the day may work again the next day.
 pub(crate) fn is_final(ord_status: &str) -> bool {
     matches!(ord_status, "2" | "4" | "8" | "C")
 }

@@ -1,4 +1,4 @@
-//! What an exchange is made with.
+//! Configuration of an exchange.
 
 use alloc::format;
 use alloc::string::String;
@@ -15,18 +15,18 @@ use crate::script::OrderScript;
 /// The instruments of an exchange and its limits.
 #[derive(Clone, Debug)]
 pub struct ExchangeConfig {
-    /// What is traded.
+    /// The instruments.
     pub instruments: Vec<InstrumentConfig>,
-    /// How many orders may rest or wait in one book.
+    /// Maximum number of orders in one book.
     pub orders_max: u32,
-    /// How many orders that have left the book are remembered: their ClOrdIDs are not taken again, and
-    /// their status can be asked for. The oldest are forgotten first.
+    /// Number of closed orders that are remembered: their ClOrdIDs cannot be reused, and their status can be
+    /// requested. The oldest are removed first.
     pub remembered_max: u32,
-    /// Faults from the start on, in the words of the command `fault`: `drop session=OMS count=1`.
+    /// Injected faults at startup, in the syntax of the command `fault`: `drop session=OMS count=1`.
     pub faults: Vec<String>,
-    /// Orders that are answered by a script; the first that is for an order counts.
+    /// Scripts for orders; the first that matches an order is used.
     pub scripts: Vec<OrderScript>,
-    /// What carries messages to members, when faults can be done there.
+    /// The connection to members, if faults can be injected there.
     pub wire: Option<Arc<dyn WireControl>>,
 }
 
@@ -48,21 +48,21 @@ impl Default for ExchangeConfig {
 pub struct InstrumentConfig {
     /// Symbol(55).
     pub symbol: String,
-    /// The smallest price step; prices are multiples of it.
+    /// Tick size.
     pub tick: Decimal,
-    /// The smallest quantity; quantities are multiples of it.
+    /// Lot size.
     pub lot: Decimal,
-    /// The lowest limit or stop price that is taken.
+    /// The lowest allowed limit or stop price.
     pub low: Option<Decimal>,
     /// The highest one.
     pub high: Option<Decimal>,
-    /// The price that auctions compare with before anything has traded.
+    /// The reference price of auctions before the first trade.
     pub reference: Option<Decimal>,
-    /// The state in which trading begins.
+    /// The initial trading state.
     pub state: BookState,
 }
 
-/// What a mistake is in.
+/// Location of a mistake.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ConfigTable {
     /// The exchange as a whole.
@@ -82,7 +82,7 @@ pub struct ConfigProblem {
     pub key: &'static str,
     /// Which entry of the key, counted from 0, when it has several.
     pub entry: Option<usize>,
-    /// What is wrong and what to do, as a sentence.
+    /// The mistake and its remedy, as a sentence.
     pub what: String,
 }
 
@@ -124,7 +124,7 @@ impl ExchangeConfig {
                 let symbol = &instrument.symbol;
                 add(
                     "symbol",
-                    format!("{symbol} is there twice: remove one of them"),
+                    format!("{symbol} is listed twice: remove one of them"),
                 );
             }
             instrument.look(&mut add);
@@ -141,7 +141,7 @@ impl ExchangeConfig {
             };
             if before.iter().any(|it| it.name == script.name) {
                 let name = &script.name;
-                let what = format!("there are two scripts {name}: give each a name of its own");
+                let what = format!("duplicate script {name}: give each script its own name");
                 add("name", None, what);
             }
             script.look(&self.instruments, &mut add);
@@ -180,7 +180,7 @@ impl InstrumentConfig {
                 Err(Unfit::NotMultiple) => {
                     add(
                         key,
-                        format!("{key} is no multiple of the tick: change one of them"),
+                        format!("{key} is not a multiple of the tick: change one of them"),
                     );
                 }
                 Err(Unfit::Range) => add(key, format!("{key} has too many digits for the tick")),
@@ -190,7 +190,7 @@ impl InstrumentConfig {
         if let (Some(low), Some(high)) = (units(self.low), units(self.high))
             && low > high
         {
-            add("low", "low is above high: exchange them".into());
+            add("low", "low is above high: swap them".into());
         }
     }
 }
@@ -206,7 +206,7 @@ pub fn state_name(state: BookState) -> &'static str {
     }
 }
 
-/// The state of a name; `None` when there is none.
+/// The state with this name; `None` when the name is unknown.
 #[must_use]
 pub fn state_of(name: &str) -> Option<BookState> {
     let all = [

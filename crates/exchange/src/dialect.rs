@@ -1,8 +1,8 @@
-//! In what the versions of FIX differ, as far as reports do.
+//! Differences between FIX versions in reports.
 
 use fixwire_protocol::session::{BeginString, Config};
 
-/// What an ExecutionReport is about.
+/// Kind of an ExecutionReport.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Kind {
     New,
@@ -22,7 +22,7 @@ pub(crate) enum Kind {
     TradeCorrect,
 }
 
-/// Why a request is rejected, before a version has a code for it.
+/// Why a request is rejected, independent of the FIX version.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Why {
     UnknownSymbol,
@@ -35,11 +35,11 @@ pub(crate) enum Why {
     Band,
     TooLate,
     Other,
-    /// This code, as a script says.
+    /// The code given by a script.
     Code(u64),
 }
 
-/// The way in which a member's version speaks.
+/// The FIX dialect of a member.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Dialect {
     Fix42,
@@ -49,7 +49,7 @@ pub(crate) enum Dialect {
 }
 
 impl Dialect {
-    /// The dialect of a session; `None` before FIX 4.2, whose reports cannot say what a market has to.
+    /// The dialect of a session; `None` before FIX 4.2, whose reports lack required values.
     pub(crate) fn of(session: &Config) -> Option<Self> {
         match session.begin_string {
             BeginString::Fix42 => Some(Self::Fix42),
@@ -80,7 +80,7 @@ impl Dialect {
         self >= Self::Fix43
     }
 
-    /// ExecType(150); `None` when the version has no word for it and the report is not sent.
+    /// ExecType(150); `None` when the version has no value for it and the report is not sent.
     pub(crate) fn exec_type(self, kind: Kind, ord_status: u8) -> Option<u8> {
         let old = self == Self::Fix42;
         Some(match kind {

@@ -27,11 +27,11 @@ use crate::market::{Market, digits};
 use crate::note::{Note, Request, read_fields};
 use crate::script::OrderScript;
 
-/// Reports that may wait for room in the outbox before further requests are refused.
+/// Maximum number of reports waiting for room in the outbox; above it requests are rejected.
 const WAITING_MAX: usize = 100_000;
-/// What a note has beside the fields of a request, at most, in bytes.
+/// Maximum size of a note beside the fields of a request, in bytes.
 const NOTE_ROOM: usize = 256;
-/// How long reports wait before they are tried again.
+/// Retry interval of waiting reports.
 const RETRY: Nanos = Nanos::from_millis(1);
 
 /// A simulated exchange: the application above the sessions of its members.
@@ -43,29 +43,29 @@ pub struct Exchange {
     seats: Vec<Seat>,
     /// The sessions of members, by their numbers in the market.
     routes: BTreeMap<u32, SessionId>,
-    /// The journal says of the instruments what the configuration does.
+    /// The instruments of the journal equal those of the configuration.
     is_listed: bool,
-    /// A note could not be read: nothing is answered any more.
+    /// A note could not be read: all requests are ignored.
     is_broken: bool,
     note: Vec<u8>,
     faults: Faults,
-    /// Of each script what the notes of its orders have of it.
+    /// Each script as written to notes.
     scripts: Vec<Arc<str>>,
 }
 
 /// A session of the engine, as the exchange sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct ExchangeSession<'a> {
-    /// The name of the session, by which its orders are found after a restart.
+    /// Session name, which identifies its orders after a restart.
     pub name: &'a str,
-    /// How it speaks.
+    /// Its dialect.
     pub session: &'a Config,
 }
 
 #[derive(Debug)]
 struct Seat {
     name: String,
-    /// `None` for a version that the exchange does not speak.
+    /// `None` for an unsupported FIX version.
     dialect: Option<Dialect>,
     digits: u8,
 }
@@ -80,18 +80,18 @@ impl Seat {
     }
 }
 
-/// Why there is no exchange.
+/// Why an exchange could not be created.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ExchangeError {
     /// Mistakes in its configuration.
     Config(Vec<ConfigProblem>),
-    /// A fault from the start on is none.
+    /// An invalid fault in the configuration.
     Fault {
-        /// What is wrong, as a sentence.
+        /// The mistake, as a sentence.
         what: String,
     },
-    /// A session speaks a version before FIX 4.2.
+    /// A session uses a FIX version before 4.2.
     Version {
         /// Its name.
         session: String,
@@ -124,7 +124,7 @@ impl Exchange {
     ///
     /// # Errors
     ///
-    /// What is wrong with the configuration, or the first session of a version before FIX 4.2.
+    /// The configuration is invalid, or a session uses a FIX version before 4.2.
     pub fn new<'a>(
         config: ExchangeConfig,
         sessions: impl IntoIterator<Item = ExchangeSession<'a>>,
@@ -159,23 +159,22 @@ impl Exchange {
         })
     }
 
-    /// How many orders are open, and how many reports wait for room in the outbox.
+    /// Number of open orders, and of reports waiting for room in the outbox.
     #[must_use]
     pub fn open(&self) -> (usize, usize) {
         (self.market.orders.open(), self.market.waiting.len())
     }
 
-    /// Checks that the books are whole and that their orders are those that are open. For tests: it looks at
-    /// every order.
+    /// Checks that the books are consistent and contain exactly the open orders. For tests: it visits every order.
     ///
     /// # Errors
     ///
-    /// What does not hold, as a sentence.
+    /// The violated invariant, as a sentence.
     pub fn check(&self) -> Result<(), String> {
         self.market.check()
     }
 
-    /// Keeps a note, and only then changes the market by it.
+    /// Writes a note, and only then applies it to the market.
     fn keep(&mut self, note: Note<'_>, outbox: &mut Outbox) -> Result<(), BodyError> {
         let mut bytes = core::mem::take(&mut self.note);
         note.write(&mut bytes);
@@ -187,7 +186,7 @@ impl Exchange {
         kept
     }
 
-    /// Notes what the configuration says otherwise than the journal, once after a start.
+    /// Writes notes for changes of the configuration since the journal, once after startup.
     fn list(&mut self, now: Now, outbox: &mut Outbox) -> Result<(), BodyError> {
         if self.is_listed {
             return Ok(());
@@ -220,7 +219,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// The number of a session in the market, which gets one with its first request.
+    /// The member number of a session, assigned with its first request.
     fn member(&mut self, from: SessionId, outbox: &mut Outbox) -> Result<u32, Refusal> {
         let seat = self
             .seats
@@ -245,7 +244,7 @@ impl Exchange {
         Ok(number)
     }
 
-    /// The script that a new order follows, if one is for it.
+    /// The matching script of a new order, if any.
     fn script(&self, from: SessionId, request: &Request<'_>) -> Option<Arc<str>> {
         let seat = self.seats.get(from.0 as usize)?;
         let is_for = |it: &OrderScript| it.is_for(&seat.name, request.fields);
@@ -253,7 +252,7 @@ impl Exchange {
         Some(Arc::clone(&self.scripts[index]))
     }
 
-    /// Lets orders go on whose waits are over. When the next one is.
+    /// Continues scripted orders whose waits are over. Returns when the next one is due.
     fn step(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         while let Some((until, order)) = self.market.scripted.next() {
             if until > now.wall {
@@ -268,7 +267,7 @@ impl Exchange {
         None
     }
 
-    /// Whether a request of this type has what it needs, and its numbers are numbers.
+    /// Checks required fields and number formats of a request.
     fn look(message: &Message<'_>) -> Result<(), Refusal> {
         let needed: &[Tag] = match message.msg_type() {
             b"D" => &[tag::CL_ORD_ID, tag::SYMBOL, tag::SIDE, tag::ORD_TYPE],
@@ -382,9 +381,9 @@ impl Application for Exchange {
         outbox: &mut Outbox,
     ) -> Result<(), String> {
         if self.is_broken {
-            return Err("the journal could not be read: the exchange does nothing".into());
+            return Err("the journal could not be read: the exchange is not available".into());
         }
-        let full = |error: BodyError| format!("not carried out: {error:?}; try again");
+        let full = |error: BodyError| format!("command not executed: {error:?}; try again");
         self.list(now, outbox).map_err(full)?;
         let done = self.operate(now, command.bytes, outbox)?;
         answer.extend_from_slice(done.as_bytes());
@@ -399,7 +398,7 @@ impl Application for Exchange {
     }
 
     fn survives_panics(&self) -> bool {
-        // The market is changed behind its note, which would be taken back.
+        // The market was changed after its note was written, and the note would be discarded.
         false
     }
 
@@ -407,7 +406,7 @@ impl Application for Exchange {
         if self.is_broken {
             return None;
         }
-        // What does not fit now is tried again.
+        // Reports that do not fit now are tried again.
         let is_listed = self.list(now, outbox).is_ok();
         if !is_listed {
             self.deliver(now.mono, outbox);

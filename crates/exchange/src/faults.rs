@@ -1,21 +1,21 @@
-//! Faults on demand: what an operator lets the exchange do wrong, for tests of its members.
+//! Injected faults: what the exchange does wrong on demand, to test its members.
 //!
 //! ```text
 //! fault KIND [session=NAME] [type=MSGTYPE] [count=N] [percent=P] [seed=N] [ms=N]
 //!
 //! drop        a report is not sent                      duplicate   it is sent twice
-//! delay       it is sent ms later, as are those behind  reorder     it is sent behind the next one
-//! stall       nothing is sent until the fault is lifted reject      a request gets a BusinessMessageReject
+//! delay       it is sent ms later, as are those after   reorder     it is sent after the next one
+//! stall       nothing is sent until fault clear         reject      a request gets a BusinessMessageReject
 //!
-//! checksum    CheckSum(10) is wrong on the wire         gap         the message is lost on the wire
-//! logout      behind it the session is logged out       disconnect  the connection is cut in its place
+//! checksum    CheckSum(10) is wrong on the wire         gap         the message is dropped on the wire
+//! logout      the session is logged out after it        disconnect  the connection is closed instead
 //! ```
 //!
-//! Those of the last two lines are for whoever carries messages to the members ([`WireFaults`]): the journal has the
-//! message as it should be, so that what is resent is right.
+//! Faults of the last two lines are applied by the code that sends messages to members ([`WireFaults`]): the journal
+//! has the correct message, so that a resend is correct.
 //!
-//! They last until `count` messages have met them, or `fault clear`; nothing of them is in the journal, and a
-//! restart has none. The books do what they do without them.
+//! Faults last for `count` messages, or until `fault clear`; they are not journalled, and a restart removes them.
+//! The books are not affected.
 
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -27,22 +27,22 @@ use core::fmt;
 use fixwire_protocol::session::is_admin;
 use fixwire_protocol::{Mono, Nanos};
 
-/// The most faults at a time.
+/// Maximum number of faults at a time.
 const FAULTS_MAX: usize = 100;
-/// What can be asked for.
+/// The syntax of faults.
 pub(crate) const USAGE: &str = "fault KIND [session=NAME] [type=MSGTYPE] [count=N] [percent=P] [seed=N] [ms=N], where \
      KIND is drop, duplicate, delay, reorder, stall, reject, checksum, gap, logout or disconnect; faults; fault clear";
 
-/// Whether these words, which stand behind `fault` in the command, are a fault.
+/// Checks the words after `fault` in a command.
 ///
 /// # Errors
 ///
-/// What is wrong with them, as a sentence.
+/// The mistake, as a sentence.
 pub fn check_fault(words: &str) -> Result<(), String> {
     FaultRule::read(words).map(drop)
 }
 
-/// What a fault does.
+/// Effect of a fault.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum FaultKind {
     Drop,
@@ -54,16 +54,16 @@ enum FaultKind {
     Wire(WireFault),
 }
 
-/// What a message suffers on its way to the member.
+/// Effect of a wire fault on a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum WireFault {
     /// Its CheckSum(10) is wrong.
     CheckSum,
-    /// It is lost.
+    /// The message is dropped.
     Gap,
-    /// Behind it the session is logged out.
+    /// The session is logged out after it.
     Logout,
-    /// The connection is cut in its place.
+    /// The connection is closed instead of sending it.
     Disconnect,
 }
 
@@ -80,15 +80,15 @@ const KINDS: [(&str, FaultKind); 10] = [
     ("disconnect", FaultKind::Wire(WireFault::Disconnect)),
 ];
 
-/// What becomes of a report that waits.
+/// Effect of a fault on a waiting report.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Fate {
     Send,
     Drop,
     Twice,
-    /// Not before this moment.
+    /// Delayed until this time.
     After(Mono),
-    /// Behind the next report to the same member.
+    /// Sent after the next report for the same member.
     Behind,
 }
 
@@ -96,46 +96,46 @@ pub(crate) enum Fate {
 #[derive(Clone, Debug)]
 struct FaultRule {
     kind: FaultKind,
-    /// Its words, for whoever asks.
+    /// Its text, for queries.
     words: String,
     session: Option<String>,
     msg_type: Option<String>,
-    /// How many messages still meet it.
+    /// Number of messages it still applies to.
     count: Option<u64>,
     percent: u64,
     delay: Nanos,
     random: u64,
 }
 
-/// The faults of the wire, for whoever carries messages to the members.
+/// Wire faults, for the code that sends messages to members.
 #[derive(Clone, Debug, Default)]
 pub struct WireFaults {
     rules: Vec<FaultRule>,
 }
 
 impl WireFaults {
-    /// Whether there is none.
+    /// Whether it has no fault.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// Adds one, in the words of the command.
+    /// Adds a fault, in the syntax of the command.
     ///
     /// # Errors
     ///
-    /// What is wrong with them, as a sentence.
+    /// The mistake, as a sentence.
     pub fn add(&mut self, words: &str) -> Result<(), String> {
         let rule = FaultRule::read(words)?;
         if !matches!(rule.kind, FaultKind::Wire(_)) {
-            return Err(format!("{words} is no fault of the wire"));
+            return Err(format!("{words} is not a wire fault"));
         }
         self.rules.push(rule);
         Ok(())
     }
 
-    /// What a message suffers that is about to leave for a session the first time. Messages of the session itself,
-    /// such as Heartbeats, are meant by faults that name their MsgType only.
+    /// The fault for a message that is sent to a session for the first time. Session messages, such as Heartbeats,
+    /// are affected only by faults that name their MsgType.
     pub fn meet(&mut self, session: &str, msg_type: &[u8]) -> Option<WireFault> {
         let is_own = is_admin(msg_type);
         let met = meet(&mut self.rules, session, msg_type, |rule| {
@@ -148,17 +148,17 @@ impl WireFaults {
     }
 }
 
-/// Where the faults of the wire are, when it can do wrong: the exchange changes them, the wire meets them.
+/// Shared wire faults: the exchange changes them, the wire applies them.
 pub trait WireControl: fmt::Debug + Send + Sync {
-    /// Lets somebody look at them, and change them.
+    /// Gives access to them.
     fn change(&self, change: &mut dyn FnMut(&mut WireFaults));
 }
 
-/// All faults, and what becomes of each report that waits.
+/// All faults, and their effect on each waiting report.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     rules: Vec<FaultRule>,
-    /// `None`: nothing can be done to the wire.
+    /// `None`: wire faults are not possible.
     wire: Option<Arc<dyn WireControl>>,
     pub(crate) fates: VecDeque<Fate>,
 }
@@ -171,7 +171,7 @@ impl Faults {
         }
     }
 
-    /// Adds or lifts faults and says what was done.
+    /// Adds or clears faults; returns what was done.
     pub(crate) fn operate(&mut self, words: &str) -> Result<String, String> {
         if words == "clear" {
             let mut count = self.rules.len();
@@ -180,13 +180,13 @@ impl Faults {
                 count += wire.rules.len();
                 wire.rules.clear();
             });
-            return Ok(format!("{count} faults lifted"));
+            return Ok(format!("{count} faults cleared"));
         }
         let mut count = self.rules.len();
         self.on_wire(&mut |wire| count += wire.rules.len());
         if count >= FAULTS_MAX {
             return Err(format!(
-                "there are {FAULTS_MAX} faults already: lift them with fault clear"
+                "{FAULTS_MAX} faults are set already: remove them with fault clear"
             ));
         }
         let rule = FaultRule::read(words)?;
@@ -199,13 +199,13 @@ impl Faults {
             added?;
         } else {
             return Err(format!(
-                "{said} is a fault of the wire, which this exchange has not in hand: run it with fixwire sim"
+                "{said} is a wire fault, and this exchange does not control the wire: run it with fixwire sim"
             ));
         }
         Ok(said)
     }
 
-    /// The faults that last, a line each.
+    /// The active faults, one per line.
     pub(crate) fn shown(&self) -> String {
         let lines = |rules: &[FaultRule]| -> String {
             rules.iter().map(|rule| rule.shown() + "\n").collect()
@@ -233,7 +233,7 @@ impl Faults {
         rules.any(|rule| rule.kind == FaultKind::Stall && rule.is_for(session))
     }
 
-    /// What becomes of a new report.
+    /// Effect of the faults on a new report.
     pub(crate) fn fate(&mut self, now: Mono, session: &str, msg_type: u8) -> Fate {
         let of_reports =
             |rule: &FaultRule| !matches!(rule.kind, FaultKind::Reject | FaultKind::Stall);
@@ -247,7 +247,7 @@ impl Faults {
     }
 }
 
-/// The first fault that a message meets, of those that are wanted.
+/// The first matching fault of the given kinds for a message.
 fn meet(
     rules: &mut Vec<FaultRule>,
     session: &str,
@@ -270,7 +270,7 @@ fn meet(
     Some(met)
 }
 
-/// Whether a session is meant by these words: its name, or the TargetCompID behind its arrow.
+/// Whether these words name a session: its name, or the TargetCompID behind its arrow.
 pub(crate) fn is_session(wanted: &str, session: &str) -> bool {
     let target = session.rsplit_once("->").map(|(_, target)| target);
     session == wanted || target == Some(wanted)
@@ -282,7 +282,7 @@ impl FaultRule {
         let mut parts = words.split_whitespace();
         let name = parts.next().unwrap_or_default();
         let kind = KINDS.iter().find(|(known, _)| *known == name);
-        let (_, kind) = kind.ok_or_else(|| usage(format!("no fault {name:?}")))?;
+        let (_, kind) = kind.ok_or_else(|| usage(format!("unknown fault {name:?}")))?;
         let mut rule = Self {
             kind: *kind,
             words: name.to_string(),
@@ -297,7 +297,7 @@ impl FaultRule {
             let (key, value) = part.split_once('=').unwrap_or((part, ""));
             let number = |most: u64| {
                 let number = value.parse().ok().filter(|it| (1..=most).contains(it));
-                number.ok_or_else(|| usage(format!("{part} is no number from 1 to {most}")))
+                number.ok_or_else(|| usage(format!("{part} is not a number from 1 to {most}")))
             };
             match key {
                 "session" if !value.is_empty() => rule.session = Some(value.to_string()),
@@ -306,7 +306,7 @@ impl FaultRule {
                 "percent" => rule.percent = number(100)?,
                 "seed" => rule.random = number(u64::MAX)?,
                 "ms" => rule.delay = Nanos::from_millis(number(3_600_000)?),
-                _ => return Err(usage(format!("{part:?} is no part of a fault"))),
+                _ => return Err(usage(format!("{part:?} is not part of a fault"))),
             }
             if key != "count" {
                 rule.words += &format!(" {part}");
@@ -325,7 +325,7 @@ impl FaultRule {
         wanted.is_none_or(|wanted| is_session(wanted, session))
     }
 
-    /// Whether chance lets it happen; the same seed says the same for the same messages.
+    /// Random choice: the same seed gives the same result for the same messages.
     fn draws(&mut self) -> bool {
         if self.percent == 100 {
             return true;

@@ -1,10 +1,10 @@
-//! Fields as bytes: those of a request in a note, and those of a report before it is sent.
+//! Fields as bytes: of a request in a journal note, and of a report before it is sent.
 
 use alloc::vec::Vec;
 
 use fixwire_protocol::{Decimal, SOH, Tag};
 
-/// Fields as they stand in a message, `tag=value` and SOH each.
+/// Fields as in a message: `tag=value` and SOH each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields<'a>(pub(crate) &'a [u8]);
 
@@ -18,12 +18,12 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// The value, or nothing.
+    /// The value, or an empty one.
     pub(crate) fn text(self, tag: Tag) -> &'a [u8] {
         self.get(tag).unwrap_or_default()
     }
 
-    /// The one character that the value is.
+    /// The value, if it is one character.
     pub(crate) fn char(self, tag: Tag) -> Option<u8> {
         match self.get(tag)? {
             [one] => Some(*one),
@@ -31,7 +31,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The value as a number; `Some(None)` when it is none.
+    /// The value as a number; `Some(None)` when it is not a number.
     pub(crate) fn decimal(self, tag: Tag) -> Option<Option<Decimal>> {
         self.get(tag).map(|value| Decimal::parse(value).ok())
     }
@@ -42,7 +42,7 @@ impl<'a> Fields<'a> {
 pub(crate) struct FieldWriter(pub(crate) Vec<u8>);
 
 impl FieldWriter {
-    /// A field; nothing for an empty value, which FIX does not have.
+    /// Writes a field; skips an empty value, which FIX does not allow.
     pub(crate) fn put(&mut self, tag: Tag, value: &[u8]) -> &mut Self {
         if !value.is_empty() {
             put_number(&mut self.0, u64::from(tag));
@@ -75,7 +75,7 @@ impl FieldWriter {
     }
 }
 
-/// A decimal as it is written.
+/// Formats a decimal.
 pub(crate) fn text(value: Decimal) -> Vec<u8> {
     let mut out = [0; Decimal::MAX_TEXT];
     let from = value.write(&mut out);

@@ -9,17 +9,16 @@ use fixwire_protocol::Decimal;
 use crate::config::{InstrumentConfig, state_name, state_of};
 use crate::fields::text;
 
-/// Why a decimal is no whole number of units.
+/// Why a decimal is not a whole number of units.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Unfit {
-    /// Something is left over.
+    /// It is not a multiple.
     NotMultiple,
-    /// It has more digits than can be computed with.
+    /// It has too many digits.
     Range,
 }
 
-/// How often `unit` is in `value`, exactly. Both ways of writing the result fit: as units, and as a decimal
-/// with the digits of the unit.
+/// `value` in units of `unit`, exactly. The result fits both as units and as a decimal with the digits of the unit.
 pub(crate) fn units(value: Decimal, unit: Decimal) -> Result<i64, Unfit> {
     let scale = value.scale.max(unit.scale);
     let widened = |it: Decimal| i128::from(it.mantissa) * power(scale - it.scale);
@@ -38,7 +37,7 @@ pub(crate) fn units(value: Decimal, unit: Decimal) -> Result<i64, Unfit> {
     }
 }
 
-/// So many units as a decimal. [`units`] has made sure that it fits.
+/// Units as a decimal. [`units`] has checked that it fits.
 pub(crate) fn value(count: i64, unit: Decimal) -> Decimal {
     Decimal {
         mantissa: count.saturating_mul(unit.mantissa),
@@ -46,8 +45,8 @@ pub(crate) fn value(count: i64, unit: Decimal) -> Decimal {
     }
 }
 
-/// The average of prices: `notional` ticks times lots over `lots`. As many digits as the tick has, and up to
-/// [`MORE_DIGITS`] more where it does not come out even, rounded half up.
+/// Average price: `notional` (ticks times lots) divided by `lots`. With the digits of the tick, and up to
+/// [`MORE_DIGITS`] more if needed, rounded half up.
 pub(crate) fn average(notional: i128, lots: u64, tick: Decimal) -> Decimal {
     if lots == 0 {
         return Decimal::from_int(0);
@@ -87,14 +86,14 @@ pub(crate) struct Instrument {
     pub(crate) tick: Decimal,
     pub(crate) lot: Decimal,
     pub(crate) book: Book,
-    /// What the last note says of it, to see whether the file says anything else.
+    /// Its last note, to detect changes of the configuration.
     pub(crate) noted: String,
-    /// The file no longer has it.
+    /// Whether it was removed from the configuration.
     pub(crate) is_gone: bool,
 }
 
 impl Instrument {
-    /// What a note says of an instrument: words with `\x01` between them, the symbol last.
+    /// The note of an instrument: words separated by `\x01`, the symbol last.
     pub(crate) fn noted(config: &InstrumentConfig, orders_max: u32) -> String {
         let decimal = |it: Decimal| String::from_utf8_lossy(&text(it.normalized())).into_owned();
         let optional = |it: Option<Decimal>| it.map_or("-".to_string(), decimal);
@@ -110,12 +109,12 @@ impl Instrument {
         )
     }
 
-    /// The symbol that such words are about.
+    /// The symbol of such a note.
     pub(crate) fn symbol_of(noted: &str) -> &str {
         noted.rsplit('\x01').next().unwrap_or_default()
     }
 
-    /// The instrument of such words, with an empty book.
+    /// The instrument of such a note, with an empty book.
     pub(crate) fn read(noted: &str) -> Option<Self> {
         let mut words = noted.split('\x01');
         let mut decimal = || {

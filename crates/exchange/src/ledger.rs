@@ -1,4 +1,4 @@
-//! The market away from the engine's thread: checkpoints are made of it.
+//! The market outside the engine's thread, for making checkpoints.
 
 use alloc::format;
 use alloc::string::String;
@@ -8,18 +8,18 @@ use fixwire_protocol::{Ledger, Timestamp};
 use crate::market::Market;
 
 const NAME: &str = "exchange";
-/// Version 1 knew no orders that follow scripts.
+/// Version 1 had no scripted orders.
 const VERSION: u32 = 2;
 
-/// The market that notes make.
+/// The market built from notes.
 #[derive(Debug, Default)]
 pub(crate) struct MarketLedger {
     market: Market,
-    /// A note could not be read: what is here is no longer the market.
+    /// A note could not be read: the market is no longer valid.
     is_broken: bool,
 }
 
-/// The market of a state that was written in this version, or the one before.
+/// Reads a state of this version or the one before.
 pub(crate) fn read(version: u32, state: &[u8]) -> Result<Market, String> {
     if !(1..=VERSION).contains(&version) {
         return Err(format!(
@@ -39,7 +39,7 @@ impl Ledger for MarketLedger {
     }
 
     fn write(&self, put: &mut dyn FnMut(&[u8])) {
-        // An empty state is refused when it is read, and says so: no broken market is taken for a good one.
+        // An empty state is rejected when it is read, so that a broken market is never accepted.
         if !self.is_broken {
             self.market.write(put);
         }

@@ -1,4 +1,4 @@
-//! A simulated exchange: members enter orders over FIX, and orders that meet trade.
+//! A simulated exchange: members enter orders over FIX, and matching orders trade.
 //!
 //! ```text
 //!   member A --NewOrderSingle-->  [Exchange]  --ExecutionReport--> member A
@@ -6,9 +6,9 @@
 //! ```
 //!
 //! [`Exchange`] is an [`Application`](fixwire_protocol::Application): each session of the engine is a member,
-//! and an order belongs to the session that entered it. Every request becomes a note in the journal first and
-//! only then changes the books, by the one function that a restart calls too: so the books, the ids and the
-//! reports that were not written yet are the same after `kill -9`.
+//! and an order belongs to the session that entered it. Every request is first written to the journal as a note and
+//! then applied to the books by the function that recovery uses too: so books, ids and pending reports are the
+//! same after `kill -9`.
 //!
 //! Prices and quantities are exact: whole multiples of the instrument's tick and lot.
 #![no_std]

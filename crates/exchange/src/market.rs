@@ -1,7 +1,7 @@
-//! The market: members, instruments with their books, orders, and reports that wait to be written.
+//! The market: members, instruments with their books, orders, and pending reports.
 //!
-//! Nothing changes it but [`Market::apply`], which takes a note: when a request is handled, when a restart
-//! reads the journal, and when a checkpoint is made.
+//! Only [`Market::apply`] changes it, with a note: for a live request, at recovery from the journal, and for a
+//! checkpoint.
 
 mod follow;
 mod request;
@@ -21,31 +21,31 @@ use crate::note::{Note, Request};
 use crate::orders::Orders;
 use crate::scripted::ScriptedOrders;
 
-/// All that the exchange knows.
+/// The state of the exchange.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Market {
     pub(crate) members: Vec<Member>,
     pub(crate) instruments: Vec<Instrument>,
     pub(crate) orders: Orders,
-    /// Those of them that are in no book.
+    /// Scripted orders, which are in no book.
     pub(crate) scripted: ScriptedOrders,
-    /// The last OrderID and ExecID that were given out.
+    /// The last assigned OrderID and ExecID.
     pub(crate) last_order: u64,
     pub(crate) last_exec: u64,
-    /// Reports that are not written yet: the outbox was full.
+    /// Reports not written yet because the outbox was full.
     pub(crate) waiting: VecDeque<Report>,
 }
 
-/// A session as notes know it.
+/// A session in notes.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Member {
     pub(crate) name: String,
     pub(crate) dialect: Dialect,
-    /// Digits of TransactTime(60) behind the second.
+    /// Fraction digits of TransactTime(60).
     pub(crate) digits: u8,
 }
 
-/// A message to a member, but for its header.
+/// A message to a member, without its header.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Report {
     pub(crate) member: u32,
@@ -53,12 +53,12 @@ pub(crate) struct Report {
     pub(crate) body: Vec<u8>,
 }
 
-/// The note cannot be applied to the market: the journal is not of this exchange, or a later version's.
+/// The note cannot be applied: the journal belongs to another exchange or a later version.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct UnreadableNote;
 
 impl Market {
-    /// Changes the market by a note.
+    /// Applies a note to the market.
     pub(crate) fn apply(&mut self, note: &[u8]) -> Result<(), UnreadableNote> {
         let note = Note::read(note).ok_or(UnreadableNote)?;
         match note {
@@ -132,13 +132,13 @@ impl Market {
         Ok(())
     }
 
-    /// Whether the member of a request is there.
+    /// Whether the member of a request is known.
     fn known(&self, request: &Request<'_>) -> Result<(), UnreadableNote> {
         let known = self.members.get(request.member as usize);
         known.map(drop).ok_or(UnreadableNote)
     }
 
-    /// The number of a member; `None` for one that is new.
+    /// The number of a member; `None` for a new one.
     pub(crate) fn member(&self, name: &str) -> Option<u32> {
         let index = self.members.iter().position(|it| it.name == name);
         index.and_then(|index| u32::try_from(index).ok())
@@ -150,9 +150,8 @@ impl Market {
         self.instruments.iter().position(is)
     }
 
-    /// An instrument is as the words of a note say. When its units change, its orders are cancelled: they
-    /// would mean other prices. Otherwise only what the file says anew takes effect, so that what an operator
-    /// has set stays.
+    /// Applies the note of an instrument. When its units change, its orders are cancelled, because their prices would
+    /// change. Otherwise only changed values take effect, so that values set by an operator stay.
     fn list(&mut self, at: Timestamp, noted: &str) -> Option<()> {
         let mut new = Instrument::read(noted)?;
         let is = |it: &Instrument| it.symbol == new.symbol;
@@ -204,7 +203,7 @@ impl Market {
         self.clear_scripted(index, at, text);
     }
 
-    /// Lets an operator act on an instrument and reports what it has caused.
+    /// Applies an operator command to an instrument and reports the resulting events.
     fn run(
         &mut self,
         symbol: &str,
@@ -218,20 +217,20 @@ impl Market {
         Ok(())
     }
 
-    /// TransactTime(60) as a member writes times.
+    /// TransactTime(60) in the precision of a member.
     fn time(&self, member: u32, at: Timestamp) -> Vec<u8> {
         let digits = self.members.get(member as usize).map_or(0, |it| it.digits);
         Stamp::new().format(at, precision(digits)).to_vec()
     }
 
-    /// How a member speaks. Members of notes are checked when the note is read.
+    /// The dialect of a member. Members in notes are checked when the note is read.
     fn dialect(&self, member: u32) -> Dialect {
         let member = self.members.get(member as usize);
         member.map_or(Dialect::Fix44, |it| it.dialect)
     }
 }
 
-/// Digits behind the second, and back.
+/// Fraction digits of a precision, and back.
 pub(crate) fn digits(precision: Precision) -> u8 {
     match precision {
         Precision::Seconds => 0,

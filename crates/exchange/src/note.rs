@@ -1,21 +1,21 @@
-//! Notes in the journal, of which the market is made.
+//! Journal notes that rebuild the market.
 //!
 //! ```text
-//! L remembered                        how many closed orders are remembered from here on
-//! M number version digits name        a member: a session by its name, how it speaks and writes times
-//! I time tick|lot|low|high|reference|state|orders|symbol    an instrument is new, or the file says otherwise of it
-//! X time symbol                       the file has it no longer
-//! R member time MsgType fields        a request of a member, with the fields that are read
-//! O member time length script fields  a new order that follows a script: the lines of that, so many bytes, then its fields
-//! T time order                        the time of the next step of such an order has come
-//! S time state symbol                 an operator has changed the state of trading
-//! U time symbol                       an operator has ended an auction call with its trades
-//! B low high symbol                   an operator has moved the price band
-//! W place count                       so many of the reports that wait are written, from this place on
+//! L remembered                        number of closed orders to remember from here on
+//! M number version digits name        a member: session name, FIX version and precision of times
+//! I time tick|lot|low|high|reference|state|orders|symbol    an instrument was added or changed in the file
+//! X time symbol                       an instrument was removed from the file
+//! R member time MsgType fields        a request of a member, with its used fields
+//! O member time length script fields  a new order that follows a script: length and lines of the script, then the fields
+//! T time order                        the next step of such an order is due
+//! S time state symbol                 an operator changed the trading state
+//! U time symbol                       an operator ended an auction call with its trades
+//! B low high symbol                   an operator moved the price band
+//! W place count                       pending reports were written: count, from this index on
 //! ```
 //!
-//! `|` and the end of a field are SOH, times nanoseconds since 1970. A note is written before the market
-//! changes by it, so that no change is without its note.
+//! `|` and the end of a field are SOH, times nanoseconds since 1970. A note is written before it is applied to
+//! the market, so that every change has its note.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -27,7 +27,7 @@ use crate::config::{state_name, state_of};
 use crate::dialect::Dialect;
 use crate::fields::{Fields, number, put_number, text};
 
-/// The fields of requests that are read. No value of them is longer than [`VALUE_MAX`].
+/// The fields of requests that are used. Their values are at most [`VALUE_MAX`] bytes.
 pub(crate) const READ: [Tag; 17] = [
     tag::ACCOUNT,
     tag::CL_ORD_ID,
@@ -48,10 +48,10 @@ pub(crate) const READ: [Tag; 17] = [
     tag::DISPLAY_QTY,
 ];
 
-/// The longest value of a field that is read, in bytes: what a request can make us remember.
+/// Maximum length of a used field in bytes: bounds the memory of a request.
 pub(crate) const VALUE_MAX: usize = 64;
 
-/// A note that was read.
+/// A parsed note.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Note<'a> {
     Limits {
@@ -101,7 +101,7 @@ pub(crate) enum Note<'a> {
     },
 }
 
-/// What a member has asked for.
+/// A request of a member.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request<'a> {
     pub(crate) member: u32,
@@ -111,7 +111,7 @@ pub(crate) struct Request<'a> {
 }
 
 impl<'a> Note<'a> {
-    /// Reads a note; `None` when it is none.
+    /// Reads a note; `None` when it is invalid.
     pub(crate) fn read(bytes: &'a [u8]) -> Option<Self> {
         let (letter, rest) = word(bytes)?;
         Some(match letter {
@@ -204,7 +204,7 @@ impl<'a> Note<'a> {
         })
     }
 
-    /// Writes the note in place of what `out` has.
+    /// Writes the note into `out`, replacing its content.
     pub(crate) fn write(self, out: &mut Vec<u8>) {
         out.clear();
         let mut line = Line(out);
@@ -260,7 +260,7 @@ impl<'a> Note<'a> {
     }
 }
 
-/// The fields of a message that are read, as a note has them. The tag of one that is too long otherwise.
+/// The used fields of a message, in note form; or the tag of a field that is too long.
 pub(crate) fn read_fields(message: &Message<'_>) -> Result<Vec<u8>, Tag> {
     let mut fields = crate::fields::FieldWriter::default();
     for tag in READ {

@@ -1,4 +1,4 @@
-//! The orders of all members: open ones, and closed ones for as long as they are remembered.
+//! The orders of all members: open ones, and closed ones as long as they are kept.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use crate::dialect::Dialect;
 
-/// An order as its reports speak of it.
+/// An order with the data of its reports.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Order {
     /// OrderID(37), and its id in the book.
@@ -16,7 +16,7 @@ pub(crate) struct Order {
     /// ClOrdIDs(11), the latest last.
     pub(crate) ids: Vec<Box<[u8]>>,
     pub(crate) account: Box<[u8]>,
-    /// Side(54), OrdType(40) and TimeInForce(59) as the member has said them.
+    /// Side(54), OrdType(40) and TimeInForce(59) as sent by the member.
     pub(crate) side: u8,
     pub(crate) ord_type: u8,
     pub(crate) time_in_force: u8,
@@ -30,19 +30,19 @@ pub(crate) struct Order {
     pub(crate) filled: u64,
     /// Ticks times lots of all its trades.
     pub(crate) notional: i128,
-    /// OrdStatus(39) of an order that has left the book.
+    /// OrdStatus(39) of a closed order.
     pub(crate) closed: Option<u8>,
-    /// That of an order of a script that is open and stands otherwise than its quantities say: A, 6 or E.
+    /// OrdStatus(39) of an open scripted order that differs from its quantities: A, 6 or E.
     pub(crate) pending: Option<u8>,
 }
 
 impl Order {
-    /// The ClOrdID that the member knows it by now.
+    /// Its current ClOrdID.
     pub(crate) fn cl_ord_id(&self) -> &[u8] {
         self.ids.last().map_or(b"", |id| id)
     }
 
-    /// OrdStatus(39). FIX 4.2 and 4.3 have one for an order that was replaced and has not traded.
+    /// OrdStatus(39). FIX 4.2 and 4.3 have a value for an order that was replaced and has not traded.
     pub(crate) fn status(&self, dialect: Dialect) -> u8 {
         match self.closed.or(self.pending) {
             Some(status) => status,
@@ -52,7 +52,7 @@ impl Order {
         }
     }
 
-    /// LeavesQty(151), in lots: nothing once it is closed.
+    /// LeavesQty(151), in lots: 0 once it is closed.
     pub(crate) fn leaves(&self) -> u64 {
         match self.closed {
             Some(_) => 0,
@@ -72,7 +72,7 @@ pub(crate) struct Orders {
 }
 
 impl Orders {
-    /// Those beyond it stay until [`forget`](Self::forget) is called.
+    /// Those above the limit stay until [`forget`](Self::forget) is called.
     pub(crate) fn set_remembered_max(&mut self, most: u32) {
         self.remembered_max = most;
     }
@@ -107,7 +107,7 @@ impl Orders {
         self.all.insert(order.id, order);
     }
 
-    /// The order has a further ClOrdID.
+    /// Adds a ClOrdID to the order.
     pub(crate) fn rename(&mut self, id: u64, cl_ord_id: &[u8]) {
         if let Some(order) = self.all.get_mut(&id) {
             let member = order.member;
@@ -116,7 +116,7 @@ impl Orders {
         }
     }
 
-    /// The order has left the book.
+    /// Closes the order.
     pub(crate) fn close(&mut self, id: u64, status: u8) {
         if let Some(order) = self.all.get_mut(&id)
             && order.closed.is_none()
@@ -126,7 +126,7 @@ impl Orders {
         }
     }
 
-    /// What was filled of an order has changed: it is open, or filled.
+    /// Updates an order after a change of its filled quantity: open, or filled.
     pub(crate) fn refill(&mut self, id: u64) {
         let Some(order) = self.all.get_mut(&id) else {
             return;
@@ -142,7 +142,7 @@ impl Orders {
         }
     }
 
-    /// The order has ended so, whatever became of it before.
+    /// Closes the order with this status, whatever its status was.
     pub(crate) fn end(&mut self, id: u64, status: u8) {
         self.close(id, status);
         if let Some(order) = self.all.get_mut(&id) {
@@ -150,7 +150,7 @@ impl Orders {
         }
     }
 
-    /// Forgets closed orders beyond the limit, the oldest first: which. Their ClOrdIDs may be used again.
+    /// Removes closed orders above the limit, the oldest first, and returns them. Their ClOrdIDs can be reused.
     pub(crate) fn forget(&mut self) -> Vec<u64> {
         let mut forgotten = Vec::new();
         while self.closed.len() > self.remembered_max as usize {
@@ -180,14 +180,14 @@ impl Orders {
         self.closed.iter().copied()
     }
 
-    /// The order in which closed orders are forgotten, for a copy; `None` when it names others.
+    /// Sets the removal order of closed orders, for a copy; `None` when it does not match them.
     pub(crate) fn set_closed(&mut self, closed: VecDeque<u64>) -> Option<()> {
         let is_closed = |id: &u64| self.all.get(id).is_some_and(|order| order.closed.is_some());
         let all = closed.len() == self.closed.len() && closed.iter().all(is_closed);
         all.then(|| self.closed = closed)
     }
 
-    /// How many are open.
+    /// Number of open orders.
     pub(crate) fn open(&self) -> usize {
         self.all.len() - self.closed.len()
     }

@@ -1,4 +1,4 @@
-//! Reports as members read them: ExecutionReport(8), OrderCancelReject(9), OrderMassCancelReport(r).
+//! Reports to members: ExecutionReport(8), OrderCancelReject(9), OrderMassCancelReport(r).
 
 use alloc::vec::Vec;
 
@@ -9,14 +9,14 @@ use crate::fields::{FieldWriter, Fields};
 use crate::instrument::{Instrument, average};
 use crate::orders::Order;
 
-/// Where ids stand for an order that there is none of.
+/// Written in place of an id when the order is unknown.
 pub(crate) const NONE: &[u8] = b"NONE";
 
-/// What an ExecutionReport says beside the order itself.
+/// Fields of an ExecutionReport beside those of the order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said<'a> {
     pub(crate) kind: Kind,
-    /// ClOrdID(11), when it is not the order's latest.
+    /// ClOrdID(11), if it is not the current one of the order.
     pub(crate) cl_ord_id: Option<&'a [u8]>,
     /// OrigClOrdID(41).
     pub(crate) orig_cl_ord_id: Option<&'a [u8]>,
@@ -40,8 +40,8 @@ impl Said<'_> {
     }
 }
 
-/// The body of a report on an order; `None` when the version has no word for it. A report on how an order
-/// stands is no execution and has ExecID(17) = 0.
+/// The body of a report on an order; `None` when the version has no value for it. A status report is not an execution
+/// and has ExecID(17) = 0.
 pub(crate) fn execution(
     dialect: Dialect,
     order: &Order,
@@ -90,7 +90,7 @@ pub(crate) fn execution(
     Some(out.0)
 }
 
-/// Where an iceberg says how much of it is shown: DisplayQty(1138) since FIX 5.0, before it MaxFloor(111).
+/// The tag of the displayed quantity: DisplayQty(1138) since FIX 5.0, MaxFloor(111) before.
 pub(crate) fn display_tag(dialect: Dialect) -> u32 {
     if dialect >= Dialect::Fix50 {
         tag::DISPLAY_QTY
@@ -99,7 +99,7 @@ pub(crate) fn display_tag(dialect: Dialect) -> u32 {
     }
 }
 
-/// An answer about an order that there is not: it was rejected, or nobody knows it.
+/// An answer about a rejected or unknown order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NoOrder<'a> {
     pub(crate) kind: Kind,
@@ -153,7 +153,7 @@ pub(crate) fn no_order(
     out.0
 }
 
-/// The body of an OrderCancelReject; `order` is the one that the request names, if there is one.
+/// The body of an OrderCancelReject; `order` is the order of the request, if known.
 pub(crate) fn cancel_reject(
     dialect: Dialect,
     request: Fields<'_>,
@@ -181,7 +181,7 @@ pub(crate) fn cancel_reject(
     out.0
 }
 
-/// The body of an OrderMassCancelReport. `done` is how many orders were cancelled, or why none was.
+/// The body of an OrderMassCancelReport. `done` is the number of cancelled orders, or the reject reason.
 pub(crate) fn mass_cancel(
     dialect: Dialect,
     request: Fields<'_>,

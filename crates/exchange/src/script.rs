@@ -1,22 +1,22 @@
-//! Scripts: what the exchange answers to chosen orders, step by step, in place of its books.
+//! Scripts: scripted answers to selected orders, step by step, instead of matching in the books.
 //!
 //! ```text
 //! pending                          ExecutionReport Pending New
 //! ack                              New
-//! fill QTY|P%|rest [@ PRICE]       Trade; without a price at that of the order
-//! bust                             Trade Cancel of the last fill that is left
+//! fill QTY|P%|rest [@ PRICE]       Trade; by default at the price of the order
+//! bust                             Trade Cancel of the last fill
 //! correct QTY [@ PRICE]            Trade Correct of it
 //! restate [QTY] [@ PRICE]          Restated
 //! cancel rest                      Canceled                        done for day  Done for Day
 //! reject [CODE]                    Rejected, OrdRejReason(103)     expire        Expired
 //! wait 200ms | wait 2s             nothing until then
-//! wait for cancel|replace          nothing until the member asks for one
+//! wait for cancel|replace          nothing until the member sends one
 //! pending cancel|replace           Pending Cancel, Pending Replace; this and what follows wait for the request too
 //! accept cancel|replace            Canceled, Replaced
 //! reject cancel|replace [CODE]     OrderCancelReject, CxlRejReason(102)
 //! ```
 //!
-//! Behind those that have a Text(58) it may stand in quotes: `reject 99 "Not today"`.
+//! A Text(58) is given in quotes at the end: `reject 99 "Not today"`.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -29,19 +29,19 @@ use crate::faults::is_session;
 use crate::fields::Fields;
 use crate::instrument::{Unfit, units};
 
-/// The most steps of one script.
+/// Maximum number of steps of one script.
 const STEPS_MAX: usize = 64;
-/// The most bytes of a step, and of a name.
+/// Maximum length of a step and of a name, in bytes.
 const STEP_BYTES_MAX: usize = 160;
-/// The most bytes of name and steps: a note has them.
+/// Maximum length of name and steps in bytes: they are in a note.
 const SCRIPT_BYTES_MAX: usize = 4000;
 /// The longest wait.
 const WAIT_MAX_MILLIS: u64 = 24 * 3600 * 1000;
 
-/// Which orders the exchange answers by steps instead of its books, and the steps.
+/// A script: selects orders, and answers them with steps instead of the books.
 #[derive(Clone, Debug, Default)]
 pub struct OrderScript {
-    /// What operators call it.
+    /// Its name.
     pub name: String,
     /// Only orders of this session: its name, or its TargetCompID.
     pub session: Option<String>,
@@ -55,27 +55,27 @@ pub struct OrderScript {
     pub quantity: Option<Decimal>,
     /// Price(44).
     pub price: Option<Decimal>,
-    /// What is done, in the words at the top of `script.rs`: `fill 40 @ 12.50`.
+    /// Its steps, in the syntax at the top of `script.rs`: `fill 40 @ 12.50`.
     pub steps: Vec<String>,
 }
 
-/// What a member asks for of an order that it has.
+/// Kind of a request for an existing order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Asking {
     Cancel,
     Replace,
 }
 
-/// How much is filled.
+/// Quantity of a fill.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Amount {
     Quantity(Decimal),
-    /// Of OrderQty(38), at least a lot.
+    /// Percent of OrderQty(38), at least one lot.
     Percent(u64),
     Rest,
 }
 
-/// How an order ends.
+/// How a script closes an order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum OrderEnd {
     Canceled,
@@ -84,7 +84,7 @@ pub(crate) enum OrderEnd {
     DoneForDay,
 }
 
-/// A step that was read.
+/// A parsed step.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ScriptStep {
     Pending,
@@ -102,11 +102,11 @@ pub(crate) enum ScriptStep {
 }
 
 const STEPS: &str = "the steps are pending, ack, fill QTY|P%|rest [@ PRICE], bust, correct QTY [@ PRICE], restate [QTY] [@ PRICE], \
-     cancel rest, reject [CODE], done for day, expire, wait 200ms, and with cancel or replace behind them wait for, pending, accept, \
-     reject; a Text(58) stands in \"quotes\" at the end";
+     cancel rest, reject [CODE], done for day, expire, wait 200ms, and, followed by cancel or replace, wait for, pending, accept, \
+     reject; put a Text(58) in \"quotes\" at the end";
 
 impl OrderScript {
-    /// Whether it is for this NewOrderSingle of this session.
+    /// Whether it matches a NewOrderSingle of a session.
     pub(crate) fn is_for(&self, session: &str, order: Fields<'_>) -> bool {
         let is = |wanted: &Option<String>, tag| {
             let value = order.text(tag);
@@ -127,13 +127,13 @@ impl OrderScript {
             && self.side.as_ref().is_none_or(is_side)
     }
 
-    /// The script as the notes of its orders have it: a line for the name, and one for each step.
+    /// The script in note form: one line for the name, and one for each step.
     pub(crate) fn noted(&self) -> String {
         let steps: String = self.steps.iter().map(|step| format!("\n{step}")).collect();
         format!("{}{steps}", self.name)
     }
 
-    /// All mistakes: the key, which entry of it, and what is wrong.
+    /// All mistakes: key, entry, and text.
     pub(crate) fn look(
         &self,
         instruments: &[InstrumentConfig],
@@ -146,7 +146,8 @@ impl OrderScript {
         if let Some(side) = &self.side
             && sides(side).is_empty()
         {
-            let what = format!("no side {side:?}: it is buy, sell, or one character of Side(54)");
+            let what =
+                format!("unknown side {side:?}: use buy, sell, or one character of Side(54)");
             add("side", None, what);
         }
         let is_meant = |it: &&InstrumentConfig| {
@@ -159,8 +160,9 @@ impl OrderScript {
         let meant: Vec<&InstrumentConfig> = instruments.iter().filter(is_meant).collect();
         let known = |symbol: &&String| instruments.iter().all(|it| it.symbol != **symbol);
         if let Some(symbol) = self.symbol.as_ref().filter(known) {
-            let what =
-                format!("no instrument {symbol:?}: add an [[instrument]], or name another symbol");
+            let what = format!(
+                "unknown instrument {symbol:?}: add an [[instrument]], or name another symbol"
+            );
             add("symbol", None, what);
         }
         let fits = |it: &&&InstrumentConfig| misfit(it, self.quantity, self.price).is_none();
@@ -172,7 +174,7 @@ impl OrderScript {
                 "price"
             };
             let why = misfit(first, self.quantity, self.price).unwrap_or_default();
-            add(key, None, format!("no order is taken with it: {why}"));
+            add(key, None, format!("no order can match it: {why}"));
         }
         if self.steps.len() > STEPS_MAX || self.noted().len() > SCRIPT_BYTES_MAX {
             let what = format!(
@@ -194,7 +196,7 @@ impl OrderScript {
     }
 }
 
-/// What an instrument cannot have of a quantity and a price.
+/// Why a quantity and a price do not fit an instrument.
 fn misfit(
     instrument: &InstrumentConfig,
     quantity: Option<Decimal>,
@@ -207,7 +209,7 @@ fn misfit(
         let (value, unit) = (shown(value), shown(unit));
         Some(match why {
             Unfit::NotMultiple => {
-                format!("{value} is no multiple of the {name} of {symbol}, {unit}")
+                format!("{value} is not a multiple of the {name} of {symbol}, {unit}")
             }
             Unfit::Range => format!("{value} has too many digits for {symbol}"),
         })
@@ -216,7 +218,7 @@ fn misfit(
 }
 
 impl ScriptStep {
-    /// The name and steps of a script as a note has it; `None` when it cannot be read.
+    /// The name and steps of a script in note form; `None` when unreadable.
     pub(crate) fn of_note(script: &str) -> Option<Vec<Self>> {
         let steps = script.lines().skip(1).map(|words| Self::read(words).ok());
         steps.collect()
@@ -226,7 +228,7 @@ impl ScriptStep {
     ///
     /// # Errors
     ///
-    /// What is wrong with it and what is understood, as a sentence.
+    /// The mistake and the expected form, as a sentence.
     pub(crate) fn read(words: &str) -> Result<Self, String> {
         if !is_plain(words) {
             return Err(format!(
@@ -240,7 +242,7 @@ impl ScriptStep {
                 let text = text.filter(|text| !text.is_empty() && !text.contains('"'));
                 let open = || {
                     format!(
-                        "{words}: a text stands at the end, in \"quotes\" of which it has none itself"
+                        "{words}: put the text at the end, in \"quotes\", without quotes inside it"
                     )
                 };
                 (line, Some(text.ok_or_else(open)?.to_string()))
@@ -250,7 +252,7 @@ impl ScriptStep {
         Self::plain(&line, words)?.with_text(text, words)
     }
 
-    /// A step but for its text.
+    /// Parses a step without its text.
     fn plain(line: &[&str], words: &str) -> Result<Self, String> {
         let wrong = |usage: &str| format!("{words}: write it as {usage}");
         let text = String::new();
@@ -281,7 +283,7 @@ impl ScriptStep {
                 Self::Wait(time.ok_or_else(|| wrong("wait 200ms or wait 2s, of at most 24 hours"))?)
             }
             ["fill", ref rest @ ..] => {
-                let usage = "fill 40, fill 50% or fill rest, with @ 12.50 behind it or without";
+                let usage = "fill 40, fill 50% or fill rest, optionally followed by @ 12.50";
                 let (amount, price) = rest.split_first().unwrap_or((&"", &[]));
                 let (amount, price) = self::amount(amount)
                     .zip(priced(price))
@@ -300,7 +302,7 @@ impl ScriptStep {
                 let (quantity, price) = restated(rest).ok_or_else(|| wrong(usage))?;
                 Self::Restate(quantity, price, text)
             }
-            _ => return Err(format!("no step {words:?}: {STEPS}")),
+            _ => return Err(format!("unknown step {words:?}: {STEPS}")),
         })
     }
 
@@ -312,7 +314,7 @@ impl ScriptStep {
             Self::End(_, _, text) | Self::Restate(_, _, text) | Self::Refuse(_, _, text) => {
                 *text = said
             }
-            _ => return Err(format!("{words}: this step has no text")),
+            _ => return Err(format!("{words}: this step cannot have a text")),
         }
         Ok(self)
     }
@@ -328,7 +330,7 @@ impl ScriptStep {
         }
     }
 
-    /// A quantity and a price in it.
+    /// Its quantity and price.
     fn numbers(&self) -> (Option<Decimal>, Option<Decimal>) {
         match *self {
             Self::Fill(Amount::Quantity(quantity), price) | Self::Correct(quantity, price) => {
@@ -341,16 +343,16 @@ impl ScriptStep {
     }
 }
 
-/// Whether these words are a step of a script.
+/// Checks the syntax of a step.
 ///
 /// # Errors
 ///
-/// What is wrong with them and what is understood, as a sentence.
+/// The mistake and the expected form, as a sentence.
 pub fn check_step(words: &str) -> Result<(), String> {
     ScriptStep::read(words).map(drop)
 }
 
-/// The codes of Side(54) that a word means; none for one that is none.
+/// The codes of Side(54) for a word; none for an unknown word.
 fn sides(word: &str) -> &[u8] {
     match word {
         "buy" => b"1",
@@ -372,7 +374,7 @@ fn asking(word: &str, words: &str) -> Result<Asking, String> {
         "cancel" => Ok(Asking::Cancel),
         "replace" => Ok(Asking::Replace),
         _ => Err(format!(
-            "{words}: {word:?} is no request: it is cancel or replace"
+            "{words}: {word:?} is not a request: use cancel or replace"
         )),
     }
 }
@@ -418,7 +420,7 @@ fn amount(word: &str) -> Option<Amount> {
     }
 }
 
-/// A price behind `@`, or none.
+/// A price after `@`, or none.
 fn priced(rest: &[&str]) -> Option<Option<Decimal>> {
     match rest {
         [] => Some(None),
@@ -428,7 +430,7 @@ fn priced(rest: &[&str]) -> Option<Option<Decimal>> {
     }
 }
 
-/// What an order is restated to.
+/// New quantity and price of a restated order.
 fn restated(rest: &[&str]) -> Option<(Option<Decimal>, Option<Decimal>)> {
     match rest {
         [quantity, rest @ ..] if !quantity.starts_with('@') => {

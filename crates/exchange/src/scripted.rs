@@ -1,4 +1,4 @@
-//! Orders that follow a script, and how far each has come.
+//! Orders that follow a script, and the progress of each.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -9,17 +9,17 @@ use fixwire_protocol::Timestamp;
 
 use crate::script::{Asking, ScriptStep};
 
-/// A request for such an order that has no answer yet.
+/// An unanswered request for a scripted order.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) asking: Asking,
     /// It was reported as pending.
     pub(crate) is_pending: bool,
-    /// The fields that are read of it.
+    /// Its used fields.
     pub(crate) fields: Box<[u8]>,
 }
 
-/// A fill that stands.
+/// A fill that was not busted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Filled {
     pub(crate) exec_id: u64,
@@ -27,10 +27,10 @@ pub(crate) struct Filled {
     pub(crate) ticks: i64,
 }
 
-/// How far an order has come.
+/// The script state of an order.
 #[derive(Clone, Debug)]
 pub(crate) struct Scripted {
-    /// The script as the note has it: its name and its steps, a line each.
+    /// The script in note form: name and steps, one line each.
     pub(crate) script: String,
     steps: Vec<ScriptStep>,
     /// The next step.
@@ -45,7 +45,7 @@ pub(crate) struct Scripted {
 }
 
 impl Scripted {
-    /// At the beginning of a script; `None` when it cannot be read.
+    /// At the start of a script; `None` when it is unreadable.
     pub(crate) fn begin(script: &str) -> Option<Self> {
         Some(Self {
             script: script.to_string(),
@@ -58,23 +58,23 @@ impl Scripted {
         })
     }
 
-    /// The next step; `None` behind the last one.
+    /// The next step; `None` after the last one.
     pub(crate) fn step(&self) -> Option<&ScriptStep> {
         self.steps.get(self.at)
     }
 
-    /// Whether some fill has no price of its own.
+    /// Whether a fill uses the price of the order.
     pub(crate) fn needs_price(&self) -> bool {
         let mut steps = self.steps.iter();
         steps.any(|step| matches!(step, ScriptStep::Fill(_, None)))
     }
 
-    /// Where the oldest request of this kind is.
+    /// Index of the oldest request of this kind.
     pub(crate) fn oldest(&self, asking: Asking) -> Option<usize> {
         self.asked.iter().position(|asked| asked.asking == asking)
     }
 
-    /// The oldest request that no step is going to answer, and none has reported as pending.
+    /// Index of the oldest request that no step answers or has reported as pending.
     pub(crate) fn unscripted(&self) -> Option<usize> {
         let left = self.steps.get(self.at..).unwrap_or_default();
         self.asked.iter().position(|asked| {
@@ -83,7 +83,7 @@ impl Scripted {
         })
     }
 
-    /// OrdStatus(39) while the order is open, when its quantities do not say it.
+    /// OrdStatus(39) of the open order, if it differs from its quantities.
     pub(crate) fn pending(&self) -> Option<u8> {
         let is_pending = |asking| {
             let mut asked = self.asked.iter();
@@ -100,7 +100,7 @@ impl Scripted {
         }
     }
 
-    /// For whoever looks: its name, and where it is.
+    /// Its name and progress, for queries.
     pub(crate) fn shown(&self) -> String {
         let mut lines = self.script.lines();
         let name = lines.next().unwrap_or_default();
@@ -133,7 +133,7 @@ impl ScriptedOrders {
         self.all.get(&id)
     }
 
-    /// But for its wait.
+    /// Ignoring its wait.
     pub(crate) fn get_mut(&mut self, id: u64) -> Option<&mut Scripted> {
         self.all.get_mut(&id)
     }
@@ -148,7 +148,7 @@ impl ScriptedOrders {
         self.all.remove(&id);
     }
 
-    /// The wait of an order begins, or is over.
+    /// Sets or clears the wait of an order.
     pub(crate) fn set_wait(&mut self, id: u64, until: Option<Timestamp>) {
         let Some(scripted) = self.all.get_mut(&id) else {
             return;
@@ -159,7 +159,7 @@ impl ScriptedOrders {
         self.due.extend(until.map(|until| (until, id)));
     }
 
-    /// The order whose wait ends first, and when.
+    /// The order with the earliest end of its wait.
     pub(crate) fn next(&self) -> Option<(Timestamp, u64)> {
         self.due.first().copied()
     }

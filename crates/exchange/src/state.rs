@@ -14,8 +14,8 @@
 //! scripted order = OrderID u64, script as its note has it, next step u32, end of its wait: optional i64, is new u8,
 //!           fills: count u32, (ExecID u64, lots u64, ticks i64)..., asked: count u32, (MsgType u8, is pending u8, fields)...
 //!
-//! Version 1 has no scripted orders. Numbers are little-endian, texts have their length as u32 in front, and optional numbers a u8 that is 1 if there
-//! is one. What a book says of an order beside this stands in the order itself.
+//! Version 1 has no scripted orders. Numbers are little-endian, texts are prefixed with their length as u32, and optional numbers with a
+//! u8 that is 1 if present. All other data of an order in a book is in the order itself.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -34,18 +34,18 @@ use crate::orders::{Order, Orders};
 use crate::script::Asking;
 use crate::scripted::{Asked, Filled, Scripted, ScriptedOrders};
 
-/// The bytes of the sum at the end.
+/// Length of the checksum at the end, in bytes.
 const SUM: usize = 8;
 
 impl Market {
-    /// A number that is the same for the same market.
+    /// A hash of the market.
     pub(crate) fn hash(&self) -> u64 {
         let mut sum = Fnv::new();
         self.put(&mut |bytes| sum.add(bytes));
         sum.0
     }
 
-    /// Gives the market in pieces, with its sum.
+    /// Encodes the market in pieces, with its checksum.
     pub(crate) fn write(&self, put: &mut dyn FnMut(&[u8])) {
         let mut sum = Fnv::new();
         self.put(&mut |bytes| {
@@ -94,9 +94,9 @@ impl Market {
         }
     }
 
-    /// The market of such bytes.
+    /// Decodes a market.
     pub(crate) fn read(state: &[u8]) -> Result<Self, String> {
-        let wrong = || "the state of the exchange is cut off".to_string();
+        let wrong = || "the state of the exchange is truncated".to_string();
         let (body, sum) = state.split_last_chunk::<SUM>().ok_or_else(wrong)?;
         let mut own = Fnv::new();
         own.add(body);
@@ -108,13 +108,13 @@ impl Market {
             .market()
             .ok_or("the state of the exchange cannot be read")?;
         if !parts.0.is_empty() {
-            return Err("the state of the exchange has bytes behind its end".into());
+            return Err("the state of the exchange has extra bytes at its end".into());
         }
         market.check()?;
         Ok(market)
     }
 
-    /// Whether the books are whole, and their orders are those that are open.
+    /// Checks that the books are consistent and contain exactly the open orders.
     pub(crate) fn check(&self) -> Result<(), String> {
         for instrument in &self.instruments {
             let book = &instrument.book;
@@ -261,7 +261,7 @@ impl Out<'_> {
 /// An order in a queue: OrderID, visible quantity, whether it waits for its stop price.
 type Queued = (u64, u64, bool);
 
-/// What is left to read.
+/// A reader of the remaining bytes.
 struct Parts<'a>(&'a [u8]);
 
 impl<'a> Parts<'a> {
@@ -323,7 +323,7 @@ impl<'a> Parts<'a> {
             instruments.push(self.instrument(&mut queues)?);
         }
         let mut orders = Orders::default();
-        // Nothing is forgotten while they are read; the limit follows.
+        // No order is removed while they are read; the limit follows.
         orders.set_remembered_max(u32::MAX);
         for _ in 0..self.u32()? {
             let order = self.order()?;
@@ -456,7 +456,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The order as its book has it.
+/// The order in its book.
 fn in_book(order: &Order, (id, visible, waits): Queued) -> BookOrder {
     BookOrder {
         id,
@@ -480,7 +480,7 @@ fn in_book(order: &Order, (id, visible, waits): Queued) -> BookOrder {
     }
 }
 
-/// FNV-1a with 64 bits: it finds damage, not intent.
+/// FNV-1a with 64 bits: detects damage, not tampering.
 struct Fnv(u64);
 
 impl Fnv {

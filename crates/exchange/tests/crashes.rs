@@ -1,4 +1,4 @@
-//! Is the exchange the same after its process has died, at whatever moment that was?
+//! Does the exchange recover the same state after a crash at any point?
 
 use std::net::SocketAddr;
 
@@ -12,7 +12,7 @@ use fixwire_harness::Trial;
 const A: SessionId = SessionId(0);
 const B: SessionId = SessionId(1);
 
-/// What happens to orders of 101.
+/// Handling of orders of 101.
 const STEPS: [&str; 8] = [
     "ack",
     "wait 50ms",

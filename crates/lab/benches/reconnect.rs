@@ -1,8 +1,8 @@
-//! What does it cost when all sessions drop and return at once?
+//! What does it cost when all sessions disconnect and reconnect at once?
 //!
-//! Input: an acceptor with so many sessions over sockets in memory; each peer closes, connects and logs on
-//! again. The time of a session must not grow with their number. A count of sessions and of storms selects
-//! one, for a profiler or a counter of instructions.
+//! Input: an acceptor with N sessions over in-memory sockets; each peer disconnects, reconnects and logs on
+//! again. The time per session must not grow with their number. Arguments: number of sessions and of storms,
+//! for a profiler or an instruction counter.
 
 use std::time::Instant;
 

@@ -1,8 +1,8 @@
 //! What does a message cost in the engine and the gateway, without the sockets?
 //!
-//! Input: the order of the published benchmarks over sockets in memory; journal, session, dictionary,
+//! Input: the order of the published benchmarks over in-memory sockets; journal, session, dictionary,
 //! application and rules are real. Hot in cache, so a floor. The best of many short rounds.
-//! A name and a count of messages select one kind of work, for a profiler.
+//! Arguments: a kind of work and a number of messages, for a profiler.
 
 use std::time::Instant;
 

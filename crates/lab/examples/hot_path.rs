@@ -1,4 +1,4 @@
-//! Does the work on so many messages, or a part of it, for an instruction counter.
+//! Runs the work for N messages, or a part of it, under an instruction counter.
 //!
 //! ```text
 //! valgrind --tool=none hot_path engine-order 1000

@@ -1,6 +1,6 @@
-//! FIX acceptors of others and of ours, each a process of its own, as `peers/peers.list` has them.
+//! FIX acceptors, other engines and ours, each in its own process, as listed in `peers/peers.list`.
 //!
-//! The script `run.sh` beside the list builds and starts them: how is a matter of each one's language.
+//! The script `run.sh` beside the list builds and starts them, in the way of each language.
 
 use std::fs::{self, File};
 use std::io;
@@ -22,19 +22,19 @@ const SCRIPT: &str = "run.sh";
 const LISTENS: Duration = Duration::from_secs(60);
 /// How long one may take to end when it is asked to.
 const ENDS: Duration = Duration::from_secs(3);
-/// One look at its processor time.
+/// Interval of one look at its processor time.
 const LOOK: Duration = Duration::from_millis(200);
-/// Looks at one that seems busy: after a run, a virtual machine for Java still compiles.
+/// Number of looks at an acceptor that seems busy: after a run a Java virtual machine still compiles.
 const LOOKS: u32 = 15;
 /// Ticks of the kernel's accounting in a look, at 100 a second, up to which it slept.
 const TICKS_ASLEEP: u64 = 2;
 /// Lines of its output that are shown when it fails.
 const LAST_LINES: usize = 5;
 
-/// How an acceptor waits for what comes.
+/// How an acceptor waits for messages.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Waits {
-    /// It looks again and again, and takes a core for that.
+    /// It spins, and takes a whole core.
     Spins,
     /// It sleeps until the kernel wakes it.
     Sleeps,
@@ -71,7 +71,7 @@ impl Folder {
             return Err(Error::Flag {
                 flag: "--folder",
                 problem: format!(
-                    "there is no {}: the acceptors are in the folder peers of fixwire's repository",
+                    "{} is missing: the acceptors are in the folder peers of fixwire's repository",
                     list.display()
                 ),
             });
@@ -83,7 +83,7 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// The list cannot be read, or a line of it not be understood.
+    /// The list cannot be read, or a line of it is invalid.
     pub fn list(&self) -> Result<Vec<Listed>, Error> {
         let path = self.0.join(LIST);
         let text =
@@ -101,7 +101,7 @@ impl Folder {
         command
     }
 
-    /// Builds the programs of these acceptors; what is missing on this machine is told with its package.
+    /// Builds the programs of these acceptors; reports the package of a program that is missing on this machine.
     ///
     /// # Errors
     ///
@@ -121,11 +121,11 @@ impl Folder {
         )))
     }
 
-    /// Starts one, on these cores, for example `0,2`.
+    /// Starts an acceptor on these cores, for example `0,2`.
     ///
     /// # Errors
     ///
-    /// It ends at once, or does not listen in time.
+    /// It exits at once, or does not listen in time.
     pub fn start(&self, name: &str, mode: &str, cores: Option<&str>) -> Result<Acceptor, Error> {
         let files = tempfile::Builder::new()
             .prefix("fixwire-peer-")
@@ -138,8 +138,8 @@ impl Folder {
         script
             .args([name, mode, &address.port().to_string()])
             .arg(files.path());
-        // Both execute what they are given, so that the process is the acceptor's own; it ends with the thread that
-        // starts it, however that ends.
+        // Both exec their command, so that the process is the acceptor itself; it is killed when the thread that
+        // started it ends.
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL"]);
         if let Some(cores) = cores {
@@ -174,7 +174,7 @@ impl Folder {
     }
 }
 
-/// What the list says; an error has the number of its line.
+/// Parses the list; an error has its line number.
 fn parse(text: &str) -> Result<Vec<Listed>, (usize, String)> {
     let numbered = text.lines().enumerate();
     let lines = numbered.filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
@@ -188,7 +188,7 @@ fn parse_line(line: &str) -> Result<Listed, String> {
     let columns: Vec<&str> = line.split('|').map(str::trim).collect();
     let [name, modes, waits, _, options, _] = columns[..] else {
         return Err(format!(
-            "{} columns, where six are due: name, modes, how it waits, what to build, options, command",
+            "{} columns instead of six: name, modes, how it waits, what to build, options, command",
             columns.len()
         ));
     };
@@ -218,11 +218,11 @@ fn parse_line(line: &str) -> Result<Listed, String> {
             "--no-reset" => listed.resets = false,
             "--warmup" => {
                 let count = words.next().and_then(|count| count.parse().ok());
-                listed.warm_up = count.ok_or("--warmup has no number behind it")?;
+                listed.warm_up = count.ok_or("--warmup needs a number")?;
             }
             other => {
                 return Err(format!(
-                    "no option {other}; there are --no-reset and --warmup"
+                    "unknown option {other}; the options are --no-reset and --warmup"
                 ));
             }
         }
@@ -247,7 +247,7 @@ fn free_address() -> io::Result<SocketAddr> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()
 }
 
-/// An acceptor that runs; it is ended when this is dropped.
+/// A running acceptor; dropping it stops the process.
 #[derive(Debug)]
 pub struct Acceptor {
     name: String,
@@ -261,10 +261,10 @@ pub struct Acceptor {
 impl Acceptor {
     fn await_listening(&mut self) -> Result<(), Error> {
         let start = Instant::now();
-        // Not by a connection: some serve but one.
+        // Not by a connection: some acceptors serve only one.
         while !is_listening(self.address.port()) {
             if let Ok(Some(status)) = self.child.try_wait() {
-                return Err(self.failed(&format!("it ended before it listened ({status})")));
+                return Err(self.failed(&format!("it exited before it listened ({status})")));
             }
             if start.elapsed() > LISTENS {
                 return Err(self.failed("it does not listen"));
@@ -274,7 +274,7 @@ impl Acceptor {
         Ok(())
     }
 
-    /// An error that says what it wrote last.
+    /// An error with the last lines of its output.
     pub fn failed(&self, what: &str) -> Error {
         let log = fs::read_to_string(&self.log).unwrap_or_default();
         let lines: Vec<&str> = log.lines().collect();
@@ -287,7 +287,7 @@ impl Acceptor {
         Error::Acceptor(text)
     }
 
-    /// How it waits while nothing is sent to it: one that sleeps takes next to no processor time for a while.
+    /// How it waits while idle: one that sleeps uses almost no processor time.
     ///
     /// # Errors
     ///
@@ -356,8 +356,8 @@ mod tests {
         for (line, said) in [
             ("a | b | spins | c | -", "5 columns"),
             ("a | b | waits | c | - | d", "neither spins nor sleeps"),
-            ("a | b | spins | c | --warmup | d", "no number"),
-            ("a | b | spins | c | --fast | d", "no option --fast"),
+            ("a | b | spins | c | --warmup | d", "needs a number"),
+            ("a | b | spins | c | --fast | d", "unknown option --fast"),
         ] {
             let text = wrong(line).1;
             assert!(text.contains(said), "{text}");
@@ -379,7 +379,7 @@ mod tests {
         let error = folder.start("engine", "memory", None).unwrap_err();
         let text = error.to_string();
         assert!(
-            text.contains("engine:memory: it ended before it listened"),
+            text.contains("engine:memory: it exited before it listened"),
             "{text}"
         );
         assert!(text.ends_with("\n    no engine in mode memory"), "{text}");

@@ -1,7 +1,7 @@
-//! An engine that many orders pass through, and what its journal is like then.
+//! An engine after many orders, and the state of its journal.
 //!
-//! Journal, session, application and gateway are the real ones, the journal in a folder; sockets are memory, so
-//! that a turn takes what the engine takes for a message from `read` to `write`. Clocks are the system's.
+//! Journal, session, application and gateway are real, with the journal in a folder; sockets are in memory, so
+//! that a turn takes the engine's time for a message from `read` to `write`. Clocks are those of the system.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -32,42 +32,42 @@ use crate::scenario::EXECUTION_REPORT;
 use crate::stats::Figures;
 use crate::wires::{WALL, Wires};
 
-/// MsgSeqNum of the first message behind the Logon: all have eight digits.
+/// MsgSeqNum of the first message after the Logon: all have eight digits.
 const FIRST_SEQ: u64 = 10_000_000;
 /// The first ClOrdID, and the first number of the venue's own ids.
 const FIRST_ID: u64 = 1_000_000_000_000;
-/// Turns after which an answer is missing.
+/// Turns after which an answer counts as missing.
 const MOST_TURNS: usize = 100;
-/// How often the journal's folder is looked at.
+/// How often the journal folder is checked.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What passes through.
+/// The load.
 #[derive(Clone, Copy, Debug)]
 pub struct Aging {
     /// Orders in all.
     pub orders: u64,
-    /// Orders that are open at a time: each is filled when so many came after it.
+    /// Orders that are open at a time: each is filled after so many later ones.
     pub open: u64,
-    /// How long the journal keeps what nobody needs, and what can be resent.
+    /// How long the journal keeps records that are not needed, and messages for resends.
     pub keep: Duration,
     /// The core of the engine.
     pub core: Option<usize>,
 }
 
-/// What it was like.
+/// The result.
 #[derive(Clone, Debug, Default)]
 pub struct Aged {
     /// Time of a message inside the engine, nanoseconds, while no checkpoint was written.
     pub alone: Figures,
     /// The same while one was.
     pub beside: Figures,
-    /// Orders a second, all in all.
+    /// Orders a second, overall.
     pub rate: f64,
     /// Bytes of the journal that were written.
     pub written: u64,
     /// The most bytes that its folder had.
     pub most: u64,
-    /// The most of them that were neither in a checkpoint nor written within the time that is kept.
+    /// The most bytes of it that were neither in a checkpoint nor within the kept time.
     pub most_beyond: u64,
     /// Bytes of the checkpoints at the end.
     pub checkpoint_bytes: u64,
@@ -104,10 +104,10 @@ pub fn settings(pair: &PairConfig, listen: SocketAddr, keep: Duration) -> Engine
     retiring(pair.engine(Role::Acceptor, connection), keep)
 }
 
-/// Settings with which old segments go.
+/// Settings with which old segments are removed.
 pub(crate) fn retiring(mut config: EngineConfig, keep: Duration) -> EngineConfig {
     for session in &mut config.sessions {
-        // What is sent has one SendingTime, whatever the clock says.
+        // All messages have the same SendingTime, independent of the clock.
         session.session.max_latency = None;
     }
     let keep = Some(Nanos::from(keep));
@@ -204,11 +204,11 @@ impl<A: Application> AgingEngine<A> {
         Ok(aging)
     }
 
-    /// A peer sends this: nanoseconds of the turn in which another one gets a message.
+    /// A peer sends a message; returns the nanoseconds of the turn in which another peer receives one.
     ///
     /// # Errors
     ///
-    /// The engine stopped, or no message came.
+    /// The engine stopped, or no message was received.
     pub fn pass(&mut self, from: usize, bytes: &[u8], to: usize) -> Result<u64, Error> {
         self.engine.host_mut().wires.send(from, bytes);
         self.await_message(to)
@@ -226,7 +226,7 @@ impl<A: Application> AgingEngine<A> {
         Err(Error::Session(format!("no message for peer {number}")))
     }
 
-    /// A message took so many nanoseconds.
+    /// Records the time of a message, nanoseconds.
     pub fn record(&mut self, took: u64) {
         let times = match self.times.is_beside.load(Ordering::Relaxed) {
             true => &mut self.times.beside,
@@ -240,7 +240,7 @@ impl<A: Application> AgingEngine<A> {
         self.engine.application_mut()
     }
 
-    /// The journal stays as a process leaves it that was killed.
+    /// Leaves the journal as a killed process does.
     ///
     /// # Errors
     ///
@@ -270,7 +270,7 @@ fn histogram() -> Result<Histogram<u64>, Error> {
     Histogram::new_with_max(10_000_000_000, 3).map_err(engine_error)
 }
 
-/// A Logon, and a gap fill behind which the numbers have eight digits.
+/// A Logon, and a gap fill after which sequence numbers have eight digits.
 fn log_on(writer: &mut Writer) -> Result<Vec<u8>, Error> {
     let logon = writer.message(b"A", WALL, |body| {
         body.uint(tag::ENCRYPT_METHOD, 0).uint(tag::HEART_BT_INT, 0);
@@ -315,14 +315,14 @@ fn reports(pair: &PairConfig) -> Result<Numbered, Error> {
     Ok(Numbered::new(report.to_vec(), &["34", "11", "37", "17"]))
 }
 
-/// How long turns took that did something.
+/// Duration of turns with work.
 struct Times {
     alone: Histogram<u64>,
     beside: Histogram<u64>,
     is_beside: Arc<AtomicBool>,
 }
 
-/// Looks at the folder of a journal, on a thread of its own.
+/// Watches the folder of a journal on its own thread.
 struct Watch {
     ends: Arc<AtomicBool>,
     is_writing: Arc<AtomicBool>,

@@ -1,8 +1,8 @@
 //! What stamps say, in the form of the summaries that were published for f9omstw, and how many transactions
 //! were completed in each millisecond.
 //!
-//! A percentile p of n values is the one at the place floor(n * p) when they are sorted, as published. T1 is when
-//! the message was found, T2 when what it caused was written.
+//! Percentile p of n sorted values is the one at index floor(n * p), as published. T1 is when the message was
+//! found, T2 when the resulting messages were written.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -24,7 +24,7 @@ const PERCENTILES: [(&str, f64); 6] = [
 const DASHES: &str =
     "--------------------------------------------------------------------------------";
 
-/// The value at floor(n * p) of sorted values; `None` when there are none.
+/// The value at floor(n * p) of sorted values; `None` when the list is empty.
 #[must_use]
 pub fn percentile<T: Copy>(sorted: &[T], p: f64) -> Option<T> {
     // A product just below a whole number is that number: 0.9 of 10 is the place 9.
@@ -99,7 +99,7 @@ fn block(name: &str, stamps: &[&Stamp], is_group: bool, to: &mut impl Write) -> 
     writeln!(to, "{name}")?;
     counts(stamps, &FirstState::OF_REQUESTS, to)?;
     let all: Vec<[i64; 3]> = stamps.iter().map(|it| times(it)).collect();
-    // Only what has a time at both ends has a difference.
+    // A difference needs times at both ends.
     let between = |from: usize, until: usize| -> Vec<i64> {
         let both = all.iter().filter(|it| it[from] > 0 && it[until] > 0);
         both.map(|it| it[until] - it[from]).collect()
@@ -136,7 +136,7 @@ fn counts(stamps: &[&Stamp], states: &[FirstState], to: &mut impl Write) -> fmt:
     writeln!(to)
 }
 
-/// First and last of each time, how many requests that is, and what is said of them.
+/// First and last of each time, the number of requests, and their statistics.
 fn spans(all: &[[i64; 3]], to: &mut impl Write) -> fmt::Result {
     let ends = [0, 1, 2].map(|at| {
         let first = all.iter().map(|it| it[at]).find(|time| *time > 0);
@@ -237,7 +237,7 @@ fn write_figures(name: &str, histogram: &Histogram<u64>, to: &mut impl Write) ->
     writeln!(to)
 }
 
-/// How many transactions were completed in a millisecond: how many milliseconds had that count.
+/// Distribution of transactions per millisecond: the number of milliseconds with each count.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Throughput {
     /// Milliseconds with so many transactions.

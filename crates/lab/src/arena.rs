@@ -1,8 +1,8 @@
-//! Two threads, each on its own core, that measure by turns: the floor, then an engine.
+//! Two threads, each pinned to a core, that measure in turn: the floor, then an engine.
 //!
 //! The near thread is the caller: it sends orders and keeps the books. The far thread answers, as the
-//! near one tells it: as the floor's server, or by turning an engine. One pair of threads does both,
-//! run by run, so that what the machine does to one it does to the other.
+//! near one requests: as the floor's server, or by running an engine. One pair of threads does both, run
+//! by run, so that the machine disturbs both alike.
 
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -24,7 +24,7 @@ use crate::machine::Noise;
 use crate::report::Run;
 use crate::usage::UsageReading;
 
-/// What the far thread does.
+/// Task of the far thread.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(u8)]
 pub enum Task {
@@ -42,7 +42,7 @@ pub enum Task {
     Stop,
 }
 
-/// What both threads see.
+/// State shared by both threads.
 #[derive(Debug, Default)]
 struct Shared {
     task: AtomicU8,
@@ -59,7 +59,7 @@ struct Shared {
 pub struct Arena {
     /// The clock of both ends.
     pub clock: Clock,
-    /// How the orders of an open loop are spread.
+    /// Arrival times of the orders of an open loop.
     pub arrivals: Arrivals,
     shared: Arc<Shared>,
     far: JoinHandle<Result<(), Error>>,
@@ -70,7 +70,7 @@ pub struct Arena {
     pinned: bool,
 }
 
-/// How long a run waits for an answer before it gives its orders up.
+/// How long a run waits for an answer before it counts its orders as lost.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Arena {
@@ -111,7 +111,7 @@ impl Arena {
         })
     }
 
-    /// Tells the far thread what to do from now on.
+    /// Sets the task of the far thread.
     pub fn assign(&self, task: Task) {
         self.shared.task.store(task as u8, Ordering::Release);
         self.far.thread().unpark();
@@ -126,12 +126,12 @@ impl Arena {
         }
     }
 
-    /// Whether the far thread has ended, which it does only by a fault before it is told to.
+    /// Whether the far thread has ended; before it is stopped only a fault ends it.
     pub fn far_ended(&self) -> bool {
         self.far.is_finished()
     }
 
-    /// Lets other threads run when both ends share one core; else spins.
+    /// Yields when both ends share one core; otherwise spins.
     #[inline]
     pub fn pause(alone: bool) {
         if alone {
@@ -192,7 +192,7 @@ impl Arena {
         self.assign_and_wait(Task::Rest);
         let near = self.watch.end();
         let far = match task {
-            // A thread that rests sees nothing, and has kept those of its task before.
+            // A resting thread measures nothing and keeps the gaps of its previous task.
             Task::Rest => Vec::new(),
             _ => std::mem::take(&mut *self.shared.far_gaps()),
         };
@@ -204,7 +204,7 @@ impl Arena {
         Ok((run, rest))
     }
 
-    /// A cache line there and back, nanoseconds; `None` when the ends may be on any core.
+    /// Round trip of a cache line, nanoseconds; `None` when the ends are not pinned.
     fn distance(&self) -> Option<f64> {
         if !self.pinned || self.far_ended() {
             return None;
@@ -217,7 +217,7 @@ impl Arena {
     ///
     /// # Errors
     ///
-    /// What it failed of.
+    /// Its error.
     pub fn stop(self) -> Result<(), Error> {
         self.assign(Task::Stop);
         self.far.join().unwrap_or(Err(Error::Thread("acceptor")))
@@ -274,7 +274,7 @@ where
                 false
             }
             STOP => return Ok(()),
-            // Until the next task: what rests does not disturb others on this core.
+            // Sleeps until the next task, so as not to disturb others on this core.
             _ => {
                 thread::park();
                 false
@@ -287,17 +287,17 @@ where
     }
 }
 
-/// Pins the calling thread to a core, which helpers of engines leave until the answer is dropped.
+/// Pins the calling thread to a core; helper threads of engines avoid the core until the result is dropped.
 ///
 /// # Errors
 ///
-/// The core does not exist or is not for this process.
+/// The core does not exist or is not available to this process.
 pub fn pin(core: Option<usize>) -> Result<Option<Pinned>, Error> {
     let pin = |core| {
         fixwire_threads::pin(core).map_err(|error| match error.kind() {
             io::ErrorKind::InvalidInput => Error::Flag {
                 flag: "--cores",
-                problem: format!("there is no core {core} for this process"),
+                problem: format!("core {core} is not available to this process"),
             },
             _ => Error::system(format!("run on core {core}"))(error),
         })

@@ -1,4 +1,4 @@
-//! How the orders of an open loop are spread: at equal gaps, at random ones, or at those of a log.
+//! Arrival times of the orders of an open loop: uniform, random, or replayed from a log.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use fastrand::Rng;
 use fixwire_protocol::Timestamp;
 
-/// How gaps between orders are drawn. Their mean is the rate's.
+/// Distribution of the gaps between orders. The mean is that of the rate.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum Spread {
     /// All gaps are the same
@@ -23,11 +23,11 @@ pub enum Spread {
 /// When orders of an open loop arrive. The same seed gives the same schedule.
 #[derive(Clone, Debug, Default)]
 pub struct Arrivals {
-    /// How gaps are drawn.
+    /// The distribution.
     pub spread: Spread,
-    /// Where drawing begins.
+    /// The seed.
     pub seed: u64,
-    /// Gaps that are taken instead, one after the other and then again.
+    /// Gaps of a log to use instead, repeated cyclically.
     pub recorded: Option<RecordedGaps>,
 }
 
@@ -74,7 +74,7 @@ impl Arrivals {
 /// The gaps between the orders of a log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedGaps {
-    /// The log, as it was named.
+    /// The name of the log.
     pub name: String,
     /// Orders a second in the log, on the average.
     pub rate: f64,
@@ -92,7 +92,7 @@ impl RecordedGaps {
     ///
     /// # Errors
     ///
-    /// What is wrong with the file: it cannot be read, an order in it has no time, or there are no two orders at
+    /// The file cannot be read, an order has no valid SendingTime(52), or it does not contain two orders with
     /// different times.
     pub fn read(path: &str) -> Result<Self, String> {
         let bytes = fs::read(Path::new(path)).map_err(|error| error.to_string())?;
@@ -110,13 +110,14 @@ impl RecordedGaps {
             }
         }
         Self::of(path, times).ok_or_else(|| {
-            "there are no two orders (35=D, E, F, G, s, AB, AC) at different times in it".to_owned()
+            "it does not contain two orders (35=D, E, F, G, s, AB, AC) with different times"
+                .to_owned()
         })
     }
 
     /// The gaps between orders that were sent at these times.
     fn of(name: &str, mut times: Vec<i64>) -> Option<Self> {
-        // A log of several sessions may not be in their order.
+        // A log of several sessions may not be in time order.
         times.sort_unstable();
         let took = times.last()? - times.first()?;
         let gaps = times.windows(2).map(|pair| (pair[1] - pair[0]) as f64);
@@ -232,8 +233,8 @@ mod tests {
             RecordedGaps::read(path.to_str().unwrap()).unwrap_err()
         };
         let order = "8=FIX.4.2|35=D|52=20260821-13:30:00|10=0|\n";
-        assert!(read("").starts_with("there are no two orders"));
-        assert!(read(&order.repeat(2)).starts_with("there are no two orders"));
+        assert!(read("").starts_with("it does not contain two orders"));
+        assert!(read(&order.repeat(2)).starts_with("it does not contain two orders"));
         let untimed = format!("{order}8=FIX.4.2|35=D|52=noon|10=0|\n");
         assert_eq!(
             read(&untimed),

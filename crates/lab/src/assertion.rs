@@ -1,4 +1,4 @@
-//! Limits that a measurement has to keep, as text: `p99<50us, 2000/s: p50<1.3x`.
+//! Limits for a measurement, as text: `p99<50us, 2000/s: p50<1.3x`.
 //!
 //! ```text
 //! assertions = assertion { "," assertion }
@@ -8,8 +8,8 @@
 //! unit       = "ns" | "us" | "ms" | "s" | "x"     x: times the floor of the same run
 //! ```
 //!
-//! An assertion holds for each row that its selector fits, without one for every row but the floors, which are
-//! asserted only when nothing else was measured. Its figure is that of the response time: the median over the runs,
+//! An assertion applies to each row that its selector matches; without a selector to every row except the floors,
+//! which are asserted only when nothing else was measured. Its figure is that of the response time: the median over the runs,
 //! and with `x` the median of run *n* divided by *the floor's run n* (only runs at one distance of the cores).
 
 use std::fmt;
@@ -45,14 +45,14 @@ enum Figure {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assertions(Vec<Assertion>);
 
-/// What came of one assertion for one row.
+/// Result of one assertion for one row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// The assertion as it was written.
+    /// The text of the assertion.
     pub assertion: String,
     /// The row, for example `fixwire at 2,000/s`; empty when no row fits.
     pub row: String,
-    /// The figure, nanoseconds or times the floor; `None` when there is none.
+    /// The figure, nanoseconds or times the floor; `None` when it is not available.
     pub found: Option<f64>,
     /// Whether the figure is in times the floor.
     pub relative: bool,
@@ -60,18 +60,18 @@ pub struct Verdict {
     pub passed: bool,
 }
 
-/// Why a report does not pass.
+/// Why a report fails.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AssertionError {
     /// The text is not an assertion.
     Syntax {
-        /// What of it.
+        /// The text.
         assertion: String,
-        /// What is wrong with it.
+        /// The mistake.
         problem: &'static str,
     },
-    /// These limits are not kept.
+    /// These limits are exceeded.
     Failed(Vec<Verdict>),
 }
 

@@ -1,4 +1,4 @@
-//! What a write(2) costs by itself: the bytes of a message over loopback to a reader on another core.
+//! The cost of a bare write(2): the bytes of a message over loopback to a reader on another core.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Orders over bare sockets, timed from right before the write to right after the read.
+//! Orders over bare sockets, timed from just before the write to just after the read.
 //!
 //! The same loop serves the floor and a FIX session: they differ in the bytes of an order and in how an
 //! answer is recognised, and both have the next order ready before it is due.
@@ -13,12 +13,12 @@ use crate::pipe::Pipe;
 /// Most orders that leave in one write when the schedule is behind.
 pub const BATCH: usize = 32;
 
-/// What is said over a connection.
+/// The conversation on a connection.
 pub trait Speech {
-    /// Appends the order that is due to what is written.
+    /// Appends the due order to the output.
     fn order(&mut self, intended: u64, output: &mut Vec<u8>);
 
-    /// Makes the next order ready; called when the last one has left.
+    /// Prepares the next order; called when the last one was sent.
     fn prepare(&mut self, _now: u64) {}
 
     /// Enters the whole answers that `bytes` begin with, which came at `now`; returns their length.

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::numbered::Numbered;
 use crate::scenario::NEW_ORDER_SINGLE;
 
-/// What is done with one order.
+/// Work on one order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum CodecWork {
     /// Finds its end in the stream, which takes BodyLength and CheckSum, and splits it into fields.
@@ -80,7 +80,7 @@ impl OrderSize {
 
 /// When everything here happens.
 const TIME: &[u8] = b"20260821-13:30:00.123";
-/// CompIDs of who sends the order and of who gets it.
+/// CompIDs of the sender and the receiver of the order.
 const SENDER: &[u8] = b"A";
 const TARGET: &[u8] = b"B";
 /// MsgSeqNum of the first order: all have six digits.

@@ -1,4 +1,4 @@
-//! How far two cores are from each other: the time a cache line takes there and back.
+//! Distance between two cores: the round-trip time of a cache line.
 //!
 //! On a virtual machine the host may move cores: together, a line goes from one to the other and
 //! back in some 60 ns; apart, in 300. Every round trip moves with it, without a trace in the guest.
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// Below this there and back, nanoseconds, two cores share a cache.
 const NEAR: f64 = 150.0;
 
-/// How long nobody may send the ball back.
+/// Timeout for sending the ball back.
 const GIVE_UP: Duration = Duration::from_millis(500);
 
 /// A counter alone in its cache lines. Odd: a ball on its way out; even: it is back.
@@ -65,7 +65,7 @@ impl Line {
     }
 }
 
-/// Where the two cores were during a run.
+/// Distance of the two cores during a run.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Distance {
@@ -92,7 +92,7 @@ impl Distance {
         }
     }
 
-    /// As it stands in a table.
+    /// Its text in a table.
     pub fn name(self) -> &'static str {
         match self {
             Self::Near => "near",
@@ -121,7 +121,7 @@ mod tests {
                 }
             }
         });
-        // Other tests may hold the cores: a short rally with all the time it wants.
+        // Other tests may use the cores: a short rally without a timeout.
         let there_and_back = line.rally(2, 10, Duration::from_secs(60));
         stop.store(true, Ordering::Relaxed);
         far.join().unwrap();

@@ -1,4 +1,4 @@
-//! The real engine over sockets that are memory: what one order costs from `read` to `write`.
+//! The real engine over in-memory sockets: the cost of one order from `read` to `write`.
 //!
 //! Journal (in memory), session, dictionary, application and gateway are those that run; only sockets and
 //! clocks are a script. The project's instruction counts are counted here, and its allocations.
@@ -22,12 +22,12 @@ use crate::pair::PairConfig;
 use crate::scenario::{EXECUTION_REPORT, Echo, fill_report};
 use crate::wires::{WALL, Wires};
 
-/// What the engine does again and again.
+/// The repeated work of the engine.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Work {
-    /// One order arrives and its report leaves, in a turn.
+    /// One order arrives and its report is sent, in one turn.
     Order,
-    /// [`BATCH`] orders arrive at once and their reports leave at once, in a turn.
+    /// [`BATCH`] orders arrive together and their reports are sent together, in one turn.
     Batch,
     /// A report that is sent through a [`Handle`], as other threads do.
     Handle,
@@ -35,7 +35,7 @@ pub enum Work {
     Resend,
     /// One order goes through a gateway, from one session to another.
     Route,
-    /// The same, and it becomes one of FIX 4.4.
+    /// The same, with conversion to FIX 4.4.
     Convert,
     /// An order and then its cancel go through an OMS to a venue, and the reports back.
     Oms,
@@ -47,7 +47,7 @@ pub const BATCH: usize = 16;
 const FIRST_SEQ: u64 = 100_000;
 /// ClOrdID(11) of the first order.
 const CL_ORD_ID: u64 = 1_795_253_164_123_456_789;
-/// Turns after which an answer is missing.
+/// Turns after which an answer counts as missing.
 const MOST_TURNS: usize = 100;
 /// So long that no segment of a journal in a folder is made meanwhile.
 const SEGMENT_BYTES: usize = 256 << 20;
@@ -88,7 +88,7 @@ impl Work {
         Self::ALL.into_iter().find(|work| work.name() == name)
     }
 
-    /// How many messages leave each time.
+    /// Messages sent each time.
     #[must_use]
     pub fn messages(self) -> usize {
         match self {
@@ -259,7 +259,7 @@ pub(crate) fn engine_error(error: impl std::fmt::Display) -> Error {
     Error::Engine(error.to_string())
 }
 
-/// A Logon, and a gap fill behind which the numbers have six digits.
+/// A Logon, and a gap fill after which sequence numbers have six digits.
 pub(crate) fn log_on(writer: &mut Writer) -> Result<Vec<u8>, Error> {
     let logon = writer.message(b"A", WALL, |body| {
         body.uint(tag::ENCRYPT_METHOD, 0).uint(tag::HEART_BT_INT, 0);

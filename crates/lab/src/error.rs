@@ -1,24 +1,24 @@
-//! Why a measurement could not be made.
+//! Errors of a measurement.
 
 use std::fmt;
 use std::io;
 
-/// Why a measurement could not be made. Wrong answers of a peer are not errors but figures.
+/// Why a measurement failed. Wrong answers of a peer are not errors but figures.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// The system refused something.
     System {
-        /// What was tried.
+        /// The attempted operation.
         doing: String,
-        /// What the system said.
+        /// The system error.
         source: io::Error,
     },
     /// A flag has a value that cannot be used.
     Flag {
         /// The flag.
         flag: &'static str,
-        /// What is wrong with it.
+        /// The mistake.
         problem: String,
     },
     /// An engine did not start or stopped by itself.
@@ -50,7 +50,7 @@ impl fmt::Display for Error {
             Self::Flag { flag, problem } => write!(f, "{flag}: {problem}"),
             Self::Engine(text) => write!(f, "the engine stopped: {text}"),
             Self::Session(text) | Self::Results(text) | Self::Acceptor(text) => f.write_str(text),
-            Self::Thread(which) => write!(f, "the {which} thread ended before its time"),
+            Self::Thread(which) => write!(f, "the {which} thread ended early"),
         }
     }
 }

@@ -39,14 +39,14 @@ pub struct FixClient {
     config: PairConfig,
     /// The floor and the far thread.
     pub arena: Arena,
-    /// What the far thread does while the acceptor works: it turns the acceptor or keeps out of its way.
+    /// Task of the far thread while the acceptor works: run the acceptor, or rest.
     meanwhile: Task,
     pipes: Vec<Pipe>,
     sessions: Vec<Writer>,
     decoder: Decoder,
     clock: Clock,
     answers: Answers,
-    /// What the venue's reports look like when they are back; `None` when there is no venue.
+    /// The returning reports of the venue; `None` without a venue.
     reports: Option<Answers>,
 }
 
@@ -232,7 +232,7 @@ impl FixClient {
         for pipe in &mut pipes[..before] {
             if pipe.read(false).map_err(broken)? > 0 {
                 let said = String::from_utf8_lossy(pipe.unread()).replace('\x01', "|");
-                let what = "the session that orders leave on was told";
+                let what = "unexpected message on the session that sends orders:";
                 return Err(Error::Session(format!("{what} {said}")));
             }
         }
@@ -243,7 +243,7 @@ impl FixClient {
     ///
     /// # Errors
     ///
-    /// What the far end failed of.
+    /// The error of the far end.
     pub fn stop(mut self) -> Result<(), Error> {
         self.arena.assign(self.meanwhile);
         let wall = self.wall();
@@ -251,7 +251,7 @@ impl FixClient {
             let logout = self.sessions[number].message(b"5", wall, |_| ())?;
             self.pipes[number].output.extend_from_slice(logout);
             if let Err(error) = self.await_admin(number, b"5") {
-                // What ended the far engine explains it.
+                // The error of the far engine explains it.
                 self.arena.stop()?;
                 return Err(error);
             }
@@ -315,7 +315,7 @@ impl Writer {
         Ok(self.sealed())
     }
 
-    /// The order that leaves next; [`sealed`](Self::sealed) has it.
+    /// The next order to send; [`sealed`](Self::sealed) has it.
     pub(crate) fn order(&mut self, cl_ord_id: u64, at: Timestamp) -> Result<(), BodyError> {
         self.outbox.clear();
         self.orders
@@ -324,12 +324,12 @@ impl Writer {
         Ok(())
     }
 
-    /// What was written last.
+    /// The last written bytes.
     pub(crate) fn sealed(&self) -> &[u8] {
         self.outbox.sealed(0)
     }
 
-    /// The order that was made ready does not leave.
+    /// Discards the prepared order.
     fn withdraw(&mut self) {
         if !self.outbox.is_empty() {
             self.outbox.clear();
@@ -342,7 +342,7 @@ pub(crate) fn unwritten(error: BodyError) -> Error {
     Error::Session(format!("a message cannot be written: {error}"))
 }
 
-/// What answers look like.
+/// The expected answers.
 struct Answers {
     msg_type: &'static [u8],
     begin_string: &'static str,
@@ -408,7 +408,7 @@ impl Answers {
                     } else if !(self.is_numbered(&message) && message.msg_type() == HEARTBEAT) {
                         load.wrong();
                     }
-                    // One wrong number is one fault: those behind it may follow each other.
+                    // One wrong MsgSeqNum is one fault: the following ones may be consecutive again.
                     let number = message.uint(tag::MSG_SEQ_NUM).and_then(Result::ok);
                     self.next_in = number.unwrap_or(self.next_in).wrapping_add(1);
                     done += skip + len;
@@ -453,7 +453,7 @@ struct Orders<'a> {
     venue: Option<Venue<'a>>,
 }
 
-/// Where orders are filled.
+/// The venue's side of a run.
 struct Venue<'a> {
     writer: &'a mut Writer,
     version: Version,

@@ -1,4 +1,4 @@
-//! The same bytes over TCP without FIX: what no engine on this machine can be faster than.
+//! The floor: the same bytes over TCP without FIX; no engine on this machine can be faster.
 //!
 //! The client writes an order of a known length, the server answers every so many bytes with a report
 //! of a known length. Nothing is parsed, stored or looked at. A gateway passes orders on from one
@@ -55,7 +55,7 @@ impl Server {
         })
     }
 
-    /// Looks once for bytes and answers them; whether there were any.
+    /// Reads once and answers; returns whether bytes were read.
     ///
     /// # Errors
     ///
@@ -115,7 +115,7 @@ impl Client {
     }
 }
 
-/// Serves the floor to whoever connects, one after the other, for ever; it spins.
+/// Serves the floor to each connection in turn, forever; spins.
 ///
 /// # Errors
 ///
@@ -123,7 +123,7 @@ impl Client {
 pub fn serve(listener: &TcpListener) -> io::Result<Infallible> {
     loop {
         let (socket, _) = listener.accept()?;
-        // Who has enough closes the connection; one that ends before it is served is nothing to end for.
+        // The client closes the connection when done; one that closes early does not end the server.
         let server = socket
             .try_clone()
             .and_then(|same| Server::new([same, socket]));
@@ -143,7 +143,7 @@ pub fn connect(to: impl ToSocketAddrs) -> io::Result<Client> {
     Client::new([socket.try_clone()?, socket])
 }
 
-/// An order of the right length, whatever it says.
+/// Bytes with the length of an order.
 #[derive(Debug)]
 struct Bytes(Vec<u8>);
 

@@ -1,9 +1,9 @@
-//! What the machine takes from a spinning loop: gaps.
+//! Gaps: time that the machine takes from a spinning loop.
 //!
 //! An end of a measurement looks for work over and over. A turn that had nothing to do and still took more than a
 //! microsecond longer than such turns do is a gap: the hypervisor, an interrupt or another thread had the core. Of a
 //! turn that worked only the kernel can say how long it had to wait for the core; it is asked when the turn was long.
-//! What other threads of this process had of a gap is ours: the machine is not to blame for it.
+//! Time of a gap taken by other threads of this process does not count as taken by the machine.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -33,12 +33,12 @@ pub struct Gap {
     pub start: u64,
     /// Nanoseconds.
     pub length: u32,
-    /// What other threads of this process had of it, nanoseconds.
+    /// The share of other threads of this process, nanoseconds.
     pub ours: u32,
 }
 
 impl Gap {
-    /// What is left of it for the machine, nanoseconds.
+    /// The share of the machine, nanoseconds.
     fn machines(&self) -> u64 {
         self.length.saturating_sub(self.ours).into()
     }
@@ -77,7 +77,7 @@ impl Ends {
         self.own(end).store(number.unwrap_or(0), Ordering::Release);
     }
 
-    /// What the kernel counts of an end.
+    /// Kernel counters of an end.
     fn counters(&self, end: End) -> Option<File> {
         match self.own(end).load(Ordering::Acquire) {
             0 => None,
@@ -86,7 +86,7 @@ impl Ends {
     }
 }
 
-/// What a thread had of its core, nanoseconds.
+/// Processor time of a thread, nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Had {
     ran: u64,
@@ -108,7 +108,7 @@ impl Had {
     }
 }
 
-/// What was read when the kernel was asked last.
+/// The last kernel counters.
 #[derive(Clone, Copy, Debug, Default)]
 struct Asked {
     own: Had,
@@ -122,7 +122,7 @@ struct Asked {
 pub struct Watch {
     clock: Clock,
     last: u64,
-    /// What a turn without work takes, nanoseconds times 256: a slow mean.
+    /// Duration of a turn without work, nanoseconds times 256: a slow moving average.
     idle: u64,
     gaps: Vec<Gap>,
     own: Option<File>,
@@ -238,16 +238,16 @@ impl Watch {
     }
 }
 
-/// What was taken from one end during a run, milliseconds.
+/// Time taken from one end during a run, milliseconds.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct GapTotals {
     /// Gaps.
     pub gaps: u64,
-    /// What the machine had of them.
+    /// Taken by the machine.
     pub machine_ms: f64,
-    /// The most that it had at once.
+    /// Its longest gap.
     pub longest_ms: f64,
-    /// What other threads of this process had.
+    /// Taken by other threads of this process.
     pub ours_ms: f64,
 }
 

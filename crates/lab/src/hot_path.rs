@@ -1,4 +1,4 @@
-//! Parts of the work on one order, each by itself; [`driven`](crate::driven) is the whole.
+//! Parts of the work on one order, each measured by itself; [`driven`](crate::driven) is the whole.
 //!
 //! `bench parse-log` times them, and the instruction counts of the project are counted on them too.
 //! Input: the published order, hot in cache, so figures are a floor of what a running engine needs.
@@ -59,7 +59,7 @@ impl Stage {
     }
 }
 
-/// What the stages need, and the order that they get again and again.
+/// Fixtures of the stages, and the order that is repeated.
 pub struct HotPath<D: Disk> {
     order: Numbered,
     decoder: Decoder,

@@ -1,41 +1,41 @@
-//! Measures latency: what it times, how it counts, and the tables it prints.
+//! Latency measurement: what is timed, how it is counted, and the tables it prints.
 //!
 //! ```text
 //! bench/     the commands: tcp (the floor alone), echo (FIX beside the floor), parse-log (no network), and published,
 //!            which runs what was published
 //! load       what is sent when, and what came back: pure, driven by any clock
 //! arrivals   how the orders of an open loop are spread
-//! arena      two pinned threads that measure the floor and an engine by turns
+//! arena      two pinned threads that measure the floor and an engine in turn
 //! client     orders over bare sockets, timed from the write to the read
 //! gaps       what the machine takes from a spinning loop, and which orders that touched
 //! floor      the same bytes over TCP without FIX
 //! fix_client a FIX client that is only sockets, before an acceptor
-//! acceptors  those of others, each a process of its own
+//! acceptors  other engines, each in its own process
 //! pair       two engines that trade with each other
 //! trader     the application that sends orders and times their reports
 //! scenario   the order and the report of the published benchmark
-//! push       reports that an acceptor sends unasked, timed one way
+//! push       unsolicited reports of an acceptor, timed one way
 //! codec      orders of a given length parsed, checked and written
 //! hot_path   parts of the work on one order, each by itself
-//! driven     the engine and the gateway over sockets that are memory, for counting
-//! storm      a reconnect storm of many sessions over the same sockets
-//! wires      these sockets
+//! driven     the engine and the gateway over in-memory sockets, for counting
+//! storm      a reconnect storm of many sessions over in-memory sockets
+//! wires      in-memory sockets
 //! oms_rig    an OMS between a client and a venue; oms_driven: the same without a network
-//! aging      an engine that many orders pass through; oms_aging: an OMS
-//! stages     where the time of an order goes between two engines of ours
-//! stamps     when requests pass an OMS; stamps_file keeps them, analysis reads them
-//! bare_write what a write costs by itself
+//! aging      an engine after many orders; oms_aging: an OMS
+//! stages     where the time of an order goes between two of our engines
+//! stamps     time stamps of requests in an OMS; stamps_file writes them, analysis reads them
+//! bare_write the cost of a bare write
 //! stats      percentiles, variation
-//! published  the figures of others, as published
-//! machine    where the figures come from: cores, kernel, distance of the cores
+//! published  published figures of others
+//! machine    the machine: cores, kernel, distance of the cores
 //! usage      CPU time, page faults, context switches and memory of a run
 //! series     a run second by second
-//! assertion  limits that a measurement has to keep
-//! compare/   two builds by their result files
+//! assertion  limits for a measurement
+//! compare/   compares two builds by their result files
 //! report/    table, result files that can be read again, CSV, SVG, interval logs, samples,
 //!            JUnit
 //! page/      one HTML page of result files
-//! doctor/    checks of the machine: what is wrong for low latency, how to mend it
+//! doctor/    checks of the machine for low latency, with remedies
 //! ```
 #![forbid(unsafe_code)]
 

@@ -1,11 +1,11 @@
-//! What is sent when, and what came back: the books of one run.
+//! The books of one run: which orders are due when, and which were answered.
 //!
-//! No clock and no socket: the caller says what time it is, so the same books serve the raw floor, a
-//! FIX engine and a test with a virtual clock.
+//! No clock and no socket: the caller passes the time, so the same books serve the raw floor, a FIX engine
+//! and a test with a virtual clock.
 //!
 //! An order is known by the time it was *intended* to be sent. In an open loop that time follows the
-//! schedule whatever the answers do; an order that leaves late is still counted from when it was due,
-//! so a stall is paid for by every order that waited in it.
+//! schedule, independent of the answers; an order that is sent late still counts from when it was due,
+//! so a stall adds to every order that waited in it.
 
 use hdrhistogram::Histogram;
 
@@ -14,9 +14,9 @@ use crate::arrivals::Arrivals;
 /// When orders are due.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Pace {
-    /// One outstanding: the next is due when the answer to the last is here.
+    /// One outstanding: the next is due when the last one was answered.
     PingPong,
-    /// Open loop, so many a second, whatever the answers do.
+    /// Open loop: orders a second, independent of the answers.
     PerSecond(u32),
     /// [`FLOOD_OUTSTANDING`] outstanding: the next [`FLOOD_BATCH`] are due together when there is room for them.
     Flood,
@@ -27,7 +27,7 @@ pub const FLOOD_OUTSTANDING: usize = 256;
 /// Orders of a flood that are due together.
 pub const FLOOD_BATCH: usize = 32;
 
-/// Answers that were not one report for one order, in order.
+/// Faults: answers other than one report per order, in order.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, serde::Deserialize, serde::Serialize)]
 pub struct Faults {
     /// Orders without an answer when the run ended.
@@ -36,7 +36,7 @@ pub struct Faults {
     pub duplicate: u64,
     /// Answers that came after the answer to a later order.
     pub out_of_order: u64,
-    /// Answers to nothing that was sent, or that are not the report that is due.
+    /// Unsolicited answers, or answers other than the expected report.
     pub wrong: u64,
 }
 
@@ -62,7 +62,7 @@ pub enum State {
     Running,
     /// Every order was sent and answered, and no surplus answer followed.
     Complete,
-    /// Nothing came back for as long as the watchdog waits.
+    /// No answer within the patience of the watchdog.
     Stalled,
 }
 
@@ -72,19 +72,19 @@ pub enum State {
 pub struct TimedOrder {
     /// When it was due.
     pub intended: u64,
-    /// When it left.
+    /// When it was sent.
     pub actual: u64,
-    /// When its answer came; 0 when none did.
+    /// When its answer was received; 0 without an answer.
     pub answer: u64,
 }
 
 impl TimedOrder {
-    /// From when it was due to its answer, nanoseconds; `None` when no answer came.
+    /// Response time: from due to answered, nanoseconds; `None` without an answer.
     pub fn response(&self) -> Option<u64> {
         (self.answer > 0).then(|| self.answer.saturating_sub(self.intended).max(1))
     }
 
-    /// From when it left to its answer, nanoseconds; `None` when no answer came.
+    /// Service time: from sent to answered, nanoseconds; `None` without an answer.
     pub fn service(&self) -> Option<u64> {
         (self.answer > 0).then(|| self.answer.saturating_sub(self.actual).max(1))
     }
@@ -109,7 +109,7 @@ pub struct Load {
     service: Histogram<u64>,
 }
 
-/// What one run gave.
+/// The outcome of one run.
 #[derive(Debug)]
 pub struct Outcome {
     /// From the intended send time to the answer.
@@ -146,7 +146,7 @@ impl Default for Outcome {
     }
 }
 
-/// The longest latency that is told apart: a thousand seconds.
+/// The longest latency that a histogram can represent: a thousand seconds.
 const LONGEST: u64 = 1_000_000_000_000;
 
 /// A histogram for latencies in nanoseconds, 0.1 % resolution.
@@ -235,7 +235,7 @@ impl Load {
         }
     }
 
-    /// The order that was due at `intended` left; `actual` was read just before it was built.
+    /// Records that the order due at `intended` was sent; `actual` was read just before it was built.
     #[inline]
     pub fn sent(&mut self, intended: u64, actual: u64) {
         if self.answered == self.sent.len() {
@@ -248,7 +248,7 @@ impl Load {
         });
     }
 
-    /// The answer to the order that was due at `intended` is here.
+    /// Records the answer to the order due at `intended`.
     #[inline]
     pub fn answered(&mut self, intended: u64, now: u64) {
         self.last_answer = now;
@@ -291,7 +291,7 @@ impl Load {
         (order.answer > 0).then_some((order.actual, order.answer))
     }
 
-    /// Orders that left and answers that came, so far: whoever looks twice sees whether something happened.
+    /// Count of orders sent and answers received so far: a change shows progress.
     #[inline]
     pub fn moves(&self) -> usize {
         self.sent.len() + self.answered
@@ -303,7 +303,7 @@ impl Load {
         self.sent.get(self.newest).map(|order| order.intended)
     }
 
-    /// Something came that is not the report of an order.
+    /// Records a message that is not the report of an order.
     pub fn wrong(&mut self) {
         self.faults.wrong += 1;
     }
@@ -326,7 +326,7 @@ impl Load {
         }
     }
 
-    /// Closes the books: what was sent and not answered is lost.
+    /// Closes the books: orders without an answer are lost.
     pub fn close(mut self) -> Outcome {
         self.faults.lost = (self.sent.len() - self.answered) as u64;
         for order in &mut self.sent {
@@ -361,7 +361,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// What the server of a test does to the answer of order `index`.
+    /// How the test server handles the answer to order `index`.
     #[derive(Clone, Copy, PartialEq)]
     enum Server {
         Answer,
@@ -386,7 +386,7 @@ mod tests {
         let mut answers: VecDeque<(u64, u64)> = VecDeque::new();
         loop {
             while let Some(intended) = load.due(now) {
-                // A client that is held up while the server stalls: nothing leaves before it is free.
+                // A client that is blocked while the server stalls: it sends nothing before it is free.
                 if now < free_at {
                     break;
                 }

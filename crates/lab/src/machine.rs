@@ -1,14 +1,14 @@
-//! Where the figures come from: the machine, and what it took from us meanwhile.
+//! The machine of a measurement, and the disturbances it caused.
 //!
-//! All of it is read from files of the kernel. What cannot be read is `unknown`: a measurement does
-//! not fail for it.
+//! All values are read from kernel files. A value that cannot be read is `unknown` and does not fail the
+//! measurement.
 
 use std::fmt;
 use std::fs;
 
 use serde::{Deserialize, Serialize};
 
-/// What a reader has to know about the machine to compare figures.
+/// Facts about the machine that are needed to compare figures.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Machine {
     /// Model name of the processor.
@@ -17,9 +17,9 @@ pub struct Machine {
     pub cores: usize,
     /// Kernel release.
     pub kernel: String,
-    /// What the clock reads, for example `tsc`.
+    /// Clock source, for example `tsc`.
     pub clock_source: String,
-    /// The virtual machine's maker, or `none`.
+    /// The hypervisor, or `none`.
     pub hypervisor: String,
     /// Frequency governor of the first core.
     pub governor: String,
@@ -66,20 +66,20 @@ impl fmt::Display for Machine {
     }
 }
 
-/// What other work took from this process: a reading; two of them make a [`Taken`].
+/// A reading of the time that other work took from this process; two of them make a [`Taken`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Noise {
     steal_ticks: u64,
     preempted: u64,
 }
 
-/// What other work took during a run.
+/// Time taken by other work during a run.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct Taken {
     /// Time that the hypervisor gave to others while a core of ours had work, milliseconds, all
     /// cores together; counted in steps of 10.
     pub steal_ms: u64,
-    /// How often the measuring thread was pushed off its core.
+    /// How often the measuring thread was preempted.
     pub preempted: u64,
 }
 
@@ -96,7 +96,7 @@ impl Noise {
         }
     }
 
-    /// What was taken since.
+    /// Time taken since.
     pub fn since(self) -> Taken {
         let now = Self::read();
         Taken {

@@ -1,4 +1,4 @@
-//! A message that is sent again and again, each time with the next sequence number.
+//! A message that is sent repeatedly, each time with the next sequence number.
 
 use fixwire_protocol::frame;
 

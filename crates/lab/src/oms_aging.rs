@@ -1,4 +1,4 @@
-//! An OMS that many orders pass through, and what its journal is like then.
+//! An OMS after many orders, and the state of its journal.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -21,7 +21,7 @@ use crate::progress::Progress;
 const CLIENT: usize = 0;
 const VENUE: usize = 1;
 
-/// What it was like.
+/// The result.
 #[derive(Clone, Debug)]
 pub struct AgedOms {
     /// The engine and its journal. Timed are the turns in which an order is read and written to the venue.

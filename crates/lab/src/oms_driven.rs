@@ -1,4 +1,4 @@
-//! An OMS over sockets that are memory, with its client and its venue as a script: what its orders take.
+//! An OMS over in-memory sockets, with scripted client and venue: the cost of its orders.
 
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -15,7 +15,7 @@ pub use crate::oms_parts::{Request, Target};
 use crate::oms_parts::{client_writer, oms, oms_settings, place, venue_writer, write_request};
 use crate::wires::{WALL, Wires};
 
-/// Turns after which an answer is missing.
+/// Turns after which an answer counts as missing.
 const MOST_TURNS: usize = 100;
 /// Client and venue among the peers.
 const CLIENT: usize = 0;
@@ -60,7 +60,7 @@ impl DrivenOms {
             config.durability = Durability::Memory;
         }
         for session in &mut config.sessions {
-            // All has one SendingTime.
+            // All messages have the same SendingTime.
             session.session.max_latency = None;
         }
         let engine = Engine::with_host(config, oms(orders)?, Wires::default(), disk);
@@ -130,7 +130,7 @@ pub(crate) fn report(
         Request::Replace(target) | Request::Cancel(target) => target.order,
     };
     let mut left = &mut id[..];
-    // There is room for two numbers.
+    // The buffer holds two numbers.
     let _ = match request {
         Request::New => write!(left, "{}", order + 1),
         _ => write!(left, "{}-{}", order + 1, number + 1),
@@ -178,7 +178,7 @@ mod tests {
             let cancel = Request::Cancel(Target { order, original });
             driven.request(cancel).unwrap();
         }
-        // Those that have ended are remembered.
+        // Closed orders are remembered.
         assert_eq!(driven.orders(), 100);
     }
 }

@@ -1,4 +1,4 @@
-//! The parts of an OMS that is measured: its settings, its venue, and what its client sends.
+//! The parts of a measured OMS: its settings, its venue, and the messages of its client.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -32,7 +32,7 @@ pub enum Request {
     Cancel(Target),
 }
 
-/// What is to be changed.
+/// The request that is changed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Target {
     /// The order, by the request that placed it.
@@ -139,7 +139,7 @@ pub(crate) fn oms_settings(folder: &Path, client: Connection, line: Connection) 
         Connection::Acceptor { .. } => back(folder).engine(Role::Acceptor, line),
     };
     config.sessions.extend(back.sessions);
-    // The ends take turns: nobody is slow for long.
+    // The ends take turns: none blocks for long.
     config.limits.lag_bytes = 1 << 50;
     config
 }

@@ -39,9 +39,9 @@ const MOST: usize = 4096;
 pub struct RigConfig {
     /// How the OMS waits.
     pub wait: Wait,
-    /// What its orders go to.
+    /// The venue of its orders.
     pub behind: Behind,
-    /// Cores of the OMS, the client and the venue; with two they share the second. `None` pins nobody.
+    /// Cores of the OMS, the client and the venue; with two they share the second. `None` pins no thread.
     pub cores: Option<Vec<usize>>,
     /// Room for so many open orders from the start.
     pub orders: usize,
@@ -50,14 +50,14 @@ pub struct RigConfig {
 }
 
 impl RigConfig {
-    /// Who is where.
+    /// Placement of the threads.
     #[must_use]
     pub fn place(&self) -> &'static str {
         match self.cores.as_deref() {
-            None => "no thread pinned, client and venue in one thread by turns",
+            None => "no thread pinned, client and venue in one thread in turn",
             Some([_, _, _, ..]) => "OMS, client and venue pinned to a core each",
             Some(_) => {
-                "OMS pinned to one core, client and venue in one thread by turns on the other"
+                "OMS pinned to one core, client and venue in one thread in turn on the other"
             }
         }
     }
@@ -74,7 +74,7 @@ pub fn cores() -> Option<Vec<usize>> {
     }
 }
 
-/// Why a thread has ended.
+/// The error of a thread.
 pub(crate) fn ended(thread: JoinHandle<Result<(), Error>>, name: &'static str) -> Error {
     match thread.join() {
         Ok(Err(error)) => error,
@@ -82,16 +82,16 @@ pub(crate) fn ended(thread: JoinHandle<Result<(), Error>>, name: &'static str) -
     }
 }
 
-/// When requests leave.
+/// Pace of requests.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Leave {
-    /// As fast as the session takes them, some in a write, with at most so many unanswered.
+    /// As fast as the session accepts them, several per write, with a limit of unanswered ones.
     Within(usize),
-    /// One each so many nanoseconds, each in a write of its own.
+    /// One per interval in nanoseconds, each in its own write.
     Each(u64),
 }
 
-/// What one run was like. Times are nanoseconds since 1970.
+/// The result of one run. Times are nanoseconds since 1970.
 #[derive(Clone, Debug, Default)]
 pub struct RigRun {
     /// T0 of each request.
@@ -352,14 +352,14 @@ impl Rig {
     ///
     /// # Errors
     ///
-    /// What one failed of.
+    /// The first error.
     pub fn stop(mut self) -> Result<(), Error> {
         let stopped = self.handle.stop();
         stopped.map_err(|error| Error::Engine(error.to_string()))?;
         let oms = self.oms.take();
         let start = Instant::now();
         while oms.as_ref().is_some_and(|it| !it.is_finished()) && start.elapsed() < PATIENCE {
-            // It logs out, and is answered.
+            // It logs out and gets an answer.
             self.venue.turn()?;
             if self.pipe.read(false).is_ok() {
                 let count = self.pipe.unread().len();
@@ -394,7 +394,7 @@ fn serve(
     let room = config.stamps;
     let stamping = |os| StampingHost::new(os, clock, stamps, true, room);
     let mut engine = Engine::around(settings, oms, stamping).map_err(engine_error)?;
-    // Nobody waits for it only when the near end has failed.
+    // There is no receiver only if the near end has failed.
     let _ = started.send((engine.handle(), address(&engine)?));
     engine.run().map_err(engine_error)
 }

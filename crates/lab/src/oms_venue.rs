@@ -1,4 +1,4 @@
-//! The venue of an OMS that is measured: the simulated exchange, or bare sockets that accept whatever comes.
+//! The venue of a measured OMS: the simulated exchange, or bare sockets that accept every order.
 
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -22,10 +22,10 @@ use crate::pipe::Pipe;
 /// The longest message.
 const MOST: usize = 4096;
 
-/// What stands behind the OMS.
+/// The venue behind the OMS.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Behind {
-    /// Sockets that accept each order, replace and cancel as soon as they read it: what is measured is the OMS.
+    /// Sockets that accept each order, replace and cancel at once: only the OMS is measured.
     Sockets,
     /// The simulated exchange with its books.
     Exchange,
@@ -71,7 +71,7 @@ impl BareVenue {
             return Ok(0);
         };
         let mut count = 0;
-        // The end of the connection is that of the measurement.
+        // A closed connection ends the measurement.
         if pipe.read(false).is_err() {
             return Ok(0);
         }
@@ -169,13 +169,13 @@ impl Venue {
     }
 }
 
-/// Who carries the venue.
+/// The thread of the venue.
 pub(crate) struct Turns(Carrier);
 
 enum Carrier {
     /// The client's thread.
     Here(Venue),
-    /// Its own, until it is told to end.
+    /// The venue's thread, until it is stopped.
     Away(Arc<AtomicBool>, JoinHandle<Result<(), Error>>),
 }
 
@@ -199,7 +199,7 @@ impl Turns {
             let (folder, ends) = (folder.to_owned(), Arc::clone(&ends));
             move || {
                 let mut venue = Venue::start(behind, &folder, clock)?;
-                // Nobody waits for it only when the near end has failed.
+                // There is no receiver only if the near end has failed.
                 let _ = sender.send(venue.address()?);
                 let _pinned = pin(Some(core))?;
                 while !ends.load(Ordering::Relaxed) {

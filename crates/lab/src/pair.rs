@@ -1,4 +1,4 @@
-//! Two engines that trade with each other: ours at both ends, or ours against somebody else's.
+//! Two engines that trade with each other: ours at both ends, or ours against another engine.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -27,18 +27,18 @@ use crate::stages::marks::{MarkingHost, PairMarks};
 use crate::stages::{StagedOrder, Stages};
 use crate::trader::Trader;
 
-/// What the two ends are told.
+/// Commands to the two ends.
 #[derive(Clone, Debug)]
 pub struct PairConfig {
-    /// Somebody else's acceptor; `None` for one of ours.
+    /// An external acceptor; `None` for ours.
     pub peer: Option<(String, u16)>,
     /// CompID of the end that sends orders.
     pub initiator: String,
     /// CompID of the end that answers.
     pub acceptor: String,
-    /// The version of each session. From the second one on the CompIDs have its number behind them.
+    /// FIX version of each session. From the second one on the CompIDs end in its number.
     pub sessions: Vec<Version>,
-    /// What has happened to a message before it is sent.
+    /// Durability of a message before it is sent.
     pub durability: Durability,
     /// Every rule of the dictionary and the CheckSum are checked.
     pub checked: bool,
@@ -46,9 +46,9 @@ pub struct PairConfig {
     pub nodelay: bool,
     /// HeartBtInt(108).
     pub heart_bt_int_seconds: u32,
-    /// How long Logons, answers and Logouts are waited for.
+    /// Timeout for Logons, answers and Logouts.
     pub patience: Duration,
-    /// While this is set, our acceptor is asked for its status each millisecond, as by somebody who watches it.
+    /// While set, the status of our acceptor is requested each millisecond, as by a monitor.
     pub asked: Option<Arc<AtomicBool>>,
     /// Folder with one folder for each end's journal.
     pub journals: PathBuf,
@@ -117,7 +117,7 @@ impl PairConfig {
         let config = self.engine(Role::Acceptor, Connection::Acceptor { listen });
         let mut engine = Engine::around(config, app, around).map_err(engine_error)?;
         if let Some(address) = engine.addresses().next() {
-            // Nobody waits for it any more only when the near end has failed.
+            // There is no receiver only if the near end has failed.
             let _ = listening.send(address);
         }
         if let Some(asked) = self.asked.as_ref().map(Arc::downgrade) {
@@ -366,7 +366,7 @@ impl<H: Host> Pair<H> {
     ///
     /// # Errors
     ///
-    /// What the far end failed of.
+    /// The error of the far end.
     pub fn stop(mut self) -> Result<(), Error> {
         self.arena.assign(Task::Engine);
         if self.engine.handle().stop().is_ok() {
@@ -390,7 +390,7 @@ impl<H: Host> Pair<H> {
     }
 }
 
-/// Turns the engine until the run of its trader is over, or its session; whether it is still logged on.
+/// Runs the engine until the run of its trader or its session ends; returns whether it is still logged on.
 fn turns<H: Host>(
     engine: &mut Engine<Trader, H>,
     arena: &mut Arena,
@@ -417,7 +417,7 @@ fn turns<H: Host>(
     Ok(logged_on)
 }
 
-/// Asks for the status each millisecond while that is wanted, until the engine or who wants it is gone.
+/// Asks for the status each millisecond while requested, until the engine or the requester has ended.
 fn ask(mut engine: Handle, wanted: &Weak<AtomicBool>) {
     while let Some(is_wanted) = wanted.upgrade() {
         if !is_wanted.load(Ordering::Relaxed) {
@@ -425,7 +425,7 @@ fn ask(mut engine: Handle, wanted: &Weak<AtomicBool>) {
             continue;
         }
         match engine.status() {
-            // An engine that ends answers nobody.
+            // An engine that is ending does not answer.
             Ok(answer) => drop(answer.recv()),
             Err(SendError::Stopped) => return,
             Err(_) => {}
@@ -434,7 +434,7 @@ fn ask(mut engine: Handle, wanted: &Weak<AtomicBool>) {
     }
 }
 
-/// Keeps the last event that tells why a connection failed or ended.
+/// Keeps the last event with the reason of a failed or closed connection.
 fn listener(trouble: Trouble) -> impl FnMut(fixwire_protocol::Now, &Event) + Send + 'static {
     move |_, event| {
         let bad = matches!(

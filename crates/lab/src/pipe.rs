@@ -1,4 +1,4 @@
-//! A socket that never waits: bytes come and go as far as it takes them.
+//! A non-blocking socket: reads and writes as many bytes as it can.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -12,7 +12,7 @@ pub struct Pipe {
     end: usize,
     /// Bytes at the end of the input that the system still holds.
     untaken: usize,
-    /// What is to be written.
+    /// Output buffer.
     pub output: Vec<u8>,
     written: usize,
 }
@@ -85,19 +85,19 @@ impl Pipe {
         Ok(())
     }
 
-    /// What has come and is not consumed.
+    /// Received bytes that are not consumed.
     #[inline]
     pub fn unread(&self) -> &[u8] {
         &self.input[self.start..self.end]
     }
 
-    /// The first so many bytes are done with.
+    /// Consumes the first bytes.
     #[inline]
     pub fn consume(&mut self, count: usize) {
         self.start += count;
     }
 
-    /// Writes as much as the socket takes.
+    /// Writes as many bytes as the socket accepts.
     ///
     /// # Errors
     ///

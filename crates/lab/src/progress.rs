@@ -1,4 +1,4 @@
-//! A bar that says what is being measured and how long the rest takes, on a terminal only.
+//! A progress bar with the remaining time, on a terminal only.
 
 use std::io::{IsTerminal, Write, stderr};
 use std::time::{Duration, Instant};
@@ -33,7 +33,7 @@ impl Progress {
         if self.shown {
             let line = line(self.done, self.steps, self.started.elapsed(), what);
             let mut to = stderr().lock();
-            // A terminal that went away is no reason to stop measuring.
+            // A closed terminal does not stop the measurement.
             let _ = write!(to, "\r\x1b[K{line}");
             let _ = to.flush();
         }

@@ -1,7 +1,7 @@
 //! The figures that others have published, as they stand in their tables, and what of it each command measures again.
 //!
 //! Times are microseconds. Sources: QuickFIX/J against Chronicle FIX, timed by JLBH (2016); FIX Antenna Java 2.17;
-//! FIXEdge. The tables of f9omstw and of the risk-control server stand with `bench oms` and `bench transactions`,
+//! FIXEdge. The tables of f9omstw and of the risk-control server are with `bench oms` and `bench transactions`,
 //! which print them.
 
 use crate::load::Pace;
@@ -9,7 +9,7 @@ use crate::load::Pace;
 /// Three runs of one engine at one rate, timed by JLBH.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JlbhTable {
-    /// Whose engine it was.
+    /// The engine.
     pub engine: &'static str,
     /// Orders a second.
     pub rate: u32,
@@ -105,7 +105,7 @@ pub struct AntennaColumn {
     pub figures: [f64; 6],
 }
 
-/// What the figures of an [`AntennaColumn`] are.
+/// The percentiles of an [`AntennaColumn`].
 pub const ANTENNA_ROWS: [&str; 6] = ["min", "average", "50 %", "95 %", "99 %", "max"];
 
 /// The round trip of `bench echo` between two hosts.
@@ -141,7 +141,7 @@ pub struct GatewayRow {
     pub figures: [f64; 6],
 }
 
-/// What the figures of a [`GatewayRow`] are.
+/// The percentiles of a [`GatewayRow`].
 pub const GATEWAY_COLUMNS: [&str; 6] = ["50", "90", "99", "99.5", "average", "deviation"];
 
 /// The rate of the table of FIXEdge, messages a second.
@@ -174,7 +174,7 @@ pub const PARSE_LOG: [[f64; 2]; 6] = [
 /// A published percentile curve that belongs beside a measured one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// Whose it is.
+    /// The engine.
     pub name: &'static str,
     /// Percent and microseconds; 100 is the longest.
     pub points: Vec<(f64, f64)>,
@@ -244,7 +244,7 @@ mod tests {
                 }
             }
         }
-        // Those two of 36 follow from no choice of runs.
+        // Those two of 36 cannot result from any choice of runs.
         assert_eq!(
             others,
             [

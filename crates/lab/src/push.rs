@@ -1,7 +1,7 @@
-//! Reports that an acceptor sends unasked: the application that sends them, and the books of who receives them.
+//! Unsolicited reports of an acceptor: the application that sends them, and the books of the receiver.
 //!
 //! Both ends are threads of one process and read one clock, so ClOrdID carries the time at which a report was begun,
-//! and a report is timed one way. How many are wanted and how many came is shared beside the wire.
+//! and a report is timed one way. The numbers of requested and received reports are shared in memory.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub struct Pusher {
     clock: Clock,
     counts: Arc<PushCounts>,
     sent: u64,
-    /// What the last report carried; each carries more.
+    /// The value in the last report; values increase.
     stamp: u64,
     cl_ord_id: String,
 }
@@ -55,7 +55,7 @@ impl Pusher {
     fn push(&mut self, outbox: &mut Outbox) -> bool {
         self.stamp = self.clock.now().max(self.stamp + 1);
         self.cl_ord_id.clear();
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = write!(self.cl_ord_id, "{}", self.clock.to_wall(self.stamp));
         write_report(outbox, SESSION, self.cl_ord_id.as_bytes()).is_ok()
     }
@@ -84,13 +84,13 @@ impl Application for Pusher {
         if ahead + batch <= FLOOD_OUTSTANDING as u64 {
             for _ in 0..batch {
                 if !self.push(outbox) {
-                    // No room now: it stays wanted, and is stamped anew.
+                    // No room now: it stays requested and gets a new time.
                     break;
                 }
                 self.sent += 1;
             }
         }
-        // At once: whoever measures spins.
+        // At once: the measuring thread spins.
         Some(now.mono)
     }
 }
@@ -105,7 +105,7 @@ pub struct Pushed {
     came: u64,
     start: u64,
     last: u64,
-    /// What the newest report carried.
+    /// The value in the newest report.
     stamp: u64,
     faults: Faults,
     times: Histogram<u64>,
@@ -132,7 +132,7 @@ impl Pushed {
     /// The run starts: from now on reports are wanted.
     pub fn begin(&mut self, now: u64) {
         (self.start, self.last, self.stamp) = (now, now, now);
-        // The run before is over, so all that was sent has come, or never will.
+        // The previous run is over: all its reports have arrived or are lost.
         let before = self.counts.wanted.load(Ordering::Relaxed);
         self.counts.received.store(before, Ordering::Relaxed);
         let wanted = match self.pace {
@@ -161,7 +161,7 @@ impl Pushed {
         self.came += 1;
         self.times
             .saturating_record(now.saturating_sub(begun).max(1));
-        // Of a flood only now and then: the other end reads it too.
+        // In a flood only occasionally: the other end reads it too.
         let batch = match self.pace {
             Pace::PingPong => 1,
             _ => FLOOD_BATCH as u64,
@@ -172,12 +172,12 @@ impl Pushed {
         self.pace == Pace::PingPong && self.came < self.reports
     }
 
-    /// Something came that is not a report of the acceptor.
+    /// Records a message that is not a report of the acceptor.
     pub fn wrong(&mut self) {
         self.faults.wrong += 1;
     }
 
-    /// Reports so far: whoever looks twice sees whether something happened.
+    /// Reports so far: a change shows progress.
     #[inline]
     pub fn moves(&self) -> usize {
         self.came as usize
@@ -194,7 +194,7 @@ impl Pushed {
         }
     }
 
-    /// Closes the books: what was wanted and did not come is lost.
+    /// Closes the books: reports that were expected and not received are lost.
     pub fn close(mut self) -> Outcome {
         self.faults.lost = self.reports - self.came;
         Outcome {

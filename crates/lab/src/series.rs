@@ -1,4 +1,4 @@
-//! A run second by second: shows whether it got slower, or when something else came between.
+//! A run second by second: shows whether it slowed down, or when something disturbed it.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,9 +11,9 @@ pub struct RunSecond {
     pub second: u64,
     /// How many were answered.
     pub count: u64,
-    /// Half had at most this response time, nanoseconds.
+    /// Median response time, nanoseconds.
     pub p50: u64,
-    /// 99 % had at most this response time, nanoseconds.
+    /// 99th percentile of the response time, nanoseconds.
     pub p99: u64,
     /// The longest response time, nanoseconds.
     pub worst: u64,

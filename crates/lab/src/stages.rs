@@ -1,4 +1,4 @@
-//! Where the time of an order goes between two engines of ours: one order in 16 is marked at both ends.
+//! Stages of an order between two of our engines: one order in 16 is time-stamped at both ends.
 //!
 //! ```text
 //! initiator   due > start > built > sealed > journalled > writing
@@ -8,8 +8,8 @@
 //! initiator                                   read > found > parsed > checked > answered
 //! ```
 //!
-//! Each stage ends at the mark where the next one begins, so an order's stages add up to its time. Due, start and
-//! answer are those that the [load](crate::load) counts. TCP is from right before the write to right after the read:
+//! Each stage ends at the time stamp where the next one begins, so the stages of an order add up to its time. Due,
+//! start and answer are those of the [load](crate::load). TCP is from right before the write to right after the read:
 //! over loopback the write itself delivers, and the other end may have read before it returns. `found` is the end of
 //! the read, or of the work on the message before it in that read.
 
@@ -64,7 +64,7 @@ pub struct Stages {
 pub struct StageMeans {
     /// `initiator`, `acceptor`, or `tcp` between them.
     pub end: Cow<'static, str>,
-    /// What is done.
+    /// The work.
     pub stage: Cow<'static, str>,
     /// Mean of the orders around the median, nanoseconds; 0 without any.
     pub median_ns: f64,

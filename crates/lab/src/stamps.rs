@@ -1,11 +1,11 @@
-//! When a request passed the points of an OMS: a host that notes it, around the system's.
+//! When a request passed the points of an OMS: a host that records it, wrapped around the system's host.
 //!
 //! ```text
 //!   T0  the client sent it          tag 9701 of the message, else TransactTime(60)
-//!   T1  it had been read            and: it was found, when the message before it was done with
+//!   T1  it was read                 and: it was found, after the message before it was processed
 //!   T2  its record was journalled   and: the write that had its last byte returned
-//!   T3  the venue's report of it had been read, and found
-//!   T4  the record of that was journalled, and the client's report written
+//!   T3  the venue's report of it was read, and found
+//!   T4  its record was journalled, and the client's report written
 //! ```
 
 use std::collections::VecDeque;
@@ -21,41 +21,41 @@ use crate::clock::Clock;
 
 /// The send time of a message, nanoseconds since 1970, as `stamps on` of the order client writes it.
 pub const SENT_AT: fixwire_protocol::Tag = 9701;
-/// The longest ClOrdID(11) of a stamp; of a longer one it is the beginning.
+/// The longest ClOrdID(11) of a stamp; longer ones are cut.
 const MAX_ID: usize = 40;
-/// Stamps that wait for whoever keeps them: of more the oldest wait, the others are counted as lost.
+/// Maximum number of waiting stamps: further ones are counted as lost.
 const MOST_KEPT: usize = 4 << 20;
 
-/// What a request became first.
+/// First state of a request or a report.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum FirstState {
     /// It was sent to a venue.
     Sending,
-    /// It waits inside.
+    /// It was queued.
     #[default]
     Queuing,
     /// The OMS rejected it.
     Rejected,
-    /// The session rejected it, or the application did not take it.
+    /// Rejected by the session or refused by the application.
     Abandoned,
-    /// A report of a venue: the client got one.
+    /// A venue report that was reported to the client.
     Reported,
-    /// A report of a venue: the client got none.
+    /// A venue report that was not reported to the client.
     Kept,
 }
 
 impl FirstState {
-    /// Those of requests.
+    /// States of requests.
     pub const OF_REQUESTS: [Self; 4] = [
         Self::Abandoned,
         Self::Rejected,
         Self::Sending,
         Self::Queuing,
     ];
-    /// Those of reports.
+    /// States of reports.
     pub const OF_REPORTS: [Self; 2] = [Self::Reported, Self::Kept];
 
-    /// The one of this name.
+    /// The state with this name.
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {
         let mut all = Self::OF_REQUESTS.into_iter().chain(Self::OF_REPORTS);
@@ -76,14 +76,14 @@ impl FirstState {
     }
 }
 
-/// One message and its times, nanoseconds since 1970; 0 where there is none.
+/// One message and its times, nanoseconds since 1970; 0 for a missing time.
 #[derive(Clone, Copy, Debug)]
 pub struct Stamp {
     /// MsgType(35): `D`, `F`, `G`, or `8` and `9` of a venue, whose T1 is T3 and whose T2 is T4.
     pub kind: u8,
-    /// The number that the OMS gave to the order; 0 when nothing that was written says it.
+    /// Order number of the OMS; 0 if unknown.
     pub order: u64,
-    /// What became of it first.
+    /// Its first state.
     pub state: FirstState,
     id: [u8; MAX_ID],
     id_len: u8,
@@ -91,11 +91,11 @@ pub struct Stamp {
     pub sent: u64,
     /// T1: the read returned that had its last byte.
     pub read: u64,
-    /// T1: the message before it was done with, or nothing was before it.
+    /// T1: processing of the message before it was done, or there was no message before it.
     pub found: u64,
     /// T2: its record is committed.
     pub journalled: u64,
-    /// T2: what it caused is written.
+    /// T2: the resulting messages are written.
     pub written: u64,
 }
 
@@ -126,14 +126,14 @@ impl Stamp {
         &self.id[..usize::from(self.id_len)]
     }
 
-    /// Whether it is of a venue's report.
+    /// Whether it belongs to a venue report.
     #[must_use]
     pub fn is_report(&self) -> bool {
         matches!(self.kind, b'8' | b'9')
     }
 }
 
-/// Where the stamps of a host are kept, for whoever takes them.
+/// Buffer of the stamps of a host, for the reader.
 #[derive(Debug, Default)]
 pub struct Stamps {
     off: AtomicBool,
@@ -141,13 +141,12 @@ pub struct Stamps {
 }
 
 impl Stamps {
-    /// Notes nothing, or again everything; to be changed when nothing is under way.
+    /// Switches recording off or on; only while no message is being processed.
     pub fn switch(&self, on: bool) {
         self.off.store(!on, Ordering::Release);
     }
 
-    /// Takes what is kept, and how many were lost since the last time. The host gives them when it finds
-    /// nothing to do.
+    /// Takes the stamps, and the number lost since the last call. The host hands them over when idle.
     pub fn take(&self, into: &mut Vec<Stamp>) -> u64 {
         let Ok(mut kept) = self.kept.lock() else {
             return 0;
@@ -168,7 +167,7 @@ impl Stamps {
     }
 }
 
-/// By what a message is known again when it is written.
+/// Identifies a message when it is written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct Written {
     seq: u64,
@@ -191,7 +190,7 @@ impl Written {
     }
 }
 
-/// What one session's messages wait for.
+/// Unwritten messages of one session.
 #[derive(Debug, Default)]
 struct Queue {
     conn: Option<ConnId>,
@@ -221,7 +220,7 @@ impl<H: Host> StampingHost<H> {
     /// before they are given to `stamps` in the midst of work.
     pub fn new(host: H, clock: Clock, stamps: Arc<Stamps>, answers: bool, room: usize) -> Self {
         let nothing = Stamp::new(0, b"", FirstState::Queuing);
-        // Written once, so that no page of it is missing later.
+        // Touched once, so that there are no page faults later.
         let mut done = vec![nothing; room.max(1)];
         done.clear();
         Self {
@@ -253,7 +252,7 @@ impl<H: Host> StampingHost<H> {
         }
     }
 
-    /// What was written to a connection: each whole message in it is looked for among those that wait.
+    /// Handles bytes written to a connection: matches each complete message with the waiting ones.
     fn wrote(&mut self, conn: ConnId, bytes: &[u8], at: u64) {
         let index = conn.0 as usize;
         if index >= self.cut.len() {
@@ -284,7 +283,7 @@ impl<H: Host> StampingHost<H> {
             return;
         };
         self.queues[index].conn = Some(conn);
-        // What was to leave before it never will, as it was.
+        // Earlier unwritten messages will never be sent unchanged.
         while let Some((first, mut stamp)) = self.queues[index].waiting.front().copied() {
             if first.seq > written.seq {
                 return;
@@ -293,7 +292,7 @@ impl<H: Host> StampingHost<H> {
             let is_found = first == written;
             if is_found {
                 stamp.written = at;
-                // Looked for behind the write, which it does not delay.
+                // Searched after the write, so as not to delay it.
                 if stamp.order == 0 {
                     stamp.order = order(message);
                 }
@@ -312,7 +311,7 @@ fn head(bytes: &[u8]) -> Option<(u64, usize)> {
     let (begin, length) = (fields.next()?, fields.next()?);
     let body = number(length.strip_prefix(b"9=")?)?;
     let (_, seq) = (fields.next()?, fields.next()?);
-    // The field has an end only when something follows it.
+    // The field is complete only if bytes follow it.
     fields.next()?;
     let seq = number(seq.strip_prefix(b"34=")?)?;
     let len = begin.len() + length.len() + 2 + body as usize + TRAILER;
@@ -323,7 +322,7 @@ fn number(digits: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// The number of the order that a message of the OMS is about; 0 when it says none.
+/// Order number in a message of the OMS; 0 without one.
 fn order(bytes: &[u8]) -> u64 {
     let mut key: &[u8] = b"37=";
     for field in bytes.split(|byte| *byte == SOH) {
@@ -350,7 +349,7 @@ fn client_report(outbox: &Outbox, from: usize) -> Option<usize> {
     Some(from + at)
 }
 
-/// What a request has become, by the first message that it caused: where that stands, and the state.
+/// State of a request, by the first resulting message: its position and the state.
 fn first_effect(outbox: &Outbox, from: usize) -> Option<(usize, FirstState)> {
     let entries = outbox.entries().get(from..)?;
     let find = |kinds: &[&[u8]]| {
@@ -408,7 +407,7 @@ impl<H: Host> HostAround for StampingHost<H> {
         if !self.is_off() {
             let at = self.now_wall();
             self.wrote(conn, &bytes[..count], at);
-            // A message behind it is found only now.
+            // The message after it is found only now.
             self.found = self.now_wall();
         }
         Ok(count)
@@ -473,7 +472,7 @@ impl<H: Host> HostAround for StampingHost<H> {
     }
 
     fn on_poll(&mut self, wait: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
-        // A spinning host names its connections whether they have something or not.
+        // A spinning host lists its connections with or without data.
         let is_idle = !std::mem::take(&mut self.is_busy);
         if (is_idle || wait.0 > 0) && !self.done.is_empty() {
             self.stamps.keep(&mut self.done);

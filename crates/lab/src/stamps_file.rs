@@ -1,4 +1,4 @@
-//! The file of stamps beside an OMS: one line for each request and report, written by a thread of its own.
+//! The stamps file of an OMS: one line per request and report, written by its own thread.
 //!
 //! ```text
 //! Order|ClOrdID|MsgType|State|T0|T1(read)|T1(found)|T2(journalled)|T2(written)
@@ -6,10 +6,10 @@
 //! 17|17|8|Reported|0|1787319000123689000|1787319000123689100|1787319000123690000|1787319000123692000
 //! ```
 //!
-//! Times are nanoseconds since 1970, 0 where there is none. Those of a report (8, 9) are T3(read), T3(found),
-//! T4(journalled) and T4(written). Order is the number that the OMS gave to the order, 0 where it is not known. The
-//! first line is that of this version; each start of the OMS goes on behind the last line. Files of the version before have
-//! no Order and no reports: they are read, and not written.
+//! Times are nanoseconds since 1970, 0 for a missing time. Those of a report (8, 9) are T3(read), T3(found),
+//! T4(journalled) and T4(written). Order is the order number of the OMS, 0 if unknown. The first line
+//! identifies the version; each start of the OMS appends. Files of the version before have no Order and no reports: they can be
+//! read, but are not written.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -24,9 +24,9 @@ use crate::stamps::{FirstState, Stamp, Stamps};
 /// The first line.
 pub const HEAD: &str =
     "Order|ClOrdID|MsgType|State|T0|T1(read)|T1(found)|T2(journalled)|T2(written)";
-/// That of the version before, whose lines have no order and no reports.
+/// The first line of the version before, whose lines have no order and no reports.
 const HEAD_BEFORE: &str = "ClOrdID|MsgType|State|T0|T1(read)|T1(found)|T2(journalled)|T2(written)";
-/// How often the thread looks for stamps.
+/// Polling interval of the thread.
 const LOOK: Duration = Duration::from_millis(20);
 /// Bytes in which the last line is looked for first.
 const FIRST_LOOK: u64 = 2048;
@@ -77,7 +77,7 @@ impl StampsFile {
         })
     }
 
-    /// What the host fills.
+    /// The buffer that the host fills.
     #[must_use]
     pub fn stamps(&self) -> Arc<Stamps> {
         Arc::clone(&self.stamps)
@@ -89,7 +89,7 @@ impl StampsFile {
         self.cut
     }
 
-    /// Where a file of the version before has gone, which is read and not written.
+    /// New path of a file of the version before, which can be read but is not written.
     #[must_use]
     pub fn aside(&self) -> Option<&Path> {
         self.aside.as_deref()
@@ -100,24 +100,24 @@ impl Drop for StampsFile {
     fn drop(&mut self) {
         self.ends.store(true, Ordering::Release);
         if let Some(writer) = self.writer.take() {
-            // It has said why it ended.
+            // It has reported its error.
             let _ = writer.join();
         }
     }
 }
 
-/// Why no stamps can be written into a file.
+/// Why stamps cannot be written to a file.
 #[derive(Debug)]
 pub enum StampsFileError {
-    /// The system's.
+    /// A system error.
     System(io::Error),
     /// Another process writes it.
     InUse,
-    /// It is no stamps file of this version.
+    /// It is not a stamps file of this version.
     Form {
-        /// Where that shows, from 0.
+        /// Byte offset of the mistake, from 0.
         byte: u64,
-        /// What is wrong.
+        /// The mistake.
         what: &'static str,
     },
 }
@@ -129,7 +129,7 @@ impl std::fmt::Display for StampsFileError {
             Self::InUse => f.write_str("another process writes this stamps file"),
             Self::Form { byte, what } => write!(
                 f,
-                "byte {byte}: {what}; move the file away, and a new one is begun"
+                "byte {byte}: {what}; move the file away to start a new one"
             ),
         }
     }
@@ -149,7 +149,7 @@ fn set_aside(path: &Path) -> io::Result<Option<PathBuf>> {
     match File::open(path) {
         Ok(file) => {
             let mut first = BufReader::new(file.take(HEAD_BEFORE.len() as u64 + 1));
-            // What is no text is another file.
+            // A file that is not text is another file.
             let _ = first.read_line(&mut line);
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -175,7 +175,7 @@ fn open(path: &Path) -> Result<(File, u64), StampsFileError> {
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Err(StampsFileError::InUse),
-        // A file system without locks has to do.
+        // A file system without locks is accepted.
         Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
         Err(TryLockError::Error(error)) => return Err(error.into()),
     }
@@ -209,7 +209,7 @@ fn check_head(file: &File) -> Result<(), StampsFileError> {
 fn check_tail(file: &mut File, len: u64) -> Result<u64, StampsFileError> {
     let ends = |bytes: &[u8]| bytes.iter().rposition(|byte| *byte == b'\n');
     let (mut tail, mut from) = (Vec::new(), len);
-    // The last whole line stands in these bytes as soon as a line ends before it, or the file begins.
+    // These bytes contain the last complete line if a line ends before it, or the file begins.
     let (begins, last) = loop {
         let last = ends(&tail);
         match last.map(|last| (ends(&tail[..last]), last)) {
@@ -228,7 +228,7 @@ fn check_tail(file: &mut File, len: u64) -> Result<u64, StampsFileError> {
         Ok(HEAD) if byte == 0 => Ok(()),
         Ok(line) if line.starts_with('#') => Ok(()),
         Ok(line) => parse(line, true).map(drop),
-        Err(_) => Err("a stamp is text in UTF-8"),
+        Err(_) => Err("a stamp must be UTF-8 text"),
     };
     checked.map_err(|what| StampsFileError::Form { byte, what })?;
     Ok(from + last as u64 + 1)
@@ -237,7 +237,7 @@ fn check_tail(file: &mut File, len: u64) -> Result<u64, StampsFileError> {
 fn write_until(to: &mut impl Write, stamps: &Stamps, ends: &AtomicBool) -> io::Result<()> {
     let mut taken = Vec::new();
     loop {
-        // Asked first: what is kept before the end is taken after it.
+        // Checked first: stamps stored before the end are taken after it.
         let is_last = ends.load(Ordering::Acquire);
         let lost = stamps.take(&mut taken);
         if lost > 0 {
@@ -260,7 +260,7 @@ fn write_until(to: &mut impl Write, stamps: &Stamps, ends: &AtomicBool) -> io::R
 ///
 /// Those of `to`.
 pub fn write(to: &mut impl Write, stamp: &Stamp) -> io::Result<()> {
-    // What a client sent stays on its line and in its column.
+    // Client text must not break lines or columns.
     let id = String::from_utf8_lossy(stamp.id()).replace(['|', '\n', '\r'], "?");
     let Stamp {
         order,
@@ -279,14 +279,14 @@ pub fn write(to: &mut impl Write, stamp: &Stamp) -> io::Result<()> {
     )
 }
 
-/// A line that is none of a stamps file.
+/// An invalid line of a stamps file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StampsError {
     /// The line, from 1.
     pub line: usize,
     /// Where it begins, from 0; of the first line where it is another one.
     pub byte: u64,
-    /// What is wrong with it.
+    /// The mistake.
     pub what: String,
 }
 
@@ -342,20 +342,20 @@ pub fn read(mut from: impl BufRead, order: Option<u64>) -> io::Result<Vec<Stamp>
 
 fn parse(line: &str, has_order: bool) -> Result<Stamp, &'static str> {
     let columns = match has_order {
-        true => "a stamp has nine columns",
-        false => "a stamp has eight columns",
+        true => "a stamp must have nine columns",
+        false => "a stamp must have eight columns",
     };
     let mut cells = line.split('|');
     let mut cell = || cells.next().ok_or(columns);
     let order = match has_order {
-        true => cell()?.parse().map_err(|_| "the order is a number")?,
+        true => cell()?.parse().map_err(|_| "the order must be a number")?,
         false => 0,
     };
     let id = cell()?.as_bytes();
     let [kind] = cell()?.as_bytes() else {
-        return Err("MsgType is one character");
+        return Err("MsgType must be one character");
     };
-    let state = FirstState::find(cell()?).ok_or("no such state")?;
+    let state = FirstState::find(cell()?).ok_or("unknown state")?;
     let mut stamp = Stamp::new(*kind, id, state);
     stamp.order = order;
     for time in [
@@ -365,7 +365,9 @@ fn parse(line: &str, has_order: bool) -> Result<Stamp, &'static str> {
         &mut stamp.journalled,
         &mut stamp.written,
     ] {
-        *time = cell()?.parse().map_err(|_| "a time is in nanoseconds")?;
+        *time = cell()?
+            .parse()
+            .map_err(|_| "a time must be in nanoseconds")?;
     }
     match cells.next() {
         Some(_) => Err(columns),

@@ -85,8 +85,8 @@ impl Figures {
 
 /// How much a figure varies over the runs but for the first, percent: `100 (max - min) / (max + min / 2)`.
 ///
-/// `None` when fewer than two runs are left. The formula is the one of the harness whose tables ours are held
-/// against, which leaves the first run out, so that the columns mean the same.
+/// `None` when fewer than two runs are left. The formula is that of the harness whose tables ours are
+/// compared with; it leaves the first run out, so that the columns mean the same.
 pub fn variation(runs: &[u64]) -> Option<f64> {
     let runs = runs.get(1..)?;
     let (min, max) = (*runs.iter().min()? as f64, *runs.iter().max()? as f64);

@@ -1,7 +1,7 @@
 //! A reconnect storm: all peers of an acceptor lose their connections at once, and return at once.
 //!
-//! The engine is the real one with its journal in memory; sockets and clocks are a script, for an operating
-//! system has not so many sockets to give.
+//! The engine is real, with its journal in memory; sockets and clocks are simulated, because an operating system
+//! does not have enough sockets.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -71,7 +71,7 @@ impl Storm {
         Ok(storm)
     }
 
-    /// All connections end, and each peer comes back with a Logon: how many turns that takes.
+    /// Closes all connections; each peer reconnects with a Logon. Returns the number of turns.
     ///
     /// # Errors
     ///
@@ -87,7 +87,7 @@ impl Storm {
         Ok(1 + self.all_logged_on()?)
     }
 
-    /// Turns until each peer has got a message: how many.
+    /// Runs turns until each peer has received a message; returns their number.
     fn all_logged_on(&mut self) -> Result<usize, Error> {
         let mut turns = 0;
         for number in 0..self.logons.len() {

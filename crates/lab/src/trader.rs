@@ -1,4 +1,4 @@
-//! The initiator of the benchmark: sends what is due, checks and times what comes back.
+//! The initiator of the benchmark: sends orders when due, checks and times the answers.
 
 use fixwire_protocol::{
     Application, Message, Mono, Now, Outbox, PeerLogout, Refusal, SessionId, tag,
@@ -51,7 +51,7 @@ impl Trader {
         }
     }
 
-    /// A message that the acceptor sent unasked.
+    /// Handles an unsolicited message of the acceptor.
     fn on_pushed(
         &mut self,
         begun: Option<u64>,
@@ -116,12 +116,12 @@ impl Application for Trader {
             let cl_ord_id = self.clock.to_wall(intended);
             let written = self.writer.write(outbox, SESSION, cl_ord_id, now.wall);
             if written.is_err() {
-                // No room now: it stays due and leaves later, and its response time says so.
+                // No room now: it stays due and is sent later, which its response time includes.
                 break;
             }
             load.sent(intended, actual);
         }
-        // At once: whoever measures spins.
+        // At once: the measuring thread spins.
         Some(now.mono)
     }
 }
@@ -175,7 +175,7 @@ mod tests {
         let id = order.get(tag::CL_ORD_ID).unwrap().to_vec();
         outbox.clear();
 
-        // The report, then an answer to nothing, then a message that is no report, then no number.
+        // The report, then an unsolicited answer, then a message that is not a report, then no number.
         write_report(&mut outbox, SessionId(0), &id).unwrap();
         write_report(&mut outbox, SessionId(0), b"17").unwrap();
         write_report(&mut outbox, SessionId(0), b"none").unwrap();

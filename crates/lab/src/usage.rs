@@ -1,7 +1,6 @@
 //! The CPU time, page faults, context switches and memory of a run: of the measuring thread and of the process.
 //!
-//! Read from clocks and files of the kernel. A file that cannot be read counts as zero: a measurement does not fail
-//! for it.
+//! Read from clocks and kernel files. A file that cannot be read counts as zero and does not fail the measurement.
 
 use std::fs;
 
@@ -27,11 +26,11 @@ pub struct Consumption {
 
 /// Starts the mark of most resident memory anew (proc_pid_clear_refs(5)).
 pub fn reset_peak_memory() {
-    // Where that cannot be, it is the most since the process has started.
+    // If not possible, it is the peak since the process started.
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
 
-/// What a run used.
+/// Resources used by a run.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Used {
     /// The thread that sends orders and times their answers.
@@ -70,7 +69,7 @@ impl UsageReading {
         Self { thread, process }
     }
 
-    /// What was used since.
+    /// Resources used since.
     pub fn since(self) -> Used {
         let now = Self::take();
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();

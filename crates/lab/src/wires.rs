@@ -1,4 +1,4 @@
-//! Sockets that are memory, and a clock that ticks when it is looked at.
+//! In-memory sockets, and a clock that ticks when it is read.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
@@ -10,7 +10,7 @@ use fixwire::host::{ConnId, Dial, ListenerId, Ready, SocketOptions, WakeUp};
 use fixwire::transport::Transport;
 use fixwire_protocol::{Frame, Mono, Nanos, Now, Timestamp, frame};
 
-/// 2026-08-21T13:30:00.123Z, when everything here happens.
+/// 2026-08-21T13:30:00.123Z, the time of all events here.
 pub(crate) const WALL: Timestamp = Timestamp(1_787_319_000_123_000_000);
 /// The first peer's address; the others follow.
 const ADDRESS: u32 = 0x0A00_0001;
@@ -32,7 +32,7 @@ pub(crate) struct Wires {
     peers: Vec<Wire>,
     /// Those that wait to be accepted.
     waiting: VecDeque<u32>,
-    /// Those with something to read, until they are told of.
+    /// Those with something to read that were not reported yet.
     news: Vec<u32>,
     mono: Mono,
 }
@@ -70,7 +70,7 @@ impl Wires {
         self.peers.len()
     }
 
-    /// Whether a peer has got so many messages more: then they are taken.
+    /// Whether a peer has received so many more messages; takes them if so.
     pub(crate) fn took(&mut self, number: usize, count: usize) -> bool {
         let wire = &mut self.peers[number];
         let enough = wire.messages >= count;

@@ -1,6 +1,6 @@
-//! Does an order cost an allocation, anywhere between two sockets?
+//! Does an order allocate memory, anywhere between two sockets?
 //!
-//! The allocator of this program counts. The sockets are memory: a system call allocates nothing of ours.
+//! The allocator of this program counts. Sockets are in memory: system calls do not allocate here.
 
 use fixwire::journal::{Config, Journal, Memory};
 use fixwire_lab::driven::Work;
@@ -46,7 +46,7 @@ fn the_engine_allocates_nothing_after_warm_up() {
     }
 }
 
-/// What it does not cover: making a segment.
+/// Not covered: creating a segment.
 #[test]
 fn the_engine_allocates_nothing_with_a_journal_in_a_folder() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
-//! Is the summary of a stamps file the one that was published for f9omstw, byte by byte?
+//! Is the summary of a stamps file byte for byte the one published for f9omstw?
 //!
-//! The times of the group g2 are such that its lines are those of the published group of ten.
+//! The times of group g2 are chosen so that its lines equal those of the published group of ten.
 
 use fixwire_lab::analysis::{Throughput, summary};
 use fixwire_lab::stamps::Stamp;

@@ -1,7 +1,7 @@
-//! Does the harness notice an acceptor that loses, repeats, reorders, spoils or delays its answers?
+//! Does the harness detect an acceptor that loses, duplicates, reorders, corrupts or delays its answers?
 //!
-//! Both ends are engines over TCP, as in `bench echo`, or the near one is only sockets, as in
-//! `bench gateway-echo`; only the acceptor's application is at fault.
+//! Both ends are engines over TCP, as in `bench echo`, or the near one is bare sockets, as in
+//! `bench gateway-echo`; only the acceptor's application is faulty.
 
 use std::path::Path;
 use std::time::Duration;
@@ -94,7 +94,7 @@ fn config(journals: &Path) -> PairConfig {
     }
 }
 
-/// What orders.
+/// Kinds of orders.
 #[derive(Clone, Copy)]
 enum Near {
     Engine,
@@ -348,7 +348,7 @@ fn the_command_measures_both_and_writes_what_it_found() {
         run.histogram
             .equivalent(longest.max().unwrap(), run.response.worst)
     );
-    // The journals are gone.
+    // The journals were removed.
     let left: Vec<_> = std::fs::read_dir(folder.path())
         .unwrap()
         .flatten()

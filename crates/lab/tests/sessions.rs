@@ -1,4 +1,4 @@
-//! Many sessions on one port: nobody is lost, and peers that never read take nothing from the others.
+//! Many sessions on one port: none is lost, and peers that never read do not slow the others.
 
 use fixwire_lab::bench::sessions::{SessionsArgs, measure};
 

@@ -1,9 +1,9 @@
 //! What do the controls before a new order cost?
 //!
-//! Input: limit orders, accepted all, of which nothing is kept: what is timed is the whole decision whether an order
-//! may be taken, from its ClOrdID to its reservation. With the required controls at the firm, then with a limit
+//! Input: limit orders, all accepted but not stored: the timed part is the whole decision on a new order, from its
+//! ClOrdID to its reservation. With the required controls at the firm, then with a limit
 //! of every control at the firm and each account; first one account and symbol, then 10,000 accounts and
-//! 2,000 symbols at random, in rounds by turns. 100,000 orders are open.
+//! 2,000 symbols at random, in alternating rounds. 100,000 orders are open.
 
 use std::fmt::Write;
 use std::hint::black_box;

@@ -1,4 +1,4 @@
-//! What an event makes of the state: the same while the engine runs, at a start, and in a checkpoint.
+//! Applies events to the state: the same code runs live, at recovery, and for a checkpoint.
 
 use alloc::vec::Vec;
 use core::hash::Hasher;
@@ -18,18 +18,18 @@ use crate::tally::Tally;
 use crate::transition::{Happening, OrderState};
 use crate::value::{Number, OrderType, Price, Quantity, RequestKind, Side, Text};
 
-/// Stands for a session in the hashes of executions whose orders are in no memory.
+/// Session number used in hashes of executions whose orders are no longer in memory.
 pub(crate) const FILLS: u32 = u32::MAX;
 
 impl State {
-    /// Whether a fill of no order in memory is known.
+    /// Whether a fill of an order that is not in memory was seen before.
     #[must_use]
     pub fn has_stray(&self, exec: u64) -> bool {
         self.ids.find(FILLS, &exec.to_le_bytes()).is_some()
     }
 
-    /// Takes the next event. One that does not fit, which no journal of ours has, is counted and changes
-    /// nothing else; false then.
+    /// Applies the next event. An invalid event, which our journals never contain, is counted and otherwise ignored;
+    /// returns false then.
     pub fn apply(&mut self, at: i64, event: &Event<'_>) -> bool {
         self.time = self.time.max(at);
         self.events += 1;
@@ -175,7 +175,7 @@ impl State {
         }
     }
 
-    /// What was counted for the parents of an account is counted for its new ones.
+    /// Moves the usage of an account from its old parents to its new ones.
     fn set_parent(&mut self, index: u32, parent: Option<u32>) -> Option<()> {
         let mut above = parent;
         while let Some(of) = above {
@@ -200,7 +200,7 @@ impl State {
         }
     }
 
-    /// Open orders are worth something else then. A scale only grows, and what is priced in it with it.
+    /// Revalues open orders. A price scale only grows, and prices are rescaled with it.
     fn set_instrument(&mut self, index: u32, scale: u8, worth: u64) -> Option<()> {
         let more = scale.checked_sub(self.instruments.get(index as usize)?.scale)?;
         if scale > 9 {
@@ -237,7 +237,7 @@ impl State {
         for ((session, account, old), (.., new)) in before.iter().zip(&after) {
             self.count(*session, *account, index, old, new);
         }
-        // Which session has gained it is not known.
+        // The session that made this profit is unknown.
         let tally = |gained| Tally {
             gained,
             ..Tally::default()
@@ -248,7 +248,7 @@ impl State {
         Some(())
     }
 
-    /// Changes what is counted for every scope of an order.
+    /// Changes the usage of every scope of an order.
     pub(crate) fn count(
         &mut self,
         session: u32,
@@ -266,7 +266,7 @@ impl State {
         });
     }
 
-    /// Of every scope of an order.
+    /// For every scope of an order.
     fn each_standing(
         &mut self,
         session: u32,
@@ -289,18 +289,18 @@ impl State {
         change(&mut self.holding_mut(account, instrument).standing);
     }
 
-    /// Day orders have ended by events of their own before it.
+    /// Day orders were expired by separate events before.
     fn begin_day(&mut self, date: u32, key: u128) -> Option<()> {
         if date <= self.day {
             return None;
         }
         (self.day, self.next_day) = (date, 0);
         let mut ids = Ids::new(key, self.ids.len());
-        // What is open can still be named.
+        // Open orders can still be referenced.
         for order in self.orders.iter().filter(|order| order.state.is_open()) {
             ids.add(order.session, order.id.bytes(), order.number);
             let request = self.orders.request_of(order);
-            // Cancels of ours have none.
+            // Cancels by the OMS have none.
             if let Some(request) = request.filter(|it| !it.id.bytes().is_empty()) {
                 ids.add(order.session, request.id.bytes(), order.number);
             }
@@ -332,7 +332,7 @@ impl State {
         Some(())
     }
 
-    /// Numbers follow one another.
+    /// Numbers are consecutive.
     pub(crate) fn number(&mut self, number: Number) -> Option<()> {
         if number != self.last + 1 {
             return None;
@@ -416,7 +416,7 @@ impl State {
         Some(())
     }
 
-    /// Something passes every scope of an order.
+    /// Counts flow for every scope of an order.
     pub(crate) fn pass(&mut self, session: u32, account: u32, instrument: u32, passed: Passed) {
         if !self.has_flow {
             return;
@@ -429,7 +429,7 @@ impl State {
         });
     }
 
-    /// Something of a session passes that is of no account or symbol.
+    /// Counts flow of a session that belongs to no account or symbol.
     fn pass_session(&mut self, session: u32, passed: Passed) {
         let at = self.time;
         let session = self.sessions.get_mut(session as usize);
@@ -441,7 +441,7 @@ impl State {
         }
     }
 
-    /// What same orders have in common.
+    /// Hash of the fields that identical orders share.
     pub(crate) fn sameness(
         &self,
         account: u32,
@@ -473,14 +473,14 @@ impl State {
         }
     }
 
-    /// In flight on a line that is gone: only the venue can say what became of it.
+    /// In flight on a disconnected session: only the venue knows its state.
     fn line_down(&mut self, line: u32) -> Option<()> {
         self.sessions.get_mut(line as usize)?.ready = false;
         self.orders.lose(line);
         Some(())
     }
 
-    /// Changes an order, and what is counted for it; `change` gets its place.
+    /// Changes an order and its usage; `change` receives its index.
     pub(crate) fn change(
         &mut self,
         number: Number,
@@ -515,7 +515,7 @@ impl State {
         order.is_some_and(|order| order.state.is_open())
     }
 
-    /// Moves an order along the table.
+    /// Applies a state transition to an order.
     pub(crate) fn step(&mut self, place: Place, happening: Happening) -> Option<()> {
         let order = self.orders.at_mut(place)?;
         order.state = order.state.after(happening)?;

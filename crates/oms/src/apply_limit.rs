@@ -1,4 +1,4 @@
-//! What operators and limits that kill make of the state.
+//! Applies events of operators and of limits that trigger a kill switch.
 
 use crate::event::Event;
 use crate::limits::Control;

@@ -1,4 +1,4 @@
-//! What events of orders make of the state.
+//! Applies order events to the state.
 
 use alloc::boxed::Box;
 
@@ -112,7 +112,7 @@ impl State {
         }
     }
 
-    /// The fills of an order that leaves stay known for the day.
+    /// Remembers the fills of a removed order until the end of the day.
     fn forget(&mut self, order: Number) -> Option<()> {
         if self.is_open(order) {
             return None;
@@ -184,7 +184,7 @@ impl State {
         Some(())
     }
 
-    /// Its end waits for fills.
+    /// Its final state waits for missing fills.
     fn pended(&mut self, event: &Event<'_>) -> Option<()> {
         let Event::Pended {
             order,
@@ -207,7 +207,7 @@ impl State {
         Some(())
     }
 
-    /// It has not left yet under its new number.
+    /// It was not sent yet under its new number.
     fn retried(
         &mut self,
         order: Number,
@@ -271,7 +271,7 @@ impl State {
         })
     }
 
-    /// A fill of no order that is known.
+    /// A fill of an unknown order.
     fn strayed(&mut self, event: &Event<'_>) -> Option<()> {
         let (of, side, effect, exec, fill) = match *event {
             Event::Stray {
@@ -323,7 +323,7 @@ impl State {
         let before = holding.gained();
         holding.position.fill(buys, quantity, price, effect);
         if holding.mark == 0 && holding.opened_at == 0 {
-            // What it was worth before nobody knows.
+            // Its earlier value is unknown.
             holding.opened_at = price;
         }
         holding.mark = price;
@@ -358,17 +358,17 @@ impl State {
         self.step(place, Happening::Replace { all })?;
         let request = self.orders.remove_request(request)?;
         let order = self.orders.at_mut(place)?;
-        // The venue knows nothing of an order that was not sent.
+        // The venue does not know an order that was not sent.
         if order.state != OrderState::Queued {
             order.current = request.number;
         }
         (order.quantity, order.price) = (quantity, price);
-        // What the venue made of it may differ from what was asked.
+        // The venue's result may differ from the request.
         order.hold = request.hold.max(price.saturating_abs());
         self.take_id(place, &request.id)
     }
 
-    /// The id of a request that was carried out is the order's from now on.
+    /// The ClOrdID of an accepted request becomes that of the order.
     fn take_id(&mut self, place: Place, id: &Text) -> Option<()> {
         if !id.bytes().is_empty() {
             self.orders.at_mut(place)?.id = id.clone();
@@ -376,7 +376,7 @@ impl State {
         Some(())
     }
 
-    /// How an order has ended; `None` while it is open or unknown.
+    /// Final state of an order; `None` while it is open or unknown.
     #[must_use]
     pub fn end_of(&self, number: Number) -> Option<End> {
         match self.orders.get(number)?.state {

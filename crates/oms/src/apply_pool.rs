@@ -1,4 +1,4 @@
-//! What events of order numbers make of the state.
+//! Applies order-number events to the state.
 
 use crate::event::Event;
 use crate::pool::{NUMBERS, Pool};
@@ -6,7 +6,7 @@ use crate::state::State;
 use crate::value::{Number, Text};
 
 impl State {
-    /// Whether an order of today, or one that is open, has a number of a pool, as it is written.
+    /// Whether an open order, or one of today, has this pool number.
     pub(crate) fn has_number(&self, text: &[u8]) -> bool {
         self.ids.find(NUMBERS, text).is_some()
     }

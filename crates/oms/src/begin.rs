@@ -1,4 +1,4 @@
-//! At start: the state is brought to what the settings say, and to what a killed process left undone.
+//! Startup: brings the recovered state in line with the settings and completes work that a crash interrupted.
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -11,16 +11,15 @@ use crate::queue::Lines;
 use crate::rules::{InstrumentRule, Rules, ScopeName, matches};
 use crate::scope::Scope;
 
-/// Passes so many events on, and says when there were more.
+/// Passes on at most so many events, and records whether there were more.
 struct Steps<'a, S> {
     sink: &'a mut S,
     left: usize,
 }
 
 impl Core {
-    /// Gives names numbers, sets limits that are others, and begins a day. In steps of at most `most` events and
-    /// a few; true when all is done. `sessions` are the names of those that are used; `key` is for the ids of
-    /// a new day.
+    /// Numbers new names, sets changed limits, and starts a trading day, in steps of about `most` events; true when
+    /// all is done. `sessions` are the names of the sessions in use; `key` is the hash key for the ids of a new day.
     pub fn begin(
         &mut self,
         at: i64,
@@ -38,7 +37,7 @@ impl Core {
             return false;
         }
         self.index();
-        // Nobody said so when the process was killed.
+        // Not recorded when the process was killed.
         for line in 0..self.state.sessions().len() {
             if self.state.is_ready(line) {
                 self.emit(at, &Event::LineDown { line }, sink);
@@ -57,7 +56,7 @@ impl Core {
         true
     }
 
-    /// `None` when there is more to do.
+    /// `None` when more steps are needed.
     fn begin_step<S: Sink>(
         &mut self,
         at: i64,
@@ -155,7 +154,7 @@ impl Core {
                 let scale = known.map_or(0, |index| self.state.scale(index));
                 let event = Event::Instrument {
                     index: known.unwrap_or(self.state.instruments().len()),
-                    // What is priced already keeps its digits.
+                    // Existing prices keep their decimals.
                     scale: rule.scale.max(scale),
                     worth: rule.worth,
                     symbol,
@@ -260,7 +259,7 @@ impl Core {
         })
     }
 
-    /// Finds what the settings say by the numbers of the state.
+    /// Looks up the settings by the numbers of the state.
     fn index(&mut self) {
         let (state, rules) = (&self.state, &self.rules);
         self.instruments = alloc::vec![None; state.instruments().len() as usize];

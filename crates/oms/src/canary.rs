@@ -1,21 +1,21 @@
-//! Planted faults: a rig that does not notice them is no rig.
+//! Planted faults: each test rig must detect them.
 //!
-//! Without the feature `canary` nothing can be planted and `is` is a constant. With it, one fault is chosen for the
-//! whole process: a program plants the one that `FIXWIRE_CANARY` names.
+//! Without the feature `canary` no fault can be planted and `is` is a constant. With it, one fault is set for the
+//! whole process: the one named by `FIXWIRE_CANARY`.
 
-/// A step that the OMS leaves out, or does wrong.
+/// A planted fault: a step that the OMS omits or does wrong.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(u8)]
 pub enum Fault {
-    /// Every fifth event is applied and has no note.
+    /// Every fifth event is applied but not journalled.
     SkipNote = 1,
-    /// An end that waits for fills is dropped.
+    /// A final state that waits for fills is dropped.
     DropPended,
-    /// An order that is unknown when its line is back is sent again; its venue is not asked.
+    /// An unknown order is sent again after a reconnect, without asking the venue for its status.
     ResendUnknown,
-    /// What an order has reserved is released twice when it ends.
+    /// The reservation of an order is released twice when it is closed.
     ReleaseTwice,
-    /// A reject that comes again sends its order again.
+    /// A duplicate reject sends its order again.
     RetryPast,
 }
 
@@ -29,7 +29,7 @@ impl Fault {
         Self::RetryPast,
     ];
 
-    /// What `FIXWIRE_CANARY` calls it.
+    /// Its name in `FIXWIRE_CANARY`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -58,7 +58,7 @@ mod planted {
 
     static PLANTED: AtomicU8 = AtomicU8::new(0);
 
-    /// Plants the fault of this name from now on, in all threads; another name takes it away.
+    /// Plants the fault of this name in all threads from now on; an unknown name removes it.
     pub fn plant(name: &str) {
         let fault = Fault::ALL.into_iter().find(|fault| fault.name() == name);
         PLANTED.store(fault.map_or(0, |fault| fault as u8), Ordering::Relaxed);

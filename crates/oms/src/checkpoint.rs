@@ -1,10 +1,10 @@
-//! The state as bytes, for checkpoints, and as a number, to compare.
+//! Encodes the state as bytes for checkpoints, and as a hash for comparison.
 //!
 //! ```text
 //! body | SipHash-2-4 of the body u64
 //!
 //! body     = time i64  events u64  violations u64  late fills u64  day u32  key u128  last number u64
-//!            build text, settings u64, orders of the last second, next day u32, limits that end, who stopped what
+//!            build text, settings u64, orders of the last second, next day u32, temporary limits, stopped scopes
 //!            last number of yesterday u64, pools of order numbers u32: name text, pool...
 //!            names of sessions, accounts, instruments: count u32, text...
 //!            firm: standing   session: ready u8, client u8, standing...   account: parent, standing...
@@ -12,12 +12,12 @@
 //!            holdings u32: account u32, instrument u32, position, marks i64, standing...
 //!            orders u64, order...   ended u64, number u64...   ids u64: hash u64, order u64...
 //! standing = traded i128  gained i128  trading u8  limits: value and that of the file, each optional
-//!            what has passed within a time, optional
+//!            flow counters, optional
 //! ```
 //!
-//! Versions 1 and 2 have no pools, and of an order no retry and no number of a pool.
+//! Versions 1 and 2 have no pools, and orders have no retry and no pool number.
 //!
-//! Orders and ids stand in no order that means anything; what open orders count for follows from them.
+//! Orders and ids are unordered; the usage of open orders is derived from them.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -47,7 +47,7 @@ use standing::{put_position, put_standing, take_position, take_standing};
 
 const NAME: &str = "oms";
 const VERSION: u32 = 3;
-/// Bytes of an order without texts, fills and request.
+/// Size in bytes of an order without texts, fills and request.
 const LEAST_ORDER: usize = 126;
 
 /// The state as a fold of its events.
@@ -76,7 +76,7 @@ impl Ledger for State {
             ));
         }
         let split = state.split_last_chunk::<8>();
-        let (body, sum) = split.ok_or("the state of the OMS is cut off")?;
+        let (body, sum) = split.ok_or("the state of the OMS is truncated")?;
         let mut hasher = SipHasher24::new();
         hasher.write(body);
         if hasher.finish().to_le_bytes() != *sum {
@@ -86,7 +86,7 @@ impl Ledger for State {
         let read = Self::take(&mut from, (version, self.orders.capacity()));
         *self = read
             .filter(|_| from.is_empty())
-            .ok_or("the state of the OMS has a form that this program does not read")?;
+            .ok_or("the state of the OMS has an unknown format")?;
         Ok(())
     }
 
@@ -95,7 +95,7 @@ impl Ledger for State {
         let mut bytes = Vec::new();
         self.put_head(&mut bytes);
         hasher.write(&bytes);
-        // What stands in no order counts in none.
+        // Unordered data is hashed independent of order.
         let mut sum = 0_u64;
         for order in self.orders.iter() {
             bytes.clear();
@@ -110,7 +110,7 @@ impl Ledger for State {
         for number in self.orders.ended() {
             hasher.write_u64(*number);
         }
-        // What is counted follows from the orders, or is wrong.
+        // The usage must equal that of the orders.
         for standing in self.all_standings() {
             let Tally {
                 orders,
@@ -133,7 +133,8 @@ impl Ledger for State {
 }
 
 impl State {
-    /// A note of the journal: the time of the OMS, which is not the record's, and the event. One that cannot be read counts as a violation.
+    /// Applies a journal note: the time of the OMS (not that of the record) and the event. An unreadable note counts
+    /// as a violation.
     pub fn apply_note(&mut self, note: &[u8]) {
         let event = note
             .split_first_chunk()
@@ -299,7 +300,7 @@ impl State {
         }
     }
 
-    /// With room for so many orders and ids, or for those that there are.
+    /// With capacity for so many orders and ids, or for the existing ones.
     fn take(from: &mut &[u8], (version, room): (u32, usize)) -> Option<Self> {
         let mut state = Self {
             time: Wire::take(from)?,
@@ -399,7 +400,7 @@ impl State {
 
     fn take_pools(&mut self, version: u32, from: &mut &[u8]) -> Option<()> {
         if version < 3 {
-            // Of which day its orders are it does not say.
+            // It does not record the day of its orders.
             self.yesterday = self.last;
             return Some(());
         }
@@ -412,7 +413,7 @@ impl State {
         Some(())
     }
 
-    /// No account is its own parent, over others.
+    /// Accounts have no cycles.
     fn check_parents(&self) -> Option<()> {
         for account in 0..self.account_names.len() {
             let mut above = self.parent(account);
@@ -428,7 +429,7 @@ impl State {
         Some(())
     }
 
-    /// Each order that has ended stands once among those that have, and no number is beyond counting.
+    /// Each closed order is listed once among the closed ones, and no number overflows.
     fn check_ended(&self) -> Option<()> {
         const MOST: u64 = 1 << 62;
         let mut ended: Vec<Number> = self.orders.ended().iter().copied().collect();
@@ -561,7 +562,7 @@ impl State {
         self.count_order(place)
     }
 
-    /// Those that an order has at its venue.
+    /// The numbers that an order has at its venue.
     fn take_venue_numbers(&self, order: &mut Order, from: &mut &[u8]) -> Option<()> {
         if bool::take(from)? {
             let retry = Retry {

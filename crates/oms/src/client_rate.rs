@@ -1,4 +1,4 @@
-//! How fast clients may send requests.
+//! Rate limits of client sessions.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -6,26 +6,26 @@ use core::fmt;
 
 use crate::rules::{RateRule, UserRule};
 
-/// What becomes of a request.
+/// Result for a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Passage {
     Taken,
-    /// It is above the rate.
+    /// Above the rate limit: rejected.
     Rejected,
-    /// The same, and the client has had so many rejected that it is logged out.
+    /// Above the rate limit, and the client had so many rejects that it is logged out.
     LoggedOut(RateRule),
 }
 
-/// The rate of a client: as many requests as its rule says were taken in the rule's time before any moment.
+/// Rate limiter of a client: at most the configured number of requests within any window of the configured time.
 #[derive(Debug)]
 struct ClientRate {
     rule: RateRule,
-    /// When requests were taken, in a ring: the oldest stands at `next`.
+    /// Times of accepted requests, in a ring; the oldest is at `next`.
     taken: Vec<i64>,
     next: usize,
-    /// Requests that were rejected since one was taken.
+    /// Requests rejected since the last accepted one.
     rejected: usize,
-    /// It is being logged out: nothing is taken before its next Logon.
+    /// It is being logged out: all requests are rejected until its next Logon.
     is_leaving: bool,
 }
 
@@ -57,12 +57,12 @@ impl ClientRate {
     }
 }
 
-/// The rates of all clients. They are no state: after a restart requests are counted anew.
+/// Rate limiters of all clients. They are not part of the state: a restart resets them.
 #[derive(Debug, Default)]
 pub(crate) struct ClientRates(Vec<Option<ClientRate>>);
 
 impl ClientRates {
-    /// By the number of their sessions in the state.
+    /// Indexed by session number of the state.
     pub(crate) fn new(users: &[Option<UserRule>]) -> Self {
         let rates = users.iter().map(|user| user.as_ref()?.rate);
         if rates.clone().all(|rate| rate.is_none()) {
@@ -71,7 +71,7 @@ impl ClientRates {
         Self(rates.map(|rate| rate.map(ClientRate::new)).collect())
     }
 
-    /// A client asks for something.
+    /// Counts a request of a client.
     #[inline]
     pub(crate) fn request(&mut self, client: u32, at: i64) -> Passage {
         match self.0.get_mut(client as usize) {
@@ -80,7 +80,7 @@ impl ClientRates {
         }
     }
 
-    /// A client has logged on: what it sent before still counts, what was rejected does not.
+    /// A client logged on: earlier requests still count, earlier rejects do not.
     pub(crate) fn logged_on(&mut self, client: u32) {
         if let Some(Some(rate)) = self.0.get_mut(client as usize) {
             (rate.rejected, rate.is_leaving) = (0, false);
@@ -105,7 +105,7 @@ impl RateRule {
     pub(crate) fn logout_text(&self) -> String {
         let rejected = self.logout_after.unwrap_or(0);
         alloc::format!(
-            "Rate limit exceeded: {rejected} requests above {self} were rejected; log on again and send no more than that"
+            "Rate limit exceeded: {rejected} requests above {self} were rejected; log on again and stay below this rate"
         )
     }
 }
@@ -134,7 +134,7 @@ mod tests {
         ClientRates::new(&[None, Some(user), Some(UserRule::default())])
     }
 
-    /// Whether the requests of the client at these milliseconds are taken.
+    /// Whether the requests of the client at these milliseconds are accepted.
     fn taken(rates: &mut ClientRates, at: &[i64]) -> Vec<bool> {
         let at = at.iter().map(|at| at * MILLI);
         at.map(|at| rates.request(1, at) == Passage::Taken)
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn so_many_rejected_in_a_row_log_out_once() {
         let mut rates = rates(Some(2));
-        // One that is taken ends the row.
+        // An accepted request resets the count.
         assert_eq!(
             taken(&mut rates, &[0, 0, 0, 1, 1000]),
             [true, true, true, false, true]
@@ -180,9 +180,9 @@ mod tests {
         };
         assert_eq!(
             rule.logout_text(),
-            "Rate limit exceeded: 2 requests above 3 in 1s were rejected; log on again and send no more than that"
+            "Rate limit exceeded: 2 requests above 3 in 1s were rejected; log on again and stay below this rate"
         );
-        // Whatever time passes, and never a second Logout.
+        // Independent of time, and never a second Logout.
         for at in [1000, 1001, 5000, 9000] {
             assert_eq!(rates.request(1, at * MILLI), Passage::Rejected, "{at}");
         }

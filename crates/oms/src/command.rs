@@ -1,16 +1,16 @@
-//! What operators tell: a verb and words.
+//! Operator commands: a verb and its arguments.
 //!
 //! | command | |
 //! | --- | --- |
-//! | `limit SCOPE... CODE=VALUE...` | sets a limit; `CODE=none` takes it away |
-//! | `cancel SCOPE...` | cancels the open orders; new ones pass |
+//! | `limit SCOPE... CODE=VALUE...` | sets a limit; `CODE=none` removes it |
+//! | `cancel SCOPE...` | cancels the open orders; new ones are allowed |
 //! | `market symbol=NAME STATE` | `open`, `auction`, `halted` or `closed` |
-//! | `kill SCOPE...`, `reducing SCOPE...`, `arm SCOPE...` | no new risk, only what reduces it, as usual |
+//! | `kill SCOPE...`, `reducing SCOPE...`, `arm SCOPE...` | kill switch on; only orders that reduce positions; trading resumes |
 //!
-//! | `roll day=2026-11-23` | begins a trading day |
+//! | `roll day=2026-11-23` | starts a trading day |
 //!
 //! SCOPE is `firm`, `session=NAME`, `account=NAME`, `symbol=NAME`, or `account=NAME symbol=NAME`. A limit with
-//! `until=17:00` (UTC) is what it was before from then on.
+//! `until=17:00` (UTC) expires then, and the limit before it is restored.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -27,21 +27,21 @@ use crate::rules::ScopeName;
 use crate::scope::Scope;
 use crate::value::{Market, Text, Trading};
 
-/// Carries a command out; what was done.
+/// Executes a command; returns what was done.
 ///
 /// # Errors
 ///
-/// Why not, and what would do.
+/// Why it failed, and what to do.
 pub fn carry_out(
     core: &mut Core,
     at: i64,
     command: OperatorCommand<'_>,
     sink: &mut impl Sink,
 ) -> Result<String, String> {
-    let text = core::str::from_utf8(command.bytes).map_err(|_| "the command is no text")?;
+    let text = core::str::from_utf8(command.bytes).map_err(|_| "the command is not UTF-8 text")?;
     let words = Words::parse(text)?;
     if command.why.is_empty() {
-        return Err("say why: --why \"...\"".into());
+        return Err("reason missing: add --why \"...\"".into());
     }
     core.check_right(command.who, words.verb)?;
     let by = (cut(command.who), cut(command.why));
@@ -61,13 +61,13 @@ pub fn carry_out(
             let filter = Filter::of(scope);
             let orders = filter.count(core.state());
             core.withdraw(at, filter, (None, b""), by, sink);
-            return Ok(format!("{name}: {orders} open orders are being cancelled"));
+            return Ok(format!("{name}: cancelling {orders} open orders"));
         }
         "market" => return market(core, at, &words, scope, by, sink),
         "limit" => return limit(core, at, &words, (scope, &name), by, sink),
         other => {
             return Err(format!(
-                "unknown command {other}: there are {}",
+                "unknown command {other}: the commands are {}",
                 VERBS.map(|(verb, _)| verb).join(", ")
             ));
         }
@@ -77,7 +77,7 @@ pub fn carry_out(
         && core.is_line(index)
     {
         return Err(format!(
-            "{name} is a line to a venue: log it out (fixwire session logout)"
+            "{name} is a session to a venue: log it out with fixwire session logout"
         ));
     }
     let is_killed = core.state().trading(scope) == Trading::Killed;
@@ -87,17 +87,17 @@ pub fn carry_out(
     let arms = state == Trading::Active || (state == Trading::Reducing && is_killed);
     if arms && !core.arms(at, scope, by, sink)? {
         return Ok(format!(
-            "{name}: asked for; another person has to arm it too"
+            "{name}: arming requested; another operator must arm it too"
         ));
     }
     core.set_trading(at, (scope, state), by, sink);
     Ok(match state {
-        Trading::Killed => format!("{name}: killed; {open} open orders are being cancelled"),
+        Trading::Killed => format!("{name}: killed; cancelling {open} open orders"),
         _ => format!("{name}: {state}"),
     })
 }
 
-/// Commands, and the right that each needs.
+/// Commands, and the right that each one requires.
 pub(crate) const VERBS: [(&str, &str); 7] = [
     ("limit", "limit"),
     ("cancel", "kill"),
@@ -108,7 +108,7 @@ pub(crate) const VERBS: [(&str, &str); 7] = [
     ("roll", "roll"),
 ];
 
-/// The most limits of a command.
+/// Maximum number of limits in one command.
 const MOST: usize = 6;
 
 const MARKETS: [(&str, Market); 4] = [
@@ -130,7 +130,7 @@ fn market(
     let (Scope::Instrument(instrument), Some((name, state)), None) =
         (scope, states.next(), states.next())
     else {
-        return Err("say symbol=NAME and one of open, auction, halted, closed".into());
+        return Err("give symbol=NAME and one of open, auction, halted, closed".into());
     };
     core.set_market(at, (instrument, *state), by, sink);
     Ok(format!("{}: {name}", scope_name(core.state(), scope)))
@@ -151,7 +151,10 @@ fn limit(
         let controls = Control::named(code);
         if controls.is_empty() {
             let known: alloc::vec::Vec<&str> = Control::ALL.iter().map(|it| it.code()).collect();
-            return Err(format!("no control {code}; there are {}", known.join(", ")));
+            return Err(format!(
+                "unknown control {code}; the controls are {}",
+                known.join(", ")
+            ));
         }
         for control in controls {
             let value = match value {
@@ -159,13 +162,13 @@ fn limit(
                 value => Some(limit_value(*control, value)?),
             };
             if limits.iter().any(|(known, _)| known == control) {
-                return Err(format!("{control} stands there twice"));
+                return Err(format!("{control} is listed twice"));
             }
             limits.push((*control, value));
         }
     }
     if limits.is_empty() {
-        return Err("say which limit: RC6=1000".into());
+        return Err("name a limit, for example RC6=1000".into());
     }
     if limits.len() > MOST {
         return Err(format!("at most {MOST} limits in one command"));
@@ -179,7 +182,7 @@ fn limit(
         };
     for (control, value) in limits {
         let old = core.state().limit(scope, control);
-        // One that would have ended is what it was before that.
+        // For a temporary limit the one before it counts.
         let mut expiries = core.state().expiries.iter();
         let expiry = expiries.find(|it| (it.scope, it.control) == (scope, control));
         let before = expiry.map_or(old, |expiry| expiry.before);
@@ -200,28 +203,29 @@ fn limit(
     Ok(done.trim_end().into())
 }
 
-/// A limit as people write it, in its control's unit.
+/// Parses a limit in the unit of its control.
 ///
 /// # Errors
 ///
-/// What a limit of this control is.
+/// The expected form of this limit.
 pub fn limit_value(control: Control, text: &str) -> Result<i128, String> {
     let digits = control.unit().digits();
     let wanted = || match digits {
-        0 => format!("{control}={text}: the limit is a whole number"),
-        _ => format!("{control}={text}: the limit is a number with at most {digits} decimals"),
+        0 => format!("{control}={text}: the limit must be a whole number"),
+        _ => format!("{control}={text}: the limit must be a number with at most {digits} decimals"),
     };
     let value = Decimal::parse(text.as_bytes()).map_err(|_| wanted())?;
     let value = value.normalized();
     let more = digits.checked_sub(value.scale).ok_or_else(wanted)?;
     if value.mantissa < 0 {
-        return Err(format!("{control}={text}: a limit is not below zero"));
+        return Err(format!("{control}={text}: the limit must not be negative"));
     }
     Ok(i128::from(value.mantissa) * 10_i128.pow(more.into()))
 }
 
 impl Core {
-    /// Whether somebody may give a command. The settings name operators, or whoever may use the socket may all.
+    /// Checks the right to a command. Without operators in the settings everybody with access to the socket has all
+    /// rights.
     fn check_right(&self, who: &str, verb: &str) -> Result<(), String> {
         let operators = &self.rules.operators;
         let Some((_, right)) = VERBS.iter().find(|(known, _)| *known == verb) else {
@@ -236,11 +240,12 @@ impl Core {
         match known {
             Some(operator) if operator.may.iter().any(|may| may == right) => Ok(()),
             Some(_) => Err(format!("{who} may not {verb}: see [[operator]]")),
-            None => Err(format!("{who} is no operator: see [[operator]]")),
+            None => Err(format!("{who} is not an operator: see [[operator]]")),
         }
     }
 
-    /// Whether an arming is enough; without it, when two people have to, it is noted.
+    /// Whether this request arms the scope. When two operators must arm it, the first request is recorded and returns
+    /// false.
     fn arms(
         &mut self,
         at: i64,
@@ -257,11 +262,11 @@ impl Core {
         };
         let me = Text::new(&who[..who.len().min(Text::MAX)]);
         if stop.by == me {
-            return Err("who stopped it may not arm it: two others have to".into());
+            return Err("the operator who stopped it may not arm it: two others must".into());
         }
         match &stop.armed_by {
             Some(other) if *other == me => {
-                Err("you have asked for it: another person has to arm it too".into())
+                Err("you already requested it: another operator must arm it too".into())
             }
             Some(_) => Ok(true),
             None => {
@@ -271,7 +276,7 @@ impl Core {
         }
     }
 
-    /// Begins a trading day when the orders of this one have ended.
+    /// Starts a trading day once the orders of the current one are closed.
     fn roll(
         &mut self,
         at: i64,
@@ -280,7 +285,7 @@ impl Core {
         sink: &mut impl Sink,
     ) -> Result<String, String> {
         let today = self.state.day();
-        let wanted = "write the day that begins: day=2026-11-23";
+        let wanted = "give the new trading day, for example day=2026-11-23";
         let next = crate::day::parse(day).ok_or(wanted)?;
         if next <= today {
             return Err(format!("{day} is not after the trading day {today}"));
@@ -290,7 +295,7 @@ impl Core {
             return Err(format!("{day} is more than a month after {now}"));
         }
         if self.work.ends_day() {
-            return Err("a day is about to begin".into());
+            return Err("a new trading day is already starting".into());
         }
         let event = Event::DayAsked {
             date: next,
@@ -300,12 +305,12 @@ impl Core {
         self.emit(at, &event, sink);
         self.begin_day(next);
         Ok(format!(
-            "{day} begins when the orders of {today} have ended"
+            "{day} starts when the orders of {today} are closed"
         ))
     }
 }
 
-/// What a note has room for.
+/// Cuts a text to what a note can hold.
 fn cut(text: &str) -> &[u8] {
     &text.as_bytes()[..text.len().min(256)]
 }
@@ -333,7 +338,7 @@ impl<'a> Words<'a> {
         let unknown = words.pairs().find(|(key, _)| !is_known(key));
         match unknown {
             Some((key, _)) if verb != "order" => Err(format!(
-                "unknown word {key}: say for what (firm, session=NAME, account=NAME, symbol=NAME)"
+                "unknown word {key}: name the scope (firm, session=NAME, account=NAME, symbol=NAME)"
             )),
             _ => Ok(words),
         }
@@ -369,7 +374,7 @@ impl<'a> Words<'a> {
                 (false, false, true, true) => ScopeName::Holding(owned("account"), owned("symbol")),
                 _ => {
                     return Err(
-                        "say for what: firm, session=NAME, account=NAME, symbol=NAME, or account=NAME symbol=NAME"
+                        "name the scope: firm, session=NAME, account=NAME, symbol=NAME, or account=NAME symbol=NAME"
                             .into(),
                     );
                 }

@@ -1,4 +1,4 @@
-//! Decides: an input and the state make events, one after the other; each is applied before the next.
+//! Core: turns an input and the state into events; each event is applied before the next is decided.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -19,13 +19,13 @@ use crate::transition::OrderState;
 use crate::value::{Effect, Number, OrderType, Price, Quantity, RequestKind, Side, TimeInForce};
 use crate::work::Work;
 
-/// Who hears of each event, when the state has it: keeps the note, and writes what follows for clients and
+/// Receives each event once the state has it: keeps the journal note, and writes the messages to clients and
 /// venues.
 pub trait Sink {
-    /// An event is about to happen: the state does not have it yet.
+    /// Called before an event is applied to the state.
     fn happens(&mut self, _state: &State, _event: &Event<'_>) {}
 
-    /// An event has happened.
+    /// Called after an event was applied.
     fn happened(&mut self, state: &State, event: &Event<'_>);
 }
 
@@ -62,13 +62,13 @@ pub struct NewOrder<'a> {
     pub until: Option<u32>,
     /// PositionEffect(77), when it is supported.
     pub effect: Option<Effect>,
-    /// What is sold short is borrowed: LocateReqd(114) = N, or a LocateBroker(5700).
+    /// The stock of a short sale is located: LocateReqd(114) = N, or a LocateBroker(5700).
     pub is_located: bool,
     /// The number of a pool that the client names, in the field of the pool; empty for none.
     pub own_number: &'a [u8],
 }
 
-/// What a new order becomes: also the price to reserve for, TimeInForce(59), and the number that the client names.
+/// Derived values of a new order: price to reserve for, TimeInForce(59), and the order number that the client chose.
 type Accepted = (Proposal, Price, (TimeInForce, Option<PoolNumber>));
 
 /// OrderCancelReplaceRequest(G) or OrderCancelRequest(F).
@@ -90,11 +90,11 @@ pub struct Change<'a> {
     pub quantity: Option<Decimal>,
     /// Price(44) of a replace.
     pub price: Option<Decimal>,
-    /// What else it says that cannot be replaced: Account(1), OrdType(40), TimeInForce(59) and others.
+    /// Its other fields, which a replace cannot change: Account(1), OrdType(40), TimeInForce(59) and others.
     pub others: Others<'a>,
 }
 
-/// Fields of a replace that have to be those of the order, when they are there.
+/// Fields of a replace that must equal those of the order if present.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Others<'a> {
     /// Account(1); empty for none.
@@ -116,12 +116,12 @@ pub struct Others<'a> {
 pub struct Core {
     pub(crate) state: State,
     pub(crate) rules: Rules,
-    /// For each instrument of the state its rule.
+    /// Settings of each instrument of the state.
     pub(crate) instruments: Vec<Option<InstrumentRule>>,
-    /// For each session of the state what it may do.
+    /// Rights of each session of the state.
     pub(crate) users: Vec<Option<UserRule>>,
     pub(crate) lines: Lines,
-    /// For each instrument of the state its restrictions.
+    /// Restrictions of each instrument of the state.
     pub(crate) restrictions: Vec<Vec<RestrictedRule>>,
     pub(crate) own: OwnOrders,
     pub(crate) pools: Pools,
@@ -129,7 +129,7 @@ pub struct Core {
 }
 
 impl Core {
-    /// One without orders.
+    /// An OMS without orders.
     #[must_use]
     pub fn new(rules: Rules) -> Self {
         Self {
@@ -145,30 +145,30 @@ impl Core {
         }
     }
 
-    /// All that it knows.
+    /// Its state.
     #[must_use]
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// What the settings allow.
+    /// Its settings.
     #[must_use]
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
 
-    /// A note of the journal.
+    /// Applies a journal note.
     pub fn replay_note(&mut self, note: &[u8]) {
         self.state.apply_note(note);
     }
 
-    /// The state that a checkpoint holds.
+    /// Loads the state from a checkpoint.
     ///
     /// # Errors
     ///
-    /// What is wrong with it; the state is of no more use then.
+    /// The checkpoint is damaged; the state is unusable then.
     pub fn read(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
-        // One state at a time has the memory that the settings ask for.
+        // Only one state at a time has the configured capacity.
         self.state = State::default();
         let mut new = State::with_room(self.rules.orders);
         new.read(version, state)?;
@@ -176,7 +176,7 @@ impl Core {
         Ok(())
     }
 
-    /// An event happens now.
+    /// Applies an event and passes it to the sink.
     pub(crate) fn emit(&mut self, at: i64, event: &Event<'_>, sink: &mut impl Sink) {
         sink.happens(&self.state, event);
         let touched = self.own.touched(&self.state, event);
@@ -188,7 +188,7 @@ impl Core {
         self.work.note(&self.state, event);
     }
 
-    /// A client's new order.
+    /// Handles a new order of a client.
     pub fn new_order(&mut self, at: i64, new: &NewOrder<'_>, sink: &mut impl Sink) {
         let (proposal, hold, (tif, own_number)) = match self.accept(at, new) {
             Ok(accepted) => accepted,
@@ -236,11 +236,11 @@ impl Core {
         }
     }
 
-    /// Whether a new order would be taken now; changes nothing.
+    /// Checks a new order without changing anything.
     ///
     /// # Errors
     ///
-    /// Why not.
+    /// Why it would be rejected.
     pub fn check(&self, at: i64, new: &NewOrder<'_>) -> Result<(), Reason> {
         self.accept(at, new).map(|_| ())
     }
@@ -325,7 +325,7 @@ impl Core {
         rule.ok_or(Reason::of(Why::Symbol))
     }
 
-    /// A client's replace or cancel.
+    /// Handles a replace or cancel of a client.
     pub fn change(&mut self, at: i64, change: &Change<'_>, sink: &mut impl Sink) {
         let found = self.find(change.session, change.original);
         let order = found.map(|order| order.number);
@@ -384,14 +384,14 @@ impl Core {
         }
     }
 
-    /// The order that an OrigClOrdID(41) names: only the last id that holds does.
+    /// The order of an OrigClOrdID(41), which must be the current ClOrdID(11) of the order.
     fn find(&self, session: u32, original: &[u8]) -> Option<&Order> {
         let number = self.state.used(session, original)?;
         let order = self.state.orders().get(number)?;
         (order.id.bytes() == original).then_some(order)
     }
 
-    /// Why there is no order: it has ended and is forgotten, or never was.
+    /// Why the order is missing: closed and removed from memory, or unknown.
     fn lost(&self, change: &Change<'_>) -> Why {
         match self.state.used(change.session, change.original) {
             Some(number) if number > 0 && self.state.orders().get(number).is_none() => Why::TooLate,
@@ -399,7 +399,7 @@ impl Core {
         }
     }
 
-    /// Quantity, price and price to reserve for of a replace; nothing for a cancel.
+    /// Quantity, price and price to reserve for of a replace; `None` for a cancel.
     fn accept_change(
         &self,
         at: i64,
@@ -454,7 +454,7 @@ impl Core {
         }
         let rule = self.rule(order.instrument)?;
         let quantity = change.quantity.map_or(Ok(order.quantity), whole)?;
-        // FIX 4.4 Appendix D, C.3: below what is filled it is amended to that.
+        // FIX 4.4 Appendix D, C.3: a quantity below CumQty is amended to CumQty.
         let quantity = quantity.max(order.filled);
         let price = match change.price {
             Some(price) if order.kind.has_price() => scaled(price, rule.scale)?,
@@ -484,7 +484,7 @@ impl Core {
         Ok(Some((quantity, price, hold)))
     }
 
-    /// The oldest order that may leave memory: what is asked for it is answered.
+    /// The oldest closed order that may be removed: none of its requests is pending.
     pub(crate) fn forgettable(&self) -> Option<Number> {
         let orders = self.state.orders();
         if orders.ended().len() <= self.rules.remembered {
@@ -497,9 +497,9 @@ impl Core {
         orders.ended().iter().take(64).find(is_settled).copied()
     }
 
-    /// Orders that have ended leave memory, the oldest first, when there are more than are remembered.
+    /// Removes closed orders from memory, the oldest first, above the limit `remembered`.
     pub(crate) fn forget(&mut self, at: i64, sink: &mut impl Sink) {
-        // More wait for a moment with nothing else to do.
+        // Further ones wait until the OMS is idle.
         for _ in 0..2 {
             let Some(order) = self.forgettable() else {
                 return;
@@ -509,21 +509,21 @@ impl Core {
     }
 }
 
-/// A price in an instrument's units.
+/// A price in units of the instrument.
 pub(crate) fn scaled(price: Decimal, scale: u8) -> Result<Price, Reason> {
     let price = price.normalized();
     let digits = scale.checked_sub(price.scale);
     let factor = digits.and_then(|digits| 10_i64.checked_pow(digits.into()));
     let scaled = factor.and_then(|factor| price.mantissa.checked_mul(factor));
     match (digits, scaled) {
-        // More digits than the instrument has: on no tick.
+        // More decimals than the instrument has: not on a tick.
         (None, _) => Err(Reason::of(Why::Tick)),
         (_, Some(scaled)) if scaled.unsigned_abs() <= MOST => Ok(scaled),
         _ => Err(Reason::of(Why::Number)),
     }
 }
 
-/// Prices and quantities up to here can be multiplied and added up.
+/// Prices and quantities up to this limit can be multiplied and summed without overflow.
 pub(crate) const MOST: u64 = 1 << 53;
 
 pub(crate) fn whole(quantity: Decimal) -> Result<Quantity, Reason> {

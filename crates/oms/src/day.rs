@@ -1,4 +1,4 @@
-//! Days.
+//! Trading dates.
 
 use fixwire_protocol::{Nanos, Timestamp};
 
@@ -30,7 +30,7 @@ pub(crate) fn shifted(at: Timestamp, begins: i64) -> Timestamp {
     Timestamp(at.0.saturating_sub(begins).saturating_add(later))
 }
 
-/// How long until the next trading day begins.
+/// Time until the next trading day starts.
 pub(crate) fn left(at: Timestamp, begins: i64) -> Nanos {
     let since = at.0.saturating_sub(begins).rem_euclid(DAY);
     Nanos((DAY - since).unsigned_abs())
@@ -54,7 +54,7 @@ pub(crate) fn next(at: i64, text: &str) -> Option<i64> {
     Some(if today > at { today } else { today + DAY })
 }
 
-/// A day such as 20261122, as a field of a message has it; 0 for one that is none.
+/// A day such as 20261122 in a FIX field; 0 if invalid.
 pub(crate) fn compact(text: &[u8]) -> u32 {
     let is_day = text.len() == 8 && text.iter().all(u8::is_ascii_digit);
     let number = core::str::from_utf8(text).ok().filter(|_| is_day);

@@ -1,4 +1,4 @@
-//! Orders that are done for the day and good for longer: they are out of the market until the next day.
+//! Orders that are done for the day and good till a later date: not in the market until the next trading day.
 
 use crate::core::{Core, Sink, scaled, whole};
 use crate::event::Event;
@@ -6,14 +6,14 @@ use crate::value::{End, Number};
 use crate::venue::{Heard, Report};
 
 impl Core {
-    /// Whether an order that ends so works again on the next day.
+    /// Whether an order in this final state works again on the next trading day.
     pub(crate) fn rests(&self, order: Number, how: End) -> bool {
         let order = self.state().orders().get(order);
         let next = self.state().day() + 1;
         how == End::DoneForDay && order.is_some_and(|order| order.outlives(next))
     }
 
-    /// The venue does no more with it today. What is asked for it the venue still answers.
+    /// Done for the day at the venue. The venue still answers requests for it.
     pub(crate) fn rest(
         &mut self,
         at: i64,
@@ -29,17 +29,17 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// The venue trades an order, or says that it works.
+    /// The venue filled an order, or reported it as working.
     pub(crate) fn works(&mut self, at: i64, report: &Report<'_>, sink: &mut impl Sink) {
         let order = self.state().orders().get(report.id.order);
-        // What was traded before it was done for the day may arrive now.
+        // Fills from before it was done for the day may still arrive.
         let waits = order.is_none_or(|order| order.pended.is_some());
         if !waits && report.status != End::DoneForDay.byte() {
             self.renew(at, report.id.order, true, sink);
         }
     }
 
-    /// It works again, if it is done for the day.
+    /// Makes the order work again if it was done for the day.
     pub(crate) fn renew(
         &mut self,
         at: i64,

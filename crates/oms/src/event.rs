@@ -1,7 +1,7 @@
-//! All that changes the state, as notes in the journal. One event is one note: its kind, then its fields.
+//! Events: everything that changes the state, as journal notes. One event is one note: its kind, then its fields.
 //!
-//! Numbers of kinds and the order of fields stay: journals of earlier versions have them. A new field means a
-//! new kind.
+//! Kind numbers and field order must not change: journals of earlier versions have them. A new field needs a new
+//! kind.
 
 use alloc::vec::Vec;
 
@@ -18,14 +18,14 @@ macro_rules! events {
     ($($(#[$doc:meta])* $kind:literal $name:ident {
         $($(#[$field_doc:meta])* $field:ident: $type:ty,)+
     })+) => {
-        /// What has happened. Texts are those of the message or file it came from.
+        /// An event. Texts are those of its message or file.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Event<'a> {
             $($(#[$doc])* $name { $($(#[$field_doc])* $field: $type,)+ },)+
         }
 
         impl<'a> Event<'a> {
-            /// Writes the note of it behind what is there.
+            /// Appends its note.
             pub fn put(&self, to: &mut Vec<u8>) {
                 match self {
                     $(Self::$name { $($field),+ } => {
@@ -35,7 +35,7 @@ macro_rules! events {
                 }
             }
 
-            /// Reads a note; `None` when it is none of this version.
+            /// Reads a note; `None` when it is not a valid note of this version.
             #[must_use]
             pub fn of(note: &'a [u8]) -> Option<Self> {
                 let (kind, mut fields) = note.split_first()?;
@@ -47,7 +47,7 @@ macro_rules! events {
                 fields.is_empty().then_some(event)
             }
 
-            /// What happened, in a word.
+            /// The name of the event.
             #[must_use]
             pub fn name(&self) -> &'static str {
                 match self {
@@ -59,57 +59,57 @@ macro_rules! events {
 }
 
 events! {
-    /// A trading day begins.
+    /// A trading day started.
     1 Day {
-        /// As a number: 20261122.
+        /// The date, such as 20261122.
         date: u32,
-        /// Of the hashes of ids.
+        /// Key of the hashes of ids.
         key: u128,
     }
-    /// A session is used by the OMS from now on: a client's or a line.
+    /// A session was added: of a client or to a venue.
     2 Session {
         /// Its number in events.
         index: u32,
         /// Its name in the settings.
         name: &'a [u8],
     }
-    /// An account is used from now on, or has another parent.
+    /// An account was added, or its parent changed.
     3 Account {
         /// Its number in events.
         index: u32,
-        /// The number of the account that it belongs to.
+        /// Number of its parent account.
         parent: Option<u32>,
         /// Account(1).
         name: &'a [u8],
     }
-    /// An instrument is used from now on, or is worth something else.
+    /// An instrument was added, or its value changed.
     4 Instrument {
         /// Its number in events.
         index: u32,
-        /// Digits of its prices behind the point.
+        /// Decimals of its prices.
         scale: u8,
         /// Multiplier times rate of exchange, in 10^-6.
         worth: u64,
         /// Symbol(55).
         symbol: &'a [u8],
     }
-    /// Another program, or with other settings, goes on from here.
+    /// The program or its settings changed.
     5 Build {
-        /// What it calls itself.
+        /// Name and version of the program.
         build: &'a [u8],
         /// The hash of its settings.
         settings: u64,
     }
 
-    /// A new order passed every check and is ours to place.
+    /// A new order passed every control and was accepted by the OMS.
     10 Taken {
         /// Its number.
         order: Number,
-        /// Whose it is.
+        /// The client session.
         session: u32,
-        /// For whom.
+        /// The account.
         account: u32,
-        /// Of what.
+        /// The instrument.
         instrument: u32,
         /// Side(54).
         side: Side,
@@ -121,7 +121,7 @@ events! {
         price: Price,
         /// StopPx(99); 0 without one.
         stop: Price,
-        /// At what price it is reserved for.
+        /// The price used for its reservation.
         hold: Price,
         /// OrderQty(38).
         quantity: Quantity,
@@ -132,11 +132,11 @@ events! {
         /// ClOrdID(11).
         id: &'a [u8],
     }
-    /// A message of a client was refused; no order changed.
+    /// A client request was rejected; no order changed.
     11 Refused {
-        /// Whose it is.
+        /// The client session.
         session: u32,
-        /// What it asked for, of an order that there is; none for a new order.
+        /// Kind of request for an existing order; `None` for a new order.
         kind: Option<RequestKind>,
         /// The order, when it was found.
         order: Option<Number>,
@@ -144,70 +144,70 @@ events! {
         id: &'a [u8],
         /// OrigClOrdID(41).
         original: &'a [u8],
-        /// Whether the id counts as used.
+        /// Whether the ClOrdID counts as used.
         used: bool,
         /// Why.
         reason: Reason,
     }
-    /// A replace passed every check.
+    /// A replace passed every control.
     12 ReplaceTaken {
         /// The number of the request.
         request: Number,
         /// Of which order.
         order: Number,
-        /// OrderQty(38): the whole, with what is filled.
+        /// OrderQty(38): the total, including the filled quantity.
         quantity: Quantity,
         /// Price(44).
         price: Price,
-        /// At what price it is reserved for.
+        /// The price used for its reservation.
         hold: Price,
         /// ClOrdID(11).
         id: &'a [u8],
     }
-    /// A cancel was taken.
+    /// A cancel was accepted by the OMS.
     13 CancelTaken {
         /// The number of the request.
         request: Number,
         /// Of which order.
         order: Number,
-        /// ClOrdID(11); empty when nobody's message asked for it.
+        /// ClOrdID(11); empty when no client message requested it.
         id: &'a [u8],
     }
-    /// An order or request goes out on a line.
+    /// An order or request was sent to a venue.
     14 Sent {
         /// Its number.
         number: Number,
         /// The session.
         line: u32,
     }
-    /// An order or request waits for a line.
+    /// An order or request was queued for a session to a venue.
     15 Queued {
         /// Its number.
         number: Number,
     }
 
-    /// Open orders are to leave their venues.
+    /// Open orders are being cancelled.
     16 MassCancelTaken {
-        /// The client's session that asks for it; none for an operator.
+        /// The requesting client session; `None` for an operator.
         session: Option<u32>,
         /// Which.
         filter: Filter,
         /// How many.
         orders: u64,
-        /// ClOrdID(11); empty when no client's message asked for it.
+        /// ClOrdID(11); empty when no client message requested it.
         id: &'a [u8],
-        /// Who says so, when it is no client.
+        /// Who requested it, if not a client.
         who: &'a [u8],
-        /// In words.
+        /// As text.
         why: &'a [u8],
     }
     /// OrderMassCancelRequest(q) was refused.
     17 MassCancelRefused {
-        /// Whose it is.
+        /// The client session.
         session: u32,
         /// ClOrdID(11).
         id: &'a [u8],
-        /// Whether the id counts as used.
+        /// Whether the ClOrdID counts as used.
         used: bool,
         /// Why.
         reason: Reason,
@@ -222,7 +222,7 @@ events! {
         /// TransactTime(60) of the venue, in nanoseconds since 1970.
         at: i64,
     }
-    /// An order is rejected: by the venue, or for want of a line.
+    /// An order was rejected: by the venue, or because no session to the venue was available.
     21 Rejected {
         /// Its number.
         order: Number,
@@ -235,7 +235,7 @@ events! {
     22 Filled {
         /// The order.
         order: Number,
-        /// What stands for ExecID(17) of the venue.
+        /// Hash of the venue's ExecID(17).
         exec: u64,
         /// LastQty(32).
         quantity: Quantity,
@@ -244,31 +244,31 @@ events! {
         /// TransactTime(60).
         at: i64,
     }
-    /// The venue replaced an order as a request asked.
+    /// The venue accepted a replace.
     23 Replaced {
         /// The request.
         request: Number,
-        /// OrderQty(38) that holds now.
+        /// The new OrderQty(38).
         quantity: Quantity,
-        /// Price(44) that holds now.
+        /// The new Price(44).
         price: Price,
         /// TransactTime(60).
         at: i64,
     }
-    /// An order has ended, but for a fill.
+    /// An order was closed, other than by a fill.
     24 Ended {
         /// The order.
         order: Number,
         /// How.
         how: End,
-        /// Because of this request.
+        /// The request that closed it.
         request: Option<Number>,
         /// TransactTime(60).
         at: i64,
         /// Text(58).
         text: &'a [u8],
     }
-    /// A request was refused by the venue, or can no longer be carried out.
+    /// A request was rejected by the venue, or is no longer possible.
     25 Declined {
         /// The request.
         request: Number,
@@ -277,64 +277,64 @@ events! {
         /// Text(58) of the venue.
         text: &'a [u8],
     }
-    /// The venue reports an end that fills are missing of: it waits for them.
+    /// The venue reported a final state, but fills are missing: the order waits for them.
     26 Pended {
         /// The order.
         order: Number,
-        /// How it will end.
+        /// The final state.
         how: End,
-        /// Because of this request.
+        /// The request that closed it.
         request: Option<Number>,
         /// CumQty(14) of the venue.
         filled: Quantity,
         /// When.
         at: i64,
     }
-    /// A fill of no order that is known, as journals of before [`StrayFill`](Self::StrayFill) have it; it nets.
+    /// A fill of an unknown order in older journals, before [`StrayFill`](Self::StrayFill); it nets.
     27 Stray {
         /// The line.
         line: u32,
-        /// Whose.
+        /// The account.
         account: u32,
-        /// Of what.
+        /// The instrument.
         instrument: u32,
         /// Side(54).
         side: Side,
-        /// What stands for ExecID(17).
+        /// Hash of ExecID(17).
         exec: u64,
         /// LastQty(32).
         quantity: Quantity,
         /// LastPx(31).
         price: Price,
-        /// ClOrdID(11) as the venue has it.
+        /// ClOrdID(11) at the venue.
         id: &'a [u8],
     }
-    /// The venue is asked what became of an order.
+    /// The status of an order was requested from the venue.
     28 Asked {
         /// The order.
         order: Number,
-        /// On this line.
+        /// The session.
         line: u32,
         /// When, in nanoseconds since 1970.
         at: i64,
     }
-    /// An order leaves memory: it has ended long enough ago.
+    /// An order was removed from memory: closed long enough ago.
     29 Forgotten {
         /// The order.
         order: Number,
     }
 
-    /// A line is ready for orders.
+    /// A session to a venue is ready for orders.
     30 LineUp {
         /// The session.
         line: u32,
     }
-    /// A line is gone: what was in flight on it is unknown.
+    /// A session to a venue disconnected: requests in flight on it are unknown.
     31 LineDown {
         /// The session.
         line: u32,
     }
-    /// A client whose orders do not outlive its session has logged on, or is gone.
+    /// A client whose orders are cancelled with its session logged on or disconnected.
     32 Client {
         /// The session.
         session: u32,
@@ -342,108 +342,108 @@ events! {
         is: Presence,
     }
 
-    /// A limit is set, or taken away.
+    /// A limit was set or removed.
     40 Limit {
-        /// For whom or what.
+        /// The scope.
         scope: Scope,
         /// Its number; see [`Control`](crate::limits::Control).
         control: u8,
         /// In the control's unit.
         value: Option<i128>,
-        /// A file says so.
+        /// Whether it comes from a file.
         filed: bool,
         /// The file or person.
         who: &'a [u8],
-        /// In words.
+        /// As text.
         why: &'a [u8],
     }
-    /// New risk is allowed or not.
+    /// Trading was allowed or stopped.
     41 Trading {
-        /// For whom or what.
+        /// The scope.
         scope: Scope,
-        /// Whether.
+        /// The trading state.
         state: Trading,
-        /// Who says so.
+        /// Who did it.
         who: &'a [u8],
-        /// In words.
+        /// As text.
         why: &'a [u8],
     }
-    /// A position is what a file or person says.
+    /// A position was set by a file or an operator.
     42 Position {
-        /// Whose.
+        /// The account.
         account: u32,
-        /// Of what.
+        /// The instrument.
         instrument: u32,
-        /// Bought and not sold.
+        /// Long quantity.
         long: Quantity,
-        /// Sold and not bought.
+        /// Short quantity.
         short: Quantity,
         /// The file or person.
         who: &'a [u8],
     }
-    /// A market is open, halted or closed.
+    /// A market state was set.
     43 Market {
-        /// Of what.
+        /// The instrument.
         instrument: u32,
         /// Which.
         state: Market,
-        /// Who says so.
+        /// Who did it.
         who: &'a [u8],
-        /// In words.
+        /// As text.
         why: &'a [u8],
     }
-    /// The limit that was set last is what it was before, from a time on.
+    /// The last limit that was set expires at a time; then the one before it is restored.
     44 LimitUntil {
-        /// For whom or what.
+        /// The scope.
         scope: Scope,
         /// Its number.
         control: u8,
-        /// What it was before.
+        /// The limit to restore.
         before: Option<i128>,
         /// In nanoseconds since 1970.
         until: i64,
     }
-    /// Somebody wants a scope to trade again; another person has to want it too.
+    /// An operator requested that a scope trade again; a second operator must confirm.
     45 ArmAsked {
-        /// For whom or what.
+        /// The scope.
         scope: Scope,
-        /// Who says so.
+        /// Who did it.
         who: &'a [u8],
-        /// In words.
+        /// As text.
         why: &'a [u8],
     }
-    /// A trading day is to begin when the orders of this one have ended.
+    /// A new trading day was requested: it starts when the orders of this one are closed.
     46 DayAsked {
-        /// As a number: 20261122.
+        /// The date, such as 20261122.
         date: u32,
-        /// Who says so.
+        /// Who did it.
         who: &'a [u8],
-        /// In words.
+        /// As text.
         why: &'a [u8],
     }
 
-    /// A fill of no order that is known; the position has it.
+    /// A fill of an unknown order; the position includes it.
     60 StrayFill {
         /// The line.
         line: u32,
-        /// Whose.
+        /// The account.
         account: u32,
-        /// Of what.
+        /// The instrument.
         instrument: u32,
         /// Side(54).
         side: Side,
-        /// PositionEffect(77), where the symbol has it; none when the report should have one: it nets.
+        /// PositionEffect(77), if the symbol uses it; `None` when the report lacks it: the fill nets.
         effect: Option<Effect>,
-        /// What stands for ExecID(17).
+        /// Hash of ExecID(17).
         exec: u64,
         /// LastQty(32).
         quantity: Quantity,
         /// LastPx(31).
         price: Price,
-        /// ClOrdID(11) as the venue has it.
+        /// ClOrdID(11) at the venue.
         id: &'a [u8],
     }
-    /// An order that is good for longer is out of the market until the next day.
+    /// An order that is valid for longer is done for the day, until the next trading day.
     61 DoneForDay {
         /// The order.
         order: Number,
@@ -452,57 +452,57 @@ events! {
         /// Text(58).
         text: &'a [u8],
     }
-    /// It works again: a day is about to begin, or the venue says so.
+    /// The order works again: a new trading day starts, or the venue reported it.
     62 Renewed {
         /// The order.
         order: Number,
-        /// As the venue says; a day begins otherwise.
+        /// Whether the venue reported it; otherwise a new trading day starts.
         by_venue: bool,
     }
-    /// A venue has rejected an order, which is sent again.
+    /// A venue rejected an order; the OMS sends it again.
     70 Retried {
         /// The order.
         order: Number,
-        /// The number that it has at the venue from now on.
+        /// Its new number at the venue.
         attempt: Number,
-        /// When it may leave, in nanoseconds since 1970.
+        /// Earliest time to send it, in nanoseconds since 1970.
         due: i64,
-        /// Not on this line.
+        /// The session to avoid.
         not_on: Option<u32>,
         /// Text(58) of the venue.
         text: &'a [u8],
     }
-    /// Numbers of a pool are given out from now on, or others of it.
+    /// A number pool was added or changed.
     71 Pool {
         /// Its number in events.
         index: u32,
-        /// The hash of how its numbers are written: another one begins anew.
+        /// Hash of its number format: a new format restarts the pool.
         form: u64,
-        /// The field that venues get them in.
+        /// The tag that carries the numbers to venues.
         tag: u32,
         /// The first one.
         first: u64,
         /// The last one.
         last: u64,
-        /// It begins anew with each trading day.
+        /// Whether it restarts each trading day.
         each_day: bool,
         /// Its name in the settings.
         name: &'a [u8],
     }
-    /// An order has a number of a pool.
+    /// An order got a pool number.
     72 Numbered {
         /// The order.
         order: Number,
         /// The pool.
         pool: u32,
-        /// Which of its numbers.
+        /// Index of the number in the pool.
         number: u64,
-        /// The client named it.
+        /// Whether the client chose it.
         own: bool,
-        /// As it is written.
+        /// The number as text.
         text: &'a [u8],
     }
-    /// A tenth of the numbers of a pool is left, or less.
+    /// At most a tenth of the numbers of a pool is left.
     73 NumbersLow {
         /// The pool.
         pool: u32,

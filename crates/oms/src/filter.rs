@@ -1,4 +1,4 @@
-//! Which orders are meant.
+//! Selects orders by session, account, symbol and side.
 
 use alloc::vec::Vec;
 
@@ -8,12 +8,12 @@ use crate::state::State;
 use crate::value::Side;
 use crate::wire::Wire;
 
-/// Which orders: those that fit all that is named.
+/// An order filter: every given criterion must match.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Filter {
-    /// The client's session that they came from.
+    /// The client session.
     pub session: Option<u32>,
-    /// The account, with those that belong to it.
+    /// The account, with its sub-accounts.
     pub account: Option<u32>,
     /// The instrument.
     pub instrument: Option<u32>,
@@ -48,7 +48,7 @@ impl Filter {
         }
     }
 
-    /// Whether an order is one of them.
+    /// Whether an order matches.
     #[must_use]
     pub fn has(&self, state: &State, order: &Order) -> bool {
         let owners = core::iter::successors(Some(order.account), |&of| state.parent(of));
@@ -60,7 +60,7 @@ impl Filter {
                 .is_none_or(|it| owners.into_iter().any(|of| of == it))
     }
 
-    /// How many open orders are of them.
+    /// The number of matching open orders.
     #[must_use]
     pub fn count(&self, state: &State) -> u64 {
         let orders = state.orders().iter();

@@ -1,4 +1,4 @@
-//! FIX on both sides: what clients ask becomes inputs, events become reports for them and orders for venues.
+//! FIX on both sides: client requests become inputs; events become reports to clients and orders to venues.
 
 use alloc::string::String;
 use core::fmt::{self, Write as _};
@@ -21,7 +21,7 @@ pub(crate) mod requests;
 /// The longest Text(58).
 const TEXT: usize = 240;
 
-/// A text that is written without memory of its own; what is too long is cut.
+/// A text in a fixed buffer; longer text is cut.
 pub(crate) struct Sentence {
     bytes: [u8; TEXT],
     len: usize,
@@ -117,7 +117,7 @@ pub(crate) fn average(paid: Amount, filled: Quantity, scale: u8) -> Decimal {
     average.unwrap_or_default().normalized()
 }
 
-/// A figure of a limit or a reason as people write it.
+/// Formats a value of a limit or a reason as a decimal.
 #[must_use]
 pub fn figure(value: i128, digits: u8) -> String {
     let one = 10_i128.pow(digits.into());
@@ -134,7 +134,7 @@ pub fn figure(value: i128, digits: u8) -> String {
     text
 }
 
-/// For whom or what, in words.
+/// The scope as text.
 pub fn scope_name(state: &State, scope: Scope) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let account = |index| text(state.accounts().name(index));
@@ -150,11 +150,11 @@ pub fn scope_name(state: &State, scope: Scope) -> String {
     }
 }
 
-/// Text(58) of a refusal: the control, what is wrong, the figures.
+/// Text(58) of a reject: control, reason, value and limit.
 pub(crate) fn reason_text(state: &State, reason: &Reason, scale: u8) -> Sentence {
     let mut text = Sentence::new();
     let why = reason.why;
-    // Text that does not fit is cut; nothing else can go wrong.
+    // Text that does not fit is cut; no other error is possible.
     let _ = write_reason(&mut text, state, reason, (why, scale));
     text
 }
@@ -203,7 +203,7 @@ fn write_reason(
             return write!(text, " (pool {pool})");
         }
         Why::SelfTrade if reason.value == ANY.into() => {
-            return text.write_str(" (an order without a price)");
+            return text.write_str(" (an order without a limit price)");
         }
         Why::SelfTrade => return write!(text, " (at {})", figure(reason.value, scale)),
         _ => return Ok(()),

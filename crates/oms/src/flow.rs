@@ -1,4 +1,4 @@
-//! What passes a scope within a second, a minute and a day.
+//! Order flow of a scope within a second, a minute and a day.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -10,7 +10,7 @@ use crate::order::mixed;
 use crate::value::Amount;
 use crate::wire::Wire;
 
-/// A time in which something is counted.
+/// A time window in which flow is counted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Span {
     Second,
@@ -18,20 +18,20 @@ pub(crate) enum Span {
     Day,
 }
 
-/// What has passed.
+/// The kind of flow that is counted.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Passed {
     /// New orders and replaces.
     pub messages: u64,
-    /// New orders and replaces that were refused.
+    /// New orders and replaces that were rejected.
     pub refused: u64,
     /// Cancels of clients.
     pub cancels: u64,
     /// Executions.
     pub executions: u64,
-    /// OrderQty(38) of orders, and what replaces add.
+    /// OrderQty(38) of orders, and increases by replaces.
     pub quantity: u64,
-    /// The worth of the same, in 10^-9.
+    /// The value of the same, in 10^-9.
     pub value: Amount,
 }
 
@@ -77,12 +77,12 @@ impl Passed {
     }
 }
 
-/// A time in `N` - 1 parts, and the part that is under way: what has passed stays for up to a part longer.
+/// A sliding window of `N` - 1 slots and the current one: flow counts for up to one slot longer.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[repr(C)]
 struct Window<const N: usize> {
     sum: Passed,
-    /// The number of the part that is under way.
+    /// Number of the current slot.
     newest: i64,
     parts: [Passed; N],
 }
@@ -112,7 +112,7 @@ impl<const N: usize> Window<N> {
         usize::try_from(part.rem_euclid(N as i64)).unwrap_or(0)
     }
 
-    /// The places of parts that are over when `part` is under way.
+    /// The slots that expire when `part` becomes the current one.
     fn over(&self, part: i64) -> impl Iterator<Item = usize> + use<N> {
         let steps = part.saturating_sub(self.newest).clamp(0, N as i64);
         let newest = self.newest;
@@ -131,7 +131,7 @@ impl<const N: usize> Window<N> {
         self.sum.add(more);
     }
 
-    /// What `value` makes of all that has passed.
+    /// The sum of `value` over the window.
     #[inline]
     fn at<T>(&self, part: i64, value: impl FnOnce(&Passed) -> T) -> T {
         if part <= self.newest {
@@ -162,7 +162,7 @@ impl<const N: usize> Window<N> {
 const TENTH: i64 = 100_000_000;
 const SECOND: i64 = 1_000_000_000;
 
-/// What passes a scope. Each check reads the sums: they stand together, as far as they can.
+/// Flow counters of a scope. Each check reads the sums, so they are kept close together in memory.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[repr(C)]
 pub(crate) struct Flow {
@@ -188,7 +188,7 @@ impl Flow {
         self.day.add(more);
     }
 
-    /// What `value` makes of what has passed in a time until now.
+    /// The sum of `value` over a window until now.
     #[inline]
     pub(crate) fn within<T>(&self, span: Span, at: i64, value: impl FnOnce(&Passed) -> T) -> T {
         match span {
@@ -221,23 +221,23 @@ fn is_over(at: i64, then: i64) -> bool {
     at.saturating_sub(then) >= SECOND
 }
 
-/// New orders of the last second by what they say, where same orders are limited.
+/// New orders of the last second by content, where identical orders are limited.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recent {
     pub is_on: bool,
-    /// When, and the hash of what they say.
+    /// Time and hash of their content.
     orders: VecDeque<(i64, u64)>,
     counts: HashTable<(u64, u32)>,
 }
 
 impl Recent {
-    /// How many of the last second say the same.
+    /// How many orders of the last second are identical.
     pub(crate) fn count(&self, at: i64, hash: u64) -> u64 {
         let known = self.counts.find(mixed(hash), |known| known.0 == hash);
         let Some(&(_, count)) = known else {
             return 0;
         };
-        // Those that are over by now leave with the next message.
+        // Expired ones are removed with the next message.
         let over = self
             .orders
             .iter()
@@ -246,7 +246,7 @@ impl Recent {
         u64::from(count).saturating_sub(over as u64)
     }
 
-    /// What is older than a second leaves.
+    /// Removes entries older than a second.
     pub(crate) fn forget(&mut self, at: i64) {
         while let Some(&(_, old)) = self.orders.front().filter(|(then, _)| is_over(at, *then)) {
             self.orders.pop_front();

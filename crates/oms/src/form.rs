@@ -1,4 +1,4 @@
-//! How the numbers of a pool are written: a prefix, and so many digits of an alphabet.
+//! Format of the order numbers of a pool: a prefix and a fixed number of digits of an alphabet.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,16 +9,16 @@ use siphasher::sip::SipHasher13;
 /// The longest number of a pool, in bytes.
 pub(crate) const LONGEST: usize = 22;
 
-/// Prefix, digits, and how many of them.
+/// Prefix, alphabet, and number of digits.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct NumberForm {
     prefix: String,
-    /// At least two, none of them twice.
+    /// At least two digits, each once.
     digits: Vec<u8>,
     width: usize,
 }
 
-/// A number of a pool as it is written.
+/// A pool number as text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Written {
     bytes: [u8; LONGEST],
@@ -32,8 +32,8 @@ impl Written {
 }
 
 impl NumberForm {
-    /// `None` when it is longer than 22 bytes, has fewer than two digits or one of them twice, or more numbers than
-    /// can be counted.
+    /// `None` when numbers would be longer than 22 bytes, the alphabet has fewer than two digits or a duplicate, or
+    /// there are more numbers than 2^64.
     #[must_use]
     pub fn new(prefix: &str, digits: &[u8], width: usize) -> Option<Self> {
         let is_known = |at: usize| digits[..at].contains(&digits[at]);
@@ -57,7 +57,7 @@ impl NumberForm {
         (0..self.width).fold(1_u64, |all, _| all.saturating_mul(self.digits.len() as u64)) - 1
     }
 
-    /// How a number is written; one that is too high loses its first digits.
+    /// Formats a number; one that is too high loses its first digits.
     pub(crate) fn write(&self, mut number: u64) -> Written {
         let mut written = Written {
             bytes: [0; LONGEST],
@@ -73,13 +73,13 @@ impl NumberForm {
         written
     }
 
-    /// The number that is written so.
+    /// Parses a number.
     #[must_use]
     pub fn read(&self, text: &[u8]) -> Option<u64> {
         self.read_digits(text.strip_prefix(self.prefix.as_bytes())?)
     }
 
-    /// The number of its digits alone.
+    /// Parses a number without its prefix.
     #[must_use]
     pub fn read_digits(&self, text: &[u8]) -> Option<u64> {
         if text.len() != self.width {
@@ -91,7 +91,7 @@ impl NumberForm {
         })
     }
 
-    /// Whether another form may write the same: it is as long, and begins with the same bytes.
+    /// Whether another format may produce the same texts: same length, compatible prefixes.
     pub(crate) fn may_meet(&self, other: &Self) -> bool {
         let is_as_long = self.prefix.len() + self.width == other.prefix.len() + other.width;
         let (short, long) = match self.prefix.len() < other.prefix.len() {
@@ -105,7 +105,7 @@ impl NumberForm {
         is_as_long && begins && has_digit
     }
 
-    /// Two forms that write one number differently have different ones.
+    /// Hash of the format: different formats have different hashes.
     pub(crate) fn hash(&self) -> u64 {
         let mut hasher = SipHasher13::new();
         for part in [self.prefix.as_bytes(), &self.digits] {

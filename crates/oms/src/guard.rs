@@ -1,4 +1,4 @@
-//! What stops trading besides the controls before an order: lists, limits that kill, people.
+//! Blocks trading beside the pre-trade controls: restricted lists, limits that trigger a kill switch, operators.
 
 use alloc::format;
 
@@ -12,7 +12,7 @@ use crate::scope::Scope;
 use crate::value::{Market, Side, Trading};
 
 impl Core {
-    /// RC3: lists of what may not be traded.
+    /// RC3: restricted lists.
     pub(crate) fn check_restricted(
         &self,
         order: &Proposal,
@@ -41,10 +41,9 @@ impl Core {
         Ok(())
     }
 
-    /// Kills what has exceeded a limit that does so: RC10-kill, RC12, RC17.
-    /// Whether it has.
+    /// Activates the kill switch of scopes that exceed RC10-kill, RC12 or RC17. Returns whether one did.
     pub(crate) fn guard(&mut self, at: i64, of: (u32, u32, u32), sink: &mut impl Sink) -> bool {
-        /// At so many scopes at once; more follow with the next message.
+        /// Maximum number of scopes at once; more follow with the next message.
         const MOST: usize = 4;
         for done in 0..MOST {
             let Some((scope, control, value, limit)) = risk::exceeded(self.state(), of, at) else {
@@ -59,10 +58,10 @@ impl Core {
         true
     }
 
-    /// Who kills when a limit does.
+    /// The name recorded when a limit activates a kill switch.
     pub(crate) const GUARD: &[u8] = b"fixwire";
 
-    /// Says what a market allows.
+    /// Sets the state of a market.
     pub(crate) fn set_market(
         &mut self,
         at: i64,
@@ -79,7 +78,7 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// Sets a limit, or takes it away.
+    /// Sets or removes a limit.
     pub fn set_limit(
         &mut self,
         at: i64,
@@ -99,7 +98,7 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// A limit that was just set holds until a time, and is then what it was before.
+    /// Lets the limit that was just set expire at a time; then the one before is restored.
     pub(crate) fn limit_until(
         &mut self,
         at: i64,
@@ -116,7 +115,7 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// Lets a scope trade, or no longer.
+    /// Allows or stops trading of a scope.
     pub fn set_trading(
         &mut self,
         at: i64,

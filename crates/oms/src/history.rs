@@ -1,4 +1,4 @@
-//! What has happened to an order: its events in the journal, as sentences.
+//! History of an order: its events in the journal, as sentences.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,13 +12,13 @@ use crate::state::State;
 use crate::value::{End, Number, Price, Quantity, RequestKind, Side};
 use crate::venue::VenueId;
 
-/// Collects the events of one order from notes, the oldest first.
+/// Collects the events of one order from journal notes, the oldest first.
 #[derive(Debug)]
 pub struct History {
     order: Number,
-    /// What was asked for it.
+    /// Numbers of its requests.
     requests: Vec<Number>,
-    /// Only its names go on with the notes.
+    /// Used for names only.
     state: State,
     instrument: u32,
     line: Option<u32>,
@@ -34,13 +34,13 @@ pub struct Step {
     pub at: i64,
     /// The name of the event.
     pub event: &'static str,
-    /// What happened, as a sentence.
+    /// The event, as a sentence.
     pub text: String,
 }
 
 impl History {
-    /// Of this order; `state` is that before the first note, or the oldest that is left, for names and for the
-    /// order, should the note that it was taken be gone.
+    /// History of this order. `state` is the state before the first note or the oldest remaining one: it supplies
+    /// names, and the order in case its first note was removed.
     #[must_use]
     pub fn new(order: Number, state: State) -> Self {
         let known = state.orders().get(order);
@@ -57,7 +57,7 @@ impl History {
         }
     }
 
-    /// The next note; what it says of the order, if anything.
+    /// Reads the next note; returns the step if it is about the order.
     pub fn take(&mut self, note: &[u8]) -> Option<Step> {
         let (at, note) = note.split_first_chunk()?;
         let at = i64::from_le_bytes(*at);
@@ -69,7 +69,7 @@ impl History {
                 | Event::Instrument { .. }
                 | Event::Pool { .. }
         ) {
-            // One that is known changes nothing.
+            // A known one changes nothing.
             self.state.apply(at, &event);
         }
         let text = self.sentence(&event)?;
@@ -92,9 +92,12 @@ impl History {
             Event::Sent { number, line } => {
                 let what = self.what(number)?;
                 self.line = Some(line);
-                Some(format!("{what} goes out on {}", self.session(line)))
+                Some(format!("{what} sent on {}", self.session(line)))
             }
-            Event::Queued { number } => Some(format!("{} waits for a line", self.what(number)?)),
+            Event::Queued { number } => Some(format!(
+                "{} queued: waiting for a session to the venue",
+                self.what(number)?
+            )),
             Event::Accepted {
                 order, venue_id, ..
             } if order == self.order => {
@@ -133,40 +136,42 @@ impl History {
                 price,
                 ..
             } if VenueId::parse(id).is_some_and(|id| id.order == self.order) => Some(format!(
-                "{quantity} filled at {} as {}, which is no open order: the position has it",
+                "{quantity} filled at {} for {}, which is not an open order; the position includes it",
                 self.price(price),
                 text(id)
             )),
             Event::DoneForDay {
                 order, text: said, ..
             } if order == self.order => Some(match said {
-                b"" => "done for the day, until the next one".into(),
-                said => format!("done for the day, until the next one: {}", text(said)),
+                b"" => "done for the day, until the next trading day".into(),
+                said => format!(
+                    "done for the day, until the next trading day: {}",
+                    text(said)
+                ),
             }),
             Event::Renewed { order, by_venue } if order == self.order => Some(match by_venue {
-                false => "it works again: a day begins".into(),
-                true => "it works again, as the venue says".into(),
+                false => "working again: a new trading day started".into(),
+                true => "working again: reported by the venue".into(),
             }),
             Event::Ended { .. }
             | Event::Pended { .. }
             | Event::Replaced { .. }
             | Event::Declined { .. } => self.answered(event),
-            Event::Asked { order, line, .. } if order == self.order => Some(format!(
-                "the venue is asked on {} what became of it",
-                self.session(line)
-            )),
+            Event::Asked { order, line, .. } if order == self.order => {
+                Some(format!("order status requested on {}", self.session(line)))
+            }
             Event::LineDown { line } if self.line == Some(line) => Some(format!(
-                "{} is gone: what the venue has not answered is unknown",
+                "{} disconnected: requests without an answer are in state unknown",
                 self.session(line)
             )),
             Event::Forgotten { order } if order == self.order => {
-                Some("it leaves memory: it has ended long enough ago".into())
+                Some("closed long enough ago: removed from memory".into())
             }
             _ => None,
         }
     }
 
-    /// What it is called at the venue from now on.
+    /// Describes its new number at the venue.
     fn numbered(&mut self, event: &Event<'_>) -> Option<String> {
         match *event {
             Event::Retried {
@@ -177,7 +182,7 @@ impl History {
             } if order == self.order => {
                 self.line = None;
                 Some(format!(
-                    "rejected: {}; it is sent again as {order}-{attempt}",
+                    "rejected: {}; sent again as {order}-{attempt}",
                     self.why(&Reason::of(Why::Venue), said)
                 ))
             }
@@ -187,7 +192,7 @@ impl History {
                 text: number,
                 ..
             } if order == self.order => Some(format!(
-                "its order number is {}, of {}",
+                "order number {} from {}",
                 text(number),
                 name(self.state.pool_names.name(pool), "pool", pool)
             )),
@@ -253,7 +258,7 @@ impl History {
             RequestKind::Replace => "replace",
         };
         Some(format!(
-            "{kind} {} is refused: {}",
+            "{kind} {} rejected: {}",
             text(id),
             self.why(reason, b"")
         ))
@@ -271,15 +276,15 @@ impl History {
                 self.requests.push(request);
                 let at = self.price(price);
                 format!(
-                    "replace {request} is wanted as {}: {quantity} at {at}",
+                    "replace {request} requested as {}: {quantity} at {at}",
                     text(id)
                 )
             }
             Event::CancelTaken { request, id, .. } => {
                 self.requests.push(request);
                 match id {
-                    b"" => format!("the OMS wants to cancel it, request {request}"),
-                    id => format!("cancel {request} is wanted as {}", text(id)),
+                    b"" => format!("cancel {request} requested by the OMS"),
+                    id => format!("cancel {request} requested as {}", text(id)),
                 }
             }
             _ => String::new(),
@@ -312,7 +317,7 @@ impl History {
             Event::Pended {
                 order, how, filled, ..
             } if order == self.order => Some(format!(
-                "the venue says {}, CumQty {filled}: fills are missing, and it waits for them",
+                "the venue reports {}, CumQty(14) {filled}: waiting for missing fills",
                 ended(how)
             )),
             Event::Replaced {
@@ -323,24 +328,24 @@ impl History {
             } if self.requests.contains(&request) => {
                 self.quantity = quantity;
                 let at = self.price(price);
-                Some(format!("replace {request} is done: {quantity} at {at}"))
+                Some(format!("replace {request} accepted: {quantity} at {at}"))
             }
             Event::Declined {
                 request,
                 ref reason,
                 text: said,
             } if self.requests.contains(&request) => Some(format!(
-                "request {request} is declined: {}",
+                "request {request} rejected: {}",
                 self.why(reason, said)
             )),
             _ => None,
         }
     }
 
-    /// The order, or a request of it.
+    /// Names the order or one of its requests.
     fn what(&self, number: Number) -> Option<String> {
         match number {
-            _ if number == self.order => Some("the order".into()),
+            _ if number == self.order => Some("order".into()),
             _ if self.requests.contains(&number) => Some(format!("request {number}")),
             _ => None,
         }
@@ -363,7 +368,7 @@ impl History {
     }
 }
 
-/// A name, or the number of one that is not known.
+/// A name, or the number of an unknown one.
 fn name(known: &[u8], what: &str, index: u32) -> String {
     match known {
         b"" => format!("{what} {index}"),

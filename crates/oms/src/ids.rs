@@ -1,4 +1,4 @@
-//! The ClOrdIDs of a day: 16 bytes each, whatever they are.
+//! The ClOrdIDs of a day, at 16 bytes each whatever their length.
 
 use core::hash::Hasher;
 
@@ -7,14 +7,14 @@ use siphasher::sip::SipHasher13;
 
 use crate::value::Number;
 
-/// An id that was used today, by its hash, and the order that it was used for; 0 for one that was refused.
+/// A ClOrdID used today, as a hash, and its order; 0 if the order was rejected.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Used {
     pub hash: u64,
     pub order: Number,
 }
 
-/// Two ids of a day with the same hash, of 2^64 under a key that no client knows, count as one.
+/// Two ids with the same 64-bit hash count as equal; clients do not know the key of the hash.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ids {
     key: u128,
@@ -29,7 +29,7 @@ impl Ids {
         }
     }
 
-    /// Room for so many more. Hashes that come in the order of another table would crowd in one that grows.
+    /// Reserves capacity. Hashes inserted in the order of another table would cluster in a growing one.
     pub(crate) fn reserve(&mut self, ids: usize) {
         self.used.reserve(ids, |used| used.hash);
     }
@@ -65,7 +65,7 @@ impl Ids {
             .used
             .find_mut(used.hash, |other| other.hash == used.hash);
         match known {
-            // What names an order goes on naming it.
+            // An id of an existing order is kept.
             Some(known) if used.order == 0 => known.order = known.order.max(used.order),
             Some(known) => *known = used,
             None => {

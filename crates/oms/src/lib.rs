@@ -1,4 +1,4 @@
-//! An order management system as a value: orders, their states, positions and limits.
+//! An order management system without I/O: orders, their states, positions and limits.
 //!
 //! ```text
 //! input > decide(state, input) > events > apply(state) > reports, orders for venues
@@ -6,8 +6,8 @@
 //!                                  +--> one note each, in the record of the input
 //! ```
 //!
-//! Only [`State::apply`] changes the state, so that a restart, a checkpoint and a replica come to the same one.
-//! Nothing here reads a clock, a socket or a file.
+//! Only [`State::apply`] changes the state, so that recovery, a checkpoint and a replica get the same state.
+//! The crate reads no clock, socket or file.
 #![no_std]
 #![forbid(unsafe_code)]
 

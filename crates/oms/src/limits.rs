@@ -8,7 +8,7 @@ use crate::value::Trading;
 
 macro_rules! controls {
     ($($(#[$doc:meta])* $name:ident = $index:literal, $code:literal, $unit:ident;)+) => {
-        /// A control that has a limit, as RC5 to RC17 in the list of pre-trade controls.
+        /// A control with a limit: RC5 to RC17 of the pre-trade controls.
         #[derive(Clone, Copy, Debug, Eq, PartialEq)]
         pub enum Control {
             $($(#[$doc])* $name,)+
@@ -26,7 +26,7 @@ macro_rules! controls {
                 }
             }
 
-            /// As files and commands call it.
+            /// Its code in files and commands.
             #[must_use]
             pub fn code(self) -> &'static str {
                 match self {
@@ -34,7 +34,7 @@ macro_rules! controls {
                 }
             }
 
-            /// What its limit counts.
+            /// The unit of its limit.
             #[must_use]
             pub fn unit(self) -> Unit {
                 match self {
@@ -45,19 +45,19 @@ macro_rules! controls {
     };
 }
 
-/// What a limit counts.
+/// The unit of a limit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Unit {
     /// Orders, or units of the instrument.
     Whole,
     /// Money, in 10^-9.
     Money,
-    /// Parts of a hundred, in 10^-9.
+    /// Percent, in 10^-9.
     Percent,
 }
 
 impl Unit {
-    /// Digits behind the point that it has in the journal.
+    /// Decimals in the journal.
     #[must_use]
     pub fn digits(self) -> u8 {
         match self {
@@ -70,52 +70,52 @@ impl Unit {
 controls! {
     /// RC6: the largest OrderQty(38).
     OrderQuantity = 0, "RC6", Whole;
-    /// RC7: the largest worth of an order.
+    /// RC7: the largest value of an order.
     Value = 1, "RC7", Money;
-    /// RC8: how far a price may be from the reference price.
+    /// RC8: maximum distance of a price from the reference price.
     Collar = 2, "RC8", Percent;
     /// RC13: open orders.
     OpenOrders = 3, "RC13", Whole;
-    /// RC14: what is reserved and was traded today.
+    /// RC14: credit: reserved and traded today.
     Credit = 4, "RC14", Money;
-    /// RC15: the longest position, with what open orders may buy.
+    /// RC15: the largest long position, including open buy orders.
     Long = 5, "RC15-long", Whole;
-    /// RC15: the shortest position, with what open orders may sell.
+    /// RC15: the largest short position, including open sell orders.
     Short = 6, "RC15-short", Whole;
-    /// RC5: same orders within a second.
+    /// RC5: identical orders within a second.
     Repeated = 7, "RC5-1s", Whole;
-    /// RC9: the worth of orders within a second.
+    /// RC9: value of orders within a second.
     ValueSecond = 8, "RC9-value-1s", Money;
-    /// RC9: the worth of orders within a minute.
+    /// RC9: value of orders within a minute.
     ValueMinute = 9, "RC9-value-60s", Money;
-    /// RC9: the worth of orders today.
+    /// RC9: value of today's orders.
     ValueDay = 10, "RC9-value-day", Money;
     /// RC9: quantity of orders within a second.
     QuantitySecond = 11, "RC9-quantity-1s", Whole;
     /// RC9: quantity of orders within a minute.
     QuantityMinute = 12, "RC9-quantity-60s", Whole;
-    /// RC9: quantity of orders today.
+    /// RC9: quantity of today's orders.
     QuantityDay = 13, "RC9-quantity-day", Whole;
     /// RC10: orders and replaces within a second.
     Rate = 14, "RC10", Whole;
     /// RC10: cancels within a second.
     CancelRate = 15, "RC10-cancel", Whole;
-    /// RC10: orders and replaces within a second, with refused ones, above which trading is killed.
+    /// RC10: orders and replaces within a second, including rejected ones; above it the kill switch is activated.
     KillRate = 16, "RC10-kill", Whole;
     /// RC11: replaces of an order.
     Replaces = 17, "RC11-replaces", Whole;
-    /// RC11: orders that the venue has not answered.
+    /// RC11: orders that the venue has not acknowledged.
     Unanswered = 18, "RC11-unanswered", Whole;
-    /// RC11: orders and replaces for each execution of today.
+    /// RC11: orders and replaces per execution today.
     Ratio = 19, "RC11-ratio", Whole;
-    /// RC12: executions within a minute, above which trading is killed.
+    /// RC12: executions within a minute; above it the kill switch is activated.
     Executions = 20, "RC12", Whole;
-    /// RC17: what was lost today, above which trading is killed.
+    /// RC17: loss of today; above it the kill switch is activated.
     Loss = 21, "RC17", Money;
 }
 
 impl Control {
-    /// That of this name; `RC15` is both of its limits, which is why there may be two.
+    /// The controls with this code; `RC15` stands for both of its limits.
     #[must_use]
     pub fn named(code: &str) -> &'static [Self] {
         match Self::ALL.iter().position(|control| control.code() == code) {
@@ -125,7 +125,7 @@ impl Control {
         }
     }
 
-    /// That of this number.
+    /// The control with this number.
     #[must_use]
     pub fn of(index: u8) -> Option<Self> {
         Self::ALL.get(usize::from(index)).copied()
@@ -139,7 +139,7 @@ impl fmt::Display for Control {
 }
 
 impl Control {
-    /// An order for which no scope has a limit of it is rejected. The others hold where they have one.
+    /// Whether an order needs a limit of this control at some scope; other controls apply only where a limit is set.
     #[must_use]
     pub fn is_required(self) -> bool {
         self.index() <= Self::Short.index()
@@ -150,7 +150,7 @@ impl Control {
         1 << self.index()
     }
 
-    /// The time in which it counts what passes; `None` when it counts what is.
+    /// Its time window; `None` when it counts current usage.
     pub(crate) fn span(self) -> Option<Span> {
         match self {
             Self::ValueSecond
@@ -165,14 +165,14 @@ impl Control {
     }
 }
 
-/// The limits of a scope, and whether it may trade.
+/// The limits and trading state of a scope.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Limits {
-    /// Those that hold.
+    /// The current limits.
     values: Values,
-    /// Those that a file said last: what a person sets holds until the file says something else.
+    /// The last limits of the file: a limit set by an operator is valid until the file changes.
     filed: Values,
-    /// Whether new risk is allowed.
+    /// The trading state.
     pub trading: Trading,
 }
 
@@ -181,7 +181,7 @@ pub struct Limits {
 struct Values {
     /// A bit for each control that has one.
     has: u32,
-    /// By the numbers of the controls, 0 where there is none; nothing while no control has one.
+    /// Indexed by control number, 0 for a control without a limit; empty while no control has one.
     values: Option<Box<[i128; COUNT]>>,
 }
 
@@ -234,7 +234,7 @@ impl Limits {
         self.values.get(control)
     }
 
-    /// The one that a file said last.
+    /// The last limit of the file.
     pub(crate) fn filed(&self, control: Control) -> Option<i128> {
         self.filed.get(control)
     }

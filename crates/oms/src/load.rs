@@ -1,4 +1,4 @@
-//! The settings of an OMS: tables of a TOML file, and the CSV files that it names.
+//! Reads the settings of an OMS: tables of a TOML file and the CSV files that it names.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -21,7 +21,7 @@ mod lines;
 mod pools;
 mod users;
 
-/// The tables of the file that are the OMS's.
+/// The tables of the file that belong to the OMS.
 pub const TABLES: [&str; 8] = [
     "account",
     "drop_copy",
@@ -36,13 +36,13 @@ pub const TABLES: [&str; 8] = [
 /// A mistake in a file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OmsError {
-    /// Where in the settings, in bytes: where a file that has the mistake is named.
+    /// Byte offset in the settings; for a mistake in another file, where that file is named.
     pub at: usize,
-    /// The file, when it is another one, and the line in it, from 1.
+    /// The other file and the line in it, from 1.
     pub file: Option<(String, usize)>,
-    /// What is wrong.
+    /// The mistake.
     pub what: String,
-    /// What to do; empty when that is plain.
+    /// The remedy; empty when it is obvious.
     pub hint: String,
 }
 
@@ -70,7 +70,7 @@ impl fmt::Display for OmsError {
     }
 }
 
-/// One line of what a file says: a quoted cell may have several.
+/// The text in one line: a quoted cell may have several.
 fn line_of(text: &str) -> String {
     let shown = text.chars();
     shown
@@ -78,8 +78,8 @@ fn line_of(text: &str) -> String {
         .collect()
 }
 
-/// Reads the rules of a file. `sessions` are the names of its sessions; `open` gives the text of a file that it
-/// names.
+/// Reads the settings. `sessions` are the names of the sessions in the file; `open` returns the text of a file that
+/// it names.
 ///
 /// # Errors
 ///
@@ -148,10 +148,10 @@ struct Reader<'t> {
     known: Known,
 }
 
-/// What stands in the rules already, to be found among many.
+/// Index of the rules read so far.
 #[derive(Default)]
 struct Known {
-    /// Accounts, and their places.
+    /// Accounts, and their indices.
     accounts: BTreeMap<String, usize>,
     symbols: BTreeSet<String>,
     /// Scopes and the numbers of controls.
@@ -171,13 +171,13 @@ impl Reader<'_> {
         });
     }
 
-    /// The line of a place.
+    /// The line number of a byte offset.
     fn line(&self, at: usize) -> usize {
         let before = self.text.get(..at).unwrap_or_default();
         before.matches('\n').count() + 1
     }
 
-    /// The table behind a name; one that is missing is empty.
+    /// A table, after checking its keys.
     fn keys<'d>(&mut self, value: &'d Item<'d>, known: &[&str]) -> Option<&'d DeTable<'d>> {
         let DeValue::Table(table) = value.get_ref() else {
             self.wrong(value.span().start, "a table is expected here".into(), "");
@@ -200,7 +200,7 @@ impl Reader<'_> {
         if let DeValue::Array(items) = value.get_ref() {
             return items;
         }
-        let what = format!("[[{name}]] is written with two brackets");
+        let what = format!("[[{name}]] needs double brackets");
         self.wrong(value.span().start, what, "");
         &[]
     }
@@ -210,7 +210,7 @@ impl Reader<'_> {
         match value.get_ref().as_str() {
             Some(text) if !text.is_empty() && text.len() <= 255 => Some(text.into()),
             _ => {
-                let what = format!("{key} is a text of 1 to 255 bytes");
+                let what = format!("{key} must be a text of 1 to 255 bytes");
                 self.wrong(value.span().start, what, "");
                 None
             }
@@ -227,7 +227,7 @@ impl Reader<'_> {
     fn texts(&mut self, table: &DeTable<'_>, key: &str) -> Option<Vec<(usize, String)>> {
         let value = table.get(key)?;
         let DeValue::Array(items) = value.get_ref() else {
-            let what = format!("{key} is a list of texts, such as [\"A*\"]");
+            let what = format!("{key} must be a list of texts, such as [\"A*\"]");
             self.wrong(value.span().start, what, "");
             return None;
         };
@@ -235,7 +235,11 @@ impl Reader<'_> {
         for item in items {
             match item.get_ref().as_str() {
                 Some(text) => texts.push((item.span().start, text.into())),
-                None => self.wrong(item.span().start, format!("{key} is a list of texts"), ""),
+                None => self.wrong(
+                    item.span().start,
+                    format!("{key} must be a list of texts"),
+                    "",
+                ),
             }
         }
         Some(texts)
@@ -249,7 +253,7 @@ impl Reader<'_> {
         };
         let number = number.filter(|number| *number <= most);
         if number.is_none() {
-            let what = format!("{key} is a number from 0 to {most}");
+            let what = format!("{key} must be a number from 0 to {most}");
             self.wrong(value.span().start, what, "");
         }
         number
@@ -292,7 +296,7 @@ impl Reader<'_> {
             self.rules.day_begins = crate::day::time(&text);
             if self.rules.day_begins.is_none() {
                 let place = table.get("day_begins").map_or(0, |it| it.span().start);
-                let what = format!("day_begins = \"{text}\" is no time of day");
+                let what = format!("day_begins = \"{text}\" is not a time of day");
                 self.wrong(place, what, "write it in UTC: 00:00, 22:00");
             }
         }
@@ -300,10 +304,10 @@ impl Reader<'_> {
         for key in ["instruments", "limits"] {
             if table.get(key).is_none() {
                 let hint = format!("name a CSV file: {key} = \"{key}.csv\"");
-                self.wrong(at, format!("[oms] has no {key}"), &hint);
+                self.wrong(at, format!("[oms] {key} is missing"), &hint);
             }
         }
-        // Limits and positions name what stands in the file of instruments.
+        // Limits and positions refer to the file of instruments.
         for key in ["instruments", "limits", "positions", "restricted"] {
             let Some(file) = self.text(table, key) else {
                 continue;
@@ -319,7 +323,7 @@ impl Reader<'_> {
                         .for_each(|it| it.at = place);
                 }
                 Err(error) => {
-                    let hint = "it is looked for beside the settings";
+                    let hint = "the path is relative to the settings file";
                     self.wrong(place, format!("{file} cannot be read: {error}"), hint);
                 }
             }
@@ -345,30 +349,34 @@ impl Reader<'_> {
                 continue;
             };
             if self.has_account(&name) {
-                self.wrong(at, format!("account {name} stands there twice"), "");
+                self.wrong(at, format!("account {name} is listed twice"), "");
                 continue;
             }
             if !is_name(&name) {
-                self.wrong(at, format!("account {name} has a blank or ="), "");
+                self.wrong(
+                    at,
+                    format!("account {name} must not contain blanks or ="),
+                    "",
+                );
                 continue;
             }
             let known = |parent: &String| self.has_account(parent);
             if parent.as_ref().is_some_and(|parent| !known(parent)) {
-                let what = format!("no account {} before it", parent.unwrap_or_default());
-                self.wrong(at, what, "a parent stands before its children");
+                let what = format!("unknown parent account {}", parent.unwrap_or_default());
+                self.wrong(at, what, "define a parent before its children");
                 continue;
             }
             let place = self.rules.accounts.len();
             self.known.accounts.insert(name.clone(), place);
             self.rules.accounts.push(AccountRule { name, parent });
             if self.depth() > SCOPES - 6 {
-                let what = format!("more than {} accounts above one another", SCOPES - 6);
+                let what = format!("accounts are nested more than {} deep", SCOPES - 6);
                 self.wrong(at, what, "");
             }
         }
     }
 
-    /// How many accounts are above the last one, with it.
+    /// Depth of the last account, including itself.
     fn depth(&self) -> usize {
         let find = |name: &String| self.rules.accounts.get(*self.known.accounts.get(name)?);
         let parent = |account: &&AccountRule| account.parent.as_ref().and_then(find);
@@ -381,13 +389,13 @@ impl Reader<'_> {
             None => false,
             Some((DeValue::Boolean(is), _)) => *is,
             Some((_, span)) => {
-                self.wrong(span.start, format!("{key} is true or false"), "");
+                self.wrong(span.start, format!("{key} must be true or false"), "");
                 false
             }
         }
     }
 
-    /// Whether the second of two words stands there.
+    /// Whether the value is the second of two words.
     fn choice(&mut self, table: &DeTable<'_>, key: &str, words: [&str; 2]) -> bool {
         let Some(text) = self.text(table, key) else {
             return false;
@@ -414,17 +422,17 @@ impl Reader<'_> {
             self.check_session(at, &session);
             let mut lines = self.rules.groups.iter().flat_map(|group| &group.lines);
             if lines.any(|line| *line == session) {
-                let what = format!("{session} is a line and a drop copy");
-                self.wrong(at, what, "a session is one of both");
+                let what = format!("{session} is both a line and a drop copy");
+                self.wrong(at, what, "a session can be only one of them");
             }
             let copies = &self.rules.drop_copies;
             if copies.len() == 8 || copies.iter().any(|copy| copy.session == session) {
-                let what = format!("drop copy {session} is one too many");
-                self.wrong(at, what, "there are at most 8, each of another session");
+                let what = format!("drop copy {session} is a duplicate or one too many");
+                self.wrong(at, what, "configure at most 8, each for another session");
             }
             if self.rules.users.iter().any(|user| user.session == session) {
-                let what = format!("{session} is the session of a user and a drop copy");
-                self.wrong(at, what, "a session is one of both");
+                let what = format!("{session} is both the session of a user and a drop copy");
+                self.wrong(at, what, "a session can be only one of them");
             }
             let accounts = accounts.into_iter().map(|(_, pattern)| pattern).collect();
             self.rules
@@ -442,15 +450,15 @@ impl Reader<'_> {
             let may = self.texts(table, "may").unwrap_or_default();
             for (at, right) in &may {
                 if !VERBS.iter().any(|(_, known)| known == right) {
-                    let hint = "an operator may limit, kill, arm, market, roll";
-                    self.wrong(*at, format!("no right {right}"), hint);
+                    let hint = "the rights are limit, kill, arm, market, roll";
+                    self.wrong(*at, format!("unknown right {right}"), hint);
                 }
             }
             let Some(user) = self.required(table, at, "user") else {
                 continue;
             };
             if self.rules.operators.iter().any(|known| known.user == user) {
-                self.wrong(at, format!("operator {user} stands there twice"), "");
+                self.wrong(at, format!("operator {user} is listed twice"), "");
             }
             let may = may.into_iter().map(|(_, right)| right).collect();
             self.rules.operators.push(OperatorRule { user, may });
@@ -460,7 +468,7 @@ impl Reader<'_> {
     fn check_session(&mut self, at: usize, session: &str) {
         if !self.sessions.contains(&session) {
             let hint = format!("the sessions are {}", self.sessions.join(", "));
-            self.wrong(at, format!("no session {session}"), &hint);
+            self.wrong(at, format!("unknown session {session}"), &hint);
         }
     }
 
@@ -476,7 +484,7 @@ impl Reader<'_> {
             };
             let mut groups = self.rules.groups.iter();
             let Some(group) = groups.position(|group| group.name == to) else {
-                self.wrong(at, format!("no line_group {to}"), "");
+                self.wrong(at, format!("unknown line_group {to}"), "");
                 continue;
             };
             let symbols = symbols.into_iter().map(|(_, symbol)| symbol).collect();
@@ -485,7 +493,7 @@ impl Reader<'_> {
     }
 }
 
-/// `500 in 1s`: so many in nanoseconds.
+/// `500 in 1s`: a count, and a time in nanoseconds.
 fn count_in_time(text: &str) -> Option<(usize, i64)> {
     let (count, time) = text.split_once(" in ")?;
     let count = count.parse().ok();
@@ -504,7 +512,7 @@ fn duration(text: &str) -> Option<i64> {
     number.checked_mul(unit)
 }
 
-/// A name that commands can say.
+/// Whether commands can contain the name.
 fn is_name(name: &str) -> bool {
     !name.contains(|c: char| c.is_whitespace() || c.is_control() || c == '=')
 }

@@ -1,4 +1,4 @@
-//! Cancels of many orders at once: of a client, of an operator, of a session that is gone.
+//! Cancels of many orders at once: by a client, by an operator, or because a session disconnected.
 
 use crate::core::{Core, Sink};
 use crate::event::Event;
@@ -20,12 +20,12 @@ pub struct MassCancel<'a> {
     pub account: &'a [u8],
     /// Symbol(55); empty for none.
     pub symbol: &'a [u8],
-    /// Side(54); a byte that is no side of ours fits no order.
+    /// Side(54); an unsupported value matches no order.
     pub side: Option<u8>,
 }
 
 impl Core {
-    /// A client cancels its orders, or those of a symbol.
+    /// A client cancels all its orders, or those of a symbol.
     pub fn mass_cancel(&mut self, at: i64, cancel: &MassCancel<'_>, sink: &mut impl Sink) {
         let session = cancel.session;
         match self.accept_mass_cancel(at, cancel) {
@@ -52,7 +52,7 @@ impl Core {
         if !self.may_with_all(session, named, |it| it.mass_cancel) {
             return Err(Reason::of(Why::NotAllowed));
         }
-        // Of which accounts and symbols is not counted.
+        // Accounts and symbols are not counted here.
         let scopes = state.standings(session, u32::MAX, u32::MAX);
         risk::check_cancel(state, &scopes, at)?;
         let instrument = match cancel.kind {
@@ -76,7 +76,7 @@ impl Core {
         })
     }
 
-    /// Open orders are to leave their venues: of a client's message by its id, or of somebody who says why.
+    /// Starts cancelling open orders: for a client message with its ClOrdID, or for somebody with a reason.
     pub(crate) fn withdraw(
         &mut self,
         at: i64,

@@ -1,4 +1,4 @@
-//! Sessions, accounts and instruments by number, as events have them, and by name, as messages have them.
+//! Maps sessions, accounts and instruments between names (in messages) and numbers (in events).
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -14,7 +14,7 @@ pub struct Names {
     places: HashTable<u32>,
 }
 
-/// FNV-1a: names come from settings, so nobody chooses them to be alike.
+/// FNV-1a: names come from settings, so collisions cannot be provoked.
 fn hash(name: &[u8]) -> u64 {
     let all = name.iter().fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3)
@@ -29,7 +29,7 @@ impl Names {
         self.names.len() as u32
     }
 
-    /// There are none.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
@@ -44,7 +44,7 @@ impl Names {
         found.copied()
     }
 
-    /// The name of a number; empty when there is none.
+    /// The name of a number; empty when the number has no name.
     #[must_use]
     pub fn name(&self, index: u32) -> &[u8] {
         let name = self.names.get(index as usize);
@@ -56,8 +56,7 @@ impl Names {
         self.names.iter().map(|name| &**name)
     }
 
-    /// Gives the next number to a name that has none; false when `index` is not that number, or the name has
-    /// one.
+    /// Gives the next number to a new name; false when `index` is not the next number, or the name is known.
     pub(crate) fn add(&mut self, index: u32, name: &[u8]) -> bool {
         if index != self.len() || self.find(name).is_some() {
             return false;

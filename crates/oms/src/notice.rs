@@ -1,4 +1,4 @@
-//! What an operator should hear of, as an event and as a sentence.
+//! Events and alarms for operators, with their text.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -6,60 +6,60 @@ use core::fmt;
 
 use crate::rules::RateRule;
 
-/// Something that an operator should hear of.
+/// An event for operators.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum OmsEvent<'a> {
-    /// A fill of an order that had ended: the position has it.
+    /// A fill of a closed order: the position includes it.
     LateFill {
         /// The order.
         order: u64,
     },
-    /// A fill of no order that is known: the position has it.
+    /// A fill of an unknown order: the position includes it.
     StrayFill {
-        /// ClOrdID(11) as the venue has it.
+        /// ClOrdID(11) at the venue.
         id: &'a [u8],
-        /// It has no PositionEffect(77), which its symbol needs: what was held on the other side is closed first.
+        /// PositionEffect(77), which its symbol needs, is missing: the opposite position is closed first.
         nets: bool,
     },
-    /// A report that is about no order and no account of ours, or cannot be read; nothing has changed.
+    /// A report that is unreadable, or for an unknown order and account; it is ignored.
     StrayReport {
-        /// ClOrdID(11) as the venue has it.
+        /// ClOrdID(11) at the venue.
         id: &'a [u8],
         /// It cannot be read.
         unreadable: bool,
     },
-    /// A limit was exceeded that kills trading.
+    /// A limit that activates the kill switch was exceeded.
     Killed {
-        /// For whom or what.
+        /// The scope.
         scope: &'a str,
-        /// Which limit, and the figures.
+        /// The limit, with value and maximum.
         why: &'a [u8],
     },
-    /// A client had too many requests rejected that were above its rate, and is logged out.
+    /// A client is logged out: too many requests above its rate limit were rejected.
     LoggedOut {
         /// The name of its session.
         session: &'a str,
-        /// The rate.
+        /// The rate limit.
         rate: RateRule,
     },
-    /// A line broke with orders in flight.
+    /// A session to a venue disconnected with orders in flight.
     Unknown {
         /// How many.
         orders: usize,
     },
-    /// An end that fills are missing of has waited for them too long: the venue is asked.
+    /// A final state has waited too long for missing fills: the order status is requested.
     FillsMissing {
         /// The order.
         order: u64,
     },
-    /// A tenth of the numbers of a pool is left, or less.
+    /// At most a tenth of the numbers of a pool is left.
     NumbersLow {
         /// The pool.
         pool: &'a [u8],
         /// How many.
         left: u64,
     },
-    /// Notes of the journal could not be read: no new order is taken.
+    /// Notes of the journal could not be read: new orders are rejected.
     Incomplete {
         /// How many.
         notes: u64,
@@ -71,56 +71,60 @@ impl fmt::Display for OmsEvent<'_> {
         match self {
             Self::LateFill { order } => write!(
                 f,
-                "order {order}: a fill arrived after its end; the position includes it, ask the venue"
+                "order {order}: fill received after the order was closed; the position includes it: check with the venue"
             ),
             Self::StrayFill { id, nets } => write!(
                 f,
-                "fill for unknown order {}{}; the position includes it, ask the venue",
+                "fill for unknown order {}{}; the position includes it: check with the venue",
                 String::from_utf8_lossy(id),
                 if *nets {
-                    " without PositionEffect(77): it has closed what was held on the other side first"
+                    " without PositionEffect(77): it closed the opposite position first"
                 } else {
                     ""
                 }
             ),
             Self::StrayReport { id, unreadable } => write!(
                 f,
-                "report for {} order {} ignored; ask the venue",
-                if *unreadable { "unreadable" } else { "unknown" },
+                "{} order {} ignored: check with the venue",
+                if *unreadable {
+                    "unreadable report for"
+                } else {
+                    "report for unknown"
+                },
                 String::from_utf8_lossy(id)
             ),
             Self::Killed { scope, why } => write!(
                 f,
-                "trading of {scope} is killed: {}; fixwire oms arm lets it trade again",
+                "kill switch on for {scope}: {}; resume trading with fixwire oms arm",
                 String::from_utf8_lossy(why)
             ),
             Self::LoggedOut { session, rate } => write!(
                 f,
-                "{session} is logged out: {} requests above {rate} were rejected; it may log on again",
+                "{session} logged out: {} requests above its rate limit of {rate} were rejected; it may log on again",
                 rate.logout_after.unwrap_or(0)
             ),
             Self::Unknown { orders } => write!(
                 f,
-                "{orders} orders in flight on a line that was disconnected: the venue is asked when it is back"
+                "{orders} orders in flight on a session that disconnected: their status is requested when it logs on again"
             ),
             Self::FillsMissing { order } => write!(
                 f,
-                "order {order}: the venue reports more fills than have arrived; the venue is asked"
+                "order {order}: CumQty(14) of the venue exceeds the fills received; order status requested"
             ),
             Self::NumbersLow { pool, left } => write!(
                 f,
-                "{left} order numbers are left in the pool {}: orders are rejected when none is; give it more",
+                "{left} order numbers left in pool {}: orders are rejected when it is empty; extend the pool",
                 String::from_utf8_lossy(pool)
             ),
             Self::Incomplete { notes } => write!(
                 f,
-                "{notes} notes in the journal cannot be read: new orders are rejected; restore the journal"
+                "{notes} notes in the journal cannot be read: new orders are rejected until the journal is restored"
             ),
         }
     }
 }
 
-/// The function that hears of [`OmsEvent`]s.
+/// The function that receives [`OmsEvent`]s.
 pub type OmsListener = Box<dyn FnMut(OmsEvent<'_>) + Send>;
 
 #[cfg(test)]
@@ -138,7 +142,7 @@ mod tests {
         let session = "CLIENT";
         assert_eq!(
             OmsEvent::LoggedOut { session, rate }.to_string(),
-            "CLIENT is logged out: 10 requests above 100 in 1s were rejected; it may log on again"
+            "CLIENT logged out: 10 requests above its rate limit of 100 in 1s were rejected; it may log on again"
         );
     }
 
@@ -147,8 +151,8 @@ mod tests {
         let told = |nets| OmsEvent::StrayFill { id: b"X", nets }.to_string();
         assert_eq!(
             told(false),
-            "fill for unknown order X; the position includes it, ask the venue"
+            "fill for unknown order X; the position includes it: check with the venue"
         );
-        assert!(told(true).contains("without PositionEffect(77): it has closed"));
+        assert!(told(true).contains("without PositionEffect(77): it closed the opposite"));
     }
 }

@@ -1,4 +1,4 @@
-//! Order numbers of pools: the next one for an order that leaves, and those that clients name.
+//! Assigns order numbers from pools, and checks those that clients choose.
 
 use crate::core::{Core, Sink};
 use crate::event::Event;
@@ -8,12 +8,12 @@ use crate::reason::{Reason, Why};
 use crate::value::Number;
 
 impl Core {
-    /// The pool that an order has its number from.
+    /// The pool of the number of an order.
     pub(crate) fn pool_of(&self, session: u32, instrument: u32) -> Option<u32> {
         self.pools.of(session, self.lines.group(instrument))
     }
 
-    /// The field in which a client may name the number of an order.
+    /// The tag in which a client may choose the order number.
     #[must_use]
     pub fn own_number_tag(&self, session: u32, symbol: &[u8]) -> Option<u32> {
         if self.pools.is_empty() {
@@ -24,7 +24,7 @@ impl Core {
         self.state.pools.get(pool as usize).map(|pool| pool.tag)
     }
 
-    /// A number that a client names.
+    /// Checks an order number chosen by a client.
     pub(crate) fn check_own_number(
         &self,
         (session, instrument): (u32, u32),
@@ -52,7 +52,7 @@ impl Core {
         Ok((pool, number))
     }
 
-    /// An order has the number that its client has named.
+    /// Gives an order the number that its client chose.
     pub(crate) fn take_own_number(
         &mut self,
         at: i64,
@@ -71,8 +71,8 @@ impl Core {
         self.look_at_pool(at, pool, sink);
     }
 
-    /// An order that is about to leave gets a number of its pool, another one each time that it leaves. False when
-    /// there is none, and the order is rejected.
+    /// Gives an order that is about to be sent a number of its pool, a new one each time it is sent. False when
+    /// the pool is empty; then the order is rejected.
     pub(crate) fn give_number(&mut self, at: i64, order: Number, sink: &mut impl Sink) -> bool {
         let Some(known) = self.state.orders().get(order) else {
             return false;
@@ -106,11 +106,11 @@ impl Core {
         let known = self.state.pools.get(pool as usize)?;
         let numbers = (known.next..=known.last).filter(|number| !known.own.contains(number));
         let mut numbers = numbers.map(|number| (number, form.write(number)));
-        // An order of yesterday may have one, or another pool wrote one so.
+        // An order of yesterday may have the number, or another pool produced the same text.
         numbers.find(|(_, text)| !self.state.has_number(text.bytes()))
     }
 
-    /// Says when few are left.
+    /// Raises an event when few are left.
     fn look_at_pool(&mut self, at: i64, pool: u32, sink: &mut impl Sink) {
         let known = self.state.pools.get(pool as usize);
         if let Some(known) = known.filter(|it| !it.is_low && it.is_nearly_used()) {

@@ -1,4 +1,4 @@
-//! The OMS as an [`Application`]: client sessions in front, lines to venues behind.
+//! The OMS as an [`Application`]: client sessions on one side, sessions to venues on the other.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -30,12 +30,12 @@ use crate::venue::{VenueId, cut};
 
 mod says;
 
-/// The most that handling one message writes: notes and messages, and bytes of both.
+/// Maximum output of handling one message: notes and messages, and their bytes.
 const ROOM: (usize, usize) = (16, 16 << 10);
-/// Events of one step of work that is done in steps.
+/// Events in one step of a longer task.
 const STEP: usize = 64;
 
-/// A session of the OMS. Its place among the others is its [`SessionId`].
+/// A session of the OMS. Its index is its [`SessionId`].
 #[derive(Clone, Debug)]
 pub struct OmsSession {
     /// Its name in the settings.
@@ -48,37 +48,37 @@ pub struct OmsSession {
 pub struct Oms {
     core: Core,
     sessions: Vec<OmsSession>,
-    /// Of the ids of clients' messages.
+    /// Hash key for the ids of client messages.
     key: u128,
     begun: bool,
-    /// Sessions that have logged on or are gone, which the state does not know yet; without a presence those that
-    /// were not there at the start.
+    /// Sessions that logged on or disconnected, which the state does not know yet; without a presence those that
+    /// were not connected at the start.
     changed: VecDeque<(SessionId, Option<Presence>)>,
-    /// When it started, by both clocks.
+    /// Start time by both clocks.
     start: Option<(Mono, i64)>,
-    /// For each session of the engine its number in the state.
+    /// State number of each engine session.
     indices: Vec<Option<u32>>,
-    /// For each session of the state that of the engine.
+    /// Engine session of each session of the state.
     links: Vec<Option<Client>>,
-    /// Drop copies, and the accounts that they are of.
+    /// Drop copy sessions and their accounts.
     copies: Vec<(Client, Vec<String>)>,
     before: Before,
     rates: ClientRates,
-    /// Mass status requests that are being answered, the first one first.
+    /// Mass status requests being answered, in order.
     listings: VecDeque<Listing>,
     note: Vec<u8>,
     decoder: Decoder,
     listener: OmsListener,
 }
 
-/// Where events go: notes, reports, orders.
+/// Output of events: notes, reports, orders.
 struct Out<'a> {
     outbox: &'a mut Outbox,
     note: &'a mut Vec<u8>,
     before: &'a mut Before,
     links: &'a [Option<Client>],
     copies: &'a [(Client, Vec<String>)],
-    /// The client's message that is handled.
+    /// The client message being handled.
     message: Option<&'a Message<'a>>,
     listener: &'a mut OmsListener,
 }
@@ -92,12 +92,12 @@ impl Sink for Out<'_> {
         self.note.clear();
         self.note.extend_from_slice(&state.time().to_le_bytes());
         event.put(self.note);
-        // There is room: it was looked for before the first event.
+        // There is room: it was checked before the first event.
         let noted = match canary::is(Fault::SkipNote) && state.events().is_multiple_of(5) {
             true => Ok(()),
             false => self.outbox.note(self.note),
         };
-        // A state ahead of its notes must not go on: the next start has that of the notes.
+        // A state ahead of its notes must not continue: the next start recovers from the notes.
         assert!(noted.is_ok(), "no room for the note of {event:?}");
         match *event {
             Event::Sent { line, .. } | Event::Asked { line, .. } => {
@@ -133,14 +133,14 @@ impl Sink for Out<'_> {
     }
 }
 
-/// Its last fill came when it had ended otherwise.
+/// Its last fill arrived after it was closed otherwise.
 fn is_late(state: &State, order: u64) -> bool {
     let end = state.end_of(order);
     end.is_some_and(|how| how != crate::End::Filled)
 }
 
 impl Out<'_> {
-    /// Sessions that get a copy of what is reported of an order.
+    /// Sessions that receive copies of the reports of an order.
     fn copy(&mut self, state: &State, event: &Event<'_>) {
         if self.copies.is_empty() {
             return;
@@ -182,7 +182,7 @@ impl Out<'_> {
 }
 
 impl Oms {
-    /// An OMS by these rules for these sessions; `key` is a random number, for the ids of a new day.
+    /// An OMS with these settings and sessions; `key` is a random hash key for the ids of a new day.
     #[must_use]
     pub fn new(rules: Rules, sessions: Vec<OmsSession>, key: u128, listener: OmsListener) -> Self {
         let all = (0..).map(SessionId).take(sessions.len());
@@ -206,19 +206,19 @@ impl Oms {
         }
     }
 
-    /// All that it knows.
+    /// Its state.
     #[must_use]
     pub fn state(&self) -> &State {
         self.core.state()
     }
 
-    /// What the settings allow.
+    /// Its settings.
     #[must_use]
     pub fn rules(&self) -> &Rules {
         self.core.rules()
     }
 
-    /// The core, with where its events go.
+    /// The core and its output.
     fn parts<'a>(
         &'a mut self,
         outbox: &'a mut Outbox,
@@ -236,7 +236,7 @@ impl Oms {
         (&mut self.core, out)
     }
 
-    /// The time of the start and what has passed since: it never runs back, whatever becomes of the clock.
+    /// Start time plus monotonic time elapsed: never goes backwards, even if the clock is changed.
     fn at(&mut self, now: Now) -> i64 {
         let state = self.core.state().time();
         let (then, time) = *self.start.get_or_insert((now.mono, state.max(now.wall.0)));
@@ -244,7 +244,7 @@ impl Oms {
         time.saturating_add(passed).max(state)
     }
 
-    /// What one message may cause, with copies of reports.
+    /// Maximum output of one message, including copies of reports.
     fn room(&self) -> (usize, usize) {
         let each = 1 + self.rules().drop_copies.len();
         (ROOM.0 * each, ROOM.1 * each)
@@ -263,7 +263,7 @@ impl Oms {
         ))
     }
 
-    /// Brings the state to what the settings say and what sessions have done, in steps; true when that is done.
+    /// Applies settings and session changes to the state, in steps; true when done.
     fn begin(&mut self, now: Now, outbox: &mut Outbox) -> bool {
         if self.begun && self.changed.is_empty() {
             return true;
@@ -351,7 +351,7 @@ impl Oms {
         self.indices.get(session.0 as usize).copied().flatten()
     }
 
-    /// The number of a session that is a line.
+    /// State number of a session to a venue.
     fn line(&self, session: SessionId) -> Option<u32> {
         let index = self.index(session)?;
         self.core.is_line(index).then_some(index)
@@ -402,7 +402,7 @@ impl Application for Oms {
         }
     }
 
-    /// What was sent under numbers that are void may be lost: the venue is asked about every open order.
+    /// After a sequence reset sent messages may be lost: requests the status of every open order.
     fn on_reset(&mut self, _now: Now, session: SessionId, _outbox: &mut Outbox) {
         if let Some(line) = self.line(session) {
             self.core.set_reset(line);
@@ -437,7 +437,7 @@ impl Application for Oms {
             return;
         };
         let refused = self.decoder.decode(refused);
-        // A question that is rejected says nothing of its order.
+        // A rejected status request does not change its order.
         let is_order = matches!(refused.msg_type(), b"D" | b"F" | b"G");
         let id = refused.get(tag::CL_ORD_ID).filter(|_| is_order);
         let id = id.and_then(VenueId::parse);
@@ -454,7 +454,7 @@ impl Application for Oms {
         }
     }
 
-    /// An order that was withdrawn meanwhile is not sent again.
+    /// An order that was cancelled meanwhile is not resent.
     fn on_resend(&mut self, _now: Now, session: SessionId, stored: &[u8]) -> bool {
         if self.line(session).is_none() {
             return true;
@@ -480,7 +480,7 @@ impl Application for Oms {
         if let Some(today) = today {
             core.begin_day(today);
         }
-        // What is due comes first, and again behind the work: much work must not delay it.
+        // Due work comes first, and again after the other work, which must not delay it.
         let due = loop {
             if !out.outbox.has_room(messages, bytes) {
                 break Some(Nanos(0));
@@ -544,7 +544,7 @@ impl Application for Oms {
         Ok(())
     }
 
-    /// The state would be ahead of its notes.
+    /// The state would be ahead of the journal.
     fn survives_panics(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! Orders and what is asked for them, in memory while they live.
+//! Orders and their pending requests, in memory while they are open.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -12,7 +12,7 @@ use crate::value::{
     Amount, Effect, End, Number, OrderType, Price, Quantity, RequestKind, Side, Text, TimeInForce,
 };
 
-/// A session number that no session has.
+/// Session number that stands for no session.
 pub(crate) const NO_LINE: u32 = u32::MAX;
 
 /// An order of a client.
@@ -20,15 +20,15 @@ pub(crate) const NO_LINE: u32 = u32::MAX;
 pub struct Order {
     /// Its number.
     pub number: Number,
-    /// The number that the venue knows it by: its own, or that of the last replace.
+    /// Its number at the venue: its own, or that of the last replace.
     pub current: Number,
     /// The session that it came from.
     pub session: u32,
-    /// For whom.
+    /// The account.
     pub account: u32,
-    /// Of what.
+    /// The instrument.
     pub instrument: u32,
-    /// The line that it went out on; `u32::MAX` for none yet.
+    /// The session to the venue it was sent on; `u32::MAX` before that.
     pub line: u32,
     /// Side(54).
     pub side: Side,
@@ -40,13 +40,13 @@ pub struct Order {
     pub until: u32,
     /// PositionEffect(77).
     pub effect: Effect,
-    /// Where it stands.
+    /// Its state.
     pub state: OrderState,
     /// Price(44).
     pub price: Price,
     /// StopPx(99).
     pub stop: Price,
-    /// At what price it is reserved for.
+    /// The price used for its reservation.
     pub hold: Price,
     /// OrderQty(38).
     pub quantity: Quantity,
@@ -54,62 +54,62 @@ pub struct Order {
     pub filled: Quantity,
     /// Σ price × quantity of its fills.
     pub paid: Amount,
-    /// ClOrdID(11): the last one that holds.
+    /// The current ClOrdID(11).
     pub id: Text,
     /// OrderID(37) of the venue.
     pub venue_id: Text,
-    /// What is asked for it now.
+    /// Its pending request.
     pub(crate) request: u32,
-    /// Its last fill, for those that come twice.
+    /// Its last fill, to detect duplicates.
     pub(crate) last_fill: u32,
-    /// An end that waits for fills.
+    /// A final state that waits for missing fills.
     pub(crate) pended: Option<Box<Pended>>,
-    /// When the venue was asked about it, in nanoseconds since 1970; 0 for never.
+    /// Time of the last status request to the venue, in nanoseconds since 1970; 0 for never.
     pub(crate) asked: i64,
-    /// It is to leave its venue: somebody cancelled it with others.
+    /// It is being cancelled by a mass cancel.
     pub(crate) withdrawn: bool,
-    /// How many replaces were taken of it.
+    /// Number of accepted replaces.
     pub(crate) replaces: u16,
-    /// Since when it waits for a line, or has waited, in nanoseconds since 1970.
+    /// When it was queued, in nanoseconds since 1970.
     pub(crate) queued: i64,
-    /// It was rejected, and is or was sent again.
+    /// Retry state, after a reject by a venue.
     pub(crate) retry: Option<Box<Retry>>,
-    /// Its number of a pool.
+    /// Its pool number.
     pub pool_number: Text,
     /// The pool; `u32::MAX` for none.
     pub(crate) pool: u32,
-    /// The client named that number.
+    /// Whether the client chose that number.
     pub(crate) own_number: bool,
 }
 
-/// How an order is sent again.
+/// Retry state of an order.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Retry {
-    /// The number that it has at the venue: it has used up the one before.
+    /// Its current number at the venue: the one before is used up.
     pub attempt: Number,
-    /// How often it is sent again with this time.
+    /// Number of retries, including this one.
     pub tries: u8,
-    /// When it may leave, in nanoseconds since 1970.
+    /// Earliest time to send it, in nanoseconds since 1970.
     pub due: i64,
-    /// Not on this line.
+    /// The session to avoid.
     pub not_on: Option<u32>,
 }
 
 impl Order {
-    /// The number under which it was last sent as a new order: its own, but when it was rejected and sent again.
+    /// The number under which it was last sent as a new order: its own, unless it was sent again.
     #[must_use]
     pub fn attempt(&self) -> Number {
         let retry = self.retry.as_ref();
         retry.map_or(self.number, |retry| retry.attempt)
     }
 
-    /// Whether the venue rejected it under this number, or was asked for something before it did.
+    /// Whether the venue rejected it under this number, or a request was pending then.
     pub(crate) fn is_past(&self, request: Number) -> bool {
         let retry = self.retry.as_ref();
         retry.is_some_and(|retry| request < retry.attempt) && !canary::is(Fault::RetryPast)
     }
 
-    /// What may still be filled: LeavesQty(151).
+    /// LeavesQty(151).
     #[must_use]
     pub fn leaves(&self) -> Quantity {
         if self.state.is_open() {
@@ -119,7 +119,7 @@ impl Order {
         }
     }
 
-    /// It is done for the day, or will be when its fills have arrived, and works again on this one.
+    /// It is done for the day, or will be when its fills have arrived, and works again on this date.
     pub(crate) fn rests_until(&self, day: u32) -> bool {
         let waits = || {
             self.pended
@@ -134,7 +134,7 @@ impl Order {
         rests && self.outlives(day)
     }
 
-    /// It does not end with a day before this one.
+    /// It does not expire before this date.
     pub(crate) fn outlives(&self, day: u32) -> bool {
         match self.tif {
             TimeInForce::GoodTillCancel => true,
@@ -144,30 +144,30 @@ impl Order {
     }
 }
 
-/// What is asked for an order.
+/// A request for an order.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Its number.
     pub number: Number,
-    /// The place of its order.
+    /// Index of its order.
     pub(crate) order: u32,
     /// What.
     pub kind: RequestKind,
-    /// It goes out, went out, or is unknown; as an order.
+    /// Its state, as that of an order.
     pub state: OrderState,
     /// OrderQty(38) of a replace.
     pub quantity: Quantity,
     /// Price(44) of a replace.
     pub price: Price,
-    /// At what price it is reserved for.
+    /// The price used for its reservation.
     pub hold: Price,
-    /// ClOrdID(11); empty when nobody's message asked for it.
+    /// ClOrdID(11); empty when no client message requested it.
     pub id: Text,
-    /// Since when it waits for a line, or has waited, in nanoseconds since 1970.
+    /// When it was queued, in nanoseconds since 1970.
     pub(crate) queued: i64,
 }
 
-/// An end that the venue reported while fills were missing.
+/// A final state that the venue reported while fills were missing.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Pended {
     pub how: End,
@@ -198,11 +198,11 @@ impl Iterator for Fills<'_> {
     }
 }
 
-/// Where an order is, while it is in memory.
+/// Index of an order in memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place(u32);
 
-/// All orders in memory, open ones and those that have ended not long ago.
+/// All orders in memory: open ones and recently closed ones.
 #[derive(Clone, Debug, Default)]
 pub struct Orders {
     orders: Slab<Order>,
@@ -212,18 +212,18 @@ pub struct Orders {
     places: HashTable<u32>,
     /// Requests by number.
     request_places: HashTable<u32>,
-    /// What has ended, the oldest first.
+    /// Closed orders, the oldest first.
     ended: VecDeque<Number>,
 }
 
-/// Numbers follow one another: multiplied they do not.
+/// Consecutive numbers are spread by multiplication.
 pub(crate) fn mixed(number: u64) -> u64 {
     let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed ^ (mixed >> 32)
 }
 
 impl Orders {
-    /// Room for so many orders from the start.
+    /// With capacity for so many orders.
     pub(crate) fn with_capacity(orders: usize) -> Self {
         Self {
             orders: Slab::with_capacity(orders),
@@ -232,7 +232,7 @@ impl Orders {
         }
     }
 
-    /// The same, but that the system gives the memory of each order when it comes.
+    /// The same, but memory is allocated when orders arrive.
     pub(crate) fn with_room(orders: usize) -> Self {
         Self {
             places: HashTable::with_capacity(orders),
@@ -240,12 +240,12 @@ impl Orders {
         }
     }
 
-    /// Orders that there is room for.
+    /// Capacity in orders.
     pub(crate) fn capacity(&self) -> usize {
         self.places.capacity()
     }
 
-    /// Room for so many more.
+    /// Reserves capacity for more orders.
     pub(crate) fn reserve(&mut self, orders: usize) {
         let known = &self.orders;
         let hash = |place: &u32| mixed(known.get(*place).map_or(0, |order| order.number));
@@ -258,7 +258,7 @@ impl Orders {
         self.orders.len()
     }
 
-    /// There are none.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -298,14 +298,14 @@ impl Orders {
         self.request_places.find(mixed(number), is).copied()
     }
 
-    /// A request that is under way, and its order.
+    /// A pending request and its order.
     #[must_use]
     pub fn request(&self, number: Number) -> Option<(&Request, &Order)> {
         let request = self.requests.get(self.request_place(number)?)?;
         Some((request, self.orders.get(request.order)?))
     }
 
-    /// What is asked for an order now.
+    /// The pending request of an order.
     #[must_use]
     pub fn request_of(&self, order: &Order) -> Option<&Request> {
         self.requests.get(order.request)
@@ -316,8 +316,8 @@ impl Orders {
         self.requests.get_mut(place)
     }
 
-    /// OrdStatus(39). A cancel that the client did not ask for is not pending: nothing would tell it that the
-    /// cancel failed.
+    /// OrdStatus(39). A cancel that the client did not request is not shown as pending: the client would not be
+    /// notified if it failed.
     #[must_use]
     pub fn status(&self, order: &Order) -> u8 {
         let request = self
@@ -327,12 +327,12 @@ impl Orders {
         ord_status(order.state, order.filled > 0, pending)
     }
 
-    /// All orders in memory, in no order that means anything.
+    /// All orders in memory, unordered.
     pub fn iter(&self) -> impl Iterator<Item = &Order> {
         self.orders.iter()
     }
 
-    /// Numbers of orders that have ended, the first that did first.
+    /// Numbers of closed orders, the oldest first.
     pub(crate) fn ended(&self) -> &VecDeque<Number> {
         &self.ended
     }
@@ -346,7 +346,7 @@ impl Orders {
         Place(place)
     }
 
-    /// False when there is no such order, or it has one already.
+    /// False when the order is unknown or has a request already.
     pub(crate) fn add_request(&mut self, order: Place, mut request: Request) -> bool {
         request.order = order.0;
         let number = request.number;
@@ -364,7 +364,7 @@ impl Orders {
         true
     }
 
-    /// A request is done.
+    /// Removes a request.
     pub(crate) fn remove_request(&mut self, number: Number) -> Option<Request> {
         let place = self.request_place(number)?;
         let found = self
@@ -380,7 +380,7 @@ impl Orders {
         Some(request)
     }
 
-    /// Remembers a fill; false when the order has had it.
+    /// Remembers a fill; false when it is a duplicate.
     pub(crate) fn add_fill(&mut self, order: Place, exec: u64) -> bool {
         let Some(order) = self.orders.get_mut(order.0) else {
             return false;
@@ -397,7 +397,7 @@ impl Orders {
         true
     }
 
-    /// Whether an order has had a fill.
+    /// Whether a fill of an order is known.
     #[must_use]
     pub fn has_fill(&self, order: Number, exec: u64) -> bool {
         self.fills_of(order).any(|known| known == exec)
@@ -415,17 +415,17 @@ impl Orders {
         self.ended.push_back(number);
     }
 
-    /// It had not ended after all.
+    /// Reopens a closed order.
     pub(crate) fn is_open_again(&mut self, number: Number) {
         self.ended.retain(|ended| *ended != number);
     }
 
-    /// An order that has ended leaves memory.
+    /// Removes a closed order from memory.
     pub(crate) fn forget(&mut self, number: Number) -> bool {
         let Some(place) = self.place(number) else {
             return false;
         };
-        // It is the oldest, but in journals that somebody changed.
+        // It is the oldest, except in a modified journal.
         if self.ended.front() == Some(&number) {
             self.ended.pop_front();
         } else {
@@ -450,7 +450,7 @@ impl Orders {
 }
 
 impl Orders {
-    /// Prices of an instrument have more digits.
+    /// Rescales the prices of an instrument.
     pub(crate) fn rescale(&mut self, instrument: u32, factor: i64) {
         let orders = &self.orders;
         self.requests.iter_mut().for_each(|request| {
@@ -469,7 +469,7 @@ impl Orders {
         }
     }
 
-    /// What is in flight on a line is unknown.
+    /// Marks requests in flight on a session as unknown.
     pub(crate) fn lose(&mut self, line: u32) {
         use crate::transition::Happening;
         let orders = &self.orders;

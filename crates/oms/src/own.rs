@@ -1,4 +1,4 @@
-//! Open orders by owner and price, for orders that would trade with one another.
+//! Open orders by owner and price, for self-trade prevention.
 
 use alloc::collections::BTreeMap;
 use alloc::collections::btree_map::Entry;
@@ -10,26 +10,26 @@ use crate::risk::Proposal;
 use crate::state::State;
 use crate::value::{Number, OrderType, Price, RequestKind, Side};
 
-/// Owner, instrument, whether it buys, how far its price is from crossing.
+/// Owner, instrument, side, and price as distance from crossing.
 type Level = (u32, u32, bool, i64);
 
-/// It may trade at any price.
+/// May trade at any price.
 pub(crate) const ANY: i64 = i64::MIN;
 
-/// How many open orders there are at each price, that which is crossed first in front. It follows from the state.
+/// Number of open orders at each price, the most aggressive first. Derived from the state.
 #[derive(Debug)]
 pub(crate) struct OwnOrders {
     is_on: bool,
     levels: BTreeMap<Level, u32>,
 }
 
-/// The account above all that an account belongs to.
+/// The top-level account of an account.
 fn owner(state: &State, account: u32) -> u32 {
     let owners = core::iter::successors(Some(account), |&of| state.parent(of));
     owners.last().unwrap_or(account)
 }
 
-/// The dearest offer to buy and the cheapest to sell come first.
+/// The highest bid and the lowest offer come first.
 fn distance(side: Side, kind: OrderType, price: Price) -> i64 {
     match (kind.has_price(), side.is_buy()) {
         (false, _) => ANY,
@@ -46,7 +46,7 @@ impl OwnOrders {
         }
     }
 
-    /// All open orders anew.
+    /// Rebuilds it from all open orders.
     pub(crate) fn rebuild(&mut self, state: &State) {
         self.levels.clear();
         for order in state.orders().iter().filter(|_| self.is_on) {
@@ -56,7 +56,7 @@ impl OwnOrders {
         }
     }
 
-    /// Whether it is what it would be if it was made anew.
+    /// Whether it equals a rebuilt copy.
     #[cfg(test)]
     pub(crate) fn is_of(&self, state: &State) -> bool {
         let mut anew = Self::new(self.is_on);
@@ -64,7 +64,7 @@ impl OwnOrders {
         anew.levels == self.levels
     }
 
-    /// Its price, and that of a replace which is under way.
+    /// Its price and that of a pending replace.
     fn each(state: &State, order: &Order, mut level: impl FnMut(Level)) {
         if !order.state.is_open() {
             return;
@@ -81,13 +81,13 @@ impl OwnOrders {
         }
     }
 
-    /// The order that an event is about to change leaves.
+    /// Removes the order that an event is about to change.
     pub(crate) fn touched(&mut self, state: &State, event: &Event<'_>) -> Option<Number> {
         if !self.is_on {
             return None;
         }
         let number = match *event {
-            // It stays where it is while something is left of it.
+            // The entry stays until its count is 0.
             Event::Filled {
                 order, quantity, ..
             } if state.orders().get(order)?.leaves() > quantity => return None,
@@ -114,7 +114,7 @@ impl OwnOrders {
         Some(number)
     }
 
-    /// It is there again as it is now.
+    /// Adds the order again as it is now.
     pub(crate) fn add(&mut self, state: &State, touched: Option<Number>) {
         if !self.is_on {
             return;
@@ -126,7 +126,7 @@ impl OwnOrders {
         }
     }
 
-    /// RC16: whether an order could trade with another one of the same owner; `this` is replaced.
+    /// RC16: whether an order could trade with another one of the same owner; `this` is the order being replaced.
     pub(crate) fn check(
         &self,
         state: &State,

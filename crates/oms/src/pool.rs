@@ -1,4 +1,4 @@
-//! Pools of order numbers: how far each is used, and whose orders have numbers of which.
+//! Pools of order numbers: how far each is used, and which orders take numbers from which pool.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -6,29 +6,29 @@ use alloc::vec::Vec;
 use crate::form::NumberForm;
 use crate::wire::Wire;
 
-/// Stands for a session in the hashes of numbers that were given out today.
+/// Session number used in hashes of the pool numbers used today.
 pub(crate) const NUMBERS: u32 = u32::MAX - 1;
-/// The number of a pool that there is none of.
+/// Stands for no pool.
 pub(crate) const NO_POOL: u32 = u32::MAX;
 
-/// A number of a pool: the pool, and which.
+/// A pool number: the pool and the index in it.
 pub(crate) type PoolNumber = (u32, u64);
 
-/// A pool, as far as its numbers are used. Those before `next` are.
+/// Usage of a pool. All numbers before `next` are used.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Pool {
-    /// The hash of how its numbers are written.
+    /// Hash of its number format.
     pub form: u64,
-    /// The field that venues get them in.
+    /// The tag that carries the numbers to venues.
     pub tag: u32,
     pub first: u64,
     pub last: u64,
-    /// It begins anew with each trading day.
+    /// Whether it restarts each trading day.
     pub each_day: bool,
     pub next: u64,
-    /// Numbers from `next` on that clients have named.
+    /// Numbers at or above `next` that clients chose.
     pub own: BTreeSet<u64>,
-    /// It was said that few are left.
+    /// The event that few are left was raised.
     pub is_low: bool,
 }
 
@@ -39,7 +39,7 @@ impl Pool {
         self.is_low = false;
     }
 
-    /// Its numbers are these from now on.
+    /// Sets its range of numbers.
     pub(crate) fn bound(&mut self, first: u64, last: u64) {
         (self.first, self.last) = (first, last);
         self.next = self.next.max(first);
@@ -47,7 +47,7 @@ impl Pool {
         self.is_low = self.is_low && self.is_nearly_used();
     }
 
-    /// A number is used: one that a client named, or the next that was not.
+    /// Marks a number as used: one chosen by a client, or the next free one.
     pub(crate) fn used(&mut self, number: u64, own: bool) {
         if own && number != self.next {
             self.own.insert(number);
@@ -57,7 +57,7 @@ impl Pool {
         self.pass_over();
     }
 
-    /// The next number is none that a client named.
+    /// Moves `next` past numbers that clients chose.
     fn pass_over(&mut self) {
         while self.own.first().is_some_and(|own| *own <= self.next) {
             let own = self.own.pop_first();
@@ -65,13 +65,13 @@ impl Pool {
         }
     }
 
-    /// Numbers that were not used.
+    /// Count of unused numbers.
     pub(crate) fn left(&self) -> u64 {
         let left = self.last.saturating_add(1).saturating_sub(self.next);
         left.saturating_sub(self.own.len() as u64)
     }
 
-    /// A tenth or less is left.
+    /// Whether a tenth or less is left.
     pub(crate) fn is_nearly_used(&self) -> bool {
         let all = self.last.saturating_sub(self.first).saturating_add(1);
         self.left() <= all / 10
@@ -107,19 +107,19 @@ impl Pool {
     }
 }
 
-/// What the settings say of pools, by the numbers of the state.
+/// Settings of pools, by the numbers of the state.
 #[derive(Debug, Default)]
 pub(crate) struct Pools {
-    /// For each pool how its numbers are written; `None` for those that the settings have no more.
+    /// Number format of each pool; `None` for pools removed from the settings.
     pub forms: Vec<Option<NumberForm>>,
-    /// For each session that of its orders.
+    /// Pool of each session.
     pub of_session: Vec<Option<u32>>,
-    /// For each group of lines that of its orders.
+    /// Pool of each line group.
     pub of_group: Vec<Option<u32>>,
 }
 
 impl Pools {
-    /// No order has a number.
+    /// No pools.
     pub(crate) fn is_empty(&self) -> bool {
         self.forms.is_empty()
     }
@@ -128,7 +128,7 @@ impl Pools {
         self.forms.get(pool as usize)?.as_ref()
     }
 
-    /// The pool of an order: that of its user, or else of its lines.
+    /// The pool of an order: that of its user, or else of its line group.
     pub(crate) fn of(&self, session: u32, group: Option<usize>) -> Option<u32> {
         let of_session = self.of_session.get(session as usize).copied().flatten();
         of_session.or_else(|| self.of_group.get(group?).copied().flatten())
@@ -154,7 +154,7 @@ mod tests {
             (2, false, 5, 16),
             (5, true, 6, 15),
             (9, true, 6, 14),
-            // 6 had another reason not to be taken.
+            // 6 was rejected for another reason.
             (7, false, 8, 12),
         ] {
             pool.used(number, own);

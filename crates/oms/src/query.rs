@@ -1,7 +1,7 @@
-//! What operators ask: lines of words, answered in lines of columns.
+//! Operator queries: words in, a table of columns out.
 //!
 //! Queries are `status`, `orders [account=NAME] [open]`, `order NUMBER`, `positions`, `limits`, `pools`. The first line of
-//! their answers names the columns, which a tab parts.
+//! their answers names the columns, which are separated by tabs.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -21,9 +21,9 @@ use crate::value::{End, Market, Trading};
 ///
 /// # Errors
 ///
-/// Why not, and what would do.
+/// Why it failed, and what to do.
 pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
-    let text = core::str::from_utf8(query).map_err(|_| "the query is no text")?;
+    let text = core::str::from_utf8(query).map_err(|_| "the query is not UTF-8 text")?;
     let words = Words::parse(text)?;
     let state = core.state();
     match words.verb {
@@ -36,7 +36,7 @@ pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
             let order = number.and_then(|number| state.orders().get(number));
             let order = order.ok_or_else(|| {
                 format!(
-                    "no order {} in memory: it is unknown, or ended long ago",
+                    "no order {} in memory: it is unknown, or was closed long ago",
                     words.rest.trim()
                 )
             })?;
@@ -46,7 +46,7 @@ pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
         "limits" => Ok(limits(state)),
         "pools" => Ok(pools(core)),
         other => Err(format!(
-            "unknown query {other}: there are status, orders, order, positions, limits, pools"
+            "unknown query {other}: the queries are status, orders, order, positions, limits, pools"
         )),
     }
 }
@@ -96,7 +96,7 @@ fn state_name(order: &Order) -> &'static str {
     }
 }
 
-/// Bytes of a message as a text: a line is a line, and a tab parts columns.
+/// Bytes of a message as text, without line breaks and tabs, which separate rows and columns.
 pub(crate) fn text(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let shown = text.chars();
@@ -133,7 +133,7 @@ fn order_line(state: &State, order: &Order) -> String {
     )
 }
 
-/// The most orders of an answer: more are counted, not listed.
+/// Maximum number of orders in an answer.
 const LISTED: usize = 1000;
 
 fn orders(state: &State, words: &Words<'_>) -> Result<String, String> {

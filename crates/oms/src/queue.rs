@@ -1,4 +1,4 @@
-//! Lines: which takes an order, how much its venue takes in a time, and what waits for it.
+//! Selects the session for an order, applies the rate limit of its venue, and queues what has to wait.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -11,24 +11,24 @@ use crate::state::State;
 use crate::transition::OrderState;
 use crate::value::{Number, RequestKind};
 
-/// Lines that share orders, and the orders that wait for one of them.
+/// A line group and its queued orders.
 #[derive(Debug)]
 pub(crate) struct Group {
     lines: Vec<u32>,
     next: usize,
     affinity: Option<Affinity>,
     flow: Option<FlowRule>,
-    /// How long an order or replace may wait, in nanoseconds; nothing waits without it but cancels.
+    /// Maximum queueing time of orders and replaces, in nanoseconds; without it only cancels wait.
     pub patience: Option<i64>,
     pub cannot_replace: bool,
     pub orders: VecDeque<Number>,
 }
 
-/// What a line has sent, and what waits for it.
+/// Rate limiter and queue of a session to a venue.
 #[derive(Debug, Default)]
 pub(crate) struct Line {
     pub group: usize,
-    /// When it sent what counts for its flow, the oldest first.
+    /// Times of sent messages that count for its rate limit, the oldest first.
     sent: VecDeque<i64>,
     cancels: VecDeque<Number>,
     replaces: VecDeque<Number>,
@@ -40,17 +40,17 @@ pub(crate) struct Lines {
     pub groups: Vec<Group>,
     /// By session; `None` for clients.
     pub lines: Vec<Option<Line>>,
-    /// The sessions that are lines.
+    /// The sessions to venues.
     pub sessions: Vec<u32>,
-    /// For each instrument of the state its group.
+    /// Line group of each instrument of the state.
     pub group_of: Vec<Option<usize>>,
-    /// Nobody knows what was sent before this time.
+    /// Messages sent before this time are not known.
     unknown_until: i64,
-    /// What waits for a line or route that the settings have no more.
+    /// Queued for a session or route that was removed from the settings.
     pub lost: VecDeque<Number>,
 }
 
-/// What the next order of a queue can do.
+/// Action for the next order of a queue.
 pub(crate) enum Next {
     Goes(u32),
     Stale,
@@ -58,7 +58,7 @@ pub(crate) enum Next {
 }
 
 impl Lines {
-    /// The lines of the settings; what is queued waits again.
+    /// Sets up the lines of the settings, and queues again what was queued.
     pub(crate) fn new(state: &State, rules: &[LineGroup], group_of: Vec<Option<usize>>) -> Self {
         let mut lines = Self {
             group_of,
@@ -107,7 +107,7 @@ impl Lines {
         queued.sort_unstable_by_key(|order| order.number);
         for order in queued {
             if order.state == OrderState::Queued {
-                // One that is sent again waits on its own.
+                // A retry waits separately.
                 if order.retry.is_none() {
                     self.wait(order, order.number);
                 }
@@ -119,7 +119,7 @@ impl Lines {
         }
     }
 
-    /// Whether a session is a line, not a client.
+    /// Whether a session leads to a venue.
     pub(crate) fn has(&self, session: u32) -> bool {
         let line = self.lines.get(session as usize);
         line.is_some_and(Option::is_some)
@@ -133,7 +133,7 @@ impl Lines {
         self.group_of.get(instrument as usize).copied().flatten()
     }
 
-    /// Something waits.
+    /// Whether anything is queued.
     pub(crate) fn waits(&self) -> bool {
         let lines = self.lines.iter().flatten();
         let mut queues = lines.flat_map(|line| [&line.cancels, &line.replaces]);
@@ -142,7 +142,7 @@ impl Lines {
             || queues.any(|queue| !queue.is_empty())
     }
 
-    /// A new order waits for a line of its group.
+    /// Queues a new order for its line group.
     fn wait(&mut self, order: &Order, number: Number) {
         match self.group(order.instrument) {
             Some(group) => self.groups[group].orders.push_back(number),
@@ -161,11 +161,11 @@ impl Lines {
         }
     }
 
-    /// Whether a new order or replace may pass what waits for a line already.
+    /// Whether a new order or replace may be sent before the queued ones.
     ///
     /// # Errors
     ///
-    /// When that may have left.
+    /// When the queue may be empty.
     pub(crate) fn turn(&self, at: i64, line: u32) -> Result<(), i64> {
         let waits = self
             .line(line)
@@ -177,11 +177,11 @@ impl Lines {
         self.room(at, line, false)
     }
 
-    /// Whether a line may send now.
+    /// Whether a session may send now.
     ///
     /// # Errors
     ///
-    /// When it may, as far as is known.
+    /// When it may, as far as known.
     pub(crate) fn room(&self, at: i64, line: u32, is_cancel: bool) -> Result<(), i64> {
         let Some(known) = self.line(line) else {
             return Ok(());
@@ -205,7 +205,7 @@ impl Lines {
         }
     }
 
-    /// Something was sent.
+    /// Counts a sent message.
     pub(crate) fn note(&mut self, state: &State, event: &Event<'_>) {
         let (Event::Sent { line, .. } | Event::Asked { line, .. }) = *event else {
             return;
@@ -229,7 +229,7 @@ impl Lines {
         }
     }
 
-    /// A line of a group that takes an order now; why none, and when one may.
+    /// A session of a group that can send an order now; otherwise why none can, and when one may.
     pub(crate) fn choose(
         &self,
         state: &State,
@@ -261,7 +261,7 @@ impl Lines {
         Err((if is_ready { Why::Busy } else { Why::NoLine }, free))
     }
 
-    /// What the first order that waits for a group can do; `None` when none does.
+    /// Action for the first queued order of a group; `None` without one.
     pub(crate) fn next_order(
         &mut self,
         state: &State,
@@ -291,7 +291,7 @@ impl Lines {
         Some((order.number, next))
     }
 
-    /// What the first request that waits for a line can do; `None` when none does.
+    /// Action for the first queued request of a session; `None` without one.
     pub(crate) fn next_request(
         &mut self,
         state: &State,
@@ -320,7 +320,7 @@ impl Lines {
             };
             let is_cancel = kind == RequestKind::Cancel;
             let patience = self.groups[group].patience.unwrap_or(0);
-            // A cancel is never too old.
+            // A cancel never times out.
             let stale = match is_cancel {
                 true => i64::MAX,
                 false => request.queued.saturating_add(patience),
@@ -328,7 +328,7 @@ impl Lines {
             let next = match self.room(at, line, is_cancel) {
                 _ if stale <= at => Next::Stale,
                 _ if !state.is_ready(line) => Next::Waits(stale),
-                // It does not pass a cancel that waits.
+                // It does not overtake a waiting cancel.
                 Ok(()) if waiting.is_some() => Next::Waits(stale),
                 Ok(()) => Next::Goes(line),
                 Err(when) => Next::Waits(when.min(stale)),

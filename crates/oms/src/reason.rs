@@ -1,25 +1,25 @@
-//! Why something is refused: for reports as FIX has it, for people as a sentence.
+//! Why an order or request is rejected: FIX reject codes and the sentence of Text(58).
 
 use alloc::vec::Vec;
 
 use crate::scope::Scope;
 use crate::wire::Wire;
 
-/// A refusal with the figures that make it plain.
+/// A reject reason with value and limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reason {
-    /// What is wrong.
+    /// The reason.
     pub why: Why,
-    /// For whom the limit is that was met; where no limit was, the firm.
+    /// The scope of the limit; the firm when no limit is involved.
     pub scope: Scope,
-    /// What there would have been.
+    /// The value that was checked.
     pub value: i128,
-    /// What there may be.
+    /// The limit.
     pub limit: i128,
 }
 
 impl Reason {
-    /// One without figures.
+    /// A reason without value and limit.
     #[must_use]
     pub fn of(why: Why) -> Self {
         Self {
@@ -33,7 +33,7 @@ impl Reason {
 
 macro_rules! reasons {
     ($($(#[$doc:meta])* $byte:literal $name:ident, $control:literal, $order:literal, $cancel:literal, $text:literal;)+) => {
-        /// What is wrong with an order or a request.
+        /// Why an order or a request is rejected.
         #[derive(Clone, Copy, Debug, Eq, PartialEq)]
         pub enum Why {
             $($(#[$doc])* $name,)+
@@ -58,7 +58,7 @@ macro_rules! reasons {
                 }
             }
 
-            /// The control that refuses; empty when it is none.
+            /// The control that rejects; empty when it is not a control.
             #[must_use]
             pub fn control(self) -> &'static str {
                 match self {
@@ -82,7 +82,7 @@ macro_rules! reasons {
                 }
             }
 
-            /// In words.
+            /// As text.
             #[must_use]
             pub fn text(self) -> &'static str {
                 match self {
@@ -95,125 +95,125 @@ macro_rules! reasons {
 
 // Number, name, control, OrdRejReason(103), CxlRejReason(102), words.
 reasons! {
-    /// The venue said so.
+    /// Rejected by the venue.
     1 Venue, "", 0, 0, "rejected by the venue";
-    /// No line of the group is logged on.
-    2 NoLine, "", 0, 2, "no line to the venue is ready";
-    /// No route leads anywhere.
+    /// No session of the line group is logged on.
+    2 NoLine, "", 0, 2, "no session to the venue is logged on: try again later";
+    /// No route for the symbol.
     3 NoRoute, "", 1, 2, "no route for this symbol";
-    /// It is too large a number, or has too many digits.
-    4 Number, "", 99, 99, "a number is out of range";
-    /// OrdType(40), TimeInForce(59) or Side(54) that is not supported.
-    6 Unsupported, "", 11, 2, "the OMS does not support this kind of order";
-    /// The journal cannot be read whole.
-    7 Incomplete, "", 0, 2, "the state of the OMS is incomplete";
+    /// A number is too large or has too many digits.
+    4 Number, "", 99, 99, "a quantity, price or value is out of range";
+    /// Unsupported OrdType(40), TimeInForce(59), Side(54) or mass request type.
+    6 Unsupported, "", 11, 2, "unsupported OrdType(40), TimeInForce(59), Side(54) or mass request type";
+    /// The journal could not be read completely.
+    7 Incomplete, "", 0, 2, "the OMS could not read its journal: no new orders until it is restored";
 
     /// A kill switch is on.
-    10 Killed, "RC1", 0, 2, "trading is killed";
-    /// Only what makes the position smaller passes.
+    10 Killed, "RC1", 0, 2, "the kill switch is on";
+    /// Only orders that reduce the position are allowed.
     11 Reducing, "RC1", 0, 2, "only orders that reduce the position are allowed";
-    /// The session may not use the account.
-    12 Account, "RC2", 15, 2, "unknown account, or not allowed for this session";
-    /// The session may not do this.
+    /// Account unknown, or not allowed for the session.
+    12 Account, "RC2", 15, 2, "Account(1) is unknown or not allowed for this session";
+    /// Request not allowed for the session.
     13 NotAllowed, "RC2", 0, 2, "not allowed for this session";
-    /// Nobody configured it.
+    /// Symbol not configured.
     14 Symbol, "RC2", 1, 2, "unknown symbol";
-    /// It was used today.
+    /// ClOrdID already used today.
     15 Duplicate, "RC4", 6, 6, "duplicate ClOrdID";
-    /// A control has no limit for this order.
-    16 NoLimit, "", 3, 2, "no limit is set for the control";
-    /// Above the largest order quantity.
+    /// No limit configured for a required control.
+    16 NoLimit, "", 3, 2, "no limit is configured for control";
+    /// Above the maximum order quantity.
     17 OrderQuantity, "RC6", 3, 2, "order quantity exceeds the limit";
-    /// Zero, or no whole lots.
+    /// Zero, or not a multiple of the lot size.
     18 Lot, "RC8", 13, 2, "order quantity is not a multiple of the lot size";
-    /// Above the largest value.
+    /// Above the maximum order value.
     19 Value, "RC7", 3, 2, "order value exceeds the limit";
-    /// There is no price to compare with.
+    /// No reference price.
     20 NoReference, "RC8", 99, 2, "no reference price";
-    /// Not on a tick.
+    /// Price not a multiple of the tick size.
     21 Tick, "RC8", 99, 2, "price is not a multiple of the tick size";
-    /// Outside of the band.
+    /// Price outside the price band.
     22 Collar, "RC8", 99, 2, "price is too far from the reference price";
     /// Too many open orders.
     23 OpenOrders, "RC13", 3, 2, "number of open orders exceeds the limit";
-    /// Credit is used up.
+    /// Credit limit exceeded.
     24 Credit, "RC14", 3, 2, "credit limit exceeded";
-    /// The position could become too long.
+    /// Long position limit exceeded.
     25 Long, "RC15", 3, 2, "long position limit exceeded";
-    /// The position could become too short.
+    /// Short position limit exceeded.
     26 Short, "RC15", 3, 2, "short position limit exceeded";
 
-    /// A list says that it may not be traded so.
-    40 Restricted, "RC3", 0, 2, "restricted";
-    /// A short sale without a borrowed instrument.
+    /// On the restricted list.
+    40 Restricted, "RC3", 0, 2, "symbol is on the restricted list";
+    /// Short sale without a locate.
     41 NotLocated, "RC3", 0, 2, "short sale without LocateReqd(114)=N or LocateBroker(5700)";
-    /// The same order again and again.
-    42 Repeated, "RC5-1s", 3, 2, "too many same orders within 1 s";
-    /// Too much within a second.
+    /// Too many identical orders.
+    42 Repeated, "RC5-1s", 3, 2, "too many identical orders within 1 s";
+    /// Above the limit of a second.
     43 ValueSecond, "RC9-value-1s", 3, 2, "value of orders within 1 s exceeds the limit";
-    /// Too much within a minute.
+    /// Above the limit of a minute.
     44 ValueMinute, "RC9-value-60s", 3, 2, "value of orders within 60 s exceeds the limit";
-    /// Too much within a day.
-    45 ValueDay, "RC9-value-day", 3, 2, "value of orders of today exceeds the limit";
-    /// Too much within a second.
+    /// Above the limit of a day.
+    45 ValueDay, "RC9-value-day", 3, 2, "value of today's orders exceeds the limit";
+    /// Above the limit of a second.
     46 QuantitySecond, "RC9-quantity-1s", 3, 2, "quantity of orders within 1 s exceeds the limit";
-    /// Too much within a minute.
+    /// Above the limit of a minute.
     47 QuantityMinute, "RC9-quantity-60s", 3, 2, "quantity of orders within 60 s exceeds the limit";
-    /// Too much within a day.
-    48 QuantityDay, "RC9-quantity-day", 3, 2, "quantity of orders of today exceeds the limit";
-    /// Too many messages.
-    49 Rate, "RC10", 3, 2, "too many orders and replaces within 1 s";
-    /// Too many cancels.
-    50 CancelRate, "RC10-cancel", 3, 2, "too many cancels within 1 s";
-    /// The order was replaced too often.
+    /// Above the limit of a day.
+    48 QuantityDay, "RC9-quantity-day", 3, 2, "quantity of today's orders exceeds the limit";
+    /// Rate limit for orders and replaces.
+    49 Rate, "RC10", 3, 2, "rate limit exceeded for orders and replaces within 1 s";
+    /// Rate limit for cancels.
+    50 CancelRate, "RC10-cancel", 3, 2, "rate limit exceeded for cancels within 1 s";
+    /// Too many replaces of the order.
     51 Replaces, "RC11-replaces", 3, 2, "too many replaces of the order";
-    /// Too many orders wait for the venue.
-    52 Unanswered, "RC11-unanswered", 3, 2, "too many orders that the venue has not answered";
-    /// Too many messages for so few executions.
-    53 Ratio, "RC11-ratio", 3, 2, "too many orders and replaces for each execution of today";
-    /// It could trade with an order of the same owner.
-    54 SelfTrade, "RC16", 99, 2, "would trade with an own order";
-    /// The market takes no such order now.
-    55 Market, "RC18", 2, 2, "the market takes no such order now";
+    /// Too many unacknowledged orders.
+    52 Unanswered, "RC11-unanswered", 3, 2, "too many orders that the venue has not acknowledged";
+    /// Ratio of orders and replaces to executions.
+    53 Ratio, "RC11-ratio", 3, 2, "too many orders and replaces per execution today";
+    /// Self-trade prevention.
+    54 SelfTrade, "RC16", 99, 2, "self-trade prevention: could trade with an order of the same owner";
+    /// Not allowed in the current state of the market.
+    55 Market, "RC18", 2, 2, "order not allowed in the current state of the market";
 
-    /// Its venue replaces no orders.
-    56 NoReplace, "", 99, 2, "the venue does not replace orders: cancel it and send a new one";
-    /// PositionEffect(77) is missing, or none of ours.
+    /// The venue does not support replace.
+    56 NoReplace, "", 99, 2, "the venue does not support replace: cancel the order and send a new one";
+    /// PositionEffect(77) is missing or unsupported.
     58 Effect, "", 99, 2, "PositionEffect(77) must be O or C for this symbol";
-    /// PositionEffect(77) is there, and positions net.
+    /// PositionEffect(77) is present, but positions net.
     60 NoEffect, "", 99, 2, "PositionEffect(77) is not used for this symbol";
-    /// ExpireDate(432) is over.
-    59 Expired, "", 99, 2, "ExpireDate(432) is over";
-    /// The line has sent as much as its venue takes, and orders do not wait.
-    57 Busy, "", 0, 2, "the lines to the venue have no room for more messages now";
+    /// ExpireDate(432) is in the past.
+    59 Expired, "", 99, 2, "ExpireDate(432) is in the past";
+    /// Rate limit of the sessions to the venue, without a queue.
+    57 Busy, "", 0, 2, "rate limit of the sessions to the venue is reached: try again later";
 
-    /// Nothing is known of the order.
+    /// Unknown order.
     30 UnknownOrder, "", 5, 1, "unknown order";
-    /// It has ended.
-    31 TooLate, "", 4, 0, "too late: the order has ended";
-    /// Another request of it is under way.
-    32 Pending, "", 99, 3, "the order has a pending cancel or replace";
-    /// The request would change nothing that may be changed.
-    33 Unchangeable, "", 99, 2, "only quantity and price of an order can be replaced";
-    /// Its line broke, and the venue does not have it.
-    35 NotReceived, "", 0, 2, "the venue has not received it";
-    /// It ended long enough ago.
-    37 Forgotten, "", 0, 0, "the order has ended, and is no longer in memory";
-    /// A new day is about to begin.
-    36 DayEnds, "", 0, 2, "the trading day is changing: try again";
-    /// It was older than it may be when it could be sent.
-    34 Stale, "RC20", 8, 2, "too old to be sent";
+    /// The order is closed.
+    31 TooLate, "", 4, 0, "too late: the order is no longer open";
+    /// Another request for the order is pending.
+    32 Pending, "", 99, 3, "the order already has a pending cancel or replace";
+    /// The request changes a field that cannot be replaced.
+    33 Unchangeable, "", 99, 2, "only OrderQty(38) and Price(44) may differ from the order";
+    /// The session disconnected, and the venue did not receive the request.
+    35 NotReceived, "", 0, 2, "the venue did not receive the request";
+    /// The order is closed and was removed from memory.
+    37 Forgotten, "", 0, 0, "the order is closed and no longer in memory";
+    /// A new trading day is starting.
+    36 DayEnds, "", 0, 2, "a new trading day is starting: try again";
+    /// It timed out before it could be sent.
+    34 Stale, "RC20", 8, 2, "timed out before it could be sent to the venue";
 
-    /// It waited to be sent again.
-    70 Contradicted, "", 0, 2, "the venue rejected the order, and then reported that it has it";
-    /// All are used.
-    71 NoNumber, "", 0, 2, "all order numbers are used";
-    /// The session may not say which number an order has.
-    72 OwnNumber, "RC2", 0, 2, "order numbers of its own are not allowed for this session";
-    /// It has another form, or is not between the first and the last.
-    73 NumberForm, "", 99, 2, "the order number is none of the pool";
-    /// Another order has it.
-    74 NumberUsed, "", 6, 2, "the order number is used";
+    /// The venue reported the order as open after rejecting it.
+    70 Contradicted, "", 0, 2, "the venue rejected the order, then reported it as open";
+    /// No pool numbers are left.
+    71 NoNumber, "", 0, 2, "no order numbers left";
+    /// The session may not choose order numbers.
+    72 OwnNumber, "RC2", 0, 2, "this session may not choose its own order numbers";
+    /// The number has another format, or is out of range.
+    73 NumberForm, "", 99, 2, "the order number does not belong to the pool";
+    /// The number is already used.
+    74 NumberUsed, "", 6, 2, "the order number was used before";
 }
 
 impl Wire<'_> for Reason {

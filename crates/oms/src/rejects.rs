@@ -1,4 +1,4 @@
-//! What a venue rejects: a new order, which may be sent again, or what was asked for one.
+//! Handles rejects from a venue: of new orders, which may be sent again, and of requests.
 
 use crate::canary::{self, Fault};
 use crate::core::{Core, Sink};
@@ -11,17 +11,17 @@ use crate::transition::OrderState;
 use crate::value::Number;
 use crate::venue::{Heard, Report, VenueId};
 
-/// What a venue says when it rejects something of ours.
+/// A reject from a venue.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct VenueReject<'a> {
-    /// Why, in the field that its message has for it.
+    /// The reject code, in the field of its message type.
     pub code: Option<RejectCode>,
     /// Text(58).
     pub text: &'a [u8],
 }
 
 impl VenueReject<'_> {
-    /// It does not say that the order lives nowhere: an order with this ClOrdID(11) does.
+    /// Whether an order with this ClOrdID(11) may be open at the venue despite the reject.
     pub(crate) fn may_live(&self) -> bool {
         self.code == Some(RejectCode::DUPLICATE)
     }
@@ -43,7 +43,7 @@ impl Core {
         Heard::Taken
     }
 
-    /// A new order is sent again, or it ends.
+    /// Sends a rejected new order again, or closes it.
     fn rejected_as(
         &mut self,
         at: i64,
@@ -58,7 +58,7 @@ impl Core {
         }
     }
 
-    /// Whether an id is that of an order, not of a request of it.
+    /// Whether an id is that of an order, not of a request.
     fn is_sent_as(&self, id: VenueId) -> bool {
         let order = self.state().orders().get(id.order);
         let is_past = canary::is(Fault::RetryPast) && id.order == id.request;
@@ -87,7 +87,7 @@ impl Core {
         order.is_some_and(|order| order.state.is_open())
     }
 
-    /// The venue refuses a request, with OrderCancelReject(9) or otherwise.
+    /// The venue rejected a request, with OrderCancelReject(9) or otherwise.
     pub fn declined(
         &mut self,
         at: i64,
@@ -104,7 +104,7 @@ impl Core {
         self.decline(at, id.request, Why::Venue, text, sink)
     }
 
-    /// A request is refused, by the venue or since it can no longer be carried out.
+    /// Rejects a request: refused by the venue, or no longer possible.
     pub fn decline(
         &mut self,
         at: i64,
@@ -125,7 +125,7 @@ impl Core {
         };
         self.emit(at, &event, sink);
         if is_ours {
-            // At once it would be refused again.
+            // An immediate retry would be rejected again.
             self.work.look_later(at, number);
         } else {
             self.work.look_again(&self.state, number);
@@ -133,7 +133,7 @@ impl Core {
         Heard::Taken
     }
 
-    /// A message of ours was rejected as such: a new order that never was one, or a request.
+    /// The venue rejected a message at session or business level: a new order or a request.
     pub fn refused(
         &mut self,
         at: i64,
@@ -153,7 +153,7 @@ impl Core {
         Heard::Taken
     }
 
-    /// What was asked for an order that ends otherwise cannot be done.
+    /// Rejects the pending request of an order that was closed otherwise.
     pub(crate) fn decline_of(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
         let orders = self.state().orders();
         let request = orders.get(order).and_then(|order| orders.request_of(order));

@@ -1,4 +1,4 @@
-//! Orders that are to be sent again, and when it is of use to look at them.
+//! Orders to send again, and when to look at them next.
 
 use alloc::collections::BTreeSet;
 
@@ -7,12 +7,12 @@ use crate::state::State;
 use crate::transition::OrderState;
 use crate::value::Number;
 
-/// All of it follows from the state.
+/// Derived from the state.
 #[derive(Debug)]
 pub(crate) struct Retries {
-    /// From when on they may leave, and their numbers.
+    /// Earliest send times and order numbers.
     waiting: BTreeSet<(i64, Number)>,
-    /// Before this time none of them can leave or is too old.
+    /// Before this time none can be sent and none times out.
     pub look: i64,
 }
 
@@ -31,14 +31,14 @@ impl Retries {
         self.look_again();
     }
 
-    /// Something has changed for them.
+    /// Notes that their situation changed.
     pub(crate) fn look_again(&mut self) {
         if !self.waiting.is_empty() {
             self.look = i64::MIN;
         }
     }
 
-    /// The first one behind another that still waits; those that do no longer are dropped.
+    /// The next waiting order after another; drops those that no longer wait.
     pub(crate) fn next(&mut self, state: &State, behind: (i64, Number)) -> Option<(i64, Number)> {
         loop {
             let from = (behind.0, behind.1.saturating_add(1));
@@ -51,7 +51,7 @@ impl Retries {
     }
 }
 
-/// How an order that waits for it is sent again.
+/// Retry state of an order that waits for it.
 pub(crate) fn retry_of(state: &State, number: Number) -> Option<&Retry> {
     let order = state.orders().get(number)?;
     let waits = order.state == OrderState::Queued;

@@ -1,7 +1,7 @@
-//! What a venue rejects: what the settings say of it, and orders that are sent again under another number.
+//! Retries: how the settings handle a reject from a venue, and orders that are sent again under a new ClOrdID.
 //!
-//! An order that was rejected lives at no venue, and its ClOrdID(11) is used up there: it goes out again as
-//! `17-30`, 30 being the next number of all. Whatever is reported of it under an earlier one is of the past.
+//! A rejected order is not open at the venue, and its ClOrdID(11) is used up there: it is sent again as `17-30`, where
+//! 30 is the next free number. Reports under an earlier ClOrdID are obsolete.
 
 use core::fmt::Write as _;
 
@@ -18,14 +18,14 @@ use crate::transition::OrderState;
 use crate::value::Number;
 use crate::work::must_go;
 
-/// How long an order that is to be sent again waits for a line, where nothing is queued, in nanoseconds.
+/// Maximum wait of a retry for a session, without a queue setting, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
 
-/// An order that is sent again, and the line, or why it is not.
+/// An order to send again with its session, or why it is not sent.
 pub(crate) type Again = (Number, Result<u32, Why>);
 
 impl Core {
-    /// The entry of its lines that fits what is rejected of an order.
+    /// The matching `error` entry of the line group for a reject.
     fn error_rule(&self, order: &Order, reject: &VenueReject<'_>) -> Option<&ErrorRule> {
         let group = self.lines.line(order.line)?.group;
         let rules = &self.rules.groups.get(group)?.errors;
@@ -34,7 +34,7 @@ impl Core {
             .find(|rule| rule.fits(reject.code, reject.text))
     }
 
-    /// What the client is told of a reject, in place of the venue's words where the settings say so.
+    /// Text(58) of a reject for the client: that of the settings, or else that of the venue.
     pub(crate) fn said<'a>(
         &self,
         order: Number,
@@ -45,7 +45,7 @@ impl Core {
         let rule = order.and_then(|order| self.error_rule(order, reject));
         match rule.and_then(|rule| rule.say.as_deref()) {
             Some(say) => {
-                // What is too long was refused with the settings.
+                // Longer texts were rejected with the settings.
                 let _ = room.write_str(say);
                 room.bytes()
             }
@@ -53,7 +53,7 @@ impl Core {
         }
     }
 
-    /// A new order that its venue has rejected is to be sent again; false when it is not.
+    /// Schedules a rejected new order to be sent again; false when it is not.
     pub(crate) fn retry(
         &mut self,
         at: i64,
@@ -75,7 +75,7 @@ impl Core {
         true
     }
 
-    /// After which time, and on which line not.
+    /// Delay, and the session to avoid.
     fn retry_after(&self, order: Number, reject: &VenueReject<'_>) -> Option<(i64, Option<u32>)> {
         let orders = self.state.orders();
         let order = orders.get(order)?;
@@ -85,7 +85,7 @@ impl Core {
             Remedy::Retry => None,
             Remedy::AnotherLine => Some(order.line),
         };
-        // Nobody wants it gone, and no report says that the venue has or had it.
+        // It is not being cancelled, and no report shows that the venue has or had it.
         let is_alone = orders.request_of(order).is_none() && order.pended.is_none();
         let is_unanswered = matches!(order.state, OrderState::Sent | OrderState::Unknown);
         let is_wanted = is_alone && is_unanswered && !must_go(&self.state, order);
@@ -95,7 +95,7 @@ impl Core {
         (may && tries < rule.times).then_some((rule.after, not_on))
     }
 
-    /// The first order that can be sent again now, or has waited for a line too long.
+    /// The first order that can be sent again now, or has timed out.
     pub(crate) fn next_retry(&mut self, at: i64) -> Option<Again> {
         if at < self.work.retries.look {
             return None;
@@ -118,8 +118,8 @@ impl Core {
         None
     }
 
-    /// A line for an order that is due; or why there is none, until when it waits for one, and when one may have
-    /// room.
+    /// A session to the venue for an order that is due; or why none is available, until when the order waits, and
+    /// when a session may have room.
     fn line_again(&self, at: i64, number: Number) -> Result<u32, (Why, i64, Option<i64>)> {
         let retry = retry_of(&self.state, number);
         let order = self.state.orders().get(number);
@@ -137,7 +137,7 @@ impl Core {
         line.map_err(|(why, when)| (why, retry.due.saturating_add(patience), when))
     }
 
-    /// When an order can be sent again, or has waited too long.
+    /// When an order can be sent again, or times out.
     pub(crate) fn due_retry(&mut self, at: i64) -> Option<i64> {
         if self.next_retry(at).is_some() {
             return Some(at);
@@ -145,7 +145,7 @@ impl Core {
         Some(self.work.retries.look).filter(|look| *look < i64::MAX)
     }
 
-    /// It goes out again, or is rejected.
+    /// Sends the order again, or rejects it.
     pub(crate) fn send_again(&mut self, at: i64, (number, line): Again, sink: &mut impl Sink) {
         let order = self.state.orders().get(number);
         let stopped = order.and_then(|order| risk::stops(&self.state, order));

@@ -1,4 +1,4 @@
-//! What clients may do, by session and account.
+//! Rights of clients, by session and account.
 
 use crate::core::Core;
 use crate::reason::{Reason, Why};
@@ -10,7 +10,7 @@ impl Core {
         user.ok_or(Reason::of(Why::NotAllowed))
     }
 
-    /// Whether a session may do something with all orders of an account, or with all that it has.
+    /// Whether a session has a right for all orders of an account, or for all its orders.
     pub(crate) fn may_with_all(
         &self,
         session: u32,
@@ -23,7 +23,7 @@ impl Core {
         let Some(account) = account.filter(|_| user.rights.len() > 1) else {
             return user.may_always(right);
         };
-        // Those that belong to it are meant too.
+        // Sub-accounts are included.
         let accounts = self.state.accounts();
         let is_its = |of: &u32| {
             let mut owners = core::iter::successors(Some(*of), |&of| self.state.parent(of));
@@ -33,7 +33,7 @@ impl Core {
         meant.all(|of| user.may(accounts.name(of), right))
     }
 
-    /// Whether a session may ask how the order of this ClOrdID(11) stands.
+    /// Whether a session may request the status of the order with this ClOrdID(11).
     pub(crate) fn may_ask(&self, session: u32, id: &[u8]) -> bool {
         let Ok(user) = self.user(session) else {
             return false;
@@ -42,7 +42,7 @@ impl Core {
         let order = state.used(session, id);
         match order.and_then(|order| state.orders().get(order)) {
             Some(order) => user.may(state.accounts().name(order.account), |it| it.status),
-            // That it is unknown is no secret of an account.
+            // An unknown order reveals nothing about an account.
             None => user.rights.iter().any(|it| it.status),
         }
     }

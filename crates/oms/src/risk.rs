@@ -1,15 +1,14 @@
-//! The controls before an order: one table, in its order; the first that refuses decides.
+//! Pre-trade controls: one table, checked in order; the first control that refuses decides.
 //!
 //! ```text
 //!   RC1  killed or reducing   RC8  lot, tick, collar               RC13 open orders
-//!   RC5  same orders          RC9  value and quantity in a time    RC14 credit
+//!   RC5  identical orders     RC9  value and quantity in a time    RC14 credit
 //!   RC6  order quantity       RC10 messages in a time              RC15 position
 //!   RC7  order value          RC11 replaces, unanswered, ratio     RC18 market
 //! ```
 //!
-//! Each limit is looked up at every scope of the order, and each must hold. A required control that has no limit
-//! at any of them refuses. RC2 to RC4 and RC16 depend on settings and other orders: [`Core`](crate::Core) checks
-//! them.
+//! Each limit is checked at every scope of the order. A required control without a limit at any scope rejects the
+//! order. RC2 to RC4 and RC16 depend on settings and other orders: [`Core`](crate::Core) checks them.
 
 use crate::flow::{Passed, Span};
 use crate::limits::Control;
@@ -21,7 +20,7 @@ use crate::state::{Standing, Standings, State};
 use crate::tally::Tally;
 use crate::value::{Effect, Market, OrderType, Price, Quantity, Side, TimeInForce, Trading};
 
-/// What an order would be: a new one, or one that is to be replaced.
+/// An order to be checked: a new one, or one after its replace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Proposal {
     pub session: u32,
@@ -31,26 +30,26 @@ pub(crate) struct Proposal {
     pub kind: OrderType,
     pub price: Price,
     pub stop: Price,
-    /// OrderQty(38), with what is filled.
+    /// OrderQty(38), including the filled quantity.
     pub quantity: Quantity,
     pub filled: Quantity,
-    /// What the order counts for now.
+    /// Current usage of the order.
     pub counted: Tally,
-    /// At what price it is reserved for now; 0 for a new order.
+    /// Current reservation price; 0 for a new order.
     pub held_at: Price,
-    /// OrderQty(38) now; 0 for a new order.
+    /// Current OrderQty(38); 0 for a new order.
     pub held: Quantity,
     /// TimeInForce(59).
     pub tif: TimeInForce,
     /// PositionEffect(77).
     pub effect: Effect,
-    /// How many replaces of the order there are with this one; 0 for a new order.
+    /// Number of replaces including this one; 0 for a new order.
     pub replaces: u16,
     /// Now, in nanoseconds since 1970.
     pub at: i64,
 }
 
-/// A control: refuses, or passes.
+/// A control: rejects or passes.
 type Check = fn(&Checking<'_>) -> Result<(), Reason>;
 
 const TABLE: [Check; 13] = [
@@ -73,19 +72,19 @@ struct Checking<'a> {
     state: &'a State,
     rule: &'a InstrumentRule,
     order: &'a Proposal,
-    /// What the order would count for.
+    /// New usage of the order.
     new: Tally,
-    /// The scopes that limit something or may not trade.
+    /// The scopes that have limits or a trading state.
     scopes: Standings<'a>,
-    /// The controls that have a limit at one of them.
+    /// The controls with a limit at one of them.
     controls: u32,
 }
 
-/// Goes through the table; the price to reserve for.
+/// Runs the table; returns the price to reserve for.
 ///
 /// # Errors
 ///
-/// The first control that refuses, with its figures.
+/// The first control that rejects, with value and limit.
 pub(crate) fn check(
     state: &State,
     rule: &InstrumentRule,
@@ -120,11 +119,11 @@ pub(crate) fn check(
     Ok(hold)
 }
 
-/// The worst price it may trade at, without a sign.
+/// The worst price it may trade at, as an absolute value.
 fn hold(rule: &InstrumentRule, order: &Proposal) -> Result<Price, Reason> {
     match order.kind {
         OrderType::Limit | OrderType::StopLimit => Ok(order.price.saturating_abs()),
-        // Without a limit: what it trades at is not known, so the reference price with a fifth on top.
+        // Without a limit price the execution price is unknown: reserve the reference price plus a fifth.
         OrderType::Market | OrderType::Stop => {
             let reference = rule.reference.ok_or(Reason::of(Why::NoReference))?;
             let worst = reference.saturating_abs().max(order.stop.saturating_abs());
@@ -138,7 +137,7 @@ impl Checking<'_> {
         self.scopes.all()
     }
 
-    /// Compares a value of each scope with the limit there.
+    /// Compares a value of each scope with its limit.
     fn within(
         &self,
         control: Control,
@@ -172,7 +171,7 @@ impl Checking<'_> {
         Ok(())
     }
 
-    /// As [`within`](Self::within), of what has passed in the control's time.
+    /// As [`within`](Self::within), for the flow in the window of the control.
     fn within_time(
         &self,
         control: Control,
@@ -185,7 +184,7 @@ impl Checking<'_> {
         })
     }
 
-    /// Long and short, each as it counts: what is held beside each other, or the net of it both ways.
+    /// Long and short position as they count: separately, or as the net.
     fn held(&self) -> (i128, i128) {
         let position = self.position();
         if self.rule.has_effect {
@@ -199,7 +198,7 @@ impl Checking<'_> {
         holding.map_or_else(crate::Position::default, |holding| holding.position)
     }
 
-    /// What all open orders of the account in the instrument may buy and sell with this one.
+    /// Possible buys and sells of all open orders of the account in the instrument, including this one.
     fn with_this(&self) -> (i128, i128) {
         let open = self.scopes.holding;
         let open = open.map_or_else(Tally::default, |holding| holding.standing.tally);
@@ -272,8 +271,8 @@ fn increments(it: &Checking<'_>) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Prices that it names may be so far from the reference price. Without one only a limit of 100 percent or more lets
-/// a price pass.
+/// Checks the distance of its prices from the reference price. Without a reference price only a limit of 100 percent
+/// or more passes.
 fn collar(it: &Checking<'_>) -> Result<(), Reason> {
     const HUNDRED: i128 = 100 * 1_000_000_000;
     let kind = it.order.kind;
@@ -321,7 +320,7 @@ fn credit(it: &Checking<'_>) -> Result<(), Reason> {
     })
 }
 
-/// What every fill of what is open may make of the position.
+/// The position if all open orders were filled.
 fn position(it: &Checking<'_>) -> Result<(), Reason> {
     let (long, short) = it.held();
     let (buying, selling) = it.with_this();
@@ -332,7 +331,7 @@ fn position(it: &Checking<'_>) -> Result<(), Reason> {
     }
 }
 
-/// The same account, instrument, side, type, quantity and price, again and again.
+/// Identical orders: same account, instrument, side, type, quantity and price.
 fn repeated(it: &Checking<'_>) -> Result<(), Reason> {
     let order = it.order;
     if order.replaces > 0 || !it.state.recent.is_on {
@@ -416,7 +415,7 @@ fn market(it: &Checking<'_>) -> Result<(), Reason> {
     })
 }
 
-/// Why an order or replace that has waited may not leave now, whatever was allowed when it was taken.
+/// Checks a queued order or replace again before it is sent.
 pub(crate) fn stops(state: &State, order: &Order) -> Option<Why> {
     let scopes = state.standings(order.session, order.account, order.instrument);
     let mut scopes = scopes.all().iter();
@@ -432,11 +431,11 @@ pub(crate) fn stops(state: &State, order: &Order) -> Option<Why> {
     stopped.or(market)
 }
 
-/// Whether one more cancel of a client may pass, which counts at these scopes.
+/// Whether a client may send one more cancel, counted at these scopes.
 ///
 /// # Errors
 ///
-/// There were too many.
+/// The rate limit for cancels is exceeded.
 pub(crate) fn check_cancel(state: &State, scopes: &Standings<'_>, at: i64) -> Result<(), Reason> {
     scopes.all().iter().try_for_each(|&(scope, standing)| {
         let Some(limit) = standing.limits.get(Control::CancelRate) else {
@@ -456,10 +455,10 @@ pub(crate) fn check_cancel(state: &State, scopes: &Standings<'_>, at: i64) -> Re
     })
 }
 
-/// What kills where it is exceeded.
+/// The controls that activate a kill switch.
 const KILLING: u32 = Control::KillRate.bit() | Control::Executions.bit() | Control::Loss.bit();
 
-/// The first scope at which something has happened too often, or too much was lost: what, how much, the limit.
+/// The first scope that exceeds such a control: scope, control, value, limit.
 pub(crate) fn exceeded(
     state: &State,
     (session, account, instrument): (u32, u32, u32),

@@ -1,4 +1,4 @@
-//! What the settings allow: who may do what, and where orders go. Nothing of it is state.
+//! The settings as values: rights and routes. Nothing here is state.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -7,22 +7,22 @@ use core::num::NonZeroUsize;
 use crate::form::NumberForm;
 use crate::value::{Price, Quantity};
 
-/// An instrument as its file has it.
+/// An instrument of the instruments file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct InstrumentRule {
     /// Symbol(55).
     pub symbol: String,
-    /// Digits of its prices behind the point.
+    /// Decimals of its prices.
     pub scale: u8,
     /// Multiplier times rate of exchange, in 10^-6.
     pub worth: u64,
-    /// Prices are multiples of it.
+    /// Tick size.
     pub tick: Price,
-    /// Quantities are multiples of it.
+    /// Lot size.
     pub lot: Quantity,
-    /// PositionEffect(77) has to be O or C; long and short are held beside each other.
+    /// PositionEffect(77) must be O or C; long and short positions are separate.
     pub has_effect: bool,
-    /// The price that others are compared with.
+    /// The reference price.
     pub reference: Option<Price>,
 }
 
@@ -31,35 +31,35 @@ pub struct InstrumentRule {
 pub struct AccountRule {
     /// Account(1).
     pub name: String,
-    /// The one that it belongs to; it stands before this one.
+    /// Its parent, which is defined before it.
     pub parent: Option<String>,
 }
 
-/// What a client's session may do.
+/// Settings of a client session.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct UserRule {
     /// The session's name.
     pub session: String,
-    /// By account; for each account those of the pattern that fits it best.
+    /// Rights by account; for each account the most specific pattern applies.
     pub rights: Vec<Rights>,
-    /// So long after it has logged out its orders are cancelled, in nanoseconds.
+    /// Delay after a logout until its orders are cancelled, in nanoseconds.
     pub on_logout: Option<i64>,
-    /// So long after its connection was lost its orders are cancelled, in nanoseconds.
+    /// Delay after a disconnect until its orders are cancelled, in nanoseconds.
     pub on_disconnect: Option<i64>,
-    /// The account of an order that names none.
+    /// The account of orders without Account(1).
     pub default_account: Option<String>,
-    /// The pool that its orders have their numbers from.
+    /// The number pool of its orders.
     pub number_pool: Option<String>,
-    /// It may say which number an order has.
+    /// It may choose order numbers.
     pub own_numbers: bool,
-    /// How many requests it may send.
+    /// Its rate limit.
     pub rate: Option<RateRule>,
 }
 
-/// What a client may do with orders of some accounts.
+/// Rights of a client for some accounts.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Rights {
-    /// Accounts, with `*` for any end of a name.
+    /// Accounts; `*` matches any suffix.
     pub accounts: Vec<String>,
     /// It may place orders.
     pub new: bool,
@@ -69,60 +69,60 @@ pub struct Rights {
     pub cancel: bool,
     /// It may cancel all of them at once.
     pub mass_cancel: bool,
-    /// It may ask how they stand.
+    /// It may request their status.
     pub status: bool,
 }
 
-/// How many requests a client may send in a time.
+/// Rate limit of a client.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RateRule {
     /// Requests.
     pub count: NonZeroUsize,
     /// In nanoseconds.
     pub time: i64,
-    /// It is logged out when so many were rejected since one was taken.
+    /// The client is logged out after so many consecutive rejects.
     pub logout_after: Option<usize>,
 }
 
-/// Lines that share orders.
+/// A line group: sessions to a venue that share orders.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct LineGroup {
     /// Its name.
     pub name: String,
     /// The names of their sessions.
     pub lines: Vec<String>,
-    /// Which orders stay on a line; they take turns without it.
+    /// Which orders stay on one session; round robin without it.
     pub affinity: Option<Affinity>,
-    /// What the venue takes of a line.
+    /// Rate limit of the venue for each session.
     pub flow: Option<FlowRule>,
-    /// How long orders and replaces may wait for a line, in nanoseconds.
+    /// Maximum queueing time of orders and replaces, in nanoseconds.
     pub queue: Option<i64>,
-    /// The venue does not replace orders.
+    /// The venue does not support replace.
     pub cannot_replace: bool,
-    /// What is done when the venue rejects something; the first that fits decides.
+    /// Handling of rejects from the venue; the first matching entry decides.
     pub errors: Vec<ErrorRule>,
-    /// The pool that orders of users without one have their numbers from.
+    /// The number pool for orders of users without their own pool.
     pub number_pool: Option<String>,
 }
 
-/// What is done when a venue rejects something.
+/// Handling of a reject from a venue.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ErrorRule {
-    /// The reason that it gives.
+    /// The reject code to match.
     pub code: Option<RejectCode>,
-    /// Text(58), with `*` for any end of it.
+    /// Text(58) to match; `*` matches any suffix.
     pub text: Option<String>,
-    /// What is done with a new order.
+    /// Handling of a new order.
     pub remedy: Remedy,
-    /// How often an order is sent again, at most.
+    /// Maximum number of retries.
     pub times: u8,
-    /// So long after the reject, in nanoseconds.
+    /// Delay after the reject, in nanoseconds.
     pub after: i64,
-    /// Text(58) for the client, in place of the venue's.
+    /// Text(58) for the client, instead of that of the venue.
     pub say: Option<String>,
 }
 
-/// The reason of a reject, in the field that its message has for it.
+/// The code of a reject, in the field of its message type.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RejectCode {
     /// OrdRejReason(103) of an ExecutionReport(8).
@@ -134,23 +134,23 @@ pub enum RejectCode {
 }
 
 impl RejectCode {
-    /// OrdRejReason(103) = 6: an order with this ClOrdID(11) may live at the venue.
+    /// OrdRejReason(103) = 6: an order with this ClOrdID(11) may be open at the venue.
     pub const DUPLICATE: Self = Self::Order(6);
 }
 
-/// What is done with a new order that a venue has rejected.
+/// Handling of a new order that a venue rejected.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Remedy {
-    /// The client is told.
+    /// The client receives the reject.
     Reject,
-    /// It is sent again.
+    /// The order is sent again.
     Retry,
-    /// It is sent again, on another line than before.
+    /// The order is sent again on another session.
     AnotherLine,
 }
 
 impl ErrorRule {
-    /// Whether it is about such a reject.
+    /// Whether it matches a reject.
     #[must_use]
     pub fn fits(&self, code: Option<RejectCode>, text: &[u8]) -> bool {
         let mut pattern = self.text.iter();
@@ -163,51 +163,51 @@ impl ErrorRule {
 pub struct PoolRule {
     /// Its name.
     pub name: String,
-    /// How its numbers are written.
+    /// Its number format.
     pub form: NumberForm,
     /// The first one.
     pub first: u64,
     /// The last one.
     pub last: u64,
-    /// The field that venues get them in.
+    /// The tag that carries the numbers to venues.
     pub tag: u32,
-    /// It begins anew with each trading day.
+    /// Whether it restarts each trading day.
     pub each_day: bool,
 }
 
-/// Orders that go out on the same line while it is ready.
+/// Orders that stay on the same session while it is ready.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Affinity {
-    /// Those of an account.
+    /// Orders of an account.
     Account,
-    /// Those of a symbol.
+    /// Orders of a symbol.
     Symbol,
 }
 
-/// How many messages a venue takes of a line in a time.
+/// Rate limit of a venue for one session.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FlowRule {
     /// Messages.
     pub count: usize,
     /// In nanoseconds.
     pub time: i64,
-    /// So many of them only for cancels.
+    /// Messages reserved for cancels.
     pub kept: usize,
 }
 
-/// Where orders go.
+/// Route of orders.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Route {
-    /// Symbols, with `*` for any end of one.
+    /// Symbols; `*` matches any suffix.
     pub symbols: Vec<String>,
-    /// The place of the group.
+    /// Index of the line group.
     pub group: usize,
 }
 
-/// A limit as a file has it: scope, control, value.
+/// A limit of the limits file: scope, control, value.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LimitRule {
-    /// For whom or what.
+    /// The scope.
     pub scope: ScopeName,
     /// Its control.
     pub control: crate::limits::Control,
@@ -215,12 +215,12 @@ pub struct LimitRule {
     pub value: i128,
 }
 
-/// A session that is told of every execution report.
+/// A session that receives a copy of every execution report.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DropCopyRule {
     /// Its name.
     pub session: String,
-    /// Of which accounts, with `*` for any end of a name.
+    /// Its accounts; `*` matches any suffix.
     pub accounts: Vec<String>,
 }
 
@@ -229,42 +229,42 @@ pub struct DropCopyRule {
 pub struct OperatorRule {
     /// The name of the user at the control socket.
     pub user: String,
-    /// Of limit, kill, arm, market, roll.
+    /// Rights: limit, kill, arm, market, roll.
     pub may: Vec<String>,
 }
 
-/// What may not be traded.
+/// An entry of the restricted list.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RestrictedRule {
-    /// Symbol, with `*` for any end of one.
+    /// Symbol; `*` matches any suffix.
     pub symbol: String,
-    /// Account, with `*` for any end of a name.
+    /// Account; `*` matches any suffix.
     pub account: String,
     /// The first day, as 20261122; 0 for all before the last.
     pub from: u32,
     /// The last day.
     pub to: u32,
-    /// What of it.
+    /// Kind of restriction.
     pub what: Restricted,
 }
 
-/// What of an instrument may not be traded.
+/// Kind of a restriction.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Restricted {
-    /// Nothing may.
+    /// All orders are restricted.
     All,
-    /// It may not be bought.
+    /// Buy orders are restricted.
     Buy,
-    /// It may not be sold.
+    /// Sell orders are restricted.
     Sell,
-    /// It may not be sold short.
+    /// Short sales are restricted.
     Short,
-    /// It may be sold short only when it was borrowed.
+    /// Short sales need a locate.
     Locate,
 }
 
 impl RestrictedRule {
-    /// Whether it holds for an account on a day.
+    /// Whether it applies to an account on a date.
     #[must_use]
     pub fn is_of(&self, account: &[u8], day: u32) -> bool {
         matches(&self.account, account) && (self.from..=self.to).contains(&day)
@@ -274,7 +274,7 @@ impl RestrictedRule {
 /// A [`Scope`](crate::Scope) by names.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum ScopeName {
-    /// Everything.
+    /// The whole firm.
     Firm,
     /// A client's session.
     Session(String),
@@ -286,20 +286,20 @@ pub enum ScopeName {
     Holding(String, String),
 }
 
-/// A position as a file has it.
+/// A position of the positions file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PositionRule {
     /// Account(1).
     pub account: String,
     /// Symbol(55).
     pub symbol: String,
-    /// Bought and not sold.
+    /// Long quantity.
     pub long: Quantity,
-    /// Sold and not bought.
+    /// Short quantity.
     pub short: Quantity,
 }
 
-/// All of it, as files say.
+/// All settings.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Rules {
     /// Instruments.
@@ -308,33 +308,33 @@ pub struct Rules {
     pub accounts: Vec<AccountRule>,
     /// Clients.
     pub users: Vec<UserRule>,
-    /// Groups of lines.
+    /// Line groups.
     pub groups: Vec<LineGroup>,
     /// Pools of order numbers.
     pub pools: Vec<PoolRule>,
-    /// Routes; the first that has the symbol decides.
+    /// Routes; the first one with the symbol decides.
     pub routes: Vec<Route>,
     /// Limits.
     pub limits: Vec<LimitRule>,
-    /// Where those stand, for the journal.
+    /// Source of the limits, for the journal.
     pub limits_file: String,
-    /// Who is told of every execution report.
+    /// The sessions that receive a copy of every execution report.
     pub drop_copies: Vec<DropCopyRule>,
-    /// Who may tell what; whoever may use the socket when it is empty.
+    /// Operators and their rights; if empty, everybody with access to the socket has all rights.
     pub operators: Vec<OperatorRule>,
-    /// Two people have to arm what was stopped, and not the one who stopped it.
+    /// Two operators must arm a stopped scope, other than the one who stopped it.
     pub two_arm: bool,
-    /// When trading days begin while it runs, in nanoseconds after midnight UTC.
+    /// Start of trading days, in nanoseconds after midnight UTC.
     pub day_begins: Option<i64>,
-    /// What may not be traded.
+    /// An entry of the restricted list.
     pub restricted: Vec<RestrictedRule>,
-    /// An order that could trade with another one of the same owner is rejected.
+    /// Self-trade prevention: rejects an order that could trade with one of the same owner.
     pub rejects_self_trades: bool,
     /// The hash of all files.
     pub hash: u64,
-    /// The program that runs by them, in its own words.
+    /// Name and version of the program.
     pub build: String,
-    /// Positions that hold at the beginning of a journal.
+    /// Initial positions of a new journal.
     pub positions: Vec<PositionRule>,
     /// Where those stand.
     pub positions_file: String,

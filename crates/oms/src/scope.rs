@@ -1,21 +1,21 @@
-//! For whom or what a limit or a kill switch holds.
+//! Scope of a limit or a kill switch.
 
 use alloc::vec::Vec;
 
 use crate::wire::Wire;
 
-/// The numbers are those of events.
+/// The numbers are those in events.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Scope {
-    /// Everything.
+    /// The whole firm.
     Firm,
-    /// What comes from a client's session.
+    /// Orders of a client session.
     Session(u32),
-    /// What is for an account, or for one that belongs to it.
+    /// Orders of an account and its sub-accounts.
     Account(u32),
-    /// What is of an instrument.
+    /// Orders of an instrument.
     Instrument(u32),
-    /// What is of an instrument and for this account itself.
+    /// Orders of an account in an instrument, without sub-accounts.
     Holding(u32, u32),
 }
 

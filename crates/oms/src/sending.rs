@@ -1,4 +1,4 @@
-//! Orders and requests go out, wait, or are rejected.
+//! Sends orders and requests, queues them, or rejects them.
 
 use crate::core::{Core, Sink};
 use crate::event::Event;
@@ -8,19 +8,19 @@ use crate::risk;
 use crate::value::{Number, RequestKind};
 
 impl Core {
-    /// Whether a session is a line, not a client.
+    /// Whether a session leads to a venue.
     #[must_use]
     pub fn is_line(&self, session: u32) -> bool {
         self.lines.has(session)
     }
 
-    /// Whether orders of an instrument cannot be replaced where they go.
+    /// Whether the venue of an instrument does not support replace.
     pub(crate) fn cannot_replace(&self, instrument: u32) -> bool {
         let group = self.lines.group(instrument);
         group.is_some_and(|group| self.lines.groups[group].cannot_replace)
     }
 
-    /// A new order goes out, waits, or is rejected.
+    /// Sends a new order, queues it, or rejects it.
     pub(crate) fn send_order(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
         let Some(order) = self.state.orders().get(number) else {
             return;
@@ -46,7 +46,7 @@ impl Core {
         }
     }
 
-    /// An order goes out on a line, with a number of its pool if it has one.
+    /// Sends an order on a session, with a pool number if it has a pool.
     pub(crate) fn send_on(&mut self, at: i64, number: Number, line: u32, sink: &mut impl Sink) {
         if self.pools.is_empty() || self.give_number(at, number, sink) {
             self.emit(at, &Event::Sent { number, line }, sink);
@@ -73,7 +73,7 @@ impl Core {
         self.forget(at, sink);
     }
 
-    /// A request goes out where its order went, or waits.
+    /// Sends a request on the session of its order, or queues it.
     pub(crate) fn send_request(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
         let Some((request, order)) = self.state.orders().request(number) else {
             return;
@@ -97,7 +97,7 @@ impl Core {
         }
     }
 
-    /// What waits and can go now, or has waited for too long; cancels first.
+    /// Sends queued messages that can go now and rejects those that timed out; cancels first.
     pub(crate) fn next_waiting(&mut self, at: i64) -> Option<(Number, Option<u32>)> {
         if !self.lines.waits() {
             return None;
@@ -122,7 +122,7 @@ impl Core {
         orders.find_map(done)
     }
 
-    /// When something that waits can go, or has waited for too long.
+    /// When the next queued message can be sent or times out.
     pub(crate) fn due_waiting(&mut self, at: i64) -> Option<i64> {
         if !self.lines.waits() {
             return None;
@@ -146,7 +146,7 @@ impl Core {
             .filter(|when| *when < i64::MAX)
     }
 
-    /// It goes out, or is too old to.
+    /// Sends a queued message, or rejects it when it timed out.
     pub(crate) fn send_waiting(
         &mut self,
         at: i64,
@@ -182,12 +182,15 @@ impl Core {
         }
     }
 
-    /// An order that never left: what is asked for it happens here.
+    /// Executes a request for an order that was never sent.
     pub(crate) fn change_unsent(&mut self, at: i64, request: Number, sink: &mut impl Sink) {
         let Some((asked, order)) = self.state.orders().request(request) else {
             return;
         };
-        let (order, text) = (order.number, &b"it was not sent yet"[..]);
+        let (order, text) = (
+            order.number,
+            &b"cancelled before it was sent to the venue"[..],
+        );
         let event = match asked.kind {
             RequestKind::Cancel => Event::Ended {
                 order,

@@ -1,16 +1,16 @@
-//! Values in places that stay: they are made in chunks, and what is freed is used again.
+//! Slab: values at stable indices, allocated in chunks; freed slots are reused.
 
 use alloc::vec::Vec;
 
 /// Values in each chunk.
 const CHUNK: usize = 4096;
-/// The place that nothing has.
+/// Stands for no index.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Slab<T> {
     chunks: Vec<Vec<Option<T>>>,
-    /// The chunk that is filled now.
+    /// The chunk being filled.
     open: usize,
     free: Vec<u32>,
     len: usize,
@@ -50,11 +50,11 @@ impl<T> Slab<T> {
 
     fn add_chunk(&mut self) {
         self.chunks.push(Vec::with_capacity(CHUNK));
-        // What is freed later takes no memory then.
+        // Freeing needs no allocation later.
         self.free.reserve(self.chunks.len() * CHUNK);
     }
 
-    /// One with memory for so many values, which the system has given already.
+    /// With capacity for so many values, with memory already touched.
     pub(crate) fn with_capacity(values: usize) -> Self {
         let mut slab = Self::default();
         while slab.chunks.len() * CHUNK < values {

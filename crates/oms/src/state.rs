@@ -1,4 +1,4 @@
-//! All that the OMS knows, as the events have made it.
+//! The state of the OMS, as its events have built it.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -15,14 +15,14 @@ use crate::scope::Scope;
 use crate::tally::{Position, Tally};
 use crate::value::{Amount, Market, Number, Presence, Price, Quantity, Text, Trading};
 
-/// What counts for a scope, and what limits it.
+/// Usage and limits of a scope.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Standing {
-    /// What counts.
+    /// The usage.
     pub tally: Tally,
-    /// What limits it.
+    /// The limits.
     pub limits: Limits,
-    /// What has passed within a time, where that is limited.
+    /// Flow counters, where flow is limited.
     pub(crate) flow: Option<Box<Flow>>,
 }
 
@@ -50,14 +50,14 @@ pub(crate) struct Holding {
     pub position: Position,
     /// The price of its last fill.
     pub mark: Price,
-    /// What the position of yesterday was marked at.
+    /// Price at which yesterday's position is valued.
     pub opened_at: Price,
     pub standing: Standing,
 }
 
 impl Holding {
-    /// What was gained today, in units of price times quantity: sold less bought, and what the position is worth
-    /// more than that of yesterday.
+    /// Profit of today in units of price times quantity: sold minus bought, plus the change in value of the position
+    /// since yesterday.
     pub fn gained(&self) -> Amount {
         let now = &self.position;
         let net = now.net();
@@ -67,10 +67,10 @@ impl Holding {
     }
 }
 
-/// The most scopes of an order: more parents of an account than this are refused with the settings.
+/// Maximum number of scopes of an order; the settings refuse deeper account trees.
 pub(crate) const SCOPES: usize = 16;
 
-/// What counts for an order and limits it, the widest scope first.
+/// The standings that apply to an order, the widest scope first.
 #[derive(Clone, Copy)]
 pub(crate) struct Standings<'a> {
     all: [(Scope, &'a Standing); SCOPES],
@@ -91,7 +91,7 @@ impl<'a> Standings<'a> {
         &self.all[..self.count]
     }
 
-    /// Leaves those that limit something or may not trade; a bit for each control that is limited.
+    /// Keeps the standings with limits or stopped trading; returns a bit for each limited control.
     #[inline]
     pub fn keep_limited(&mut self) -> u32 {
         let (mut kept, mut controls) = (0, 0);
@@ -106,12 +106,12 @@ impl<'a> Standings<'a> {
     }
 }
 
-/// A session: a line, or a client's.
+/// A session: of a client or to a venue.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Session {
-    /// It is a line that takes orders.
+    /// It is a venue session that is ready for orders.
     pub ready: bool,
-    /// It is a client that is there.
+    /// It is a client that is logged on.
     pub client: Presence,
     pub standing: Standing,
 }
@@ -137,7 +137,7 @@ impl Default for Session {
     }
 }
 
-/// When a limit is what it was before.
+/// When a temporary limit expires.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Expiry {
     pub scope: Scope,
@@ -146,7 +146,7 @@ pub(crate) struct Expiry {
     pub until: i64,
 }
 
-/// Who has stopped a scope, and who wants it to trade again.
+/// A stopped scope: the operator who stopped it, and the one who requested to arm it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Stop {
     pub scope: Scope,
@@ -154,18 +154,18 @@ pub(crate) struct Stop {
     pub armed_by: Option<Text>,
 }
 
-/// All that the OMS knows. [`apply`](Self::apply) alone changes it.
+/// The state of the OMS. Only [`apply`](Self::apply) changes it.
 #[derive(Clone, Debug, Default)]
 pub struct State {
-    /// The time of the last event, in nanoseconds since 1970: it never runs back.
+    /// The time of the last event, in nanoseconds since 1970; never goes backwards.
     pub(crate) time: i64,
-    /// How many events there were: the number of the last.
+    /// Number of events: that of the last one.
     pub(crate) events: u64,
     /// The trading day, as 20261122; 0 before the first.
     pub(crate) day: u32,
-    /// The last number that was given out: they go on from day to day, since orders may.
+    /// The last order number: numbers continue from day to day, as orders may.
     pub(crate) last: Number,
-    /// The last one when the day began.
+    /// The last order number at the start of the day.
     pub(crate) yesterday: Number,
     pub(crate) ids: Ids,
     pub(crate) session_names: Names,
@@ -183,25 +183,25 @@ pub struct State {
     pub(crate) pools: Vec<Pool>,
     /// New orders of the last second.
     pub(crate) recent: Recent,
-    /// Some scope counts what passes within a time.
+    /// Whether any scope counts flow.
     pub(crate) has_flow: bool,
-    /// The day that somebody wants to begin; 0 for none.
+    /// The requested new trading day; 0 for none.
     pub(crate) next_day: u32,
-    /// Limits that end.
+    /// Temporary limits.
     pub(crate) expiries: Vec<Expiry>,
-    /// Scopes that somebody has stopped.
+    /// Stopped scopes.
     pub(crate) stops: Vec<Stop>,
     /// The program that wrote the last events.
     pub(crate) build: Text,
     /// The hash of its settings.
     pub(crate) settings: u64,
-    /// Events that could not be applied to the state as it was: none, unless somebody changed the journal.
+    /// Events that could not be applied: 0 unless the journal was modified.
     pub(crate) violations: u64,
-    /// Fills that came after an order's end, or of no order.
+    /// Fills received after the order was closed, or of unknown orders.
     pub(crate) late_fills: u64,
 }
 
-/// No amount of money is larger, in 10^-9 of the firm's currency.
+/// Largest amount of money, in 10^-9 of the firm's currency.
 const MOST: Amount = 10_i128.pow(30);
 
 fn pair(account: u32, instrument: u32) -> u64 {
@@ -209,7 +209,7 @@ fn pair(account: u32, instrument: u32) -> u64 {
 }
 
 impl State {
-    /// One that has room for so many orders and ids from the start.
+    /// With capacity for so many orders and ids.
     #[must_use]
     pub fn with_capacity(orders: usize) -> Self {
         Self {
@@ -219,7 +219,7 @@ impl State {
         }
     }
 
-    /// The same, but that the system gives the memory of each order when it comes.
+    /// The same, but memory is allocated when orders arrive.
     pub(crate) fn with_room(orders: usize) -> Self {
         Self {
             orders: Orders::with_room(orders),
@@ -269,45 +269,45 @@ impl State {
         &self.instrument_names
     }
 
-    /// Digits behind the point of an instrument's prices.
+    /// Price decimals of an instrument.
     #[must_use]
     pub fn scale(&self, instrument: u32) -> u8 {
         let known = self.instruments.get(instrument as usize);
         known.map_or(0, |known| known.scale)
     }
 
-    /// The account that an account belongs to.
+    /// The parent of an account.
     #[must_use]
     pub fn parent(&self, account: u32) -> Option<u32> {
         self.accounts.get(account as usize)?.parent
     }
 
-    /// Events that could not be applied; anything but 0 means that the journal was changed.
+    /// Events that could not be applied; not 0 means that the journal was modified.
     #[must_use]
     pub fn violations(&self) -> u64 {
         self.violations
     }
 
-    /// Fills that came after the end of an order, or of no order that is known.
+    /// Fills received after the order was closed, or of unknown orders.
     #[must_use]
     pub fn late_fills(&self) -> u64 {
         self.late_fills
     }
 
-    /// Whether a session is a line that takes orders now.
+    /// Whether a venue session is ready for orders.
     #[must_use]
     pub fn is_ready(&self, line: u32) -> bool {
         self.sessions.get(line as usize).is_some_and(|it| it.ready)
     }
 
-    /// Whether a client whose orders do not outlive its session is there.
+    /// Presence of a client whose orders are cancelled with its session.
     #[must_use]
     pub fn client(&self, session: u32) -> Presence {
         let known = self.sessions.get(session as usize);
         known.map_or(Presence::Here, |session| session.client)
     }
 
-    /// What a ClOrdID of today was used for: an order, or 0 when it was refused.
+    /// The order of a ClOrdID used today, or 0 if it was rejected.
     #[must_use]
     pub fn used(&self, session: u32, id: &[u8]) -> Option<Number> {
         self.ids.find(session, id)
@@ -320,7 +320,7 @@ impl State {
         holding.map_or_else(Position::default, |holding| holding.position)
     }
 
-    /// All positions: account, instrument, position, in the order in which they were first touched.
+    /// All positions: account, instrument, position, in the order of first use.
     pub fn positions(&self) -> impl Iterator<Item = (u32, u32, &Position)> {
         let holdings = self.holdings.iter();
         holdings.map(|it| (it.account, it.instrument, &it.position))
@@ -365,7 +365,7 @@ impl State {
         &mut self.holdings[place as usize]
     }
 
-    /// What counts for a scope, and what limits it; `None` when nothing does.
+    /// Usage and limits of a scope; `None` without any.
     #[must_use]
     pub fn standing(&self, scope: Scope) -> Option<&Standing> {
         match scope {
@@ -395,8 +395,8 @@ impl State {
         }
     }
 
-    /// The scopes that an order of these counts for, the widest first, with what counts for each and what limits it.
-    /// [`each_standing`](Self::each_standing) changes the same.
+    /// The scopes of an order, the widest first, with usage and limits. [`each_standing`](Self::each_standing)
+    /// changes the same ones.
     pub(crate) fn standings(&self, session: u32, account: u32, instrument: u32) -> Standings<'_> {
         let mut all = Standings {
             all: [(Scope::Firm, &self.firm); SCOPES],
@@ -432,7 +432,7 @@ impl State {
         self.standing(scope)?.limits.get(control)
     }
 
-    /// The limit that a file said last.
+    /// The last limit of the file.
     pub(crate) fn filed(&self, scope: Scope, control: Control) -> Option<i128> {
         self.standing(scope)?.limits.filed(control)
     }
@@ -449,7 +449,7 @@ impl State {
         scopes
     }
 
-    /// Whether trading is killed at any scope.
+    /// Whether a kill switch is on at any scope.
     pub(crate) fn is_somewhere_killed(&self) -> bool {
         let sessions = self.sessions.iter().map(|it| &it.standing);
         let accounts = self.accounts.iter().map(|it| &it.standing);
@@ -460,22 +460,22 @@ impl State {
         killed(&self.firm) || all.any(killed)
     }
 
-    /// Whether a scope may trade.
+    /// The trading state of a scope.
     #[must_use]
     pub fn trading(&self, scope: Scope) -> Trading {
         let standing = self.standing(scope);
         standing.map_or(Trading::Active, |it| it.limits.trading)
     }
 
-    /// What so much of an instrument is worth at a price, in 10^-9 of the firm's currency, rounded up; `None`
-    /// when that is beyond 10^30.
+    /// Value of a quantity of an instrument at a price, in 10^-9 of the firm's currency, rounded up; `None` above
+    /// 10^30.
     #[must_use]
     pub fn worth(&self, instrument: u32, price: Price, quantity: Quantity) -> Option<Amount> {
         let amount = i128::from(price.unsigned_abs()).checked_mul(i128::from(quantity))?;
         self.money(instrument, amount)
     }
 
-    /// The same, of what is open or traded: it counts for the most when it is worth more.
+    /// The same for open or traded quantities; saturates at the largest amount.
     pub(crate) fn worth_at_most(
         &self,
         instrument: u32,
@@ -485,14 +485,14 @@ impl State {
         self.worth(instrument, price, quantity).unwrap_or(MOST)
     }
 
-    /// What a gain or loss of an instrument is worth, away from zero. One that is beyond counting counts for the most,
-    /// and a loss for more than gains elsewhere make up for.
+    /// Value of a profit or loss of an instrument, rounded away from zero. Saturates at the largest amount; a
+    /// saturated loss cannot be offset by profits elsewhere.
     pub(crate) fn gain(&self, instrument: u32, amount: Amount) -> Amount {
         let beyond = if amount < 0 { -1_000 * MOST } else { MOST };
         self.money(instrument, amount).unwrap_or(beyond)
     }
 
-    /// What price times quantity is worth, away from zero.
+    /// Value of price times quantity, rounded away from zero.
     pub(crate) fn money(&self, instrument: u32, amount: Amount) -> Option<Amount> {
         const TENS: [Amount; 10] = {
             let mut tens = [1; 10];
@@ -522,8 +522,7 @@ impl State {
         known.map_or(Market::Open, |known| known.market)
     }
 
-    /// What `value` makes of what has passed at a scope in a time until now; of nothing where nothing of it is
-    /// limited.
+    /// The sum of `value` over the flow of a scope in a window until now; 0 where flow is not limited.
     #[inline]
     pub(crate) fn passed<T>(
         &self,
@@ -538,7 +537,7 @@ impl State {
         }
     }
 
-    /// What an order counts for with a request of it: the larger of what it is and what it may become.
+    /// Usage of an order with its pending request: the larger of before and after.
     #[must_use]
     pub fn counted(&self, order: &Order, request: Option<&Request>) -> Tally {
         if !order.state.is_open() {

@@ -1,4 +1,4 @@
-//! CSV with a line of column names, as rows of cells with their lines.
+//! Reads CSV with a header line into rows of cells with line numbers.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,15 +14,15 @@ pub(crate) struct Row<'t> {
     pub cells: Vec<Option<&'t str>>,
 }
 
-/// The cells of a file, all one behind the other.
+/// All cells of a file in one buffer.
 #[derive(Default)]
 pub(crate) struct Cells {
     text: String,
-    /// For each record its line, and where its cells end.
+    /// Line number of each record, and the ends of its cells.
     records: Vec<(usize, Vec<usize>)>,
 }
 
-/// Reads records; lines that are empty or begin with `#` are passed over.
+/// Reads records; skips empty lines and lines starting with `#`.
 pub(crate) fn read(file: &str, text: &str) -> Result<Cells, OmsError> {
     const VALUES: usize = 64;
     let mut reader = ReaderBuilder::new().comment(Some(b'#')).build();
@@ -39,7 +39,7 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Cells, OmsError> {
         (written, values) = (written + bytes, values + count);
         let failed = |what: String| Err(OmsError::of(file, reader.line() as usize, what, ""));
         match result {
-            // Once more without input ends the last line.
+            // A call without input ends the last line.
             ReadRecordResult::InputEmpty => {}
             ReadRecordResult::End => return Ok(cells),
             ReadRecordResult::Record => {
@@ -62,7 +62,7 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Cells, OmsError> {
     }
 }
 
-/// Rows by the columns that are known: the required ones, then those that may be missing.
+/// Rows with the known columns: the required ones, then the optional ones.
 pub(crate) fn rows<'t>(
     file: &str,
     cells: &'t Cells,

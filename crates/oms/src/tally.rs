@@ -1,4 +1,4 @@
-//! What counts against limits: open orders and what they may become, for each scope.
+//! Usage that counts against limits: open orders and their possible fills, for each scope.
 
 use crate::value::{Amount, Effect, Quantity};
 
@@ -7,28 +7,28 @@ use crate::value::{Amount, Effect, Quantity};
 pub struct Tally {
     /// Open orders.
     pub orders: u64,
-    /// What open orders may still buy.
+    /// Quantity that open orders may still buy.
     pub buying: Quantity,
-    /// What open orders may still sell.
+    /// Quantity that open orders may still sell.
     pub selling: Quantity,
-    /// The worth of both at the prices they are reserved for, in 10^-9.
+    /// Value of both at their reservation prices, in 10^-9.
     pub reserved: Amount,
-    /// The worth of what was traded today, bought and sold, in 10^-9.
+    /// Value traded today, bought and sold, in 10^-9.
     pub traded: Amount,
-    /// Open orders that the venue has not answered.
+    /// Open orders that the venue has not acknowledged.
     pub unanswered: u64,
-    /// What was gained today, or lost, in 10^-9: positions count at the price of their last fill.
+    /// Profit or loss of today, in 10^-9: positions are valued at the price of their last fill.
     pub gained: Amount,
 }
 
 impl Tally {
-    /// Nothing is open.
+    /// Usage of a closed order.
     #[must_use]
     pub fn is_flat(&self) -> bool {
         (self.orders, self.buying, self.selling, self.reserved) == (0, 0, 0, 0)
     }
 
-    /// What has to be added to sums when `new` takes the place of `old`.
+    /// The difference between `new` and `old`.
     pub(crate) fn difference(old: &Self, new: &Self) -> Difference {
         let count = |old: u64, new: u64| new.wrapping_sub(old).cast_signed();
         Difference {
@@ -43,7 +43,7 @@ impl Tally {
         }
     }
 
-    /// Adds what has changed for one order or position.
+    /// Adds the change of one order or position.
     #[inline]
     pub(crate) fn add(&mut self, more: &Difference) {
         self.orders = self.orders.saturating_add_signed(more.orders);
@@ -57,7 +57,7 @@ impl Tally {
         }
     }
 
-    /// Puts `new` in the place of `old`, which was added before: sums of many orders.
+    /// Replaces `old`, which was added before, by `new`, in sums of many orders.
     pub(crate) fn change(&mut self, old: &Self, new: &Self) {
         let count = |now: u64, old: u64, new: u64| now.saturating_sub(old).saturating_add(new);
         self.orders = count(self.orders, old.orders, new.orders);
@@ -71,7 +71,7 @@ impl Tally {
     }
 }
 
-/// What an event adds to the tallies of its scopes.
+/// Change of the tallies of the scopes of an event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Difference {
     orders: i64,
@@ -79,7 +79,7 @@ pub(crate) struct Difference {
     selling: i64,
     reserved: Amount,
     unanswered: i64,
-    /// The rest is not 0.
+    /// Whether the other fields are not 0.
     day: bool,
     traded: Amount,
     gained: Amount,
@@ -88,28 +88,28 @@ pub(crate) struct Difference {
 /// A position of an account in an instrument.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Position {
-    /// Bought and not sold.
+    /// Long quantity.
     pub long: Quantity,
-    /// Sold and not bought.
+    /// Short quantity.
     pub short: Quantity,
     /// Bought today.
     pub bought: Quantity,
     /// Sold today.
     pub sold: Quantity,
-    /// Σ price × quantity of what was bought today.
+    /// Σ price × quantity bought today.
     pub paid: Amount,
-    /// Σ price × quantity of what was sold today.
+    /// Σ price × quantity sold today.
     pub received: Amount,
 }
 
 impl Position {
-    /// Long less short.
+    /// Long minus short.
     #[must_use]
     pub fn net(&self) -> i128 {
         i128::from(self.long) - i128::from(self.short)
     }
 
-    /// A fill: it first closes what is on the other side, but when it opens.
+    /// Applies a fill: closes the opposite position first, unless it opens.
     pub(crate) fn fill(&mut self, buys: bool, quantity: Quantity, price: i64, effect: Effect) {
         let worth = i128::from(price) * i128::from(quantity);
         let (this, other) = if buys {
@@ -123,7 +123,7 @@ impl Position {
         };
         let closed = match effect {
             Effect::Open => 0,
-            // What it closes beyond what is held is held on this side then.
+            // A quantity above the opposite position opens this side.
             Effect::Netting | Effect::Close => quantity.min(*other),
         };
         *other -= closed;

@@ -1,4 +1,4 @@
-//! A core with one venue, and what everybody may look at.
+//! Test fixture: a core with one venue.
 
 use std::format;
 use std::string::{String, ToString};
@@ -84,9 +84,9 @@ struct World {
     notes: Vec<(i64, Vec<u8>)>,
     /// The events of the last input, by name.
     said: Vec<String>,
-    /// Why the last input was refused.
+    /// Why the last input was rejected.
     refused: Option<Why>,
-    /// Orders and requests that went out, and on which line.
+    /// Orders and requests sent, and their session.
     sent: Vec<(VenueId, u32)>,
     execs: u64,
     ids: u64,
@@ -124,7 +124,7 @@ impl World {
         self.tell(|core, at, mut sink| while !core.begin(at, (day, 7), &names, 3, &mut sink) {});
     }
 
-    /// Gives the core an input; what it made of it.
+    /// Passes an input to the core; returns the result.
     fn tell<T>(
         &mut self,
         input: impl FnOnce(&mut Core, i64, &mut dyn FnMut(&State, &Event<'_>)) -> T,
@@ -265,7 +265,7 @@ impl World {
         self.report(&about(order, order, ReportKind::New));
     }
 
-    /// A new fill; its number, to repeat it by.
+    /// A new fill; returns its number, for duplicates.
     fn fill(&mut self, order: Number, quantity: i64, price: &str) -> u64 {
         self.execs += 1;
         self.fill_again(order, quantity, price, self.execs);
@@ -297,7 +297,7 @@ impl World {
         state
     }
 
-    /// The process is killed and starts again.
+    /// Kills and restarts the process.
     fn restart(&mut self, day: u32) {
         let mut core = Core::new(self.core.rules().clone());
         for (_, note) in &self.notes {
@@ -317,7 +317,7 @@ impl World {
         self.said = said;
     }
 
-    /// What a state must be, whatever has happened.
+    /// Checks the invariants of a state.
     fn check(&self) {
         let state = self.core.state();
         assert_eq!(state.violations(), 0);

@@ -1,4 +1,4 @@
-//! What becomes of an order when something happens to it: the one table.
+//! State transitions of an order: one table.
 //!
 //! ```text
 //!            Send            Accept, Fill            Fill of the rest, End
@@ -14,56 +14,56 @@
 
 use crate::value::End;
 
-/// Where an order stands.
+/// The state of an order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum OrderState {
-    /// Taken, or rejected and to be sent again, and not sent yet.
+    /// Accepted by the OMS, or to be sent again, and not sent yet.
     Queued,
-    /// On its way to the venue.
+    /// Sent to the venue, not acknowledged.
     Sent,
-    /// Its line broke before the venue had answered.
+    /// The session disconnected before the venue answered.
     Unknown,
-    /// The venue has it.
+    /// Open at the venue.
     Working,
-    /// The venue does no more with it until the next day.
+    /// Done for the day, until the next trading day.
     DoneForDay,
-    /// It is over.
+    /// Closed.
     Ended(End),
 }
 
-/// What happens to an order.
+/// An input of the state machine.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Happening {
-    /// It goes out on a line.
+    /// It is sent to the venue.
     Send,
-    /// Its line is gone.
+    /// Its session to the venue disconnected.
     Lose,
-    /// The venue has it, as a report says.
+    /// The venue reports it as open.
     Accept,
     /// It is rejected.
     Reject,
-    /// It is rejected, and will be sent again.
+    /// It is rejected and will be sent again.
     Retry,
-    /// A fill, and whether it is then filled.
+    /// A fill, and whether it is complete.
     Fill {
-        /// Nothing is left to fill.
+        /// Whether it is then filled.
         all: bool,
     },
-    /// Quantity and price are others now, and whether it is then filled.
+    /// It is replaced, and whether it is then filled.
     Replace {
-        /// Nothing is left to fill.
+        /// Whether it is then filled.
         all: bool,
     },
-    /// It is done for the day, and good for longer.
+    /// It is done for the day, but valid for longer.
     Rest,
     /// It works again.
     Renew,
-    /// It is cancelled or has expired, or is done for the day and good for no longer.
+    /// It is cancelled, has expired, or is done for its last day.
     End(End),
 }
 
 impl OrderState {
-    /// The state behind it; `None` when it cannot happen now, so that it has no effect.
+    /// The next state; `None` when the input is not possible in this state and has no effect.
     #[must_use]
     pub fn after(self, happening: Happening) -> Option<Self> {
         use Happening::{Accept, Fill, Lose, Reject, Renew, Replace, Rest, Retry, Send};
@@ -71,14 +71,14 @@ impl OrderState {
         let filled = |all| if all { Ended(End::Filled) } else { Working };
         match (self, happening) {
             (Queued, Send) => Some(Sent),
-            // It waits for a line; what changes it happens here.
+            // It is queued; the OMS executes requests itself.
             (Queued, Replace { all: false }) => Some(Queued),
             (Queued, Lose | Accept | Retry | Fill { .. } | Replace { .. }) => None,
 
             (Sent, Lose) => Some(Unknown),
             (Unknown, Lose) => None,
             (Sent | Unknown, Accept) => Some(Working),
-            // What the venue has rejected under one number it may get under another.
+            // An order rejected under one number may be sent under another.
             (Sent | Unknown, Retry) => Some(Queued),
 
             (Sent | Unknown | Working, Send) => None,
@@ -89,33 +89,33 @@ impl OrderState {
             (Working | DoneForDay, Rest) => Some(DoneForDay),
             // So that it is not done for the day when its fills arrive.
             (Working | DoneForDay, Renew) => Some(Working),
-            // A trade of before that is reported late, a replace that is carried out for the next day.
+            // A late report of an earlier trade, or a replace for the next day.
             (DoneForDay, Fill { all } | Replace { all }) if !all => Some(DoneForDay),
             (DoneForDay, Fill { .. } | Replace { .. }) => Some(Ended(End::Filled)),
             (DoneForDay, Send | Accept | Lose | Retry) => None,
             (Queued | Sent | Unknown, Rest | Renew) => None,
 
-            // A venue may take back what it has accepted.
+            // A venue may reject an order after accepting it.
             (Queued | Sent | Unknown | Working | DoneForDay, Reject) => Some(Ended(End::Rejected)),
             (Queued | Sent | Unknown | Working | DoneForDay, Happening::End(how)) => {
                 Some(Ended(how))
             }
 
-            // The venue had made it larger before the fill that seemed to be the last.
+            // The venue had increased it before the fill that seemed to be the last.
             (Ended(End::Filled), Replace { all }) => Some(filled(all)),
-            // What the venue traded is traded, whatever was known of the order.
+            // A fill of the venue always counts, whatever the state of the order.
             (Ended(how), Fill { .. }) => Some(Ended(how)),
             (Ended(_), _) => None,
         }
     }
 
-    /// The venue has said what becomes of it.
+    /// Whether the venue has acknowledged it.
     #[must_use]
     pub fn is_answered(self) -> bool {
         !matches!(self, Self::Queued | Self::Sent | Self::Unknown)
     }
 
-    /// It has not ended.
+    /// Whether it is open.
     #[must_use]
     pub fn is_open(self) -> bool {
         !matches!(self, Self::Ended(_))
@@ -145,7 +145,7 @@ impl OrderState {
     }
 }
 
-/// OrdStatus(39): of all that holds, what comes first in FIX 4.4 Volume 4, Appendix D.
+/// OrdStatus(39), by the precedence of FIX 4.4 Volume 4, Appendix D.
 #[must_use]
 pub fn ord_status(state: OrderState, filled: bool, pending: Option<crate::RequestKind>) -> u8 {
     match (pending, state) {

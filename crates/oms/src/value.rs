@@ -1,9 +1,9 @@
-//! The values that orders are made of, each with one byte or a few in the journal.
+//! The values of orders, each with one or a few bytes in the journal.
 
 use alloc::boxed::Box;
 use core::fmt;
 
-/// Orders and requests have numbers from 1, all in one sequence that no day restarts.
+/// Number of an order or a request: one sequence from 1, which is not reset by a new day.
 pub type Number = u64;
 
 /// A quantity in whole units: shares, contracts.
@@ -12,10 +12,10 @@ pub type Quantity = u64;
 /// A price in units of 10 to the power of minus the instrument's price scale.
 pub type Price = i64;
 
-/// Price times quantity, of both their units; or money in units of 10^-9 where that is said.
+/// Price times quantity in their units; or money in units of 10^-9 where stated.
 pub type Amount = i128;
 
-/// An enum of one byte in the journal; for each variant its byte.
+/// An enum with one byte per variant in the journal.
 macro_rules! bytes {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $byte:expr,)+ }) => {
         $(#[$doc])*
@@ -33,7 +33,7 @@ macro_rules! bytes {
                 }
             }
 
-            /// That of this byte; `None` when none has it.
+            /// The variant of a byte; `None` when no variant has it.
             #[must_use]
             pub fn of(byte: u8) -> Option<Self> {
                 match byte {
@@ -48,17 +48,17 @@ macro_rules! bytes {
 bytes! {
     /// Side(54).
     Side {
-        /// It takes the instrument.
+        /// Buy.
         Buy = b'1',
-        /// It gives the instrument.
+        /// Sell.
         Sell = b'2',
-        /// A sale of what is not owned.
+        /// Sell short.
         SellShort = b'5',
     }
 }
 
 impl Side {
-    /// It adds to a position.
+    /// Whether it buys.
     #[must_use]
     pub fn is_buy(self) -> bool {
         self == Self::Buy
@@ -68,25 +68,25 @@ impl Side {
 bytes! {
     /// OrdType(40).
     OrderType {
-        /// At any price.
+        /// Market.
         Market = b'1',
-        /// At its price or a better one.
+        /// Limit.
         Limit = b'2',
-        /// A market order from its stop price on.
+        /// Stop: becomes a market order at its stop price.
         Stop = b'3',
-        /// A limit order from its stop price on.
+        /// Stop limit: becomes a limit order at its stop price.
         StopLimit = b'4',
     }
 }
 
 impl OrderType {
-    /// Price(44) is needed.
+    /// Whether Price(44) is required.
     #[must_use]
     pub fn has_price(self) -> bool {
         matches!(self, Self::Limit | Self::StopLimit)
     }
 
-    /// StopPx(99) is needed.
+    /// Whether StopPx(99) is required.
     #[must_use]
     pub fn has_stop(self) -> bool {
         matches!(self, Self::Stop | Self::StopLimit)
@@ -96,15 +96,15 @@ impl OrderType {
 bytes! {
     /// TimeInForce(59).
     TimeInForce {
-        /// Until the end of the day.
+        /// Day.
         Day = b'0',
-        /// Until it is cancelled.
+        /// Good till cancel.
         GoodTillCancel = b'1',
-        /// What cannot trade at once is cancelled.
+        /// Immediate or cancel.
         ImmediateOrCancel = b'3',
-        /// All at once or nothing.
+        /// Fill or kill.
         FillOrKill = b'4',
-        /// Until a date: ExpireDate(432).
+        /// Good till date: ExpireDate(432).
         GoodTillDate = b'6',
     }
 }
@@ -112,33 +112,33 @@ bytes! {
 bytes! {
     /// PositionEffect(77).
     Effect {
-        /// None is named: what is held on the other side is closed first.
+        /// Not given: the opposite position is closed first.
         Netting = b'N',
-        /// It opens a position, whatever is held on the other side.
+        /// Opens a position.
         Open = b'O',
-        /// It closes what is held on the other side.
+        /// Closes the opposite position.
         Close = b'C',
     }
 }
 
 bytes! {
-    /// How an order has ended.
+    /// Final state of an order.
     End {
-        /// All of it is filled.
+        /// Filled.
         Filled = b'2',
-        /// Cancelled, by whomever.
+        /// Cancelled.
         Cancelled = b'4',
-        /// Rejected before the venue had accepted it.
+        /// Rejected.
         Rejected = b'8',
-        /// Its time was over.
+        /// Expired.
         Expired = b'C',
-        /// The venue does no more with it today.
+        /// Done for the day.
         DoneForDay = b'3',
     }
 }
 
 bytes! {
-    /// What a client or an operator asked for an order.
+    /// Kind of a request for an order.
     RequestKind {
         /// OrderCancelReplaceRequest(G).
         Replace = b'G',
@@ -148,27 +148,27 @@ bytes! {
 }
 
 bytes! {
-    /// Whether new risk may be taken on: for the firm, a session, an account, an instrument.
+    /// Trading state of the firm, a session, an account, or an instrument.
     Trading {
-        /// Orders pass.
+        /// Orders are allowed.
         Active = b'A',
-        /// Only orders that make the position smaller pass.
+        /// Only orders that reduce the position are allowed.
         Reducing = b'R',
-        /// Nothing but cancels passes.
+        /// Kill switch: only cancels are allowed.
         Killed = b'K',
     }
 }
 
 bytes! {
-    /// What a market allows.
+    /// State of a market.
     Market {
-        /// Every order.
+        /// All orders are allowed.
         Open = b'O',
-        /// Orders that may wait.
+        /// Only orders that can rest are allowed.
         Auction = b'A',
-        /// No new order.
+        /// No new orders.
         Halted = b'H',
-        /// No new order, for today.
+        /// No new orders today.
         Closed = b'C',
     }
 }
@@ -187,11 +187,11 @@ impl fmt::Display for Market {
 bytes! {
     /// Whether a client is logged on.
     Presence {
-        /// It is, or has never been.
+        /// Logged on, or never logged on.
         Here = b'H',
-        /// It has logged out.
+        /// Logged out.
         LoggedOut = b'O',
-        /// Its connection was lost.
+        /// Connection lost.
         Lost = b'L',
     }
 }
@@ -206,7 +206,7 @@ impl fmt::Display for Trading {
     }
 }
 
-/// Bytes that a peer chose, such as ClOrdID(11): those of usual length stand in place.
+/// Bytes chosen by a counterparty, such as ClOrdID(11); texts of usual length are stored inline.
 #[derive(Clone)]
 pub struct Text(Inner);
 
@@ -217,14 +217,14 @@ enum Inner {
 }
 
 impl Text {
-    /// What stands in place, in bytes.
+    /// Inline capacity in bytes.
     pub const SHORT: usize = 22;
-    /// The longest, in bytes.
+    /// Maximum length in bytes.
     pub const MAX: usize = 64;
     /// No bytes.
     pub const EMPTY: Self = Self(Inner::Short(0, [0; Self::SHORT]));
 
-    /// These bytes.
+    /// A text of these bytes.
     #[must_use]
     pub fn new(bytes: &[u8]) -> Self {
         let mut short = [0; Self::SHORT];

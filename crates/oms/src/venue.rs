@@ -1,4 +1,4 @@
-//! What a venue says: reports in any order, twice, late, become events or nothing.
+//! Venue reports: in any order, duplicated or late; each becomes events or is ignored.
 
 use fixwire_protocol::Decimal;
 
@@ -11,19 +11,19 @@ use crate::value::{Effect, End, Number, Price, Quantity, RequestKind, Side};
 /// An ExecutionReport(8) of a venue.
 #[derive(Clone, Copy, Debug)]
 pub struct Report<'a> {
-    /// The session that it came on, by its number in events.
+    /// The session, by its number in events.
     pub line: u32,
-    /// ClOrdID(11) as we gave it: the order, and the request.
+    /// Our ClOrdID(11): the order and the request.
     pub id: VenueId,
     /// OrigClOrdID(41).
     pub original: Option<VenueId>,
-    /// ClOrdID(11) as it stands there.
+    /// ClOrdID(11) as received.
     pub text_id: &'a [u8],
-    /// What it says.
+    /// Kind of report.
     pub kind: ReportKind,
     /// OrderID(37).
     pub venue_id: &'a [u8],
-    /// What stands for ExecID(17).
+    /// Hash of ExecID(17).
     pub exec: u64,
     /// LastQty(32).
     pub last_quantity: Option<Decimal>,
@@ -56,14 +56,14 @@ pub struct Report<'a> {
 /// A ClOrdID(11) of ours: `17` for order 17, `17-25` for its request 25, or for itself when it was sent again under 25.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct VenueId {
-    /// The order; 0 when it is none of ours.
+    /// The order; 0 when it is not ours.
     pub order: Number,
-    /// The request; that of a new order is the order.
+    /// The request; for a new order the number of the order.
     pub request: Number,
 }
 
 impl VenueId {
-    /// Reads one.
+    /// Parses one.
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<Self> {
         let mut parts = text.splitn(2, |byte| *byte == b'-');
@@ -77,12 +77,12 @@ impl VenueId {
     }
 }
 
-/// What a report says.
+/// Kind of an ExecutionReport.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ReportKind {
     /// ExecType(150) = 0.
     New,
-    /// A fill, whole or in part.
+    /// A complete or partial fill.
     Fill,
     /// ExecType(150) = 5.
     Replaced,
@@ -90,33 +90,33 @@ pub enum ReportKind {
     Rejected,
     /// Cancelled, expired, done for the day.
     End(End),
-    /// ExecType(150) = D: an order that is good for longer goes on unchanged.
+    /// ExecType(150) = D: an order that is valid for longer is restated unchanged.
     Renewed,
-    /// A trade is cancelled or corrected, or an order restated, which has to be followed by hand.
+    /// A trade cancel or correction, or a restatement: needs manual handling.
     Bust,
-    /// ExecType(150) = I: an answer to our question, with OrdStatus(39).
+    /// ExecType(150) = I: the answer to our status request, with OrdStatus(39).
     Status(u8),
-    /// Pending, or something that changes no order.
+    /// Pending, or another report without effect.
     Other,
 }
 
-/// What became of a report that changed nothing.
+/// Result of applying a report.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Heard {
-    /// It changed the state.
+    /// The state changed.
     Taken,
-    /// It had come before, or says nothing new.
+    /// A duplicate, or without news.
     Known,
-    /// The venue reports more fills of this order than have arrived.
+    /// CumQty(14) of the venue exceeds the fills received.
     FillsMissing(Number),
-    /// It is about no order of ours, and no fill.
+    /// For an unknown order, and not a fill.
     Unknown,
-    /// Its numbers cannot be read, or fit no order.
+    /// Its values are unreadable or inconsistent.
     Unreadable,
 }
 
 impl Core {
-    /// A report of a venue.
+    /// Applies a report of a venue.
     pub fn report(&mut self, at: i64, report: &Report<'_>, sink: &mut impl Sink) -> Heard {
         let number = report.id.order;
         let Some(order) = self.state().orders().get(number) else {
@@ -147,7 +147,7 @@ impl Core {
             ReportKind::Other => Heard::Known,
         };
         self.settle(at, number, sink);
-        // What is refused has been looked at: a cancel of ours is tried again after a while.
+        // A rejected request is settled: a cancel by the OMS is tried again later.
         if report.kind != ReportKind::Rejected {
             self.work.look_again(&self.state, number);
         }
@@ -187,7 +187,7 @@ impl Core {
         if self.state().orders().has_fill(order, report.exec) {
             return Heard::Known;
         }
-        // The report that the venue has it comes later, or never.
+        // The venue's acknowledgement comes later, or never.
         self.accepted(at, report, sink);
         self.works(at, report, sink);
         let event = Event::Filled {
@@ -205,8 +205,7 @@ impl Core {
         Heard::Taken
     }
 
-    /// What was asked for an order that is filled now cannot be done: it has not left, or the venue has carried it
-    /// out when nothing was left, and says no more of it.
+    /// Rejects the pending request of an order that is now filled: it was not sent, or the venue will not answer it.
     fn decline_filled(
         &mut self,
         at: i64,
@@ -246,7 +245,7 @@ impl Core {
         sink: &mut impl Sink,
     ) -> Heard {
         let Some((request, order)) = self.state().orders().request(report.id.request) else {
-            // It came before, or nobody asked for it, or the client was told that it will not be.
+            // It is a duplicate, or unsolicited, or the client's request was already rejected.
             let order = self.state().orders().get(report.id.order);
             let holds = order.is_some_and(|order| report.id.request <= order.current);
             return if report.id.order == report.id.request || !holds {
@@ -273,17 +272,17 @@ impl Core {
         if state.after(Happening::Replace { all }).is_none() {
             return self.decline(at, number, Why::TooLate, report.text, sink);
         }
-        // A venue that replaces has accepted.
+        // A replace implies that the venue accepted the order.
         self.accepted(at, report, sink);
         self.emit(at, &event, sink);
         Heard::Taken
     }
 
-    /// An end that fills are missing of waits for them.
+    /// Holds a final state until the missing fills have arrived.
     fn ended(&mut self, at: i64, report: &Report<'_>, how: End, sink: &mut impl Sink) -> Heard {
         let number = report.id.order;
         if self.rests(number, how) {
-            // A venue that is done with it has accepted.
+            // Done for the day implies that the venue accepted the order.
             self.accepted(at, report, sink);
         }
         let orders = self.state().orders();
@@ -343,8 +342,8 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// What waited for fills happens when they are there; a request of an order that is filled is too late only
-    /// when the venue says so.
+    /// Applies a held final state once its fills have arrived; a request for a filled order is too late only when the
+    /// venue says so.
     fn settle(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
         let Some(order) = self.state().orders().get(number) else {
             return;
@@ -362,7 +361,7 @@ impl Core {
         self.end(at, number, how, request, (venue_at, b""), sink);
     }
 
-    /// The answer to our question about an order.
+    /// Handles the answer to our status request.
     fn status(&mut self, at: i64, report: &Report<'_>, status: u8, sink: &mut impl Sink) -> Heard {
         let number = report.id.order;
         match status {
@@ -378,7 +377,7 @@ impl Core {
                 let how = End::of(status).unwrap_or(End::Cancelled);
                 self.ended(at, report, how, sink)
             }
-            // The venue answers to this one question that it does not have it.
+            // The venue answers this status request that it does not have the order.
             b'8' => {
                 let state = self.state().orders().get(number).map(|order| order.state);
                 if !matches!(state, Some(OrderState::Sent | OrderState::Unknown)) {
@@ -391,8 +390,8 @@ impl Core {
         }
     }
 
-    /// The venue says that an order works. What was asked for it on a line that broke was sent again before we
-    /// asked, or never will be: unless it is pending there, the venue does not have it.
+    /// The venue reports an order as open. A request in flight during a disconnect was resent before the status
+    /// request, or never will be: unless it is pending there, the venue did not receive it.
     fn working(
         &mut self,
         at: i64,
@@ -409,7 +408,7 @@ impl Core {
         let lost = lost.filter(|it| it.state == OrderState::Unknown && !pending);
         let instrument = order.instrument;
         match lost.map(|request| (request.number, request.kind)) {
-            // It goes by the ClOrdID of the replace there, whose own report is still on its way.
+            // The venue uses the ClOrdID of the replace, whose report is still in flight.
             Some((request, RequestKind::Replace)) if request == report.id.request => {
                 self.replaced(at, report, instrument, sink);
             }
@@ -421,7 +420,7 @@ impl Core {
         is_missing.then_some(Heard::FillsMissing(number))
     }
 
-    /// A fill is never dropped, whosever order it is of.
+    /// Applies a fill of an unknown order: fills are never dropped.
     fn report_of_none(&mut self, at: i64, report: &Report<'_>, sink: &mut impl Sink) -> Heard {
         if report.kind != ReportKind::Fill {
             return Heard::Unknown;
@@ -441,11 +440,11 @@ impl Core {
         self.stray(at, report, (account, instrument), (side, effect), sink)
     }
 
-    /// The venue reports on an order under a number that it had rejected.
+    /// Handles a report for a number that the venue had rejected.
     fn report_of_past(&mut self, at: i64, report: &Report<'_>, sink: &mut impl Sink) -> Heard {
         let number = report.id.order;
         match report.kind {
-            // Once more, or another word for it.
+            // A duplicate, or a synonym.
             ReportKind::Rejected
             | ReportKind::Other
             | ReportKind::End(_)
@@ -458,7 +457,7 @@ impl Core {
         let of = (order.account, order.instrument);
         let side = (order.side, Some(order.effect));
         if order.state == OrderState::Queued {
-            // It may live there: it must not be sent again.
+            // It may be open there: it must not be sent again.
             self.reject_unsent(at, number, Why::Contradicted, sink);
         }
         match report.kind {
@@ -498,7 +497,7 @@ impl Core {
     }
 }
 
-/// A price of a fill in an instrument's units. One with more digits is rounded: the fill counts all the same.
+/// The price of a fill in units of the instrument; rounded if it has more digits.
 fn rounded(price: Decimal, scale: u8) -> Option<Price> {
     let price = price.normalized();
     let Some(more) = price.scale.checked_sub(scale) else {
@@ -514,12 +513,12 @@ fn rounded(price: Decimal, scale: u8) -> Option<Price> {
     scaled(Decimal::new(mantissa, scale)?, scale).ok()
 }
 
-/// An id that a note has room for.
+/// Cuts an id to what a note can hold.
 fn short(id: &[u8]) -> &[u8] {
     &id[..id.len().min(crate::Text::MAX)]
 }
 
-/// What a note keeps of a venue's Text(58).
+/// Cuts a Text(58) of a venue to what a note can hold.
 pub(crate) fn cut(text: &[u8]) -> &[u8] {
     const MOST: usize = 200;
     &text[..text.len().min(MOST)]

@@ -1,4 +1,4 @@
-//! Values as bytes: little-endian, texts behind their length.
+//! Encodes values as bytes: little-endian, texts prefixed with their length.
 
 use alloc::vec::Vec;
 
@@ -6,10 +6,10 @@ use crate::value::{
     Effect, End, Market, OrderType, Presence, RequestKind, Side, Text, TimeInForce, Trading,
 };
 
-/// A value that an event holds.
+/// A value in an event.
 pub(crate) trait Wire<'a>: Sized {
     fn put(&self, to: &mut Vec<u8>);
-    /// Takes it off the front; `None` when it is not there.
+    /// Reads it from the front; `None` when it is missing.
     fn take(from: &mut &'a [u8]) -> Option<Self>;
 }
 
@@ -73,7 +73,7 @@ impl Wire<'_> for bool {
 
 impl<'a> Wire<'a> for &'a [u8] {
     fn put(&self, to: &mut Vec<u8>) {
-        // Longer texts are refused where they come in.
+        // Longer texts are rejected on input.
         let len = self.len().min(usize::from(u16::MAX));
         (len as u16).put(to);
         to.extend_from_slice(&self[..len]);

@@ -1,4 +1,4 @@
-//! Work that takes many events: it is done in steps, and what a crash leaves is begun again.
+//! Tasks of many events: done in steps, restarted after a crash.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -16,37 +16,37 @@ use crate::transition::OrderState;
 use crate::value::{End, Number, Presence, RequestKind, Trading};
 use crate::venue::VenueId;
 
-/// How long an end waits for fills before the venue is asked, in nanoseconds.
+/// Maximum wait of a final state for missing fills before a status request, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
 
-/// What is to be done; all of it follows from the state.
+/// Pending work; derived from the state.
 #[derive(Debug, Default)]
 pub(crate) struct Work {
-    /// Orders that the venue is to be asked about.
+    /// Orders that need a status request.
     asking: VecDeque<Number>,
-    /// Orders that are to be cancelled, since they may not stay.
+    /// Orders to be cancelled.
     cancelling: VecDeque<Number>,
-    /// Orders that end with the day.
+    /// Orders that expire with the day.
     expiring: VecDeque<Number>,
-    /// Orders that are done for the day, and work again with the next one.
+    /// Orders that are done for the day and work again on the next one.
     renewing: VecDeque<Number>,
-    /// The day that begins then, and the key of its ids.
+    /// The new trading day and the hash key of its ids.
     next_day: Option<(u32, u128)>,
-    /// Since when ends wait for fills.
+    /// When final states began to wait for fills.
     pended: VecDeque<(i64, Number)>,
-    /// Orders that may not stay and that the venue did not cancel, and when.
+    /// Orders whose cancel the venue rejected, and when.
     later: VecDeque<(i64, Number)>,
-    /// Clients that are gone, and when their orders are cancelled.
+    /// Disconnected clients, and when their orders are cancelled.
     gone: Vec<(i64, u32)>,
-    /// Lines that are logging out.
+    /// Venue sessions that are logging out.
     leaving: Vec<u32>,
-    /// Lines whose sequence numbers have begun anew since they were ready.
+    /// Venue sessions whose sequence numbers were reset since they were ready.
     reset: Vec<u32>,
-    /// Orders that are to be sent again.
+    /// Orders to be sent again.
     pub retries: Retries,
 }
 
-/// Open orders that are so, by number.
+/// Open orders that match, by number.
 fn open(state: &State, is: impl Fn(&Order) -> bool) -> Vec<Number> {
     let orders = state.orders().iter();
     let open = orders.filter(|order| order.state.is_open() && is(order));
@@ -61,12 +61,12 @@ fn is_killed(state: &State, order: &Order) -> bool {
     scopes.any(|(_, standing)| standing.limits.trading == Trading::Killed)
 }
 
-/// It may not stay at its venue.
+/// Whether it must be cancelled.
 pub(crate) fn must_go(state: &State, order: &Order) -> bool {
     order.withdrawn || is_killed(state, order)
 }
 
-/// Its state, or that of what is asked for it, is unknown.
+/// Whether its state, or that of its request, is unknown.
 fn is_unknown(state: &State, order: &Order) -> bool {
     let request = state.orders().request_of(order);
     let is_lost = request.is_some_and(|it| it.state == OrderState::Unknown);
@@ -74,7 +74,7 @@ fn is_unknown(state: &State, order: &Order) -> bool {
 }
 
 impl Work {
-    /// An event has happened.
+    /// Called after an event was applied.
     pub(crate) fn note(&mut self, state: &State, event: &Event<'_>) {
         match *event {
             Event::Trading {
@@ -95,7 +95,7 @@ impl Work {
             }
             Event::Retried { order, due, .. } => self.retries.add(due, order),
             Event::Pended { order, .. } => {
-                // It may have waited before, and have been renewed meanwhile.
+                // It may have waited before and worked again meanwhile.
                 self.pended.retain(|(_, waits)| *waits != order);
                 self.pended.push_back((state.time(), order));
                 self.rest(order);
@@ -105,7 +105,7 @@ impl Work {
         }
     }
 
-    /// The venue has said something of an order: one that may not stay can be cancelled now, perhaps.
+    /// The venue reported on an order: if it must be cancelled, try it now.
     pub(crate) fn look_again(&mut self, state: &State, number: Number) {
         let order = state.orders().get(number);
         let is_later = self.later.iter().any(|(_, later)| *later == number);
@@ -114,22 +114,22 @@ impl Work {
         }
     }
 
-    /// The venue has refused to cancel an order: it is tried again after a while.
+    /// The venue rejected a cancel: it is tried again later.
     pub(crate) fn look_later(&mut self, at: i64, number: Number) {
         self.later.push_back((at, number));
     }
 
-    /// A new day waits for the end of the old one.
+    /// Whether a day change is in progress.
     pub(crate) fn ends_day(&self) -> bool {
         self.next_day.is_some()
     }
 
-    /// A line takes no new orders.
+    /// Whether a venue session accepts no new orders.
     pub(crate) fn is_leaving(&self, line: u32) -> bool {
         self.leaving.contains(&line)
     }
 
-    /// While a day ends: it works again with the next one, if it is done for this one.
+    /// Registers an order for the day change: one done for the day works again on the next day.
     fn rest(&mut self, order: Number) {
         if self.ends_day() {
             self.renewing.push_back(order);
@@ -137,7 +137,7 @@ impl Work {
     }
 
     fn cancel(&mut self, state: &State, filter: Filter) {
-        // One that something is asked for comes here when that is answered.
+        // An order with a pending request comes here when that is answered.
         let is_sent = |order: &Order| {
             let request = state.orders().request_of(order);
             request.is_some_and(|it| it.state != OrderState::Queued)
@@ -146,19 +146,19 @@ impl Work {
         self.cancelling.extend(orders);
     }
 
-    /// A new day begins when the orders of the old one have ended.
+    /// Starts the new trading day once the orders of the old one are closed.
     pub(crate) fn roll(&mut self, state: &State, day: u32, key: u128) {
-        // What is unknown stays so until the venue answers.
+        // An unknown order stays unknown until the venue answers.
         let of_day = |order: &Order| !order.outlives(day) && !is_unknown(state, order);
         self.expiring = open(state, of_day).into();
         self.renewing = open(state, |order| order.rests_until(day)).into();
         self.next_day = Some((day, key));
     }
 
-    /// What a process that was killed had not done.
+    /// Collects work that a killed process left.
     pub(crate) fn resume(&mut self, state: &State) {
         let some_killed = state.is_somewhere_killed();
-        // Where nothing is killed, no order is looked at that stays.
+        // Without a kill switch no other orders are checked.
         let goes = |order: &Order| (some_killed || order.withdrawn) && must_go(state, order);
         self.cancelling.extend(open(state, goes));
         let pended = open(state, |order| order.pended.is_some());
@@ -172,7 +172,7 @@ impl Work {
 }
 
 impl Core {
-    /// Whether [`work`](Self::work) has something to do.
+    /// Whether [`work`](Self::work) has work to do.
     #[must_use]
     pub fn has_work(&mut self, at: i64) -> bool {
         if self.next_retry(at).is_some()
@@ -187,9 +187,9 @@ impl Core {
         !waits || self.forgettable().is_some()
     }
 
-    /// Does one piece of it: a few events.
+    /// Does one step: a few events.
     pub fn work(&mut self, at: i64, sink: &mut impl Sink) {
-        // What must leave the venue goes first.
+        // Orders to be cancelled come first.
         if let Some(number) = self.work.cancelling.pop_front() {
             self.cancel(at, number, sink);
         } else if let Some(order) = self.work.expiring.pop_front() {
@@ -210,7 +210,7 @@ impl Core {
         }
     }
 
-    /// Cancels an order that nobody's message names.
+    /// Cancels an order without a client message.
     fn cancel(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
         let orders = self.state().orders();
         let Some(order) = orders.get(number).filter(|it| it.state.is_open()) else {
@@ -222,12 +222,12 @@ impl Core {
                 how: End::Cancelled,
                 request: None,
                 at: 0,
-                text: b"cancelled before it was sent",
+                text: b"cancelled before it was sent to the venue",
             };
             self.emit(at, &event, sink);
             return self.forget(at, sink);
         }
-        // A replace that has not left must not leave before the cancel.
+        // A queued replace must not be sent before the cancel.
         let unsent = orders.request_of(order);
         let unsent = unsent
             .filter(|it| it.kind == RequestKind::Replace && it.state == OrderState::Queued)
@@ -236,7 +236,7 @@ impl Core {
             self.decline(at, request, crate::Why::TooLate, b"", sink);
             return self.cancel(at, number, sink);
         }
-        // What is asked for it now is answered first; then it comes here again.
+        // Its pending request is answered first; then it comes here again.
         if orders.request_of(order).is_some() || !self.state().is_ready(order.line) {
             return;
         }
@@ -246,7 +246,7 @@ impl Core {
         self.send_request(at, request, sink);
     }
 
-    /// The first order that its venue is to be asked about, when its line may send.
+    /// Sends the next status request, when the session may send.
     fn next_asked(&self, at: i64) -> Option<Number> {
         let number = *self.work.asking.front()?;
         let line = self.state.orders().get(number).map(|order| order.line);
@@ -274,7 +274,7 @@ impl Core {
         let Some(order) = orders.get(number).filter(|it| it.state.is_open()) else {
             return;
         };
-        // Its line may have broken since.
+        // Its session may have disconnected since.
         if is_unknown(&self.state, order) {
             return;
         }
@@ -287,14 +287,14 @@ impl Core {
             how: End::Expired,
             request: None,
             at: 0,
-            text: b"the day is over",
+            text: b"end of the trading day",
         };
         self.emit(at, &event, sink);
         self.forget(at, sink);
     }
 
-    /// Orders whose ends have waited for fills too long are asked about, each is given; orders of clients that
-    /// are gone for long enough are cancelled. How long nothing else is due.
+    /// Requests the status of orders that have waited for missing fills too long, passing each to the sink; cancels
+    /// orders of clients that have been disconnected long enough. Returns when the next of it is due.
     pub fn due(
         &mut self,
         at: i64,
@@ -313,7 +313,7 @@ impl Core {
         others.chain(waiting).min()
     }
 
-    /// The orders of the day end, and then a new one begins, when it is another one.
+    /// Closes the orders of the day, then starts the new trading day.
     pub fn begin_day(&mut self, day: u32) {
         if day > self.state.day() && !self.work.ends_day() {
             let key = self.state.ids.key().rotate_left(31) ^ u128::from(day);
@@ -321,20 +321,20 @@ impl Core {
         }
     }
 
-    /// A limit whose time is over is what it was before.
+    /// Restores the limit before an expired temporary one.
     fn due_limits(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
         let next = self.state.expiries.iter().min_by_key(|it| it.until)?;
         if next.until > at {
             return Some(Nanos((next.until - at).unsigned_abs()));
         }
         let (scope, control, before) = (next.scope, next.control, next.before);
-        let by = (Self::GUARD, &b"its time is over"[..]);
+        let by = (Self::GUARD, &b"temporary limit expired"[..]);
         self.set_limit(at, (scope, control, before), by, sink);
         Some(Nanos(0))
     }
 
-    /// A client's session has logged on or ended; `None` at a start, when it has not logged on. Its orders are
-    /// cancelled in time, when the settings say so.
+    /// A client session logged on or disconnected; `None` at startup before its logon. Its orders are cancelled later
+    /// if so configured.
     pub fn client(&mut self, at: i64, session: u32, is: Option<Presence>, sink: &mut impl Sink) {
         let Ok(user) = self.user(session) else {
             return;
@@ -371,10 +371,10 @@ impl Core {
         self.work.gone.retain(|(_, gone)| *gone != session);
         let filter = Filter::of(Scope::Session(session));
         if filter.count(&self.state) > 0 {
-            let why = (&b"settings"[..], &b"its session is gone"[..]);
+            let why = (&b"settings"[..], &b"client logged out or disconnected"[..]);
             self.withdraw(at, filter, (None, b""), why, sink);
         }
-        // Now there are cancels to be sent, or another session.
+        // Now there are cancels to send, or another session.
         Some(Nanos(0))
     }
 
@@ -409,21 +409,21 @@ impl Core {
         None
     }
 
-    /// A line has logged on.
+    /// A venue session logged on.
     pub fn line_up(&mut self, at: i64, line: u32, sink: &mut impl Sink) {
         if !self.state().is_ready(line) {
             self.emit(at, &Event::LineUp { line }, sink);
         }
     }
 
-    /// A line is gone.
+    /// A venue session disconnected.
     pub fn line_down(&mut self, at: i64, line: u32, sink: &mut impl Sink) {
         if self.state().is_ready(line) {
             self.emit(at, &Event::LineDown { line }, sink);
         }
     }
 
-    /// Orders and requests on a line that the venue has not answered.
+    /// Orders and requests on a session that the venue has not answered.
     #[must_use]
     pub fn in_flight(&self, line: u32) -> usize {
         let orders = self.state.orders();
@@ -436,7 +436,7 @@ impl Core {
         orders.iter().filter(unanswered).count()
     }
 
-    /// A line logs out: it takes no new orders until it is up again.
+    /// A venue session logs out: no new orders until it logs on again.
     pub fn set_leaving(&mut self, line: u32, is: bool) {
         self.work.leaving.retain(|leaving| *leaving != line);
         if is {
@@ -444,20 +444,20 @@ impl Core {
         }
     }
 
-    /// The sequence numbers of a line have begun anew: what was sent may be lost.
+    /// The sequence numbers of a venue session were reset: sent messages may be lost.
     pub fn set_reset(&mut self, line: u32) {
         if !self.work.reset.contains(&line) {
             self.work.reset.push(line);
         }
     }
 
-    /// Whether a new order or replace that the venue has missed may go out now: nobody wants it gone.
+    /// Whether a missed new order or replace may be resent: it is not being cancelled.
     #[must_use]
     pub fn may_resend(&self, id: VenueId) -> bool {
         let order = self.state.orders().get(id.order);
         let is_asked = self.state.orders().request(id.request).is_some();
         order.is_some_and(|order| {
-            // What was rejected under another number has that one no more.
+            // An order rejected under another number no longer has it.
             let is_known = id.request == order.attempt() || is_asked;
             let request = self.state.orders().request_of(order);
             let cancelled = request.is_some_and(|it| it.kind == RequestKind::Cancel);

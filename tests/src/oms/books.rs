@@ -311,7 +311,10 @@ mod tests {
             ("average", "12.4".into()),
             ("ClOrdID", "c9".into()),
         ] {
-            assert!(spoilt(0, name, value).contains("told otherwise"), "{name}");
+            assert!(
+                spoilt(0, name, value).contains("received another state"),
+                "{name}"
+            );
         }
         assert!(spoilt(1, "account", "A1".into()).contains("the position of"));
         assert!(spoilt(1, "order", 7.into()).contains("has forgotten"));

@@ -1,4 +1,4 @@
-//! Auction calls: the rules by which a price is found, and what trades at it.
+//! Auction calls: price determination and the resulting trades.
 
 use super::script::{play, play_in, resting};
 use crate::{Book, BookSettings, BookState};

@@ -104,7 +104,7 @@ fn a_replaced_order_trades_at_its_new_price_and_counts_what_it_has_traded() {
         "buy 1 5@100 => accepted 1
          sell 2 2@100 => accepted 2; sold 2@100 1:3 2:0
          sell 3 9@102 => accepted 3
-         replace 1 2@= => rejected 1: quantity is not above what has traded
+         replace 1 2@= => rejected 1: quantity must be greater than the traded quantity
          replace 1 6@102 => replaced 1:4 to the back; bought 4@102 1:0 3:5",
     );
     assert_eq!(resting(&book), " | 3:5@102");
@@ -144,7 +144,7 @@ fn requests_that_make_no_sense_are_refused_and_change_nothing() {
          cancel 2 => rejected 2: unknown order
          replace 2 1@= => rejected 2: unknown order
          replace 1 0@= => rejected 1: quantity is zero
-         replace 1 5@= stop=9 => rejected 1: order does not wait for a stop price
+         replace 1 5@= stop=9 => rejected 1: order is not waiting for a stop price
          cancel 1 => cancelled 1:5 Requested
          cancel 1 => rejected 1: unknown order",
     );

@@ -1,4 +1,4 @@
-//! Random calls to the book and to its slow twin, which must report the same and hold the same.
+//! Random calls to the book and to its slow twin: events and contents must be equal.
 
 use alloc::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! A conversation with a book in a few words a line, so that a test reads as a table.
+//! Calls and events of a book in short lines, so that a test reads as a table.
 //!
 //! ```text
 //! buy 1 5@100            order 1 buys 5 at 100, for the day

@@ -75,7 +75,7 @@ fn a_waiting_stop_order_can_be_changed_and_cancelled() {
          cancel 3 => cancelled 3:2 Requested
          buy 4 1@100 => accepted 4; bought 1@100 4:0 1:1
          replace 2 2@= stop=100 => replaced 2:2 to the back; triggered 2; bought 1@100 2:1 1:0
-         replace 2 2@= stop=100 => rejected 2: order does not wait for a stop price",
+         replace 2 2@= stop=100 => rejected 2: order is not waiting for a stop price",
     );
     assert_eq!(resting(&book), "2:1@104 | ");
 }

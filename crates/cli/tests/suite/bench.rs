@@ -152,7 +152,7 @@ fn orders_are_spread_as_those_of_a_log() {
     let text = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success());
     assert!(
-        text.contains("--arrivals-from") && text.contains("no two orders"),
+        text.contains("--arrivals-from") && text.contains("does not contain two orders"),
         "{text}"
     );
 }

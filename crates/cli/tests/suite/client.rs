@@ -404,7 +404,7 @@ fn a_script_with_mistakes_sends_nothing_and_names_each() {
     assert_eq!(
         said,
         format!(
-            "error: {place}:3: side 'hold': say buy or sell\n\
+            "error: {place}:3: side 'hold': expected buy or sell\n\
              error: {place}:4: send needs a count: send NAME N[/MS][/B] [GROUP] [of GROUP] [+]\n"
         )
     );
@@ -416,7 +416,7 @@ fn a_script_with_mistakes_sends_nothing_and_names_each() {
     let (_, said) = lines(&run, 1);
     assert_eq!(
         said,
-        "error: -c, command 2: time 'x': say seconds, such as 2 or 0.5, at most 86400\n"
+        "error: -c, command 2: time 'x': expected seconds, such as 2 or 0.5, at most 86400\n"
     );
 }
 
@@ -575,7 +575,7 @@ fn on_a_terminal_it_asks_for_what_is_missing() {
     }
     // A mistake of a person ends nothing.
     assert!(
-        said.contains("error: quantity 'x': say a number above 0, such as 100"),
+        said.contains("error: quantity 'x': expected a number above 0, such as 100"),
         "{said}"
     );
 }

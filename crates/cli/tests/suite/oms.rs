@@ -195,7 +195,7 @@ fn an_order_is_checked_sent_filled_and_known_after_kill_9() {
     };
     let steps = [
         "CLIENT as A2 for A1: buy 100 VOD at 12.5",
-        "the order goes out on SIM-1",
+        "order sent on SIM-1",
         "accepted by the venue, OrderID V1",
         "40 filled at 12.5",
     ];
@@ -371,7 +371,7 @@ fn operators_limit_kill_and_arm() {
     );
 
     let (code, said) = oms(folder, "kill", &[&["account=DESK"][..], &why].concat());
-    let wanted = "account=DESK: killed; 1 open orders are being cancelled\n";
+    let wanted = "account=DESK: killed; cancelling 1 open orders\n";
     assert_eq!((code, said.as_str()), (0, wanted));
     let cancel = venue.expect("F");
     assert!(cancel.contains(&format!("|41={first}|")), "{cancel}");
@@ -382,7 +382,7 @@ fn operators_limit_kill_and_arm() {
     assert!(
         client
             .expect("8")
-            .contains("RC1: trading is killed (account=DESK)")
+            .contains("RC1: the kill switch is on (account=DESK)")
     );
     let limits = oms(folder, "limits", &[]).1;
     assert!(
@@ -399,13 +399,17 @@ fn operators_limit_kill_and_arm() {
         (
             "limit",
             &["firm", "RC99=1"],
-            "no control RC99; there are RC6, RC7",
+            "unknown control RC99; the controls are RC6, RC7",
         ),
-        ("limit", &["firm", "RC6=x"], "the limit is a whole number"),
+        (
+            "limit",
+            &["firm", "RC6=x"],
+            "the limit must be a whole number",
+        ),
         (
             "kill",
             &["desk"],
-            "unknown word desk: say for what (firm, session=NAME",
+            "unknown word desk: name the scope (firm, session=NAME",
         ),
     ] {
         let (code, said) = oms(folder, verb, &[words, &why].concat());
@@ -459,9 +463,9 @@ fn mistakes_are_named_with_their_files_and_lines() {
     let (code, said) = check();
     assert_eq!(code, Some(1), "{said}");
     for wanted in [
-        "the limit of RC6 for this scope stands there twice",
-        "no control RC77",
-        "no line_group SMI",
+        "the limit of RC6 for this scope is listed twice",
+        "unknown control RC77",
+        "unknown line_group SMI",
     ] {
         assert!(said.contains(wanted), "{wanted}: {said}");
     }

@@ -264,7 +264,7 @@ fn all_mistakes_are_named_at_once_with_their_lines() {
     let tables = "[[instrument]]\nsymbol = 'VOD'\ntick = 0.01\nlow = 1.005\nhigh = 9\n";
     write(folder.path(), tables);
     let said = shown("sim");
-    assert!(said.contains("low is no multiple of the tick"), "{said}");
+    assert!(said.contains("low is not a multiple of the tick"), "{said}");
     assert!(said.contains("sim.toml:21:7"), "{said}");
     write(
         folder.path(),

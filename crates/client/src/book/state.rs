@@ -8,8 +8,8 @@
 //! note   = length u32, a note of note.rs
 //! ```
 //!
-//! Numbers are little-endian. The notes are one for each ClOrdID of a finished order that is still known, the oldest first,
-//! then as few as make the open orders what they are, oldest order first. Version 1 had none of finished orders.
+//! Numbers are little-endian. The notes are one for each remembered ClOrdID of a finished order, the oldest first,
+//! then the minimal notes that rebuild the open orders, oldest order first. Version 1 had no notes of finished orders.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -21,12 +21,12 @@ use crate::note::{ClientNote, FinishedNote, SentNote};
 
 const NAME: &str = "client";
 const VERSION: u32 = 2;
-/// The oldest that is read.
+/// The oldest version that can be read.
 const OLDEST: u32 = 1;
-/// The bytes of the checksum.
+/// Length of the checksum in bytes.
 const SUM: usize = 8;
 
-/// The state of a client, made of its notes alone.
+/// The state of a client, rebuilt from its notes.
 #[derive(Debug, Default)]
 pub(crate) struct ClientLedger(ClientBook);
 
@@ -58,16 +58,16 @@ impl Ledger for ClientLedger {
 }
 
 impl ClientBook {
-    /// A number that is the same for the same open and finished orders and next numbers.
+    /// A hash of open and finished orders and next numbers.
     pub(crate) fn hash(&self) -> u64 {
         fnv(&self.state())
     }
 
-    /// The book that a ledger has written.
+    /// Reads a book written by a ledger.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// The bytes are damaged.
     pub(crate) fn of_state(version: u32, state: &[u8]) -> Result<Self, String> {
         if !(OLDEST..=VERSION).contains(&version) {
             return Err(alloc::format!(
@@ -158,7 +158,7 @@ fn text<'a>(body: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(text)
 }
 
-/// FNV-1a with 64 bits: it finds damage, and is the same everywhere.
+/// FNV-1a with 64 bits: detects damage, and is platform-independent.
 fn fnv(bytes: &[u8]) -> u64 {
     const START: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(ended, [Some("Filled"), None]);
         let ids = [None, Some("g"), Some("d"), Some("new")].map(|it| read.0.new_id("DAY", it));
         assert_eq!(ids, ["DAY-3", "g:6", "d:10", "new:1"]);
-        // It goes on as the other one does.
+        // It continues like the other one.
         let more = changed("g:5", "g:5", "4", "");
         let mut other = ledger;
         read.apply(Timestamp(1), &more);

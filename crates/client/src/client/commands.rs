@@ -1,4 +1,4 @@
-//! What each command begins.
+//! Starts each command.
 
 use alloc::collections::VecDeque;
 use alloc::string::ToString;
@@ -13,7 +13,7 @@ use crate::instruction::{Instruction, SendPlan, Until, Which};
 use crate::sending::Sending;
 
 impl OrderClient {
-    /// Takes a command: its task, carried out from [`OrderClient::step`] on.
+    /// Starts a command: its task, continued by [`OrderClient::step`].
     pub(super) fn command(&mut self, now: Now, command: &[u8]) -> Result<(), CommandFailure> {
         if self.task.is_some() {
             return Err(CommandFailure::Busy);
@@ -69,7 +69,7 @@ impl OrderClient {
                 Task::Done
             }
             Instruction::Help | Instruction::Quit => {
-                let why = "help and quit are for whoever reads the commands";
+                let why = "help and quit are handled by the program that reads the commands";
                 return Err(CommandFailure::NotACommand(why.to_string()));
             }
         })

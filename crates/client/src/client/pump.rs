@@ -1,4 +1,4 @@
-//! Messages into the outbox, when they are due.
+//! Moves messages into the outbox when they are due.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,11 +14,11 @@ use crate::note::{ClientNote, SentNote};
 use crate::order_layout::{SEND_TIME, Subject};
 use crate::sending::{Sending, Targets, day};
 
-/// Bytes of a field beside its value: ten digits, `=`, SOH and what a body wants free.
+/// Bytes of a field beside its value: ten digits, `=`, SOH and the margin of a body.
 const AROUND: usize = 24;
 
 impl OrderClient {
-    /// Sends what is due; when more is, or `None` when all was sent.
+    /// Sends due messages; returns when the next one is due, or `None` when all were sent.
     pub(super) fn pump(
         &mut self,
         now: Now,
@@ -53,7 +53,7 @@ impl OrderClient {
         Ok((sending.sent < sending.count).then_some(now.mono))
     }
 
-    /// Writes the next message, with its note. False when there is no room for them now.
+    /// Writes the next message and its note. False without room for both.
     fn send_next(
         &mut self,
         now: Now,
@@ -105,7 +105,7 @@ impl OrderClient {
         Ok(true)
     }
 
-    /// The order that the next message is about, if it is about one that the client knows.
+    /// The order of the next message, if known.
     fn target(
         &self,
         sending: &mut Sending,
@@ -168,7 +168,7 @@ impl OrderClient {
     }
 }
 
-/// What the book does not keep of a message.
+/// Message data that the book does not keep.
 const UNKEPT: [Tag; 4] = [
     tag::CL_ORD_ID,
     tag::ORIG_CL_ORD_ID,
@@ -176,7 +176,7 @@ const UNKEPT: [Tag; 4] = [
     SEND_TIME,
 ];
 
-/// Writes a message and its note. False when there is no room for both now.
+/// Writes a message and its note. False without room for both.
 fn write(
     session: fixwire_protocol::SessionId,
     message: &MessageFields,

@@ -1,4 +1,4 @@
-//! Words of a line, read from left to right.
+//! Parses a command line, word by word from left to right.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -19,12 +19,12 @@ const STATUS: &str = "status ID|last [TAG=VALUE ...]";
 const SET: &str = "set NAME MSGTYPE [TAG=VALUE|TAG=VALUE...]";
 const SEND: &str = "send NAME N[/MS][/B] [GROUP] [of GROUP] [+]";
 const WAIT: &str = "wait N reports | wait all | wait SECONDS";
-/// A day: the longest pause.
+/// The longest pause: a day.
 const LONGEST_PAUSE: Nanos = Nanos::from_secs(86_400);
 
 type Read = Result<Instruction, InstructionError>;
 
-/// The words that are left of a line.
+/// The remaining words of a line.
 struct Words<'a> {
     rest: &'a str,
     command: &'static str,
@@ -118,12 +118,12 @@ fn new(mut words: Words<'_>) -> Read {
     message.set(tag::ORD_TYPE, "1");
     while let Some(word) = words.next() {
         match word {
-            "@" => set_price(&mut message, words.need("a price behind '@'")?)?,
+            "@" => set_price(&mut message, words.need("a price after '@'")?)?,
             "tif" => {
-                let time = words.need("a time in force behind 'tif'")?;
+                let time = words.need("a time in force after 'tif'")?;
                 message.set(tag::TIME_IN_FORCE, time_in_force(time)?);
             }
-            "account" => message.set(tag::ACCOUNT, words.need("an account behind 'account'")?),
+            "account" => message.set(tag::ACCOUNT, words.need("an account after 'account'")?),
             word => match word.strip_prefix('@') {
                 Some(price) => set_price(&mut message, price)?,
                 None if word.contains('=') => message.set_text(word)?,
@@ -162,14 +162,14 @@ fn replace(mut words: Words<'_>) -> Read {
     while let Some(word) = words.next() {
         match word {
             "qty" => {
-                let quantity = words.need("a quantity behind 'qty'")?;
+                let quantity = words.need("a quantity after 'qty'")?;
                 if !is_quantity(quantity) {
                     return Err(InstructionError::Quantity(quantity.to_string()));
                 }
                 fields.set(tag::ORDER_QTY, quantity);
             }
             "price" => {
-                let price = words.need("a price behind 'price'")?;
+                let price = words.need("a price after 'price'")?;
                 if !is_price(price) {
                     return Err(InstructionError::Price(price.to_string()));
                 }
@@ -230,7 +230,7 @@ fn set(mut words: Words<'_>) -> Read {
         return Err(InstructionError::MsgType(msg_type.to_string()));
     }
     let mut message = MessageFields::new(msg_type);
-    // Values may have spaces: the rest of the line is one text.
+    // Values may contain spaces: the rest of the line is one text.
     let fields = words.rest.trim().trim_end_matches('|');
     if !fields.is_empty() {
         for field in fields.split('|') {
@@ -256,7 +256,7 @@ fn send(mut words: Words<'_>) -> Read {
     while let Some(word) = words.next() {
         match word {
             "+" => load.increments = true,
-            "of" if load.of.is_none() => load.of = Some(name(words.need("a group behind 'of'")?)?),
+            "of" if load.of.is_none() => load.of = Some(name(words.need("a group after 'of'")?)?),
             word if load.group.is_none() && load.of.is_none() && !load.increments => {
                 load.group = Some(name(word)?);
             }

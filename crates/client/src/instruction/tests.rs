@@ -1,4 +1,4 @@
-//! The language, line by line.
+//! The command language, line by line.
 
 use std::string::{String, ToString};
 use std::vec::Vec;
@@ -46,7 +46,7 @@ fn orders_become_the_fields_of_a_new_order_single() {
         ("new buy 1 X tif day", "D 55=X|54=1|38=1|40=1|59=0"),
         ("new buy 1 X tif gtc", "D 55=X|54=1|38=1|40=1|59=1"),
         ("new buy 1 X tif fok", "D 55=X|54=1|38=1|40=1|59=4"),
-        // What is said last holds.
+        // The last value counts.
         ("new buy 1 X 54=5 40=3", "D 55=X|54=5|38=1|40=3"),
     ] {
         let Instruction::New(message) = parsed(line) else {
@@ -201,26 +201,26 @@ fn every_mistake_is_named_with_what_to_write() {
             "new needs a side: new buy|sell QTY SYMBOL [@ PRICE|market] [tif day|gtc|ioc|fok] [account A] \
              [TAG=VALUE ...]",
         ),
-        ("new hold 1 X", "side 'hold': say buy or sell"),
+        ("new hold 1 X", "side 'hold': expected buy or sell"),
         (
             "new buy -1 X",
-            "quantity '-1': say a number above 0, such as 100",
+            "quantity '-1': expected a number above 0, such as 100",
         ),
         (
             "new buy 0 X",
-            "quantity '0': say a number above 0, such as 100",
+            "quantity '0': expected a number above 0, such as 100",
         ),
         (
             "new buy 1e3 X",
-            "quantity '1e3': say a number above 0, such as 100",
+            "quantity '1e3': expected a number above 0, such as 100",
         ),
         (
             "new buy 1 X @ cheap",
-            "price 'cheap': say a number such as 12.50, or market for a market order",
+            "price 'cheap': expected a number such as 12.50, or market for a market order",
         ),
         (
             "new buy 1 X tif week",
-            "time in force 'week': say day, gtc, ioc or fok",
+            "time in force 'week': expected day, gtc, ioc or fok",
         ),
         (
             "new buy 1 X 0=a",
@@ -236,7 +236,7 @@ fn every_mistake_is_named_with_what_to_write() {
         ),
         (
             "new buy 1 X 34=7",
-            "tag 34 is written by the session: leave it out",
+            "tag 34 is set by the session: leave it out",
         ),
         (
             "cancel",
@@ -244,19 +244,19 @@ fn every_mistake_is_named_with_what_to_write() {
         ),
         (
             "cancel last now",
-            "cancel does not take 'now': cancel ID|last|all [TAG=VALUE ...]",
+            "cancel: unexpected 'now': cancel ID|last|all [TAG=VALUE ...]",
         ),
         (
             "replace last",
-            "replace changes nothing: say qty N, price P, or both, or another field as TAG=VALUE",
+            "replace changes nothing: give qty N, price P, or both, or another field as TAG=VALUE",
         ),
         (
             "replace all qty 1",
-            "replace takes one order, not all: say its ClOrdID, or last",
+            "replace takes one order, not all: give its ClOrdID, or last",
         ),
         (
             "status all",
-            "status takes one order, not all: say its ClOrdID, or last",
+            "status takes one order, not all: give its ClOrdID, or last",
         ),
         (
             "set a:b D 55=X",
@@ -285,7 +285,7 @@ fn every_mistake_is_named_with_what_to_write() {
         ),
         (
             "send T 1 a b",
-            "send does not take 'b': send NAME N[/MS][/B] [GROUP] [of GROUP] [+]",
+            "send: unexpected 'b': send NAME N[/MS][/B] [GROUP] [of GROUP] [+]",
         ),
         (
             "wait",
@@ -293,19 +293,19 @@ fn every_mistake_is_named_with_what_to_write() {
         ),
         (
             "wait 5 minutes",
-            "wait does not take 'minutes': wait N reports | wait all | wait SECONDS",
+            "wait: unexpected 'minutes': wait N reports | wait all | wait SECONDS",
         ),
         (
             "sleep 1e3",
-            "time '1e3': say seconds, such as 2 or 0.5, at most 86400",
+            "time '1e3': expected seconds, such as 2 or 0.5, at most 86400",
         ),
         (
             "sleep 86401",
-            "time '86401': say seconds, such as 2 or 0.5, at most 86400",
+            "time '86401': expected seconds, such as 2 or 0.5, at most 86400",
         ),
-        ("stamps maybe", "stamps 'maybe': say on or off"),
-        ("orders open", "orders does not take 'open': orders [all]"),
-        ("quit now", "quit does not take 'now': quit"),
+        ("stamps maybe", "stamps 'maybe': expected on or off"),
+        ("orders open", "orders: unexpected 'open': orders [all]"),
+        ("quit now", "quit: unexpected 'now': quit"),
     ] {
         let found = Instruction::parse(line).map_err(|error| error.to_string());
         assert_eq!(found, Err(error.to_string()), "{line}");

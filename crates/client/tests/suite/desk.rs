@@ -1,4 +1,4 @@
-//! A client in a world of its own, and the venue that its session leads to.
+//! Test fixture: a client in a simulated world, and the venue of its session.
 
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ pub const TIMEOUT: Nanos = Nanos::from_secs(5);
 
 pub struct Desk {
     pub world: World<OrderClient>,
-    /// What the client has said, a line each.
+    /// Events of the client, one line each.
     lines: Arc<Mutex<Vec<String>>>,
     /// The latencies of the last `stats`.
     latencies: Arc<Mutex<Vec<Nanos>>>,
@@ -96,7 +96,7 @@ impl Desk {
         self.said()
     }
 
-    /// What the client has said since it was last asked.
+    /// Events of the client since the last call.
     pub fn said(&mut self) -> Vec<String> {
         std::mem::take(&mut self.lines.lock().unwrap())
     }

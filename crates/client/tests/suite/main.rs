@@ -1,4 +1,4 @@
-//! The client in a simulated engine: what it sends, what it makes of the answers, what a restart leaves.
+//! The client in a simulated engine: its messages, its view of the answers, its state after a restart.
 
 mod desk;
 mod orders;

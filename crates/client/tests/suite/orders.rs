@@ -1,4 +1,4 @@
-//! The life of orders: what the venue receives, and what the client says of its answers.
+//! Order life cycles: what the venue receives, and what the client reports.
 
 use crate::desk::{Desk, VENUE};
 
@@ -67,7 +67,7 @@ fn an_order_is_sent_replaced_and_cancelled() {
         desk.received(&[11, 41, 37, 55, 54])[2],
         format!("H {day}-2 - V7 VOD 1")
     );
-    // An order is meant by any of its ClOrdIDs.
+    // Any of its ClOrdIDs identifies an order.
     assert_eq!(desk.carry_out(&format!("cancel {day}-1 58=bye")), ["done"]);
     let sent = desk.received(&[11, 41, 37, 55, 54, 38, 58]);
     assert_eq!(sent[3], format!("F {day}-3 {day}-2 V7 VOD 1 80 bye"));
@@ -249,11 +249,11 @@ fn a_command_that_cannot_be_says_why() {
         ),
         (
             "send T 1",
-            "no template T: define it with 'set T MSGTYPE TAG=VALUE|TAG=VALUE'",
+            "unknown template T: define it with 'set T MSGTYPE TAG=VALUE|TAG=VALUE'",
         ),
         (
             "stats g",
-            "nothing was sent in group g: 'send NAME N g' does",
+            "nothing was sent in group g: use 'send NAME N g'",
         ),
         (
             "send N 1 g",
@@ -262,20 +262,26 @@ fn a_command_that_cannot_be_says_why() {
         ),
         (
             "send O 1 of g",
-            "messages of MsgType D name no other order: 'of' is for F, G and H",
+            "messages of MsgType D do not name another order: 'of' is for F, G and H",
         ),
         (
             "send O 2 +",
-            "'+' raises a number at the end of 11 or 41, and template O has none there",
+            "'+' needs a number at the end of 11 or 41, and template O has no such number",
         ),
         ("sell", "unknown command 'sell': 'help' shows the commands"),
-        ("quit", "help and quit are for whoever reads the commands"),
+        (
+            "quit",
+            "help and quit are handled by the program that reads the commands",
+        ),
     ] {
         assert_eq!(desk.refused(command), why, "{command}");
     }
     assert!(desk.received(&[]).is_empty());
     desk.command("sleep 1");
-    assert_eq!(desk.refused("orders"), "the command before is not finished");
+    assert_eq!(
+        desk.refused("orders"),
+        "the previous command is not finished"
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! When messages leave, and how long the client waits.
+//! When messages are sent, and how long the client waits.
 
 use fixwire_engine::protocol::{Nanos, SessionId};
 
@@ -132,7 +132,7 @@ fn a_wait_fails_at_its_limit_and_says_what_is_missing() {
     turns(&mut desk, 2);
     assert_eq!(
         desk.said(),
-        ["failed: 1 of 2 reports came within 5 s; --timeout changes the limit"]
+        ["failed: received 1 of 2 reports within 5 s; --timeout changes the limit"]
     );
     desk.command("wait 1.5");
     turns(&mut desk, 10);
@@ -154,7 +154,7 @@ fn a_send_ends_with_its_session() {
         desk.said(),
         [
             "connection lost",
-            "failed: the session ended after 1 of 100 messages: 'wait all' says which were answered"
+            "failed: session lost after 1 of 100 messages: 'wait all' shows which were answered"
         ]
     );
 }

@@ -1,4 +1,4 @@
-//! What a client knows after the end of its process, whenever that came.
+//! The state of a client after a crash at any point.
 
 use std::collections::BTreeSet;
 
@@ -59,7 +59,7 @@ fn a_new_process_uses_no_id_again_and_knows_its_open_orders() {
     assert_eq!(desk.carry_out("orders").len(), 4);
 }
 
-/// What a request for an order of an earlier run is answered.
+/// The answer to a request for an order of an earlier run.
 fn finished(id: &str, ord_status: &str) -> String {
     format!(
         "order {id} was {ord_status} in an earlier run, and its fields are not kept: 'orders' lists the open orders; \

@@ -1,4 +1,4 @@
-//! Reports leave for the outbox, as far as there is room and as faults on demand let them.
+//! Moves reports to the outbox as far as it has room and injected faults allow.
 
 use alloc::vec::Vec;
 
@@ -11,19 +11,19 @@ use crate::note::Note;
 /// BusinessRejectReason(380): application not available.
 const NOT_AVAILABLE: u64 = 4;
 
-/// What has become of a report.
+/// Result of delivering a report.
 enum Left {
-    /// It is written, or is not to be.
+    /// Written, or suppressed.
     Done,
-    /// The one behind it is written, and it may go now.
+    /// The one behind it was written, and it may be sent now.
     Overtaken,
-    /// It waits, and those behind it to the same member; until this moment, if one is known.
+    /// It waits, with those behind it for the same member; until this time, if known.
     Waits(Option<Mono>),
     /// The outbox is full.
     Full,
 }
 
-/// Answers a request with a BusinessMessageReject that names its ClOrdID, as venues do.
+/// Answers a request with a BusinessMessageReject with its ClOrdID, as venues do.
 pub(super) fn business_reject(
     from: SessionId,
     request: &Message<'_>,
@@ -35,15 +35,15 @@ pub(super) fn business_reject(
     body.field(tag::REF_MSG_TYPE, request.msg_type());
     body.field(tag::BUSINESS_REJECT_REF_ID, of(tag::CL_ORD_ID));
     body.uint(tag::BUSINESS_REJECT_REASON, NOT_AVAILABLE);
-    body.field(tag::TEXT, b"Rejected by a fault on demand");
+    body.field(tag::TEXT, b"Rejected by an injected fault");
     body.finish().map_err(|_| Refusal::NotAvailable)
 }
 
 impl Exchange {
-    /// Writes the reports that wait and notes which. When to try again, if something is left.
+    /// Writes the waiting reports and notes which. Returns when to try again, if any are left.
     pub(super) fn deliver(&mut self, now: Mono, outbox: &mut Outbox) -> Option<Mono> {
         self.draw(now);
-        // Reports from `at` on, `run` of them, are written and not noted yet; those before `at` wait.
+        // `run` reports from `at` on are written but not noted yet; those before `at` wait.
         let (mut at, mut run) = (0, 0);
         let mut waiting: Vec<u32> = Vec::new();
         let mut due: Option<Mono> = None;
@@ -81,7 +81,7 @@ impl Exchange {
         due
     }
 
-    /// Decides what becomes of new reports, in their order.
+    /// Applies faults to new reports, in order.
     fn draw(&mut self, now: Mono) {
         let members = &self.market.members;
         for index in self.faults.fates.len()..self.market.waiting.len() {
@@ -93,7 +93,7 @@ impl Exchange {
         }
     }
 
-    /// Sends the next report to the member of the one at a place, which waits until there is one.
+    /// Sends the next report for the same member before the one at an index, which waits for it.
     fn overtake(&mut self, at: usize, member: u32, now: Mono, outbox: &mut Outbox) -> Left {
         let mut behind = self.market.waiting.iter().skip(at + 1);
         let Some(next) = behind.position(|report| report.member == member) else {
@@ -113,7 +113,7 @@ impl Exchange {
         }
     }
 
-    /// Sends the report at a place, if it may go.
+    /// Sends the report at an index, if it may be sent.
     fn pass(&mut self, index: usize, now: Mono, outbox: &mut Outbox) -> Left {
         let report = &self.market.waiting[index];
         let member = self.market.members.get(report.member as usize);
@@ -126,7 +126,7 @@ impl Exchange {
             Fate::Twice => 2,
             _ => 1,
         };
-        // A member whose session the file no longer has is sent nothing.
+        // A member whose session was removed from the file receives nothing.
         let route = self.routes.get(&report.member).copied();
         let Some(session) = route.or_else(|| self.route(report.member)) else {
             return Left::Done;
@@ -146,8 +146,8 @@ impl Exchange {
         Left::Done
     }
 
-    /// Notes that reports from a place on are written. Whoever has a report must not be sent it again: when
-    /// there is no note, nothing more is said.
+    /// Notes that reports from an index on are written. A report must not be sent twice: without the note the
+    /// exchange stops.
     fn note_written(&mut self, at: usize, count: usize, outbox: &mut Outbox) -> bool {
         if count == 0 {
             return true;

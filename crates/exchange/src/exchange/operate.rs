@@ -1,4 +1,4 @@
-//! What an operator can tell an exchange, and ask it.
+//! Operator commands and queries of an exchange.
 //!
 //! ```text
 //! state STATE SYMBOL        continuous, auction, halted, closed; the symbol * is every instrument
@@ -6,9 +6,9 @@
 //! band LOW HIGH SYMBOL      moves the price band
 //! fault ...                 see `faults`
 //!
-//! instruments               (also as a command) what is traded, in which state, and the last price
+//! instruments               (also as a command) the instruments, their states and last prices
 //! book SYMBOL               (also as a command) the price levels
-//! scripts                   (also as a command) the orders that follow scripts, and how far they are
+//! scripts                   (also as a command) the orders that follow scripts, and their progress
 //! ```
 
 use alloc::format;
@@ -26,20 +26,20 @@ use crate::instrument::{Instrument, units};
 use crate::note::Note;
 use crate::scripted::Scripted;
 
-/// The symbol that stands for all of them.
+/// Stands for all symbols.
 const ALL: &str = "*";
 const COMMANDS: &str = "state STATE SYMBOL, uncross SYMBOL, band LOW HIGH SYMBOL";
 const QUERIES: &str = "instruments, book SYMBOL, scripts, faults";
 
 impl Exchange {
-    /// Carries a command out and says what was done.
+    /// Executes a command; returns what was done.
     pub(super) fn operate(
         &mut self,
         now: Now,
         command: &[u8],
         outbox: &mut Outbox,
     ) -> Result<String, String> {
-        let command = core::str::from_utf8(command).map_err(|_| "the command is no text")?;
+        let command = core::str::from_utf8(command).map_err(|_| "the command is not UTF-8 text")?;
         let (verb, rest) = command
             .trim()
             .split_once(' ')
@@ -49,7 +49,7 @@ impl Exchange {
             "state" => {
                 let (name, symbol) = rest.split_once(' ').unwrap_or((rest, ""));
                 let unknown =
-                    || format!("no state {name:?}: it is continuous, auction, halted or closed");
+                    || format!("unknown state {name:?}: use continuous, auction, halted or closed");
                 let state = state_of(name).ok_or_else(unknown)?;
                 let symbols = self.symbols(symbol)?;
                 for symbol in &symbols {
@@ -73,7 +73,7 @@ impl Exchange {
                 let (low, high) = (price(instrument, low)?, price(instrument, high)?);
                 let tick = instrument.tick;
                 if units(low, tick).ok() > units(high, tick).ok() {
-                    return Err("the low price is above the high one: exchange them".into());
+                    return Err("the low price is above the high price: swap them".into());
                 }
                 let note = Note::Band { low, high, symbol };
                 self.keep(note, outbox).map_err(full)?;
@@ -82,17 +82,17 @@ impl Exchange {
             "fault" => self.faults.operate(rest),
             "instruments" | "book" | "scripts" | "faults" => self.answer(command.as_bytes()),
             _ => Err(format!(
-                "no command {verb:?}: there are {COMMANDS}, {USAGE}, {QUERIES}"
+                "unknown command {verb:?}: the commands are {COMMANDS}, {USAGE}, {QUERIES}"
             )),
         }
     }
 
-    /// Answers a question.
+    /// Answers a query.
     pub(super) fn answer(&self, query: &[u8]) -> Result<String, String> {
-        let query = core::str::from_utf8(query).map_err(|_| "the question is no text")?;
+        let query = core::str::from_utf8(query).map_err(|_| "the query is not UTF-8 text")?;
         let (verb, rest) = query.trim().split_once(' ').unwrap_or((query.trim(), ""));
         match verb {
-            // `fixwire status` shows what an application counts.
+            // Counters for `fixwire status`.
             "instruments" | "counts" => {
                 let traded = self.market.instruments.iter().filter(|it| !it.is_gone);
                 Ok(traded.map(line).collect())
@@ -118,7 +118,7 @@ impl Exchange {
                 }
                 Ok(text)
             }
-            _ => Err(format!("no question {verb:?}: there are {QUERIES}")),
+            _ => Err(format!("unknown query {verb:?}: the queries are {QUERIES}")),
         }
     }
 
@@ -132,8 +132,9 @@ impl Exchange {
 
     fn named(&self, symbol: &str) -> Result<&Instrument, String> {
         let index = self.market.instrument(symbol.as_bytes());
-        let index =
-            index.ok_or_else(|| format!("no instrument {symbol:?}: ask for instruments"))?;
+        let index = index.ok_or_else(|| {
+            format!("unknown instrument {symbol:?}: the query instruments lists them")
+        })?;
         Ok(&self.market.instruments[index])
     }
 }
@@ -162,7 +163,7 @@ fn depth(instrument: &Instrument, side: &str, level: &Depth) -> String {
 }
 
 fn price(instrument: &Instrument, word: &str) -> Result<Decimal, String> {
-    let wrong = || format!("{word:?} is no price that is a multiple of the tick");
+    let wrong = || format!("{word:?} is not a price, or not a multiple of the tick");
     let price = Decimal::parse(word.as_bytes()).map_err(|_| wrong())?;
     units(price, instrument.tick).map_err(|_| wrong())?;
     Ok(price)
@@ -173,5 +174,5 @@ fn shown(value: Decimal) -> String {
 }
 
 fn full(error: BodyError) -> String {
-    format!("not carried out: {error:?}; try again")
+    format!("command not executed: {error:?}; try again")
 }

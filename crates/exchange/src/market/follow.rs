@@ -1,4 +1,4 @@
-//! Orders that follow a script: they never touch a book.
+//! Orders that follow a script: they never enter a book.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -20,11 +20,11 @@ use crate::report::Said;
 use crate::script::{Amount, Asking, OrderEnd, ScriptStep};
 use crate::scripted::{Asked, Filled, Scripted};
 
-/// How many requests for one order may wait for their steps.
+/// Maximum number of pending requests of one scripted order.
 const ASKED_MAX: usize = 16;
 
 impl Market {
-    /// A new order that follows a script.
+    /// Handles a new order that follows a script.
     pub(super) fn enter_scripted(
         &mut self,
         request: &Request<'_>,
@@ -64,18 +64,18 @@ impl Market {
             return Err((Why::Quantity, "OrderQty(38) is zero".to_string()));
         }
         if price.is_none() && scripted.needs_price() {
-            let text = "The script fills at the price of the order, which has none";
+            let text = "The script fills at the price of the order, but the order has no Price(44)";
             return Err((Why::Other, text.to_string()));
         }
         let most = self.instruments[index].book.orders_max();
         if self.scripted.len() >= most as usize {
-            let text = format!("{most} orders follow scripts already");
+            let text = format!("Too many scripted orders: the limit is {most}");
             return Err((Why::Limit, text));
         }
         Ok(())
     }
 
-    /// The time of the next step of an order has come.
+    /// Continues an order whose next step is due.
     pub(super) fn step(&mut self, at: Timestamp, id: u64) {
         let waits = |it: &&mut Scripted| it.until.is_some();
         if let Some(scripted) = self.scripted.get_mut(id).filter(waits) {
@@ -85,19 +85,19 @@ impl Market {
         }
     }
 
-    /// A cancel or replace of an order that follows a script.
+    /// Handles a cancel or replace of an order that follows a script.
     pub(super) fn ask_scripted(&mut self, request: &Request<'_>, id: u64) {
         let Some(scripted) = self.scripted.get_mut(id) else {
             return;
         };
         if scripted.asked.len() >= ASKED_MAX {
-            let text = format!("{ASKED_MAX} requests for the order have no answer yet");
+            let text = format!("Too many pending requests for the order: the limit is {ASKED_MAX}");
             return self.cancel_reject(request, (Why::Other, text));
         }
         let cl_ord_id = request.fields.text(tag::CL_ORD_ID);
         let is_same = |it: &Asked| Fields(&it.fields).text(tag::CL_ORD_ID) == cl_ord_id;
         if scripted.asked.iter().any(is_same) {
-            let text = "ClOrdID(11) was used before: give each request its own";
+            let text = "Duplicate ClOrdID(11): give each request a new one";
             return self.cancel_reject(request, (Why::Duplicate, text.to_string()));
         }
         scripted.asked.push_back(Asked {
@@ -112,7 +112,7 @@ impl Market {
         self.follow(request.at, id);
     }
 
-    /// Takes the steps of an order up to one that waits, then answers requests that no step is about.
+    /// Executes the steps of an order up to a wait, then answers requests without a step.
     fn follow(&mut self, at: Timestamp, id: u64) {
         self.restate_pending(id);
         while let Some(step) = self.scripted.get(id).and_then(Scripted::step).cloned() {
@@ -126,7 +126,7 @@ impl Market {
         let was_closed = self.is_closed(id);
         while let Some(asked) = self.scripted.get(id).and_then(Scripted::unscripted) {
             self.grant(at, id, asked);
-            // The script ends with an order that its member has cancelled.
+            // A cancel by the member ends the script.
             if !was_closed && self.is_closed(id) {
                 return self.drop_script(at, id);
             }
@@ -137,7 +137,7 @@ impl Market {
         }
     }
 
-    /// Takes one step; `false` when it waits.
+    /// Executes one step; `false` when it waits.
     fn take(&mut self, at: Timestamp, id: u64, step: &ScriptStep) -> bool {
         match step {
             ScriptStep::Pending => self.report(at, id, &Said::of(Kind::PendingNew)),
@@ -206,7 +206,7 @@ impl Market {
         self.remember_fill(id, lots, ticks);
     }
 
-    /// The last fill is cancelled.
+    /// Busts the last fill.
     fn bust(&mut self, at: Timestamp, id: u64) {
         let scripted = self.scripted.get_mut(id);
         let Some(fill) = scripted.and_then(|it| it.fills.pop()) else {
@@ -223,7 +223,7 @@ impl Market {
         self.report(at, id, &said);
     }
 
-    /// The last fill was another one.
+    /// Corrects the last fill.
     fn correct(&mut self, at: Timestamp, id: u64, quantity: Decimal, price: Option<Decimal>) {
         let scripted = self.scripted.get_mut(id);
         let Some(fill) = scripted.and_then(|it| it.fills.pop()) else {
@@ -252,7 +252,7 @@ impl Market {
         self.remember_fill(id, lots, ticks);
     }
 
-    /// The venue changes the order without being asked.
+    /// Restates the order.
     fn restate(
         &mut self,
         at: Timestamp,
@@ -310,7 +310,7 @@ impl Market {
         self.report(at, id, &said);
     }
 
-    /// Reports the request at a place as pending.
+    /// Reports the request at an index as pending.
     fn report_pending(&mut self, at: Timestamp, id: u64, place: usize) {
         let scripted = self.scripted.get_mut(id);
         let Some(asked) = scripted.and_then(|it| it.asked.get_mut(place)) else {
@@ -330,7 +330,7 @@ impl Market {
         self.report(at, id, &said);
     }
 
-    /// Carries the request at a place out, unless the order has ended or cannot be so.
+    /// Accepts the request at an index, unless the order is closed or the request is impossible.
     fn grant(&mut self, at: Timestamp, id: u64, place: usize) {
         let Some((asking, fields)) = self.answered(id, place) else {
             return;
@@ -357,7 +357,7 @@ impl Market {
         };
         let filled = self.orders.get(id).map_or(0, |order| order.filled);
         if terms.quantity <= filled {
-            let text = "OrderQty(38) is not above what has traded".to_string();
+            let text = "OrderQty(38) must be greater than the traded quantity".to_string();
             return self.cancel_reject(&request, (Why::TooLate, text));
         }
         self.orders.rename(id, cause.cl_ord_id);
@@ -372,7 +372,7 @@ impl Market {
         self.report(at, id, &said);
     }
 
-    /// Rejects the request at a place.
+    /// Rejects the request at an index.
     fn refuse(&mut self, at: Timestamp, id: u64, place: usize, code: Option<u64>, text: &str) {
         let Some((asking, fields)) = self.answered(id, place) else {
             return;
@@ -388,14 +388,14 @@ impl Market {
         self.cancel_reject(&request, (why, text.to_string()));
     }
 
-    /// Takes the request at a place out: it is answered now.
+    /// Removes the request at an index: it is answered now.
     fn answered(&mut self, id: u64, place: usize) -> Option<(Asking, Box<[u8]>)> {
         let asked = self.scripted.get_mut(id)?.asked.remove(place)?;
         self.restate_pending(id);
         Some((asked.asking, asked.fields))
     }
 
-    /// A script ends: what nobody will answer any more is rejected as too late.
+    /// Ends a script: rejects its unanswered requests as too late.
     fn drop_script(&mut self, at: Timestamp, id: u64) {
         while self.scripted.get(id).is_some_and(|it| !it.asked.is_empty()) {
             self.grant(at, id, 0);
@@ -418,7 +418,7 @@ impl Market {
         }
     }
 
-    /// Cancels an order that follows a script, with all that it was going to do.
+    /// Cancels an order that follows a script, and ends the script.
     pub(super) fn cancel_scripted(&mut self, at: Timestamp, id: u64, cause: Cause<'_>) {
         self.cancelled(at, id, CancelReason::Requested, "", Some(cause));
         self.drop_script(at, id);
@@ -432,7 +432,7 @@ impl Market {
         self.restate_pending(id);
     }
 
-    /// What its script says of OrdStatus(39) holds for the order.
+    /// Applies the OrdStatus(39) of the script to the order.
     pub(crate) fn restate_pending(&mut self, id: u64) {
         let pending = self.scripted.get(id).and_then(Scripted::pending);
         if let Some(order) = self.orders.get_mut(id) {
@@ -440,7 +440,7 @@ impl Market {
         }
     }
 
-    /// The sums of an order change by these lots, and ticks times lots.
+    /// Changes the sums of an order by lots, and by ticks times lots.
     fn refilled(&mut self, id: u64, lots: i128, notional: i128) {
         if let Some(order) = self.orders.get_mut(id) {
             let filled = i128::from(order.filled) + lots;
@@ -473,7 +473,7 @@ impl Market {
     }
 }
 
-/// What the fields were asked with.
+/// The request that the fields belong to.
 fn request(member: u32, at: Timestamp, asking: Asking, fields: &[u8]) -> Request<'_> {
     Request {
         member,

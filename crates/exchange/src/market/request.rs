@@ -18,11 +18,11 @@ use crate::note::Request;
 use crate::orders::Order;
 use crate::report::{self, NONE, NoOrder, Said};
 
-/// How many ClOrdIDs one order may have had: each replace adds one, and all are remembered.
+/// Maximum number of ClOrdIDs of one order: each replace adds one, and all are remembered.
 const IDS_MAX: usize = 1000;
 
 impl Market {
-    /// Answers a request. Those of other types never become a note.
+    /// Answers a request. Other message types are never written as notes.
     pub(super) fn request(&mut self, request: &Request<'_>) {
         match request.msg_type {
             b"D" => self.enter(request),
@@ -55,24 +55,24 @@ impl Market {
         self.settle(request.at, &events, None);
     }
 
-    /// Whether a new order has a ClOrdID that was used before; it has its answer then.
+    /// Whether a new order has a duplicate ClOrdID; then it is rejected here.
     pub(super) fn is_known(&mut self, request: &Request<'_>) -> bool {
         let fields = request.fields;
         let cl_ord_id = fields.text(tag::CL_ORD_ID);
         let Some(known) = self.orders.find(request.member, cl_ord_id) else {
             return false;
         };
-        // A member that does not know whether its order has arrived hears how it stands.
+        // A possible resend of a known order is answered with its status.
         if fields.get(tag::POSS_RESEND) == Some(b"Y") {
             self.report(request.at, known, &Said::of(Kind::Status));
         } else {
-            let text = "ClOrdID(11) was used before: give each order its own".to_string();
+            let text = "Duplicate ClOrdID(11): give each order a new one".to_string();
             self.reject(request, (Why::Duplicate, text));
         }
         true
     }
 
-    /// The order that a request asks for: its instrument, what is known of it, and what its book is given.
+    /// The order of a request: its instrument, its data, and the order for the book.
     pub(super) fn accept(
         &self,
         request: &Request<'_>,
@@ -194,7 +194,7 @@ impl Market {
         self.settle(request.at, &events, Some(cause));
     }
 
-    /// What a replace asks for. What it cannot change it must not change.
+    /// The terms of a replace. Fields that cannot change must equal those of the order.
     pub(super) fn change(
         &self,
         request: &Request<'_>,
@@ -224,10 +224,10 @@ impl Market {
             return fixed("The displayed quantity");
         }
         if order.ids.len() >= IDS_MAX {
-            let text = format!("The order was replaced {IDS_MAX} times: cancel it");
+            let text = format!("Too many replaces of the order (limit {IDS_MAX}): cancel it");
             return Err((Why::Other, text));
         }
-        // Once it is triggered its stop price says nothing any more.
+        // Once it is triggered its stop price has no effect.
         let waits = instrument
             .book
             .order(id)
@@ -243,7 +243,7 @@ impl Market {
         Ok((terms, change))
     }
 
-    /// The open order that a cancel or replace names, and where its instrument is.
+    /// The open order of a cancel or replace, and the index of its instrument.
     fn named(&self, request: &Request<'_>) -> Result<(u64, usize), Objection> {
         let fields = request.fields;
         let orig_cl_ord_id = fields.text(tag::ORIG_CL_ORD_ID);
@@ -253,28 +253,28 @@ impl Market {
             return Err(too_late);
         }
         if order.cl_ord_id() != orig_cl_ord_id {
-            let text = "Too late: the order was replaced and has another ClOrdID".to_string();
+            let text = "Too late: the order was replaced; use its new ClOrdID(11)".to_string();
             return Err((Why::TooLate, text));
         }
         let instrument = &self.instruments[order.instrument as usize];
         let symbol = fields.get(tag::SYMBOL);
         if symbol.is_some_and(|symbol| symbol != instrument.symbol.as_bytes()) {
-            let text = "Symbol(55) is not that of the order".to_string();
+            let text = "Symbol(55) does not match the order".to_string();
             return Err((Why::Other, text));
         }
         let side = fields.get(tag::SIDE);
         if side.is_some_and(|side| side != [order.side]) {
-            return Err((Why::Other, "Side(54) is not that of the order".to_string()));
+            return Err((Why::Other, "Side(54) does not match the order".to_string()));
         }
         let cl_ord_id = fields.text(tag::CL_ORD_ID);
         if self.orders.find(request.member, cl_ord_id).is_some() {
-            let text = "ClOrdID(11) was used before: give each request its own".to_string();
+            let text = "Duplicate ClOrdID(11): give each request a new one".to_string();
             return Err((Why::Duplicate, text));
         }
         Ok((order.id, order.instrument as usize))
     }
 
-    /// Why nothing can be asked of an order that has ended.
+    /// Why a request for a closed order is rejected.
     pub(super) fn too_late(&self, id: u64) -> Option<Objection> {
         let what = match self.orders.get(id)?.closed? {
             b'2' => "filled",
@@ -422,7 +422,7 @@ impl Market {
             .collect())
     }
 
-    /// A new order is rejected: it has an OrderID and an ExecID, and is not remembered.
+    /// Rejects a new order: it gets an OrderID and an ExecID, and is not remembered.
     pub(super) fn reject(&mut self, request: &Request<'_>, (why, text): Objection) {
         self.last_order += 1;
         self.last_exec += 1;
@@ -460,7 +460,7 @@ impl Market {
         self.tell(request.member, b'9', body);
     }
 
-    /// What a member is told of a refusal of the book.
+    /// Reject reason and Text(58) for a member whose order the book refused.
     fn refused(&self, index: usize, reason: RefusedOrder) -> Objection {
         let instrument = &self.instruments[index];
         let state = instrument.book.state();
@@ -470,12 +470,12 @@ impl Market {
                 let name = state_name(state);
                 (
                     Why::NotTrading,
-                    format!("The state of trading is {name}: {reason}"),
+                    format!("Trading state is {name}: {reason}"),
                 )
             }
             RefusedOrder::Quantity => (Why::Quantity, "OrderQty(38) is zero".to_string()),
             RefusedOrder::AlreadyFilled => {
-                let text = "OrderQty(38) is not above what has traded".to_string();
+                let text = "OrderQty(38) must be greater than the traded quantity".to_string();
                 (Why::TooLate, text)
             }
             RefusedOrder::OutsideBand => {
@@ -490,9 +490,10 @@ impl Market {
                     format!("The price is outside the price band from {low} to {high}"),
                 )
             }
-            RefusedOrder::BookFull => {
-                (Why::Limit, "The book of the instrument is full".to_string())
-            }
+            RefusedOrder::BookFull => (
+                Why::Limit,
+                "The order book of the instrument is full".to_string(),
+            ),
             RefusedOrder::Display => {
                 let text = "The displayed quantity must be above zero, from a thousandth of OrderQty(38) to \
                             all of it, and of a limit order that can rest";

@@ -1,4 +1,4 @@
-//! What books report becomes what members are told.
+//! Turns the events of the books into reports for members.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use super::{Market, Report};
 use crate::dialect::Kind;
 use crate::report::{self, Said};
 
-/// The request that has caused what happens: its ClOrdID(11), and that of the order before it.
+/// The causing request: its ClOrdID(11), and that of the order before it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cause<'a> {
     pub(super) cl_ord_id: &'a [u8],
@@ -17,7 +17,7 @@ pub(super) struct Cause<'a> {
 }
 
 impl Market {
-    /// Reports what a book has reported, in its order. A request that the book has refused is not among it.
+    /// Reports the events of a book, in order. Rejected requests are handled elsewhere.
     pub(super) fn settle(&mut self, at: Timestamp, events: &[BookEvent], cause: Option<Cause<'_>>) {
         for event in events {
             match *event {
@@ -44,7 +44,7 @@ impl Market {
                     aggressor,
                 } => {
                     let [mut first, mut second] = [(buy, buy_leaves), (sell, sell_leaves)];
-                    // Who was there first is told first.
+                    // The resting order is reported first.
                     if aggressor == Some(Side::Buy) {
                         core::mem::swap(&mut first, &mut second);
                     }
@@ -73,7 +73,7 @@ impl Market {
         self.report(at, id, &said);
     }
 
-    /// An order has left its book unfilled.
+    /// Reports an order removed from its book unfilled.
     pub(super) fn cancelled(
         &mut self,
         at: Timestamp,
@@ -96,7 +96,7 @@ impl Market {
         self.report(at, id, &said);
     }
 
-    /// Reports on an order to its member. How an order stands is no execution and takes no ExecID.
+    /// Writes a report on an order to its member. A status report is not an execution and gets no ExecID.
     pub(super) fn report(&mut self, at: Timestamp, id: u64, said: &Said<'_>) {
         let Some(order) = self.orders.get(id) else {
             return;
@@ -118,7 +118,7 @@ impl Market {
         }
     }
 
-    /// A message waits to be written.
+    /// Queues a message.
     pub(super) fn tell(&mut self, member: u32, msg_type: u8, body: Vec<u8>) {
         self.waiting.push_back(Report {
             member,
@@ -128,13 +128,15 @@ impl Market {
     }
 }
 
-/// Text(58) for an order that its owner has not cancelled.
+/// Text(58) for an order not cancelled by its owner.
 fn words(reason: CancelReason) -> &'static str {
     match reason {
         CancelReason::Requested => "",
-        CancelReason::ImmediateOrCancel => "Immediate or cancel: the rest found no match",
+        CancelReason::ImmediateOrCancel => {
+            "Immediate or cancel: the remaining quantity found no match"
+        }
         CancelReason::FillOrKill => "Fill or kill: not enough quantity to fill it",
-        CancelReason::NoLiquidity => "Market order: no orders left to trade with",
+        CancelReason::NoLiquidity => "Market order: no liquidity left in the book",
         CancelReason::Expired => "End of the trading day",
     }
 }

@@ -1,4 +1,4 @@
-//! What an order asks for, as far as its fields say it in ticks and lots.
+//! The terms of an order: its fields in ticks and lots.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -13,7 +13,7 @@ use crate::report::display_tag;
 /// Why a request is rejected, with its Text(58).
 pub(super) type Objection = (Why, String);
 
-/// What an order asks for, in ticks and lots.
+/// The terms of an order, in ticks and lots.
 pub(super) struct Terms {
     pub(super) ord_type: u8,
     pub(super) quantity: u64,
@@ -67,7 +67,7 @@ pub(super) fn terms(
         u64::try_from(lots).map(Some).map_err(|_| negative())
     };
     let total = quantity(tag::ORDER_QTY, "OrderQty")?.ok_or_else(|| {
-        let text = "OrderQty(38) is missing: other ways to give a quantity are not supported";
+        let text = "OrderQty(38) is missing: other quantity fields are not supported";
         (Why::Quantity, text.to_string())
     })?;
     let shown = display_tag(dialect);

@@ -1,4 +1,4 @@
-//! An exchange with members, and their conversations in a few words.
+//! Test fixture: an exchange with members, and short forms of their messages.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -168,7 +168,7 @@ impl Desk {
         self.now.wall.0 += millis.cast_signed() * 1_000_000;
     }
 
-    /// What the engine does when a call returns: keeps notes, sends messages.
+    /// The engine's part after a call: keeps notes, sends messages.
     fn collect(&mut self) -> Vec<Said> {
         let mut said = Vec::new();
         for (index, entry) in self.outbox.entries().iter().enumerate() {

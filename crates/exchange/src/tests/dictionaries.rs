@@ -1,4 +1,4 @@
-//! Are the reports such as the dictionary of each version has them?
+//! Are the reports valid against the dictionary of each version?
 
 use alloc::format;
 use alloc::string::String;
@@ -25,7 +25,7 @@ fn all_steps() -> OrderScript {
     }
 }
 
-/// What one member of a version hears, of everything that a member can be told.
+/// All kinds of reports that a member can receive, as a member of one FIX version receives them.
 fn heard(version: Version) -> Vec<Said> {
     let begin_string = BeginString::parse(version.name().as_bytes());
     let begin_string = begin_string.unwrap_or(BeginString::Fixt11);
@@ -83,7 +83,7 @@ fn heard(version: Version) -> Vec<Said> {
     said
 }
 
-/// What is wrong with a message.
+/// Why a message is invalid.
 fn faults(dictionary: &Dictionary, said: &Said) -> Vec<String> {
     let fields = said
         .text

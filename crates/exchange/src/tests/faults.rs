@@ -1,4 +1,4 @@
-//! Faults on demand: what members are sent, and that the books do not care.
+//! Injected faults: what members receive, and that the books are unaffected.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -143,9 +143,12 @@ fn faults_are_listed_and_what_is_none_is_refused() {
     for (words, why) in [
         ("break", "no fault \"break\""),
         ("drop count=0", "count=0 is no number from 1"),
-        ("drop percent=101", "percent=101 is no number from 1 to 100"),
-        ("drop often", "\"often\" is no part of a fault"),
-        ("drop session=", "\"session=\" is no part of a fault"),
+        (
+            "drop percent=101",
+            "percent=101 is not a number from 1 to 100",
+        ),
+        ("drop often", "\"often\" is not part of a fault"),
+        ("drop session=", "\"session=\" is not part of a fault"),
     ] {
         let error = desk.command(&format!("fault {words}")).0.unwrap_err();
         assert!(error.contains(why), "{error}");
@@ -185,7 +188,7 @@ fn faults_of_the_wire_are_given_to_it_and_meet_what_they_name() {
         ("disconnect count=2", WireFault::Disconnect),
     ] {
         fault(&mut desk, words);
-        // What the session itself says is not meant, unless its type is named.
+        // Session messages are not affected, unless their type is named.
         assert_eq!(meet("M0", "0"), None);
         assert_eq!(meet("M0", "8"), Some(suffers));
         let left = words.replace('2', "1") + "\n";
@@ -200,7 +203,7 @@ fn faults_of_the_wire_are_given_to_it_and_meet_what_they_name() {
     assert!(desk.say(A, &order(1)).is_empty());
     assert_eq!(desk.say(A, &order(2)).len(), 1);
     let cleared = desk.command("fault clear").0;
-    assert_eq!(cleared, Ok("1 faults lifted".into()));
+    assert_eq!(cleared, Ok("1 faults cleared".into()));
     let error = Desk::new().command("fault gap").0.unwrap_err();
     assert!(error.contains("run it with fixwire sim"), "{error}");
 }

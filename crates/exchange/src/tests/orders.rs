@@ -1,4 +1,4 @@
-//! The life of orders, in the words of each version.
+//! Order life cycles in each FIX version.
 
 use alloc::vec::Vec;
 
@@ -66,7 +66,7 @@ fn an_order_is_cancelled_once() {
     desk.say(A, "D 11=A2|55=VOD|54=1|38=1|40=2|44=9");
     desk.say(B, "F 11=C1|41=A2|55=VOD|54=1")[0].has("35=9|102=1");
     desk.say(A, "F 11=C4|41=A2|55=VOD|54=2")[0]
-        .has("35=9|102=99|58=Side(54) is not that of the order");
+        .has("35=9|102=99|58=Side(54) does not match the order");
     desk.say(A, "F 11=C4|41=A2|55=BTC|54=1")[0].has("35=9|102=99");
     desk.say(A, "F 11=A1|41=A2|55=VOD|54=1")[0].has("35=9|102=6");
 }
@@ -107,12 +107,12 @@ fn every_order_type_can_be_entered() {
     desk.say(A, "D 11=1|55=VOD|54=2|38=10|40=2|44=10");
     let ioc = desk.say(B, "D 11=2|55=VOD|54=1|38=15|40=2|44=10|59=3");
     ioc[3].has(
-        "11=2|150=4|39=4|14=10|151=0|6=10.00|58=Immediate or cancel: the rest found no match|!41",
+        "11=2|150=4|39=4|14=10|151=0|6=10.00|58=Immediate or cancel: the remaining quantity found no match|!41",
     );
     let fok = desk.say(B, "D 11=3|55=VOD|54=1|38=15|40=2|44=10|59=4");
     fok[1].has("11=3|150=4|39=4|14=0|58=Fill or kill: not enough quantity to fill it");
     let market = desk.say(B, "D 11=4|55=VOD|54=1|38=15|40=1");
-    market[1].has("11=4|150=4|39=4|58=Market order: no orders left to trade with");
+    market[1].has("11=4|150=4|39=4|58=Market order: no liquidity left in the book");
     // Stop: the last trade was at 10.
     desk.say(B, "D 11=5|55=VOD|54=1|38=5|40=4|44=12|99=11")[0].has("39=0|99=11.00|44=12.00");
     desk.say(NEW, "D 11=5|55=VOD|54=1|38=5|40=3|99=11")[0].has("39=0|99=11.00|!44");

@@ -1,4 +1,4 @@
-//! Random requests, many of which make no sense: none may end the exchange, and its notes must make it again.
+//! Random requests, many of them invalid: none may stop the exchange, and its notes must rebuild it.
 
 use alloc::format;
 use alloc::string::String;

@@ -1,4 +1,4 @@
-//! Requests that are refused, repeated, or about many orders.
+//! Requests that are rejected, duplicated, or about many orders.
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -41,7 +41,7 @@ fn an_order_that_cannot_be_is_rejected_with_its_reason() {
             "38=100",
             "152=5",
             "13",
-            "OrderQty(38) is missing: other ways to give a quantity are not supported",
+            "OrderQty(38) is missing: other quantity fields are not supported",
         ),
         (
             "44=10.50",
@@ -163,7 +163,7 @@ fn a_full_book_refuses_orders() {
         ..config()
     });
     desk.say(A, BUY);
-    desk.say(B, BUY)[0].has("150=8|103=3|58=The book of the instrument is full");
+    desk.say(B, BUY)[0].has("150=8|103=3|58=The order book of the instrument is full");
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn an_operator_is_told_what_is_wrong_with_a_command() {
         ("open VOD", "no command \"open\""),
         ("state open VOD", "no state \"open\""),
         ("state halted XYZ", "no instrument \"XYZ\""),
-        ("band 1 0.5 VOD", "the low price is above the high one"),
+        ("band 1 0.5 VOD", "the low price is above the high price"),
         ("band 1 x VOD", "\"x\" is no price"),
         ("band 1 1.005 VOD", "\"1.005\" is no price"),
     ] {

@@ -1,4 +1,4 @@
-//! Orders that follow a script: what their members are told, and that the books know nothing of them.
+//! Orders that follow a script: the reports to their members; they never enter the books.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -9,7 +9,7 @@ use fixwire_protocol::{Application, Refusal};
 use super::desk::{A, B, Desk, OLD, Said, config, decimal, exchange};
 use crate::{ConfigTable, Exchange, ExchangeConfig, ExchangeError, OrderScript};
 
-/// The order that the scripts here are for.
+/// The order that the scripts of these tests match.
 const ORDER: &str = "D 11=1|55=VOD|54=1|38=101|40=2|44=12.50";
 
 fn script(steps: &str) -> OrderScript {
@@ -211,7 +211,7 @@ fn requests_that_no_step_is_about_are_answered_as_the_book_would() {
         ["6/6 0+101"]
     );
     let same = desk.say(A, "F 11=2|41=1|55=VOD|54=1");
-    same[0].has("35=9|58=ClOrdID(11) was used before: give each request its own");
+    same[0].has("35=9|58=Duplicate ClOrdID(11): give each request a new one");
     desk.say(A, "H 11=1|55=VOD|54=1")[0].has("39=6|151=101");
     same_after_restart(&desk);
     desk.sleep(1000);
@@ -269,7 +269,7 @@ fn what_the_instruments_or_the_member_end_follows_no_script_any_more() {
     said[0].has("35=r|533=1");
     said[1].has("150=4|39=4|11=4|41=1");
     assert_eq!(desk.exchange.open(), (1, 0));
-    // The instrument is gone: the order, its script and the cancel that waits are too.
+    // The instrument was removed, and with it the order, its script and the waiting cancel.
     let mut fewer = config();
     fewer.instruments.truncate(1);
     desk.exchange = desk.again(fewer);
@@ -292,7 +292,7 @@ fn what_is_no_order_is_rejected_and_a_closed_one_that_is_forgotten_has_no_script
     for (fields, why) in [
         (
             "55=VOD|54=1|38=101|40=1",
-            "103=99|58=The script fills at the price of the order, which has none",
+            "103=99|58=The script fills at the price of the order, but the order has no Price(44)",
         ),
         ("55=VOD|54=9|38=101|40=2|44=10", "103=11"),
         ("55=VOD|54=1|38=101|40=2|44=10.001", "103=99"),
@@ -313,7 +313,7 @@ fn what_is_no_order_is_rejected_and_a_closed_one_that_is_forgotten_has_no_script
     desk.say(A, &ORDER.replace("11=1", "11=4"));
     same_after_restart(&desk);
     let third = desk.say(A, &ORDER.replace("11=1", "11=5"));
-    third[0].has("103=3|58=2 orders follow scripts already");
+    third[0].has("103=3|58=Too many scripted orders: the limit is 2");
 }
 
 #[test]
@@ -351,17 +351,17 @@ fn mistakes_say_where_they_are_and_what_is_understood() {
         ("fill 0", "fill 0: write it as"),
         ("fill 101%", "fill 101%: write it as"),
         ("fill 40 @", "fill 40 @: write it as"),
-        ("fill 40.5", "40.5 is no multiple of the lot of VOD, 1"),
+        ("fill 40.5", "40.5 is not a multiple of the lot of VOD, 1"),
         (
             "fill 40 @ 12.505",
-            "12.505 is no multiple of the tick of VOD, 0.01",
+            "12.505 is not a multiple of the tick of VOD, 0.01",
         ),
         ("wait", "wait: write it as wait 200ms or wait 2s"),
         ("wait 5", "wait 5: write it as"),
         ("wait 25000000s", "wait 25000000s: write it as"),
         (
             "wait for fill",
-            "wait for fill: \"fill\" is no request: it is cancel or replace",
+            "wait for fill: \"fill\" is not a request: use cancel or replace",
         ),
         ("reject \"\"", "a text stands at the end, in \"quotes\""),
         (
@@ -372,7 +372,10 @@ fn mistakes_say_where_they_are_and_what_is_understood() {
             "reject ninety",
             "reject ninety: write it as reject, reject 99",
         ),
-        ("ack \"Hello\"", "ack \"Hello\": this step has no text"),
+        (
+            "ack \"Hello\"",
+            "ack \"Hello\": this step cannot have a text",
+        ),
         ("restate x", "restate x: write it as restate, restate 60"),
         ("correct 5 at 3", "correct 5 at 3: write it as"),
         (
@@ -408,7 +411,7 @@ fn mistakes_say_where_they_are_and_what_is_understood() {
         quantity: Some(decimal("0.0001")),
         ..script("ack")
     };
-    assert!(wrong(odd).2.contains("no order is taken with it"));
+    assert!(wrong(odd).2.contains("no order can match it"));
     let price = OrderScript {
         symbol: None,
         price: Some(decimal("0.001")),

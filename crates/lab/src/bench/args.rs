@@ -1,4 +1,4 @@
-//! Flags that measurements share: how much is measured, of whom and at which rates.
+//! Flags that measurements share: sample sizes, subjects and rates.
 
 use std::num::NonZeroU32;
 
@@ -14,7 +14,7 @@ use crate::progress::Progress;
 use crate::report::{Row, Run, pace_text};
 use crate::usage::reset_peak_memory;
 
-/// How much is measured, of whom and at which rates.
+/// Sample sizes, subjects and rates.
 #[derive(Args, Clone, Debug)]
 pub struct LoadArgs {
     /// Orders a second, open loop; may be repeated or a list
@@ -26,19 +26,19 @@ pub struct LoadArgs {
     #[arg(long)]
     pub no_ping_pong: bool,
 
-    /// How the orders of an open loop are spread
+    /// Distribution of the arrivals of an open loop
     #[arg(long, value_enum, default_value_t = Spread::Fixed)]
     pub arrivals: Spread,
 
-    /// Instead, spread them as the orders of a log were sent (SendingTime), scaled to each rate
+    /// Use the arrival times of the orders of a log (SendingTime) instead, scaled to each rate
     #[arg(long, value_name = "LOG", conflicts_with = "arrivals", value_parser = RecordedGaps::read)]
     pub arrivals_from: Option<RecordedGaps>,
 
-    /// Seed of the random arrivals; runs with one seed have one schedule
+    /// Seed of the random arrivals; the same seed gives the same schedule
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 
-    /// Besides, keep 256 orders outstanding, 32 in a write: how many are answered in a second
+    /// Also measure throughput: keep 256 orders outstanding, 32 per write
     #[arg(long)]
     pub flood: bool,
 
@@ -62,7 +62,7 @@ pub struct LoadArgs {
 }
 
 impl Default for LoadArgs {
-    /// What the command measures without flags.
+    /// The defaults of the command.
     fn default() -> Self {
         Self {
             rate: vec![2_000, 10_000, 50_000],
@@ -79,9 +79,9 @@ impl Default for LoadArgs {
     }
 }
 
-/// The slowest warm-up, orders a second.
+/// Lowest warm-up rate, orders a second.
 const WARM_UP_RATE: u32 = 20_000;
-/// Most orders of a run: each takes 24 bytes of the books, 32 when gaps are random.
+/// Maximum orders per run: each takes 24 bytes of memory, 32 with random gaps.
 const MOST_ORDERS: u32 = 50_000_000;
 
 impl LoadArgs {
@@ -103,7 +103,7 @@ impl LoadArgs {
         paces
     }
 
-    /// How orders leave before a pace is timed.
+    /// The warm-up pace before a pace is timed.
     pub(super) fn warm_up_pace(pace: Pace) -> Pace {
         match pace {
             Pace::PingPong | Pace::Flood => pace,
@@ -161,7 +161,7 @@ impl LoadArgs {
         }
     }
 
-    /// Measures each subject by turns, at each pace, on this core; samples go where `output` says.
+    /// Measures the subjects in turn at each pace on this core; `output` receives the samples.
     pub(super) fn rows<S: Copy>(
         &self,
         core: Option<usize>,
@@ -199,7 +199,7 @@ impl LoadArgs {
         Ok(rows)
     }
 
-    /// The counts, as a table's first line says them.
+    /// The counts, for the first line of a table.
     pub(super) fn text(&self) -> String {
         let spread = match (&self.arrivals_from, self.arrivals) {
             (Some(log), _) => format!(
@@ -217,7 +217,7 @@ impl LoadArgs {
     }
 }
 
-/// Runs `measure` on a thread of its own: it will be pinned, and the caller must not be.
+/// Runs `measure` on its own thread, which gets pinned; the caller stays unpinned.
 pub(crate) fn on_own_thread<R: Send>(
     measure: impl FnOnce() -> Result<R, Error> + Send,
 ) -> Result<R, Error> {

@@ -24,7 +24,7 @@ pub struct CompareArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Fail when anything of B is slower
+    /// Fail if B is slower in any figure
     #[arg(long)]
     pub fail_on_slower: bool,
 }

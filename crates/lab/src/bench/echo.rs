@@ -26,7 +26,7 @@ use fixwire_protocol::dictionary::Version;
 /// Flags of `bench echo`.
 #[derive(Args, Clone, Debug)]
 pub struct EchoArgs {
-    /// What is measured.
+    /// The load.
     #[command(flatten)]
     pub load: LoadArgs,
 
@@ -34,19 +34,19 @@ pub struct EchoArgs {
     #[command(flatten)]
     pub engine: EngineArgs,
 
-    /// Time somebody else's acceptor instead; it must take a Logon with ResetSeqNumFlag=Y
+    /// Measure this external acceptor instead; it must accept a Logon with ResetSeqNumFlag=Y
     #[arg(long, value_name = "HOST:PORT")]
     pub peer: Option<String>,
 
-    /// With --peer: measure the floor of the way to its host too, where `fixwire bench tcp --serve` runs
+    /// With --peer: also measure the raw TCP floor to its host, where `fixwire bench tcp --serve` runs
     #[arg(long, value_name = "HOST:PORT", requires = "peer")]
     pub floor: Option<String>,
 
-    /// Besides, ask our acceptor for its status each millisecond, as a monitor might, in runs between the others
+    /// Also measure runs in which our acceptor is asked for its status each millisecond, as a monitor might
     #[arg(long, conflicts_with = "peer")]
     pub ask_status: bool,
 
-    /// A row more, between the others: one order in 16 is marked at both ends, to say where its time goes
+    /// Add a row in which one order in 16 is time-stamped at both ends, to show where its time goes
     #[arg(long, conflicts_with = "peer")]
     pub stages: bool,
 
@@ -64,7 +64,7 @@ pub struct EchoArgs {
 }
 
 impl EchoArgs {
-    /// What the table's first line says.
+    /// The first line of the table.
     fn settings(&self) -> String {
         let whose = if self.peer.is_some() {
             "initiator with "
@@ -79,7 +79,7 @@ impl EchoArgs {
         )
     }
 
-    /// The pair to be measured, with an acceptor of ours or of somebody else.
+    /// The pair to measure, with our acceptor or an external one.
     fn pair(&self, journals: PathBuf) -> Result<PairConfig, Error> {
         for (flag, id) in [
             ("--sender-comp-id", &self.sender_comp_id),
@@ -102,7 +102,7 @@ impl EchoArgs {
             durability: self.engine.durability(),
             checked: self.engine.is_checked(),
             nodelay: !self.engine.nagle,
-            // Between two runs the engines rest for as long as the floor takes.
+            // Between two runs the engines are idle while the floor is measured.
             heart_bt_int_seconds: if self.peer.is_some() { 30 } else { 3600 },
             patience: PATIENCE,
             asked: self.ask_status.then(Arc::default),
@@ -131,21 +131,21 @@ pub(super) fn host_and_port(flag: &'static str, peer: &str) -> Result<(String, u
 ///
 /// # Errors
 ///
-/// The measurement could not be made, or its figures not be written.
+/// The measurement failed, or its figures could not be written.
 pub fn run(args: &EchoArgs) -> Result<ExitCode, Error> {
     args.output.check()?;
     let report = on_own_thread(|| measure(args))?;
     args.output.deliver(report)
 }
 
-/// What is measured by turns.
+/// The subjects, measured in turn.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Subject {
     Floor,
     Engine,
-    /// The engine while it is asked for its status.
+    /// The engine while its status is requested.
     Asked,
-    /// Another one, whose orders are marked.
+    /// A second pair, whose orders are time-stamped.
     Marked,
 }
 
@@ -153,7 +153,7 @@ enum Subject {
 ///
 /// # Errors
 ///
-/// The measurement could not be made.
+/// The measurement failed.
 pub fn measure(args: &EchoArgs) -> Result<Report, Error> {
     let cores = args.load.two_cores()?;
     let journals = args.engine.folder()?;
@@ -225,7 +225,7 @@ fn rows(
             }
         },
     );
-    // What ended the far engine explains a run that failed, not the other way round.
+    // The error of the far engine explains a failed run, not the other way round.
     pair.stop()?;
     if let Some(marked) = marked {
         marked.stop()?;
@@ -233,7 +233,7 @@ fn rows(
     rows
 }
 
-/// A second pair on the same cores, with marks at both ends: what they cost is between its row and the other's.
+/// A second pair on the same cores, with time stamps at both ends: comparing the rows shows their cost.
 fn marked_pair(
     args: &EchoArgs,
     config: &PairConfig,

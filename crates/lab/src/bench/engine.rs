@@ -1,4 +1,4 @@
-//! How the engines of a measurement are set up.
+//! Set-up of the engines of a measurement.
 
 use std::path::PathBuf;
 
@@ -11,11 +11,11 @@ use crate::error::Error;
 /// Flags that set the engines up.
 #[derive(Args, Clone, Debug)]
 pub struct EngineArgs {
-    /// What the engines do besides answering
+    /// What the engines do in addition to answering
     #[arg(long, value_enum, default_value_t = Profile::Balanced)]
     pub profile: Profile,
 
-    /// What has happened to a message before it is sent, when it is not to be the profile's
+    /// Durability of a message before it is sent; overrides that of the profile
     #[arg(long, value_enum)]
     pub durability: Option<DurabilityFlag>,
 
@@ -23,7 +23,7 @@ pub struct EngineArgs {
     #[arg(long, value_name = "DIR")]
     pub journal: Option<PathBuf>,
 
-    /// Let the system hold small segments back (Nagle's algorithm)
+    /// Enable Nagle's algorithm (no TCP_NODELAY)
     #[arg(long)]
     pub nagle: bool,
 }
@@ -59,7 +59,7 @@ impl From<DurabilityFlag> for Durability {
 }
 
 impl EngineArgs {
-    /// What has happened to a message before it is sent.
+    /// Durability of a message before it is sent.
     pub fn durability(&self) -> Durability {
         match (self.durability, self.profile) {
             (Some(flag), _) => flag.into(),
@@ -73,7 +73,7 @@ impl EngineArgs {
         self.profile == Profile::Balanced
     }
 
-    /// The set-up in few words.
+    /// The set-up, in short.
     pub fn title(&self) -> String {
         let journal = match self.durability() {
             Durability::Memory => "no journal",
@@ -87,7 +87,7 @@ impl EngineArgs {
         format!("{journal}, {checks}")
     }
 
-    /// The set-up in words.
+    /// The set-up.
     pub fn text(&self) -> String {
         let durability = match self.durability() {
             Durability::Memory => "memory",

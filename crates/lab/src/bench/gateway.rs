@@ -30,7 +30,7 @@ use crate::scenario::NEW_ORDER_SINGLE;
   fixwire bench gateway-convert --rate 50000 --iterations 1000000 --no-ping-pong"
 )]
 pub struct GatewayArgs {
-    /// What is measured.
+    /// The load.
     #[command(flatten)]
     pub load: LoadArgs,
 
@@ -38,12 +38,12 @@ pub struct GatewayArgs {
     #[command(flatten)]
     pub engine: EngineArgs,
 
-    /// Rules that the gateway has, of which the last one applies
+    /// Number of rules of the gateway; only the last one applies
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub rules: u32,
 
-    /// Remember nothing of orders: ids pass as they are, and no report goes back
+    /// Do not track orders: ids pass unchanged, and no report is routed back
     #[arg(long)]
     pub pass_ids: bool,
 
@@ -52,15 +52,15 @@ pub struct GatewayArgs {
     pub output: OutputArgs,
 }
 
-/// The sessions of a gateway: orders of the first leave on the last.
+/// The sessions of a gateway: orders of the first are sent on the last.
 const ECHO: &[Version] = &[Version::Fix42];
 const FORWARD: &[Version] = &[Version::Fix42, Version::Fix42];
 const CONVERT: &[Version] = &[Version::Fix42, Version::Fix44];
 
-/// No heartbeats: between two runs the ends rest for as long as the others take.
+/// No heartbeats: between two runs the ends are idle while others are measured.
 const HEART_BT_INT: u32 = 0;
 
-/// What is measured.
+/// A subject of the measurement.
 #[derive(Clone, Copy, Debug)]
 enum Subject {
     /// The bare sockets.
@@ -72,8 +72,8 @@ enum Subject {
 /// The names of sessions in the gateway's file.
 const NAMES: [&str; 2] = ["CLIENT", "VENUE"];
 
-/// A gateway with so many rules that the last of them sends orders on. One that `follows` them knows whose
-/// report it is that comes back, as gateways do by default.
+/// A gateway with this number of rules, of which the last one sends orders on. If it `follows` orders it routes their
+/// reports back, as gateways do by default.
 pub(crate) fn gateway(count: u32, versions: &[Version], follows: bool) -> Result<Gateway, Error> {
     let target = NAMES[versions.len() - 1];
     let mut rules = match follows {
@@ -116,7 +116,7 @@ pub(crate) fn gateway_of(file: &str, versions: &[Version]) -> Result<Gateway, Er
 ///
 /// # Errors
 ///
-/// The measurement could not be made, or its figures not be written.
+/// The measurement failed, or its figures could not be written.
 pub fn run(args: &GatewayArgs, converts: bool) -> Result<ExitCode, Error> {
     args.output.check()?;
     let report = on_own_thread(|| measure(args, converts))?;
@@ -127,7 +127,7 @@ pub fn run(args: &GatewayArgs, converts: bool) -> Result<ExitCode, Error> {
 ///
 /// # Errors
 ///
-/// The measurement could not be made.
+/// The measurement failed.
 pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
     let orders = args.load.orders()?;
     let cores = args.load.two_cores()?;
@@ -162,7 +162,7 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
     }
     let mut clients = Vec::new();
     for (name, versions) in ways {
-        // An order that comes back on its own session has no venue that would report it.
+        // An order returned on its own session has no venue to report on it.
         let follows = versions.len() > 1 && !args.pass_ids;
         let app = gateway(args.rules, versions, follows)?;
         let mut client = FixClient::start(config(name, versions), acceptor, app, NEW_ORDER_SINGLE)?;
@@ -182,7 +182,7 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
             Subject::Gateway(number) => clients[number].run(pace, orders),
         },
     );
-    // What ended the far engine explains a run that failed, not the other way round.
+    // The error of the far engine explains a failed run, not the other way round.
     for client in clients {
         client.stop()?;
     }

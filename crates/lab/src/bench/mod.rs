@@ -39,7 +39,7 @@ pub enum Command {
     /// A FIX 4.2 order through a gateway and back on its session, beside the floor
     GatewayEcho(gateway::GatewayArgs),
 
-    /// The same, and an order that leaves on another session as FIX 4.4, beside the floor
+    /// The same, and an order that is sent on another session as FIX 4.4, beside the floor
     GatewayConvert(gateway::GatewayArgs),
 
     /// Batches of orders through an OMS to a venue and back, beside the published table
@@ -60,7 +60,7 @@ pub enum Command {
     /// Many sessions on one port, and what peers that never read cost the others
     Sessions(sessions::SessionsArgs),
 
-    /// Engines of others and fixwire by turns, each a process of its own, beside the floor
+    /// Other engines and fixwire in turn, each in its own process, beside the floor
     Peers(peers::PeersArgs),
 
     /// Is one build faster than another? Compares result files, with intervals
@@ -70,12 +70,12 @@ pub enum Command {
     Report(report::ReportArgs),
 }
 
-/// Runs a measurement. The exit code is a failure when an order was lost, answered twice, late or
-/// wrongly.
+/// Runs a measurement. The exit code is a failure when an order was lost, answered twice, out of order, or
+/// incorrectly.
 ///
 /// # Errors
 ///
-/// The measurement could not be made.
+/// The measurement failed.
 pub fn run(command: Command) -> Result<ExitCode, Error> {
     match command {
         Command::Tcp(args) => tcp::run(&args),

@@ -1,6 +1,6 @@
 //! `bench oms`: batches of orders and cancels through an OMS, as published for f9omstw.
 //!
-//! Source: its benchmark of 2019, whose T2-T1 stands beside ours; docs/internals/benchmarks.md says what differs.
+//! Source: its benchmark of 2019, whose T2-T1 is shown beside ours; docs/internals/benchmarks.md says what differs.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -33,12 +33,12 @@ use crate::stamps::Stamp;
   fixwire bench oms --memory --live 100000 --churn 10000000
                                          how it grows when orders end")]
 pub struct OmsArgs {
-    /// Batches of so many orders
+    /// Batch sizes, in orders
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "1,10,100,1000,10000,100000",
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub batch: Vec<u32>,
 
-    /// Paced batches have an order each so many microseconds; published were 8.45 to 10.2
+    /// Microseconds between the orders of paced batches; published: 8.45 to 10.2
     #[arg(long, value_name = "US", default_value_t = 10,
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub gap: u32,
@@ -47,12 +47,12 @@ pub struct OmsArgs {
     #[arg(long)]
     pub published: bool,
 
-    /// Orders of the run that shows how many a second are answered; 0 leaves it out
+    /// Orders of the throughput run; 0 skips it
     #[arg(long, value_name = "N", default_value_t = 1_000_000,
           value_parser = clap::value_parser!(u32).range(0..=10_000_000))]
     pub saturation: u32,
 
-    /// Put the simulated exchange behind the OMS, in place of bare sockets that accept each order
+    /// Use the simulated exchange as the venue instead of bare sockets that accept each order
     #[arg(long)]
     pub exchange: bool,
 
@@ -65,7 +65,7 @@ pub struct OmsArgs {
           value_parser = clap::value_parser!(u32).range(1000..=20_000_000))]
     pub live: Vec<u32>,
 
-    /// With --memory, so many orders one after the other of which --live are open at a time
+    /// With --memory: number of orders that pass, with --live of them open at a time
     #[arg(long, value_name = "N", requires = "memory",
           value_parser = clap::value_parser!(u32).range(1000..=50_000_000))]
     pub churn: Option<u32>,
@@ -119,7 +119,7 @@ pub(super) struct Row {
     pub(super) pace: &'static str,
     /// From the message found to the write returned.
     pub(super) t2_t1_ns: Five,
-    /// Of paced requests before which nothing held the client up, and how many those are.
+    /// The same for paced requests that the client sent on time, and their number.
     pub(super) untouched_ns: Option<Five>,
     pub(super) untouched: usize,
     /// The same from when its bytes were read.
@@ -135,7 +135,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Whether other work took time meanwhile.
+    /// Whether other work disturbed it.
     pub(super) fn is_disturbed(&self) -> bool {
         self.taken.preempted + self.taken.steal_ms > 0
     }
@@ -167,7 +167,7 @@ pub(super) struct Found {
 ///
 /// # Errors
 ///
-/// The measurement could not be made.
+/// The measurement failed.
 pub fn run(args: &OmsArgs) -> Result<ExitCode, Error> {
     if args.memory {
         return oms_memory::run(args);
@@ -322,7 +322,7 @@ impl Batches<'_> {
         Ok(())
     }
 
-    /// So many orders, then their cancels.
+    /// Sends a number of orders, then their cancels.
     fn play(
         &mut self,
         name: &str,
@@ -366,7 +366,7 @@ impl Batches<'_> {
         Ok(())
     }
 
-    /// Waits until the OMS has given so many stamps; those of a batch come when it has nothing to do.
+    /// Waits for a number of stamps of the OMS, which hands over those of a batch when idle.
     fn settle(&mut self, count: usize) -> Result<(), Error> {
         for _ in 0..2000 {
             let lost = self.rig.stamps.take(&mut self.stamps);
@@ -382,7 +382,9 @@ impl Batches<'_> {
             }
         }
         let found = self.stamps.len();
-        Err(Error::Session(format!("{found} of {count} stamps came")))
+        Err(Error::Session(format!(
+            "{found} of {count} stamps were received"
+        )))
     }
 }
 
@@ -428,8 +430,8 @@ fn row(run: &RigRun, stamps: &[Stamp], count: usize) -> Result<Row, Error> {
     })
 }
 
-/// Requests that went out when they were due, as did those before them: what was held up comes in a heap, and the
-/// OMS has to work it off.
+/// Requests that were sent on time, as were those before them: delayed requests arrive in a burst, which the OMS has
+/// to work off.
 fn untouched(late: &[u64]) -> impl Iterator<Item = usize> {
     /// Nanoseconds.
     const LATE: u64 = 10_000;
@@ -505,7 +507,7 @@ fn details(found: &Found) -> String {
             );
         }
     }
-    text += "journal: p50 from T1 to the record committed; *: the client's thread was pushed off its core, or the \
+    text += "journal: p50 from T1 to the record committed; *: the client's thread was preempted, or the \
              hypervisor took time\n";
     for (name, figures) in ["paced", "unpaced"].into_iter().zip(&found.bare_write_ns) {
         let _ = writeln!(

@@ -1,6 +1,6 @@
-//! `bench oms --memory`: what a live order takes, and what stays of those that have ended.
+//! `bench oms --memory`: memory of a live order, and what closed orders leave behind.
 //!
-//! Each figure is one of a process of its own: what another has freed does not stand in it.
+//! Each figure comes from its own process: memory freed by another does not count.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::oms_driven::DrivenOms;
 use crate::oms_rig::{Request, Target};
 
-/// What is in the process.
+/// The parts in the process.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub enum Part {
     /// The OMS alone, its journal in a ring of memory.
@@ -31,7 +31,7 @@ pub enum Part {
 /// the copy.
 const RING: usize = 5 << 20;
 const SEGMENT: usize = 16 << 20;
-/// How long memory has to stay the same until the copy is thought to be complete.
+/// How long memory must be stable until the copy counts as complete.
 const SAME: Duration = Duration::from_secs(10);
 
 /// Anonymous memory of a process, bytes.
@@ -45,7 +45,7 @@ struct Measured {
     first: u64,
     /// At the end.
     last: u64,
-    /// ClOrdIDs of the day then, and at the end.
+    /// ClOrdIDs of the day at that time, and at the end.
     ids: [u64; 2],
 }
 
@@ -67,7 +67,7 @@ struct Churn {
     /// When a tenth of them had passed, and at the end.
     own: [u64; 2],
     ids: [u64; 2],
-    /// What it grew by for each id that came between.
+    /// Growth for each id in between.
     bytes_an_id: f64,
 }
 
@@ -75,7 +75,7 @@ struct Churn {
 ///
 /// # Errors
 ///
-/// The measurement could not be made.
+/// The measurement failed.
 pub fn run(args: &OmsArgs) -> Result<ExitCode, Error> {
     let text = if let Some(part) = args.part {
         serde_json::to_string(&measure(args, part)?).map_err(engine_error)? + "\n"
@@ -174,7 +174,7 @@ fn measure(args: &OmsArgs, part: Part) -> Result<Measured, Error> {
     let live = args.live.first().copied().unwrap_or(1000) as usize;
     let folder = folder(args.journal.as_deref())?;
     let before = anonymous()?;
-    // Room is made as orders come, as for a day that nobody has foreseen.
+    // Memory is allocated as orders arrive, as on a day without a sized configuration.
     let mut oms = match part {
         Part::Own => DrivenOms::with_segments(None, 1000, RING)?,
         Part::Both => DrivenOms::with_segments(Some(folder.path()), 1000, SEGMENT)?,
@@ -194,7 +194,7 @@ fn measure(args: &OmsArgs, part: Part) -> Result<Measured, Error> {
             first = (anonymous()?, oms.requests);
         }
     }
-    // The list of open orders is ours, and so is the ring.
+    // The list of open orders and the ring belong to the measurement.
     let ring = if part == Part::Own { 3 * RING } else { 0 };
     let ours = (open.capacity() * size_of::<u64>() + ring) as u64;
     let mut last = anonymous()?;
@@ -221,6 +221,6 @@ fn anonymous() -> Result<u64, Error> {
     let line = status.lines().find_map(|it| it.strip_prefix("RssAnon:"));
     let kib = line.and_then(|it| it.trim().strip_suffix(" kB"));
     let kib = kib.and_then(|it| it.parse::<u64>().ok());
-    let kib = kib.ok_or_else(|| Error::Engine("the kernel does not say RssAnon".to_owned()))?;
+    let kib = kib.ok_or_else(|| Error::Engine("the kernel does not report RssAnon".to_owned()))?;
     Ok(kib << 10)
 }

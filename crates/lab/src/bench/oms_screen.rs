@@ -1,4 +1,4 @@
-//! What `bench oms` shows first: paced orders and the largest batch beside the published figures, in 80 x 24.
+//! The first screen of `bench oms`: paced orders and the largest batch beside the published figures, in 80 x 24.
 
 use std::fmt::Write as _;
 
@@ -40,7 +40,7 @@ pub(super) fn screen(found: &Found) -> String {
         .map(|row| &row.batch);
     let shown = |row: &&Row| match row.pace {
         "unpaced" => Some(&row.batch) == largest,
-        // One order says little, and the screen is small.
+        // One order is not significant, and the screen is small.
         _ => row.batch != "1",
     };
     for row in all().filter(shown) {

@@ -1,4 +1,4 @@
-//! Where the figures of a measurement go: the table, files, and the exit code.
+//! Output of a measurement: the table, files, and the exit code.
 
 use std::fmt;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::report::{
     Report, Run, csv, flood, hlog, junit, result_file, screen, stages, svg, table,
 };
 
-/// Where the figures go beside the table.
+/// Outputs beside the table.
 #[derive(Args, Clone, Debug, Default)]
 pub struct OutputArgs {
     /// Print the table of each run instead of the short screen
@@ -28,7 +28,7 @@ pub struct OutputArgs {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
-    /// Write one line a run and kind of time as CSV
+    /// Write CSV with one line per run and kind of time
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
 
@@ -36,7 +36,7 @@ pub struct OutputArgs {
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
 
-    /// Write one line an order as CSV: when it was due, its response and its service time
+    /// Write CSV with one line per order: due time, response time and service time
     #[arg(long, value_name = "FILE")]
     pub samples: Option<PathBuf>,
 
@@ -44,7 +44,7 @@ pub struct OutputArgs {
     #[arg(long, value_name = "FILE")]
     pub hlog: Option<PathBuf>,
 
-    /// Fail when a limit is not kept, for example "p99<50us, 2000/s: p50<1.3x" (x: times the floor)
+    /// Fail if a limit is exceeded, for example "p99<50us, 2000/s: p50<1.3x" (x: times the floor)
     #[arg(long, value_name = "LIMITS")]
     pub assert: Option<String>,
 
@@ -57,7 +57,7 @@ pub struct OutputArgs {
     pub teamcity: bool,
 }
 
-/// Writes the orders of each run, when that is wanted, and frees their memory.
+/// Writes the orders of each run, if requested, and frees their memory.
 pub(super) struct Samples(Option<(PathBuf, SampleWriter)>);
 
 impl Samples {
@@ -80,7 +80,7 @@ impl Samples {
 }
 
 impl OutputArgs {
-    /// Finds out before the measurement whether the files can be written and the limits be read.
+    /// Checks before the measurement that the files can be written and the limits are valid.
     pub(super) fn check(&self) -> Result<(), Error> {
         self.assertions()?;
         if self.teamcity && self.json.as_deref().is_some_and(is_dash) {
@@ -115,7 +115,7 @@ impl OutputArgs {
         })
     }
 
-    /// Begins the file of samples, when one is wanted.
+    /// Starts the file of samples, if requested.
     pub(super) fn sample_writer(&self) -> Result<Samples, Error> {
         let create = |path: &PathBuf| {
             let writer = SampleWriter::create(path)
@@ -125,7 +125,7 @@ impl OutputArgs {
         Ok(Samples(self.samples.as_ref().map(create).transpose()?))
     }
 
-    /// Prints and writes a report; the exit code says whether every answer was right and every limit kept.
+    /// Prints and writes a report; the exit code says whether all answers were correct and all limits kept.
     pub(super) fn deliver(&self, report: Report) -> Result<ExitCode, Error> {
         self.deliver_as(report, |report, text| {
             screen::write(report, text)?;
@@ -205,7 +205,7 @@ impl OutputArgs {
 
 /// Writes a result file, with the facts of the host.
 pub(super) fn save_result(report: &mut Report, path: &Path) -> Result<(), Error> {
-    // Behind the measurement: it reads some files for each process.
+    // After the measurement: it reads some files of each process.
     report.host_facts = serde_json::to_value(doctor::facts()).ok();
     let text = result_file::to_json(report).map_err(|error| Error::System {
         doing: "write JSON".to_owned(),

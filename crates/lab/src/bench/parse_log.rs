@@ -57,17 +57,17 @@ pub struct ParseLogArgs {
 
 /// Messages of one timing of the stages.
 const STAGE_BATCH: u32 = 10_000;
-/// Timings of each stage; the best and the middle one are told.
+/// Timings of each stage; the best and the median are reported.
 const STAGE_TIMINGS: usize = 15;
 
-/// What is measured.
+/// The subject.
 const SUBJECT: &str = "parse, validate, log";
 
 /// Measures and prints.
 ///
 /// # Errors
 ///
-/// The measurement could not be made, or its figures not be written.
+/// The measurement failed, or its figures could not be written.
 pub fn run(args: &ParseLogArgs) -> Result<ExitCode, Error> {
     args.output.check()?;
     let report = on_own_thread(|| measure(args))?;
@@ -78,7 +78,7 @@ pub fn run(args: &ParseLogArgs) -> Result<ExitCode, Error> {
 ///
 /// # Errors
 ///
-/// The measurement could not be made.
+/// The measurement failed.
 pub fn measure(args: &ParseLogArgs) -> Result<Report, Error> {
     let core = core(&args.core)?;
     let machine = Machine::read();

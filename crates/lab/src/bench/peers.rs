@@ -1,4 +1,4 @@
-//! `bench peers`: engines of others and fixwire, each a process of its own, by turns on the same cores.
+//! `bench peers`: other engines and fixwire, each in its own process, in turn on the same cores.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::scenario::EXECUTION_REPORT;
 use fixwire::Durability;
 use fixwire_protocol::dictionary::Version;
 
-/// What answers without an engine, by how it waits: the first of the list, in this mode.
+/// The floors, by kind of waiting: the first of the list, in this mode.
 const FLOORS: [(Waits, &str, &str); 2] = [
     (Waits::Spins, "raw", FLOOR_SPINS),
     (Waits::Sleeps, "raw-block", FLOOR_SLEEPS),
@@ -30,21 +30,21 @@ const FLOORS: [(Waits, &str, &str); 2] = [
 const FLOOR_MODE: &str = "memory";
 /// Orders of each of the two paces of a check.
 const CHECKED: usize = 2_000;
-/// A turn is shorter, so that nobody has to send Heartbeats.
+/// Longer than a turn, so that no Heartbeats are sent.
 const HEART_BT_INT: u32 = 120;
 
 /// Flags of `bench peers`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
 Names are those of peers/peers.list; all without one. Each round starts every acceptor once, warms it up and measures
-it at each pace, the floors among them. What cannot be built is told with the package that brings it.
+it at each pace, the floors among them. For what cannot be built the missing package is reported.
 
   fixwire bench peers                                    all of them, some 20 minutes
   fixwire bench peers fixwire-spin artio quickfixj       these, with the floors of their kinds
   fixwire bench peers fixwire-spin:persistent            one mode alone
-  fixwire bench peers --check                            does each answer 4,000 orders rightly?")]
+  fixwire bench peers --check                            does each answer 4,000 orders correctly?")]
 pub struct PeersArgs {
-    /// Acceptors, and of each its modes or the one that is named
+    /// Acceptors to measure, in all their modes or in the named one
     #[arg(value_name = "NAME[:MODE]")]
     pub names: Vec<String>,
 
@@ -52,11 +52,11 @@ pub struct PeersArgs {
     #[arg(long, value_name = "FOLDER", default_value = "peers")]
     pub folder: PathBuf,
 
-    /// Only find out whether each answers 4,000 orders rightly and waits as the list says
+    /// Only check that each answers 4,000 orders correctly and waits as listed
     #[arg(long)]
     pub check: bool,
 
-    /// Print the acceptors, how they wait and their modes, and end
+    /// Print the acceptors, how they wait and their modes, then exit
     #[arg(long, conflicts_with = "check")]
     pub list: bool,
 
@@ -64,7 +64,7 @@ pub struct PeersArgs {
     #[arg(long, value_name = "CORES")]
     pub acceptor_cores: Option<String>,
 
-    /// What is measured.
+    /// The load.
     #[command(flatten)]
     pub load: LoadArgs,
 
@@ -81,7 +81,7 @@ struct Subject {
 }
 
 impl Subject {
-    /// As it is called in tables: the floors of a kind by that, others by name and mode.
+    /// Its name in tables: the kind for a floor, otherwise name and mode.
     fn name(&self) -> String {
         let floor = FLOORS.iter().find(|floor| floor.1 == self.listed.name);
         match floor {
@@ -99,7 +99,7 @@ impl Subject {
 ///
 /// # Errors
 ///
-/// The acceptors cannot be read or built, or no figures be written.
+/// The acceptors cannot be read or built, or the figures cannot be written.
 pub fn run(args: &PeersArgs) -> Result<ExitCode, Error> {
     args.output.check()?;
     let folder = Folder::open(&args.folder)?;
@@ -141,14 +141,14 @@ fn print_list(listed: &[Listed]) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Those that are named, or all; with the floors of their kinds before them if these are wanted.
+/// The named acceptors, or all; preceded by the floors of their kinds if requested.
 fn subjects(listed: &[Listed], names: &[String], with_floors: bool) -> Result<Vec<Subject>, Error> {
     let find = |name: &str| {
         let found = listed.iter().find(|one| one.name == name);
         found.ok_or_else(|| {
             let there: Vec<&str> = listed.iter().map(|one| &*one.name).collect();
             Error::Acceptor(format!(
-                "no acceptor is called {name}; there are {}",
+                "unknown acceptor {name}; the acceptors are {}",
                 there.join(", ")
             ))
         })
@@ -196,7 +196,7 @@ struct Peers<'a> {
 }
 
 impl Peers<'_> {
-    /// One line each; the exit code says whether all were right.
+    /// Prints one line each; the exit code says whether all were correct.
     fn check(&self, subjects: &[Subject]) -> Result<ExitCode, Error> {
         let (mut passed, mut failed) = (0, 0);
         for subject in subjects {
@@ -224,7 +224,7 @@ impl Peers<'_> {
         })
     }
 
-    /// All rounds, and what went wrong with single acceptors: these have no row.
+    /// All rounds, and the errors of single acceptors, which have no row.
     fn measure(&self, subjects: &[Subject]) -> Result<(Report, Vec<Error>), Error> {
         let load = &self.args.load;
         let (orders, paces) = (load.orders()?, load.paces());
@@ -268,7 +268,7 @@ impl Peers<'_> {
                 let mut kind: Vec<usize> = (0..subjects.len()).filter(whole).collect();
                 kind.retain(|index| subjects[*index].listed.waits == waits);
                 kind.sort_by_key(|index| !subjects[*index].is_floor());
-                // Behind the floor of the other kind they would be held against that one.
+                // Behind the floor of the other kind they would be compared with that one.
                 if !kind
                     .first()
                     .is_some_and(|first| subjects[*first].is_floor())
@@ -288,7 +288,7 @@ impl Peers<'_> {
             title: "FIX 4.2 order and report, each acceptor a process".to_owned(),
             settings: format!(
                 "FIX.4.2 order ({ORDER_BYTES} bytes) and report ({REPORT_BYTES}) over TCP between a client that is only \
-                 sockets and each acceptor by turns; {}",
+                 sockets and each acceptor in turn; {}",
                 load.text()
             ),
             unit: Unit::Micros,
@@ -328,7 +328,7 @@ impl Peers<'_> {
             EXECUTION_REPORT,
         );
         let mut client = client.map_err(failed)?;
-        // Behind the threads that were started: they would inherit the core.
+        // After the threads were started: they would inherit the core.
         let _pinned = pin(own_core)?;
         client.arena.arrivals = self.args.load.arrivals();
         let mut measured = || {
@@ -351,16 +351,16 @@ impl Peers<'_> {
             (Ok(()), true) => check_waits(&acceptor, listed),
             _ => Ok(()),
         };
-        // How an acceptor takes a Logout is no matter here; what it did before is.
+        // How an acceptor handles a Logout does not matter here; its answers before do.
         let stopped = client.stop();
         measured.and(waits).and(stopped.or(Ok(())))
     }
 }
 
-/// What stands below the tables.
+/// The text below the tables.
 const NOTE: &str = "Medians over the rounds; x TCP: each round against the floor of the same round, whose server finds \
      the end of each message, copies ClOrdID and answers without parsing. memory: no journal, no dictionary; persistent: as \
-     each engine keeps messages by default. Latency counts from when an order was due. ~: the machine's doing.";
+     each engine keeps messages by default. Latency counts from when an order was due. ~: disturbed by the machine.";
 
 fn check_waits(acceptor: &Acceptor, listed: &Listed) -> Result<(), Error> {
     let found = acceptor.waits()?;
@@ -446,7 +446,7 @@ mod tests {
         let error = of(&["quickfix"], true).unwrap_err().to_string();
         assert_eq!(
             error,
-            "no acceptor is called quickfix; there are raw, raw-block, artio, quickfixj"
+            "unknown acceptor quickfix; the acceptors are raw, raw-block, artio, quickfixj"
         );
     }
 }

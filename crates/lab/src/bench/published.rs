@@ -33,11 +33,11 @@ pub struct PublishedArgs {
     #[arg(value_enum, value_name = "NAME")]
     pub names: Vec<Scenario>,
 
-    /// Few messages, a few seconds each: shows the tables, but their tails say nothing
+    /// Few messages, a few seconds each: shows the tables, but the tails are not meaningful
     #[arg(long)]
     pub quick: bool,
 
-    /// Print what there is, and how long each takes, and run nothing
+    /// List the scenarios and how long each takes, without running them
     #[arg(long)]
     pub list: bool,
 
@@ -50,7 +50,7 @@ pub struct PublishedArgs {
     pub journal: Option<PathBuf>,
 }
 
-/// What was published.
+/// The published scenarios.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub enum Scenario {
     /// Round trip at three rates: QuickFIX/J, Chronicle FIX
@@ -73,11 +73,11 @@ pub enum Scenario {
     Transactions,
 }
 
-/// What every section says of itself.
+/// Description of a section.
 const ONE_MACHINE: &str = "Only ratios between figures of one machine compare.";
 
 impl Scenario {
-    /// What was published, by whom, and on what hardware.
+    /// The published figures: source and hardware.
     fn source(self) -> &'static str {
         match self {
             Self::Jlbh => {
@@ -134,7 +134,7 @@ impl Scenario {
         if quick { short } else { full }
     }
 
-    /// Measures, prints, and says whether every answer was right.
+    /// Measures and prints; returns whether all answers were correct.
     fn play(self, setting: &Setting) -> Result<bool, Error> {
         match self {
             Self::Jlbh => jlbh::measure(setting)?.deliver(setting),
@@ -165,11 +165,11 @@ impl Scenario {
     }
 }
 
-/// Runs what is named, or prints what there is. One that cannot be measured keeps none of the others back.
+/// Runs the named scenarios, or lists all. A scenario that fails does not stop the others.
 ///
 /// # Errors
 ///
-/// The folder of the results cannot be made, or nothing be printed.
+/// The folder of the results cannot be created, or printing failed.
 pub fn run(args: &PublishedArgs) -> Result<ExitCode, Error> {
     let mut chosen = args.names.clone();
     if chosen.is_empty() {
@@ -220,7 +220,7 @@ pub fn run(args: &PublishedArgs) -> Result<ExitCode, Error> {
     })
 }
 
-/// A line for each: its name, how long it takes as published and with `--quick`, and what it is.
+/// One line per scenario: name, duration as published and with `--quick`, and description.
 fn list(chosen: &[Scenario]) -> String {
     let mut text = format!("{:<16}{:>12}{:>8}\n", "scenario", "published", "quick");
     for scenario in chosen {
@@ -237,7 +237,7 @@ fn list(chosen: &[Scenario]) -> String {
     text
 }
 
-/// Seconds as people say them.
+/// Formats seconds.
 fn duration(seconds: u64) -> String {
     match seconds {
         0..120 => format!("{seconds} s"),

@@ -1,4 +1,4 @@
-//! `bench report`: one page of result files.
+//! `bench report`: one HTML page from result files.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

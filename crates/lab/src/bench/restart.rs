@@ -30,11 +30,11 @@ use crate::scenario::Echo;
   fixwire bench restart --gateway --orders 10000000 --open 100000
   fixwire bench restart --oms            10,000,000 orders, the last 1,000,000 open")]
 pub struct RestartArgs {
-    /// A gateway, which knows each order; without it, an application that knows none
+    /// Restart a gateway that tracks orders instead of an application that does not
     #[arg(long)]
     pub gateway: bool,
 
-    /// The OMS of bench oms, every control on, whose orders are cancelled in the end
+    /// Restart the OMS of bench oms with every control on; its orders are cancelled at the end
     #[arg(long, conflicts_with = "gateway")]
     pub oms: bool,
 
@@ -46,12 +46,12 @@ pub struct RestartArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4_000_000))]
     pub open: Option<u64>,
 
-    /// Seconds that the journal keeps what nobody needs
+    /// Seconds for which the journal keeps records that are no longer needed
     #[arg(long, value_name = "S", default_value_t = 2,
           value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub keep: u64,
 
-    /// Starts that are timed
+    /// Number of timed starts
     #[arg(long, value_name = "N", default_value_t = 3,
           value_parser = clap::value_parser!(u32).range(1..=100))]
     pub runs: u32,
@@ -113,7 +113,7 @@ const SEGMENT: f64 = (64 << 20) as f64;
 ///
 /// # Errors
 ///
-/// The measurement could not be made.
+/// The measurement failed.
 pub fn run(args: &RestartArgs) -> Result<ExitCode, Error> {
     if let (Some(folder), Some(port)) = (&args.serve, args.port) {
         serve(args, folder, port)?;
@@ -241,7 +241,7 @@ fn gateway(args: &RestartArgs) -> Result<impl Application + use<>, Error> {
     gateway_of(&rules, &[Version::Fix42; 2])
 }
 
-/// What is started: the same engine over the system's sockets.
+/// The started process: the same engine over system sockets.
 fn serve(args: &RestartArgs, folder: &Path, port: u16) -> Result<(), Error> {
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let keep = Duration::from_secs(args.keep);
@@ -267,13 +267,13 @@ struct Started(Child);
 
 impl Drop for Started {
     fn drop(&mut self) {
-        // It has ended when it cannot be ended.
+        // If it cannot be killed it has ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// How long a process takes from its start to its answer to a Logon with this MsgSeqNum.
+/// Time from the start of a process to its answer to a Logon with this MsgSeqNum.
 fn start(args: &RestartArgs, folder: &Path, seq: u64) -> Result<Duration, Error> {
     let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
         .and_then(|listener| listener.local_addr())

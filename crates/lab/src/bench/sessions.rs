@@ -55,7 +55,7 @@ pub struct SessionsArgs {
     pub pairs: u32,
 }
 
-/// What was found.
+/// The result.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     /// Of each window without orders of peers that never read.
@@ -66,10 +66,10 @@ pub struct Found {
     pub answered: u64,
     /// Orders of sessions that read which have no report.
     pub lost: u64,
-    /// Heartbeats that the quiet sessions heard.
+    /// Heartbeats received by the quiet sessions.
     pub heartbeats: u64,
-    /// Times that a quiet session heard nothing for two heartbeat intervals, and TestRequests: the engine
-    /// missed what a peer had sent.
+    /// Number of times that a quiet session received nothing for two heartbeat intervals, and of TestRequests: the
+    /// engine missed a message of a peer.
     pub missed: u64,
     /// Sessions that read and were disconnected.
     pub ended: u64,
@@ -81,9 +81,9 @@ pub struct Found {
 /// Latency of the sessions that read, nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Window {
-    /// Half of the reports came within it.
+    /// Median.
     pub p50: u64,
-    /// 99 of 100 came within it.
+    /// 99th percentile.
     pub p99: u64,
 }
 
@@ -104,7 +104,7 @@ impl Found {
 ///
 /// # Errors
 ///
-/// The measurement could not be made.
+/// The measurement failed.
 pub fn run(args: &SessionsArgs) -> Result<ExitCode, Error> {
     let found = measure(args)?;
     let micros = |windows: &[Window], which: fn(&Window) -> u64| {
@@ -155,14 +155,14 @@ pub fn run(args: &SessionsArgs) -> Result<ExitCode, Error> {
     })
 }
 
-/// Bytes that wait for a peer when its socket is certainly full.
+/// Bytes queued for a peer at which its socket is certainly full.
 const BEHIND: u64 = 256 << 10;
 
 /// Measures.
 ///
 /// # Errors
 ///
-/// The measurement could not be made.
+/// The measurement failed.
 pub fn measure(args: &SessionsArgs) -> Result<Found, Error> {
     let all = args.sessions + args.deaf;
     let folder = tempfile::tempdir().map_err(Error::system("make a folder"))?;
@@ -199,12 +199,12 @@ pub fn measure(args: &SessionsArgs) -> Result<Found, Error> {
 
 type EngineThread = thread::JoinHandle<Result<(), String>>;
 
-/// What the engine tells.
+/// Events of the engine.
 #[derive(Debug, Default)]
 struct Counts {
     /// Sessions that read and were disconnected.
     ended: AtomicU64,
-    /// Sessions whose socket is full, and for which much waits in the journal.
+    /// Sessions with a full socket and many messages waiting in the journal.
     behind: AtomicU64,
 }
 
@@ -223,7 +223,7 @@ fn start(
             peer.as_bytes(),
         );
         let mut session = SessionConfig::new(peer, fix, Connection::Acceptor { listen });
-        // Full sooner.
+        // Small buffers fill sooner.
         session.send_buffer = (index >= readers).then_some(16 << 10);
         session
     };
@@ -235,7 +235,7 @@ fn start(
             pending_per_address: 256,
             lag_bytes: 4 * BEHIND,
             events_per_second: 1 << 20,
-            // Those that never read stay: they would cost nothing when they have been disconnected.
+            // Peers that never read stay connected: disconnected ones would cost nothing.
             stall_time: Duration::from_secs(24 * 3600),
             ..Limits::default()
         },

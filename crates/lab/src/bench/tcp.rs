@@ -1,4 +1,4 @@
-//! `bench tcp`: the floor alone, here or on the way to another host.
+//! `bench tcp`: the TCP floor alone, on this host or to another one.
 
 use std::hint::spin_loop;
 use std::net::{SocketAddr, TcpListener};
@@ -37,10 +37,10 @@ pub struct TcpArgs {
     #[arg(long, value_name = "HOST:PORT")]
     pub to: Option<String>,
 
-    /// What is measured.
+    /// The load.
     #[command(flatten)]
     pub load: LoadArgs,
-    /// Where it goes.
+    /// The output.
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -49,7 +49,7 @@ pub struct TcpArgs {
 ///
 /// # Errors
 ///
-/// The measurement could not be made, or its figures not be written.
+/// The measurement failed, or its figures could not be written.
 pub fn run(args: &TcpArgs) -> Result<ExitCode, Error> {
     if let Some(address) = args.serve {
         let listener =
@@ -80,7 +80,7 @@ impl Remote {
     ///
     /// # Errors
     ///
-    /// It is none, or nobody answers there.
+    /// It is invalid, or nobody answers there.
     pub(super) fn connect(flag: &'static str, to: &str) -> Result<Self, Error> {
         let (host, port) = host_and_port(flag, to)?;
         let clock = Clock::start();
@@ -127,7 +127,7 @@ impl Remote {
     }
 }
 
-/// Measures the way to another host, where the floor is served.
+/// Measures the floor to another host that serves it.
 fn measure_to(to: &str, args: &TcpArgs) -> Result<Report, Error> {
     let load = &args.load;
     let orders = load.orders()?;
@@ -158,7 +158,7 @@ fn measure_to(to: &str, args: &TcpArgs) -> Result<Report, Error> {
 ///
 /// # Errors
 ///
-/// The measurement could not be made.
+/// The measurement failed.
 pub fn measure(args: &TcpArgs) -> Result<Report, Error> {
     let load = &args.load;
     let orders = load.orders()?;

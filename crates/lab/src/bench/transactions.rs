@@ -78,7 +78,7 @@ struct Found {
 ///
 /// # Errors
 ///
-/// The measurement could not be made.
+/// The measurement failed.
 pub fn run(args: &TransactionsArgs) -> Result<ExitCode, Error> {
     let (found, throughput) = on_own_thread(|| measure(args))?;
     let text = if args.json {
@@ -169,7 +169,7 @@ fn shown(found: &Found, throughput: &Throughput, details: bool) -> String {
     );
     if found.taken.preempted + found.taken.steal_ms > 0 {
         text += &format!(
-            "  The machine pushed the client off its core {} times, the hypervisor took {} ms:\n  `fixwire doctor` \
+            "  The client was preempted {} times, the hypervisor took {} ms:\n  `fixwire doctor` \
              says why.\n",
             found.taken.preempted, found.taken.steal_ms
         );
@@ -192,7 +192,7 @@ fn shown(found: &Found, throughput: &Throughput, details: bool) -> String {
     }
     if details {
         text += &format!("\n{}\n", found.machine);
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = throughput.write(&mut text);
     } else {
         text += "  more: --details (how many milliseconds had each count), --json\n";

@@ -1,9 +1,9 @@
-//! Compares two builds by their result files: is the second one faster, slower, or can that not be told?
+//! Compares two builds by their result files: is the second one faster, slower, or is there no clear difference?
 //!
 //! Each run gives one value of each percentile, so runs are the sample, not orders: orders of one run share what the
 //! machine did meanwhile. The ratio is that of the geometric means over the runs; its interval is Welch's *t* on the
-//! logarithms, which needs no equal spread on both sides. All intervals of a comparison hold together with 95 %
-//! (Bonferroni: each has 1 - 0.05 / number of them), and a word follows from its interval alone, so of equal builds at
+//! logarithms, which allows different spreads on both sides. All intervals of a comparison are valid together at 95 %
+//! (Bonferroni: each has 1 - 0.05 / number of them), and a verdict follows from its interval alone, so of equal builds at
 //! most 5 in 100 comparisons call anything faster or slower.
 
 use std::fmt;
@@ -27,12 +27,12 @@ const CHANGE: f64 = 1.1;
 /// Histograms tell values apart that differ by so much; runs that agree better agree by chance.
 const RESOLUTION: f64 = 0.001;
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
     /// The command that was measured.
     pub scenario: String,
-    /// What was measured.
+    /// Settings of the measurements.
     pub settings: String,
     /// Where and when A was measured, by file.
     pub a: Vec<String>,
@@ -68,11 +68,11 @@ pub struct ComparedPercentile {
     pub ratio: f64,
     /// Where the ratio is, all intervals of the comparison together with 95 %; `None` with too few runs for one.
     pub interval: Option<[f64; 2]>,
-    /// What that says.
+    /// The verdict.
     pub word: ChangeWord,
 }
 
-/// What an interval says of B.
+/// Verdict on B by an interval.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum ChangeWord {
     /// The whole interval is below 1.
@@ -84,7 +84,7 @@ pub enum ChangeWord {
     /// The interval has 1 in it, and excludes a change by 10 %.
     #[serde(rename = "no difference seen")]
     NoDifference,
-    /// The interval has both 1 and a change by 10 % in it, or there is none.
+    /// The interval contains both 1 and a change by 10 %, or it could not be computed.
     #[serde(rename = "too few runs")]
     TooFewRuns,
 }
@@ -110,7 +110,7 @@ impl ChangeWord {
     }
 }
 
-/// Why reports cannot be compared.
+/// Why reports are not comparable.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Incomparable {
@@ -341,7 +341,7 @@ fn welch(samples: &[Vec<f64>; 2], error: f64) -> f64 {
     let [a, b] = samples.each_ref().map(|sample| {
         let (mean, count) = (mean(sample), sample.len() as f64);
         let squares: f64 = sample.iter().map(|value| (value - mean).powi(2)).sum();
-        // What rounding to the resolution adds.
+        // The error of rounding to the resolution.
         let variance = squares / (count - 1.0) + RESOLUTION.powi(2) / 12.0;
         (variance / count, count)
     });

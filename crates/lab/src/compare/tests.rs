@@ -48,7 +48,7 @@ fn noisy_run(noise: &mut Noise, slower: f64) -> Run {
         Taken::default(),
         Default::default(),
     );
-    // What a run has in common, and what its percentiles have for themselves.
+    // Variation of a run, and of its percentiles.
     let common = noise.normal();
     let disturbed = noise.uniform() < 0.05;
     let mut last = 0.0_f64;

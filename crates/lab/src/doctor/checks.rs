@@ -1,4 +1,4 @@
-//! The table of checks: what is looked at, what is good, how to get there and what that costs.
+//! The table of checks: what is read, the good value, the remedy and its cost.
 
 use serde::Serialize;
 
@@ -6,26 +6,26 @@ use super::measure::{self, Measured};
 use super::observed::{Observation, Observed};
 use super::{cpu, interrupts, kernel, memory, network, process};
 
-/// How much a check matters; the first ones are shown first.
+/// Weight of a check, in display order.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Weight {
-    /// Without it no figure of this machine is a claim about the engine.
+    /// If bad, figures of this machine say nothing about the engine.
     Fail,
-    /// It is measured: what all the others are for.
+    /// Measured: the result that all other checks explain.
     Verdict,
-    /// It costs tens of microseconds or more when it strikes.
+    /// Costs tens of microseconds or more when it occurs.
     High,
-    /// It costs some microseconds, or strikes seldom.
+    /// Costs some microseconds, or occurs rarely.
     Mid,
-    /// It is hardly seen.
+    /// Hardly noticeable.
     Low,
     /// For the record.
     Info,
 }
 
 impl Weight {
-    /// As tables and files show it.
+    /// Its name in tables and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fail => "fail",
@@ -38,12 +38,12 @@ impl Weight {
     }
 }
 
-/// How a check is made.
+/// Method of a check.
 #[derive(Clone, Copy, Debug)]
 pub enum How {
-    /// By files of the kernel.
+    /// Reads kernel files.
     Read(fn(&Observed) -> Observation),
-    /// By what was measured.
+    /// Uses a measurement.
     Measure(fn(&Measured) -> Observation),
 }
 
@@ -55,27 +55,27 @@ pub enum How {
 pub struct Check {
     /// Its name, unique.
     pub name: &'static str,
-    /// How much it matters.
+    /// Its weight.
     pub weight: Weight,
-    /// Where it is read; what to run where no file says it.
+    /// Files to read, or commands to run where no file has it.
     pub reads: &'static str,
     /// The good value.
     pub good: &'static str,
-    /// How to get there, a sentence.
+    /// How to get the good value, as a sentence.
     pub remedy: &'static str,
-    /// What that costs, a sentence.
+    /// Cost of the remedy, as a sentence.
     pub cost: &'static str,
-    /// Commands of a shell that do it, as root; empty when there are none.
+    /// Shell commands that apply it, as root; may be empty.
     pub script: &'static [&'static str],
     /// What to add to the kernel's command line; empty for nothing.
     pub boot: &'static str,
-    /// Directives of the service's unit that belong to it.
+    /// Directives for the service unit.
     pub unit: &'static [&'static str],
-    /// How it is made.
+    /// Its method.
     pub how: How,
 }
 
-/// A row that changes nothing by itself; the others name what they add.
+/// Default values of a row.
 const ROW: Check = Check {
     name: "",
     weight: Weight::Info,
@@ -96,7 +96,7 @@ pub const CHECKS: &[Check] = &[
         weight: Weight::Fail,
         reads: "/proc/cpuinfo (hypervisor), /proc/stat (steal)",
         good: "bare metal, steal 0",
-        remedy: "Measure on bare metal, or on an instance of a whole host; call figures of this machine ratios only.",
+        remedy: "Measure on bare metal, or on an instance of a whole host; report only ratios from this machine.",
         cost: "A machine of its own.",
         how: How::Read(cpu::virtual_machine),
         ..ROW
@@ -106,8 +106,8 @@ pub const CHECKS: &[Check] = &[
         weight: Weight::Verdict,
         reads: "a spin of --seconds on each hot core",
         good: "worst below 20 us",
-        remedy: "Mend the rows below by weight, then measure for 300 seconds. What stays on a tuned machine is \
-                 firmware: look with hwlatdetect, then cyclictest, then oslat.",
+        remedy: "Fix the rows below by weight, then measure for 300 seconds. Jitter left on a tuned machine is \
+                 firmware: check with hwlatdetect, then cyclictest, then oslat.",
         cost: "The cores are busy while it is measured.",
         how: How::Measure(measure::jitter),
         ..ROW
@@ -127,7 +127,7 @@ pub const CHECKS: &[Check] = &[
         reads: "/sys/devices/system/cpu/isolated, /proc/cmdline (isolcpus)",
         good: "hot cores, not 0",
         remedy: "Keep the hot cores free of other programs; leave core 0 to the kernel.",
-        cost: "These cores run nothing that is not pinned to them; a restart.",
+        cost: "Only pinned threads run on these cores; a reboot.",
         boot: "isolcpus=managed_irq,domain,{cores}",
         unit: &["CPUAffinity="],
         how: How::Read(cpu::isolated),
@@ -139,7 +139,7 @@ pub const CHECKS: &[Check] = &[
         reads: "/sys/devices/system/cpu/nohz_full",
         good: "hot cores",
         remedy: "Stop the timer tick on the hot cores; the kernel must be built with NO_HZ_FULL.",
-        cost: "Calls of the system are slower there by some 0.1 us; a restart.",
+        cost: "System calls there are about 0.1 us slower; a reboot.",
         boot: "nohz_full={cores}",
         how: How::Read(cpu::tickless),
         ..ROW
@@ -150,7 +150,7 @@ pub const CHECKS: &[Check] = &[
         reads: "/proc/cmdline (rcu_nocbs), cores of rcuo threads",
         good: "hot cores off-loaded",
         remedy: "Move the kernel's deferred frees off the hot cores, and their threads to other cores.",
-        cost: "The other cores do that work; a restart.",
+        cost: "The other cores do that work; a reboot.",
         script: &["for pid in $(pgrep '^rcuo'); do taskset -pc {others} \"$pid\"; done"],
         boot: "rcu_nocbs={cores}",
         how: How::Read(cpu::rcu),
@@ -172,7 +172,7 @@ pub const CHECKS: &[Check] = &[
         weight: Weight::High,
         reads: "cpuN/cpufreq/scaling_governor, scaling_cur_freq, scaling_max_freq",
         good: "performance, at max",
-        remedy: "Keep the frequency up: governor performance (on a virtual machine that is its host's matter).",
+        remedy: "Set governor performance to keep the frequency up (on a virtual machine only the host can).",
         cost: "Power and heat.",
         script: &[
             "for core in $(echo {cores} | tr , ' '); do",
@@ -187,7 +187,7 @@ pub const CHECKS: &[Check] = &[
         weight: Weight::High,
         reads: "cpuN/cpuidle/state*/usage, /sys/devices/system/cpu/cpuidle/current_driver",
         good: "none above 2 us",
-        remedy: "Forbid sleep of which a core takes more than 2 us to wake up.",
+        remedy: "Disable C-states with a wake-up latency above 2 us.",
         cost: "Power and heat; less turbo for other cores.",
         script: &[
             "for core in $(echo {cores} | tr , ' '); do",
@@ -203,7 +203,7 @@ pub const CHECKS: &[Check] = &[
         name: "turbo",
         reads: "/sys/devices/system/cpu/intel_pstate/no_turbo, cpufreq/boost",
         good: "recorded, stable",
-        remedy: "Leave it as it is between two results that are compared.",
+        remedy: "Do not change it between results that you compare.",
         how: How::Read(cpu::turbo),
         ..ROW
     },
@@ -212,8 +212,8 @@ pub const CHECKS: &[Check] = &[
         weight: Weight::High,
         reads: "clocksource0/current_clocksource, /proc/cpuinfo (constant_tsc, nonstop_tsc)",
         good: "tsc",
-        remedy: "Read the time without a call of the kernel.",
-        cost: "A restart; wrong time when the processor's counters are not in step.",
+        remedy: "Use tsc: reading it needs no system call.",
+        cost: "A reboot; wrong time if the TSCs of the cores are not synchronized.",
         script: &["echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource"],
         boot: "tsc=reliable",
         how: How::Read(cpu::clock),
@@ -224,8 +224,8 @@ pub const CHECKS: &[Check] = &[
         weight: Weight::Mid,
         reads: "/sys/kernel/mm/transparent_hugepage/enabled, defrag",
         good: "never or madvise",
-        remedy: "Stop the kernel from joining pages while a program runs.",
-        cost: "Programs with much memory miss the translation cache more often.",
+        remedy: "Stop the kernel from building huge pages while a program runs.",
+        cost: "Programs with much memory have more TLB misses.",
         script: &[
             "echo never > /sys/kernel/mm/transparent_hugepage/enabled",
             "echo never > /sys/kernel/mm/transparent_hugepage/defrag",
@@ -238,8 +238,8 @@ pub const CHECKS: &[Check] = &[
         weight: Weight::Mid,
         reads: "/sys/kernel/mm/ksm/run, /proc/sys/vm/swappiness, /proc/PID/status (VmSwap)",
         good: "0, at most 10, 0 kB",
-        remedy: "Neither merge pages nor swap them out.",
-        cost: "Less room for caches of files.",
+        remedy: "Disable page merging (KSM) and swapping.",
+        cost: "Less room for the page cache.",
         script: &[
             "echo 0 > /sys/kernel/mm/ksm/run",
             "sysctl -w vm.swappiness=10",
@@ -266,8 +266,8 @@ pub const CHECKS: &[Check] = &[
         weight: Weight::High,
         reads: "/proc/PID/stat (minflt, majflt)",
         good: "0 in steady state",
-        remedy: "Lock the memory (LockMemory=Y), and look again once the engine has passed some orders.",
-        cost: "As locked memory.",
+        remedy: "Lock the memory (LockMemory=Y), and look again once the engine has processed some orders.",
+        cost: "The same as for locked memory.",
         how: How::Read(memory::page_faults),
         ..ROW
     },
@@ -276,7 +276,7 @@ pub const CHECKS: &[Check] = &[
         weight: Weight::High,
         reads: "/proc/sys/kernel/numa_balancing, /proc/PID/numa_maps, /sys/class/net/IF/device/numa_node",
         good: "0; all on one node",
-        remedy: "Stop the kernel from moving pages; take cores and memory of the node of the network card.",
+        remedy: "Stop the kernel from moving pages; use cores and memory of the network card's node.",
         cost: "The other node's cores and memory are not used.",
         script: &["sysctl -w kernel.numa_balancing=0"],
         how: How::Read(memory::numa),
@@ -303,8 +303,8 @@ pub const CHECKS: &[Check] = &[
         weight: Weight::Mid,
         reads: "/proc/net/softnet_stat, /proc/softirqs",
         good: "no drops, squeeze 0",
-        remedy: "Let the kernel take more packets at a time.",
-        cost: "Longer spells in the kernel on the cores that receive.",
+        remedy: "Let the kernel process more packets in one softirq.",
+        cost: "Longer softirqs on the receiving cores.",
         script: &[
             "sysctl -w net.core.netdev_budget=600 net.core.netdev_budget_usecs=8000",
             "sysctl -w net.core.netdev_max_backlog=5000",
@@ -342,9 +342,9 @@ pub const CHECKS: &[Check] = &[
         weight: Weight::High,
         reads: "/proc/sys/kernel/sched_rt_runtime_us, /proc/PID/task/TID/stat",
         good: "-1 with FIFO only",
-        remedy: "With FIFO threads that spin on isolated cores set it to -1: at 950000 they stand still for up to \
+        remedy: "With FIFO threads that spin on isolated cores set it to -1: at 950000 the kernel stops them for up to \
                  50 ms each second. Without such threads keep 950000.",
-        cost: "At -1 a real-time thread that spins elsewhere takes its core for ever; the machine may hang.",
+        cost: "At -1 a real-time thread that spins on another core never yields it; the machine may hang.",
         script: &[
             "# FIFO threads, all on isolated cores: sysctl -w kernel.sched_rt_runtime_us=-1",
             "# Otherwise: sysctl -w kernel.sched_rt_runtime_us=950000",
@@ -362,7 +362,7 @@ pub const CHECKS: &[Check] = &[
         weight: Weight::High,
         reads: "/proc/PID/task/TID/stat, status (Cpus_allowed_list, nonvoluntary_ctxt_switches)",
         good: "1 a core, never off",
-        remedy: "Pin the engine with Core= to an isolated core, alone; then nothing pushes it off.",
+        remedy: "Pin the engine with Core= to an isolated core of its own, so that nothing preempts it.",
         cost: "A core for each engine.",
         unit: &["CPUAffinity="],
         how: How::Read(process::policy),
@@ -373,8 +373,8 @@ pub const CHECKS: &[Check] = &[
         weight: Weight::Low,
         reads: "/proc/sys/kernel/timer_migration, /proc/sys/vm/stat_interval, /proc/cmdline (skew_tick)",
         good: "0, 10 or more, 1",
-        remedy: "Keep timers where they were set, count pages seldom, let the ticks of cores not coincide.",
-        cost: "Counts of pages are up to 10 s old; idle cores wake up for their own timers.",
+        remedy: "Disable timer migration, update VM statistics rarely, and skew the ticks of the cores.",
+        cost: "VM statistics are up to 10 s old; idle cores wake up for their own timers.",
         script: &["sysctl -w kernel.timer_migration=0 vm.stat_interval=10"],
         boot: "skew_tick=1",
         how: How::Read(interrupts::timers),
@@ -385,8 +385,8 @@ pub const CHECKS: &[Check] = &[
         weight: Weight::Mid,
         reads: "/proc/sys/net/core/busy_poll, busy_read, /sys/class/net/IF/threaded",
         good: "50",
-        remedy: "Let reads poll the card: BusyPoll=50 for a session, or the sysctls for all sockets.",
-        cost: "A read that finds nothing takes up to that long in the kernel. No use on loopback.",
+        remedy: "Let reads poll the network card: BusyPoll=50 for a session, or the sysctls for all sockets.",
+        cost: "A read without data spends up to that long in the kernel. No effect on loopback.",
         script: &["sysctl -w net.core.busy_poll=50 net.core.busy_read=50"],
         how: How::Read(network::busy_poll),
         ..ROW
@@ -396,7 +396,7 @@ pub const CHECKS: &[Check] = &[
         weight: Weight::High,
         reads: "/sys/class/net/IF/queues; run ethtool -c IF and ethtool -k IF (--ethtool FILE)",
         good: "0, off; few queues",
-        remedy: "Let the card report each packet at once; no large receive off-load; few queues.",
+        remedy: "Disable interrupt coalescing and large receive offload; use few queues.",
         cost: "More interrupts under load.",
         script: &[
             "ethtool -C {interface} adaptive-rx off rx-usecs 0",
@@ -411,8 +411,8 @@ pub const CHECKS: &[Check] = &[
         weight: Weight::High,
         reads: "/proc/sys/net/ipv4/tcp_slow_start_after_idle, tcp_autocorking, tcp_timestamps",
         good: "0, 0",
-        remedy: "Send at once after a pause. TCP_NODELAY is each session's SocketNodelay=Y, which no file shows.",
-        cost: "Bursts after a pause may meet a network that got slower; more small packets.",
+        remedy: "Disable slow start after idle and autocorking. TCP_NODELAY is set per session (SocketNodelay=Y) and not visible here.",
+        cost: "Bursts after an idle time may congest the network; more small packets.",
         script: &["sysctl -w net.ipv4.tcp_slow_start_after_idle=0 net.ipv4.tcp_autocorking=0"],
         how: How::Read(network::tcp),
         ..ROW
@@ -420,21 +420,21 @@ pub const CHECKS: &[Check] = &[
     Check {
         name: "Onload",
         reads: "/proc/PID/maps, environ (EF_*)",
-        remedy: "Start the engine under onload when a result claims it; see onload_stackdump.",
+        remedy: "Start the engine under onload for results with Onload; check with onload_stackdump.",
         how: How::Read(network::onload),
         ..ROW
     },
     Check {
         name: "kernel",
         reads: "/proc/sys/kernel/osrelease, /sys/kernel/realtime",
-        remedy: "Name it beside each result.",
+        remedy: "Report it with each result.",
         how: How::Read(kernel::flavour),
         ..ROW
     },
     Check {
         name: "mitigations",
         reads: "/sys/devices/system/cpu/vulnerabilities, /proc/cmdline (mitigations)",
-        remedy: "Name them beside each result. Switching them off is a decision about security.",
+        remedy: "Report them with each result. Disabling them is a security decision.",
         how: How::Read(kernel::mitigations),
         ..ROW
     },
@@ -443,8 +443,8 @@ pub const CHECKS: &[Check] = &[
         weight: Weight::Low,
         reads: "machinecheck0/ignore_ce, /dev/cpu/N/msr at 0x34 (root, module msr: rdmsr 0x34)",
         good: "1, SMI 0",
-        remedy: "Do not look for corrected errors of memory; have the firmware's vendor name its interrupts.",
-        cost: "Corrected errors of memory are seen later, or by the firmware only.",
+        remedy: "Disable polling for corrected memory errors; ask the firmware vendor about SMIs.",
+        cost: "Corrected memory errors are reported later, or only by the firmware.",
         script: &[
             "for bank in /sys/devices/system/machinecheck/machinecheck*; do echo 1 > $bank/ignore_ce; done",
         ],
@@ -455,9 +455,9 @@ pub const CHECKS: &[Check] = &[
         name: "load and clock",
         weight: Weight::Mid,
         reads: "/proc/loadavg, names of processes; run chronyc tracking or timedatectl",
-        good: "idle, clock kept",
-        remedy: "Stop other programs; keep the clock by chrony or ptp4l.",
-        cost: "Nothing that an engine would miss.",
+        good: "idle, clock in sync",
+        remedy: "Stop other programs; synchronize the clock with chrony or ptp4l.",
+        cost: "None for an engine.",
         how: How::Read(kernel::load),
         ..ROW
     },

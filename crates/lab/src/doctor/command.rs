@@ -1,4 +1,4 @@
-//! The command: its flags, what is examined by them, and where the result goes.
+//! The command: its flags, what they select, and the output.
 
 use std::fs;
 use std::io::{IsTerminal, stdout};
@@ -120,7 +120,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Error> {
 }
 
 impl DoctorArgs {
-    /// What is to be judged: two snapshots with the interval between them, or a captured tree.
+    /// The snapshots to examine: two with the interval between them, or a captured tree.
     fn observe(&self) -> Result<Observed, Error> {
         let mut observed = Observed {
             before: None,
@@ -144,18 +144,18 @@ impl DoctorArgs {
         Ok(self.again(observed))
     }
 
-    /// What the flags name has to be there, on this machine.
+    /// Checks that processes, cards and cores named by flags exist on this machine.
     fn check(&self, now: &Snapshot) -> Result<(), Error> {
         let wrong = |flag, problem| Err(Error::Flag { flag, problem });
         if let Some(pid) = self.pid
             && now.line(&format!("proc/{pid}/comm")).is_none()
         {
-            return wrong("--pid", format!("no process {pid}"));
+            return wrong("--pid", format!("process {pid} not found"));
         }
         if let Some(interface) = &self.interface
             && now.names(&format!("sys/class/net/{interface}")).is_none()
         {
-            return wrong("--interface", format!("no network card {interface}"));
+            return wrong("--interface", format!("network card {interface} not found"));
         }
         let mut sorted = self.cores.clone();
         sorted.sort_unstable();
@@ -165,7 +165,7 @@ impl DoctorArgs {
         let online = now.line("sys/devices/system/cpu/online");
         let online = online.map(|list| core_list(&list)).unwrap_or_default();
         match self.cores.iter().find(|core| !online.contains(core)) {
-            Some(core) => wrong("--cores", format!("there is no core {core}")),
+            Some(core) => wrong("--cores", format!("core {core} does not exist")),
             None => Ok(()),
         }
     }

@@ -1,4 +1,4 @@
-//! Checks of cores: who else may use them, how fast they run, what time they tell.
+//! Checks of cores: who else may use them, their frequency, and their clock.
 
 use super::observed::{Observation, Observed, named};
 use super::snapshot::Snapshot;
@@ -11,7 +11,7 @@ const IDLE: f64 = 0.01;
 /// Share of the highest frequency that counts as running at it.
 const NEAR_HIGHEST: f64 = 0.95;
 
-/// Shown where a check is about hot cores and there are none.
+/// Shown when a check needs hot cores and none are configured.
 const NO_CORES: &str = "no hot cores (--cores)";
 
 fn cpu_file(core: usize, file: &str) -> String {
@@ -96,7 +96,7 @@ pub fn rcu(of: &Observed) -> Observation {
     };
     let offloaded = match &said {
         Some(list) => holds(list),
-        // Tickless cores are off-loaded without being asked for.
+        // Tickless cores are off-loaded implicitly.
         None => is_tickless(of).or_else(|| of.holds_hot_cores("")),
     };
     let shown = said.map_or_else(
@@ -163,7 +163,7 @@ pub fn smt(of: &Observed) -> Observation {
             .filter(|it| it != core)
             .collect();
         if siblings.is_empty() {
-            seen = seen.judge(format!("nothing beside {core}"), Some(true));
+            seen = seen.judge(format!("no sibling of {core}"), Some(true));
         }
         for sibling in siblings {
             let share = busy(of, sibling);

@@ -1,4 +1,4 @@
-//! What all checks come to.
+//! The combined result of all checks.
 
 use std::cmp::Reverse;
 
@@ -10,7 +10,7 @@ use super::observed::{Health, Observation, Observed};
 use super::snapshot::Snapshot;
 use crate::machine::two_cores;
 
-/// What was found on a machine.
+/// Findings on a machine.
 #[derive(Clone, Debug, Serialize)]
 pub struct Diagnosis {
     /// The hot cores.
@@ -23,18 +23,18 @@ pub struct Diagnosis {
     pub seconds: Option<f64>,
     /// One for each check, by weight, the bad ones first.
     pub findings: Vec<Finding>,
-    /// What was measured, if anything was.
+    /// The measurement, if one was made.
     pub measured: Option<Measured>,
 }
 
-/// What became of one check.
+/// Finding of one check.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
     /// Its name.
     pub name: &'static str,
-    /// How much it matters.
+    /// Its weight.
     pub weight: Weight,
-    /// What it came to.
+    /// Its health.
     pub health: Health,
     /// The values.
     pub found: String,
@@ -46,7 +46,7 @@ pub struct Finding {
 }
 
 impl Diagnosis {
-    /// Makes all checks.
+    /// Runs all checks.
     pub fn of(observed: &Observed, measured: Option<Measured>) -> Self {
         let mut findings: Vec<Finding> = CHECKS
             .iter()
@@ -97,8 +97,7 @@ impl Finding {
     }
 }
 
-/// What this machine says at once, about the two cores that benches take: without an interval, in which
-/// counters could grow, and without a measurement. For the files of benches.
+/// Diagnosis for bench result files: the two cores that benches use, without an interval and without a measurement.
 pub fn facts() -> Diagnosis {
     let observed = Observed {
         before: None,

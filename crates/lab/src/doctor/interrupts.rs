@@ -1,4 +1,4 @@
-//! Checks of what the kernel itself does on hot cores: interrupts, deferred work, timers.
+//! Checks of kernel work on hot cores: interrupts, deferred work, timers.
 
 use super::cpu::is_tickless;
 use super::observed::{Observation, Observed, named};
@@ -12,7 +12,7 @@ const TICKS: f64 = 2.0;
 fn count(of: &Snapshot, file: &str, cores: &[usize], which: impl Fn(&str) -> bool) -> Option<u64> {
     let text = of.text(file)?;
     let mut lines = text.lines();
-    // A core that is off has no column.
+    // An offline core has no column.
     let columns: Vec<&str> = lines.next()?.split_whitespace().collect();
     let mut places = Vec::new();
     for core in cores {
@@ -53,7 +53,7 @@ pub fn on_hot_cores(of: &Observed) -> Observation {
     );
     let shown = named("timer/s", rate.map(|rate| format!("{rate:.0}")));
     seen = match is_tickless(of) {
-        // The tick of other cores is the business of the check for them.
+        // The tick of other cores is checked elsewhere.
         Some(false) => seen.record(shown),
         _ => seen.judge(shown, rate.map(|rate| rate <= TICKS)),
     };

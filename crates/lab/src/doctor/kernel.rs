@@ -67,10 +67,10 @@ pub fn load(of: &Observed) -> Observation {
     let seen = Observation::new().judge(named("load", load), idle);
     match (keeper, of.now.processes("*")) {
         (Some(keeper), _) => seen.judge(
-            format!("clock kept by {}", keeper.trim_end_matches('*')),
+            format!("clock synchronized by {}", keeper.trim_end_matches('*')),
             Some(true),
         ),
-        (None, Some(_)) => seen.judge("clock kept by nobody seen", Some(false)),
+        (None, Some(_)) => seen.judge("clock not synchronized", Some(false)),
         (None, None) => seen.judge("clock unknown", None),
     }
 }

@@ -1,4 +1,4 @@
-//! The verdict: gaps of a loop that does nothing else, and the round trip of bare TCP.
+//! Measurements: gaps of a spinning loop, and the round trip of bare TCP.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ const LONGEST: u64 = 20_000;
 /// Orders of the floor, behind as many that are not timed.
 const ORDERS: usize = 20_000;
 
-/// What was measured.
+/// The measurements.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measured {
     /// The spin on each hot core, all at once.
@@ -138,7 +138,7 @@ pub fn jitter(of: &Measured) -> Observation {
     })
 }
 
-/// What no engine here can be faster than.
+/// The floor: no engine on this machine can be faster.
 pub fn floor(of: &Measured) -> Observation {
     let micros = |nanos: u64| format!("{:.1}", nanos as f64 / 1e3);
     let Figures {

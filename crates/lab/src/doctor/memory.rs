@@ -1,4 +1,4 @@
-//! Checks of memory: pages that move, leave or are missing, and where they are.
+//! Checks of memory: page migration, swapping, faults, locking and NUMA placement.
 
 use super::observed::{Observation, Observed, named};
 use super::snapshot::Snapshot;
@@ -56,7 +56,7 @@ pub fn locked(of: &Observed) -> Observation {
         return Observation::not_asked("--pid");
     };
     let (locked, resident) = (kilobytes(of, "VmLck"), kilobytes(of, "VmRSS"));
-    // What is locked counts whole mappings, also where nothing is resident yet.
+    // Locked memory counts whole mappings, even if not resident yet.
     let all = locked
         .zip(resident)
         .map(|(locked, resident)| locked > 0 && locked >= resident / 10 * 9);

@@ -1,4 +1,4 @@
-//! `fixwire doctor`: is this machine fit for low latency, and what would make it so?
+//! `fixwire doctor`: is this machine fit for low latency, and what would improve it?
 //!
 //! ```text
 //! command     the flags, and what is done by them

@@ -1,4 +1,4 @@
-//! Checks of the network: how bytes get from the card to a program.
+//! Checks of the network: the path of bytes from the card to a program.
 
 use super::observed::{Observation, Observed, named};
 

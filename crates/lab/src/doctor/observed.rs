@@ -1,11 +1,11 @@
-//! What a check is given, and what it answers.
+//! Input and result of a check.
 
 use serde::Serialize;
 
 use super::snapshot::Snapshot;
 use crate::machine::core_list;
 
-/// What is examined: one or two snapshots, and what the checks are about.
+/// Input of the checks: one or two snapshots, cores, process and network card.
 #[derive(Debug)]
 pub struct Observed {
     /// An earlier snapshot, for counters; without one every count over an interval is unknown.
@@ -18,7 +18,7 @@ pub struct Observed {
     pub pid: Option<u32>,
     /// The network card.
     pub interface: Option<String>,
-    /// What `ethtool -c` and `ethtool -k` print of it.
+    /// Its output of `ethtool -c` and `ethtool -k`.
     pub ethtool: Option<String>,
 }
 
@@ -26,7 +26,7 @@ impl Observed {
     /// How much a counter has grown over the interval. `None` without an interval, when it cannot be
     /// read, or when it went backwards.
     pub fn delta(&self, read: impl Fn(&Snapshot) -> Option<u64>) -> Option<u64> {
-        // Both are read in any case: the first of two readings is the `before` of the second.
+        // Both are always read: the first reading is the `before` of the second.
         let now = read(&self.now);
         now?.checked_sub(read(self.before.as_ref()?)?)
     }
@@ -85,23 +85,23 @@ impl Observed {
     }
 }
 
-/// What became of a check.
+/// Health of a check.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Health {
-    /// As it should be.
+    /// Good.
     Good,
     /// Shown for the record: no value of it is right or wrong.
     Recorded,
-    /// It is about a process, a network card or a measurement that nobody asked for.
+    /// Not requested: it needs a process, a network card or a measurement.
     NotAsked,
     /// It could not be read.
     Unknown,
-    /// Not as it should be.
+    /// Bad.
     Bad,
 }
 
-/// What a check has found: values, and the worst of what they mean.
+/// Observation of a check: values, and their worst health.
 #[derive(Clone, Debug, Default)]
 pub struct Observation {
     parts: Vec<String>,

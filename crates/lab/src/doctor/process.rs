@@ -1,4 +1,4 @@
-//! Checks of a process: how its threads are scheduled.
+//! Checks of a process: the scheduling of its threads.
 
 use super::memory::stat_field;
 use super::observed::{Observation, Observed, named};
@@ -33,7 +33,7 @@ impl Thread {
     }
 }
 
-/// The threads of the process; `None` when one of them cannot be read, or there are none.
+/// The threads of the process; `None` when one of them cannot be read, or the list is empty.
 fn threads(of: &Observed) -> Option<Vec<Thread>> {
     let folder = of.of_process("task")?;
     let read = |id: u32| {
@@ -91,7 +91,7 @@ pub fn real_time_throttle(of: &Observed) -> Observation {
         Some(false) => "real-time threads on other cores",
         None => "real-time threads, isolated cores unknown",
     };
-    // With a throttle a thread that spins stands still; without one it must have its core alone.
+    // The throttle stops a spinning thread; without throttle the thread needs a core of its own.
     let good = if runtime >= 0 { Some(false) } else { alone };
     seen.judge(shown, good).record(text)
 }
@@ -131,11 +131,11 @@ pub fn policy(of: &Observed) -> Observation {
         let text = format!("core {core}: thread {} {}", thread.id, thread.policy());
         seen = seen.judge(text, Some(others == 0));
         if others > 0 {
-            seen = seen.record(format!("{others} more may run there"));
+            seen = seen.record(format!("{others} other threads may run there"));
         }
         let switches = of.delta(|of| pushed_off(of, &folder, thread.id));
         let good = switches.map(|count| count == 0);
-        seen = seen.judge(named("pushed off", switches), good);
+        seen = seen.judge(named("preempted", switches), good);
     }
     seen
 }

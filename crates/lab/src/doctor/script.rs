@@ -1,4 +1,4 @@
-//! The remedies as a shell script, to be read before it is run.
+//! The remedies as a shell script, to be reviewed before it is run.
 
 use std::fmt::Write;
 
@@ -9,11 +9,11 @@ use crate::machine::core_list;
 const HEAD: &str = "\
 #!/bin/sh
 # Remedies for what `fixwire doctor` found bad. Read each and its cost, take out what you do not
-# want, then run the rest as root. All but the kernel command line is gone after a restart: what
-# helps belongs into sysctl.d, a tuned profile or a unit.
+# want, then run the rest as root. A reboot undoes all but the kernel command line: put what helps
+# into sysctl.d, a tuned profile or a unit.
 ";
 
-/// The script for all that is bad.
+/// The script for all bad findings.
 pub fn text(diagnosis: &Diagnosis, observed: &Observed) -> String {
     let mut out = HEAD.to_owned();
     let bad = diagnosis
@@ -23,7 +23,7 @@ pub fn text(diagnosis: &Diagnosis, observed: &Observed) -> String {
     let mut boot = Vec::new();
     for finding in bad {
         let check = finding.check;
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = writeln!(out, "\n# {} ({})", check.name, check.weight.name());
         for (title, text) in [
             ("Found: ", finding.found.as_str()),

@@ -1,4 +1,4 @@
-//! What was found, as a table for a terminal of 80 columns.
+//! The findings as a table for a terminal of 80 columns.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ const WIDTHS: [usize; 3] = [18, 28, 20];
 /// Columns of a terminal.
 const WIDTH: usize = 80;
 
-/// The table, then what to do, then what is unknown.
+/// The table, then the remedies, then the unknown values.
 pub fn text(diagnosis: &Diagnosis, observed: &Observed, colour: bool) -> String {
     let mut out = String::new();
     line(&mut out, ["check", "found", "good"], "weight");
@@ -32,7 +32,7 @@ pub fn text(diagnosis: &Diagnosis, observed: &Observed, colour: bool) -> String 
         remedy(&mut out, finding, observed);
     }
     if with(Health::Unknown).next().is_some() {
-        out.push_str("\nUnknown, where it is read\n");
+        out.push_str("\nUnknown, and where to read it\n");
     }
     for finding in with(Health::Unknown) {
         paragraph(
@@ -60,7 +60,7 @@ pub fn text(diagnosis: &Diagnosis, observed: &Observed, colour: bool) -> String 
     out
 }
 
-/// Findings that are not what they were; empty when all are.
+/// Changed findings; empty when none changed.
 pub fn changes(before: &Diagnosis, now: &Diagnosis) -> String {
     let mut out = String::new();
     for finding in &now.findings {

@@ -1,4 +1,4 @@
-//! Files of the kernel below a root folder, each read once.
+//! Kernel files below a root folder, each read once.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// What the files below a folder said when they were first asked for.
+/// Contents of the files below a folder, as of their first read.
 ///
 /// The live machine is the folder `/`; a captured tree is any other. All paths are relative to it,
 /// for example `proc/stat`. Nothing is opened for writing.

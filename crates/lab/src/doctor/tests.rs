@@ -1,4 +1,4 @@
-//! Each check on captured trees: a good one, and one for each thing that can be wrong.
+//! Each check on captured file trees: a good one, and one for each possible fault.
 
 mod faults;
 mod pages;
@@ -228,7 +228,7 @@ fn the_exit_code_is_that_of_the_worst() {
     let measured = spun(&[500_000]);
     let diagnosis = Diagnosis::of(&good().observed(&folder), Some(measured));
     assert_eq!(diagnosis.exit_code(), 14);
-    // What is not known for the record is no fault.
+    // An unknown recorded value is not a fault.
     assert_eq!(
         code(
             good()
@@ -265,7 +265,7 @@ fn the_table_fits_a_terminal_and_says_what_to_do() {
         "{text}"
     );
     assert!(text.contains("Cost: "));
-    assert!(text.contains("Unknown, where it is read\n"), "{text}");
+    assert!(text.contains("Unknown, and where to read it\n"), "{text}");
     let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"));
     assert!(
         place("\njitter") < place("\nisolated cores")
@@ -290,8 +290,8 @@ fn what_changes_is_shown() {
     assert_eq!(show::changes(&before, &before), "");
     let after = Tree::good().with("proc/loadavg", "2.91 1 1").diagnosis();
     let text = show::changes(&before, &after);
-    let expected = "load and clock BAD: load 2.91, clock kept by chronyd (was: load 0.08, clock\n  \
-                    kept by chronyd)\n";
+    let expected = "load and clock BAD: load 2.91, clock synchronized by chronyd (was: load 0.08,\n  \
+                    clock synchronized by chronyd)\n";
     assert_eq!(text, expected);
 }
 

@@ -1,4 +1,4 @@
-//! One picture of the page: its curves, and what the script needs to show values under the pointer.
+//! One figure of the page: its curves, and the data for values under the pointer.
 
 use std::fmt::{self, Write};
 
@@ -11,11 +11,11 @@ pub(super) struct PageCurve {
     pub(super) key: String,
     /// `response`, `service` or `published`.
     pub(super) time: &'static str,
-    /// What a reader calls it.
+    /// Its display name.
     pub(super) name: String,
     /// Its classes: colour, dashes, and which box hides it.
     pub(super) class: String,
-    /// What is drawn.
+    /// Its points.
     pub(super) parts: Vec<Vec<(f64, f64)>>,
     /// The value at each of the picture's stops, where it has one.
     pub(super) values: Vec<Option<f64>>,
@@ -26,7 +26,7 @@ pub(super) struct PageCurve {
 pub(super) struct PageStop {
     /// On the axis from left to right.
     pub(super) x: f64,
-    /// What it is called in the address of the page, without `|`.
+    /// Its name in the address of the page, without `|`.
     pub(super) name: String,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct PageStop {
 pub(super) struct Picture {
     /// Unique on the page.
     pub(super) id: String,
-    /// What it shows.
+    /// Its caption.
     pub(super) caption: String,
     /// Behind the name of a stop and behind a value, where the pointer is.
     pub(super) units: [&'static str; 2],

@@ -1,4 +1,4 @@
-//! The picture of how response times are spread.
+//! The figure of the response time distribution.
 
 use std::collections::BTreeMap;
 
@@ -91,7 +91,7 @@ fn shares(histogram: &Histogram<u64>) -> BTreeMap<i32, f64> {
 
 /// The outline of the bars, from the axis and back to it around each gap.
 fn steps(shares: &BTreeMap<i32, f64>) -> Vec<(f64, f64)> {
-    // Less than any axis shows: it is drawn on the axis.
+    // Below the range of the axis: drawn on the axis.
     const NOTHING: f64 = 0.0;
     let mut steps: Vec<(f64, f64)> = Vec::new();
     for (bucket, share) in shares {

@@ -1,4 +1,4 @@
-//! Where the figures come from: command, machine, what `fixwire doctor` found, and what a reader has to know.
+//! Origin of the figures: command, machine, findings of `fixwire doctor`, and notes for the reader.
 
 use std::fmt::{self, Write};
 

@@ -1,4 +1,4 @@
-//! Who has curves on the page: names, colours, and the boxes that hide them, which work without scripts.
+//! The legend: names, colours, and the boxes that hide curves; works without scripts.
 
 use std::fmt::{self, Write};
 

@@ -1,4 +1,4 @@
-//! What one part of the page is about: the rows of a report at one pace.
+//! The subject of one part of the page: the rows of a report at one pace.
 
 use crate::load::Pace;
 use crate::report::{Report, Row, pace_cell};
@@ -40,7 +40,7 @@ impl<'a> AtPace<'a> {
         all
     }
 
-    /// What the curves of a subject, or of a publication, are called for programs.
+    /// Identifier of the curves of a subject or of a publication.
     pub(super) fn key(&self, name: &str) -> String {
         let pace = pace_cell(self.pace);
         format!("{}|{pace}|{name}", self.report.scenario)

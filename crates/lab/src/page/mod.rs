@@ -1,12 +1,12 @@
-//! A page of result files: one HTML document that needs no network, and no script to be read.
+//! The report page: one HTML document that needs no network, and no script to be read.
 //!
 //! ```text
-//! legend      who has curves, their colours, and the boxes that hide them
-//! measured    the rows of a report at one pace, which is what a part of the page is about
-//! figure      one picture, with the values that the script shows under the pointer
-//! percentile, histogram, seconds    the pictures
+//! legend      names and colours of curves, and the boxes that hide them
+//! measured    the rows of a report at one pace: the subject of a part of the page
+//! figure      one figure, with the values shown under the pointer
+//! percentile, histogram, seconds    the figures
 //! table, stages, host               the rest
-//! page.css, page.js                 how it looks; values under the pointer, and the state in the address
+//! page.css, page.js                 style; values under the pointer, and the state in the address
 //! ```
 
 use std::fmt::{self, Write};
@@ -35,7 +35,7 @@ const SCRIPT: &str = include_str!("page.js");
 /// `openssl dgst -sha256 -binary page.js | base64`; the suite `page` fails when it is not that of the script.
 const SCRIPT_HASH: &str = "2a/DBIe+tYutNVEVFAx5/zA6JK0IaMP14fE+UDi0Iwg=";
 
-/// Nothing comes from elsewhere, and nothing goes there.
+/// Content security policy: nothing is loaded, nothing is sent.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
@@ -67,11 +67,11 @@ pub fn write(reports: &[(String, Report)], to: &mut impl Write) -> fmt::Result {
     for (file, (name, report)) in reports.iter().enumerate() {
         write_report(name, report, file + 1, &legend, to)?;
     }
-    // Nothing may stand between the tags but what the hash is of.
+    // The tags may contain only the hashed script.
     writeln!(to, "</main>\n<script>{SCRIPT}</script>\n</body>\n</html>")
 }
 
-/// What the screen says of a report: faults, and the sentences.
+/// The sentences of the screen: faults and summary.
 fn write_verdict(name: &str, report: &Report, file: usize, to: &mut impl Write) -> fmt::Result {
     let mut faults = String::new();
     screen::faults(report, &mut faults)?;

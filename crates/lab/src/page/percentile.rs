@@ -1,4 +1,4 @@
-//! The picture of percentiles: measured curves, and the published ones beside them.
+//! The percentile figure: measured curves, and the published ones beside them.
 
 use super::figure::{PageCurve, PageStop, Picture};
 use super::legend::{Legend, SERVICE};

@@ -1,4 +1,4 @@
-//! The pictures of the runs second by second.
+//! The figures of the runs second by second.
 
 use super::figure::{PageCurve, PageStop, Picture};
 use super::histogram::SMALL;

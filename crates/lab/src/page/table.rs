@@ -1,4 +1,4 @@
-//! The table of a report: medians over the runs, and how many times the floor's they are.
+//! The table of a report: medians over the runs, and their ratio to the floor.
 
 use std::fmt::{self, Write};
 
@@ -16,7 +16,7 @@ pub(super) fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     writeln!(
         to,
         "<table class=\"figures\"><caption>Response time, {}, median over the runs{times}. \
-         ~: the machine's doing</caption>",
+         ~: disturbed by the machine</caption>",
         screen::unit(report.unit)
     )?;
     write!(to, "<thead><tr><th>Rate<th>Subject")?;
@@ -60,7 +60,7 @@ fn cell(report: &Report, row: &Row, column: usize) -> String {
         return value;
     };
     let ratio = screen::ratio(report, row, column).or_else(|| {
-        // Nothing to compare is not the machine's doing.
+        // A missing comparison is not a disturbance.
         row.comparable_runs(floor).next().map(|_| "~".to_owned())
     });
     match ratio {

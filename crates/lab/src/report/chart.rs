@@ -1,10 +1,10 @@
-//! What every picture of a report is made of: axes, the way from a value to its place, curves, and their names.
+//! Common parts of all figures of a report: axes, scales, curves, and their names.
 //!
-//! Colours come from style sheets, by classes: `curve`, `grid`, `tick` and `name`, and what a curve brings itself.
+//! Colours come from style sheets, by classes: `curve`, `grid`, `tick`, `name`, and those of the curve.
 
 use std::fmt::{self, Write};
 
-/// What sets curves apart on white paper; the next one begins again.
+/// Colours and dashes of curves on a white page, used cyclically.
 pub(crate) const COLOURS: [&str; 8] = [
     "#1f6fd0", "#d1495b", "#1e8a5a", "#8250c4", "#b07d00", "#0e8a9a", "#c2378a", "#7a5c3e",
 ];

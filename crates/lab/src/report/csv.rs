@@ -1,4 +1,4 @@
-//! One line a run and kind of time, for spreadsheets and scripts.
+//! CSV with one line per run and kind of time, for spreadsheets and scripts.
 
 use std::fmt::{self, Write};
 
@@ -59,7 +59,7 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     Ok(())
 }
 
-/// What the run used; empty cells where that was not read. Faults and switches are the process's.
+/// Resources used by the run; empty cells where not read. Faults and switches are those of the process.
 fn write_used(run: &Run, to: &mut impl Write) -> fmt::Result {
     let Some(used) = &run.used else {
         return writeln!(to, ",,,,,,,");
@@ -101,7 +101,7 @@ mod tests {
             lines.iter().all(|line| line.split(',').count() == 33),
             "{csv}"
         );
-        // Columns that there were before stay where they are.
+        // Existing columns keep their positions.
         assert!(lines[0].starts_with("scenario,rate,subject,run,time,count,min,p50,"));
         assert_eq!(
             lines[0].split(',').position(|name| name == "preempted"),

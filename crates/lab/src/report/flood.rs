@@ -1,4 +1,4 @@
-//! How many orders a second a flood had answered, as text.
+//! Answered orders per second of a flood, as text.
 
 use std::fmt::{self, Write};
 

@@ -1,4 +1,4 @@
-//! An HdrHistogram interval log of a report, as Java's `HistogramLogReader` reads it.
+//! An HdrHistogram interval log of a report, readable by Java's `HistogramLogReader`.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub fn write(report: &Report, to: &mut impl Write) -> io::Result<()> {
     let mut start = Duration::ZERO;
     for row in &report.rows {
         for (index, run) in row.runs.iter().enumerate() {
-            // A file may say anything.
+            // The file may contain anything.
             let length = Duration::try_from_secs_f64(run.seconds).unwrap_or_default();
             for (time, histogram) in [
                 ("response", &run.histogram),
@@ -51,7 +51,7 @@ pub fn write(report: &Report, to: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A subject without what a tag may not have: spaces become `-`, commas go.
+/// A subject as a tag: spaces become `-`, commas are removed.
 fn tag_text(subject: &str) -> String {
     subject
         .replace(',', "")

@@ -1,4 +1,4 @@
-//! A report as the results of tests: for JUnit's readers, and as TeamCity's service messages.
+//! A report as test results: JUnit XML and TeamCity service messages.
 
 use std::fmt::{self, Write};
 
@@ -99,7 +99,7 @@ pub fn write_teamcity(report: &Report, to: &mut impl Write) -> fmt::Result {
     Ok(())
 }
 
-/// Escapes what service messages give a meaning.
+/// Escapes special characters of service messages.
 fn teamcity_text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {

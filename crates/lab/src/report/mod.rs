@@ -1,4 +1,4 @@
-//! What a measurement found, as data; its writers stand beside.
+//! The result of a measurement as data; its writers are beside it.
 
 use std::fs;
 use std::time::SystemTime;
@@ -41,17 +41,17 @@ pub struct Report {
     /// What is measured, in plain words and at most 60 characters.
     #[serde(default)]
     pub title: String,
-    /// What was measured, in one line: profile, journal, counts.
+    /// The settings, in one line: profile, journal, counts.
     pub settings: String,
-    /// What the table's figures are in; files are always in nanoseconds.
+    /// Unit of the table; files are always in nanoseconds.
     pub unit: Unit,
     /// The machine.
     pub machine: Machine,
     /// The floor and the engine at each pace.
     pub rows: Vec<Row>,
-    /// What a reader has to know beside the figures.
+    /// Notes for the reader.
     pub notes: Vec<String>,
-    /// What `fixwire doctor` says of the host without measuring, in result files; its `findings` are the checks.
+    /// Diagnosis of `fixwire doctor` without measurements, in result files; its `findings` are the checks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_facts: Option<serde_json::Value>,
 }
@@ -91,7 +91,7 @@ impl Origin {
     }
 }
 
-/// What the figures of a table are in.
+/// Unit of a table.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
@@ -107,7 +107,7 @@ pub struct Row {
     /// When orders were due.
     #[serde(with = "pace")]
     pub pace: Pace,
-    /// `tcp floor`, `fixwire`, or whose acceptor it was.
+    /// `tcp floor`, `fixwire`, or the name of the acceptor.
     pub subject: String,
     /// The runs, in order.
     pub runs: Vec<Run>,
@@ -128,11 +128,11 @@ pub struct Run {
     pub seconds: f64,
     /// A cache line there and back, before and after, nanoseconds.
     pub core_to_core: [Option<f64>; 2],
-    /// What that says.
+    /// The verdict.
     pub distance: Distance,
-    /// What other work took, as the kernel counts it.
+    /// Time taken by other work, as counted by the kernel.
     pub taken: Taken,
-    /// What was taken from the initiator and from the acceptor, as their loops saw it.
+    /// Time taken from the initiator and the acceptor, as measured by their loops.
     #[serde(default)]
     pub gaps: [gaps::GapTotals; 2],
     /// Which share of the orders beyond each percentile those gaps touched.
@@ -199,7 +199,7 @@ impl Report {
         all
     }
 
-    /// The floor that a row is held against: the last one before it at its pace.
+    /// The floor that a row is compared with: the last one before it at its pace.
     pub fn floor_of(&self, row: &Row) -> Option<&Row> {
         let before = self
             .rows
@@ -260,11 +260,11 @@ pub const FLOOR: &str = "tcp floor";
 pub const FLOOR_ONWARD: &str = "tcp floor, onward";
 /// The subject of a floor row whose server is a process that spins.
 pub const FLOOR_SPINS: &str = "tcp floor, spins";
-/// The subject of a floor row whose server is a process that sleeps until something comes.
+/// The subject of a floor row whose server is a process that sleeps until data arrives.
 pub const FLOOR_SLEEPS: &str = "tcp floor, sleeps";
 
 impl Row {
-    /// Whether it is a floor, against which others are held.
+    /// Whether it is a floor, with which others are compared.
     pub fn is_floor(&self) -> bool {
         [FLOOR, FLOOR_ONWARD, FLOOR_SPINS, FLOOR_SLEEPS].contains(&&*self.subject)
     }

@@ -1,4 +1,4 @@
-//! Percentile curves: from histograms to points, and the picture's axes.
+//! Percentile curves: from histograms to points, and the axes of the figure.
 
 use hdrhistogram::Histogram;
 

@@ -20,11 +20,11 @@ pub const FORMAT: u32 = 1;
 pub struct ResultFileError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The mistake.
     pub problem: ResultFileProblem,
 }
 
-/// What is wrong with a result file.
+/// Why a result file is invalid.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ResultFileProblem {

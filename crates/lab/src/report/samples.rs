@@ -1,4 +1,4 @@
-//! Every order as a line of CSV.
+//! CSV with one line per order.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

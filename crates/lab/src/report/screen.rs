@@ -11,7 +11,7 @@ use super::table::{micros, widths};
 
 /// Characters of a line.
 const WIDTH: usize = 80;
-/// What a reader may do next.
+/// Hints for the reader.
 const MORE: &str = "  more: --details, --json FILE, bench compare (two builds), --help";
 /// Faults that are shown one by one.
 const FAULTS: usize = 3;
@@ -21,7 +21,7 @@ const PLOT: (usize, usize) = (60, 5);
 const DECADES: f64 = 3.0;
 /// The columns of the small table: 50, 99 and 99.9 %, by their place among the percentiles.
 const COLUMNS: [(usize, &str, bool); 3] = [(0, "p50", true), (2, "p99", true), (3, "p99.9", false)];
-/// The same without a floor to be held against.
+/// The same without a floor to compare with.
 const COLUMNS_ALONE: [(usize, &str, bool); 5] = [
     (0, "p50", false),
     (1, "p90", false),
@@ -48,7 +48,7 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     writeln!(to, "{MORE}")
 }
 
-/// Says which runs had faults, and which.
+/// Lists the runs with faults.
 ///
 /// # Errors
 ///
@@ -87,7 +87,7 @@ pub fn faults(report: &Report, to: &mut impl Write) -> fmt::Result {
     }
 }
 
-/// What is said of the whole.
+/// The summary.
 pub(crate) fn sentences(report: &Report) -> String {
     let mut text = String::new();
     let engine = report.rows.iter().find(|row| !row.is_floor());
@@ -99,7 +99,7 @@ pub(crate) fn sentences(report: &Report) -> String {
         };
         text += &match value(report, row, 0) {
             Some(time) => format!("{time} {} {what}", unit(report.unit)),
-            None => format!("The machine was too busy to say how long {what} takes"),
+            None => format!("The machine was too busy to measure how long {what} takes"),
         };
         let floor = report.floor_of(row);
         if let Some((floor, ratio)) = floor.zip(ratio(report, row, 0)) {
@@ -126,7 +126,7 @@ pub(crate) fn sentences(report: &Report) -> String {
             thousands(faults)
         ),
     };
-    text += &disturbance(report, "what is marked ~ is its doing; ");
+    text += &disturbance(report, "values marked ~ are affected; ");
     let apart = runs().filter(|run| is_apart(run)).count();
     if apart > 0 {
         text += &format!(
@@ -136,7 +136,7 @@ pub(crate) fn sentences(report: &Report) -> String {
     text
 }
 
-/// How many runs the machine disturbed, and `meaning`; empty when it disturbed none.
+/// Number of disturbed runs, and `meaning`; empty without any.
 pub fn disturbance(report: &Report, meaning: &str) -> String {
     let disturbed: usize = report.rows.iter().map(|row| report.disturbed(row)).sum();
     match disturbed {
@@ -317,7 +317,7 @@ pub(super) fn lines(grid: &[Vec<String>], to: &mut impl Write) -> fmt::Result {
     Ok(())
 }
 
-/// The pace as people say it.
+/// The pace in words.
 pub fn name(pace: Pace) -> String {
     match pace {
         Pace::PingPong => "closed loop".to_owned(),
@@ -349,12 +349,12 @@ pub(super) fn median(row: &Row, column: usize) -> u64 {
     stats::median(&values).unwrap_or(0.0) as u64
 }
 
-/// The same in words; `None` when it is the machine's doing.
+/// The same in words; `None` when the machine disturbed it.
 pub(crate) fn value(report: &Report, row: &Row, column: usize) -> Option<String> {
     (!report.is_machines(row, column)).then(|| shown(report.unit, median(row, column)))
 }
 
-/// As a multiple of the floor's; `None` without a floor, and when the machine had a hand in either.
+/// As a multiple of the floor's; `None` without a floor, and when the machine disturbed either.
 pub(crate) fn ratio(report: &Report, row: &Row, column: usize) -> Option<String> {
     let floor = report.floor_of(row)?;
     if report.is_machines(row, column) || floor.is_touched_more(row, column) {

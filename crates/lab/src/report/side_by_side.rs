@@ -16,7 +16,7 @@ const COLUMNS: [(usize, &str, bool); 4] = [
     (3, "p99.9", false),
 ];
 
-/// Writes the tables; rows with one floor stand behind it.
+/// Writes the tables; rows follow their floor.
 ///
 /// # Errors
 ///
@@ -31,7 +31,7 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     let runs = report.rows.iter().flat_map(|row| &row.runs);
     let sent = thousands(runs.map(|run| run.sent).sum());
     let orders = match report.faults().total() {
-        0 => format!("{sent} orders, each answered once, in order and rightly. "),
+        0 => format!("{sent} orders, each answered once, in order and correctly. "),
         faulty => format!(
             "Of {sent} orders {} went wrong, see above. ",
             thousands(faulty)
@@ -57,7 +57,7 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     }
     let origin = &report.origin;
     paragraph(&format!("{}, {}", origin.date, report.machine), "  ", to)?;
-    // By which path the program was called is no matter.
+    // The path of the program does not matter.
     let flags = origin
         .command
         .split_once(' ')
@@ -65,7 +65,7 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     paragraph(&format!("fixwire {flags}"), "  ", to)
 }
 
-/// The floor that rows begin with, and those that are held against it.
+/// The floor that rows begin with, and those that are compared with it.
 fn kind(rows: &[Row]) -> &[Row] {
     let pace = rows[0].pace;
     let others = rows[1..].iter();
@@ -78,7 +78,7 @@ fn kind(rows: &[Row]) -> &[Row] {
 fn waits(kind: &[Row]) -> &'static str {
     match kind[0].subject == FLOOR_SPINS {
         true => "spin",
-        false => "sleep until something comes",
+        false => "sleep until data arrives",
     }
 }
 
@@ -98,7 +98,7 @@ fn answers(row: &Row) -> u64 {
     stats::median(&rates).unwrap_or(0.0) as u64
 }
 
-/// Who is first and who is second of a kind.
+/// The fastest two of a kind.
 fn fastest(report: &Report, kind: &[Row]) -> String {
     let rows = sorted(kind);
     let mut told = rows[1..].iter().filter_map(|row| {
@@ -200,10 +200,10 @@ mod tests {
         write(&report, &mut text).unwrap();
         let expected = "\
 bench peers: FIX 4.2 order and report
-  21,000 orders, each answered once, in order and rightly. Of those that spin:
+  21,000 orders, each answered once, in order and correctly. Of those that spin:
   fixwire-spin:memory 9.50 us (1.12 times the floor), then slow:memory 40.5 us
-  (4.76 times the floor). Of those that sleep until something comes:
-  fixwire:memory 17.5 us (1.06 times the floor).
+  (4.76 times the floor). Of those that sleep until data arrives: fixwire:memory
+  17.5 us (1.06 times the floor).
 
   closed loop, those that spin  p50   x TCP  p90   p99   x TCP  p99.9  runs
   tcp floor, spins              8.50         8.90  8.99         9.00   3

@@ -1,4 +1,4 @@
-//! The percentile curves of a report as a picture, without any library.
+//! The percentile curves of a report as SVG, without a library.
 
 use std::fmt::{self, Write};
 

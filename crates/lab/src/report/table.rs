@@ -1,4 +1,4 @@
-//! The table of a measurement, laid out like the published one.
+//! The table of a measurement, in the layout of the published one.
 
 use std::fmt::{self, Write};
 
@@ -157,7 +157,7 @@ fn write_faults(row: &Row, to: &mut impl Write) -> fmt::Result {
     {
         writeln!(
             to,
-            "disturbed: {} {}: pushed off its core {} times, {} ms stolen by the host",
+            "disturbed: {} {}: preempted {} times, {} ms stolen by the host",
             row.subject,
             pace_text(row.pace),
             join(&row.runs, |run| run.taken.preempted.to_string()),

@@ -1,4 +1,4 @@
-//! The marks of both ends of a pair, and the host that takes them.
+//! The time stamps of both ends of a pair, and the host that takes them.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,10 +12,10 @@ use crate::clock::Clock;
 use crate::load::Load;
 use crate::scenario::{EXECUTION_REPORT, NEW_ORDER_SINGLE};
 
-/// Orders are marked whose MsgSeqNum(34) is a multiple of this.
+/// Orders whose MsgSeqNum(34) is a multiple of this are time-stamped.
 const EVERY: u64 = 16;
 
-/// The marks of one order at one end, as readings of the clock; 0 where none was taken.
+/// The time stamps of one order at one end, as clock readings; 0 for a missing one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Marked {
     cl_ord_id: u64,
@@ -63,7 +63,7 @@ impl EndMarks {
         Some(place)
     }
 
-    /// ClOrdID of the oldest order without a report; above all when there is none.
+    /// ClOrdID of the oldest order without a report; above all ids when every order has one.
     fn oldest(&self) -> u64 {
         let oldest = self.orders.get(self.answered);
         oldest.map_or(u64::MAX, |order| order.cl_ord_id)
@@ -108,7 +108,7 @@ impl PairMarks {
     pub fn begin(&self, orders: usize) {
         let room = orders.div_ceil(EVERY as usize);
         for marks in [&self.initiator, &self.acceptor] {
-            // Written once, so that no page is new to the run.
+            // Touched once, so that the run has no page faults.
             let mut orders = vec![
                 Marked {
                     read: 1,
@@ -166,10 +166,10 @@ impl Marked {
     }
 }
 
-/// The message that the engine works on.
+/// The message being processed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum AtHand {
-    /// None: what the application writes now answers nothing.
+    /// None: output of the application is not an answer.
     Nothing,
     /// One that is not marked.
     Other,
@@ -214,7 +214,7 @@ impl<H> MarkingHost<H> {
         }
     }
 
-    /// A message was parsed: it is at hand.
+    /// A message was parsed: it is being processed.
     fn parsed(&mut self, message: &Message<'_>) {
         let index = match message.msg_type() {
             NEW_ORDER_SINGLE => self.parsed_order(message),
@@ -255,7 +255,7 @@ impl<H> MarkingHost<H> {
         Some(index)
     }
 
-    /// Messages got their numbers; those that answer nothing may be orders.
+    /// Messages were numbered; unsolicited ones may be orders.
     fn sealed(&mut self, outbox: &Outbox, from: usize) {
         if self.at_hand == AtHand::Nothing {
             for (index, entry) in outbox.entries().iter().enumerate().skip(from) {
@@ -286,7 +286,7 @@ impl<H> MarkingHost<H> {
         }
     }
 
-    /// A mark of the message at hand. The first one stays: a report does not change those of its order.
+    /// Sets a time stamp of the current message, unless it is set: a report does not change those of its order.
     fn mark_at_hand(&mut self, pick: fn(&mut Marked) -> &mut u64) {
         if let AtHand::Marked(index) = self.at_hand {
             let now = self.clock.now();
@@ -298,7 +298,7 @@ impl<H> MarkingHost<H> {
         }
     }
 
-    /// A mark of each message that is not yet written and does not have it.
+    /// Sets a time stamp of each unwritten message that lacks it.
     fn mark_unwritten(&mut self, pick: fn(&mut Marked) -> &mut u64) {
         if self.has_unwritten {
             let now = self.clock.now();

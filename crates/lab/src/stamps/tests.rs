@@ -162,7 +162,7 @@ fn a_report_has_its_times_and_the_number_of_the_order() {
     world.handle("D", "a", "17", &[(1, b"D", "0")]);
     let line = world.sealed(1);
     world.host.write(LINE, &line).unwrap();
-    // What a report lets go to a venue is no answer to the client.
+    // A message to a venue caused by a report is not an answer to the client.
     world.handle("8", "17-2", "x", &[(1, b"D", "0"), (0, b"8", "0")]);
     let client = world.sealed(0);
     world.host.write(CLIENT, &client).unwrap();

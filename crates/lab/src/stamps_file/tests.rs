@@ -82,7 +82,7 @@ fn another_file_is_refused_and_stays_as_it_is() {
     let (_folder, path) = folder();
     let head = "byte 0: the first line is not that of a stamps file of this version; move";
     let broken = format!("{HEAD}\n1|a|D|Sent|1|2|3|4|5\n1|half");
-    let line = format!("byte {}: no such state; move", HEAD.len() + 1);
+    let line = format!("byte {}: unknown state; move", HEAD.len() + 1);
     let changed = HEAD.replace("T1(found)", "T1(seen)");
     for (text, wanted) in [
         ("ClOrdID|MsgType|State|T0\na|D|Sending|1\n", head),
@@ -127,7 +127,7 @@ fn a_file_of_the_version_before_is_set_aside_and_read() {
     }
     let more = format!("{HEAD_BEFORE}\n1|g1:1|D|Sending|1|2|3|4|5\n");
     let wrong = read(more.as_bytes(), None).unwrap_err().to_string();
-    assert_eq!(wrong, "line 2, byte 71: MsgType is one character");
+    assert_eq!(wrong, "line 2, byte 71: MsgType must be one character");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Limits, what counts, and positions as bytes.
+//! Encodes limits, usage and positions as bytes.
 
 use alloc::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! What clients are told: ExecutionReport(8) and OrderCancelReject(9).
+//! Reports to clients: ExecutionReport(8) and OrderCancelReject(9).
 
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{
@@ -17,19 +17,19 @@ use crate::value::{Effect, Number, RequestKind, Text};
 
 const COPY_MSG_INDICATOR: Tag = 797;
 const SECONDARY_ORDER_ID: Tag = 198;
-/// What an event takes away that a report needs.
+/// Data that a report needs and the event removes from the state.
 #[derive(Debug, Default)]
 pub(crate) struct Before {
     /// ClOrdID(11) of the order.
     id: Text,
-    /// What was asked for, and its ClOrdID(11).
+    /// The pending request and its ClOrdID(11).
     request: Option<(RequestKind, Text)>,
     /// The order.
     order: Number,
 }
 
 impl Before {
-    /// Called when the state does not have the event yet.
+    /// Called before the event is applied.
     pub(crate) fn note(&mut self, state: &State, event: &Event<'_>) {
         let request = match *event {
             Event::Replaced { request, .. } | Event::Declined { request, .. } => Some(request),
@@ -45,12 +45,12 @@ impl Before {
     }
 }
 
-/// Where a report goes, and in which version.
+/// Receiver of a report, and its FIX version.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Client {
     pub session: SessionId,
     pub version: Version,
-    /// It gets copies of what others are told.
+    /// It gets copies of the reports to others (drop copy).
     pub is_copy: bool,
 }
 
@@ -59,7 +59,7 @@ impl Client {
         self.version <= Version::Fix42
     }
 
-    /// OrdRejReason(103); FIX 4.2 ends at 8, and has 0 for what is the broker's reason.
+    /// OrdRejReason(103); FIX 4.2 defines values up to 8, others become 0 (broker option).
     fn ord_rej_reason(self, why: Why) -> u64 {
         match why.ord_rej_reason() {
             9.. if self.is_old() => 0,
@@ -67,7 +67,7 @@ impl Client {
         }
     }
 
-    /// CxlRejReason(102); FIX 4.2 ends at 3, and has 2 for what is the broker's reason.
+    /// CxlRejReason(102); FIX 4.2 defines values up to 3, others become 2 (broker option).
     fn cxl_rej_reason(self, why: Why) -> u64 {
         match why.cxl_rej_reason() {
             4.. if self.is_old() => 2,
@@ -76,7 +76,7 @@ impl Client {
     }
 }
 
-/// Writes the report of an event, when it has one.
+/// Writes the report of an event, if it has one.
 pub(crate) fn report(
     state: &State,
     event: &Event<'_>,
@@ -86,10 +86,10 @@ pub(crate) fn report(
 ) {
     let orders = state.orders();
     match *event {
-        // Of a request nothing is said before it has left.
+        // A request is not reported before it was sent.
         Event::Queued { number } => {
             if let Some(order) = orders.get(number) {
-                let text = b"queued: the order waits for a line to the venue";
+                let text = b"queued: waiting for a session to the venue";
                 execution(state, order, (b'A', text), None, client, outbox);
             }
         }
@@ -164,7 +164,7 @@ pub(crate) fn report(
     }
 }
 
-/// A replace or cancel is not carried out.
+/// Rejects a replace or cancel.
 fn declined(
     state: &State,
     event: &Event<'_>,
@@ -203,7 +203,7 @@ pub(crate) fn order_of(event: &Event<'_>, before: &Before) -> Option<Number> {
     }
 }
 
-/// The session that hears of an event.
+/// The session that receives the report of an event.
 pub(crate) fn session_of(state: &State, event: &Event<'_>, before: &Before) -> Option<u32> {
     let order = match *event {
         Event::Declined { .. } => before.order,
@@ -223,7 +223,7 @@ pub(super) enum Extra<'a> {
     Original(&'a Text),
     /// OrdRejReason(103).
     Reject(Why),
-    /// ExecRestatementReason(378): it goes on unchanged.
+    /// ExecRestatementReason(378): the order is restated unchanged.
     Renewed,
     /// MassStatusReqID(584), TotNumReports(911), and whether it is the last.
     Listed {
@@ -233,14 +233,14 @@ pub(super) enum Extra<'a> {
     },
 }
 
-/// SecondaryOrderID(198): the number of a pool that the order has at its venue.
+/// SecondaryOrderID(198): the pool number of the order at its venue.
 fn put_pool_number(order: &Order, report: &mut Body<'_>) {
     if order.pool != NO_POOL {
         report.field(SECONDARY_ORDER_ID, order.pool_number.bytes());
     }
 }
 
-/// Writes an ExecutionReport(8); its number is that of the event.
+/// Writes an ExecutionReport(8); its ExecID(17) is the event number.
 pub(super) fn execution(
     state: &State,
     order: &Order,
@@ -326,7 +326,7 @@ pub(super) fn execution(
     if !text.is_empty() {
         report.field(tag::TEXT, text);
     }
-    // There is room: it was looked for before the first event.
+    // There is room: it was checked before the first event.
     let _ = report.finish();
 }
 
@@ -414,7 +414,7 @@ fn refused(state: &State, event: &Event<'_>, client: Client, outbox: &mut Outbox
     }
 }
 
-/// ExecutionReport(8) for a new order that was refused: with what the message said.
+/// ExecutionReport(8) for a rejected new order, with the fields of its message.
 pub(crate) fn refused_new(
     state: &State,
     reason: &Reason,
@@ -427,7 +427,7 @@ pub(crate) fn refused_new(
         .and_then(|it| state.instruments().find(it));
     let scale = scale.map_or(0, |instrument| state.scale(instrument));
     let text = reason_text(state, reason, scale);
-    // The answer to a question is no execution.
+    // The answer to a status request is not an execution.
     let is_status = new.msg_type() == b"H";
     let exec = if is_status { 0 } else { state.events() };
     let mut report = outbox.begin(client.session, b"8");
@@ -455,7 +455,7 @@ pub(crate) fn refused_new(
         tag::ORD_TYPE,
         tag::PRICE,
     ] {
-        // What is no name of anybody's need not come back.
+        // An unknown account need not be returned.
         if let Some(value) = new.get(tag).filter(|value| value.len() <= Text::MAX) {
             report.field(tag, value);
         }
@@ -476,8 +476,8 @@ pub(crate) fn refused_new(
     let _ = report.finish();
 }
 
-/// The answer to an OrderStatusRequest(H): ExecutionReport(8) with ExecType(150) = I, or OrdStatus(39) = 8 for
-/// an order that is unknown.
+/// Answers an OrderStatusRequest(H): ExecutionReport(8) with ExecType(150) = I, or OrdStatus(39) = 8 for an unknown
+/// order.
 pub(crate) fn status(
     state: &State,
     session: u32,

@@ -1,4 +1,4 @@
-//! Lines to venues: orders and requests out, reports in.
+//! Sessions to venues: sends orders and requests, receives reports.
 
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Body, Indexed, Outbox, Precision, SessionId, Timestamp, tag, value};
@@ -23,7 +23,7 @@ fn venue_id(order: Number, request: Number) -> Digits {
     }
 }
 
-/// Writes the order, request or question that an event sends.
+/// Writes the order, request or status request that an event sends.
 pub(crate) fn send(state: &State, event: &Event<'_>, line: SessionId, outbox: &mut Outbox) {
     match *event {
         Event::Sent { number, .. } => {
@@ -87,7 +87,7 @@ fn put_validity(order: &Order, out: &mut Body<'_>) {
     }
 }
 
-/// The number of a pool, in the field that the pool has for it.
+/// The pool number, in the tag of the pool.
 fn put_pool_number(state: &State, order: &Order, out: &mut Body<'_>) {
     if let Some(pool) = state.pools.get(order.pool as usize) {
         out.field(pool.tag, order.pool_number.bytes());
@@ -176,9 +176,9 @@ pub(crate) fn report<'a>(
         b'1' | b'2' if traded => ReportKind::Fill,
         b'5' => ReportKind::Replaced,
         b'8' => ReportKind::Rejected,
-        // An order that is good till cancel or a date goes on.
+        // An order that is good till cancel or till a date continues.
         b'D' if message.get(EXEC_RESTATEMENT_REASON) == Some(b"1") => ReportKind::Renewed,
-        // Restated: somebody has to look.
+        // Restated: needs manual handling.
         b'D' | b'G' | b'H' => ReportKind::Bust,
         how @ (b'3' | b'4' | b'C') => ReportKind::End(End::of(how)?),
         _ => ReportKind::Other,

@@ -53,7 +53,7 @@ pub(crate) fn mass_cancel<'a>(
     })
 }
 
-/// OrderMassCancelReport(r) of an event; nothing when no client's message asked for it.
+/// OrderMassCancelReport(r) of an event; nothing when no client message requested it.
 pub(crate) fn report(
     state: &State,
     event: &Event<'_>,
@@ -104,7 +104,7 @@ pub(crate) fn report(
     if let Some(reason) = reason {
         report.field(tag::TEXT, reason_text(state, reason, 0).bytes());
     }
-    // There is room: it was looked for before the event.
+    // There is room: it was checked before the event.
     let _ = report.finish();
 }
 
@@ -115,9 +115,9 @@ pub(crate) struct Listing {
     id: Text,
     total: u64,
     left: VecDeque<Number>,
-    /// Nothing was said yet.
+    /// No report was written yet.
     is_new: bool,
-    /// Why there is nothing.
+    /// Why no order is listed.
     why: Option<Why>,
 }
 
@@ -173,12 +173,12 @@ pub(crate) fn listing(
 }
 
 impl Listing {
-    /// Who asks.
+    /// The requesting client.
     pub(crate) fn session(&self) -> SessionId {
         self.client.session
     }
 
-    /// Reports the next order; false when there is none left.
+    /// Reports the next order; false when no order is left.
     pub(crate) fn step(&mut self, state: &State, outbox: &mut Outbox) -> bool {
         let Some(number) = self.left.pop_front() else {
             if self.is_new {
@@ -197,14 +197,14 @@ impl Listing {
                 };
                 execution(state, order, (b'I', b""), Some(listed), self.client, outbox);
             }
-            // It has ended meanwhile, and has left memory.
+            // It was closed and removed from memory meanwhile.
             None if is_last => self.report_none(state, outbox),
             None => {}
         }
         !is_last
     }
 
-    /// OrdStatus(39) = 8: there is no such order, or none that is left.
+    /// OrdStatus(39) = 8: no matching order, or no order left.
     fn report_none(&self, state: &State, outbox: &mut Outbox) {
         let mut report = outbox.begin(self.client.session, b"8");
         report
@@ -224,7 +224,7 @@ impl Listing {
         let why = self.why.map(|why| reason_text(state, &Reason::of(why), 0));
         let none: &[u8] = match self.total {
             0 => b"no open orders",
-            _ => b"the order has ended meanwhile",
+            _ => b"the order was closed meanwhile",
         };
         let text = why.as_ref().map_or(none, |it| it.bytes());
         report.field(tag::TEXT, text);

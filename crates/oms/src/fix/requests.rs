@@ -1,4 +1,4 @@
-//! What clients ask: NewOrderSingle(D), OrderCancelReplaceRequest(G) and OrderCancelRequest(F).
+//! Reads client requests: NewOrderSingle(D), OrderCancelReplaceRequest(G) and OrderCancelRequest(F).
 
 use fixwire_protocol::{Decimal, Indexed, Refusal, Tag, tag};
 
@@ -44,7 +44,7 @@ pub(super) fn byte(message: &Indexed<'_, '_>, tag: Tag) -> Option<u8> {
 ///
 /// # Errors
 ///
-/// A field that is missing or no number.
+/// A field is missing or not a number.
 pub(crate) fn new_order<'a>(
     session: u32,
     message: &Indexed<'_, 'a>,

@@ -1,4 +1,4 @@
-//! What is done when a venue rejects something: `[[line_group.error]]`.
+//! Handling of rejects from a venue: `[[line_group.error]]`.
 
 use alloc::format;
 use alloc::string::String;
@@ -9,12 +9,12 @@ use toml::de::DeTable;
 use super::{Item, Reader, duration};
 use crate::rules::{ErrorRule, RejectCode, Remedy};
 
-/// The longest text for a client: as much as a note keeps.
+/// The longest text for a client: the limit of a note.
 const LONGEST: usize = 200;
-/// The most times that an order is sent again.
+/// Maximum number of retries of an order.
 const MOST: u8 = 10;
 
-/// A key, and the reason that it names.
+/// A key and its reject code.
 type Code = (&'static str, fn(u64) -> RejectCode);
 
 const CODES: [Code; 3] = [
@@ -51,18 +51,22 @@ impl Reader<'_> {
         let mut named = CODES.iter().map(|(key, _)| *key).chain(["text"]);
         if named.all(|key| table.get(key).is_none()) {
             let hint = "name ord_rej_reason, cxl_rej_reason or business_reject_reason, or a text such as \"busy*\"";
-            self.wrong(at, "an error that nothing fits".into(), hint);
+            self.wrong(at, "an error entry that matches nothing".into(), hint);
         }
         let remedy = self.remedy(table, has_another);
         let say = self.say(table);
         let (times, after) = self.how_often(table, remedy);
         if remedy == Remedy::Reject && say.is_none() {
-            let hint = "write what the client is told: say = \"...\", or do = \"retry\"";
-            self.wrong(at, "an error without say or do does nothing".into(), hint);
+            let hint = "write the text for the client: say = \"...\", or do = \"retry\"";
+            self.wrong(
+                at,
+                "an error entry without say or do has no effect".into(),
+                hint,
+            );
         }
         match code {
             Some(RejectCode::DUPLICATE) if remedy != Remedy::Reject => {
-                let what = "an order that the venue has already is not sent again".into();
+                let what = "an order that the venue already has is not sent again".into();
                 let hint = "OrdRejReason(103) = 6 is Duplicate Order: write do = \"reject\"";
                 self.wrong(Self::place(table, "do"), what, hint);
             }
@@ -89,8 +93,8 @@ impl Reader<'_> {
                 continue;
             };
             if found.is_some() {
-                let what = "an error names one reason: a message has one".into();
-                self.wrong(at, what, "write an error for each of them");
+                let what = "an error entry names only one reason".into();
+                self.wrong(at, what, "write one entry for each reason");
             }
             found = Some(code(number as u64));
         }
@@ -105,41 +109,37 @@ impl Reader<'_> {
             Some("retry") => Remedy::Retry,
             Some("another line") => {
                 if !has_another {
-                    self.wrong(at, "the line_group has no other line".into(), "write retry");
+                    self.wrong(at, "the line_group has only one line".into(), "write retry");
                 }
                 Remedy::AnotherLine
             }
             Some(other) => {
                 let hint = "write retry, another line, or reject";
-                self.wrong(
-                    at,
-                    format!("nothing can be done that is called {other}"),
-                    hint,
-                );
+                self.wrong(at, format!("unknown do = \"{other}\""), hint);
                 Remedy::Reject
             }
         }
     }
 
-    /// Times, and the time between them in nanoseconds.
+    /// Number of retries, and the time between them in nanoseconds.
     fn how_often(&mut self, table: &DeTable<'_>, remedy: Remedy) -> (u8, i64) {
         const LATEST: i64 = 60_000_000_000;
         for key in ["times", "after"] {
             if remedy == Remedy::Reject && table.get(key).is_some() {
-                let what = format!("{key} is a part of retry and another line");
+                let what = format!("{key} is only used with retry and another line");
                 self.wrong(Self::place(table, key), what, "");
             }
         }
         let times = self.number(table, "times", usize::from(MOST)).unwrap_or(1);
         if times == 0 {
-            let what = format!("times is a number from 1 to {MOST}");
+            let what = format!("times must be a number from 1 to {MOST}");
             self.wrong(Self::place(table, "times"), what, "");
         }
         let text = self.text(table, "after");
         let after = text.as_deref().map_or(Some(0), duration);
         let after = after.filter(|after| *after <= LATEST);
         if let (Some(text), None) = (&text, after) {
-            let what = format!("after = \"{text}\" is no time");
+            let what = format!("after = \"{text}\" is not a time");
             let hint =
                 "write how long after the reject an order is sent again (at most 60s): 200ms";
             self.wrong(Self::place(table, "after"), what, hint);
@@ -150,7 +150,7 @@ impl Reader<'_> {
     fn say(&mut self, table: &DeTable<'_>) -> Option<String> {
         let say = self.text(table, "say")?;
         if say.len() > LONGEST || say.chars().any(char::is_control) {
-            let what = format!("say is a text of at most {LONGEST} bytes, in one line");
+            let what = format!("say must be a text of at most {LONGEST} bytes, in one line");
             self.wrong(Self::place(table, "say"), what, "");
         }
         Some(say)

@@ -61,17 +61,17 @@ impl Reader<'_> {
     fn instrument(&mut self, row: &Row<'_>) -> Result<(), (String, &'static str)> {
         let symbol = row.cells[0].unwrap_or_default();
         if !is_name(symbol) {
-            return Err((format!("{symbol} has a blank or ="), ""));
+            return Err((format!("{symbol} must not contain blanks or ="), ""));
         }
         if self.has_symbol(symbol) {
-            return Err((format!("{symbol} stands there twice"), "leave one row"));
+            return Err((format!("{symbol} is listed twice"), "leave one row"));
         }
         let tick = decimal("tick", row.cells[1])?.normalized();
         let decimals = match row.cells[2] {
             Some(text) => text.parse().ok().filter(|decimals| *decimals <= 9),
             None => Some(tick.scale),
         };
-        let what = format!("decimals is a number from {} to 9", tick.scale);
+        let what = format!("decimals must be a number from {} to 9", tick.scale);
         let scale = decimals.filter(|decimals| *decimals >= tick.scale);
         let scale = scale.filter(|scale| *scale <= 9).ok_or((what, ""))?;
         let units = |name: &str, value: Decimal, scale: u8| {
@@ -94,7 +94,7 @@ impl Reader<'_> {
         let reference = match row.cells[6] {
             Some(text) => {
                 let price = Decimal::parse(text.as_bytes());
-                let price = price.map_err(|_| ("reference is a price".to_string(), ""))?;
+                let price = price.map_err(|_| ("reference must be a price".to_string(), ""))?;
                 Some(units("reference", price, scale)?)
             }
             None => None,
@@ -104,7 +104,7 @@ impl Reader<'_> {
             "effect" => true,
             other => {
                 let hint = "write netting, or effect: PositionEffect(77) says which side";
-                return Err((format!("positions {other} are not known"), hint));
+                return Err((format!("unknown value positions = {other}"), hint));
             }
         };
         let rule = InstrumentRule {
@@ -114,8 +114,8 @@ impl Reader<'_> {
             worth: worth.ok_or(("multiplier times rate is out of range".to_string(), ""))?,
             tick: Some(tick)
                 .filter(|tick| *tick > 0)
-                .ok_or(("tick is above 0".to_string(), ""))?,
-            lot: lot.ok_or(("lot is a whole number above 0".to_string(), ""))?,
+                .ok_or(("tick must be above 0".to_string(), ""))?,
+            lot: lot.ok_or(("lot must be a whole number above 0".to_string(), ""))?,
             reference,
         };
         self.known.symbols.insert(symbol.into());
@@ -129,7 +129,10 @@ impl Reader<'_> {
         let controls = Control::named(code);
         if controls.is_empty() {
             let known: Vec<&str> = Control::ALL.iter().map(|it| it.code()).collect();
-            let what = format!("no control {code}; the controls are {}", known.join(", "));
+            let what = format!(
+                "unknown control {code}; the controls are {}",
+                known.join(", ")
+            );
             return Err((what, ""));
         }
         for &control in controls {
@@ -141,7 +144,7 @@ impl Reader<'_> {
                 value,
             };
             if !self.known.limits.insert((scope.clone(), control.index())) {
-                let what = format!("the limit of {control} for this scope stands there twice");
+                let what = format!("the limit of {control} for this scope is listed twice");
                 return Err((what, "leave one row"));
             }
             self.rules.limits.push(rule);
@@ -162,7 +165,7 @@ impl Reader<'_> {
             (Some(Some(("account", account))), Some(Some(("symbol", symbol))), None) => {
                 ScopeName::Holding(account.into(), symbol.into())
             }
-            _ => return Err((format!("{text} is no scope"), HINT)),
+            _ => return Err((format!("{text} is not a scope"), HINT)),
         };
         let unknown = match &scope {
             ScopeName::Firm => None,
@@ -176,7 +179,7 @@ impl Reader<'_> {
                 .or_else(|| (!self.has_symbol(symbol)).then_some(("symbol", symbol))),
         };
         match unknown {
-            Some((kind, name)) => Err((format!("no {kind} {name}"), "see the settings")),
+            Some((kind, name)) => Err((format!("unknown {kind} {name}"), "see the settings")),
             None => Ok(scope),
         }
     }
@@ -186,16 +189,16 @@ impl Reader<'_> {
         let mut known = self.rules.instruments.iter();
         if !known.any(|it| matches(symbol, it.symbol.as_bytes())) {
             let hint = "see the file of instruments";
-            return Err((format!("no symbol {symbol}"), hint));
+            return Err((format!("unknown symbol {symbol}"), hint));
         }
         let account = row.cells[1].unwrap_or("*");
         let mut known = self.rules.accounts.iter();
         if !known.any(|it| matches(account, it.name.as_bytes())) {
-            return Err((format!("no account {account}"), "see [[account]]"));
+            return Err((format!("unknown account {account}"), "see [[account]]"));
         }
         let day = |name: &str, text: Option<&str>, default: u32| {
             let day = text.map_or(Some(default), crate::day::parse);
-            day.ok_or((format!("{name} is a day such as 2026-11-22"), ""))
+            day.ok_or((format!("{name} must be a day such as 2026-11-22"), ""))
         };
         let what = match row.cells[4].unwrap_or("all") {
             "all" => Restricted::All,
@@ -224,19 +227,22 @@ impl Reader<'_> {
             row.cells[1].unwrap_or_default(),
         );
         if !self.has_account(account) {
-            return Err((format!("no account {account}"), "see [[account]]"));
+            return Err((format!("unknown account {account}"), "see [[account]]"));
         }
         if !self.has_symbol(symbol) {
-            return Err((format!("no symbol {symbol}"), "see the file of instruments"));
+            return Err((
+                format!("unknown symbol {symbol}"),
+                "see the file of instruments",
+            ));
         }
         if !self.known.positions.insert((account.into(), symbol.into())) {
-            let what = format!("the position of {account} in {symbol} stands there twice");
+            let what = format!("the position of {account} in {symbol} is listed twice");
             return Err((what, "leave one row"));
         }
         let quantity = |name: &str, text: Option<&str>| {
             let quantity = text.map_or(Ok(0), str::parse);
             let quantity = quantity.ok().filter(|it| *it <= crate::core::MOST);
-            quantity.ok_or((format!("{name} is a whole number"), ""))
+            quantity.ok_or((format!("{name} must be a whole number"), ""))
         };
         let position = PositionRule {
             account: account.into(),
@@ -252,5 +258,5 @@ impl Reader<'_> {
 fn decimal(name: &str, text: Option<&str>) -> Result<Decimal, (String, &'static str)> {
     let parsed = Decimal::parse(text.unwrap_or_default().as_bytes()).ok();
     let parsed = parsed.filter(|it| it.mantissa > 0);
-    parsed.ok_or((format!("{name} is a number above 0"), ""))
+    parsed.ok_or((format!("{name} must be a number above 0"), ""))
 }

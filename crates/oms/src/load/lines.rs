@@ -1,4 +1,4 @@
-//! What a venue takes of its lines.
+//! Settings of line groups: `[[line_group]]`.
 
 use alloc::format;
 
@@ -38,12 +38,12 @@ impl Reader<'_> {
                 let is_double = others.any(|other| other == line)
                     || lines[..place].iter().any(|(_, other)| other == line);
                 if is_double {
-                    let what = format!("{line} stands there twice");
-                    self.wrong(*at, what, "a line is in one group");
+                    let what = format!("{line} is listed twice");
+                    self.wrong(*at, what, "a line can be in only one group");
                 }
                 if self.rules.users.iter().any(|user| user.session == *line) {
-                    let what = format!("{line} is the session of a user and a line");
-                    self.wrong(*at, what, "a session is one of both");
+                    let what = format!("{line} is both the session of a user and a line");
+                    self.wrong(*at, what, "a session can be only one of them");
                 }
             }
             let has_another = lines.len() > 1;
@@ -70,8 +70,8 @@ impl Reader<'_> {
             "account" => Some(Affinity::Account),
             "symbol" => Some(Affinity::Symbol),
             other => {
-                let what = format!("no affinity {other}");
-                let hint = "orders of an account or a symbol stay on a line: account, symbol";
+                let what = format!("unknown affinity {other}");
+                let hint = "write account or symbol: their orders stay on one line";
                 self.wrong(Self::place(table, "affinity"), what, hint);
                 None
             }
@@ -88,16 +88,16 @@ impl Reader<'_> {
         let parsed = parsed.map(|(count, time)| FlowRule { count, time, kept });
         match (&text, parsed) {
             (Some(text), None) => {
-                let what = format!("flow = \"{text}\" says not how much a line may send");
-                let hint = "write how many messages in what time (at most 60s): 500 in 1s";
+                let what = format!("flow = \"{text}\" is not a rate of messages");
+                let hint = "write a count and a time of at most 60s: 500 in 1s";
                 self.wrong(Self::place(table, "flow"), what, hint);
             }
             (_, Some(flow)) if kept >= flow.count => {
-                let what = format!("kept_for_cancels is below {}", flow.count);
+                let what = format!("kept_for_cancels must be below {}", flow.count);
                 self.wrong(Self::place(table, "kept_for_cancels"), what, "");
             }
             (None, _) if kept > 0 => {
-                let what = "kept_for_cancels is a part of flow".into();
+                let what = "kept_for_cancels needs flow".into();
                 self.wrong(
                     Self::place(table, "kept_for_cancels"),
                     what,
@@ -109,13 +109,13 @@ impl Reader<'_> {
         parsed
     }
 
-    /// How long orders may wait: `5s`.
+    /// Maximum queueing time: `5s`.
     pub(super) fn queue(&mut self, table: &DeTable<'_>) -> Option<i64> {
         const MOST: i64 = 3_600_000_000_000;
         let text = self.text(table, "queue")?;
         let time = duration(&text).filter(|time| (1..=MOST).contains(time));
         if time.is_none() {
-            let what = format!("queue = \"{text}\" is no time");
+            let what = format!("queue = \"{text}\" is not a time");
             let hint = "write how long an order may wait (at most 3600s): 5s, 500ms";
             self.wrong(Self::place(table, "queue"), what, hint);
         }
@@ -126,7 +126,7 @@ impl Reader<'_> {
         let all = self.texts(table, "cannot").unwrap_or_default();
         for (at, what) in &all {
             if what != "replace" {
-                let what = format!("a venue that cannot {what} is not known");
+                let what = format!("unknown value in cannot: {what}");
                 self.wrong(*at, what, "write replace");
             }
         }

@@ -10,9 +10,9 @@ use super::{Item, Reader, is_name};
 use crate::form::NumberForm;
 use crate::rules::PoolRule;
 
-/// The most pools.
+/// Maximum number of pools.
 const MOST: usize = 1000;
-/// OrderID(37), SecondaryOrderID(198) and SecondaryClOrdID(526): orders have no other use for them.
+/// OrderID(37), SecondaryOrderID(198) and SecondaryClOrdID(526): not used otherwise in orders.
 const TAGS: [u32; 3] = [37, 198, 526];
 
 impl Reader<'_> {
@@ -32,10 +32,14 @@ impl Reader<'_> {
                 continue;
             };
             if !is_name(&name) {
-                self.wrong(at, format!("number_pool {name} has a blank or ="), "");
+                self.wrong(
+                    at,
+                    format!("number_pool {name} must not contain blanks or ="),
+                    "",
+                );
             }
             if self.rules.pools.iter().any(|pool| pool.name == name) {
-                self.wrong(at, format!("number_pool {name} stands there twice"), "");
+                self.wrong(at, format!("number_pool {name} is listed twice"), "");
             }
             if self.rules.pools.len() == MOST {
                 self.wrong(at, format!("more than {MOST} pools of order numbers"), "");
@@ -59,36 +63,34 @@ impl Reader<'_> {
         let prefix = self.text(table, "prefix").unwrap_or_default();
         let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'=';
         if !prefix.bytes().all(is_plain) {
-            let what =
-                format!("prefix = \"{prefix}\" has other signs than letters, digits and marks");
+            let what = format!(
+                "prefix = \"{prefix}\" has characters other than letters, digits and punctuation"
+            );
             self.wrong(Self::place(table, "prefix"), what, "");
         }
         let digits = self.text(table, "digits").unwrap_or_else(|| "0-9".into());
         let Some(alphabet) = alphabet(&digits) else {
-            let what = format!("digits = \"{digits}\" are no digits");
+            let what = format!("digits = \"{digits}\" is not a list of digits");
             let hint = "write letters and digits, each once, the lowest first: 0-9A-Za-z";
             self.wrong(Self::place(table, "digits"), what, hint);
             return None;
         };
         if table.get("width").is_none() {
-            self.wrong(
-                at,
-                "width is missing".into(),
-                "write how many digits numbers have",
-            );
+            self.wrong(at, "width is missing".into(), "write the number of digits");
             return None;
         }
         let width = self.number(table, "width", 20)?;
         let form = NumberForm::new(&prefix, &alphabet, width);
         if form.is_none() {
-            let what = format!("width = {width} is too wide or too narrow");
-            let hint = "numbers have at most 22 bytes with the prefix, and there are fewer than 2^64 of them";
+            let what = format!("width = {width} is out of range");
+            let hint =
+                "a number has at most 22 bytes with its prefix, and a pool fewer than 2^64 numbers";
             self.wrong(Self::place(table, "width"), what, hint);
         }
         form
     }
 
-    /// Numbers as they are written, without the prefix.
+    /// First and last number, written without the prefix.
     fn bounds(&mut self, table: &DeTable<'_>, form: &NumberForm) -> (u64, u64) {
         let mut bound = |key: &str, default: u64| {
             let Some(text) = self.text(table, key) else {
@@ -96,7 +98,7 @@ impl Reader<'_> {
             };
             let number = form.read_digits(text.as_bytes());
             if number.is_none() {
-                let what = format!("{key} = \"{text}\" is no number of the pool");
+                let what = format!("{key} = \"{text}\" is not a number of the pool");
                 let hint = "write it with all its digits, without the prefix";
                 self.wrong(Self::place(table, key), what, hint);
             }
@@ -117,18 +119,18 @@ impl Reader<'_> {
         };
         let tag = u32::try_from(tag).unwrap_or(default);
         if !TAGS.contains(&tag) && !(5000..=39_999).contains(&tag) {
-            let what = format!("tag = {tag} has another use in orders");
+            let what = format!("tag = {tag} is already used in orders");
             let hint = "write 526 (SecondaryClOrdID), 37, 198, or a tag from 5000 to 39999";
             self.wrong(Self::place(table, "tag"), what, hint);
         }
         tag
     }
 
-    /// The pool that a user or a group of lines names.
+    /// The pool named by a user or a line group.
     pub(super) fn number_pool(&mut self, table: &DeTable<'_>) -> Option<String> {
         let name = self.text(table, "number_pool")?;
         if !self.rules.pools.iter().any(|pool| pool.name == name) {
-            let what = format!("no number_pool {name}");
+            let what = format!("unknown number_pool {name}");
             self.wrong(
                 Self::place(table, "number_pool"),
                 what,
@@ -138,7 +140,7 @@ impl Reader<'_> {
         Some(name)
     }
 
-    /// Two pools whose numbers may reach one venue have no number in common.
+    /// Checks that pools whose numbers may reach the same venue do not overlap.
     pub(super) fn check_pools(&mut self, value: Option<&Item<'_>>) {
         let items = self.items(value, "number_pool");
         let mut wrong = Vec::new();
@@ -151,7 +153,7 @@ impl Reader<'_> {
             let others = pools[..at].iter();
             let mut others = others.filter(|other| is_of_user(pool) || is_of_user(other));
             if let Some(other) = others.find(|other| meet(pool, other)) {
-                let what = format!("number_pool {} has numbers of {}", pool.name, other.name);
+                let what = format!("number_pool {} overlaps {}", pool.name, other.name);
                 let is_it = |item: &&Item<'_>| name_of(item) == Some(&pool.name);
                 let place = items
                     .iter()
@@ -161,8 +163,7 @@ impl Reader<'_> {
             }
         }
         for (at, what) in wrong {
-            let hint =
-                "orders of users may go to one venue: give them other prefixes, or other numbers";
+            let hint = "orders of users may go to the same venue: use different prefixes or ranges";
             self.wrong(at, what, hint);
         }
     }
@@ -199,7 +200,7 @@ fn alphabet(text: &str) -> Option<Vec<u8>> {
     (digits.len() > 1 && !is_double).then_some(digits)
 }
 
-/// Whether two pools have a number in common, or may have: forms of the same length that begin alike.
+/// Whether two pools overlap or may overlap: formats of the same length with compatible prefixes.
 fn meet(one: &PoolRule, other: &PoolRule) -> bool {
     if one.form == other.form {
         return one.first <= other.last && other.first <= one.last;

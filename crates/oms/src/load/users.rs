@@ -1,4 +1,4 @@
-//! What clients may do.
+//! Settings of clients: `[[user]]`.
 
 use alloc::format;
 use alloc::string::String;
@@ -11,10 +11,10 @@ use toml::de::DeTable;
 use super::{Item, Reader, count_in_time, duration};
 use crate::rules::{RateRule, Rights, UserRule};
 
-/// The longest time that orders of a session that is gone stay, in nanoseconds.
+/// The longest time that orders stay after their session disconnects, in nanoseconds.
 const MOST_GRACE: i64 = 60_000_000_000;
 
-/// What a session has once, whatever its accounts.
+/// Settings that apply to the whole session.
 const OF_SESSION: [&str; 6] = [
     "account",
     "number_pool",
@@ -24,12 +24,12 @@ const OF_SESSION: [&str; 6] = [
     "rate",
 ];
 
-/// A table that was read.
+/// A table that was read, for checks.
 struct Known<'d> {
     at: usize,
     session: String,
     table: &'d DeTable<'d>,
-    /// Accounts, with their places.
+    /// Accounts, with their byte offsets.
     patterns: Vec<(usize, String)>,
 }
 
@@ -62,7 +62,7 @@ impl Reader<'_> {
             if let Some(account) = &user.default_account
                 && !self.has_account(account)
             {
-                self.wrong(at, format!("no account {account}"), "see [[account]]");
+                self.wrong(at, format!("unknown account {account}"), "see [[account]]");
             }
             let one = Known {
                 at,
@@ -77,7 +77,7 @@ impl Reader<'_> {
         self.check_defaults(&all);
     }
 
-    /// What a client may do with these accounts.
+    /// Rights of a client for these accounts.
     fn rights(&mut self, table: &DeTable<'_>, patterns: &[(usize, String)]) -> Rights {
         let mut rights = Rights {
             accounts: patterns.iter().map(|(_, it)| it.clone()).collect(),
@@ -91,15 +91,15 @@ impl Reader<'_> {
                 "mass cancel" => rights.mass_cancel = true,
                 "status" => rights.status = true,
                 _ => {
-                    let hint = "a user may new, replace, cancel, mass cancel, status";
-                    self.wrong(at, format!("no right {right}"), hint);
+                    let hint = "the rights are new, replace, cancel, mass cancel, status";
+                    self.wrong(at, format!("unknown right {right}"), hint);
                 }
             }
         }
         rights
     }
 
-    /// No other table of the session says the same: for each account one table decides.
+    /// Checks that no other table of the session has the same accounts: one table decides for each account.
     fn check_alone(&mut self, one: &Known<'_>, all: &[Known<'_>]) {
         let session = &one.session;
         let is_its = |known: &&Known<'_>| known.session == *session;
@@ -112,7 +112,7 @@ impl Reader<'_> {
         for known in news {
             if known.patterns.is_empty() {
                 let what = format!("[[user]] of {session} has no accounts");
-                let hint = "each of several tables of a session says of which accounts it is";
+                let hint = "with several tables for a session, each must name its accounts";
                 self.wrong(known.at, what, hint);
             }
         }
@@ -122,9 +122,9 @@ impl Reader<'_> {
                 let Some((other, _)) = same else { continue };
                 let (first, second) = (self.line(*other), self.line(*at));
                 let what = format!(
-                    "accounts {pattern} of {session} stand in two tables, lines {first} and {second}"
+                    "accounts {pattern} of {session} are in two tables, lines {first} and {second}"
                 );
-                let hint = "the most specific accounts decide: write them in one of both";
+                let hint = "the most specific pattern decides: keep it in one table";
                 self.wrong(*at, what, hint);
             }
             for key in OF_SESSION {
@@ -134,13 +134,13 @@ impl Reader<'_> {
                 let (other, at) = (Self::place(known.table, key), Self::place(one.table, key));
                 let (first, second) = (self.line(other), self.line(at));
                 let what =
-                    format!("{key} of {session} stands in two tables, lines {first} and {second}");
-                self.wrong(at, what, "it is of the whole session: write it once");
+                    format!("{key} of {session} is in two tables, lines {first} and {second}");
+                self.wrong(at, what, "it applies to the whole session: write it once");
             }
         }
     }
 
-    /// Puts a table to the others of its session.
+    /// Adds a table to the others of its session.
     fn add_user(&mut self, session: &str, user: UserRule) {
         let mut users = self.rules.users.iter_mut();
         let Some(known) = users.find(|known| known.session == session) else {
@@ -157,7 +157,7 @@ impl Reader<'_> {
         known.rate = known.rate.or(user.rate);
     }
 
-    /// A session may use the account that its orders have when they name none.
+    /// Checks that a session may use its default account.
     fn check_defaults(&mut self, all: &[Known<'_>]) {
         for known in all {
             let users = &self.rules.users;
@@ -169,13 +169,13 @@ impl Reader<'_> {
             if let Some(account) = default
                 && known.table.contains_key("account")
             {
-                let what = format!("account {account} is none of the accounts of this user");
+                let what = format!("account {account} is not one of the accounts of this user");
                 self.wrong(Self::place(known.table, "account"), what, "");
             }
         }
     }
 
-    /// `cancel`, or `cancel after 5s`: what becomes of the orders of a session that is gone.
+    /// `cancel`, or `cancel after 5s`: how the orders of a disconnected session are handled.
     fn cancel_after(&mut self, table: &DeTable<'_>, key: &str) -> Option<i64> {
         let text = self.text(table, key)?;
         let after = match text.strip_prefix("cancel") {
@@ -185,7 +185,7 @@ impl Reader<'_> {
         };
         if after.is_none_or(|after| after > MOST_GRACE) {
             let at = table.get(key).map_or(0, |value| value.span().start);
-            let what = format!("{key} = \"{text}\" is nothing that can be done");
+            let what = format!("unknown value {key} = \"{text}\"");
             self.wrong(at, what, "write cancel, or cancel after 5s (at most 60s)");
         }
         after
@@ -215,7 +215,7 @@ impl Reader<'_> {
             Some(after) => after.and_then(|after| rule(Some(after))),
         };
         if rule.is_none() {
-            let what = format!("rate = \"{text}\" says not how many requests a user may send");
+            let what = format!("rate = \"{text}\" is not a rate of requests");
             let hint = "write how many in what time (at most 60s), and after how many rejected ones it is logged out: \
                         100 in 1s, or 100 in 1s, logout after 10";
             self.wrong(Self::place(table, "rate"), what, hint);

@@ -1,4 +1,4 @@
-//! What clients and venues say.
+//! Handles messages from clients and venues.
 
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, tag, value};
@@ -14,7 +14,7 @@ use crate::value::RequestKind;
 use crate::venue::{Heard, VenueId, cut};
 
 impl Oms {
-    /// A client asks for something: refused above its rate, and too often logs it out.
+    /// Handles a client request: rejected above the rate limit; too many rejects log the client out.
     pub(super) fn admit(
         &mut self,
         at: i64,
@@ -90,9 +90,9 @@ impl Oms {
         clients::status(self.core.state(), index, message, *client, outbox)
     }
 
-    /// It is answered when nothing else is to be done.
+    /// It is answered when no other work is pending.
     fn mass_status(&mut self, index: u32, message: &Message<'_>) -> Result<(), Refusal> {
-        /// Of a session.
+        /// Drops those of a session.
         const MOST: usize = 4;
         let Some(Some(client)) = self.links.get(index as usize) else {
             return Err(Refusal::NotAuthorized);
@@ -111,7 +111,7 @@ impl Oms {
         Ok(())
     }
 
-    /// Writes what mass status requests ask for, as far as there is room.
+    /// Writes reports for mass status requests as far as the outbox has room.
     pub(super) fn list(&mut self, outbox: &mut Outbox) {
         while self.has_room(outbox) {
             let Some(listing) = self.listings.front_mut() else {
@@ -121,7 +121,7 @@ impl Oms {
             if !listing.step(self.core.state(), outbox) {
                 self.listings.pop_front();
             }
-            // Sessions take turns, an order each.
+            // Round robin over the sessions, one order each.
             let is_its = |listing: &Listing| listing.session() == session;
             if !self.listings.iter().all(is_its) {
                 self.listings.make_contiguous().sort_by_key(is_its);
@@ -173,7 +173,7 @@ impl Oms {
                 }
                 None => Heard::Unknown,
             },
-            // What a venue says besides is no business of an OMS: it is in the journal.
+            // Other messages of a venue are only journalled.
             _ => return Ok(()),
         };
         if let Heard::FillsMissing(order) = heard {

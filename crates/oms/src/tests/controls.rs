@@ -25,7 +25,7 @@ fn edges(control: Control, why: Why, value: i128, place: impl Fn(&mut World, boo
     for scope in SCOPES.into_iter().chain([HOLDING]) {
         let mut world = World::new();
         limit(&mut world, scope, control, value);
-        // What a person has set stays set.
+        // A limit set by an operator stays.
         world.restart(20_261_122);
         for line in LINES {
             world.tell(|core, at, mut sink| core.line_up(at, line, &mut sink));
@@ -423,7 +423,7 @@ fn executions_messages_and_losses_kill() {
     }
 }
 
-/// Money ends at 10^21: what is lost beyond it is lost all the same, and no gain elsewhere makes up for it.
+/// Money saturates at 10^21: a larger loss still counts, and profits elsewhere do not offset it.
 #[test]
 fn a_loss_beyond_counting_kills() {
     let killed = |world: &World, scope| world.core.state().trading(scope) == Trading::Killed;

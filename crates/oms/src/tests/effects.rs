@@ -1,4 +1,4 @@
-//! PositionEffect(77): long and short beside each other.
+//! PositionEffect(77): long and short positions side by side.
 
 use super::controls::limit;
 use super::*;
@@ -6,7 +6,7 @@ use crate::Scope;
 use crate::limits::Control;
 use crate::value::{Effect, Trading};
 
-/// Where long and short are held beside each other.
+/// A world with separate long and short positions.
 fn with_effect() -> World {
     let mut rules = rules(LIMITS);
     rules.instruments[0].has_effect = true;
@@ -74,7 +74,7 @@ fn position_effects_are_those_of_the_instrument() {
     assert_eq!(world.refused, Some(Why::NoEffect));
 }
 
-/// A fill of an order that nobody knows, with this PositionEffect(77).
+/// A fill of an unknown order, with this PositionEffect(77).
 fn stray(world: &mut World, effect: Option<Effect>, side: Side, quantity: i64) {
     world.execs += 1;
     let report = Report {
@@ -101,7 +101,7 @@ fn a_fill_of_an_unknown_order_has_the_effect_of_its_report() {
     assert_eq!(held(&world), (50, 20), "beside each other");
     stray(&mut world, Some(Effect::Close), Side::Sell, 10);
     assert_eq!(held(&world), (40, 20));
-    // What it did is not known: it closes what there is first.
+    // Its effect is unknown: it closes the opposite position first.
     stray(&mut world, None, Side::Sell, 30);
     assert_eq!(held(&world), (10, 20));
     world.check();

@@ -1,4 +1,4 @@
-//! Settings with mistakes: each is named with its line.
+//! Mistakes in settings: each is reported with its line.
 
 use super::*;
 use crate::load::OmsError;
@@ -56,30 +56,30 @@ fn every_mistake_is_named_with_its_line() {
         .replace("to = \"SIM\"", "to = \"SMI\"")
         .replace("parent = \"DESK\"", "parent = \"DSEK\"");
     let found = mistakes(&settings, INSTRUMENTS, LIMITS);
-    has(&found, "line 5: remembered is a number");
+    has(&found, "line 5: remembered must be a number");
     has(&found, "line 6: unknown key remembred");
-    has(&found, "line 10: no account DSEK before it");
+    has(&found, "line 10: unknown parent account DSEK");
     has(
         &found,
-        "no session CLINT; the sessions are CLIENT, SIM-1, SIM-2",
+        "unknown session CLINT; the sessions are CLIENT, SIM-1, SIM-2",
     );
-    has(&found, "no session SIM-3");
-    has(&found, "lines is a list of texts");
+    has(&found, "unknown session SIM-3");
+    has(&found, "lines must be a list of texts");
     has(
         &found,
-        "no right cancle; a user may new, replace, cancel, mass cancel, status",
+        "unknown right cancle; the rights are new, replace, cancel, mass cancel, status",
     );
-    has(&found, "flow = \"5\" says not how much a line may send");
-    has(&found, "queue = \"soon\" is no time");
-    has(&found, "no affinity moon");
-    has(&found, "no session DC");
+    has(&found, "flow = \"5\" is not a rate of messages");
+    has(&found, "queue = \"soon\" is not a time");
+    has(&found, "unknown affinity moon");
+    has(&found, "unknown session DC");
     has(
         &found,
-        "no right fly; an operator may limit, kill, arm, market, roll",
+        "unknown right fly; the rights are limit, kill, arm, market, roll",
     );
-    has(&found, "a venue that cannot fly is not known");
-    has(&found, "no line_group SMI");
-    has(&found, "positions.csv:2: no account A9");
+    has(&found, "unknown value in cannot: fly");
+    has(&found, "unknown line_group SMI");
+    has(&found, "positions.csv:2: unknown account A9");
 }
 
 /// The settings with one more table of the client.
@@ -91,7 +91,7 @@ fn with_table(lines: &str) -> String {
 #[test]
 fn two_tables_of_a_session_that_decide_the_same_are_named_with_both_lines() {
     let found = |lines: &str| mistakes(&with_table(lines), INSTRUMENTS, LIMITS);
-    // What is more specific is another thing, and the default account may be of the other table.
+    // A more specific pattern is allowed, and the default account may be in the other table.
     for good in ["accounts = [\"A1\"]", "accounts = [\"*\", \"A1*\"]"] {
         assert_eq!(found(good), [""; 0]);
     }
@@ -100,28 +100,28 @@ fn two_tables_of_a_session_that_decide_the_same_are_named_with_both_lines() {
     assert_eq!(
         found("accounts = [\"A1\", \"A*\"]"),
         [
-            "line 23: accounts A* of CLIENT stand in two tables, lines 16 and 23; the most specific accounts decide: \
-             write them in one of both"
+            "line 23: accounts A* of CLIENT are in two tables, lines 16 and 23; the most specific pattern decides: \
+             keep it in one table"
         ]
     );
     assert_eq!(
         found("accounts = [\"A1\"]\non_logout = \"cancel\"\nrate = \"1 in 1s\""),
         [
-            "line 24: on_logout of CLIENT stands in two tables, lines 19 and 24; it is of the whole session: write it \
-             once"
+            "line 24: on_logout of CLIENT is in two tables, lines 19 and 24; it applies to the whole session: \
+             write it once"
         ]
     );
     assert_eq!(
         found("may = [\"new\"]"),
         [
-            "line 21: [[user]] of CLIENT has no accounts; each of several tables of a session says of which accounts \
-             it is"
+            "line 21: [[user]] of CLIENT has no accounts; with several tables for a session, each must name its \
+             accounts"
         ]
     );
     let none = with_table("accounts = [\"B\"]").replace("[\"A*\"]", "[\"B*\"]");
     has(
         &mistakes(&none, INSTRUMENTS, LIMITS),
-        "line 18: account A1 is none of the accounts of this user",
+        "line 18: account A1 is not one of the accounts of this user",
     );
 }
 
@@ -151,16 +151,15 @@ fn the_rate_of_a_user_is_read_and_a_wrong_one_named() {
         "100 in 1s,logout after 10",
     ] {
         let found = mistakes(&with(&format!("\"{wrong}\"")), INSTRUMENTS, LIMITS);
-        let wanted =
-            format!("line 15: rate = \"{wrong}\" says not how many requests a user may send");
+        let wanted = format!("line 15: rate = \"{wrong}\" is not a rate of requests");
         has(&found, &wanted);
         assert_eq!(found.len(), 1, "{found:?}");
     }
     let found = mistakes(&with("100"), INSTRUMENTS, LIMITS);
-    has(&found, "line 15: rate is a text");
+    has(&found, "line 15: rate must be a text");
 }
 
-/// The settings with these lines in the group of lines.
+/// The settings with these lines in the line group.
 fn in_group(lines: &str) -> String {
     SETTINGS.replace("name = \"SIM\"\n", &format!("name = \"SIM\"\n{lines}\n"))
 }
@@ -187,9 +186,12 @@ fn error_tables_are_checked_entry_by_entry() {
     for (text, wanted) in [
         (
             "do = \"retry\"",
-            "an error that nothing fits; name ord_rej_reason",
+            "an error entry that matches nothing; name ord_rej_reason",
         ),
-        ("text = \"x\"", "an error without say or do does nothing"),
+        (
+            "text = \"x\"",
+            "an error entry without say or do has no effect",
+        ),
         ("text = \"x\", do = \"fly\"", hint),
         (
             "txt = \"x\", do = \"retry\"",
@@ -197,11 +199,11 @@ fn error_tables_are_checked_entry_by_entry() {
         ),
         (
             "text = 7, do = \"retry\"",
-            "text is a text of 1 to 255 bytes",
+            "text must be a text of 1 to 255 bytes",
         ),
         (
             "ord_rej_reason = \"3\", do = \"retry\"",
-            "ord_rej_reason is a number",
+            "ord_rej_reason must be a number",
         ),
         ("ord_rej_reason = 6, do = \"retry\"", "Duplicate Order"),
         (
@@ -210,31 +212,31 @@ fn error_tables_are_checked_entry_by_entry() {
         ),
         (
             "text = \"x\", do = \"retry\", times = 0",
-            "times is a number from 1 to 10",
+            "times must be a number from 1 to 10",
         ),
         (
             "text = \"x\", do = \"retry\", times = 11",
-            "times is a number from 0 to 10",
+            "times must be a number from 0 to 10",
         ),
         (
             "text = \"x\", do = \"retry\", after = \"61s\"",
-            "after = \"61s\" is no time",
+            "after = \"61s\" is not a time",
         ),
         (
             "text = \"x\", do = \"retry\", after = \"soon\"",
-            "after = \"soon\" is no time",
+            "after = \"soon\" is not a time",
         ),
         (
             "text = \"x\", say = \"y\", after = \"1s\"",
-            "after is a part of retry",
+            "after is only used with retry",
         ),
         (
             "text = \"x\", say = \"a\\u0001b\"",
-            "say is a text of at most 200 bytes",
+            "say must be a text of at most 200 bytes",
         ),
         (
             "ord_rej_reason = 1, cxl_rej_reason = 1, say = \"y\"",
-            "an error names one reason",
+            "an error entry names only one reason",
         ),
     ] {
         let found = entry(text);
@@ -245,12 +247,12 @@ fn error_tables_are_checked_entry_by_entry() {
     let one = one.replace(", \"SIM-2\"", "");
     has(
         &mistakes(&one, INSTRUMENTS, LIMITS),
-        "the line_group has no other line",
+        "the line_group has only one line",
     );
     let table = in_group("error = 7");
     has(
         &mistakes(&table, INSTRUMENTS, LIMITS),
-        "[[line_group.error]] is written with two brackets",
+        "[[line_group.error]] needs double brackets",
     );
 }
 
@@ -268,26 +270,26 @@ fn number_pools_are_checked_one_by_one() {
     for (lines, wanted) in [
         (
             "prefix = \"T\"",
-            "width is missing; write how many digits numbers have",
+            "width is missing; write the number of digits",
         ),
-        ("width = 0", "width = 0 is too wide or too narrow"),
-        ("width = 20", "width = 20 is too wide or too narrow"),
+        ("width = 0", "width = 0 is out of range"),
+        ("width = 20", "width = 20 is out of range"),
         ("width = 4\nprefx = \"T\"", "unknown key prefx"),
         (
             "width = 4\nprefix = \"a b\"",
-            "prefix = \"a b\" has other signs",
+            "prefix = \"a b\" has characters other than",
         ),
         (
             "width = 4\ndigits = \"9-0\"",
-            "digits = \"9-0\" are no digits",
+            "digits = \"9-0\" is not a list of digits",
         ),
         (
             "width = 4\ndigits = \"0-91\"",
-            "are no digits; write letters and digits, each once",
+            "is not a list of digits; write letters and digits, each once",
         ),
         (
             "width = 4\nfirst = \"1\"",
-            "first = \"1\" is no number of the pool",
+            "first = \"1\" is not a number of the pool",
         ),
         (
             "width = 4\nfirst = \"0002\"\nlast = \"0001\"",
@@ -295,16 +297,16 @@ fn number_pools_are_checked_one_by_one() {
         ),
         (
             "width = 4\ntag = 38",
-            "tag = 38 has another use in orders; write 526",
+            "tag = 38 is already used in orders; write 526",
         ),
-        ("width = 4\neach_day = 1", "each_day is true or false"),
+        ("width = 4\neach_day = 1", "each_day must be true or false"),
         (
             "width = 4\n[[number_pool]]\nname = \"P\"\nwidth = 1",
-            "number_pool P stands there twice",
+            "number_pool P is listed twice",
         ),
         (
             "width = 4\n[[number_pool]]\nname = \"P Q\"\nwidth = 1",
-            "number_pool P Q has a blank",
+            "number_pool P Q must not contain blanks",
         ),
     ] {
         has(&pool(lines), wanted);
@@ -312,9 +314,9 @@ fn number_pools_are_checked_one_by_one() {
     let unknown = in_group("number_pool = \"Q\"");
     has(
         &mistakes(&unknown, INSTRUMENTS, LIMITS),
-        "no number_pool Q; see [[number_pool]]",
+        "unknown number_pool Q; see [[number_pool]]",
     );
-    // What orders of users have must be nobody else's.
+    // Numbers of users' orders must not overlap with others.
     let two = |user: &str| {
         let pools = "[[number_pool]]\nname = \"P\"\nwidth = 3\nprefix = \"A\"\n\
                      [[number_pool]]\nname = \"Q\"\nwidth = 2\nprefix = \"A0\"\n";
@@ -327,7 +329,7 @@ fn number_pools_are_checked_one_by_one() {
     assert_eq!(two(""), [""; 0]);
     has(
         &two("\nnumber_pool = \"P\""),
-        "number_pool Q has numbers of P; orders of users may go to one venue",
+        "number_pool Q overlaps P; orders of users may go to the same venue",
     );
 }
 
@@ -337,22 +339,31 @@ fn files_are_checked_row_by_row() {
     let limits = "scope,control,limit\nfirm,RC99,1\nfirm,RC6,1.5\nfirm,RC6,-1\nclient,RC6,1\n\
                   account=A9,RC6,1\nfirm,RC7,1\nfirm,RC7,2\n";
     let found = mistakes(SETTINGS, instruments, limits);
-    has(&found, "instruments.csv:2: tick is a number above 0");
-    has(&found, "instruments.csv:3: lot is a whole number above 0");
-    has(&found, "instruments.csv:4: tick is a number above 0");
+    has(&found, "instruments.csv:2: tick must be a number above 0");
+    has(
+        &found,
+        "instruments.csv:3: lot must be a whole number above 0",
+    );
+    has(&found, "instruments.csv:4: tick must be a number above 0");
     has(
         &found,
         "instruments.csv:5: 2 values, the first line names 3",
     );
-    has(&found, "instruments.csv:7: XYZ stands there twice");
-    has(&found, "limits.csv:2: no control RC99");
-    has(&found, "limits.csv:3: RC6=1.5: the limit is a whole number");
-    has(&found, "limits.csv:4: RC6=-1: a limit is not below zero");
-    has(&found, "limits.csv:5: client is no scope");
-    has(&found, "limits.csv:6: no account A9");
+    has(&found, "instruments.csv:7: XYZ is listed twice");
+    has(&found, "limits.csv:2: unknown control RC99");
     has(
         &found,
-        "limits.csv:8: the limit of RC7 for this scope stands there twice",
+        "limits.csv:3: RC6=1.5: the limit must be a whole number",
+    );
+    has(
+        &found,
+        "limits.csv:4: RC6=-1: the limit must not be negative",
+    );
+    has(&found, "limits.csv:5: client is not a scope");
+    has(&found, "limits.csv:6: unknown account A9");
+    has(
+        &found,
+        "limits.csv:8: the limit of RC7 for this scope is listed twice",
     );
 }
 
@@ -373,10 +384,13 @@ fn restrictions_are_checked_row_by_row() {
         &found,
         "self_trade = \"perhaps\" is not known; write allow, or reject",
     );
-    has(&found, "restricted.csv:3: no symbol QQ");
-    has(&found, "restricted.csv:4: no account B*");
-    has(&found, "restricted.csv:5: from is a day such as 2026-11-22");
-    has(&found, "restricted.csv:6: to is a day");
+    has(&found, "restricted.csv:3: unknown symbol QQ");
+    has(&found, "restricted.csv:4: unknown account B*");
+    has(
+        &found,
+        "restricted.csv:5: from must be a day such as 2026-11-22",
+    );
+    has(&found, "restricted.csv:6: to must be a day");
     has(&found, "restricted.csv:7: bye cannot be restricted");
     assert_eq!(found.len(), 6, "the second row is good");
 }

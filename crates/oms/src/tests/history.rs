@@ -1,4 +1,4 @@
-//! What the journal says of an order.
+//! The history of an order from the journal.
 
 use std::string::String;
 use std::vec::Vec;
@@ -44,19 +44,19 @@ fn everything_that_happens_to_an_order_is_told() {
         told(&world, order),
         [
             "CLIENT as C1 for A1: buy 100 XYZ at 100.05",
-            "the order goes out on SIM-1",
+            "order sent on SIM-1",
             "accepted by the venue, OrderID V",
-            "replace 3 is wanted as C3: 200 at 99.95",
-            "request 3 goes out on SIM-1",
-            "replace 3 is done: 200 at 99.95",
-            "replace C4 is refused: RC6: order quantity exceeds the limit (5000, at most 1000 for firm)",
-            "cancel 4 is wanted as C5",
-            "request 4 goes out on SIM-1",
-            "request 4 is declined: rejected by the venue (no)",
+            "replace 3 requested as C3: 200 at 99.95",
+            "request 3 sent on SIM-1",
+            "replace 3 accepted: 200 at 99.95",
+            "replace C4 rejected: RC6: order quantity exceeds the limit (5000, at most 1000 for firm)",
+            "cancel 4 requested as C5",
+            "request 4 sent on SIM-1",
+            "request 4 rejected: rejected by the venue (no)",
             "40 filled at 99.95",
-            "SIM-1 is gone: what the venue has not answered is unknown",
-            "cancel 5 is wanted as C6",
-            "request 5 goes out on SIM-1",
+            "SIM-1 disconnected: requests without an answer are in state unknown",
+            "cancel 5 requested as C6",
+            "request 5 sent on SIM-1",
             "cancelled",
         ]
     );
@@ -64,7 +64,7 @@ fn everything_that_happens_to_an_order_is_told() {
     world.tell(|core, at, mut sink| core.line_down(at, LINES[1], &mut sink));
     let told_of_other = [
         "CLIENT as C2 for A1: sell 10 XYZ at 101",
-        "the order goes out on SIM-2",
+        "order sent on SIM-2",
         "accepted by the venue, OrderID V",
         "10 filled at 101",
     ];
@@ -86,11 +86,11 @@ fn a_day_that_is_done_and_the_next_one_are_told() {
     assert_eq!(
         told[told.len() - 5..],
         [
-            "done for the day, until the next one",
-            "it works again, as the venue says",
-            "done for the day, until the next one",
-            "SIM-1 is gone: what the venue has not answered is unknown",
-            "it works again: a day begins",
+            "done for the day, until the next trading day",
+            "working again: reported by the venue",
+            "done for the day, until the next trading day",
+            "SIM-1 disconnected: requests without an answer are in state unknown",
+            "working again: a new trading day started",
         ]
     );
     world.check();

@@ -1,4 +1,4 @@
-//! Lives of orders, report by report.
+//! Order life cycles, report by report.
 
 use super::*;
 use crate::transition::OrderState::{Ended, Sent, Unknown, Working};
@@ -6,7 +6,7 @@ use crate::value::{End, Trading};
 use crate::venue::Heard;
 use crate::{OrderState, Scope};
 
-/// Nobody hears of an event.
+/// No listener for events.
 const NOBODY: fn(&State, &Event<'_>) = |_, event| panic!("{event:?}");
 
 impl World {
@@ -244,7 +244,7 @@ fn a_venue_that_answers_by_the_id_of_a_lost_replace_has_carried_it_out() {
 
     let refused = world.replace(order, 30, "100").unwrap();
     assert_eq!(answer(&mut world, lost), ["Declined"]);
-    // The client was told otherwise: somebody has to look.
+    // The client received another state: an operator has to check.
     assert_eq!(late(&mut world, refused), Heard::Unreadable);
     world.check();
 }

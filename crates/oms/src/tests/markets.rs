@@ -1,4 +1,4 @@
-//! What markets and lists of restricted symbols allow.
+//! Market states and restricted symbols.
 
 use super::*;
 use crate::rules::Restricted;

@@ -18,7 +18,7 @@ impl World {
         self.tell(|core, at, mut sink| core.mass_cancel(at, &cancel, &mut sink));
     }
 
-    /// Orders that a cancel was sent of since, in the order of their numbers.
+    /// Orders for which a cancel was sent since, by number.
     fn cancelled(&mut self) -> Vec<Number> {
         self.sent.clear();
         self.work();
@@ -184,7 +184,7 @@ fn cancels_that_no_message_asked_for_have_no_id_over_the_day() {
     let orders = [(); 2].map(|()| world.order(Side::Buy, 10, "100").unwrap());
     world.mass_cancel("M1", b'7', "", None);
     assert_eq!(world.cancelled(), orders);
-    // What is in flight then stays until the venue answers.
+    // Requests in flight then stay until the venue answers.
     world.restart(20_261_123);
     world.work();
     assert_eq!(world.core.state().used(CLIENT, b"C1"), Some(orders[0]));

@@ -1,4 +1,4 @@
-//! What operators may do, and what becomes of it.
+//! Rights of operators and the effects of their commands.
 
 use super::*;
 use crate::command::carry_out;
@@ -74,7 +74,7 @@ fn two_people_arm_and_not_the_one_who_killed() {
     let killed = |world: &World| world.core.state().trading(Scope::Account(1)) == Trading::Killed;
     assert!(world.says("ann (uid 1)", "arm account=A1").is_err());
     let said = world.says("bob (uid 2)", "arm account=A1").unwrap();
-    assert!(said.contains("another person"), "{said}");
+    assert!(said.contains("another operator"), "{said}");
     assert!(killed(&world));
     assert!(world.says("bob (uid 2)", "arm account=A1").is_err());
     world.check();
@@ -115,7 +115,7 @@ fn operators_may_what_the_settings_say() {
         assert_eq!(world.says("ann (uid 1)", text).is_ok(), ann, "{text}");
         assert_eq!(world.says("bob (uid 2)", text).is_ok(), bob, "{text}");
         let said = world.says("uid 3", text);
-        assert!(said.unwrap_err().contains("is no operator"), "{text}");
+        assert!(said.unwrap_err().contains("is not an operator"), "{text}");
     }
     world.check();
 }

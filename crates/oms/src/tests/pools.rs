@@ -117,7 +117,7 @@ fn operators_see_how_far_a_pool_is_used() {
         .iter()
         .filter_map(|(_, note)| history.take(note));
     let told: Vec<String> = steps.map(|step| step.text).collect();
-    assert_eq!(told[1], "its order number is T0, of P");
+    assert_eq!(told[1], "order number T0 from P");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What waits for a line.
+//! Orders and requests queued for a session to a venue.
 
 use super::*;
 use crate::rules::{Affinity, FlowRule};

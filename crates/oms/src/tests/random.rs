@@ -1,4 +1,4 @@
-//! Random inputs: whatever comes in whatever order, the notes make the same state, and nothing is counted twice.
+//! Random inputs in any order: the notes rebuild the same state, and nothing is counted twice.
 
 use super::*;
 use crate::limits::Control;
@@ -206,7 +206,7 @@ fn the_notes_make_the_state_and_each_order_counts_once() {
                 world.check();
             }
         }
-        // What the venue knows no more ends with the day: nothing is reserved then.
+        // Orders unknown to the venue are closed with the day: nothing is reserved then.
         for line in LINES {
             world.tell(|core, at, mut sink| core.line_up(at, line, &mut sink));
         }

@@ -1,4 +1,4 @@
-//! What a venue rejects, and is sent again.
+//! Orders that a venue rejects and the OMS sends again.
 
 use super::queue::order;
 use super::*;
@@ -74,7 +74,7 @@ impl World {
         self.tell(|core, at, mut sink| core.refused(at, id, &reject, &mut sink));
     }
 
-    /// What the client was told of the last rejection.
+    /// Text(58) of the last reject to the client.
     fn told(&self) -> String {
         let mut notes = self.notes.iter().rev();
         let last = notes.find_map(|(_, note)| match Event::of(&note[8..]) {
@@ -423,9 +423,9 @@ fn a_history_says_that_it_was_sent_again() {
         told,
         [
             "CLIENT as C1 for A1: buy 10 XYZ at 100",
-            "the order goes out on SIM-1",
-            "rejected: rejected by the venue (busy); it is sent again as 1-2",
-            "the order goes out on SIM-2",
+            "order sent on SIM-1",
+            "rejected: rejected by the venue (busy); sent again as 1-2",
+            "order sent on SIM-2",
             "10 filled at 100 as 1, which is no open order: the position has it",
         ]
     );

@@ -1,4 +1,4 @@
-//! Several tables of one user: which decides for an account, and what follows.
+//! Several `[[user]]` tables of one session: which one applies to an account.
 
 use super::*;
 use crate::mass::MassCancel;

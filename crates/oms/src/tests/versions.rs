@@ -1,4 +1,4 @@
-//! What earlier versions have written.
+//! Checkpoints and notes of earlier versions.
 
 use super::*;
 use crate::Scope;
@@ -100,7 +100,7 @@ fn a_good_till_cancel_order_that_ended_with_its_day_stays_over() {
     world.check();
 }
 
-/// What journals have for fills of unknown orders that came before [`Event::StrayFill`].
+/// Fills of unknown orders in journals from before [`Event::StrayFill`].
 #[test]
 fn a_stray_of_old_nets() {
     let mut world = World::new();

@@ -1,4 +1,4 @@
-//! Do the other tests find a fault of the OMS, and say what it is?
+//! Do the other tests detect a planted fault of the OMS, and name it?
 
 /// Plants the fault that `FIXWIRE_CANARY` names, in a build that has any.
 pub fn plant() {

@@ -1,4 +1,4 @@
-//! The process dies after each operation in turn.
+//! The process crashes after each operation in turn.
 
 use fixwire_engine::Durability;
 use fixwire_engine::protocol::session::BeginString;
@@ -47,7 +47,7 @@ fn play_busy(durability: Durability, operations: Option<u64>) -> Floor {
     floor
 }
 
-/// Fields that the client is told: a pool number too, where there is one.
+/// Fields that the client receives: a pool number too, if the order has one.
 const TOLD: [u32; 5] = [11, 39, 14, 151, 198];
 
 type Play = fn(Durability, Option<u64>) -> Floor;

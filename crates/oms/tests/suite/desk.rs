@@ -1,4 +1,4 @@
-//! An OMS with clients in front and lines behind, without an engine: messages in, messages out.
+//! An OMS with clients and venue sessions, without an engine: messages in, messages out.
 
 use fixwire_engine::protocol::dictionary::Version;
 use fixwire_engine::protocol::{
@@ -11,7 +11,7 @@ use fixwire_oms::{Oms, OmsSession, State};
 /// Nanoseconds of a day.
 const DAY: i64 = 86_400_000_000_000;
 
-/// What an OMS is made of: its settings, its files by name, its sessions and their versions.
+/// Set-up of an OMS: its settings, its files by name, its sessions and their versions.
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub settings: String,
@@ -19,14 +19,14 @@ pub struct Setup {
     pub sessions: Vec<(&'static str, Version)>,
 }
 
-/// What happens to an OMS. Sessions are their places in [`Setup::sessions`].
+/// Inputs of an OMS. Sessions are indices into [`Setup::sessions`].
 #[derive(Clone, Debug)]
 pub enum Input {
     /// A message: its MsgType(35) and its body, with `|` for SOH.
     Says(usize, &'static str, String),
     /// A session logs on; with its numbers reset or not.
     Up(usize, bool),
-    /// A session is gone; it has logged out or not.
+    /// A session disconnected, with or without a Logout.
     Down(usize, bool),
     /// The peer of a session says Logout; the connection still stands.
     Leaves(usize),

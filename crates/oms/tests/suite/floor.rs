@@ -36,7 +36,7 @@ to = "SIM"
 session = "COPY"
 "#;
 
-/// What is put behind the lines of the group where a venue is busy at times and wants order numbers.
+/// Settings of the line group for a venue that is sometimes busy and needs order numbers.
 const BUSY: &str = r#"
 queue = "60s"
 number_pool = "P"
@@ -68,7 +68,7 @@ pub struct Venue {
     symbol: String,
     /// Its orders by the number of ours.
     pub orders: BTreeMap<u64, VenueOrder>,
-    /// What it refuses, by MsgType(35).
+    /// Message types that it rejects, by MsgType(35).
     pub refuses: Vec<&'static str>,
     /// New orders that it drops without a word.
     pub drops: Vec<u64>,
@@ -289,7 +289,7 @@ impl Floor {
 }
 
 impl Venue {
-    /// What it answers to what has come since.
+    /// Its answers to the messages received since.
     fn answers(&mut self, world: &mut World<Oms>) -> Vec<(&'static str, String)> {
         let received: Vec<_> = world.peer(VENUE).received().cloned().collect();
         let new = received[self.read..].iter();

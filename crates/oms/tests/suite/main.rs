@@ -1,5 +1,5 @@
 //! The OMS as clients and venues see it: in a world of its own, where its process dies at every operation of its disk
-//! and network; beside a slow model that hears the same; in every order of what venues report; in scenarios.
+//! and network; beside a slow model with the same inputs; with venue reports in every order; in scenarios.
 
 mod canaries;
 mod crashes;

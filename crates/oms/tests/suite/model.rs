@@ -133,7 +133,7 @@ pub struct Client {
     pub names_numbers: bool,
 }
 
-/// What is known before anything happens.
+/// The set-up of the model.
 #[derive(Clone, Debug, Default)]
 pub struct World {
     pub names: Vec<&'static str>,
@@ -248,7 +248,7 @@ impl Order {
         }
     }
 
-    /// What holds with the highest precedence.
+    /// OrdStatus(39) by precedence.
     pub fn status(&self) -> char {
         let asked = self.asked.as_ref().filter(|asked| !asked.id.is_empty());
         match (asked, self.fate) {
@@ -309,7 +309,7 @@ impl Holding {
     }
 }
 
-/// What has passed a scope at a time.
+/// Flow of a scope at a time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Passed {
     at: i64,
@@ -354,9 +354,9 @@ pub struct Model {
     /// Numbers of each pool that were given out, and all of today as they are written.
     given: BTreeMap<usize, pools::Given>,
     texts: BTreeSet<String>,
-    /// Clients that are gone: whether they have logged out.
+    /// Disconnected clients: whether they have logged out.
     gone: BTreeMap<usize, bool>,
-    /// When orders of clients that are gone are cancelled.
+    /// When orders of disconnected clients are cancelled.
     withdrawals: BTreeMap<usize, i64>,
     cancelling: VecDeque<u64>,
     asking: VecDeque<u64>,
@@ -365,7 +365,7 @@ pub struct Model {
     /// Mass status requests that are not answered yet.
     listings: Vec<clients::Listing>,
     pub late_fills: u64,
-    /// What has been written because of the last input.
+    /// Messages written for the last input.
     said: Vec<String>,
 }
 
@@ -486,7 +486,7 @@ impl Model {
         worth.unwrap_or(10_i128.pow(30))
     }
 
-    /// What was gained; a loss beyond 10^30 counts for 10^33.
+    /// Profit; a loss beyond 10^30 counts as 10^33.
     pub fn gain(&self, symbol: usize, amount: i128) -> i128 {
         match self.money(symbol, amount) {
             Some(gain) => gain,
@@ -495,7 +495,7 @@ impl Model {
         }
     }
 
-    /// What an open order is reserved for: quantity and worth, with the larger of what it is and may become.
+    /// Reservation of an open order: quantity and value, the larger of before and after its pending request.
     pub fn reserved(&self, order: &Order) -> (i128, i128) {
         if !order.is_open() {
             return (0, 0);
@@ -520,7 +520,7 @@ impl Model {
         }
     }
 
-    /// What has passed a scope within a time, counted in parts of it, and the part that is under way.
+    /// Flow of a scope within a window, counted in slots, including the current one.
     fn within(&self, scope: At, parts: i64, part: i64) -> Passed {
         let mut sum = Passed::default();
         if let Some((_, times)) = self.counts.get(&scope) {

@@ -1,11 +1,11 @@
-//! What venues report, in every order in which it can come, and each report twice: the end is the same.
+//! Venue reports in every possible order, each one twice: the final state is the same.
 
 use crate::desk::{Desk, Input, Said};
 use crate::twin::floors;
 
 struct Scenario {
     name: &'static str,
-    /// What comes first, in this order: `C1 D 11=A|...`, `L1 8 ...`, `down L1`, `up L1`.
+    /// The fixed inputs at the start, in order: `C1 D 11=A|...`, `L1 8 ...`, `down L1`, `up L1`.
     before: &'static [&'static str],
     /// Reports of venues, in the order in which they were made.
     reports: &'static [&'static str],

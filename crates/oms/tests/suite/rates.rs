@@ -1,11 +1,11 @@
-//! A client that sends too fast: what it is answered, when it is logged out, and what holds after that.
+//! A client above its rate limit: the rejects, the logout, and the state after it.
 
 use fixwire_engine::protocol::Nanos;
 
 use crate::floor::{CLIENT, Floor};
 
 const FIELDS: &str = "55=XYZ|54=1|38=100|40=2|44=100|60=20261122-08:00:00|";
-const LOGOUT: &str = "58=Rate limit exceeded: 3 requests above 2 in 10s were rejected; log on again and send no more than that";
+const LOGOUT: &str = "58=Rate limit exceeded: 3 requests above 2 in 10s were rejected; log on again and stay below this rate";
 
 /// One whose client may send so many requests.
 fn with_rate(rate: &str) -> Floor {

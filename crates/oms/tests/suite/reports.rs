@@ -1,4 +1,4 @@
-//! What clients are told, by version.
+//! Reports to clients, by FIX version.
 
 use fixwire_engine::Durability;
 use fixwire_engine::protocol::dictionary::Version;
@@ -52,7 +52,7 @@ fn orders_until_a_date_and_their_position_effect_reach_the_venue() {
         [
             "A1 0 6 20991231 O -",
             "A1 F 6 20991231 O -",
-            "A2 8 - - - ExpireDate(432) is over",
+            "A2 8 - - - ExpireDate(432) is in the past",
             "A3 8 - - - PositionEffect(77) must be O or C for this symbol",
             "A4 8 - - - PositionEffect(77) is not used for this symbol",
         ]
@@ -86,8 +86,8 @@ fn a_client_names_order_numbers_and_hears_which_an_order_has() {
         [
             "A1 0 T001 - -",
             "A1 2 T001 - -",
-            "A2 8 - 6 the order number is used (pool P)",
-            "A3 8 - 99 the order number is none of the pool (pool P)",
+            "A2 8 - 6 the order number was used before (pool P)",
+            "A3 8 - 99 the order number does not belong to the pool (pool P)",
             "A4 0 T000 - -",
             "A4 2 T000 - -",
             "A5 0 T002 - -",
@@ -210,7 +210,7 @@ fn refusals_say_which_control_and_the_figures() {
             "8 NONE 8 3 - RC6: order quantity exceeds the limit (2000, at most 1000 for firm)",
             "8 NONE 8 6 - RC4: duplicate ClOrdID",
             "8 NONE 8 1 - RC2: unknown symbol",
-            "8 NONE 8 15 - RC2: unknown account, or not allowed for this session",
+            "8 NONE 8 15 - RC2: Account(1) is unknown or not allowed for this session",
             "8 NONE 8 99 - RC8: price is too far from the reference price (100 %, at most 10 % for firm)",
             "9 NONE 8 - 1 unknown order",
         ]

@@ -1,4 +1,4 @@
-//! A client with other rights for each account, as it hears of them.
+//! A client with different rights for each account, as its reports show them.
 
 use crate::floor::Floor;
 

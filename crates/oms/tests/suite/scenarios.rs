@@ -8,15 +8,15 @@
 //!   client 8 11=X|150=0|39=0|38=10000|14=0|151=10000
 //! ```
 //!
-//! What begins a line happens to the OMS; the lines below it that are set in are what it then writes, all of it and
-//! in that order, each with at least these fields.
+//! A line that is not indented is an input of the OMS; the indented lines below it are all its outputs, in order, each
+//! with at least these fields.
 //!
 //! | happens | meaning |
 //! | --- | --- |
-//! | `client D 11=..\|..`, `venue 8 11=..\|..` | a message; what is not given of 17, 31, 37, 38, 40, 44, 54, 55 is filled in |
+//! | `client D 11=..\|..`, `venue 8 11=..\|..` | a message; missing fields of 17, 31, 37, 38, 40, 44, 54, 55 are filled in |
 //! | `wait 6s` | time passes |
 //! | `line down`, `line up` | the line to the venue |
-//! | `next day` | the OMS is started again on the next day |
+//! | `next day` | the OMS is restarted on the next day |
 //! | `operator kill firm` | a command |
 
 use std::path::Path;
@@ -27,7 +27,7 @@ use crate::twin::floors::{self, CLIENTS, LINES};
 struct Player {
     desk: Desk,
     execs: u32,
-    /// What the OMS has written and no line has asked for yet.
+    /// Outputs of the OMS not yet matched by a line.
     said: Vec<Said>,
 }
 

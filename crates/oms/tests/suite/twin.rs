@@ -1,4 +1,4 @@
-//! The OMS and the slow model hear the same random inputs: messages and state have to be the same.
+//! The OMS and the slow model receive the same random inputs: messages and state must be equal.
 
 mod dice;
 pub mod floors;
@@ -32,7 +32,7 @@ const REACHED: &str = "
 /// The state is compared after so many inputs.
 const EACH: usize = 25;
 
-/// What the OMS wrote, how often: messages by their kinds, and the reasons that they give.
+/// Counts of messages of the OMS by kind and reason.
 type Reached = BTreeMap<String, u64>;
 
 struct Twin {

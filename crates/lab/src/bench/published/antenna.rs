@@ -1,4 +1,4 @@
-//! The table of FIX Antenna: the round trip of one order after the other, a column for each configuration.
+//! The table of FIX Antenna: round trip in a closed loop, one column per configuration.
 
 use std::fs;
 

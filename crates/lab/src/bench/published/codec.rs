@@ -1,4 +1,4 @@
-//! The codec alone, in nanoseconds a message.
+//! The codec alone, in nanoseconds per message.
 
 use super::layout::{below, note};
 use super::section::{Section, Setting};

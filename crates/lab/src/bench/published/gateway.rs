@@ -98,7 +98,7 @@ fn table(report: &Report, pace: Pace) -> String {
                 .zip(floors)
                 .map(|(ours, floor)| format!("{:.2}", ours / floor.max(1.0)))
                 .collect();
-            // How much two things vary is not a cost.
+            // The difference of two deviations is not a cost.
             ratios.pop();
             ratios.push(String::new());
             add("  x floor".to_owned(), ratios);

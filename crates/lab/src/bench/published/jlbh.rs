@@ -48,7 +48,7 @@ fn text(report: &Report) -> String {
     text
 }
 
-/// What Chronicle FIX had at a pace, and the share of TCP in it that was published.
+/// The figures of Chronicle FIX at a pace, and their published share of TCP.
 fn chronicle(pace: Pace) -> String {
     let curves = curves("echo", pace);
     let curve = curves.iter().find(|curve| curve.name == "Chronicle FIX");

@@ -1,4 +1,4 @@
-//! Tables of `bench published`: columns that end below one another, some of them below a common name.
+//! Tables of `bench published`: aligned columns, some of them under a common heading.
 
 use crate::report::screen;
 use crate::report::table::{micros, widths};
@@ -15,7 +15,7 @@ pub(super) fn below(names: &[(&str, usize)], grid: &[Vec<String>]) -> String {
     if !names.is_empty() {
         let (mut line, mut column, mut start) = (String::new(), 0, 0);
         for (name, columns) in names {
-            // A gap stands before what is named.
+            // A gap precedes each name.
             let place = start + usize::from(widths[column] == 0);
             line += &" ".repeat(place - line.chars().count().min(place));
             line += name;
@@ -40,7 +40,7 @@ pub(super) fn below(names: &[(&str, usize)], grid: &[Vec<String>]) -> String {
 /// Lines of words that fit a terminal; the first begins with `first`, the others with two blanks.
 pub(super) fn paragraph(text: &str, first: &str) -> String {
     let mut lines = String::new();
-    // A string takes everything.
+    // Writing to a string cannot fail.
     let _ = screen::paragraph(text, first, &mut lines);
     lines
 }

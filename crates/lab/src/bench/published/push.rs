@@ -82,7 +82,7 @@ fn measure_report(counts: Counts, engine: &EngineArgs) -> Result<Report, Error> 
     let pusher = Pusher::new(clock, shared.clone());
     let mut pair = Pair::start_by(clock, &config, acceptor, pusher)?;
     let rows = rows(&mut pair, &shared, counts, initiator);
-    // What ended the far engine explains a run that failed, not the other way round.
+    // The error of the far engine explains a failed run, not the other way round.
     pair.stop()?;
     Ok(Report {
         origin: Origin::here(),

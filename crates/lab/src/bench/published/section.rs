@@ -49,17 +49,17 @@ impl Setting {
     }
 }
 
-/// What was found, ready to be printed.
+/// The result, ready to print.
 #[derive(Debug, Default)]
 pub(super) struct Section {
     /// The tables.
     pub(super) text: String,
-    /// What they are made of, each with the name of its result file.
+    /// The reports behind them, each with the name of its result file.
     pub(super) reports: Vec<(String, Report)>,
 }
 
 impl Section {
-    /// Prints it and writes the result files; whether every answer was right.
+    /// Prints it and writes the result files; returns whether all answers were correct.
     pub(super) fn deliver(mut self, setting: &Setting) -> Result<bool, Error> {
         let (mut text, mut passed) = (String::new(), true);
         for (_, report) in &self.reports {

@@ -18,7 +18,7 @@ use crate::error::Error;
 const HEART_BEAT: u64 = 2;
 /// Between two Heartbeats of a peer.
 const BEAT: Duration = Duration::from_secs(HEART_BEAT / 2);
-/// The longest latency that is told from longer ones, nanoseconds.
+/// The longest latency that the histogram can represent, nanoseconds.
 const LONGEST: u64 = 60_000_000_000;
 /// No poller waits for less.
 const TICK: Duration = Duration::from_millis(1);
@@ -42,9 +42,9 @@ struct Peer {
     stream: TcpStream,
     name: String,
     seq: u64,
-    /// What has arrived and is no whole message yet.
+    /// Received bytes of an incomplete message.
     arrived: Vec<u8>,
-    /// What the socket did not take.
+    /// Bytes that the socket did not accept.
     unsent: Vec<u8>,
     /// When each order without a report was due.
     due: VecDeque<Duration>,
@@ -195,7 +195,7 @@ impl Peers {
                 true => TICK * 10,
                 false => due(next).saturating_sub(self.start.elapsed()),
             };
-            // The poller rounds up to its tick, and an order would leave late.
+            // The poller rounds up to its tick, and an order would be sent late.
             let wait = if left < TICK {
                 Duration::ZERO
             } else {
@@ -214,7 +214,7 @@ impl Peers {
             }))
     }
 
-    /// Those that send nothing else show that they live, and look whether the engine does.
+    /// Idle peers send Heartbeats and check those of the engine.
     fn beat(&mut self, now: Duration, tally: &mut Tally) {
         for index in 0..self.peers.len() {
             let peer = &self.peers[index];
@@ -279,7 +279,7 @@ struct Tally {
 }
 
 impl Peer {
-    /// Writes what waits, as much as the socket takes.
+    /// Writes queued bytes, as many as the socket accepts.
     fn flush(&mut self) {
         while !self.unsent.is_empty() && !self.closed {
             match self.stream.write(&self.unsent) {

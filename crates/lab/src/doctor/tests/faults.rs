@@ -1,8 +1,8 @@
-//! What can be wrong on a machine, and which check sees it.
+//! Faults of a machine, and the check that reports each.
 
 use super::tree::{Tree, interrupts, stat, status};
 
-/// What is changed of the good tree.
+/// Changes of the good tree.
 pub type Change = fn(Tree) -> Tree;
 
 /// The check that sees a fault, the fault, and a part of what the check says.
@@ -302,12 +302,12 @@ pub const BAD: &[(&str, Change, &str)] = &[
     (
         "hot threads",
         |it| it.with("proc/700/task/701/status", &status("0-3", 3)),
-        "thread 700 FIFO 50, 1 more may run there",
+        "thread 700 FIFO 50, 1 other threads may run there",
     ),
     (
         "hot threads",
         |it| it.then("proc/700/task/700/status", &status("2", 8)),
-        "pushed off 5",
+        "preempted 5",
     ),
     (
         "timers",
@@ -399,11 +399,11 @@ pub const BAD: &[(&str, Change, &str)] = &[
     (
         "load and clock",
         |it| it.with("proc/300/comm", "cron"),
-        "clock kept by nobody seen",
+        "clock not synchronized",
     ),
 ];
 
-/// What is recorded: a value of its own, and another tree that says something else.
+/// Recorded values: in the good tree, and in another tree with another value.
 pub const RECORDED: &[(&str, &str, Change, &str)] = &[
     (
         "turbo",

@@ -1,4 +1,4 @@
-//! The pages that say what the table says: docs/operating/doctor.md and the unit for low latency.
+//! Pages generated from the table: docs/operating/doctor.md and the low-latency unit.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

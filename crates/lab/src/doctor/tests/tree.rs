@@ -1,4 +1,4 @@
-//! Captured trees for the tests: a machine on which everything is good, and what is changed of it.
+//! Captured file trees for the tests: a machine in good order, and changes to it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::doctor::{Diagnosis, Health, Observed, Snapshot};
 
-/// What each file says before and after the interval.
+/// Content of each file before and after the interval.
 #[derive(Clone)]
 pub struct Tree {
     files: BTreeMap<String, [String; 2]>,
@@ -264,7 +264,7 @@ impl Tree {
         }
     }
 
-    /// What is examined of a tree that was written there.
+    /// The snapshots of a tree that was written there.
     pub fn observed(&self, folder: &TempDir) -> Observed {
         Observed {
             before: Some(Snapshot::of(folder.path().join("before"))),
@@ -276,19 +276,19 @@ impl Tree {
         }
     }
 
-    /// What is found in it.
+    /// Its findings.
     pub fn diagnosis(&self) -> Diagnosis {
         let folder = self.write();
         Diagnosis::of(&self.observed(&folder), None)
     }
 
-    /// What becomes of one check: its health and values.
+    /// Finding of one check: its health and values.
     pub fn found(&self, name: &str) -> (Health, String) {
         of_check(self.diagnosis(), name)
     }
 }
 
-/// What became of one check.
+/// Finding of one check.
 pub fn of_check(diagnosis: Diagnosis, name: &str) -> (Health, String) {
     let mut findings = diagnosis.findings.into_iter();
     let finding = findings.find(|finding| finding.name == name);

@@ -66,7 +66,7 @@ fn what_the_machine_did_is_marked_and_said() {
     let text = screen(&report);
     let said = words(&text);
     assert!(
-        said.contains("The machine disturbed 3 of 12 runs: what is marked ~ is its doing; `fixwire doctor` says why."),
+        said.contains("The machine disturbed 3 of 12 runs: values marked ~ are affected; `fixwire doctor` says why."),
         "{text}"
     );
     assert!(

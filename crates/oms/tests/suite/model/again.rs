@@ -1,8 +1,8 @@
-//! What a venue rejects, and orders that are sent again.
+//! Model: rejects of a venue, and orders that are sent again.
 
 use super::{Fate, Fields, Model, SECOND, Why};
 
-/// What is done when the venue of a group of lines rejects something.
+/// Handling of rejects from the venue of a line group.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// The reason, by the tag of its field.
@@ -116,7 +116,7 @@ impl Model {
         self.next_again().is_some()
     }
 
-    /// Sends an order again, or rejects it; false when there is none.
+    /// Sends an order again, or rejects it; false when none is due.
     pub fn send_again(&mut self) -> bool {
         let Some((number, line)) = self.next_again() else {
             return false;

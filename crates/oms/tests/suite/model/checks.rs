@@ -1,4 +1,4 @@
-//! The controls, in the order of docs/reference/oms.md.
+//! Model: the controls, in the order of docs/reference/oms.md.
 
 use super::{At, Model, NO_LINE, Order, Passed, SECOND, Why};
 
@@ -26,7 +26,7 @@ impl Wanted<'_> {
         limit.into_iter().chain(stop).collect()
     }
 
-    /// What same orders have in common.
+    /// The fields that identical orders share.
     pub fn words(&self) -> String {
         let Self {
             account,
@@ -145,7 +145,7 @@ impl Model {
         Ok(())
     }
 
-    /// What is long, and what is short: beside each other, or the net of both.
+    /// Long and short position: separate, or the net.
     fn held(&self, account: usize, symbol: usize) -> (i128, i128) {
         let holding = self.holdings.get(&(account, symbol));
         let holding = holding.copied().unwrap_or_default();
@@ -162,7 +162,7 @@ impl Model {
         open.map(of).sum()
     }
 
-    /// What open orders of a scope may buy and sell.
+    /// Possible buys and sells of the open orders of a scope.
     pub fn open_of(&self, scope: At) -> (i128, i128) {
         let held = |order: &Order| self.reserved(order).0;
         let buying = self.count(scope, |it| if it.buys() { held(it) } else { 0 });

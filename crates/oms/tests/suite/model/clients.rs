@@ -1,4 +1,4 @@
-//! What clients ask.
+//! Model: requests of clients.
 
 use super::checks::Wanted;
 use super::{

@@ -1,4 +1,4 @@
-//! Order numbers of pools.
+//! Model: order numbers of pools.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ pub struct Pool {
     pub each_day: bool,
 }
 
-/// What was given out since the pool began: all, and the last one that no client named.
+/// Numbers used since the pool started: all, and the last one not chosen by a client.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
     all: BTreeSet<usize>,

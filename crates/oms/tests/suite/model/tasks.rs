@@ -1,4 +1,4 @@
-//! Lines, time, operators and days.
+//! Model: venue sessions, time, operators and trading days.
 
 use super::clients::Filter;
 use super::{At, DAY, Fate, Model, Passed, SECOND, Symbol};
@@ -71,7 +71,7 @@ impl Model {
         }
     }
 
-    /// Clients that have not logged on yet are gone.
+    /// Clients that have not logged on yet count as disconnected.
     pub fn start(&mut self) {
         for client in self.world.clients.clone() {
             if client.cancels.is_some() {
@@ -96,7 +96,7 @@ impl Model {
         self.start();
         let today = self.now / DAY;
         if today > self.day {
-            // What is cancelled here is cancelled before it can expire.
+            // Orders to be cancelled are cancelled before they can expire.
             self.look_at_clients();
             while let Some(number) = self.cancelling.pop_front() {
                 self.cancel(number);
@@ -106,13 +106,13 @@ impl Model {
         }
     }
 
-    /// What is of the day and not unknown expires, and what is done for the day works again; then the new day begins.
+    /// Day orders that are not unknown expire, orders that are done for the day work again; then the new day starts.
     fn begin_day(&mut self) {
         let open = self.orders.values().filter(|order| order.is_open());
         let of_day = open.filter(|order| !order.outlives(self.day) && !order.is_unknown());
         let of_day: Vec<u64> = of_day.map(|order| order.number).collect();
         for number in of_day {
-            self.end(number, 'C', None, "the day is over");
+            self.end(number, 'C', None, "end of the trading day");
         }
         let resting = self.orders.values().filter(|it| it.rests_until(self.day));
         let resting: Vec<u64> = resting.map(|order| order.number).collect();
@@ -180,7 +180,7 @@ impl Model {
         self.asking.extend(overdue.iter().map(|(_, number)| number));
     }
 
-    /// Orders of a client that is gone for long enough are withdrawn; false when there is none.
+    /// Withdraws the orders of a client that has been disconnected long enough; false without one.
     fn look_at_clients(&mut self) -> bool {
         let now = self.now;
         let gone = self.withdrawals.iter().find(|(_, due)| **due <= now);

@@ -1,4 +1,4 @@
-//! What venues report.
+//! Model: reports of venues.
 
 use super::{At, Fate, Fields, MOST, Model, Number, Passed, SECOND, TOO_LATE, Waiting, Why};
 
@@ -357,7 +357,7 @@ impl Model {
         self.over(number);
     }
 
-    /// What is asked for an order that has ended otherwise cannot be done.
+    /// Rejects the request of an order that was closed otherwise.
     fn too_late(&mut self, number: u64) {
         if let Some(asked) = &self.orders[&number].asked {
             self.decline(asked.number, &TOO_LATE);
@@ -418,7 +418,7 @@ impl Model {
         self.end(number, how, asked, text);
     }
 
-    /// What is good for longer than today is not over when it is done for the day.
+    /// An order valid for longer than today is not closed when it is done for the day.
     fn rests(&self, number: u64, how: char) -> bool {
         how == '3' && self.orders[&number].outlives(self.day + 1)
     }

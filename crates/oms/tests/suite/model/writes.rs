@@ -1,4 +1,4 @@
-//! Messages as lines of text: for whom, MsgType(35), and the fields that are compared, in one order.
+//! Messages as lines of text: receiver, MsgType(35), and the compared fields in a fixed order.
 
 use super::{Fields, Model, Order, Why};
 use crate::desk::Said;
@@ -24,7 +24,7 @@ pub fn line(name: &str, said: &Said) -> String {
             // The number of an event.
             (37, _) if said.msg_type == "r" => {}
             (58, Some(code)) => put(&mut line, tag, code),
-            (58, _) if value.starts_with("v:") || value == "the day is over" => {
+            (58, _) if value.starts_with("v:") || value == "end of the trading day" => {
                 put(&mut line, tag, value);
             }
             (58, _) => {}
@@ -62,7 +62,7 @@ fn average(paid: i128, filled: i128, scale: u32) -> String {
     "0".into()
 }
 
-/// What is put together for a message.
+/// A message being built.
 #[derive(Default)]
 struct Body(Vec<(u32, String)>);
 
@@ -311,7 +311,7 @@ impl Model {
         self.write(order.line, "D", body);
     }
 
-    /// What is asked for an order goes to its venue.
+    /// Sends a request for an order to its venue.
     pub fn write_change(&mut self, number: u64) {
         let order = &self.orders[&number];
         let asked = order.asked.as_ref().unwrap();

@@ -1,4 +1,4 @@
-//! Random inputs: what happens on a good day more often than not, and all that can go wrong.
+//! Random inputs: mostly normal operation, with every kind of failure.
 
 mod rare;
 
@@ -80,7 +80,7 @@ impl Dice {
         }
     }
 
-    /// What has gone wrong does not stay so for long.
+    /// Failures are temporary.
     fn repair(&mut self, model: &Model) -> Option<Input> {
         if !self.once_in(12) {
             return None;
@@ -387,7 +387,7 @@ impl Dice {
         input
     }
 
-    /// What the report says: most often what fits.
+    /// Content of the report: usually a valid one.
     fn what(&mut self, order: &Order, is_old: bool, symbol: &str, lot: i128) -> String {
         use crate::model::Fate;
         let asked = order

@@ -1,4 +1,4 @@
-//! Worlds: settings for the OMS, and the same for the model.
+//! Set-ups: settings for the OMS and the same for the model.
 
 use fixwire_engine::protocol::dictionary::Version;
 
@@ -130,7 +130,7 @@ fn symbols() -> Vec<Symbol> {
     ]
 }
 
-/// What kind of a world a seed makes.
+/// Kind of set-up for a seed.
 fn is_wide(seed: u64) -> bool {
     seed % 4 == 1
 }

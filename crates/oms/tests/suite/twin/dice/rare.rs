@@ -1,4 +1,4 @@
-//! What does not happen often.
+//! Rare inputs.
 
 use super::Dice;
 use crate::desk::Input;
