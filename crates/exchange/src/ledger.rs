@@ -23,7 +23,7 @@ pub(crate) struct MarketLedger {
 pub(crate) fn read(version: u32, state: &[u8]) -> Result<Market, String> {
     if !(1..=VERSION).contains(&version) {
         return Err(format!(
-            "the state of the exchange has version {version}, this exchange reads versions 1 to {VERSION}"
+            "the saved state of the exchange has format version {version}; this release reads versions 1 to {VERSION}: use the release that wrote it"
         ));
     }
     Market::read(state)

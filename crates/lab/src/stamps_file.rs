@@ -343,7 +343,7 @@ pub fn read(mut from: impl BufRead, order: Option<u64>) -> io::Result<Vec<Stamp>
 fn parse(line: &str, has_order: bool) -> Result<Stamp, &'static str> {
     let columns = match has_order {
         true => "a stamp must have nine columns",
-        false => "a stamp must have eight columns",
+        false => "a line of a stamps file must have eight columns",
     };
     let mut cells = line.split('|');
     let mut cell = || cells.next().ok_or(columns);

@@ -168,7 +168,7 @@ fn limit(
         }
     }
     if limits.is_empty() {
-        return Err("name a limit, for example RC6=1000".into());
+        return Err("give a limit as CONTROL=VALUE, for example RC6=1000".into());
     }
     if limits.len() > MOST {
         return Err(format!("at most {MOST} limits in one command"));
@@ -239,8 +239,12 @@ impl Core {
         let known = operators.iter().find(|operator| operator.user == name);
         match known {
             Some(operator) if operator.may.iter().any(|may| may == right) => Ok(()),
-            Some(_) => Err(format!("{who} may not {verb}: see [[operator]]")),
-            None => Err(format!("{who} is not an operator: see [[operator]]")),
+            Some(_) => Err(format!(
+                "{who} has no permission to {verb}: an [[operator]] table of the settings grants it"
+            )),
+            None => Err(format!(
+                "{who} is not an operator: an [[operator]] table of the settings names operators"
+            )),
         }
     }
 

@@ -227,7 +227,7 @@ impl Reader<'_> {
     fn texts(&mut self, table: &DeTable<'_>, key: &str) -> Option<Vec<(usize, String)>> {
         let value = table.get(key)?;
         let DeValue::Array(items) = value.get_ref() else {
-            let what = format!("{key} must be a list of texts, such as [\"A*\"]");
+            let what = format!("{key} must be a list of strings, such as [\"A*\"]");
             self.wrong(value.span().start, what, "");
             return None;
         };
@@ -237,7 +237,7 @@ impl Reader<'_> {
                 Some(text) => texts.push((item.span().start, text.into())),
                 None => self.wrong(
                     item.span().start,
-                    format!("{key} must be a list of texts"),
+                    format!("{key} must be a list of strings"),
                     "",
                 ),
             }
@@ -423,16 +423,16 @@ impl Reader<'_> {
             let mut lines = self.rules.groups.iter().flat_map(|group| &group.lines);
             if lines.any(|line| *line == session) {
                 let what = format!("{session} is both a line and a drop copy");
-                self.wrong(at, what, "a session can be only one of them");
+                self.wrong(at, what, "remove one of the two: a session has one role");
             }
             let copies = &self.rules.drop_copies;
             if copies.len() == 8 || copies.iter().any(|copy| copy.session == session) {
-                let what = format!("drop copy {session} is a duplicate or one too many");
+                let what = format!("drop copy {session} is listed twice, or is the ninth");
                 self.wrong(at, what, "configure at most 8, each for another session");
             }
             if self.rules.users.iter().any(|user| user.session == session) {
                 let what = format!("{session} is both the session of a user and a drop copy");
-                self.wrong(at, what, "a session can be only one of them");
+                self.wrong(at, what, "remove one of the two: a session has one role");
             }
             let accounts = accounts.into_iter().map(|(_, pattern)| pattern).collect();
             self.rules

@@ -44,7 +44,7 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Cells, OmsError> {
             ReadRecordResult::End => return Ok(cells),
             ReadRecordResult::Record => {
                 let Ok(text) = core::str::from_utf8(&out[..written]) else {
-                    return failed("the text is not UTF-8".into());
+                    return failed("the file is not valid UTF-8".into());
                 };
                 let base = cells.text.len();
                 cells.text.push_str(text);

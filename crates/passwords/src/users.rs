@@ -61,8 +61,8 @@ impl fmt::Display for UsersError {
             Self::Twice(name) => write!(f, "duplicate user {}", name.escape_debug()),
             Self::NotAHash(name) => write!(
                 f,
-                "the hash of user {} is not one of argon2id ($argon2id$v=19$...): \
-                 fixwire hash-password makes one",
+                "the password hash of user {} is not argon2id ($argon2id$v=19$...): \
+                 create one with `fixwire hash-password`",
                 name.escape_debug()
             ),
             Self::Cost(name, memory, passes) => write!(

@@ -280,7 +280,7 @@ impl Reader<'_> {
         let edge = |id, usual: Option<&Edge>| match self.edge(id, zone) {
             Some(edge) => edge,
             None => usual.cloned().ok_or_else(|| {
-                let note = "LogonTime and LogoutTime go together when the session has no StartTime";
+                let note = "without StartTime, set both LogonTime and LogoutTime or neither";
                 (first, note.to_owned())
             }),
         };
@@ -296,7 +296,7 @@ impl Reader<'_> {
             (Some(from), Some(to)) => Days::Week { from, to },
             (None, None) => Days::all(),
             _ => {
-                let note = "LogonDay and LogoutDay go together when the session has no StartDay";
+                let note = "without StartDay, set both LogonDay and LogoutDay or neither";
                 return Err((first, note.to_owned()));
             }
         };

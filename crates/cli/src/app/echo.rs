@@ -264,7 +264,7 @@ impl OrderEcho {
             Some(_) => ("0", "Too late: the order is canceled or replaced"),
             None => (
                 "1",
-                "Unknown order: orders are kept in memory until this application stops",
+                "Unknown order: this application knows only orders received since it started",
             ),
         };
         let reject = CancelReject {

@@ -84,7 +84,7 @@ impl fmt::Display for Ending {
             Self::Stalled => f.write_str(
                 "slow consumer: the peer has read nothing for SlowConsumerTimeout; the journal keeps its messages",
             ),
-            Self::Throttled => f.write_str("the peer sent more than its InboundRate allows"),
+            Self::Throttled => f.write_str("the peer exceeded its InboundRate"),
             Self::NotStored(seq) => write!(f, "message {seq} to the peer is no longer in the journal"),
             Self::NotRead(seq) => write!(f, "stored message {seq} to the peer could not be read"),
             Self::BadFrame { at, why } => write!(f, "bad frame at byte {at} of the connection: {why}"),

@@ -332,7 +332,7 @@ pub const CHECKS: &[Check] = &[
         reads: "/proc/sys/kernel/nmi_watchdog, watchdog, watchdog_cpumask",
         good: "0 or not hot cores",
         remedy: "Switch the kernel's watchdogs off, or keep them off the hot cores.",
-        cost: "A core that hangs in the kernel is not reported.",
+        cost: "The kernel no longer reports a CPU core that hangs.",
         script: &["sysctl -w kernel.nmi_watchdog=0 kernel.watchdog_cpumask={others}"],
         how: How::Read(interrupts::watchdog),
         ..ROW

@@ -12,7 +12,7 @@ const IDLE: f64 = 0.01;
 const NEAR_HIGHEST: f64 = 0.95;
 
 /// Shown when a check needs hot cores and none are configured.
-const NO_CORES: &str = "no hot cores (--cores)";
+const NO_CORES: &str = "no hot cores given (--cores)";
 
 fn cpu_file(core: usize, file: &str) -> String {
     format!("sys/devices/system/cpu/cpu{core}/{file}")
@@ -88,7 +88,7 @@ pub fn is_tickless(of: &Observed) -> Option<bool> {
 
 pub fn rcu(of: &Observed) -> Observation {
     let Some(said) = of.now.boot_argument("rcu_nocbs") else {
-        return Observation::unknown("kernel command line unknown");
+        return Observation::unknown("the kernel command line (/proc/cmdline) cannot be read");
     };
     let holds = |list: &str| match list {
         "" | "all" => Some(!of.cores.is_empty()),

@@ -40,7 +40,7 @@ fn is_device(row: &str) -> bool {
 
 pub fn on_hot_cores(of: &Observed) -> Observation {
     if of.cores.is_empty() {
-        return Observation::unknown("no hot cores (--cores)");
+        return Observation::unknown("no hot cores given (--cores)");
     }
     let file = "proc/interrupts";
     let devices = of.delta(|now| count(now, file, &of.cores, is_device));

@@ -125,7 +125,7 @@ fn spin(core: usize, time: Duration) -> Jitter {
 /// Whether the hot cores are left alone.
 pub fn jitter(of: &Measured) -> Observation {
     if of.jitter.is_empty() {
-        return Observation::unknown("no hot cores (--cores)");
+        return Observation::unknown("no hot cores given (--cores)");
     }
     of.jitter.iter().fold(Observation::new(), |seen, jitter| {
         let [one, five, twenty, hundred] = jitter.longer_than;

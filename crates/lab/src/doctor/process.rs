@@ -112,7 +112,7 @@ pub fn policy(of: &Observed) -> Observation {
         return Observation::unknown("threads unknown");
     };
     if of.cores.is_empty() {
-        return Observation::unknown("no hot cores (--cores)");
+        return Observation::unknown("no hot cores given (--cores)");
     }
     let is_hot = |thread: &&Thread| matches!(thread.cores[..], [core] if of.cores.contains(&core));
     let hot: Vec<_> = threads.iter().filter(is_hot).collect();

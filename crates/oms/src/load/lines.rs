@@ -43,7 +43,7 @@ impl Reader<'_> {
                 }
                 if self.rules.users.iter().any(|user| user.session == *line) {
                     let what = format!("{line} is both the session of a user and a line");
-                    self.wrong(*at, what, "a session can be only one of them");
+                    self.wrong(*at, what, "remove one of the two: a session has one role");
                 }
             }
             let has_another = lines.len() > 1;

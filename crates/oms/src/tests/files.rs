@@ -64,7 +64,7 @@ fn every_mistake_is_named_with_its_line() {
         "unknown session CLINT; the sessions are CLIENT, SIM-1, SIM-2",
     );
     has(&found, "unknown session SIM-3");
-    has(&found, "lines must be a list of texts");
+    has(&found, "lines must be a list of strings");
     has(
         &found,
         "unknown right cancle; the rights are new, replace, cancel, mass cancel, status",
