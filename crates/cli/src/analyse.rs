@@ -9,9 +9,9 @@ use clap::{Args, Subcommand};
 use fixwire_lab::analysis::{Throughput, summary};
 use fixwire_lab::stamps::Stamp;
 use fixwire_lab::stamps_file;
+use fixwire_protocol::readable::Escaped;
 
 use crate::failure::Failure;
-use crate::readable::Escaped;
 
 /// Of the command as a whole.
 pub const EXAMPLES: &str = "Examples:

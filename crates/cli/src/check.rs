@@ -3,11 +3,11 @@
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use fixwire::descriptors::{self, Need, Shortage};
-use fixwire::protocol::Timestamp;
+use fixwire::gateway::rules::TableFile;
+use fixwire::gateway::{LoadedGateway, load};
 use fixwire::schedule::utc;
 use fixwire::settings::registry::Scope;
 use fixwire::settings::resolved::Custom;
@@ -16,15 +16,15 @@ use fixwire::settings::{
 };
 use fixwire::{EngineConfig, SessionConfig};
 use fixwire_exchange::ExchangeConfig;
-use fixwire_gateway::rules::TableFile;
+use fixwire_protocol::readable::Escaped;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, show, tell};
-use crate::gateway::{self, Loaded};
+use crate::gateway::events::remark;
 use crate::oms;
-use crate::readable::Escaped;
 use crate::reading::Reading;
 use crate::sim;
+use crate::teller::now;
 use crate::writable;
 
 /// Arguments of `fixwire check`.
@@ -65,7 +65,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         let config = settings.to_config()?;
         let gateway = match settings.gateway.is_empty() {
             true => None,
-            false => Some(gateway::load(&source, &settings, Box::new(|_| {}))?),
+            false => Some(load(&source, &settings, Box::new(|_| {}))?),
         };
         if !settings.oms.is_empty() {
             oms::load(&source, &settings, Box::new(|_| {}))?;
@@ -115,7 +115,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         }
         let warnings = warnings + usize::from(shortage.is_some());
         let remarks = gateway.as_ref();
-        let remarks = remarks.map_or(0, |gateway| gateway::remark(gateway, &settings, true));
+        let remarks = remarks.map_or(0, |gateway| remark(gateway, true));
         let warnings = warnings + remarks;
         let mut out = BufWriter::new(io::stdout().lock());
         table(&settings, &config, args.changed, &mut out)?;
@@ -290,7 +290,7 @@ fn plain_row(key: String, value: String) -> Row {
     }
 }
 
-fn gateway_rows(gateway: &Loaded, settings: &Settings) -> Vec<Row> {
+fn gateway_rows(gateway: &LoadedGateway, settings: &Settings) -> Vec<Row> {
     let row = |key: String, value: String, origin: String| Row {
         key,
         value,
@@ -308,7 +308,7 @@ fn gateway_rows(gateway: &Loaded, settings: &Settings) -> Vec<Row> {
         row(format!("{kind}.{name}"), file.to_string(), origin)
     });
     let rules = row("rules".into(), rules.to_string(), String::new());
-    let scripts = gateway::longest_script(gateway).map(|(operations, longest)| {
+    let scripts = gateway.longest_script().map(|(operations, longest)| {
         let value = format!("a script may block the engine for {longest:.1?}");
         let origin = format!("{operations} operations, measured here");
         row("(scripts)".into(), value, origin)
@@ -317,7 +317,7 @@ fn gateway_rows(gateway: &Loaded, settings: &Settings) -> Vec<Row> {
     rules.chain(tables).collect()
 }
 
-fn gateway_json(gateway: &Loaded) -> Value {
+fn gateway_json(gateway: &LoadedGateway) -> Value {
     let all = gateway.gateway.rules();
     let rules = 0..all.len();
     let rules = rules.map(|rule| json!({ "name": all.name(rule), "line": all.line(rule) }));
@@ -335,12 +335,6 @@ fn gateway_json(gateway: &Loaded) -> Value {
         "conversions": files(&gateway.conversions),
         "remarks": remarks.collect::<Vec<_>>(),
     })
-}
-
-fn now() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let nanos = since.map_or(0, |since| since.as_nanos());
-    Timestamp(i64::try_from(nanos).unwrap_or(i64::MAX))
 }
 
 /// The session schedule, and when it next opens, closes and resets.
@@ -466,7 +460,7 @@ fn place(settings: &Settings, origin: Origin) -> String {
 fn description(
     settings: &Settings,
     config: &EngineConfig,
-    gateway: Option<&Loaded>,
+    gateway: Option<&LoadedGateway>,
     exchange: Option<&ExchangeConfig>,
     changed: bool,
 ) -> Value {

@@ -9,10 +9,10 @@ use clap::{Args, Subcommand};
 use fixwire::settings::Settings;
 use fixwire::settings::convert;
 use fixwire::settings::variables::OfTheProcess;
+use fixwire_protocol::readable::Escaped;
 
 use crate::check::read_as;
 use crate::failure::{Failure, show, tell};
-use crate::readable::Escaped;
 use crate::reading::Reading;
 
 /// Of the command as a whole.

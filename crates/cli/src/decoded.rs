@@ -4,9 +4,8 @@ use std::io::{self, Write};
 
 use fixwire_protocol::dictionary::{FieldDef, GroupDef};
 use fixwire_protocol::group::entry_len;
+use fixwire_protocol::readable::{Escaped, Value};
 use fixwire_protocol::{Dictionary, Field, Message, Tag};
-
-use crate::readable::{Escaped, Value};
 
 /// The column of values.
 const VALUES: usize = 36;

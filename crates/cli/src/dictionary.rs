@@ -8,11 +8,11 @@ use fixwire::dictionaries;
 use fixwire_dictionary::delta::{self, Delta};
 use fixwire_dictionary::{json as codec, write};
 use fixwire_protocol::dictionary::{FieldDef, Member, MessageDef};
+use fixwire_protocol::readable::Escaped;
 use fixwire_protocol::{Decoder, Dictionary};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::readable::Escaped;
 
 /// Subcommands of `fixwire dictionary`.
 #[derive(Debug, Subcommand)]

@@ -7,8 +7,7 @@ use std::process::ExitCode;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use fixwire::settings::problem::SHOWN;
 use fixwire::settings::{LoadError, Problem, Report};
-
-use crate::readable::Escaped;
+use fixwire_protocol::readable::Escaped;
 
 /// Why a command ends without success.
 #[derive(Debug)]
@@ -59,10 +58,18 @@ impl Failure {
             Self::Output(error) if error.kind() == ErrorKind::BrokenPipe => {
                 return ExitCode::SUCCESS;
             }
-            Self::Settings(LoadError::Content(report)) => show(report),
+            Self::Settings(error) => tell_settings(error),
             other => tell("error", &other.to_string()),
         }
         ExitCode::FAILURE
+    }
+}
+
+/// Writes why a settings file cannot be used.
+pub fn tell_settings(error: &LoadError) {
+    match error {
+        LoadError::Content(report) => show(report),
+        other => tell("error", &other.to_string()),
     }
 }
 

@@ -1,19 +1,16 @@
 //! `fixwire gateway`, and the gateway of a settings file for other commands.
 
 mod conversion;
+pub mod events;
 mod input;
-mod load;
 pub mod reload;
 mod result;
-pub mod serve;
 mod show;
 mod trial;
 
 use std::process::ExitCode;
 
 use clap::Subcommand;
-
-pub use load::{Loaded, load, longest_script, plain, read_table, remark, versions};
 
 use crate::failure::Failure;
 

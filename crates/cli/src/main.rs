@@ -17,7 +17,6 @@ mod password;
 mod place;
 mod print;
 mod query;
-mod readable;
 mod reading;
 mod run;
 mod salvage;

@@ -14,11 +14,11 @@ use fixwire_oms::history::History;
 use fixwire_protocol::{Ledger as _, Precision, Stamp, Timestamp};
 use serde_json::{Map, Value};
 
+use fixwire_protocol::readable::Escaped;
 pub use load::{listener, load};
 use stamps::{NOTHING, OrderStamps};
 
 use crate::failure::{self, Failure};
-use crate::readable::Escaped;
 use crate::session::{Engine, running, store};
 
 /// Of the command as a whole.

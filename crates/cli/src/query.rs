@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use fixwire_gateway::Rules;
-use fixwire_gateway::rules::{Context, Facts, RuleError, Scratch, Session};
+use fixwire::gateway::Rules;
+use fixwire::gateway::rules::{Context, Facts, RuleError, Scratch, Session};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Dictionary, Message, Mono, Now, Timestamp};
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use fixwire::control::{Control, Place, Reload};
+use fixwire::gateway::{GatewayService, Reloader, Remote, counts};
 use fixwire::host::Os;
 use fixwire::journal::end_on_truncation;
 use fixwire::settings::{Id, SessionSettings, Settings, Source};
@@ -29,9 +30,8 @@ use crate::app::log::{Log, Named};
 use crate::app::{BuiltIn, Name};
 use crate::check::guess;
 use crate::failure::{Failure, show, tell};
-use crate::gateway;
-use crate::gateway::reload::Reloader;
-use crate::gateway::serve::{self, Remote, Serving};
+use crate::gateway::events::{printed, shown};
+use crate::gateway::reload::show as show_reload;
 use crate::oms;
 use crate::place::{named, place_of, store_of};
 use crate::print::Printer;
@@ -258,21 +258,18 @@ fn run_gateway(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
     }
     let config = how.config(&settings)?;
     let start = start_line(&how.file, "gateway", &settings, &config);
-    let remote = Remote::default();
-    let names = settings.sessions.iter().map(SessionSettings::called);
-    let listener = serve::listener(names.collect(), &remote)?;
-    let loaded = gateway::load(&source, &settings, listener)?;
-    let app = Serving::new(loaded.gateway, &remote)?;
+    let app = GatewayService::load(&source, &settings, printed()?)?;
+    let (remote, names) = (app.remote(), app.loaded().names.clone());
     let mut engine = Engine::new(config, app).map_err(|error| cannot(how, &error))?;
-    remote.give(engine.handle());
-    let reloader = Arc::new(Reloader::new(&how.file, &how.reading, &remote));
-    let asked = Arc::clone(&reloader);
-    let reload: Reload = Box::new(move |file, by| asked.reload_file(file, by));
+    remote.attach(engine.handle());
+    let reloader = Arc::new(Reloader::new(&settings, &remote));
+    let reload = Arc::clone(&reloader).for_control(show_reload);
     let _control = control(engine.handle(), &settings, Some(reload))?;
     signals.serve(engine.handle(), Ruled { remote, reloader })?;
-    tell_events(&mut engine, loaded.names, &start)?;
+    tell_events(&mut engine, names, &start)?;
     let ended = engine.run().map_err(|error| cannot(how, &error));
-    engine.application_mut().tell();
+    let counts = counts(&engine.application_mut().loaded().gateway);
+    show_counts(&counts.join("\n"));
     ended?;
     tell_end(engine);
     Ok(ExitCode::SUCCESS)
@@ -325,16 +322,19 @@ struct Ruled {
 
 impl Obey for Ruled {
     fn reload(&self) {
-        // What becomes of it is printed.
-        drop(self.reloader.reload(Operator::new("SIGHUP", "")));
+        show_reload(&self.reloader.reload(Operator::new("SIGHUP", "")));
     }
 
     fn count(&self) {
         if let Ok(counts) = self.remote.counts() {
-            // Nobody is left to tell when this fails.
-            let _ = writeln!(io::stderr(), "{}", serve::shown(&counts));
+            show_counts(&counts);
         }
     }
+}
+
+fn show_counts(counts: &str) {
+    // Nobody is left to tell when this fails.
+    let _ = writeln!(io::stderr(), "{}", shown(counts));
 }
 
 /// Lets operators ask the engine, and tell it what to do. One who named a socket needs it; without the one in

@@ -9,9 +9,9 @@ use clap::{Args, ValueEnum};
 use fixwire::Durability;
 use fixwire::journal::{self, Counters, LostSession, Salvaged};
 use fixwire_protocol::Timestamp;
+use fixwire_protocol::readable::Escaped;
 
 use crate::failure::Failure;
-use crate::readable::Escaped;
 
 /// Which journal, and how.
 #[derive(Args, Debug)]

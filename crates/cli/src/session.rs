@@ -14,12 +14,12 @@ use fixwire::control::{
 use fixwire::journal::{self, StoredSession, stored_sessions};
 use fixwire::{Operator, set_stored_numbers};
 use fixwire_protocol::Timestamp;
+use fixwire_protocol::readable::Escaped;
 use fixwire_protocol::time::{Precision, Stamp};
 use serde_json::json;
 
 use crate::failure::{Failure, tell};
 use crate::place::Target;
-use crate::readable::Escaped;
 use crate::reading::Reading;
 
 /// Of the command as a whole.

@@ -13,11 +13,11 @@ use std::thread;
 use std::time::Duration;
 
 use fixwire::{Handle, SendError, SessionReport, SessionState};
+use fixwire_protocol::readable::Escaped;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 
 use crate::failure::tell;
-use crate::readable::Escaped;
 use crate::terminal::Terminal;
 
 /// How long the engine may take to answer.

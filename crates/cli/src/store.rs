@@ -8,10 +8,10 @@ use clap::{Args, ValueEnum};
 use fixwire::journal::Torn;
 use fixwire::store::{self, Existing, Family};
 use fixwire_protocol::Timestamp;
+use fixwire_protocol::readable::Escaped;
 use fixwire_protocol::time::{Precision, Stamp};
 
 use crate::failure::{Failure, tell};
-use crate::readable::Escaped;
 
 /// Arguments of `fixwire journal import`.
 #[derive(Args, Debug)]

@@ -9,12 +9,12 @@ use fixwire::settings::{Id, Settings};
 use fixwire::{
     Connection, Durability, Engine, EngineConfig, Event, Host, SessionConfig, SessionReport,
 };
+use fixwire_protocol::readable::Escaped;
 use fixwire_protocol::time::{Precision, Stamp};
 use fixwire_protocol::{Application, Now, Timestamp};
 
 use crate::failure::Failure;
 use crate::print::Printer;
-use crate::readable::Escaped;
 
 /// The startup line: application, sessions and message store.
 pub fn start_line(
@@ -99,19 +99,20 @@ pub fn tell_some_events<A: Application, H: Host>(
         printer: Printer::new(io::stderr())?,
         stamp: Stamp::new(),
     };
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let nanos = since.map_or(0, |since| since.as_nanos());
-    teller.line(
-        Timestamp(i64::try_from(nanos).unwrap_or(i64::MAX)),
-        "engine",
-        start,
-    );
+    teller.line(now(), "engine", start);
     engine.on_event(move |now, event| {
         if is_told(event) {
             teller.tell(now, event);
         }
     });
     Ok(())
+}
+
+/// The wall clock.
+pub fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let nanos = since.map_or(0, |since| since.as_nanos());
+    Timestamp(i64::try_from(nanos).unwrap_or(i64::MAX))
 }
 
 /// One line for each event: time, session, what happened.

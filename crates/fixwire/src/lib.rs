@@ -27,6 +27,17 @@ pub use fixwire_settings::dictionaries;
 #[cfg(feature = "signing")]
 pub use fixwire_signing as signing;
 
+/// Gateways: messages routed, changed and converted by the rules of a file, and the way back of reports.
+///
+/// [`GatewayService`](gateway::GatewayService) is the application for an engine; `examples/gateway.rs` is a program around it.
+#[cfg(feature = "gateway")]
+pub mod gateway {
+    pub use fixwire_gateway::gateway::*;
+    pub use fixwire_gateway::{Draft, Gateway, GatewayContext, GatewaySession, Orders, Rules};
+    pub use fixwire_gateway::{convert, draft, orders, rules};
+    pub use fixwire_gateway_service::*;
+}
+
 /// Logs beside the journal, made from it.
 pub mod log {
     pub use fixwire_engine::log::{Log, LogError, Target};

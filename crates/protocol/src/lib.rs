@@ -22,6 +22,7 @@ pub mod message;
 pub mod outbox;
 pub mod prepared;
 mod put;
+pub mod readable;
 pub mod redact;
 pub mod repeat;
 pub mod secret;

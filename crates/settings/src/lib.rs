@@ -36,6 +36,7 @@ mod schedule;
 mod section;
 mod shelf;
 mod signature;
+mod tables;
 pub mod times;
 mod toml;
 mod transport;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use fixwire_protocol::readable::{Escaped, Fields};
 use fixwire_protocol::session::Config;
 use fixwire_protocol::time::{Precision, Stamp};
 use fixwire_protocol::{Application, Dictionary, Message, Now, Outbox, Refusal, SessionId};
 
 use crate::print::Printer;
-use crate::readable::{Escaped, Fields};
 
 /// One line for each application message: time, session, name of its type, fields. Answers nothing.
 pub struct Log {

@@ -8,12 +8,12 @@ use fixwire_client::{
 };
 use fixwire_lab::load::histogram;
 use fixwire_lab::stats::{Figures, SHOWN};
+use fixwire_protocol::readable::Escaped;
 use fixwire_protocol::{Precision, Stamp, Timestamp};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
 use crate::print::Printer;
-use crate::readable::Escaped;
 
 /// A listener that prints a line for each event, and tells `finished` how each command has ended.
 ///

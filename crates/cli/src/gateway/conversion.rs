@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Args;
-use fixwire_gateway::convert::Conversion;
+use fixwire::gateway::convert::Conversion;
 use fixwire_protocol::dictionary::Version;
 
 use crate::failure::Failure;

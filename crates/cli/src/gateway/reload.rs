@@ -4,20 +4,16 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::{Args, value_parser};
-use fixwire::Operator;
 use fixwire::control::{Asked, Client, ClientError, What};
+use fixwire::gateway::{ReloadError, reload};
 use fixwire::settings::{Settings, Source};
-use fixwire_gateway::gateway::Reload;
+use fixwire_protocol::readable::Escaped;
 
-use super::load::reload;
-use super::serve::{Outcome, Remote};
-use crate::failure::{Failure, tell};
+use crate::failure::{self, Failure, tell};
 use crate::place::place_of;
-use crate::readable::Escaped;
 use crate::reading::Reading;
 
 /// What to reload.
@@ -45,7 +41,7 @@ pub struct ReloadArgs {
 
 /// Runs the command.
 pub fn run(args: &ReloadArgs) -> Result<ExitCode, Failure> {
-    let (settings, _) = read(&args.file, &args.reading)?;
+    let settings = check(&args.file, &args.reading)?;
     let Some(place) = place_of(&settings) else {
         let why = "cannot locate the gateway with Durability = \"memory\": set ControlPath, or \
                    send SIGHUP to its process";
@@ -87,69 +83,35 @@ pub fn run(args: &ReloadArgs) -> Result<ExitCode, Failure> {
     Err(Failure::Text(why))
 }
 
-/// The settings and the rules that a file has now.
-fn read(file: &Path, reading: &Reading) -> Result<(Settings, Reload), Failure> {
+/// The settings of a file whose rules and tables are right.
+fn check(file: &Path, reading: &Reading) -> Result<Settings, Failure> {
     let source = Source::read(file)?;
     let settings = reading.of_file(&source)?;
     if settings.gateway.is_empty() {
         return Err(Failure::Text(format!("{} has no rules", file.display())));
     }
-    let new = reload(&source, &settings)?.gateway;
-    Ok((settings, new))
+    reload(&source, &settings)?;
+    Ok(settings)
 }
 
-/// Gives a running gateway what its file has now.
-pub struct Reloader {
-    file: PathBuf,
-    reading: Reading,
-    remote: Remote,
-    /// Held from reading the file until the gateway was told, so that the last reading is what stays.
-    one: Mutex<()>,
+/// Prints what became of a reload.
+pub fn show(done: &Result<String, ReloadError>) {
+    match done {
+        Ok(said) | Err(ReloadError::Kept(said)) => line(said),
+        Err(ReloadError::File(error)) => {
+            failure::tell_settings(error);
+            tell(
+                "error",
+                "gateway not reloaded: the old rules stay in effect",
+            );
+        }
+        // Whoever named it hears of it.
+        Err(_) => {}
+    }
 }
 
-impl Reloader {
-    /// One for the gateway of this file.
-    pub fn new(file: &Path, reading: &Reading, remote: &Remote) -> Self {
-        Self {
-            file: file.to_owned(),
-            reading: reading.clone(),
-            remote: remote.clone(),
-            one: Mutex::new(()),
-        }
-    }
-
-    /// Reads the file, and lets the gateway go on with it.
-    ///
-    /// # Errors
-    ///
-    /// The file has mistakes, which were printed, or the gateway keeps its rules.
-    pub fn reload(&self, by: Operator) -> Outcome {
-        let _one = self.one.lock().unwrap_or_else(PoisonError::into_inner);
-        match read(&self.file, &self.reading) {
-            Ok((_, new)) => self.remote.reload(new, by),
-            Err(failure) => {
-                failure.tell();
-                tell(
-                    "error",
-                    "gateway not reloaded: the old rules stay in effect",
-                );
-                let why = failure.to_string().replace('\n', "; ");
-                Err(format!("gateway not reloaded: {why}"))
-            }
-        }
-    }
-
-    /// The same for somebody who names the file that is to be read.
-    ///
-    /// # Errors
-    ///
-    /// As [`Reloader::reload`], and when it is another file.
-    pub fn reload_file(&self, file: &Path, by: Operator) -> Outcome {
-        let own = fs::canonicalize(&self.file).unwrap_or_else(|_| self.file.clone());
-        if own != file {
-            let own = own.display();
-            return Err(format!("gateway not reloaded: this process runs {own}"));
-        }
-        self.reload(by)
-    }
+/// Without control characters.
+fn line(text: &str) {
+    // Nobody is left to tell when this fails.
+    let _ = writeln!(io::stderr(), "{}", Escaped(text.as_bytes()));
 }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use fixwire_gateway::convert::Conversion;
-use fixwire_gateway::orders::known::answers;
-use fixwire_gateway::rules::{Facts, Outcome, RejectKind, Scratch};
-use fixwire_gateway::{Draft, Rules};
+use fixwire::gateway::convert::Conversion;
+use fixwire::gateway::orders::known::answers;
+use fixwire::gateway::rules::{Facts, Outcome, RejectKind, Scratch};
+use fixwire::gateway::{Draft, Rules};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Message, SOH, Tag, tag};
 
-use super::load::Loaded;
+use fixwire::gateway::LoadedGateway;
 
 /// What became of one message.
 pub struct Told {
@@ -125,7 +125,7 @@ pub struct Trial<'l> {
 }
 
 impl<'l> Trial<'l> {
-    pub fn new(loaded: &'l Loaded) -> Self {
+    pub fn new(loaded: &'l LoadedGateway) -> Self {
         Self {
             rules: loaded.gateway.rules(),
             scratch: Scratch::default(),
@@ -275,7 +275,7 @@ fn has_value((_, value): &(Tag, Vec<u8>)) -> bool {
 
 /// Conversions between the versions of sessions, made when they are first needed.
 struct Converter<'l> {
-    loaded: &'l Loaded,
+    loaded: &'l LoadedGateway,
     clients: Vec<Option<Version>>,
     /// By both versions; `None` when there is no way between them.
     made: BTreeMap<(Version, Version), Option<Conversion>>,
@@ -326,7 +326,7 @@ impl Converter<'_> {
 }
 
 /// For each session the version of all those that rules send to it from, when they have the same.
-fn versions_of_clients(loaded: &Loaded) -> Vec<Option<Version>> {
+fn versions_of_clients(loaded: &LoadedGateway) -> Vec<Option<Version>> {
     let mut clients: Vec<Vec<Version>> = vec![Vec::new(); loaded.names.len()];
     loaded.gateway.rules().ways(&mut |way| {
         if let Some(to) = way.to {

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use fixwire_gateway::rules::RejectKind;
+use fixwire::gateway::rules::RejectKind;
+use fixwire_protocol::readable::{self, Escaped, Fields};
 use fixwire_protocol::{Dictionary, Message, Tag};
 use serde_json::{Value, json};
 
-use super::load::Loaded;
 use super::result::{Leaves, Step, Told, Way, What};
-use crate::readable::{self, Escaped, Fields};
+use fixwire::gateway::LoadedGateway;
 
 /// One message and what became of it.
 pub struct Shown<'a> {
-    pub loaded: &'a Loaded,
+    pub loaded: &'a LoadedGateway,
     pub place: &'a str,
     pub source: usize,
     pub message: &'a Message<'a>,
@@ -303,7 +303,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    pub fn new(loaded: &Loaded) -> Self {
+    pub fn new(loaded: &LoadedGateway) -> Self {
         Self {
             messages: 0,
             matched: vec![0; loaded.gateway.rules().len()],
@@ -341,7 +341,7 @@ impl Summary {
     }
 
     /// Lines with a count each; of what did not happen only where it matters.
-    pub fn print(&self, loaded: &Loaded, out: &mut impl Write) -> io::Result<()> {
+    pub fn print(&self, loaded: &LoadedGateway, out: &mut impl Write) -> io::Result<()> {
         let mut rows = vec![("messages".to_owned(), self.messages)];
         for (rule, count) in self.matched.iter().enumerate() {
             let name = loaded.gateway.rules().name(rule).unwrap_or_default();
@@ -376,7 +376,7 @@ impl Summary {
     }
 
     /// One object.
-    pub fn json(&self, loaded: &Loaded) -> Value {
+    pub fn json(&self, loaded: &LoadedGateway) -> Value {
         let matched = self.matched.iter().enumerate();
         let matched = matched.map(|(rule, count)| {
             (

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use fixwire::gateway::rules::Facts;
+use fixwire::gateway::{LoadedGateway, load};
 use fixwire::settings::{Id, SessionSettings, Settings, Source};
-use fixwire_gateway::rules::Facts;
 use fixwire_protocol::{Decoder, Message, Mono, Now, Tag, Timestamp, tag};
 
+use super::events::remark;
 use super::input::{self, Item};
-use super::load::{Loaded, load, remark};
 use super::result::Trial;
 use super::show::{Shown, Summary};
 use crate::failure::{self, Failure, tell};
@@ -65,7 +66,7 @@ pub fn run(args: &TryArgs) -> Result<ExitCode, Failure> {
         )));
     }
     let loaded = load(&source, &settings, Box::new(|_| {}))?;
-    remark(&loaded, &settings, false);
+    remark(&loaded, false);
     let mut trying = Trying::new(args, &loaded, &settings)?;
     for path in &args.messages {
         input::read(path, &mut |item| trying.item(item))?;
@@ -84,7 +85,7 @@ pub fn run(args: &TryArgs) -> Result<ExitCode, Failure> {
 
 struct Trying<'a> {
     args: &'a TryArgs,
-    loaded: &'a Loaded,
+    loaded: &'a LoadedGateway,
     peers: Vec<Identity>,
     /// The session of all messages.
     from: Option<usize>,
@@ -99,7 +100,11 @@ struct Trying<'a> {
 const MOST_FIELDS: usize = 65_536;
 
 impl<'a> Trying<'a> {
-    fn new(args: &'a TryArgs, loaded: &'a Loaded, settings: &Settings) -> Result<Self, Failure> {
+    fn new(
+        args: &'a TryArgs,
+        loaded: &'a LoadedGateway,
+        settings: &Settings,
+    ) -> Result<Self, Failure> {
         let place = |name: &String| {
             let found = loaded.names.iter().position(|known| known == name);
             found.ok_or_else(|| {

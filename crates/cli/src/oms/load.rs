@@ -3,18 +3,15 @@
 use std::hash::{BuildHasher, DefaultHasher, Hasher, RandomState};
 use std::io;
 
-use fixwire::settings::{
-    Fault, LoadError, Problem, Report, SessionSettings, Settings, Source, Span,
-};
+use fixwire::settings::{LoadError, Problem, SessionSettings, Settings, Source, Span};
 use fixwire_oms::load::OmsError;
 use fixwire_oms::{Oms, OmsListener, OmsSession};
+use fixwire_protocol::readable::Escaped;
 use fixwire_protocol::time::{Precision, Stamp};
 
 use crate::failure::Failure;
-use crate::gateway::serve::now;
-use crate::gateway::{plain, read_table, versions};
 use crate::print::Printer;
-use crate::readable::Escaped;
+use crate::teller::now;
 
 /// The OMS of a settings file, before its first message.
 ///
@@ -22,21 +19,18 @@ use crate::readable::Escaped;
 ///
 /// Settings that no OMS can have, then every mistake of its tables and files.
 pub fn load(source: &Source, settings: &Settings, listener: OmsListener) -> Result<Oms, LoadError> {
-    let versions = versions(settings, "an OMS")?;
+    let versions = settings.versions("an OMS")?;
     let names: Vec<String> = settings
         .sessions
         .iter()
         .map(SessionSettings::called)
         .collect();
     let called: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut open = |file: &str| read_table(source, file).map_err(|error| error.to_string());
+    let mut open = |file: &str| source.read_table(file).map_err(|error| error.to_string());
     let rules = fixwire_oms::load::load(&source.text, &called, &mut open);
     let mut rules = rules.map_err(|errors| {
         let problems = errors.iter().map(|error| problem(source, error));
-        LoadError::Content(Box::new(Report {
-            source: settings.report.source.clone(),
-            problems: problems.collect(),
-        }))
+        settings.found(problems.collect())
     })?;
     rules.build = build();
     let sessions = names.into_iter().zip(versions);
@@ -68,13 +62,8 @@ fn problem(source: &Source, error: &OmsError) -> Problem {
     let file = error.file.as_ref();
     let file = file.map(|(file, line)| format!("{file}:{line}: "));
     let help = Some(&error.hint).filter(|hint| !hint.is_empty());
-    Problem {
-        span,
-        fault: Fault::Found {
-            title: plain(&format!("{}{}", file.unwrap_or_default(), error.what)),
-            help: help.map(|help| plain(help)),
-        },
-    }
+    let title = format!("{}{}", file.unwrap_or_default(), error.what);
+    Problem::found(span, &title, help.map(|help| &**help))
 }
 
 /// A listener that prints a line for each event.

@@ -1,6 +1,6 @@
 //! Loads the tables of an exchange from a settings file, or reports every error in them.
 
-use fixwire::settings::{Fault, Id, LoadError, Problem, Report, Settings, Source, Span};
+use fixwire::settings::{Id, LoadError, Problem, Report, Settings, Source, Span};
 use fixwire_exchange::{
     BookState, ConfigTable, ExchangeConfig, InstrumentConfig, OrderScript, check_fault, check_step,
     state_of,
@@ -377,20 +377,7 @@ impl Reader {
 
     /// A mistake. The words may be those of the file.
     fn report(&mut self, span: Span, title: &str, help: Option<&str>) {
-        let plain = |text: &str| -> String {
-            let escaped = |c: char| match c.is_control() {
-                true => c.escape_default().collect::<String>(),
-                false => c.to_string(),
-            };
-            text.chars().map(escaped).collect()
-        };
-        self.problems.push(Problem {
-            span,
-            fault: Fault::Found {
-                title: plain(title),
-                help: help.map(plain),
-            },
-        });
+        self.problems.push(Problem::found(span, title, help));
     }
 }
 

@@ -135,7 +135,11 @@ fn orders_are_spread_as_those_of_a_log() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("messages.log");
     let order = |time: &str| format!("8=FIX.4.2|9=9|35=D|34=2|52=20260821-13:30:{time}|10=000|\n");
-    std::fs::write(&log, order("00.000") + &order("00.001") + &order("00.010")).unwrap();
+    std::fs::write(
+        &log,
+        [order("00.000"), order("00.001"), order("00.010")].concat(),
+    )
+    .unwrap();
     let tcp = |log: &str| {
         let mut command = fixwire();
         command.args(["bench", "tcp", "--details", "--arrivals-from", log]);

@@ -21,6 +21,7 @@ mod events;
 mod farewell;
 mod frames;
 mod frames_world;
+mod gateway;
 mod harness;
 mod host_os;
 mod journal_crashes;

@@ -1,12 +1,18 @@
 //! Makes bytes of peers and files safe to print: control characters escaped, secrets masked.
 
-use std::fmt;
+use core::fmt;
 
-use fixwire_protocol::{Message, Tag};
+use crate::{Message, SECRETS, Tag};
 
-/// Values that are never shown: Password, NewPassword, RawData, EncryptedPassword and
+/// Whether the value of a field is never shown: Password, NewPassword, RawData, EncryptedPassword and
 /// EncryptedNewPassword.
-const SECRET: [Tag; 5] = [554, 925, 96, 1402, 1404];
+#[must_use]
+pub fn is_secret(tag: Tag) -> bool {
+    tag == RAW_DATA || SECRETS.contains(&tag)
+}
+
+/// RawData(96), which has passwords and signatures in Logons.
+const RAW_DATA: Tag = 96;
 
 /// The most bytes of one value that are shown.
 const LONGEST: usize = 512;
@@ -51,7 +57,7 @@ pub struct Value<'a>(pub Tag, pub &'a [u8]);
 impl fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(tag, value) = self;
-        if SECRET.contains(tag) {
+        if is_secret(*tag) {
             return f.write_str("***");
         }
         let shown = &value[..value.len().min(LONGEST)];
@@ -65,7 +71,9 @@ impl fmt::Display for Value<'_> {
 
 #[cfg(test)]
 mod tests {
-    use fixwire_protocol::Decoder;
+    use alloc::string::ToString;
+
+    use crate::Decoder;
 
     use super::*;
 

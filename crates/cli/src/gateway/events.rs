@@ -1,0 +1,43 @@
+//! The gateway under `fixwire run`: what its operator sees.
+
+use std::io;
+
+use fixwire::gateway::{LoadedGateway, Notice};
+use fixwire_protocol::readable::Escaped;
+use fixwire_protocol::time::{Precision, Stamp};
+
+use crate::failure::{self, Failure};
+use crate::print::Printer;
+use crate::teller::now;
+
+/// Prints a line for each event.
+///
+/// # Errors
+///
+/// The system gives no thread.
+pub fn printed() -> Result<impl FnMut(&Notice<'_>) + Send + 'static, Failure> {
+    let mut printer = Printer::new(io::stderr())?;
+    let mut stamp = Stamp::new();
+    Ok(move |notice: &Notice<'_>| {
+        let time = Escaped(stamp.format(now(), Precision::Millis)).to_string();
+        printer.line(format!("{time} {notice}"));
+    })
+}
+
+/// Counts as they are printed: as one text, so that none of its lines is left out.
+pub fn shown(counts: &str) -> String {
+    let lines = counts.lines();
+    let lines = lines.map(|line| format!("counts: {}", Escaped(line.as_bytes())));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Says what the file of a gateway does that its writer may not mean: warnings, and notes if they are
+/// wanted too. How many warnings there are.
+pub fn remark(loaded: &LoadedGateway, with_notes: bool) -> usize {
+    let remarks = loaded.gateway.remarks().iter();
+    for one in remarks.filter(|one| one.is_warning || with_notes) {
+        let kind = if one.is_warning { "warning" } else { "note" };
+        failure::tell(kind, &loaded.placed(one));
+    }
+    loaded.warnings().count()
+}

@@ -1,0 +1,112 @@
+//! What the operator of a gateway hears, as a sentence.
+
+use std::fmt;
+
+use fixwire_engine::SendError;
+use fixwire_gateway::gateway::{Event, Listener};
+use fixwire_protocol::SessionId;
+use fixwire_protocol::readable::{Escaped, Fields};
+
+use super::remote::Remote;
+
+/// An event of a gateway; shown, a line for its operator without control characters and passwords.
+#[derive(Clone, Copy, Debug)]
+pub struct Notice<'n> {
+    /// The event. What it asks of the engine is asked already.
+    pub event: Event<'n>,
+    /// Why the engine could not be asked.
+    pub failed: Option<SendError>,
+    names: &'n [String],
+}
+
+/// A listener that connects and ends sessions where a rule says so, and gives each event away.
+pub(crate) fn listener(
+    names: Vec<String>,
+    remote: Remote,
+    mut told: impl FnMut(&Notice<'_>) + Send + 'static,
+) -> Listener {
+    Box::new(move |event| {
+        let failed = match event {
+            Event::Connect { session, .. } => remote.ask(|engine| engine.log_on(session)),
+            Event::Disconnect { session, .. } => remote.ask(|engine| engine.log_out(session, "")),
+            _ => None,
+        };
+        told(&Notice {
+            event,
+            failed,
+            names: &names,
+        });
+    })
+}
+
+impl Notice<'_> {
+    /// What rules call a session; empty when there is none of this id.
+    #[must_use]
+    pub fn name(&self, session: SessionId) -> &str {
+        let name = self.names.get(session.0 as usize);
+        name.map_or("", String::as_str)
+    }
+
+    fn client(&self, session: Option<SessionId>) -> &str {
+        session.map_or("a removed session", |one| self.name(one))
+    }
+
+    fn done(&self) -> String {
+        let failed = self.failed.as_ref();
+        let failed = failed.map(|error| format!(", which failed: {error}"));
+        failed.unwrap_or_default()
+    }
+
+    fn sentence(&self) -> String {
+        match self.event {
+            Event::Notify { rule, text } => format!("gateway {rule}: {}", Escaped(text)),
+            Event::Connect { rule, session } => {
+                format!("{} connect by {rule}{}", self.name(session), self.done())
+            }
+            Event::Disconnect { rule, session } => {
+                format!("{} disconnect by {rule}{}", self.name(session), self.done())
+            }
+            Event::Trouble {
+                from,
+                message,
+                rule,
+                trouble,
+            } => {
+                let rule = rule.map(|rule| format!("{rule}: ")).unwrap_or_default();
+                let from = self.name(from);
+                format!("{from} {rule}{trouble}: {}", Fields(&message))
+            }
+            Event::Undelivered {
+                from,
+                to,
+                message,
+                trouble,
+            } => {
+                let [from, to] = [from, to].map(|one| self.client(one));
+                format!("{from} to {to}: {trouble}: {}", Fields(&message))
+            }
+            Event::Room {
+                limit,
+                client,
+                is_share,
+                taken,
+                of,
+            } => {
+                let client = self.client(client);
+                if is_share {
+                    format!("gateway {limit}: {client} uses {taken} of its share of {of}")
+                } else {
+                    format!("gateway {limit}: {taken} of {of} used, most by {client}")
+                }
+            }
+            Event::Note(error) => format!("gateway {error}"),
+            other => format!("gateway {other:?}"),
+        }
+    }
+}
+
+impl fmt::Display for Notice<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", Escaped(self.sentence().as_bytes()))
+    }
+}

@@ -1,0 +1,112 @@
+//! A gateway that runs gets the rules and tables that its file has now.
+
+use std::error::Error;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use fixwire_control::Reload;
+use fixwire_engine::Operator;
+use fixwire_settings::{Dialect, LoadError, Options, Settings, Source, Told};
+
+use super::load::reload;
+use super::remote::Remote;
+
+/// Gives a running gateway what its file has now. The values of variables in it are those of the environment.
+#[derive(Clone, Debug)]
+pub struct Reloader {
+    file: PathBuf,
+    /// As the caller said it, when the file was read first.
+    dialect: Option<Dialect>,
+    remote: Remote,
+}
+
+/// Why a gateway goes on with the rules that it has.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ReloadError {
+    /// The file or its tables have mistakes.
+    File(LoadError),
+    /// Another file was named than the one that runs here.
+    OtherFile(PathBuf),
+    /// The gateway cannot go on with these rules, or does not run; a whole sentence.
+    Kept(String),
+}
+
+impl Reloader {
+    /// One for the gateway that was loaded with these settings.
+    #[must_use]
+    pub fn new(settings: &Settings, remote: &Remote) -> Self {
+        let said = matches!(settings.told, Told::ByCaller);
+        Self {
+            file: settings.report.source.path.clone(),
+            dialect: said.then_some(settings.dialect),
+            remote: remote.clone(),
+        }
+    }
+
+    /// Reads the file, and lets the gateway go on with it: all rules and tables at once, between two messages,
+    /// or none. Waits for the engine, so that it must not be called on its thread. The answer is a line for the
+    /// operator; `by` stands in the journal.
+    ///
+    /// # Errors
+    ///
+    /// The gateway keeps its rules.
+    pub fn reload(&self, by: Operator) -> Result<String, ReloadError> {
+        let _alone = self.remote.alone();
+        let options = Options {
+            dialect: self.dialect,
+            ..Options::default()
+        };
+        let source = Source::read(&self.file).map_err(ReloadError::File)?;
+        let settings = Settings::of_file(&source, &options).map_err(ReloadError::File)?;
+        let new = reload(&source, &settings).map_err(ReloadError::File)?;
+        let done = self.remote.reload(new.gateway, by);
+        done.map_err(ReloadError::Kept)
+    }
+
+    /// The same for somebody who names the file that is to be read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reloader::reload`], and when it is another file.
+    pub fn reload_file(&self, file: &Path, by: Operator) -> Result<String, ReloadError> {
+        let own = fs::canonicalize(&self.file).unwrap_or_else(|_| self.file.clone());
+        if own != file {
+            return Err(ReloadError::OtherFile(own));
+        }
+        self.reload(by)
+    }
+
+    /// What a [`Control`](fixwire_control::Control) does when it is asked to reload; `told` hears what becomes
+    /// of it.
+    pub fn for_control(
+        self: Arc<Self>,
+        told: impl Fn(&Result<String, ReloadError>) + Send + Sync + 'static,
+    ) -> Reload {
+        Box::new(move |file, by| {
+            let done = self.reload_file(file, by);
+            told(&done);
+            done.map_err(|error| error.to_string())
+        })
+    }
+}
+
+impl fmt::Display for ReloadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(error) => {
+                let why = error.to_string().replace('\n', "; ");
+                write!(f, "gateway not reloaded: {why}")
+            }
+            Self::OtherFile(own) => {
+                let own = own.display();
+                write!(f, "gateway not reloaded: this process runs {own}")
+            }
+            Self::Kept(why) => f.write_str(why),
+        }
+    }
+}
+
+impl Error for ReloadError {}

@@ -1,0 +1,291 @@
+//! The application: a gateway that does between its messages what other threads want, and its counts.
+
+use fixwire_control::COUNTS;
+use fixwire_gateway::Gateway;
+use fixwire_protocol::session::Config;
+use fixwire_protocol::{
+    AdminOut, Application, Hangup, Ledger, Link, Message, Mono, Now, OperatorCommand, Outbox,
+    Parting, PeerLogout, Refusal, SessionId, Timestamp,
+};
+use fixwire_settings::{LoadError, Settings, Source};
+
+use super::load::{LoadedGateway, load, names};
+use super::notice::{Notice, listener};
+use super::remote::{Outcome, RELOAD, Remote};
+
+/// A gateway for [`Engine::new`](fixwire_engine::Engine::new). It connects and ends sessions where rules say so,
+/// answers the query `counts`, and takes other rules from a [`Reloader`](crate::Reloader).
+#[derive(Debug)]
+pub struct GatewayService {
+    loaded: LoadedGateway,
+    remote: Remote,
+}
+
+impl GatewayService {
+    /// The gateway of a file with the sessions that the same file has; `told` hears what happens to messages, on
+    /// the engine's thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](crate::load()).
+    pub fn load(
+        source: &Source,
+        settings: &Settings,
+        told: impl FnMut(&Notice<'_>) + Send + 'static,
+    ) -> Result<Self, LoadError> {
+        let remote = Remote::default();
+        let listener = listener(names(settings), remote.clone(), told);
+        let loaded = load(source, settings, listener)?;
+        Ok(Self { loaded, remote })
+    }
+
+    /// How other threads reach it. [`Remote::attach`] wants a handle of its engine.
+    #[must_use]
+    pub fn remote(&self) -> Remote {
+        self.remote.clone()
+    }
+
+    /// The gateway, and what it was loaded with. The tables are those of the start.
+    #[must_use]
+    pub fn loaded(&self) -> &LoadedGateway {
+        &self.loaded
+    }
+
+    fn gateway(&mut self) -> &mut Gateway {
+        &mut self.loaded.gateway
+    }
+
+    fn reload(&mut self) -> Outcome {
+        let Some(mut new) = self.remote.take_new() else {
+            return Err("no rules to reload".to_owned());
+        };
+        let outcome = match self.gateway().reload(&mut new) {
+            Ok(()) => {
+                let rules = self.gateway().rules().len();
+                Ok(format!("gateway reloaded: {rules} rules"))
+            }
+            Err(error) => Err(format!("gateway not reloaded: {error}")),
+        };
+        self.remote.give_back(new);
+        outcome
+    }
+}
+
+/// What a gateway has counted since its start, a line each.
+#[must_use]
+pub fn counts(gateway: &Gateway) -> Vec<String> {
+    let (all, orders) = (gateway.counters(), gateway.orders().counters());
+    let mut lines = vec![
+        format!(
+            "received {}, sent {}, copied {}, returned {}, rejected {}",
+            all.received, all.sent, all.copied, all.returned, all.rejected
+        ),
+        format!(
+            "unmatched {}, unsolicited {}, came back {}, scripts failed {}, troubles {}",
+            all.unmatched, all.unsolicited, all.came_back, all.scripts_failed, all.troubles
+        ),
+        format!(
+            "orders live {}, remembered {}, refused {}, ids rewritten {}",
+            orders.live, orders.remembered, orders.refused, orders.rewritten
+        ),
+    ];
+    if all.held > 0 {
+        let (held, undelivered) = (all.held, all.undelivered);
+        lines.push(format!("held {held}, undelivered {undelivered}"));
+    }
+    for waiting in gateway.held() {
+        lines.push(format!(
+            "held for {}: {} messages in {} bytes",
+            waiting.session, waiting.messages, waiting.bytes
+        ));
+    }
+    let remembered = gateway.remembered();
+    if remembered.bytes > 0 {
+        lines.push(format!(
+            "remembered for {} orders in {} bytes, dropped {}",
+            remembered.orders, remembered.bytes, remembered.dropped
+        ));
+    }
+    for (rule, matched) in gateway.matched().iter().enumerate() {
+        let name = gateway.rules().name(rule).unwrap_or_default();
+        lines.push(format!("rule {name}: {matched}"));
+    }
+    for (name, count) in gateway.counted() {
+        lines.push(format!("counter {name}: {count}"));
+    }
+    for (from, to, losses) in gateway.losses() {
+        let (from, to) = (from.name(), to.name());
+        for (tag, count) in losses.iter() {
+            lines.push(format!("lost from {from} to {to}: field {tag}: {count}"));
+        }
+        if losses.others() > 0 {
+            let count = losses.others();
+            lines.push(format!("lost from {from} to {to}: other fields: {count}"));
+        }
+    }
+    lines
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl Application for GatewayService {
+    fn on_message(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        self.gateway().on_message(now, from, message, outbox)
+    }
+
+    fn on_frame(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        frame: &[u8],
+        outbox: &mut Outbox,
+    ) -> Result<(), Hangup> {
+        self.gateway().on_frame(now, from, frame, outbox)
+    }
+
+    fn on_link(&mut self, now: Now, session: SessionId, link: Link, outbox: &mut Outbox) {
+        self.gateway().on_link(now, session, link, outbox);
+    }
+
+    fn on_admin_out(&mut self, now: Now, session: SessionId, message: &mut AdminOut<'_>) {
+        self.gateway().on_admin_out(now, session, message);
+    }
+
+    fn on_admin(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) {
+        self.gateway().on_admin(now, session, message, outbox);
+    }
+
+    fn on_poss_dup(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) {
+        self.gateway().on_poss_dup(now, from, message, outbox);
+    }
+
+    fn on_reject(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        reject: &Message<'_>,
+        refused: Option<&[u8]>,
+        outbox: &mut Outbox,
+    ) {
+        self.gateway()
+            .on_reject(now, session, reject, refused, outbox);
+    }
+
+    fn on_reject_sent(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) {
+        self.gateway().on_reject_sent(now, session, message, outbox);
+    }
+
+    fn on_resend(&mut self, now: Now, session: SessionId, stored: &[u8]) -> bool {
+        self.gateway().on_resend(now, session, stored)
+    }
+
+    fn on_reset(&mut self, now: Now, session: SessionId, outbox: &mut Outbox) {
+        self.gateway().on_reset(now, session, outbox);
+    }
+
+    fn survives_panics(&self) -> bool {
+        self.loaded.gateway.survives_panics()
+    }
+
+    fn on_note(&mut self, at: Timestamp, note: &[u8]) {
+        self.gateway().on_note(at, note);
+    }
+
+    fn ledger(&self) -> Option<Box<dyn Ledger>> {
+        self.loaded.gateway.ledger()
+    }
+
+    fn on_checkpoint(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
+        self.gateway().on_checkpoint(version, state)
+    }
+
+    fn state_hash(&self) -> Option<u64> {
+        self.loaded.gateway.state_hash()
+    }
+
+    fn on_logon_request(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        logon: &Message<'_>,
+    ) -> Result<(), String> {
+        self.gateway().on_logon_request(now, session, logon)
+    }
+
+    fn on_logon(&mut self, now: Now, session: SessionId, logon: &Message<'_>, outbox: &mut Outbox) {
+        self.gateway().on_logon(now, session, logon, outbox);
+    }
+
+    fn on_logout(&mut self, now: Now, session: SessionId, logout: PeerLogout<'_>) {
+        self.gateway().on_logout(now, session, logout);
+    }
+
+    fn on_disconnect(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        parting: Parting,
+        logout: PeerLogout<'_>,
+        outbox: &mut Outbox,
+    ) {
+        self.gateway()
+            .on_disconnect(now, session, parting, logout, outbox);
+    }
+
+    fn on_hours(&mut self, now: Now, session: SessionId, open: bool) {
+        self.gateway().on_hours(now, session, open);
+    }
+
+    fn on_session_added(&mut self, now: Now, session: SessionId, name: &str, config: &Config) {
+        self.gateway().on_session_added(now, session, name, config);
+    }
+
+    fn on_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
+        self.gateway().on_time(now, outbox)
+    }
+
+    fn on_query(&self, _: Now, query: &[u8], answer: &mut Vec<u8>) -> Result<(), String> {
+        if query != COUNTS {
+            return Err("unknown query: a gateway supports only `counts`".into());
+        }
+        answer.extend_from_slice(counts(&self.loaded.gateway).join("\n").as_bytes());
+        Ok(())
+    }
+
+    fn on_command(
+        &mut self,
+        _: Now,
+        command: OperatorCommand<'_>,
+        answer: &mut Vec<u8>,
+        _: &mut Outbox,
+    ) -> Result<(), String> {
+        if command.bytes != RELOAD {
+            return Err("a gateway accepts no commands other than `fixwire gateway reload`".into());
+        }
+        answer.extend_from_slice(self.reload()?.as_bytes());
+        Ok(())
+    }
+}

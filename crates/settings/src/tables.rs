@@ -1,0 +1,114 @@
+//! Tables of a file that others read than the settings: those of a gateway, an OMS or an exchange. Here is what
+//! their readers need: the versions of the sessions, files beside the file, problems with their places.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use fixwire_engine::regular;
+use fixwire_protocol::dictionary::Version;
+
+use super::ini::{Source, Span};
+use super::keys::Id;
+use super::problem::{Fault, LoadError, Problem, Report};
+use super::resolved::{SessionSettings, Settings};
+
+/// The most bytes of a table.
+const MAX_TABLE: u64 = 64 << 20;
+
+impl Settings {
+    /// The versions of all sessions, which have to be such that `who`, a gateway or an OMS, can have them.
+    ///
+    /// # Errors
+    ///
+    /// The first setting that it cannot have.
+    pub fn versions(&self, who: &str) -> Result<Vec<Version>, LoadError> {
+        let refused = |session: &SessionSettings, id, note: &str| {
+            let error = self.error(session, id, note.to_owned());
+            Err(error)
+        };
+        let version = |session: &SessionSettings| {
+            for id in [Id::AcceptorTemplate, Id::DynamicSessions] {
+                if session.bool(id) {
+                    let note = format!(
+                        "{who} cannot have dynamic sessions: its rules name each session"
+                    );
+                    return refused(session, id, &note);
+                }
+            }
+            if session.bool(Id::RejectMessageOnUnhandledException) {
+                let note =
+                    format!("{who} cannot undo changes to its orders after a panic: remove this key");
+                return refused(session, Id::RejectMessageOnUnhandledException, &note);
+            }
+            let (id, name) = match session.text(Id::DefaultApplVerID) {
+                Some(name) if session.text(Id::BeginString) == Some("FIXT.1.1") => {
+                    (Id::DefaultApplVerID, name)
+                }
+                _ => (
+                    Id::BeginString,
+                    session.text(Id::BeginString).unwrap_or_default(),
+                ),
+            };
+            match Version::from_name(name) {
+                Some(version) => Ok(version),
+                None => refused(
+                    session,
+                    id,
+                    &format!("{who} supports versions up to FIX.5.0SP2"),
+                ),
+            }
+        };
+        self.sessions.iter().map(version).collect()
+    }
+
+    /// The error of problems that were found in the file's further tables.
+    #[must_use]
+    pub fn found(&self, problems: Vec<Problem>) -> LoadError {
+        LoadError::Content(Box::new(Report {
+            source: self.report.source.clone(),
+            problems,
+        }))
+    }
+}
+
+impl Source {
+    /// The text of a table, whose path is relative to this file, which names it.
+    ///
+    /// # Errors
+    ///
+    /// It is not there, or larger than 64 MiB.
+    pub fn read_table(&self, file: &str) -> io::Result<String> {
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        let mut text = String::new();
+        let file = regular::open(folder.join(file))?;
+        file.take(MAX_TABLE + 1).read_to_string(&mut text)?;
+        if text.len() as u64 > MAX_TABLE {
+            let why = format!("it is larger than {MAX_TABLE} bytes");
+            return Err(io::Error::other(why));
+        }
+        Ok(text)
+    }
+}
+
+impl Problem {
+    /// A mistake at a place of the file. Its words may be those of the file.
+    #[must_use]
+    pub fn found(span: Span, title: &str, help: Option<&str>) -> Self {
+        Self {
+            span,
+            fault: Fault::Found {
+                title: plain(title),
+                help: help.map(plain),
+            },
+        }
+    }
+}
+
+/// The text with escapes for control characters.
+fn plain(text: &str) -> String {
+    let escaped = |c: char| match c.is_control() {
+        true => c.escape_default().collect::<String>(),
+        false => c.to_string(),
+    };
+    text.chars().map(escaped).collect()
+}
