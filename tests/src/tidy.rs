@@ -287,6 +287,23 @@ pub fn own_threads(source: &str) -> Vec<String> {
         .collect()
 }
 
+/// Applications around another one that may forget a method: the lint that counts them is off.
+pub fn forgetful(source: &str) -> Vec<String> {
+    let lines: Vec<&str> = source.lines().collect();
+    let begins = |line: &str| line.starts_with("impl") && line.contains(" Application for ");
+    let starts = (0..lines.len()).filter(|at| begins(lines[*at]));
+    let forgetful = starts.filter(|start| {
+        let body = lines[*start..].iter().take_while(|line| **line != "}");
+        let forwards = body.clone().any(|line| line.contains(".on_message("));
+        forwards && !lines[..*start].ends_with(&["#[deny(clippy::missing_trait_methods)]"])
+    });
+    let missing =
+        "an Application around another one without #[deny(clippy::missing_trait_methods)]";
+    forgetful
+        .map(|start| format!("line {}: {missing}", start + 1))
+        .collect()
+}
+
 /// Signs of unfinished work.
 pub fn leftovers(text: &str) -> Vec<String> {
     mentions(text, &LEFTOVERS, "is a leftover")
@@ -381,6 +398,15 @@ fn code(source: &str) -> impl Iterator<Item = (usize, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_application_around_another_one_forgets_nothing() {
+        let around = "impl Application for A {\n    app.on_message(now);\n}\n";
+        assert_eq!(forgetful(around).len(), 1);
+        let denied = format!("#[deny(clippy::missing_trait_methods)]\n{around}");
+        let alone = around.replace("app.", "fn ");
+        assert!(forgetful(&denied).is_empty() && forgetful(&alone).is_empty());
+    }
 
     #[test]
     fn arrows_point_down() {

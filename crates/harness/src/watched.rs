@@ -78,6 +78,7 @@ impl<A> Watched<A> {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl<A: Application> Application for Watched<A> {
     fn on_message(
         &mut self,

@@ -11,6 +11,9 @@ use crate::{AdminOut, Hangup, Ledger, Message, Now, Outbox, SessionId, Tag, Time
 /// any session into the outbox; each gets its MsgSeqNum and header when the method returns. A session is logged out
 /// by [`Outbox::log_out`]. Which callbacks are repeated
 /// after a crash, and how it stays exact, is in `docs/guide/applications.md`.
+///
+/// An application around another one forwards every method. So that none is forgotten, its `impl` has
+/// `#[deny(clippy::missing_trait_methods)]`.
 pub trait Application {
     /// An application message in sequence. Messages and notes written here are committed in one journal record with
     /// the message that caused it.

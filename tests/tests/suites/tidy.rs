@@ -48,6 +48,13 @@ fn every_thread_beside_an_engine_is_a_helper() {
 }
 
 #[test]
+fn applications_around_others_forward_every_method() {
+    let sources = rust().into_iter();
+    let sources = sources.filter(|path| path.starts_with("crates") && !is_test(path));
+    nothing(sources.flat_map(|path| name(&path, tidy::forgetful(&text(&path)))));
+}
+
+#[test]
 fn the_rows_of_the_crates_are_those_of_the_page() {
     let page = text(Path::new("ARCHITECTURE.md"));
     let package = |folder: &str| {

@@ -7,7 +7,10 @@ pub mod log;
 use clap::ValueEnum;
 use fixwire_lab::scenario::Echo;
 use fixwire_protocol::session::Config;
-use fixwire_protocol::{Application, Message, Mono, Now, Outbox, PeerLogout, Refusal, SessionId};
+use fixwire_protocol::{
+    AdminOut, Application, Hangup, Ledger, Link, Message, Mono, Now, OperatorCommand, Outbox,
+    Parting, PeerLogout, Refusal, SessionId, Timestamp,
+};
 
 /// The name of an application on the command line.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
@@ -36,7 +39,16 @@ pub enum BuiltIn {
 }
 
 impl BuiltIn {
-    fn get(&mut self) -> &mut dyn Application {
+    fn get(&self) -> &dyn Application {
+        match self {
+            Self::Echo(app) => app,
+            Self::Bench(app) => app,
+            Self::Conformance(app) => app,
+            Self::Log(app) => app,
+        }
+    }
+
+    fn get_mut(&mut self) -> &mut dyn Application {
         match self {
             Self::Echo(app) => app,
             Self::Bench(app) => app,
@@ -46,6 +58,7 @@ impl BuiltIn {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl Application for BuiltIn {
     fn on_message(
         &mut self,
@@ -57,25 +70,155 @@ impl Application for BuiltIn {
         match self {
             // The one that is timed; its call is direct.
             Self::Bench(app) => app.on_message(now, from, message, outbox),
-            other => other.get().on_message(now, from, message, outbox),
+            other => other.get_mut().on_message(now, from, message, outbox),
         }
     }
 
+    fn on_frame(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        frame: &[u8],
+        outbox: &mut Outbox,
+    ) -> Result<(), Hangup> {
+        self.get_mut().on_frame(now, from, frame, outbox)
+    }
+
+    fn on_link(&mut self, now: Now, session: SessionId, link: Link, outbox: &mut Outbox) {
+        self.get_mut().on_link(now, session, link, outbox);
+    }
+
+    fn on_admin_out(&mut self, now: Now, session: SessionId, message: &mut AdminOut<'_>) {
+        self.get_mut().on_admin_out(now, session, message);
+    }
+
+    fn on_admin(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) {
+        self.get_mut().on_admin(now, session, message, outbox);
+    }
+
+    fn on_poss_dup(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) {
+        self.get_mut().on_poss_dup(now, from, message, outbox);
+    }
+
+    fn on_reject(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        reject: &Message<'_>,
+        refused: Option<&[u8]>,
+        outbox: &mut Outbox,
+    ) {
+        self.get_mut()
+            .on_reject(now, session, reject, refused, outbox);
+    }
+
+    fn on_reject_sent(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) {
+        self.get_mut().on_reject_sent(now, session, message, outbox);
+    }
+
+    fn on_resend(&mut self, now: Now, session: SessionId, stored: &[u8]) -> bool {
+        self.get_mut().on_resend(now, session, stored)
+    }
+
+    fn on_reset(&mut self, now: Now, session: SessionId, outbox: &mut Outbox) {
+        self.get_mut().on_reset(now, session, outbox);
+    }
+
+    fn survives_panics(&self) -> bool {
+        self.get().survives_panics()
+    }
+
+    fn on_note(&mut self, at: Timestamp, note: &[u8]) {
+        self.get_mut().on_note(at, note);
+    }
+
+    fn ledger(&self) -> Option<Box<dyn Ledger>> {
+        self.get().ledger()
+    }
+
+    fn on_checkpoint(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
+        self.get_mut().on_checkpoint(version, state)
+    }
+
+    fn state_hash(&self) -> Option<u64> {
+        self.get().state_hash()
+    }
+
+    fn on_logon_request(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        logon: &Message<'_>,
+    ) -> Result<(), String> {
+        self.get_mut().on_logon_request(now, session, logon)
+    }
+
     fn on_logon(&mut self, now: Now, session: SessionId, logon: &Message<'_>, outbox: &mut Outbox) {
-        self.get().on_logon(now, session, logon, outbox);
+        self.get_mut().on_logon(now, session, logon, outbox);
     }
 
     fn on_logout(&mut self, now: Now, session: SessionId, logout: PeerLogout<'_>) {
-        self.get().on_logout(now, session, logout);
+        self.get_mut().on_logout(now, session, logout);
+    }
+
+    fn on_disconnect(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        parting: Parting,
+        logout: PeerLogout<'_>,
+        outbox: &mut Outbox,
+    ) {
+        self.get_mut()
+            .on_disconnect(now, session, parting, logout, outbox);
+    }
+
+    fn on_hours(&mut self, now: Now, session: SessionId, open: bool) {
+        self.get_mut().on_hours(now, session, open);
     }
 
     fn on_session_added(&mut self, now: Now, session: SessionId, name: &str, config: &Config) {
-        self.get().on_session_added(now, session, name, config);
+        self.get_mut().on_session_added(now, session, name, config);
     }
 
-    fn on_time(&mut self, _now: Now, _outbox: &mut Outbox) -> Option<Mono> {
-        // None of them has work that depends on time.
-        None
+    fn on_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
+        match self {
+            // Asked in each turn; it has no work that depends on time.
+            Self::Bench(_) => None,
+            other => other.get_mut().on_time(now, outbox),
+        }
+    }
+
+    fn on_query(&self, now: Now, query: &[u8], answer: &mut Vec<u8>) -> Result<(), String> {
+        self.get().on_query(now, query, answer)
+    }
+
+    fn on_command(
+        &mut self,
+        now: Now,
+        command: OperatorCommand<'_>,
+        answer: &mut Vec<u8>,
+        outbox: &mut Outbox,
+    ) -> Result<(), String> {
+        self.get_mut().on_command(now, command, answer, outbox)
     }
 }
 

@@ -17,6 +17,7 @@ mod rejects;
 mod reload;
 mod remember;
 mod rounds;
+#[cfg(feature = "scripts")]
 mod scripts;
 mod shares;
 mod status;

@@ -11,7 +11,8 @@ use super::condition::{Test, World};
 use super::fields::{FieldRef, Groups, Level, View, entry_end, group_end};
 use super::pseudonym::Pseudonym;
 use super::reshape::reshape;
-use super::script::{Script, ScriptFailure};
+use super::script::Script;
+use super::script_failure::ScriptFailure;
 use super::syntax::Format;
 use crate::Draft;
 use crate::draft::HEADER;
@@ -327,7 +328,13 @@ impl<'w> Work<'w> {
         Ok(len)
     }
 
+    #[cfg(not(feature = "scripts"))]
+    fn script(&mut self, script: &Script, _: Option<Entry<'w>>) -> Result<(), Failure> {
+        match *script {}
+    }
+
     /// Writes what a script has written, when it has ended well.
+    #[cfg(feature = "scripts")]
     fn script(&mut self, script: &Script, entry: Option<Entry<'w>>) -> Result<(), Failure> {
         let level = entry.map(Entry::level);
         let (_, msg) = script.run(&self.view(), level.as_ref(), &self.world)?;

@@ -12,6 +12,7 @@ use super::file::{Errors, File, Text};
 use super::names::{Wrong, is_number};
 use super::problem::{Problem, nearest};
 use super::script::{self, FUNCTIONS, Form, Key, LIST, List, MSG, Msg, Script, Shape, Slot};
+use super::script_failure::OPERATIONS;
 use super::syntax::{self, Name};
 
 /// The scripts of a file, not yet bound to the fields of a rule.
@@ -38,7 +39,7 @@ impl Scripts {
                 parsed: Vec::new(),
             };
         }
-        let engine = script::engine(file.operations.unwrap_or(script::OPERATIONS));
+        let engine = script::engine(file.operations.unwrap_or(OPERATIONS));
         let scope = script::scope(Msg::empty(&Arc::default()), "", "");
         let parsed = file.scripts.iter().map(|(name, text)| {
             let ast = engine.compile_with_scope(&scope, &text.value);

@@ -84,6 +84,10 @@ pub(super) struct World<'w> {
     /// The sessions that the message was to get to and did not.
     pub missed: &'w [usize],
     /// The name of the source.
+    #[cfg_attr(
+        not(feature = "scripts"),
+        expect(dead_code, reason = "only scripts read it")
+    )]
     pub name: &'w str,
     /// The message as it came.
     pub bytes: &'w [u8],

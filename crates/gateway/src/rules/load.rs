@@ -14,7 +14,7 @@ use super::file::{Errors, File, RuleEntry, TableEntry, Text, read};
 use super::names::Names;
 use super::problem::{Fault, Problem, RuleError, nearest};
 use super::reach::{Taken, only_types, types};
-use super::script::OPERATIONS;
+use super::script_failure::OPERATIONS;
 use super::syntax::Action;
 use super::table::Table;
 use super::{Context, Rule, Rules, STATUS_REQUEST, STATUS_RESPONSE, Source, parse, parse_action};

@@ -19,6 +19,7 @@ mod change;
 mod compile;
 mod compile_action;
 mod compile_event;
+#[cfg(feature = "scripts")]
 mod compile_script;
 mod condition;
 mod context;
@@ -28,6 +29,8 @@ pub(crate) mod file;
 mod happen;
 mod load;
 mod names;
+#[cfg(not(feature = "scripts"))]
+mod no_script;
 mod parse;
 mod parse_action;
 pub(crate) mod problem;
@@ -35,7 +38,9 @@ mod pseudonym;
 mod reach;
 mod reshape;
 mod rule;
+#[cfg(feature = "scripts")]
 mod script;
+mod script_failure;
 mod syntax;
 mod table;
 #[cfg(test)]
@@ -50,13 +55,15 @@ pub use context::{Context, Session};
 pub use evaluate::{Evaluated, Outcome, Scratch};
 pub use load::{TableFile, table_files};
 pub use problem::{Problem, RuleError};
-pub use script::{
-    LONG_RUNS, MAX_TEXT, MAX_VALUES, OPERATIONS, ScriptFailure, ScriptFault, run_long,
-};
+#[cfg(feature = "scripts")]
+pub use script::{LONG_RUNS, MAX_TEXT, MAX_VALUES, run_long};
+pub use script_failure::{OPERATIONS, ScriptFailure, ScriptFault};
 pub use syntax::{ACTIONS, CONDITIONS, RejectKind};
 pub use table::{Table, TableError};
 pub use ways::Way;
 
+#[cfg(not(feature = "scripts"))]
+use no_script::{self as compile_script, self as script};
 use rule::Rule;
 
 /// NetworkCounterpartySystemStatusRequest

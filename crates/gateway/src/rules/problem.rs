@@ -91,6 +91,8 @@ pub enum Problem {
     BadPattern(String),
     /// An invalid script.
     Script(String),
+    /// This build has no scripts: the feature `scripts` is off.
+    NoScripts,
     /// An unknown script.
     UnknownScript(String),
     /// An unknown function in a script.
@@ -248,6 +250,9 @@ impl fmt::Display for Problem {
             Self::Unquoted(word) => write!(f, "'{word}' is not a value of this field"),
             Self::BadPattern(why) => write!(f, "invalid regular expression: {why}"),
             Self::Script(why) => write!(f, "invalid script: {why}"),
+            Self::NoScripts => {
+                f.write_str("this build has no scripts: cargo build --release --features scripts")
+            }
             Self::UnknownScript(name) => write!(f, "unknown script '{name}'"),
             Self::UnknownFunction(name) => write!(f, "scripts have no function '{name}'"),
             Self::UnknownEvent(name) => write!(f, "unknown event '{name}'"),

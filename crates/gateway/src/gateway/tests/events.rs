@@ -313,6 +313,7 @@ do = ['count strangers', 'notify "${553} wants to log on"', 'reject "no user ${5
     );
 }
 
+#[cfg(feature = "scripts")]
 #[test]
 fn a_question_about_a_logon_that_cannot_be_told_is_heard_of() {
     let mut rig = Rig::of(

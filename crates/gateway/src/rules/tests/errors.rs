@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::{VENUES, load, sessions};
 use crate::rules::{Context, Problem, Rules, Session, TableFile, table_files};
 
-fn errors(text: &str) -> Vec<String> {
+pub fn errors(text: &str) -> Vec<String> {
     match load(text) {
         Ok(_) => Vec::new(),
         Err(errors) => errors.iter().map(ToString::to_string).collect(),

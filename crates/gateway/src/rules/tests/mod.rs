@@ -3,9 +3,12 @@
 mod errors;
 mod events;
 mod memory;
+#[cfg(not(feature = "scripts"))]
+mod no_script;
 mod page;
 mod random;
 mod remember;
+#[cfg(feature = "scripts")]
 mod script;
 mod slow;
 
