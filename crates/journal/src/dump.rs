@@ -10,7 +10,9 @@ use super::view::Record;
 use super::{JournalError, JournalId, Position};
 use fixwire_protocol::Redactor;
 use fixwire_protocol::Tag;
+use fixwire_protocol::decode::DATA_PAIRS;
 use fixwire_protocol::outbox::stored_note;
+use fixwire_protocol::readable::is_secret;
 use fixwire_protocol::time::Timestamp;
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -78,15 +80,12 @@ impl Filter {
     }
 }
 
-/// Fields whose values are secrets, with the tag of their length when they are data.
-/// Password(554), NewPassword(925), RawData(96), EncryptedPassword(1402), EncryptedNewPassword(1404).
-const SECRETS: [(&[u8], Option<&[u8]>); 5] = [
-    (b"554", None),
-    (b"925", None),
-    (b"96", Some(b"95")),
-    (b"1402", Some(b"1401")),
-    (b"1404", Some(b"1403")),
-];
+/// Of the tag of a secret, without leading zeros: the tag of its length when it is data.
+fn secret(tag: &[u8]) -> Option<Option<Tag>> {
+    let tag = str::from_utf8(tag).ok()?.parse().ok()?;
+    let pair = DATA_PAIRS.iter().find(|(_, data)| *data == tag);
+    is_secret(tag).then_some(pair.map(|(length, _)| *length))
+}
 
 /// Prints every record of a journal that the filter lets through, and answers what
 /// [`verify`](super::verify()) found on the way. Stops at the first damage.
@@ -467,14 +466,13 @@ fn masked(message: &[u8]) -> Vec<u8> {
         let tag = &rest[..equals];
         // Leading zeros do not hide a tag.
         let plain = &tag[tag.iter().take_while(|&&byte| byte == b'0').count()..];
-        let secret = SECRETS.iter().find(|(secret, _)| *secret == plain);
         let mut taken = end;
-        if let Some((_, length_tag)) = secret {
+        if let Some(length_tag) = secret(plain) {
             shown.extend_from_slice(tag);
             shown.extend_from_slice(b"=***");
             if let Some(length_tag) = length_tag {
                 let start = (equals + 1).min(rest.len());
-                let stated = (length.0 == *length_tag)
+                let stated = (length.0 == length_tag.to_string().as_bytes())
                     .then(|| str::from_utf8(length.1).ok()?.parse::<usize>().ok())
                     .flatten()
                     .and_then(|stated| start.checked_add(stated));
