@@ -9,7 +9,7 @@
 //! the same file, changed --Reloader::reload----+   all of its rules and tables at once, between two messages, or none
 //! ```
 //!
-//! [`load`] only reads, for whoever checks or tries a file. [`GatewayService`] carries out what rules ask of the
+//! [`load()`] only reads, for whoever checks or tries a file. [`GatewayService`] carries out what rules ask of the
 //! engine (`connect`, `disconnect`), answers the control socket's `counts`, and takes other rules from a
 //! [`Reloader`]. `examples/gateway.rs` is a whole program.
 #![forbid(unsafe_code)]
