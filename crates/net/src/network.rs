@@ -4,29 +4,18 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
+use ipnet::IpNet;
+
 /// Addresses that begin with the same bits: `192.0.2.7`, `192.0.2.0/24`, `2001:db8::/32`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Network {
-    address: IpAddr,
-    bits: u8,
-}
+pub struct Network(IpNet);
 
 impl Network {
     /// Whether an address belongs to it. An IPv4 address that came through an IPv6 socket is the
     /// IPv4 address.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
-        match (self.address, address.to_canonical()) {
-            (IpAddr::V4(ours), IpAddr::V4(theirs)) => {
-                let differ = ours.to_bits() ^ theirs.to_bits();
-                differ.checked_shr(32 - u32::from(self.bits)).unwrap_or(0) == 0
-            }
-            (IpAddr::V6(ours), IpAddr::V6(theirs)) => {
-                let differ = ours.to_bits() ^ theirs.to_bits();
-                differ.checked_shr(128 - u32::from(self.bits)).unwrap_or(0) == 0
-            }
-            _ => false,
-        }
+        self.0.contains(&address.to_canonical())
     }
 }
 
@@ -52,15 +41,14 @@ impl FromStr for Network {
         };
         let address: IpAddr = address.trim().parse().map_err(|_| NetworkError)?;
         let address = address.to_canonical();
-        let most = if address.is_ipv4() { 32 } else { 128 };
-        let bits = match bits {
-            None => most,
-            Some(bits) => bits.trim().parse().map_err(|_| NetworkError)?,
+        let network = match bits {
+            None => address.into(),
+            Some(bits) => {
+                let bits = bits.trim().parse().map_err(|_| NetworkError)?;
+                IpNet::new(address, bits).map_err(|_| NetworkError)?
+            }
         };
-        match bits <= most {
-            true => Ok(Self { address, bits }),
-            false => Err(NetworkError),
-        }
+        Ok(Self(network))
     }
 }
 
