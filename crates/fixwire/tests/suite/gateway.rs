@@ -6,12 +6,12 @@ use std::thread;
 
 use fixwire::gateway::{GatewayService, ReloadError, Reloader};
 use fixwire::settings::{LoadError, Options, Settings, Source};
-use fixwire::{Engine, Operator};
+use fixwire::{Connection, Engine, Operator};
 
 const SESSIONS: &str = "[default]
 ConnectionType = 'acceptor'
 SocketAcceptAddress = '127.0.0.1'
-SocketAcceptPort = 0
+SocketAcceptPort = 5001
 Durability = 'memory'
 SenderCompID = 'GATE'
 NonStopSession = true
@@ -63,11 +63,20 @@ fn a_program_runs_the_gateway_of_a_file_and_reloads_it() {
     let early = reloader.reload(by()).unwrap_err();
     assert_eq!(early.to_string(), "the gateway has not started yet; try again");
 
-    let mut engine = Engine::new(settings.to_config().unwrap(), gateway).unwrap();
+    let mut config = settings.to_config().unwrap();
+    for session in &mut config.sessions {
+        let listen = "127.0.0.1:0".parse().unwrap();
+        session.connection = Connection::Acceptor { listen };
+    }
+    let mut engine = Engine::new(config, gateway).unwrap();
     let mut handle = engine.handle();
     remote.attach(engine.handle());
     let running = thread::spawn(move || engine.run());
-    write(&rule.repeat(2).replace("send VENUE']\n[", "copy VENUE']\n["));
+    write(
+        &rule
+            .repeat(2)
+            .replace("send VENUE']\n[", "copy to VENUE']\n["),
+    );
     assert_eq!(reloader.reload(by()).unwrap(), "gateway reloaded: 2 rules");
     write("[[rule]]\nfrom = ['CLIENT']\ndo = ['sent VENUE']\n");
     let Err(ReloadError::File(error)) = reloader.reload(by()) else {
