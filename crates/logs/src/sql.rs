@@ -162,7 +162,7 @@ impl Database<'_> {
             _ => return Ok(()),
         };
         Err(LogError(format!(
-            "this build of fixwire has no logs in {name}: build it with --features {feature}"
+            "this build of fixwire has no logs in {name}: build it with `cargo build --release --features {feature}`"
         )))
     }
 }
@@ -215,7 +215,7 @@ mod tests {
                 .unwrap_err()
                 .to_string();
             assert!(
-                error.ends_with(&format!("build it with --features {feature}")),
+                error.ends_with(&format!("`cargo build --release --features {feature}`")),
                 "{error}"
             );
             assert_eq!(database.compiled_in(!sqlite, !postgresql), Ok(()));

@@ -213,8 +213,8 @@ keys! {
     ClientCertificateFile ["ClientCertificateFile": "C"], Kind::Path, None, Session;
     /// `SocketPrivateKeyFile` of an initiator.
     ClientCertificateKeyFile ["ClientCertificateKeyFile": "C"], Kind::Path, None, Session;
-    /// Our certificate and its private key as a PKCS#12 file. Convert a Java key store (JKS) first; the
-    /// sample key store of QuickFIX/J is refused.
+    /// Our certificate and its private key as a PKCS#12 file. Needs a build with `--features pkcs12`. Convert a
+    /// Java key store (JKS) first; the sample key store of QuickFIX/J is refused.
     SocketKeyStore ["SocketKeyStore": "J", "SSLCertificate": "N"], Kind::Path, None, Session;
     /// Password of `SocketKeyStore`. Never shown.
     SocketKeyStorePassword ["SocketKeyStorePassword": "J", "SSLCertificatePassword": "N"],

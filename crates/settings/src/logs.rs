@@ -159,7 +159,7 @@ mod tests {
                     assert!(!built, "{error}");
                     let name = database.split(':').next().unwrap();
                     assert!(
-                        error.contains(&format!("build it with --features {name}")),
+                        error.contains(&format!("`cargo build --release --features {name}`")),
                         "{error}"
                     );
                 }

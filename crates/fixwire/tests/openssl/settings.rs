@@ -40,6 +40,7 @@ fn initiator(folder: &Path, lines: &str) -> String {
 }
 
 #[test]
+#[cfg_attr(not(feature = "pkcs12"), ignore = "needs the feature pkcs12")]
 fn each_engines_words_for_tls_log_on_to_each_others() {
     let folder = tempfile::tempdir().unwrap();
     let ca = Ca::new(folder.path(), "ca");

@@ -177,6 +177,7 @@ fn openssl_logs_on_with_the_versions_and_suites_that_are_safe_and_with_no_other(
 }
 
 #[test]
+#[cfg_attr(not(feature = "pkcs12"), ignore = "needs the feature pkcs12")]
 fn a_key_store_made_by_openssl_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let ca = Ca::new(folder.path(), "ca");

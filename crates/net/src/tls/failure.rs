@@ -87,7 +87,7 @@ impl fmt::Display for TlsFailure {
                 "TLS: the peer violated the TLS protocol: unexpected message"
             }
             Self::Library => "TLS: the TLS library failed on this side; connect again, and report it if it recurs",
-            Self::NotBuilt => "TLS: not included in this build (feature `tls`)",
+            Self::NotBuilt => "this build of fixwire has no TLS: build it with the cargo feature `tls`",
         })
     }
 }

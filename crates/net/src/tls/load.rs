@@ -269,7 +269,8 @@ mod key_store {
 
     use super::Chain;
 
-    const NOTE: &str = "this build does not read PKCS#12 files (feature `pkcs12`): use PEM";
+    const NOTE: &str = "is a PKCS#12 key store, which this build of fixwire does not read: build it with \
+                        `cargo build --release --features pkcs12`, or convert the file to PEM with `openssl pkcs12`";
 
     pub fn identity(_: &[u8], _: &str) -> Result<(Chain, PrivateKeyDer<'static>), String> {
         Err(NOTE.into())
