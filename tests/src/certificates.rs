@@ -117,11 +117,10 @@ pub fn transport(folder: &Path, role: Role) -> Result<Transport, String> {
         Role::Acceptor => Tls::acceptor(options),
         Role::Initiator => Tls::initiator(options),
     };
-    Ok(Transport {
-        tls: Some(tls.map_err(|error| error.to_string())?),
-        certificates: vec![Pin::Dns(PEERS.to_owned())],
-        ..Transport::default()
-    })
+    let mut transport = Transport::default();
+    transport.tls = Some(tls.map_err(|error| error.to_string())?);
+    transport.certificates = vec![Pin::Dns(PEERS.to_owned())];
+    Ok(transport)
 }
 
 /// The same as lines of a settings file.

@@ -393,7 +393,9 @@ impl Default for Limits {
 }
 
 /// One session: the FIX session (the protocol's part) and its connection (the engine's part).
+/// [`SessionConfig::new`] makes it; a program then sets what differs.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct SessionConfig {
     /// The FIX session.
     pub session: session::Config,

@@ -47,6 +47,7 @@ mod trail;
 mod turn;
 
 pub use fixwire_journal as journal;
+#[doc(hidden)]
 pub use fixwire_journal::canary;
 pub use fixwire_net::network::{Network, NetworkError};
 pub use fixwire_net::{tls, transport};

@@ -18,6 +18,7 @@
 mod append;
 mod archive;
 mod base;
+#[doc(hidden)]
 pub mod canary;
 mod carried;
 mod checkpoint;
@@ -48,6 +49,7 @@ mod retiring;
 mod salvage;
 pub mod segment;
 mod segments;
+#[doc(hidden)]
 pub mod sim;
 mod state;
 mod tail;

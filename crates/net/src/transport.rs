@@ -11,8 +11,10 @@ use fixwire_protocol::Secret;
 use crate::network::Network;
 use crate::tls::{Pin, Tls};
 
-/// Everything about a session's connections that is not its peer's address.
+/// Everything about a session's connections that is not its peer's address. It is made by
+/// [`Transport::default`], and what differs is set then.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Transport {
     /// TLS, made by [`Tls::acceptor`] or [`Tls::initiator`]; `None` sends and takes plain text.
     pub tls: Option<Tls>,

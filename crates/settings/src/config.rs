@@ -159,25 +159,24 @@ fn session_config(
         .iter()
         .map(|custom| (custom.key.clone(), custom.value.clone()))
         .collect();
-    Ok(SessionConfig {
-        session: fix_config(settings, from, role, shelf)?,
-        name: from.name(),
-        connection: match role {
-            Role::Initiator => dial(from),
-            Role::Acceptor => listen(from),
-        },
-        validate_checksum: from.bool(Id::ValidateChecksum),
-        nodelay: from.bool(Id::SocketNodelay),
-        answer_panics: from.bool(Id::RejectMessageOnUnhandledException),
-        send_buffer: buffer(Id::SocketSendBufferSize),
-        receive_buffer: buffer(Id::SocketReceiveBufferSize),
-        schedule,
-        access: safety::access(settings, from, users)?,
-        logon_signer: super::signature::logon_signer(settings, from)?,
-        flow: safety::flow(from),
-        transport: super::transport::transport(settings, from, tls)?,
-        custom,
-    })
+    let session = fix_config(settings, from, role, shelf)?;
+    let connection = match role {
+        Role::Initiator => dial(from),
+        Role::Acceptor => listen(from),
+    };
+    let mut config = SessionConfig::new(from.name(), session, connection);
+    config.validate_checksum = from.bool(Id::ValidateChecksum);
+    config.nodelay = from.bool(Id::SocketNodelay);
+    config.answer_panics = from.bool(Id::RejectMessageOnUnhandledException);
+    config.send_buffer = buffer(Id::SocketSendBufferSize);
+    config.receive_buffer = buffer(Id::SocketReceiveBufferSize);
+    config.schedule = schedule;
+    config.access = safety::access(settings, from, users)?;
+    config.logon_signer = super::signature::logon_signer(settings, from)?;
+    config.flow = safety::flow(from);
+    config.transport = super::transport::transport(settings, from, tls)?;
+    config.custom = custom;
+    Ok(config)
 }
 
 /// The session's part of the configuration.

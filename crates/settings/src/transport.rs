@@ -62,30 +62,30 @@ pub fn transport(
         Value::Bool(value) => Some(value),
         _ => None,
     };
-    Ok(Transport {
-        tls,
-        certificates,
-        balancers,
-        proxy: proxy(from).map_err(|(id, note)| wrong(id, note))?,
-        local: local(from),
-        policy: match from.text(Id::HostSelectionPolicy) {
-            Some("PRIORITY") => HostPolicy::Priority {
-                start_over: from
-                    .time(Id::HostSelectionPolicyPriorityStartOverInterval)
-                    .unwrap_or_default(),
-            },
-            _ => HostPolicy::RoundRobin,
+    let mut transport = Transport::default();
+    transport.tls = tls;
+    transport.certificates = certificates;
+    transport.balancers = balancers;
+    transport.proxy = proxy(from).map_err(|(id, note)| wrong(id, note))?;
+    transport.local = local(from);
+    transport.policy = match from.text(Id::HostSelectionPolicy) {
+        Some("PRIORITY") => HostPolicy::Priority {
+            start_over: from
+                .time(Id::HostSelectionPolicyPriorityStartOverInterval)
+                .unwrap_or_default(),
         },
-        reuse_address: from.bool(Id::SocketReuseAddress),
-        keep_alive: said(Id::SocketKeepAlive),
-        oob_inline: said(Id::SocketOobInline),
-        linger: from.int(Id::SocketLinger).map(Duration::from_secs),
-        traffic_class,
-        busy_poll: from
-            .int(Id::BusyPoll)
-            .and_then(|micros| u32::try_from(micros).ok())
-            .filter(|micros| *micros > 0),
-    })
+        _ => HostPolicy::RoundRobin,
+    };
+    transport.reuse_address = from.bool(Id::SocketReuseAddress);
+    transport.keep_alive = said(Id::SocketKeepAlive);
+    transport.oob_inline = said(Id::SocketOobInline);
+    transport.linger = from.int(Id::SocketLinger).map(Duration::from_secs);
+    transport.traffic_class = traffic_class;
+    transport.busy_poll = from
+        .int(Id::BusyPoll)
+        .and_then(|micros| u32::try_from(micros).ok())
+        .filter(|micros| *micros > 0);
+    Ok(transport)
 }
 
 /// Warnings about a session's transport: probably unintended, or missing.

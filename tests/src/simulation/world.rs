@@ -4,7 +4,7 @@ mod acts;
 
 use std::sync::LazyLock;
 
-use fixwire::config::{Durability, EngineConfig, SessionConfig};
+use fixwire::config::{Durability, EngineConfig};
 use fixwire::host::sim::{SimHost, SimNet, Weather};
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{Config as JournalConfig, Counters, JournalError, Retention};
@@ -139,9 +139,10 @@ impl World {
                 Peer::new(identity, dials, &net)
             })
             .collect();
-        let session = |peer: &Peer| SessionConfig {
-            schedule: is_scheduled.then(schedule),
-            ..session(peer, speech, steps_clock || is_scheduled)
+        let session = |peer: &Peer| {
+            let mut config = session(peer, speech, steps_clock || is_scheduled);
+            config.schedule = is_scheduled.then(schedule);
+            config
         };
         let sessions = peers.iter().map(session).collect();
         Self {

@@ -199,10 +199,8 @@ mod tests {
     fn dialler(names: &[&str], pauses: Vec<Duration>, policy: HostPolicy) -> Dialler {
         let hosts = names.iter().enumerate();
         let hosts = hosts.map(|(index, name)| ((*name).to_owned(), index as u16 + 1));
-        let transport = Transport {
-            policy,
-            ..Transport::default()
-        };
+        let mut transport = Transport::default();
+        transport.policy = policy;
         Dialler::new(hosts.collect(), pauses, Duration::from_secs(3), transport)
     }
 

@@ -34,10 +34,8 @@ fn accept(host: &mut Os, listener: ListenerId, at: SocketAddr) -> (TcpStream, Co
 #[test]
 fn a_connection_that_spoke_before_there_were_many_is_still_heard() {
     let mut host = Os::new(Wait::Spin).unwrap();
-    let transport = Transport {
-        balancers: vec!["127.0.0.1".parse().unwrap()],
-        ..Transport::default()
-    };
+    let mut transport = Transport::default();
+    transport.balancers = vec!["127.0.0.1".parse().unwrap()];
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let (listener, at) = host.listen(any, &transport).unwrap();
     let mut peers: Vec<_> = (0..8).map(|_| accept(&mut host, listener, at)).collect();

@@ -195,6 +195,7 @@ pub enum OnReject {
 ///
 /// Texts that are written into messages hold no SOH; those of `logon_fields` are not empty.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Config {
     /// BeginString(8) of every message both ways.
     pub begin_string: BeginString,
