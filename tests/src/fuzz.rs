@@ -23,6 +23,7 @@ pub mod rules;
 pub mod session;
 pub mod settings;
 pub mod store;
+pub mod tunnel;
 
 pub(crate) use hold::hold;
 
@@ -30,7 +31,7 @@ pub(crate) use hold::hold;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 16] = [
+pub const TARGETS: [Target; 17] = [
     ("frame", frame::run),
     ("framing", framing::run),
     ("decode", decode::run),
@@ -42,6 +43,7 @@ pub const TARGETS: [Target; 16] = [
     ("conversion", conversion::run),
     ("store", store::run),
     ("proxy", proxy::run),
+    ("tunnel", tunnel::run),
     ("json", json::run),
     ("keys", keys::run),
     ("control", control::run),

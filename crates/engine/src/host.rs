@@ -1,8 +1,10 @@
 //! The world below the engine: the operating system, or a simulated one.
 
+// Programs use it through `fixwire::harness`.
+#[doc(hidden)]
 pub mod sim;
 
 pub use fixwire_net::{
     AnnounceFault, Announced, ConnId, Dial, Host, HostAround, ListenerId, Mark, Os, Peer, Ready,
-    SocketOptions, WakeUp, read_proxy_header,
+    SocketOptions, Tunnel, TunnelAnswer, WakeUp, read_proxy_header,
 };

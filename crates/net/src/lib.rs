@@ -20,7 +20,7 @@ use std::time::Duration;
 use fixwire_protocol::{Message, Nanos, Now, Outbox};
 
 pub use around::HostAround;
-pub use os::{AnnounceFault, Announced, Os, read_proxy_header};
+pub use os::{AnnounceFault, Announced, Os, Tunnel, TunnelAnswer, read_proxy_header};
 pub use wake_up::WakeUp;
 
 use crate::tls::PeerCertificate;

@@ -29,6 +29,7 @@ use self::dial::Plan;
 use self::guarded::{Before, Guarded};
 use self::one_way::{OneWay, Waste};
 use self::resolve::Resolver;
+pub use self::tunnel::{Tunnel, TunnelAnswer};
 use super::{ConnId, Dial, Host, ListenerId, Peer, Ready, SocketOptions, Wait, WakeUp};
 use crate::descriptors::{Purpose, check_reserve};
 use crate::tls::Tls;

@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 use mio::net::TcpStream;
 
 use super::announce::{self, AnnounceFault, Announced};
-use super::tunnel::{self, Answer, Tunnel};
+use super::tunnel::{self, Tunnel, TunnelAnswer};
 use crate::tls::{PeerCertificate, Stream, Taken};
 
 /// A connection that is not only a stream.
@@ -179,12 +179,12 @@ impl Guarded {
                         io::Error::new(ErrorKind::ConnectionReset, note)
                     })?;
                     let (length, through) = match tunnel.hear(held)? {
-                        Answer::More => {
+                        TunnelAnswer::More => {
                             take(stream, held.len() - there)?;
                             continue;
                         }
-                        Answer::Next(length) => (length, false),
-                        Answer::Through(length) => (length, true),
+                        TunnelAnswer::Next(length) => (length, false),
+                        TunnelAnswer::Through(length) => (length, true),
                     };
                     take(stream, length - there)?;
                     held.clear();

@@ -43,7 +43,7 @@ enum Waits {
 
 /// Meaning of an answer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Answer {
+pub enum TunnelAnswer {
     /// It is not complete.
     More,
     /// It had so many bytes; there is something to say.
@@ -54,6 +54,10 @@ pub enum Answer {
 
 impl Tunnel {
     /// The talk that leads to this host.
+    ///
+    /// # Errors
+    ///
+    /// A host, user or password that the proxy's protocol has no room for.
     pub fn new(proxy: &Proxy, host: &str, port: u16) -> io::Result<Self> {
         let mut tunnel = Self {
             proxy: proxy.clone(),
@@ -87,7 +91,11 @@ impl Tunnel {
     }
 
     /// Reads an answer from the first bytes that have arrived.
-    pub fn hear(&mut self, bytes: &[u8]) -> io::Result<Answer> {
+    ///
+    /// # Errors
+    ///
+    /// The proxy refuses, or speaks another protocol.
+    pub fn hear(&mut self, bytes: &[u8]) -> io::Result<TunnelAnswer> {
         match self.waits {
             Waits::ForStatus => self.status(bytes),
             Waits::ForSocks4 => socks4(bytes),
@@ -117,7 +125,7 @@ impl Tunnel {
         self.waits = Waits::ForStatus;
     }
 
-    fn status(&self, bytes: &[u8]) -> io::Result<Answer> {
+    fn status(&self, bytes: &[u8]) -> io::Result<TunnelAnswer> {
         let end = bytes.windows(4).position(|part| part == b"\r\n\r\n");
         let Some(end) = end else {
             // Anything but HTTP is distinguished from a slow answer at once.
@@ -126,7 +134,7 @@ impl Tunnel {
                 .zip(b"HTTP/1.")
                 .all(|(byte, wanted)| byte == wanted);
             return match begins && bytes.len() < LONGEST {
-                true => Ok(Answer::More),
+                true => Ok(TunnelAnswer::More),
                 false => Err(failure("the proxy's response is not that of an HTTP proxy")),
             };
         };
@@ -139,7 +147,7 @@ impl Tunnel {
         let is_http = words.next().is_some_and(|word| word.starts_with("HTTP/1."));
         match words.next() {
             Some(code) if is_http && code.len() == 3 && code.starts_with('2') => {
-                Ok(Answer::Through(end + 4))
+                Ok(TunnelAnswer::Through(end + 4))
             }
             Some("407") if is_http => Err(failure(
                 "the proxy rejected the user and password, or requires them (ProxyUser, ProxyPassword)",
@@ -187,15 +195,15 @@ impl Tunnel {
         self.waits = Waits::ForMethod;
     }
 
-    fn method(&mut self, bytes: &[u8]) -> io::Result<Answer> {
+    fn method(&mut self, bytes: &[u8]) -> io::Result<TunnelAnswer> {
         let [version, method] = match bytes {
-            [] => return Ok(Answer::More),
+            [] => return Ok(TunnelAnswer::More),
             [version, ..] if *version != 5 => {
                 return Err(failure(
                     "the proxy's response is not that of a SOCKS 5 proxy",
                 ));
             }
-            [_] => return Ok(Answer::More),
+            [_] => return Ok(TunnelAnswer::More),
             [version, method, ..] => [*version, *method],
         };
         debug_assert_eq!(version, 5);
@@ -215,19 +223,19 @@ impl Tunnel {
                 ));
             }
         }
-        Ok(Answer::Next(2))
+        Ok(TunnelAnswer::Next(2))
     }
 
-    fn consent(&mut self, bytes: &[u8]) -> io::Result<Answer> {
+    fn consent(&mut self, bytes: &[u8]) -> io::Result<TunnelAnswer> {
         match bytes {
             [_, 0, ..] => {
                 self.ask_socks5();
-                Ok(Answer::Next(2))
+                Ok(TunnelAnswer::Next(2))
             }
             [_, _, ..] => Err(failure(
                 "the proxy rejected the user and password (ProxyUser, ProxyPassword)",
             )),
-            _ => Ok(Answer::More),
+            _ => Ok(TunnelAnswer::More),
         }
     }
 
@@ -255,21 +263,21 @@ impl Tunnel {
 const NO_METHOD: u8 = 0;
 const PASSWORD: u8 = 2;
 
-fn socks4(bytes: &[u8]) -> io::Result<Answer> {
+fn socks4(bytes: &[u8]) -> io::Result<TunnelAnswer> {
     match bytes {
-        [0, 90, ..] if bytes.len() >= 8 => Ok(Answer::Through(8)),
+        [0, 90, ..] if bytes.len() >= 8 => Ok(TunnelAnswer::Through(8)),
         [0, 92 | 93, ..] => Err(failure("the proxy cannot verify our user (ProxyUser)")),
         [0, 91, ..] => Err(failure("the proxy cannot or may not connect to the host")),
-        [] | [0] | [0, 90, ..] => Ok(Answer::More),
+        [] | [0] | [0, 90, ..] => Ok(TunnelAnswer::More),
         _ => Err(failure(
             "the proxy's response is not that of a SOCKS 4 proxy",
         )),
     }
 }
 
-fn socks5(bytes: &[u8]) -> io::Result<Answer> {
+fn socks5(bytes: &[u8]) -> io::Result<TunnelAnswer> {
     let (Some([version, status]), rest) = (bytes.first_chunk::<2>(), bytes.get(4..)) else {
-        return Ok(Answer::More);
+        return Ok(TunnelAnswer::More);
     };
     if *version != 5 {
         return Err(failure(
@@ -290,7 +298,7 @@ fn socks5(bytes: &[u8]) -> io::Result<Answer> {
         return Err(failure(note));
     }
     let Some([first, ..]) = rest else {
-        return Ok(Answer::More);
+        return Ok(TunnelAnswer::More);
     };
     let address = match bytes[3] {
         1 => 4,
@@ -304,8 +312,8 @@ fn socks5(bytes: &[u8]) -> io::Result<Answer> {
     };
     let length = 4 + address + 2;
     match bytes.len() >= length {
-        true => Ok(Answer::Through(length)),
-        false => Ok(Answer::More),
+        true => Ok(TunnelAnswer::Through(length)),
+        false => Ok(TunnelAnswer::More),
     }
 }
 
@@ -336,14 +344,14 @@ mod tests {
             for cut in 0..answer.len() {
                 assert_eq!(
                     tunnel.hear(&answer[..cut])?,
-                    Answer::More,
+                    TunnelAnswer::More,
                     "{cut} of {answer:?}"
                 );
             }
             let with_more = [answer, b"8=FIX".as_slice()].concat();
             let wanted = match index + 1 == play.len() {
-                true => Answer::Through(answer.len()),
-                false => Answer::Next(answer.len()),
+                true => TunnelAnswer::Through(answer.len()),
+                false => TunnelAnswer::Next(answer.len()),
             };
             assert_eq!(tunnel.hear(&with_more)?, wanted);
         }
