@@ -64,6 +64,17 @@ impl Handle {
     /// Sends a message whose body fields `build` writes. It is numbered and journalled when the
     /// engine handles it; the fields of the standard header and trailer are the session's.
     ///
+    /// ```
+    /// use fixwire_engine::protocol::{SessionId, tag};
+    /// use fixwire_engine::{Handle, SendError};
+    ///
+    /// fn cancel(handle: &mut Handle, session: SessionId, id: &[u8], order: &[u8]) -> Result<(), SendError> {
+    ///     handle.send(session, b"F", |cancel| {
+    ///         cancel.field(tag::CL_ORD_ID, id).field(tag::ORIG_CL_ORD_ID, order);
+    ///     })
+    /// }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`SendError`]; nothing is sent then.

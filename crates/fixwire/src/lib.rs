@@ -5,19 +5,81 @@
 //! [`Handle`]. Programs that look like QuickFIX programs are in `examples/`. What may fail is an
 //! [`EngineError`]; what happens is an [`Event`].
 //!
+//! An acceptor whose sessions are in a settings file, as QuickFIX has them or in TOML:
+//!
+//! ```no_run
+//! use fixwire::Engine;
+//! use fixwire::protocol::{Application, Message, Now, Outbox, Refusal, SessionId, tag};
+//! use fixwire::settings::Settings;
+//! use std::path::Path;
+//!
+//! /// Accepts each order.
+//! struct Broker;
+//!
+//! impl Application for Broker {
+//!     fn on_message(
+//!         &mut self,
+//!         _now: Now,
+//!         from: SessionId,
+//!         order: &Message<'_>,
+//!         outbox: &mut Outbox,
+//!     ) -> Result<(), Refusal> {
+//!         let id = order.get(tag::CL_ORD_ID).unwrap_or_default();
+//!         let mut report = outbox.begin(from, b"8");
+//!         report.field(tag::ORDER_ID, id).field(tag::CL_ORD_ID, id);
+//!         report.char(tag::EXEC_TYPE, b'0').char(tag::ORD_STATUS, b'0');
+//!         report.finish().map_err(|_| Refusal::NotAvailable)
+//!     }
+//! }
+//!
+//! let config = Settings::load(Path::new("acceptor.cfg"))?.to_config()?;
+//! let mut engine = Engine::new(config, Broker)?;
+//! engine.on_event(|_, event| eprintln!("{event}"));
+//! engine.run()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! An order from another thread, on the session of that name:
+//!
+//! ```no_run
+//! # use fixwire::{Engine, protocol::{Application, tag}};
+//! # fn orders(engine: Engine<impl Application + Send + 'static>) -> Result<(), Box<dyn std::error::Error>> {
+//! let mut handle = engine.handle();
+//! let thread = std::thread::spawn(move || {
+//!     let mut engine = engine;
+//!     engine.run()
+//! });
+//! let session = handle.find("FIX.4.4:DESK->VENUE").ok_or("no such session")?;
+//! handle.send(session, b"D", |order| {
+//!     order.field(tag::CL_ORD_ID, b"A1").field(tag::SYMBOL, b"VOD");
+//!     order.char(tag::SIDE, b'1').uint(tag::ORDER_QTY, 100).char(tag::ORD_TYPE, b'1');
+//! })?;
+//! handle.stop()?;
+//! thread.join().map_err(|_| "the engine panicked")??;
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! This crate has no code of its own but the typed [`messages`]: it gives the crates below it one name, and their
 //! features too.
 #![forbid(unsafe_code)]
 
 pub mod messages;
 
+// The Rust of the page that everybody reads first compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
 // Generated messages name the crates of this one as a user does.
 extern crate self as fixwire;
 
 pub use fixwire_control as control;
 pub use fixwire_dictionary as dictionary;
-pub use fixwire_engine::{canary, journal, protocol};
+#[doc(hidden)]
+pub use fixwire_engine::canary;
 pub use fixwire_engine::{config, descriptors, event, host};
+pub use fixwire_engine::{journal, protocol};
 pub use fixwire_engine::{regular, tls, transport};
 #[cfg(feature = "harness")]
 pub use fixwire_harness as harness;

@@ -1,4 +1,18 @@
 //! Typed order messages; `fixwire_dictionary::generate` writes others the same way.
+//!
+//! ```
+//! use fixwire::messages::fix44::{NewOrderSingle, ord_type_values, side_values};
+//! use fixwire::protocol::{Decimal, Outbox, SessionId, Timestamp};
+//!
+//! let mut outbox = Outbox::new(4096, 4, 200);
+//! let quantity = Decimal::from_int(100);
+//! let (id, buy, market) = (b"A1", side_values::BUY, ord_type_values::MARKET);
+//! NewOrderSingle::write(&mut outbox, SessionId(0), id, buy, Timestamp(0), market)
+//!     .symbol(b"VOD")
+//!     .order_qty(quantity)
+//!     .finish()?;
+//! # Ok::<(), fixwire::protocol::BodyError>(())
+//! ```
 
 /// NewOrderSingle, OrderCancelRequest, OrderCancelReplaceRequest, OrderStatusRequest,
 /// ExecutionReport and OrderCancelReject of FIX 4.2.

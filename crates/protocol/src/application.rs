@@ -14,6 +14,31 @@ use crate::{AdminOut, Hangup, Ledger, Message, Now, Outbox, SessionId, Tag, Time
 ///
 /// An application around another one forwards every method. So that none is forgotten, its `impl` has
 /// `#[deny(clippy::missing_trait_methods)]`.
+/// ```
+/// use fixwire_protocol::{Application, Message, Now, Outbox, Refusal, SessionId, tag};
+///
+/// /// Accepts orders, and nothing else.
+/// struct Broker;
+///
+/// impl Application for Broker {
+///     fn on_message(
+///         &mut self,
+///         _now: Now,
+///         from: SessionId,
+///         order: &Message<'_>,
+///         outbox: &mut Outbox,
+///     ) -> Result<(), Refusal> {
+///         if order.msg_type() != b"D" {
+///             return Err(Refusal::UnsupportedMessageType);
+///         }
+///         let id = order.get(tag::CL_ORD_ID);
+///         let id = id.ok_or(Refusal::ConditionallyRequiredFieldMissing(tag::CL_ORD_ID))?;
+///         let mut report = outbox.begin(from, b"8");
+///         report.field(tag::CL_ORD_ID, id).char(tag::ORD_STATUS, b'0');
+///         report.finish().map_err(|_| Refusal::NotAvailable)
+///     }
+/// }
+/// ```
 pub trait Application {
     /// An application message in sequence. Messages and notes written here are committed in one journal record with
     /// the message that caused it.

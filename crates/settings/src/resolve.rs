@@ -39,6 +39,16 @@ impl Default for Options<'_> {
 impl Settings {
     /// Reads and checks a file.
     ///
+    /// ```no_run
+    /// use fixwire_settings::Settings;
+    /// use std::path::Path;
+    ///
+    /// let settings = Settings::load(Path::new("acceptor.cfg"))?;
+    /// let config = settings.to_config()?;
+    /// assert!(!config.sessions.is_empty());
+    /// # Ok::<(), fixwire_settings::problem::LoadError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`LoadError`]; with [`LoadError::Content`] every problem of the file.

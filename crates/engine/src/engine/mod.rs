@@ -131,6 +131,22 @@ impl<A: Application> Engine<A> {
     /// An engine on the operating system: recovers its sessions from the journal and listens. Nothing
     /// is connected or sent before [`Engine::run`] or [`Engine::turn`].
     ///
+    /// ```no_run
+    /// use fixwire_engine::protocol::Application;
+    /// use fixwire_engine::protocol::session::{BeginString, Config, Role};
+    /// use fixwire_engine::{Connection, Engine, EngineConfig, SessionConfig};
+    ///
+    /// fn serve(app: impl Application) -> Result<(), Box<dyn std::error::Error>> {
+    ///     let session = Config::new(BeginString::Fix44, Role::Acceptor, b"VENUE", b"DESK");
+    ///     let listen = "127.0.0.1:5001".parse()?;
+    ///     let connection = Connection::Acceptor { listen };
+    ///     let mut config = EngineConfig::default();
+    ///     config.journal_dir = "store".into();
+    ///     config.sessions = vec![SessionConfig::new("VENUE->DESK", session, connection)];
+    ///     Ok(Engine::new(config, app)?.run()?)
+    /// }
+    /// ```
+    ///
     /// # Errors
     ///
     /// A configuration that cannot work, a journal that cannot be read or is in use, an address that
