@@ -299,7 +299,8 @@ impl Reader<'_> {
     }
 }
 
-fn is_test(attributes: &[Attribute]) -> bool {
+/// Whether what these stand at is built for tests only.
+pub(crate) fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("test")
             || attribute.path().is_ident("cfg")

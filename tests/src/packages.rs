@@ -14,20 +14,7 @@ pub fn workspace() -> &'static Path {
 ///
 /// A sentence for the person who runs the tests, when cargo fails or knows no such package.
 pub fn folder(name: &str) -> Result<PathBuf, String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(["metadata", "--format-version", "1", "--locked"])
-        .current_dir(workspace())
-        .output()
-        .map_err(|error| format!("cargo metadata did not start: {error}"))?;
-    if !output.status.success() {
-        return Err(format!(
-            "cargo metadata failed: {}",
-            String::from_utf8_lossy(&output.stderr)
-        ));
-    }
-    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout)
-        .map_err(|error| format!("cargo metadata is not JSON: {error}"))?;
+    let metadata = metadata(&[])?;
     let packages = metadata["packages"]
         .as_array()
         .map_or(&[][..], Vec::as_slice);
@@ -38,4 +25,27 @@ pub fn folder(name: &str) -> Result<PathBuf, String> {
         .and_then(|manifest| Path::new(manifest).parent())
         .map(Path::to_owned)
         .ok_or_else(|| format!("no package {name} among the locked ones"))
+}
+
+/// What `cargo metadata` says of the workspace, asked with these options.
+///
+/// # Errors
+///
+/// As [`folder`].
+pub fn metadata(options: &[&str]) -> Result<serde_json::Value, String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["metadata", "--format-version", "1", "--locked"])
+        .args(options)
+        .current_dir(workspace())
+        .output()
+        .map_err(|error| format!("cargo metadata did not start: {error}"))?;
+    if !output.status.success() {
+        return Err(format!(
+            "cargo metadata failed: {}",
+            String::from_utf8_lossy(&output.stderr)
+        ));
+    }
+    serde_json::from_slice(&output.stdout)
+        .map_err(|error| format!("cargo metadata is not JSON: {error}"))
 }

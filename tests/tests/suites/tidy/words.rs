@@ -1,0 +1,127 @@
+//! One word for one thing: phrases that nobody says, and names that two types have.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use fixwire_rigs::{phrases, type_names};
+
+use super::{is_test, name, nothing, rust, text, written};
+
+/// The list of the phrases has all of them.
+const LIST: &str = "tests/src/phrases.rs";
+
+/// Public types that share their name with others, for now: this list only gets shorter.
+const TWICE: [&str; 77] = [
+    "Action",
+    "Answer",
+    "Ask",
+    "Book",
+    "BuiltIn",
+    "Client",
+    "Clock",
+    "Condition",
+    "Config",
+    "Context",
+    "ConvertArgs",
+    "Counters",
+    "Engine",
+    "Entry",
+    "Event",
+    "Exchange",
+    "Failure",
+    "Fault",
+    "Fields",
+    "Filter",
+    "Form",
+    "Format",
+    "Gap",
+    "Group",
+    "Happening",
+    "Heard",
+    "How",
+    "Kind",
+    "Level",
+    "Limits",
+    "Line",
+    "LoadError",
+    "Log",
+    "Name",
+    "Number",
+    "Order",
+    "Orders",
+    "Origin",
+    "Outcome",
+    "Part",
+    "Peer",
+    "Place",
+    "Position",
+    "Problem",
+    "Reading",
+    "Reason",
+    "Refusal",
+    "Reload",
+    "Report",
+    "Request",
+    "Role",
+    "Row",
+    "Rules",
+    "Run",
+    "Scope",
+    "Scratch",
+    "Session",
+    "Sink",
+    "Span",
+    "Stamp",
+    "Standing",
+    "State",
+    "Step",
+    "TableError",
+    "Taken",
+    "Tally",
+    "Target",
+    "Text",
+    "Told",
+    "Trial",
+    "Trouble",
+    "Unit",
+    "Value",
+    "Verdict",
+    "WakeUp",
+    "Way",
+    "What",
+];
+
+#[test]
+fn texts_have_the_words_of_the_field() {
+    let texts = written().into_iter().filter(|path| {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        let kinds = ["rs", "md", "toml", "sh", "scenario"];
+        extension.is_none_or(|extension| kinds.contains(&extension))
+    });
+    let texts = texts.filter(|path| path != Path::new(LIST));
+    nothing(texts.flat_map(|path| name(&path, phrases::phrases(&text(&path)))));
+}
+
+#[test]
+fn a_public_type_has_a_name_of_its_own() {
+    let mut homes = BTreeMap::<String, Vec<String>>::new();
+    let mut looked_at = 0;
+    for path in rust() {
+        let is_source =
+            path.starts_with("crates") && path.iter().nth(2).is_some_and(|part| part == "src");
+        // One that stands in for another where that is not built has its names.
+        let stands_in = path.ends_with("absent.rs");
+        if !is_source || stands_in || is_test(&path) {
+            continue;
+        }
+        looked_at += 1;
+        let names = type_names::public_types(&text(&path));
+        let names = names.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        for name in names {
+            let files = homes.entry(name).or_default();
+            files.push(path.display().to_string());
+        }
+    }
+    assert!(looked_at > 200, "only {looked_at} files looked at");
+    nothing(type_names::twice(&homes, &TWICE));
+}
