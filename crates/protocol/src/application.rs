@@ -14,6 +14,7 @@ use crate::{AdminOut, Hangup, Ledger, Message, Now, Outbox, SessionId, Tag, Time
 ///
 /// An application around another one forwards every method. So that none is forgotten, its `impl` has
 /// `#[deny(clippy::missing_trait_methods)]`.
+///
 /// ```
 /// use fixwire_protocol::{Application, Message, Now, Outbox, Refusal, SessionId, tag};
 ///
