@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use fixwire::config::{Connection, EngineConfig, Limits, LogonLimits, SessionConfig};
-use fixwire::event::Refusal;
+use fixwire::event::ConnectionRefusal;
 use fixwire::host::ConnId;
 use fixwire::journal::Memory;
 use fixwire::{Engine, Event};
 use fixwire_protocol::session::{self, BeginString, Role};
 use fixwire_protocol::{
-    Application, Frame, Message, Nanos, Now, Outbox, Precision, SessionId, Stamp, frame,
+    Application, Frame, Message, Nanos, Now, Outbox, Precision, SessionId, TimestampWriter, frame,
 };
 
 use crate::crowd::{self, Crowd};
@@ -155,7 +155,7 @@ impl Rig {
     }
 
     /// How often connections were refused for this reason.
-    pub fn refused(&self, why: Refusal) -> u64 {
+    pub fn refused(&self, why: ConnectionRefusal) -> u64 {
         let refusals = self.refusals.lock().expect("it works");
         refusals
             .get(&format!("{why:?}"))
@@ -187,7 +187,7 @@ pub fn message(crowd: &Crowd, kind: &str, peer: &str, more: &str) -> Vec<u8> {
 
 /// A whole message of a peer to HOUSE.
 pub fn numbered(crowd: &Crowd, kind: &str, peer: &str, seq: u64, more: &str) -> Vec<u8> {
-    let mut stamp = Stamp::new();
+    let mut stamp = TimestampWriter::new();
     let time = stamp.format(crowd.now().wall, Precision::Millis);
     let time = String::from_utf8_lossy(time);
     let body = format!("35={kind}|34={seq}|49={peer}|52={time}|56=HOUSE|{more}");

@@ -19,28 +19,14 @@ pub fn public_types(source: &str) -> Result<Vec<String>, String> {
     Ok(found.0)
 }
 
-/// What is wrong with names, given who defines each and which may occur more than once for now.
-pub fn twice(homes: &BTreeMap<String, Vec<String>>, for_now: &[&str]) -> Vec<String> {
-    let mut found = Vec::new();
-    for (name, files) in homes.iter().filter(|(_, files)| files.len() > 1) {
-        if !for_now.contains(&name.as_str()) {
-            let files = files.join(", ");
-            found.push(format!(
-                "{name} is a public type of {files}: give each its own name"
-            ));
-        }
-    }
-    let is_twice = |name: &&&str| homes.get(**name).is_some_and(|files| files.len() > 1);
-    let rest = for_now.iter().filter(|name| !is_twice(name));
-    found.extend(rest.map(|name| format!("{name} no longer occurs twice: take it off the list")));
-    let mut last = "";
-    for name in for_now {
-        if *name <= last {
-            found.push(format!("{name} is out of order"));
-        }
-        last = name;
-    }
-    found
+/// The names that more than one file defines, given the files of each.
+pub fn twice(homes: &BTreeMap<String, Vec<String>>) -> Vec<String> {
+    let twice = homes.iter().filter(|(_, files)| files.len() > 1);
+    let named = twice.map(|(name, files)| {
+        let files = files.join(", ");
+        format!("{name} is a public type of {files}: give each its own name")
+    });
+    named.collect()
 }
 
 struct Found(Vec<String>);
@@ -90,32 +76,14 @@ mod tests {
     }
 
     #[test]
-    fn a_second_one_is_named_and_so_is_a_list_that_is_too_long() {
-        let homes = |of: &[(&str, &str)]| {
-            let mut homes = BTreeMap::<String, Vec<String>>::new();
-            for (name, file) in of {
-                homes
-                    .entry((*name).into())
-                    .or_default()
-                    .push((*file).into());
-            }
-            homes
-        };
-        let all = homes(&[
-            ("A", "a.rs"),
-            ("A", "b.rs"),
-            ("B", "a.rs"),
-            ("C", "a.rs"),
-            ("C", "c.rs"),
-        ]);
-        assert!(twice(&all, &["A", "C"]).is_empty());
-        let found = twice(&all, &["A"]);
+    fn a_name_in_two_files_is_found() {
+        let homes = [("A", vec!["a.rs"]), ("B", vec!["a.rs", "b.rs"])];
+        let homes =
+            homes.map(|(name, files)| (name.into(), files.into_iter().map(Into::into).collect()));
+        let found = twice(&homes.into());
         assert!(
-            found.len() == 1 && found[0].starts_with("C is a public type of a.rs, c.rs"),
+            found.len() == 1 && found[0].starts_with("B is a public type of a.rs, b.rs"),
             "{found:?}"
         );
-        let found = twice(&all, &["A", "B", "C"]);
-        assert_eq!(found, ["B no longer occurs twice: take it off the list"]);
-        assert_eq!(twice(&all, &["C", "A"]), ["A is out of order"]);
     }
 }

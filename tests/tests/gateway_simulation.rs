@@ -27,16 +27,19 @@ fn a_crash_of_a_gateway_loses_no_request_and_planted_faults_are_found() -> Resul
 /// Steps that an engine may leave out so that its gateway forgets, or says something twice.
 #[cfg(feature = "canary")]
 fn planted_faults_are_found(rig: Rig) -> Result<(), String> {
-    use fixwire::canary::Fault;
+    use fixwire::canary::PlantedFault;
     rig.finds(&[
-        (Fault::SkipCommit, &["A2:", "G1:", "G2:"]),
-        (Fault::SkipSync, &["A2:", "A3:", "G1:", "G2:"]),
+        (PlantedFault::SkipCommit, &["A2:", "G1:", "G2:"]),
+        (PlantedFault::SkipSync, &["A2:", "A3:", "G1:", "G2:"]),
         (
-            Fault::EffectWithoutCause,
+            PlantedFault::EffectWithoutCause,
             &["G1:", "G2: an answer twice", "G3:"],
         ),
-        (Fault::ForgetInbound, &["G1:", "G2:", "G3:"]),
-        (Fault::ForgetNotes, &["G1:", "G2:", "G3:", "G4:", "G5:"]),
-        (Fault::FoldShort, &["G5:"]),
+        (PlantedFault::ForgetInbound, &["G1:", "G2:", "G3:"]),
+        (
+            PlantedFault::ForgetNotes,
+            &["G1:", "G2:", "G3:", "G4:", "G5:"],
+        ),
+        (PlantedFault::FoldShort, &["G5:"]),
     ])
 }

@@ -28,41 +28,50 @@ fn a_crash_at_any_point_loses_nothing_and_planted_faults_are_found() -> Result<(
 /// Steps that a simulated disk and an engine with a simple application may leave out.
 #[cfg(feature = "canary")]
 fn planted_faults_are_found(rig: Rig) -> Result<(), String> {
-    use fixwire::canary::Fault;
+    use fixwire::canary::PlantedFault;
     rig.finds(&[
         // Notes whose record was left out are a gap before those of the next one.
-        (Fault::SkipCommit, &["A1:", "A2:", "A4:", "expected note"]),
-        (Fault::SkipSync, &["A1:"]),
-        (Fault::SkipCrc, &["A7:", "A8:", "A9:"]),
-        (Fault::ReuseNumber, &["A2:"]),
-        (Fault::SkipResend, &["A3:"]),
         (
-            Fault::SkipDirectorySync,
+            PlantedFault::SkipCommit,
+            &["A1:", "A2:", "A4:", "expected note"],
+        ),
+        (PlantedFault::SkipSync, &["A1:"]),
+        (PlantedFault::SkipCrc, &["A7:", "A8:", "A9:"]),
+        (PlantedFault::ReuseNumber, &["A2:"]),
+        (PlantedFault::SkipResend, &["A3:"]),
+        (
+            PlantedFault::SkipDirectorySync,
             &[
                 "A1:",
                 "expected this segment, which the file `newest` names",
             ],
         ),
         (
-            Fault::SkipBaseSync,
+            PlantedFault::SkipBaseSync,
             &["expected this segment, found no such file"],
         ),
         (
-            Fault::SkipStoreAgain,
+            PlantedFault::SkipStoreAgain,
             &["A1:", "expected zeros behind the last record"],
         ),
-        (Fault::SkipBacklogSync, &["A1:"]),
-        (Fault::SkipFarewellSync, &["A1:"]),
+        (PlantedFault::SkipBacklogSync, &["A1:"]),
+        (PlantedFault::SkipFarewellSync, &["A1:"]),
         // A record that names the place of the message that was left out finds another one there.
         (
-            Fault::EffectWithoutCause,
+            PlantedFault::EffectWithoutCause,
             &[
                 "A4:",
                 "expected the place of an earlier record, found another body",
             ],
         ),
-        (Fault::ForgetReset, &["A2:", "A3: a reset was not answered"]),
-        (Fault::ForgetInbound, &["A3:", "A4: twice"]),
-        (Fault::ForgetNotes, &["A4: the application got other notes"]),
+        (
+            PlantedFault::ForgetReset,
+            &["A2:", "A3: a reset was not answered"],
+        ),
+        (PlantedFault::ForgetInbound, &["A3:", "A4: twice"]),
+        (
+            PlantedFault::ForgetNotes,
+            &["A4: the application got other notes"],
+        ),
     ])
 }

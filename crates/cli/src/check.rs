@@ -9,10 +9,11 @@ use fixwire::descriptors::{self, Need, Shortage};
 use fixwire::gateway::rules::TableFile;
 use fixwire::gateway::{LoadedGateway, load};
 use fixwire::schedule::utc;
-use fixwire::settings::registry::Scope;
+use fixwire::settings::registry::KeyScope;
 use fixwire::settings::resolved::Custom;
 use fixwire::settings::{
-    Dialect, LoadError, Origin, Problem, Report, SessionSettings, Setting, Settings, Source, Told,
+    Dialect, DialectSource, LoadError, Origin, Problem, SessionSettings, Setting, Settings,
+    SettingsReport, Source,
 };
 use fixwire::{EngineConfig, SessionConfig};
 use fixwire_exchange::ExchangeConfig;
@@ -188,12 +189,18 @@ fn table(
     writeln!(out, "{}\n", read_as(settings))?;
     section(
         "Engine",
-        &rows(settings, first, Scope::Engine, &[], changed),
+        &rows(settings, first, KeyScope::Engine, &[], changed),
         settings.dialect,
         out,
     )?;
     for session in &settings.sessions {
-        let mut own = rows(settings, session, Scope::Session, &session.custom, changed);
+        let mut own = rows(
+            settings,
+            session,
+            KeyScope::Session,
+            &session.custom,
+            changed,
+        );
         let (kind, made) = made_of(config, session);
         if let Some(made) = made.filter(|made| !changed || made.schedule.is_some()) {
             own.extend(schedule_rows(made));
@@ -223,8 +230,8 @@ fn made_of<'c>(
 /// it.
 pub fn guess(settings: &Settings) -> Option<String> {
     match settings.told {
-        Told::ByItsKeys if settings.dialect != Dialect::Fixwire => {}
-        Told::Nowhere => return Some(read_as(settings)),
+        DialectSource::ByItsKeys if settings.dialect != Dialect::Fixwire => {}
+        DialectSource::Nowhere => return Some(read_as(settings)),
         _ => return None,
     }
     let all = settings
@@ -251,21 +258,21 @@ pub fn guess(settings: &Settings) -> Option<String> {
 pub fn read_as(settings: &Settings) -> String {
     let dialect = settings.dialect;
     match settings.told {
-        Told::ByCaller => format!("Read as a file of {dialect}, as --dialect says."),
-        Told::ByKey => format!("Read as a file of {dialect}, as its key Dialect says."),
-        Told::ByItsKeys if dialect == Dialect::Fixwire => {
+        DialectSource::ByCaller => format!("Read as a file of {dialect}, as --dialect says."),
+        DialectSource::ByKey => format!("Read as a file of {dialect}, as its key Dialect says."),
+        DialectSource::ByItsKeys if dialect == Dialect::Fixwire => {
             "Read as fixwire's own file: it has keys that no other engine has.".to_owned()
         }
-        Told::ByItsKeys => format!(
+        DialectSource::ByItsKeys => format!(
             "Read as a file of {dialect}: several of its keys exist only in that engine. Set \
              Dialect={} to confirm, or Dialect=fixwire.",
             dialect.name()
         ),
-        Told::ByItsName if dialect == Dialect::Antenna => {
+        DialectSource::ByItsName if dialect == Dialect::Antenna => {
             format!("Read as a file of {dialect}, as its name says.")
         }
-        Told::ByItsName => "Read as a TOML file, which is fixwire's own.".to_owned(),
-        Told::Nowhere => {
+        DialectSource::ByItsName => "Read as a TOML file, which is fixwire's own.".to_owned(),
+        DialectSource::Nowhere => {
             "Read as fixwire's own file. If it was written for another engine, set Dialect (for \
              example Dialect=quickfixj) or --dialect, since defaults differ. Dialect=fixwire \
              confirms it."
@@ -384,7 +391,7 @@ fn schedule_json(session: &SessionConfig) -> Value {
 fn rows(
     settings: &Settings,
     session: &SessionSettings,
-    scope: Scope,
+    scope: KeyScope,
     custom: &[Custom],
     changed: bool,
 ) -> Vec<Row> {
@@ -491,7 +498,7 @@ fn description(
             .collect()
     };
     let sessions = settings.sessions.iter().map(|session| {
-        let mut values = of(session, Scope::Session);
+        let mut values = of(session, KeyScope::Session);
         values.extend(session.custom.iter().map(|custom| {
             let (from, line) = from(custom.origin);
             json!({ "key": custom.key, "value": custom.text, "from": from, "line": line })
@@ -505,13 +512,13 @@ fn description(
         "file": settings.report.source.path.display().to_string(),
         "dialect": settings.dialect.name(),
         "dialect_known": match settings.told {
-            Told::ByCaller => "flag",
-            Told::ByKey => "key",
-            Told::ByItsKeys => "guessed",
-            Told::ByItsName => "name",
-            Told::Nowhere => "unknown",
+            DialectSource::ByCaller => "flag",
+            DialectSource::ByKey => "key",
+            DialectSource::ByItsKeys => "guessed",
+            DialectSource::ByItsName => "name",
+            DialectSource::Nowhere => "unknown",
         },
-        "engine": settings.sessions.first().map(|first| of(first, Scope::Engine)),
+        "engine": settings.sessions.first().map(|first| of(first, KeyScope::Engine)),
         "sessions": sessions.collect::<Vec<_>>(),
         "gateway": gateway.map(gateway_json),
         "exchange": exchange.map(sim::json),
@@ -535,7 +542,7 @@ fn failure(error: &LoadError) -> Value {
     }
 }
 
-fn problems(report: &Report, warnings: bool) -> Vec<Value> {
+fn problems(report: &SettingsReport, warnings: bool) -> Vec<Value> {
     let wanted = |problem: &&Problem| problem.fault.is_warning() == warnings;
     // A large file may have a problem on every line: counting from its start each time takes minutes.
     let ends = report.source.text.match_indices('\n');

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use fixwire_protocol::dictionary::{FieldDef, GroupDef};
 use fixwire_protocol::group::entry_len;
-use fixwire_protocol::readable::{Escaped, Value};
+use fixwire_protocol::readable::{Escaped, ReadableValue};
 use fixwire_protocol::{Dictionary, Field, Message, Tag};
 
 /// The column of values.
@@ -86,7 +86,7 @@ impl Decoded<'_> {
         if self.masked.contains(&tag) {
             return writeln!(out, "***");
         }
-        write!(out, "{}", Value(tag, value))?;
+        write!(out, "{}", ReadableValue(tag, value))?;
         match known.and_then(|known| meaning(known, value)) {
             Some(meaning) => writeln!(out, " {meaning}"),
             None => writeln!(out),

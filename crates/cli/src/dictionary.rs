@@ -22,7 +22,7 @@ pub enum DictionaryCommand {
     /// Prints the differences from the first dictionary to the second, as a delta
     Diff(DiffArgs),
     /// Writes a dictionary as XML
-    Convert(ConvertArgs),
+    Convert(DictionaryConvertArgs),
     /// Converts messages to JSON with the dictionary's names, and back
     Json(JsonArgs),
 }
@@ -72,7 +72,7 @@ pub struct DiffArgs {
 #[command(after_help = "Examples:
   fixwire dictionary convert OrchestraFIXLatest.xml --to quickfix > FIXLatest.xml
   fixwire dictionary convert 'FIX.4.4 + venue.delta' --to orchestra > venue.xml")]
-pub struct ConvertArgs {
+pub struct DictionaryConvertArgs {
     #[arg(value_name = "NAME|FILE", help = NAME)]
     dictionary: String,
     /// The form to write

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use fixwire::settings::problem::SHOWN;
-use fixwire::settings::{LoadError, Problem, Report};
+use fixwire::settings::{LoadError, Problem, SettingsReport};
 use fixwire_protocol::readable::Escaped;
 
 /// Why a command ends without success.
@@ -80,7 +80,7 @@ pub fn tell(kind: &str, text: &str) {
 }
 
 /// Writes every problem of a file with the lines it speaks of.
-pub fn show(report: &Report) {
+pub fn show(report: &SettingsReport) {
     let color = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let renderer = if color {
         Renderer::styled()
@@ -100,7 +100,12 @@ pub fn show(report: &Report) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-fn group<'a>(report: &Report, problem: &Problem, path: &'a str, source: &'a str) -> Group<'a> {
+fn group<'a>(
+    report: &SettingsReport,
+    problem: &Problem,
+    path: &'a str,
+    source: &'a str,
+) -> Group<'a> {
     let (fault, text) = (&problem.fault, report.text(problem));
     let level = if fault.is_warning() {
         Level::WARNING

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use fixwire::journal::{self, Direction, Filter, Format, JournalError, Line, Verified};
+use fixwire::journal::{self, Direction, DumpFilter, DumpFormat, DumpLine, JournalError, Verified};
 use fixwire_protocol::{Decoder, Timestamp};
 use serde_json::json;
 
@@ -150,7 +150,7 @@ pub fn run(command: &JournalCommand) -> Result<ExitCode, Failure> {
 }
 
 fn dump(args: &DumpArgs) -> Result<ExitCode, Failure> {
-    let filter = Filter {
+    let filter = DumpFilter {
         session: args.session.clone(),
         direction: args.direction.map(|way| match way {
             Way::In => Direction::In,
@@ -164,13 +164,13 @@ fn dump(args: &DumpArgs) -> Result<ExitCode, Failure> {
         masked: args.mask.clone(),
     };
     let format = if args.json {
-        Format::Json
+        DumpFormat::Json
     } else {
-        Format::Text
+        DumpFormat::Text
     };
     let mut screen = Screen::new(args)?;
     let out = RefCell::new(BufWriter::new(io::stdout().lock()));
-    let each = |line: &Line<'_>| screen.show(line, format, &mut *out.borrow_mut());
+    let each = |line: &DumpLine<'_>| screen.show(line, format, &mut *out.borrow_mut());
     if args.follow {
         // What is not there now is most likely a typing error.
         let read = journal::verify(&args.dir).map_err(failure)?;
@@ -223,7 +223,12 @@ impl<'a> Screen<'a> {
         })
     }
 
-    fn show(&mut self, line: &Line<'_>, format: Format, out: &mut impl Write) -> io::Result<()> {
+    fn show(
+        &mut self,
+        line: &DumpLine<'_>,
+        format: DumpFormat,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
         let Some(bytes) = line.raw_message() else {
             // With a question for messages only those are wanted.
             return match self.query {

@@ -7,11 +7,11 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use fixwire::control::{Asked, What};
-use fixwire::journal::{self, Filter, JournalError, Line};
-use fixwire_oms::State;
+use fixwire::control::{Asked, ControlQuestion};
+use fixwire::journal::{self, DumpFilter, DumpLine, JournalError};
+use fixwire_oms::OmsState;
 use fixwire_oms::history::History;
-use fixwire_protocol::{Ledger as _, Precision, Stamp, Timestamp};
+use fixwire_protocol::{Ledger as _, Precision, Timestamp, TimestampWriter};
 use serde_json::{Map, Value};
 
 use fixwire_protocol::readable::Escaped;
@@ -19,7 +19,7 @@ pub use load::{listener, load};
 use stamps::{NOTHING, OrderStamps};
 
 use crate::failure::{self, Failure};
-use crate::session::{Engine, running, store};
+use crate::session::{EngineFlags, running, store};
 
 /// Of the command as a whole.
 pub const EXAMPLES: &str = "Examples:
@@ -93,14 +93,14 @@ pub struct Ask {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    at: Engine,
+    at: EngineFlags,
 }
 
 /// A command for the OMS, with its scope.
 #[derive(Args, Debug)]
 pub struct Tell {
     #[command(flatten)]
-    at: Engine,
+    at: EngineFlags,
     /// The scope; of a limit CONTROL=VALUE and until=HH:MM (UTC), of a market its state
     #[arg(required = true, value_name = "SCOPE")]
     words: Vec<String>,
@@ -133,7 +133,7 @@ pub fn run(command: &OmsCommand) -> Result<ExitCode, Failure> {
     }
 }
 
-fn answer(at: &Engine, asked: Asked) -> Result<String, Failure> {
+fn answer(at: &EngineFlags, asked: Asked) -> Result<String, Failure> {
     let answer = running(at)?.ask(&asked);
     let answer = answer.map_err(|error| Failure::Text(error.to_string()))?;
     Ok(answer.text.unwrap_or_default())
@@ -141,7 +141,7 @@ fn answer(at: &Engine, asked: Asked) -> Result<String, Failure> {
 
 fn tell(told: &Tell, verb: &str) -> Result<ExitCode, Failure> {
     let asked = Asked {
-        what: What::Command,
+        what: ControlQuestion::Command,
         why: Some(told.why.clone()),
         text: Some(format!("{verb} {}", told.words.join(" "))),
         ..Asked::default()
@@ -158,7 +158,7 @@ fn query(ask: &Ask, text: &str) -> Result<ExitCode, Failure> {
 
 fn question(text: &str) -> Asked {
     Asked {
-        what: What::Query,
+        what: ControlQuestion::Query,
         text: Some(text.to_owned()),
         ..Asked::default()
     }
@@ -207,7 +207,7 @@ fn show(ask: &Ask, text: &str) -> Result<ExitCode, Failure> {
 fn history(ask: &Ask, number: u64) -> Result<ExitCode, Failure> {
     let store = store(&ask.at)?;
     let failure = |error: JournalError| Failure::Text(error.to_string());
-    let mut before = State::default();
+    let mut before = OmsState::default();
     if let Some((version, bytes)) =
         journal::oldest_state(&store, before.form().0).map_err(failure)?
     {
@@ -217,9 +217,9 @@ fn history(ask: &Ask, number: u64) -> Result<ExitCode, Failure> {
     }
     let (mut before, mut history) = (Some(before), None);
     let mut text = String::from("time\tevent\twhat");
-    let mut stamp = Stamp::new();
+    let mut stamp = TimestampWriter::new();
     let mut steps = 0;
-    let each = |line: &Line<'_>| {
+    let each = |line: &DumpLine<'_>| {
         let Some((seq, note)) = line.kept() else {
             return Ok(());
         };
@@ -236,7 +236,7 @@ fn history(ask: &Ask, number: u64) -> Result<ExitCode, Failure> {
         }
         Ok(())
     };
-    let read = journal::each_line(&store, &Filter::default(), each).map_err(failure)?;
+    let read = journal::each_line(&store, &DumpFilter::default(), each).map_err(failure)?;
     if let Some(damage) = read.bad.as_ref().filter(|_| !read.torn) {
         let text = format!("later records are not shown: {damage}");
         failure::tell("warning", &text);

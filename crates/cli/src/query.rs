@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fixwire::gateway::Rules;
-use fixwire::gateway::rules::{Context, Facts, RuleError, Scratch, Session};
+use fixwire::gateway::rules::{Facts, NamedSession, RuleContext, RuleError, RuleScratch};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Dictionary, Message, Mono, Now, Timestamp};
 
@@ -78,7 +78,7 @@ impl Shelf {
 /// A condition, ready for messages of any version that has its names.
 pub struct Query {
     /// By the places of dictionaries.
-    rules: Vec<Option<(Rules, Scratch)>>,
+    rules: Vec<Option<(Rules, RuleScratch)>>,
 }
 
 impl Query {
@@ -142,12 +142,12 @@ fn say(error: &RuleError) -> String {
 
 /// A rule of this condition, for a session of this dictionary.
 fn read(text: &str, dictionary: &Arc<Dictionary>) -> Result<Rules, Vec<RuleError>> {
-    let session = Session {
+    let session = NamedSession {
         name: "JOURNAL",
         dictionary: Arc::clone(dictionary),
         peer: "",
     };
-    let context = Context {
+    let context = RuleContext {
         sessions: &[session],
         tables: &[],
     };

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use fixwire::control::{Control, Place, Reload};
+use fixwire::control::{Control, Place, ReloadHandler};
 use fixwire::gateway::{GatewayService, Reloader, Remote, counts};
 use fixwire::host::Os;
 use fixwire::journal::end_on_truncation;
@@ -26,8 +26,8 @@ use rustix::process::{
 
 use crate::app::conformance::Conformance;
 use crate::app::echo::OrderEcho;
-use crate::app::log::{Log, Named};
-use crate::app::{BuiltIn, Name};
+use crate::app::log::{MessageLog, Named};
+use crate::app::{AppName, BuiltIn};
 use crate::check::guess;
 use crate::failure::{Failure, show, tell};
 use crate::gateway::events::{printed, shown};
@@ -70,9 +70,9 @@ pub struct RunArgs {
     /// The application that handles the sessions [default: log]; a file with gateway rules runs the
     /// gateway
     #[arg(long, value_enum, value_name = "NAME")]
-    app: Option<Name>,
+    app: Option<AppName>,
     #[command(flatten)]
-    how: How,
+    how: RunOptions,
 }
 
 /// Stamps of requests that are kept before they are given to the thread that writes them.
@@ -80,7 +80,7 @@ const STAMPS: usize = 4096;
 
 /// How an engine runs, whatever its application.
 #[derive(Args, Debug)]
-pub struct How {
+pub struct RunOptions {
     /// Let the system write a core file when the program crashes; it may contain passwords
     #[arg(long)]
     core_dumps: bool,
@@ -130,7 +130,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     }
     let mut config = how.config(settings)?;
     let app = args.app.unwrap_or_default();
-    if app == Name::Conformance {
+    if app == AppName::Conformance {
         expect_as_the_scripts(settings, &mut config);
     }
     let named = app.to_possible_value();
@@ -139,7 +139,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     how.serve(begun, named, config, app)
 }
 
-impl How {
+impl RunOptions {
     /// Guards the process, reads its file and prints warnings about it.
     ///
     /// # Errors
@@ -342,7 +342,7 @@ fn show_counts(counts: &str) {
 pub fn control(
     engine: Handle,
     settings: &Settings,
-    reload: Option<Reload>,
+    reload: Option<ReloadHandler>,
 ) -> Result<Option<Control>, Failure> {
     let Some(place) = place_of(settings) else {
         return Ok(None);
@@ -384,7 +384,7 @@ fn point_to(socket: &Path, settings: &Settings) {
     }
 }
 
-fn cannot(how: &How, error: &dyn std::error::Error) -> Failure {
+fn cannot(how: &RunOptions, error: &dyn std::error::Error) -> Failure {
     Failure::Text(format!("{}: {error}", how.file.display()))
 }
 
@@ -418,17 +418,20 @@ fn expect_as_the_scripts(settings: &Settings, config: &mut EngineConfig) {
     }
 }
 
-fn application(name: Name, config: &EngineConfig) -> Result<BuiltIn, Failure> {
+fn application(name: AppName, config: &EngineConfig) -> Result<BuiltIn, Failure> {
     Ok(match name {
-        Name::Echo => BuiltIn::Echo(OrderEcho::new(config)),
-        Name::Bench => BuiltIn::Bench(Echo),
-        Name::Conformance => BuiltIn::Conformance(Conformance::default()),
-        Name::Log => {
+        AppName::Echo => BuiltIn::Echo(OrderEcho::new(config)),
+        AppName::Bench => BuiltIn::Bench(Echo),
+        AppName::Conformance => BuiltIn::Conformance(Conformance::default()),
+        AppName::Log => {
             let named = config.sessions.iter().map(|session| Named {
                 name: session.name.clone(),
                 dictionary: session.session.dictionary.clone(),
             });
-            BuiltIn::Log(Log::new(named.collect(), Printer::new(io::stdout())?))
+            BuiltIn::Log(MessageLog::new(
+                named.collect(),
+                Printer::new(io::stdout())?,
+            ))
         }
     })
 }

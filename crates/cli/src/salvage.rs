@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
 use fixwire::Durability;
-use fixwire::journal::{self, Counters, LostSession, Salvaged};
+use fixwire::journal::{self, LostSession, Salvaged, SequenceCounters};
 use fixwire_protocol::Timestamp;
 use fixwire_protocol::readable::Escaped;
 
@@ -152,7 +152,7 @@ fn print_lost(session: &LostSession, out: &mut impl Write) -> io::Result<()> {
     print_agreement(name.unwrap_or("the counterparty"), &session.next, out)
 }
 
-fn print_agreement(name: &str, next: &Counters, out: &mut impl Write) -> io::Result<()> {
+fn print_agreement(name: &str, next: &SequenceCounters, out: &mut impl Write) -> io::Result<()> {
     let peer = name.rsplit("->").next().unwrap_or(name);
     let (expected, sent) = match next.next_in {
         // A reset was under way; the next start completes it.

@@ -9,13 +9,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand, value_parser};
 use fixwire::control::{
-    Answer, Asked, Client, ClientError, EngineReport, SessionLine, What, this_user,
+    Answer, Asked, Client, ClientError, ControlQuestion, EngineReport, SessionLine, this_user,
 };
 use fixwire::journal::{self, StoredSession, stored_sessions};
 use fixwire::{Operator, set_stored_numbers};
 use fixwire_protocol::Timestamp;
 use fixwire_protocol::readable::Escaped;
-use fixwire_protocol::time::{Precision, Stamp};
+use fixwire_protocol::time::{Precision, TimestampWriter};
 use serde_json::json;
 
 use crate::failure::{Failure, tell};
@@ -39,7 +39,7 @@ const WATCHED: Duration = Duration::from_secs(3);
 
 /// Which engine, and how it is asked.
 #[derive(Args, Debug)]
-pub struct Engine {
+pub struct EngineFlags {
     /// Timeout in seconds for the response of the engine
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = value_parser!(u64).range(1..))]
     timeout: u64,
@@ -53,7 +53,7 @@ pub struct Engine {
 #[derive(Args, Debug)]
 pub struct One {
     #[command(flatten)]
-    at: Engine,
+    at: EngineFlags,
     /// The session, by its identity: FIX.4.4:BROKER->CLIENT; with a settings file also by its
     /// SessionName
     session: String,
@@ -80,7 +80,7 @@ pub struct StatusArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    at: Engine,
+    at: EngineFlags,
 }
 
 /// Subcommands of `fixwire session`.
@@ -94,7 +94,7 @@ pub enum SessionCommand {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        at: Engine,
+        at: EngineFlags,
         /// The session, by its identity; with a settings file also by its SessionName
         session: String,
     },
@@ -150,7 +150,7 @@ pub enum SessionCommand {
     /// Sends a command to the application; see its documentation (docs/reference/exchange.md)
     Command {
         #[command(flatten)]
-        at: Engine,
+        at: EngineFlags,
         /// The command, in quotes
         text: String,
         /// The reason, recorded in the journal
@@ -175,10 +175,10 @@ pub fn run(command: &SessionCommand) -> Result<ExitCode, Failure> {
     match command {
         SessionCommand::List(args) => show(&args.at, args.json, None),
         SessionCommand::Status { json, at, session } => show(at, *json, Some(session)),
-        SessionCommand::Logon(one) => watch(one, of(What::Logon)),
+        SessionCommand::Logon(one) => watch(one, of(ControlQuestion::Logon)),
         SessionCommand::Logout { one, text } => {
             let text = Some(text.clone()).filter(|text| !text.is_empty());
-            let what = What::Logout;
+            let what = ControlQuestion::Logout;
             watch(
                 one,
                 Asked {
@@ -188,24 +188,24 @@ pub fn run(command: &SessionCommand) -> Result<ExitCode, Failure> {
                 },
             )
         }
-        SessionCommand::Disconnect(one) => act(one, of(What::Disconnect)),
-        SessionCommand::Enable(one) => watch(one, of(What::Enable)),
-        SessionCommand::Disable(one) => watch(one, of(What::Disable)),
-        SessionCommand::Reset(one) => act(one, of(What::Reset)),
+        SessionCommand::Disconnect(one) => act(one, of(ControlQuestion::Disconnect)),
+        SessionCommand::Enable(one) => watch(one, of(ControlQuestion::Enable)),
+        SessionCommand::Disable(one) => watch(one, of(ControlQuestion::Disable)),
+        SessionCommand::Reset(one) => act(one, of(ControlQuestion::Reset)),
         SessionCommand::SetNumbers {
             one,
             next_in,
             next_out,
             force,
         } => set_numbers(one, (*next_in, *next_out), *force),
-        SessionCommand::TestRequest(one) => act(one, of(What::TestRequest)),
+        SessionCommand::TestRequest(one) => act(one, of(ControlQuestion::TestRequest)),
         SessionCommand::Command { at, text, why } => order(at, text, why),
         SessionCommand::Send {
             one,
             msg_type,
             fields,
         } => {
-            let what = What::Send;
+            let what = ControlQuestion::Send;
             let msg_type = Some(msg_type.clone());
             let fields = Some(fields.clone());
             act(
@@ -221,7 +221,7 @@ pub fn run(command: &SessionCommand) -> Result<ExitCode, Failure> {
     }
 }
 
-fn of(what: What) -> Asked {
+fn of(what: ControlQuestion) -> Asked {
     Asked {
         what,
         ..Asked::default()
@@ -239,7 +239,7 @@ enum Found {
 /// # Errors
 ///
 /// None does.
-pub fn running(at: &Engine) -> Result<Client, Failure> {
+pub fn running(at: &EngineFlags) -> Result<Client, Failure> {
     let target = Target::find(&at.engine, &at.reading)?;
     match find(at, target)? {
         Found::Running(client) => Ok(client),
@@ -255,7 +255,7 @@ pub fn running(at: &Engine) -> Result<Client, Failure> {
 /// # Errors
 ///
 /// It keeps none.
-pub fn store(at: &Engine) -> Result<PathBuf, Failure> {
+pub fn store(at: &EngineFlags) -> Result<PathBuf, Failure> {
     let store = Target::find(&at.engine, &at.reading)?.store;
     store.ok_or_else(|| {
         Failure::Text(format!(
@@ -266,13 +266,13 @@ pub fn store(at: &Engine) -> Result<PathBuf, Failure> {
 }
 
 /// The engine, and the name by which it knows a session.
-fn find_session(at: &Engine, session: &str) -> Result<(Found, String), Failure> {
+fn find_session(at: &EngineFlags, session: &str) -> Result<(Found, String), Failure> {
     let target = Target::find(&at.engine, &at.reading)?;
     let name = target.session(session).to_owned();
     Ok((find(at, target)?, name))
 }
 
-fn find(at: &Engine, target: Target) -> Result<Found, Failure> {
+fn find(at: &EngineFlags, target: Target) -> Result<Found, Failure> {
     let patience = Duration::from_secs(at.timeout);
     let socket = target.socket.as_deref();
     let nobody = match socket.map(|socket| Client::connect(socket, patience)) {
@@ -317,7 +317,7 @@ fn refused(error: &ClientError) -> Failure {
 }
 
 /// Shows the sessions of an engine, or one of them.
-fn show(at: &Engine, json: bool, session: Option<&str>) -> Result<ExitCode, Failure> {
+fn show(at: &EngineFlags, json: bool, session: Option<&str>) -> Result<ExitCode, Failure> {
     let target = Target::find(&at.engine, &at.reading)?;
     let session = session.map(|session| target.session(session).to_owned());
     let session = session.as_deref();
@@ -325,7 +325,7 @@ fn show(at: &Engine, json: bool, session: Option<&str>) -> Result<ExitCode, Fail
         Found::Running(mut client) => {
             let asked = Asked {
                 session: session.map(str::to_owned),
-                ..of(What::Status)
+                ..of(ControlQuestion::Status)
             };
             let answer = client.ask(&asked).map_err(|error| refused(&error))?;
             (
@@ -463,7 +463,7 @@ fn there(sessions: &[StoredSession], name: &str) -> Result<(), Failure> {
 
 fn line(stored: &StoredSession) -> SessionLine {
     let last = stored.last.map(|last| {
-        let mut stamp = Stamp::new();
+        let mut stamp = TimestampWriter::new();
         let time = stamp.format(last, Precision::Seconds);
         format!(", last record {}", String::from_utf8_lossy(time))
     });
@@ -506,7 +506,7 @@ fn ask(client: &mut Client, one: &One, name: &str, asked: Asked) -> Result<Answe
 }
 
 /// Gives the application of a running engine a command. Its answer may have several lines.
-fn order(at: &Engine, text: &str, why: &str) -> Result<ExitCode, Failure> {
+fn order(at: &EngineFlags, text: &str, why: &str) -> Result<ExitCode, Failure> {
     let mut client = match find(at, Target::find(&at.engine, &at.reading)?)? {
         Found::Running(client) => client,
         Found::Stopped(store) => return Err(stopped(&store)),
@@ -514,7 +514,7 @@ fn order(at: &Engine, text: &str, why: &str) -> Result<ExitCode, Failure> {
     let asked = Asked {
         text: Some(text.to_owned()),
         why: Some(why.to_owned()).filter(|why| !why.is_empty()),
-        ..of(What::Command)
+        ..of(ControlQuestion::Command)
     };
     let answer = client.ask(&asked).map_err(|error| refused(&error))?;
     let mut out = io::stdout().lock();
@@ -542,7 +542,7 @@ fn watch(one: &One, asked: Asked) -> Result<ExitCode, Failure> {
     loop {
         let asked = Asked {
             session: Some(name.clone()),
-            ..of(What::Status)
+            ..of(ControlQuestion::Status)
         };
         let answer = client.ask(&asked).map_err(|error| refused(&error))?;
         let sessions = answer.sessions.unwrap_or_default();
@@ -575,7 +575,7 @@ fn set_numbers(
                 next_in,
                 next_out,
                 force: force.then_some(true),
-                ..of(What::SetNumbers)
+                ..of(ControlQuestion::SetNumbers)
             };
             return say(&ask(&mut client, one, &name, asked)?);
         }

@@ -14,7 +14,7 @@ use fixwire_protocol::Decimal;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::run::How;
+use crate::run::RunOptions;
 use wire::{FaultyHost, SharedWire};
 
 pub use load::load;
@@ -46,7 +46,7 @@ ids are in the journal and survive kill -9.
 Signals, journal, logs and control socket are those of fixwire run. See docs/reference/exchange.md.")]
 pub struct SimArgs {
     #[command(flatten)]
-    how: How,
+    how: RunOptions,
 }
 
 /// Runs the command.

@@ -9,7 +9,7 @@ use fixwire::journal::Torn;
 use fixwire::store::{self, Existing, Family};
 use fixwire_protocol::Timestamp;
 use fixwire_protocol::readable::Escaped;
-use fixwire_protocol::time::{Precision, Stamp};
+use fixwire_protocol::time::{Precision, TimestampWriter};
 
 use crate::failure::{Failure, tell};
 
@@ -118,7 +118,7 @@ pub fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
         );
         tell("warning", &text);
     }
-    let mut stamp = Stamp::new();
+    let mut stamp = TimestampWriter::new();
     println!(
         "{}: {} messages; next to send {}, next to expect {}; began {}",
         Escaped(args.session.as_bytes()),

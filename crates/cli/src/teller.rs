@@ -10,7 +10,7 @@ use fixwire::{
     Connection, Durability, Engine, EngineConfig, Event, Host, SessionConfig, SessionReport,
 };
 use fixwire_protocol::readable::Escaped;
-use fixwire_protocol::time::{Precision, Stamp};
+use fixwire_protocol::time::{Precision, TimestampWriter};
 use fixwire_protocol::{Application, Now, Timestamp};
 
 use crate::failure::Failure;
@@ -97,7 +97,7 @@ pub fn tell_some_events<A: Application, H: Host>(
     let mut teller = Teller {
         names,
         printer: Printer::new(io::stderr())?,
-        stamp: Stamp::new(),
+        stamp: TimestampWriter::new(),
     };
     teller.line(now(), "engine", start);
     engine.on_event(move |now, event| {
@@ -119,7 +119,7 @@ pub fn now() -> Timestamp {
 struct Teller {
     names: Vec<String>,
     printer: Printer,
-    stamp: Stamp,
+    stamp: TimestampWriter,
 }
 
 impl Teller {

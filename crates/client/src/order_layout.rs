@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use fixwire_protocol::session::{BeginString, Config};
-use fixwire_protocol::{Dictionary, Precision, Stamp, Tag, Timestamp, tag};
+use fixwire_protocol::{Dictionary, Precision, Tag, Timestamp, TimestampWriter, tag};
 
 use crate::fields::{MessageFields, unpacked};
 
@@ -28,7 +28,7 @@ pub(crate) struct OrderLayout {
     dictionary: Arc<Dictionary>,
     /// Digits of TransactTime(60).
     precision: Precision,
-    stamp: Stamp,
+    stamp: TimestampWriter,
 }
 
 /// The order of a message, as far as the message identifies it.
@@ -51,7 +51,7 @@ impl OrderLayout {
             } else {
                 session.precision
             },
-            stamp: Stamp::new(),
+            stamp: TimestampWriter::new(),
         }
     }
 

@@ -3,7 +3,7 @@
 use alloc::string::{String, ToString};
 use core::fmt;
 
-use fixwire_protocol::{Message, Precision, Stamp, Tag, Timestamp, tag};
+use fixwire_protocol::{Message, Precision, Tag, Timestamp, TimestampWriter, tag};
 
 use crate::words;
 
@@ -203,7 +203,7 @@ impl fmt::Display for ReportLine {
 
 /// The time of day: `13:30:00.123456`.
 pub(crate) fn time_of_day(at: Timestamp) -> String {
-    let mut stamp = Stamp::new();
+    let mut stamp = TimestampWriter::new();
     let text = String::from_utf8_lossy(stamp.format(at, Precision::Micros)).into_owned();
     match text.split_once('-') {
         Some((_, time)) => time.to_string(),

@@ -128,7 +128,7 @@ fn raised(text: &str, by: u64) -> Option<String> {
 
 /// The day of a moment: `20261124`.
 pub(crate) fn day(at: Timestamp) -> String {
-    let mut stamp = fixwire_protocol::Stamp::new();
+    let mut stamp = fixwire_protocol::TimestampWriter::new();
     let text = stamp.format(at, fixwire_protocol::Precision::Seconds);
     let text = String::from_utf8_lossy(text);
     text.split('-').next().unwrap_or_default().to_string()

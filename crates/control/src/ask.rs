@@ -15,7 +15,7 @@ pub struct Asked {
     pub id: u64,
     /// A request.
     #[serde(rename = "do")]
-    pub what: What,
+    pub what: ControlQuestion,
     /// The session, by its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
@@ -48,7 +48,7 @@ pub struct Asked {
 /// The kinds of request.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum What {
+pub enum ControlQuestion {
     /// The state of the engine, and of its sessions, or one of them.
     #[default]
     Status,
@@ -122,15 +122,18 @@ impl Asked {
     pub(crate) fn wish(&self) -> Result<Wish, String> {
         let what = self.what;
         let uses: &[&str] = match what {
-            What::Status => &["session"],
-            What::Logon | What::Disconnect | What::Enable | What::Disable => &["session", "why"],
-            What::Reset | What::TestRequest => &["session", "why"],
-            What::Logout => &["session", "why", "text"],
-            What::SetNumbers => &["session", "why", "next_in", "next_out", "force"],
-            What::Send => &["session", "why", "msg_type", "fields"],
-            What::Command => &["why", "text"],
-            What::Query => &["text"],
-            What::Reload => &["why", "file"],
+            ControlQuestion::Status => &["session"],
+            ControlQuestion::Logon
+            | ControlQuestion::Disconnect
+            | ControlQuestion::Enable
+            | ControlQuestion::Disable => &["session", "why"],
+            ControlQuestion::Reset | ControlQuestion::TestRequest => &["session", "why"],
+            ControlQuestion::Logout => &["session", "why", "text"],
+            ControlQuestion::SetNumbers => &["session", "why", "next_in", "next_out", "force"],
+            ControlQuestion::Send => &["session", "why", "msg_type", "fields"],
+            ControlQuestion::Command => &["why", "text"],
+            ControlQuestion::Query => &["text"],
+            ControlQuestion::Reload => &["why", "file"],
         };
         let given = [
             ("session", self.session.is_some()),
@@ -151,28 +154,28 @@ impl Asked {
             field.clone().ok_or_else(|| format!("{what} needs {name}"))
         };
         let operation = match what {
-            What::Status => return Ok(Wish::Status(self.session.clone())),
-            What::Command => return Ok(Wish::Command(needed(&self.text, "text")?)),
-            What::Query => return Ok(Wish::Query(needed(&self.text, "text")?)),
-            What::Reload => return Ok(Wish::Reload(needed(&self.file, "file")?)),
-            What::Logon => Operation::LogOn,
-            What::Logout => Operation::LogOut {
+            ControlQuestion::Status => return Ok(Wish::Status(self.session.clone())),
+            ControlQuestion::Command => return Ok(Wish::Command(needed(&self.text, "text")?)),
+            ControlQuestion::Query => return Ok(Wish::Query(needed(&self.text, "text")?)),
+            ControlQuestion::Reload => return Ok(Wish::Reload(needed(&self.file, "file")?)),
+            ControlQuestion::Logon => Operation::LogOn,
+            ControlQuestion::Logout => Operation::LogOut {
                 text: self.text.clone().unwrap_or_default(),
             },
-            What::Disconnect => Operation::Disconnect,
-            What::Enable => Operation::Enable,
-            What::Disable => Operation::Disable,
-            What::Reset => Operation::Reset,
-            What::SetNumbers if self.next_in.or(self.next_out).is_none() => {
+            ControlQuestion::Disconnect => Operation::Disconnect,
+            ControlQuestion::Enable => Operation::Enable,
+            ControlQuestion::Disable => Operation::Disable,
+            ControlQuestion::Reset => Operation::Reset,
+            ControlQuestion::SetNumbers if self.next_in.or(self.next_out).is_none() => {
                 return Err(format!("{what} needs next_in, next_out or both"));
             }
-            What::SetNumbers => Operation::SetNumbers {
+            ControlQuestion::SetNumbers => Operation::SetNumbers {
                 next_in: self.next_in,
                 next_out: self.next_out,
                 force: self.force.unwrap_or(false),
             },
-            What::TestRequest => Operation::TestRequest,
-            What::Send => Operation::Send {
+            ControlQuestion::TestRequest => Operation::TestRequest,
+            ControlQuestion::Send => Operation::Send {
                 msg_type: needed(&self.msg_type, "msg_type")?.into_bytes(),
                 fields: fields(&needed(&self.fields, "fields")?),
             },
@@ -181,7 +184,7 @@ impl Asked {
     }
 }
 
-impl std::fmt::Display for What {
+impl std::fmt::Display for ControlQuestion {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.serialize(f)
     }

@@ -24,7 +24,7 @@ mod place;
 mod server;
 
 pub use answer::{Answer, EngineReport, SessionLine};
-pub use ask::{Asked, LONGEST, What};
+pub use ask::{Asked, ControlQuestion, LONGEST};
 pub use client::{Client, ClientError};
 pub use place::{IN_STORE, Place, this_user};
-pub use server::{COUNTS, Control, Reload};
+pub use server::{COUNTS, Control, ReloadHandler};

@@ -30,7 +30,7 @@ const NAMED: usize = 20;
 pub const COUNTS: &[u8] = b"counts";
 
 /// Reloads the rules of this file, for an operator; returns the result, either way.
-pub type Reload = Box<dyn Fn(&Path, Operator) -> Result<String, String> + Send + Sync>;
+pub type ReloadHandler = Box<dyn Fn(&Path, Operator) -> Result<String, String> + Send + Sync>;
 
 /// Answers requests about an engine, until it is dropped.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub struct Control {
 /// State shared by the threads.
 struct Served {
     engine: Mutex<Handle>,
-    reload: Option<Reload>,
+    reload: Option<ReloadHandler>,
     place: Place,
     version: String,
     since: Instant,
@@ -61,7 +61,7 @@ impl Control {
         engine: Handle,
         place: &Place,
         version: &str,
-        reload: Option<Reload>,
+        reload: Option<ReloadHandler>,
     ) -> io::Result<Self> {
         let listener = place.listen()?;
         let ends = Arc::new(AtomicBool::new(false));

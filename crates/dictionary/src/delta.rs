@@ -28,8 +28,8 @@ use core::fmt;
 
 use fixwire_protocol::Dictionary;
 
-use crate::document::{self, Limits};
-use crate::problem::Problem;
+use crate::document::{self, DocumentLimits};
+use crate::problem::DictionaryProblem;
 
 mod apply;
 mod change;
@@ -40,7 +40,7 @@ mod problem;
 mod show;
 mod text;
 
-pub use change::{Position, Thing};
+pub use change::{SourcePosition, Thing};
 pub use problem::{DeltaError, DeltaProblem, Other};
 pub use show::statement;
 
@@ -60,19 +60,19 @@ impl Delta {
     /// # Errors
     ///
     /// [`DeltaError`] with the place in the text.
-    pub fn read(name: &str, text: &str, limits: Limits) -> Result<Self, DeltaError> {
+    pub fn read(name: &str, text: &str, limits: DocumentLimits) -> Result<Self, DeltaError> {
         let is_xml = text.trim_start().starts_with('<');
         let changes = match is_xml {
             true => overlay::read(text, limits).map_err(|error| {
-                let place = Position {
+                let place = SourcePosition {
                     line: error.line,
                     column: error.column,
                 };
                 (place, DeltaProblem::Xml(error.problem))
             }),
             false if text.len() > limits.bytes => Err((
-                Position { line: 1, column: 1 },
-                DeltaProblem::Xml(Problem::TooLong {
+                SourcePosition { line: 1, column: 1 },
+                DeltaProblem::Xml(DictionaryProblem::TooLong {
                     limit: limits.bytes,
                 }),
             )),
@@ -133,13 +133,13 @@ pub fn apply(base: &Dictionary, deltas: &[Delta]) -> Result<Dictionary, DeltaErr
 }
 
 /// Where a dictionary file defines a thing; of a member that is not found by itself the message's place.
-pub fn place_of(text: &str, limits: Limits, thing: &Thing) -> Option<Position> {
+pub fn place_of(text: &str, limits: DocumentLimits, thing: &Thing) -> Option<SourcePosition> {
     let found = document::parse(text, limits, |root| {
         Ok(overlay::find(root, thing).map(|node| node.range().start))
     });
     let (line, column) = document::line_and_column(text.get(..found.ok()??)?);
-    Some(Position { line, column })
+    Some(SourcePosition { line, column })
 }
 
 /// Who changed what.
-type Touched = BTreeMap<Thing, (usize, Position)>;
+type Touched = BTreeMap<Thing, (usize, SourcePosition)>;

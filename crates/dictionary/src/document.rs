@@ -10,11 +10,11 @@ use fixwire_protocol::dictionary::DefinitionProblem;
 use fixwire_protocol::dictionary::compile::CompileError;
 use roxmltree::{Document, Node, ParsingOptions};
 
-use crate::problem::{Problem, cut};
+use crate::problem::{DictionaryProblem, cut};
 
 /// Limits for reading a file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Limits {
+pub struct DocumentLimits {
     /// Maximum length of the text, in bytes.
     pub bytes: usize,
     /// Maximum depth of nested elements.
@@ -23,7 +23,7 @@ pub struct Limits {
     pub nodes: u32,
 }
 
-impl Default for Limits {
+impl Default for DocumentLimits {
     /// 32 MiB, 64 deep, 4 million nodes: ten times the largest file of the standard.
     fn default() -> Self {
         Self {
@@ -42,7 +42,7 @@ pub struct DictionaryError {
     /// Character of the line, from 1.
     pub column: u32,
     /// The error.
-    pub problem: Problem,
+    pub problem: DictionaryProblem,
 }
 
 impl fmt::Display for DictionaryError {
@@ -61,11 +61,11 @@ impl core::error::Error for DictionaryError {}
 #[derive(Debug)]
 pub(crate) struct Misfit {
     pub at: usize,
-    pub problem: Problem,
+    pub problem: DictionaryProblem,
 }
 
 impl Misfit {
-    pub fn new(at: usize, problem: impl Into<Problem>) -> Self {
+    pub fn new(at: usize, problem: impl Into<DictionaryProblem>) -> Self {
         let problem = problem.into();
         Self { at, problem }
     }
@@ -87,7 +87,7 @@ pub fn text_of(bytes: &[u8]) -> Result<&str, DictionaryError> {
     let wrong = |line, column, found: &str| DictionaryError {
         line,
         column,
-        problem: Problem::Encoding(found.into()),
+        problem: DictionaryProblem::Encoding(found.into()),
     };
     if bytes.starts_with(&[0xfe, 0xff]) || bytes.starts_with(&[0xff, 0xfe]) {
         return Err(wrong(1, 1, "UTF-16"));
@@ -149,14 +149,14 @@ fn declared_encoding(bytes: &[u8]) -> Option<&[u8]> {
 /// Parses a text and hands its root on; what is wrong gets its line and column.
 pub(crate) fn parse<T>(
     text: &str,
-    limits: Limits,
+    limits: DocumentLimits,
     read: impl FnOnce(Node<'_, '_>) -> Result<T, Misfit>,
 ) -> Result<T, DictionaryError> {
     if text.len() > limits.bytes {
         return Err(DictionaryError {
             line: 1,
             column: 1,
-            problem: Problem::TooLong {
+            problem: DictionaryProblem::TooLong {
                 limit: limits.bytes,
             },
         });
@@ -176,7 +176,7 @@ pub(crate) fn parse<T>(
                 let (what, limit) = ("elements", limits.nodes as usize);
                 DefinitionProblem::TooMany { what, limit }.into()
             }
-            error => Problem::Xml(error.to_string()),
+            error => DictionaryProblem::Xml(error.to_string()),
         };
         DictionaryError {
             line: position.row,
@@ -188,7 +188,7 @@ pub(crate) fn parse<T>(
 }
 
 /// The error at a byte of the text.
-pub(crate) fn at_byte(text: &str, at: usize, problem: Problem) -> DictionaryError {
+pub(crate) fn at_byte(text: &str, at: usize, problem: DictionaryProblem) -> DictionaryError {
     let (line, column) = line_and_column(text.get(..at).unwrap_or(text));
     DictionaryError {
         line,
@@ -234,7 +234,7 @@ pub(crate) fn root_name(text: &str) -> &str {
 /// The parser compares each attribute of an element with those before it, copies the namespaces of
 /// each parent, and calls itself for children: texts that would make it slow or deep stop here. A
 /// dictionary has five attributes to an element and four namespaces.
-fn costly(text: &str, depth_limit: usize) -> Option<(usize, Problem)> {
+fn costly(text: &str, depth_limit: usize) -> Option<(usize, DictionaryProblem)> {
     let bytes = text.as_bytes();
     let (mut at, mut depth, mut namespaces) = (0, 0usize, 0usize);
     let behind = |from: usize, end: &str| Some(from + text.get(from..)?.find(end)? + end.len());
@@ -280,10 +280,11 @@ fn costly(text: &str, depth_limit: usize) -> Option<(usize, Problem)> {
 const OUTER_DEPTH: usize = 8;
 const MAX_ATTRIBUTES: usize = 256;
 const MAX_NAMESPACES: usize = 16;
-const TOO_MANY_ATTRIBUTES: Problem = Problem::Definition(DefinitionProblem::TooMany {
-    what: "attributes in one element",
-    limit: MAX_ATTRIBUTES,
-});
+const TOO_MANY_ATTRIBUTES: DictionaryProblem =
+    DictionaryProblem::Definition(DefinitionProblem::TooMany {
+        what: "attributes in one element",
+        limit: MAX_ATTRIBUTES,
+    });
 
 struct StartTag {
     len: usize,
@@ -339,7 +340,10 @@ pub(crate) fn expect(node: Node<'_, '_>, name: &str, expected: &'static str) -> 
 
 pub(crate) fn unexpected(node: Node<'_, '_>, expected: &'static str) -> Misfit {
     let found = node.tag_name().name().into();
-    misfit(node, Problem::UnexpectedElement { found, expected })
+    misfit(
+        node,
+        DictionaryProblem::UnexpectedElement { found, expected },
+    )
 }
 
 /// The longest attribute that is read: names have a few dozen letters, descriptions are sentences.
@@ -354,7 +358,7 @@ pub(crate) fn attribute<'a>(
         Some(value) => Ok(value),
         None => Err(misfit(
             node,
-            Problem::MissingAttribute {
+            DictionaryProblem::MissingAttribute {
                 element: node.tag_name().name().into(),
                 attribute,
             },
@@ -407,7 +411,7 @@ pub(crate) fn bad(
         .map_or(node.range().start, |attribute| attribute.range().start);
     Misfit::new(
         at,
-        Problem::BadAttribute {
+        DictionaryProblem::BadAttribute {
             attribute,
             value: cut(value),
             expected,
@@ -415,6 +419,6 @@ pub(crate) fn bad(
     )
 }
 
-pub(crate) fn misfit(node: Node<'_, '_>, problem: impl Into<Problem>) -> Misfit {
+pub(crate) fn misfit(node: Node<'_, '_>, problem: impl Into<DictionaryProblem>) -> Misfit {
     Misfit::new(node.range().start, problem)
 }

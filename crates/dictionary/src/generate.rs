@@ -22,7 +22,7 @@ use core::fmt::{self, Write as _};
 
 use fixwire_protocol::Tag;
 use fixwire_protocol::dictionary::{
-    Dictionary, FieldDef, GroupDef, Kind, Member, MessageDef, names,
+    DataType, Dictionary, FieldDef, GroupDef, Member, MessageDef, names,
 };
 
 mod component;
@@ -137,13 +137,15 @@ impl Field<'_> {
     fn ty(&self, lifetime: &str) -> String {
         match self.def.kind {
             kind if kind.is_decimal() => "Decimal".into(),
-            Kind::Int => "i64".into(),
-            Kind::Length | Kind::SeqNum | Kind::NumInGroup | Kind::TagNum | Kind::DayOfMonth => {
-                "u64".into()
-            }
-            Kind::Char => "u8".into(),
-            Kind::Boolean => "bool".into(),
-            Kind::UtcTimestamp => "Timestamp".into(),
+            DataType::Int => "i64".into(),
+            DataType::Length
+            | DataType::SeqNum
+            | DataType::NumInGroup
+            | DataType::TagNum
+            | DataType::DayOfMonth => "u64".into(),
+            DataType::Char => "u8".into(),
+            DataType::Boolean => "bool".into(),
+            DataType::UtcTimestamp => "Timestamp".into(),
             _ if lifetime.is_empty() => "&[u8]".into(),
             _ => format!("&'{lifetime} [u8]"),
         }
@@ -188,7 +190,7 @@ impl<'a> Module<'a> {
     /// The members that get code: length fields do not, the data fields speak for them.
     fn fields(&self, members: &'a [Member]) -> Vec<Field<'a>> {
         let here = |tag: Tag| members.iter().any(|member| member.tag == tag);
-        let of_data = |def: &FieldDef| matches!(def.kind, Kind::Data | Kind::XmlData);
+        let of_data = |def: &FieldDef| matches!(def.kind, DataType::Data | DataType::XmlData);
         let dictionary = self.dictionary;
         let field = |member: &'a Member| {
             let def = dictionary.field(member.tag)?;

@@ -19,6 +19,6 @@ pub mod quickfix;
 mod read;
 pub mod write;
 
-pub use document::{DictionaryError, Limits, text_of};
-pub use problem::Problem;
+pub use document::{DictionaryError, DocumentLimits, text_of};
+pub use problem::DictionaryProblem;
 pub use read::read;

@@ -23,14 +23,14 @@ use fixwire_protocol::Tag;
 use fixwire_protocol::dictionary::compile::{
     ComponentSource, DictionarySource, FieldSource, ItemKind, LayoutItem, MessageSource, compile,
 };
-use fixwire_protocol::dictionary::{DefinitionProblem, Dictionary, Kind};
+use fixwire_protocol::dictionary::{DataType, DefinitionProblem, Dictionary};
 use roxmltree::Node;
 
 use crate::document::{
-    DictionaryError, Limits, Misfit, attribute, bad, elements, misfit, msg_type, number, optional,
-    parse, unexpected,
+    DictionaryError, DocumentLimits, Misfit, attribute, bad, elements, misfit, msg_type, number,
+    optional, parse, unexpected,
 };
-use crate::problem::Problem;
+use crate::problem::DictionaryProblem;
 
 /// Reads a FIX Orchestra repository, version 1.0: FIX Latest, or what a venue publishes.
 ///
@@ -42,7 +42,7 @@ use crate::problem::Problem;
 /// # Errors
 ///
 /// [`DictionaryError`] says where the text is wrong, as for [`quickfix::read`](crate::quickfix::read).
-pub fn read(text: &str, limits: Limits) -> Result<Dictionary, DictionaryError> {
+pub fn read(text: &str, limits: DocumentLimits) -> Result<Dictionary, DictionaryError> {
     parse(text, limits, |root| Ok(compile(source(root)?)?))
 }
 
@@ -53,7 +53,7 @@ const TRAILER: &str = "StandardTrailer";
 fn source<'a>(root: Node<'a, 'a>) -> Result<DictionarySource<'a>, Misfit> {
     let name = root.tag_name().name();
     if name != "repository" {
-        return Err(misfit(root, Problem::WrongRoot(name.into())));
+        return Err(misfit(root, DictionaryProblem::WrongRoot(name.into())));
     }
     let mut parts: BTreeMap<&str, Vec<Node<'a, 'a>>> = BTreeMap::new();
     for section in elements(root) {
@@ -73,7 +73,7 @@ fn source<'a>(root: Node<'a, 'a>) -> Result<DictionarySource<'a>, Misfit> {
     }
     for name in ["fields", "messages"] {
         if !parts.contains_key(name) {
-            return Err(misfit(root, Problem::MissingSection(name)));
+            return Err(misfit(root, DictionaryProblem::MissingSection(name)));
         }
     }
     let part = |name| parts.get(name).map_or(&[][..], |nodes| nodes.as_slice());
@@ -171,14 +171,15 @@ impl<'a> Types<'a> {
             if types.kinds.insert(name, node).is_some() {
                 return Err(misfit(
                     node,
-                    Problem::DuplicateId(format!("datatype {name}")),
+                    DictionaryProblem::DuplicateId(format!("datatype {name}")),
                 ));
             }
         }
         for &node in code_sets.iter().filter(|node| is(**node, "codeSet")) {
             let key = (attribute(node, "name")?, scenario(node)?);
             if types.code_sets.insert(key, node).is_some() {
-                let problem = Problem::DuplicateId(format!("codeSet {} {}", key.0, key.1));
+                let problem =
+                    DictionaryProblem::DuplicateId(format!("codeSet {} {}", key.0, key.1));
                 return Err(misfit(node, problem));
             }
         }
@@ -186,10 +187,10 @@ impl<'a> Types<'a> {
     }
 
     /// The type of a name: one that FIX has, or one that stands on it.
-    fn kind(&self, node: Node<'_, '_>, name: &str) -> Result<Kind, Misfit> {
+    fn kind(&self, node: Node<'_, '_>, name: &str) -> Result<DataType, Misfit> {
         let mut name = name;
         for _ in 0..=self.kinds.len().min(MAX_BASES) {
-            if let Some(kind) = Kind::from_quickfix(name) {
+            if let Some(kind) = DataType::from_quickfix(name) {
                 return Ok(kind);
             }
             match self
@@ -201,7 +202,7 @@ impl<'a> Types<'a> {
                 None => break,
             }
         }
-        Err(misfit(node, Problem::UnknownType(name.into())))
+        Err(misfit(node, DictionaryProblem::UnknownType(name.into())))
     }
 
     fn code_set(&self, name: &'a str, scenario: &'a str) -> Option<Node<'a, 'a>> {
@@ -227,7 +228,10 @@ fn codes<'a>(set: Node<'a, 'a>) -> Result<Vec<(&'a str, &'a str)>, Misfit> {
     for code in elements(set).filter(|node| is(*node, "code")) {
         let value = attribute(code, "value")?;
         if !seen.insert(value) {
-            return Err(misfit(code, Problem::DuplicateValue(value.into())));
+            return Err(misfit(
+                code,
+                DictionaryProblem::DuplicateValue(value.into()),
+            ));
         }
         codes.push((value, optional(code, "name")?.unwrap_or(value)));
     }
@@ -349,7 +353,7 @@ impl<'a> Book<'a> {
     fn group(&self, node: Node<'a, 'a>) -> Result<LayoutItem<'a>, Misfit> {
         let count = elements(node).find(|node| is(*node, "numInGroup"));
         let count = count.ok_or_else(|| {
-            let problem = Problem::MissingSection("numInGroup");
+            let problem = DictionaryProblem::MissingSection("numInGroup");
             misfit(node, problem)
         })?;
         Ok(LayoutItem {
@@ -412,7 +416,7 @@ where
     for &node in nodes.filter(|node| is(**node, element)) {
         let key = (attribute(node, "id")?, scenario(node)?);
         if found.insert(key, node).is_some() {
-            let problem = Problem::DuplicateId(format!("{element} {} {}", key.0, key.1));
+            let problem = DictionaryProblem::DuplicateId(format!("{element} {} {}", key.0, key.1));
             return Err(misfit(node, problem));
         }
     }
@@ -443,5 +447,5 @@ fn presence(node: Node<'_, '_>) -> Result<Option<bool>, Misfit> {
 
 fn unknown(node: Node<'_, '_>, what: &'static str, id: &str) -> Misfit {
     let id = id.into();
-    misfit(node, Problem::UnknownId { what, id })
+    misfit(node, DictionaryProblem::UnknownId { what, id })
 }

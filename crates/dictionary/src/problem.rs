@@ -9,7 +9,7 @@ use fixwire_protocol::dictionary::DefinitionProblem;
 /// Errors in the definitions of a dictionary.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Problem {
+pub enum DictionaryProblem {
     /// The definitions do not form a valid dictionary.
     Definition(DefinitionProblem),
     /// The text is not XML, or has unsupported parts: entities, document types.
@@ -63,13 +63,13 @@ pub enum Problem {
     Encoding(String),
 }
 
-impl From<DefinitionProblem> for Problem {
+impl From<DefinitionProblem> for DictionaryProblem {
     fn from(problem: DefinitionProblem) -> Self {
         Self::Definition(problem)
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for DictionaryProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Definition(problem) => definition(problem, f),

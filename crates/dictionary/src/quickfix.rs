@@ -17,14 +17,14 @@ use alloc::vec::Vec;
 use fixwire_protocol::dictionary::compile::{
     ComponentSource, DictionarySource, FieldSource, ItemKind, LayoutItem, MessageSource, compile,
 };
-use fixwire_protocol::dictionary::{DefinitionProblem, Dictionary, Kind};
+use fixwire_protocol::dictionary::{DataType, DefinitionProblem, Dictionary};
 use roxmltree::Node;
 
 use crate::document::{
-    DictionaryError, Limits, Misfit, attribute, bad, elements, expect, misfit, msg_type, number,
-    optional, parse, unexpected,
+    DictionaryError, DocumentLimits, Misfit, attribute, bad, elements, expect, misfit, msg_type,
+    number, optional, parse, unexpected,
 };
-use crate::problem::Problem;
+use crate::problem::DictionaryProblem;
 
 /// Reads a QuickFIX data dictionary (the XML files that QuickFIX engines share).
 ///
@@ -32,7 +32,7 @@ use crate::problem::Problem;
 ///
 /// [`DictionaryError`] says where the text is wrong and what to do about it. There are no
 /// entities and no document types, and `limits` bounds size, depth and number of elements.
-pub fn read(text: &str, limits: Limits) -> Result<Dictionary, DictionaryError> {
+pub fn read(text: &str, limits: DocumentLimits) -> Result<Dictionary, DictionaryError> {
     parse(text, limits, |root| {
         let (source, found) = source(root, limits.depth)?;
         found.are_complete(root, &source.version)?;
@@ -53,7 +53,7 @@ impl Sections {
     /// A dictionary that stands alone has fields, messages and, before FIX 5.0, header and trailer;
     /// from then on these are the transport dictionary's.
     fn are_complete(self, root: Node<'_, '_>, version: &str) -> Result<(), Misfit> {
-        let missing = |name| Err(misfit(root, Problem::MissingSection(name)));
+        let missing = |name| Err(misfit(root, DictionaryProblem::MissingSection(name)));
         let transported = version.starts_with("FIX.") && version.as_bytes().get(4) >= Some(&b'5');
         match self {
             Self { fields: false, .. } => missing("fields"),
@@ -75,7 +75,7 @@ pub(crate) fn source<'a>(
     if root.tag_name().name() != "fix" {
         return Err(misfit(
             root,
-            Problem::WrongRoot(root.tag_name().name().into()),
+            DictionaryProblem::WrongRoot(root.tag_name().name().into()),
         ));
     }
     let mut source = DictionarySource {
@@ -167,8 +167,8 @@ fn field<'a>(node: Node<'a, 'a>) -> Result<FieldSource<'a>, Misfit> {
     let tag = number(node, "number", attribute(node, "number")?)?;
     let name = attribute(node, "name")?;
     let kind = attribute(node, "type")?;
-    let Some(kind) = Kind::from_quickfix(kind) else {
-        return Err(misfit(node, Problem::UnknownType(kind.into())));
+    let Some(kind) = DataType::from_quickfix(kind) else {
+        return Err(misfit(node, DictionaryProblem::UnknownType(kind.into())));
     };
     let mut values = Vec::new();
     for value in elements(node) {

@@ -2,8 +2,8 @@
 
 use fixwire_protocol::Dictionary;
 
-use crate::document::{DictionaryError, Limits, root_name, text_of};
-use crate::problem::Problem;
+use crate::document::{DictionaryError, DocumentLimits, root_name, text_of};
+use crate::problem::DictionaryProblem;
 use crate::{orchestra, quickfix};
 
 /// Reads a file of either format, detected by its outermost element.
@@ -11,12 +11,12 @@ use crate::{orchestra, quickfix};
 /// # Errors
 ///
 /// [`DictionaryError`], also for bytes that are not UTF-8.
-pub fn read(bytes: &[u8], limits: Limits) -> Result<Dictionary, DictionaryError> {
+pub fn read(bytes: &[u8], limits: DocumentLimits) -> Result<Dictionary, DictionaryError> {
     if bytes.len() > limits.bytes {
         return Err(DictionaryError {
             line: 1,
             column: 1,
-            problem: Problem::TooLong {
+            problem: DictionaryProblem::TooLong {
                 limit: limits.bytes,
             },
         });

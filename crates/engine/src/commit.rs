@@ -4,15 +4,15 @@
 use std::ops::Range;
 
 use fixwire_protocol::session::{Verdict, is_admin};
-use fixwire_protocol::{Application, Message, Mono, Nanos, Now, Number, Outbox, tag};
+use fixwire_protocol::{Application, Message, Mono, MsgSeqNumSource, Nanos, Now, Outbox, tag};
 
-use crate::canary::{self, Fault};
+use crate::canary::{self, PlantedFault};
 use crate::consult::{guarded, receive_logon};
 use crate::event::{Ending, Event, Events};
 use crate::frame_link::FrameLink;
 use crate::host::{Host, Mark};
-use crate::journal::{self, Arrival, Cause, Disk, Effect, Journal, JournalError, Kind};
-use crate::journal::{Position, Stored, Wrote};
+use crate::journal::{self, Arrival, Cause, Disk, Effect, Journal, JournalError, RecordKind};
+use crate::journal::{JournalPosition, Stored, Wrote};
 use crate::line::Line;
 use crate::line::link::Stage;
 use crate::notes::Notes;
@@ -65,7 +65,7 @@ pub(crate) struct Core<D: Disk> {
     /// Bytes of journal that one session may use for it in an hour.
     pub(crate) trail_bytes: u32,
     /// The places of the messages that this turn resends, and the content of their record.
-    pub(crate) places: Vec<(u64, Position)>,
+    pub(crate) places: Vec<(u64, JournalPosition)>,
     pub(crate) resent: Wrote,
 }
 
@@ -110,7 +110,7 @@ impl<D: Disk> Core<D> {
         if verdict == Verdict::Deliver {
             line.counters.delivered += 1;
             let taken = match &mut line.throttle {
-                Some(throttle) if !canary::is(Fault::SkipThrottle) => {
+                Some(throttle) if !canary::is(PlantedFault::SkipThrottle) => {
                     throttle.admits(now.mono, message)
                 }
                 _ => Ok(()),
@@ -137,7 +137,13 @@ impl<D: Disk> Core<D> {
         if verdict == Verdict::Deliver && arrival.is_none() {
             let sealed = self.seal(now, session, app)?;
             host.mark(Mark::Sealed(&self.outbox, sealed.new.start));
-            self.keep(now, session, Kind::Message, Some(message.bytes()), sealed)?;
+            self.keep(
+                now,
+                session,
+                RecordKind::Message,
+                Some(message.bytes()),
+                sealed,
+            )?;
             host.mark(Mark::Journalled);
         } else {
             self.commit_aside(now, session, message, arrival, app)?;
@@ -237,7 +243,7 @@ impl<D: Disk> Core<D> {
         &mut self,
         now: Now,
         cause: usize,
-        kind: Kind,
+        kind: RecordKind,
         inbound: Option<&[u8]>,
         app: &mut impl Application,
     ) -> Result<(), JournalError> {
@@ -278,7 +284,7 @@ impl<D: Disk> Core<D> {
                         self.astray += 1;
                         continue;
                     }
-                    stored |= entry.number == Number::Next;
+                    stored |= entry.number == MsgSeqNumSource::Next;
                     reported |= is_reported(outbox.msg_type(index));
                     if is_admin {
                         self.seal_admin(now, to, index, app);
@@ -351,7 +357,7 @@ impl<D: Disk> Core<D> {
         &mut self,
         now: Now,
         about: usize,
-        kind: Kind,
+        kind: RecordKind,
         inbound: Option<&[u8]>,
         sealed: Sealed,
     ) -> Result<(), JournalError> {
@@ -381,10 +387,10 @@ impl<D: Disk> Core<D> {
         let epoch = line.session.epoch() as u32;
         let known = journal
             .counters(line.journal)
-            .unwrap_or(journal::Counters::NEW);
+            .unwrap_or(journal::SequenceCounters::NEW);
         if !stored
             && known
-                == (journal::Counters {
+                == (journal::SequenceCounters {
                     next_in,
                     next_out,
                     epoch,
@@ -410,20 +416,20 @@ impl<D: Disk> Core<D> {
             next_out,
             epoch,
         };
-        if canary::is(Fault::EffectWithoutCause) && stored && next_in.is_multiple_of(5) {
+        if canary::is(PlantedFault::EffectWithoutCause) && stored && next_in.is_multiple_of(5) {
             (cause.inbound, cause.next_in) = (None, known.next_in);
         }
         let (outbox, lines, links, kept, notes) = (&*outbox, &*lines, &*links, &*redactor, &*notes);
         let effects = new
             .clone()
             .filter_map(|index| effect(index, outbox, lines, links, kept, notes));
-        if !(canary::is(Fault::SkipCommit) && next_in.is_multiple_of(5)) {
+        if !(canary::is(PlantedFault::SkipCommit) && next_in.is_multiple_of(5)) {
             journal.append(now.wall, cause, effects)?;
         }
         redactor.clear();
         if is_reset {
             self.raise_unfinished(now, about, known.next_in);
-            if kind == Kind::Message {
+            if kind == RecordKind::Message {
                 let session = self.lines[about].session.id();
                 self.raise(now, &Event::NumbersReset { session });
             }
@@ -451,7 +457,7 @@ impl<D: Disk> Core<D> {
             Some(session) => {
                 let sealed = self.seal(now, session, app)?;
                 host.mark(Mark::Sealed(&self.outbox, sealed.new.start));
-                self.keep(now, session, Kind::Sent, None, sealed)?;
+                self.keep(now, session, RecordKind::Sent, None, sealed)?;
                 host.mark(Mark::Journalled);
                 Ok(())
             }
@@ -469,7 +475,7 @@ impl<D: Disk> Core<D> {
         let new = &self.outbox.entries()[self.outbox.unsealed()];
         let mut links = new.iter().filter_map(|entry| entry.session.link());
         match links.find(|at| *at < self.links.len()) {
-            Some(link) => self.commit_link(now, link, Kind::Sent, None, app),
+            Some(link) => self.commit_link(now, link, RecordKind::Sent, None, app),
             None => {
                 let Self {
                     journal, outbox, ..
@@ -492,7 +498,7 @@ pub(crate) fn effect<'a>(
     notes: &Notes,
 ) -> Option<Effect<'a>> {
     let entry = &outbox.entries()[index];
-    let numbered = entry.number == Number::Next && !entry.is_discarded();
+    let numbered = entry.number == MsgSeqNumSource::Next && !entry.is_discarded();
     if !numbered {
         return None;
     }

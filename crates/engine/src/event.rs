@@ -14,15 +14,15 @@ use fixwire_protocol::frame::Garbled;
 use fixwire_protocol::{AdminOutError, Nanos, SessionId, Timestamp};
 
 use crate::descriptors::Shortage;
-use crate::journal::{Torn, Trouble};
+use crate::journal::{JournalTrouble, Torn};
 
 pub use ending::Ending;
 pub use peer_text::PeerText;
-pub use refusal::Refusal;
+pub use refusal::ConnectionRefusal;
 pub(crate) use refusal::wrong_certificate;
 pub use reject_details::RejectDetails;
+pub use sink::EventSink;
 pub(crate) use sink::Events;
-pub use sink::Sink;
 pub use system_error::SystemError;
 
 /// Something happened that an operator may want to know. Facts, not text; [`Display`](std::fmt::Display)
@@ -250,7 +250,7 @@ pub enum Event {
         /// The peer's address.
         from: SocketAddr,
         /// Why.
-        why: Refusal,
+        why: ConnectionRefusal,
         /// BeginString, CompIDs, SubIDs and LocationIDs of its Logon, if there was one.
         logon: PeerText,
     },
@@ -261,7 +261,7 @@ pub enum Event {
         /// The address it came from.
         from: SocketAddr,
         /// Why.
-        why: Refusal,
+        why: ConnectionRefusal,
     },
     /// The system cannot accept another connection.
     CannotAccept {
@@ -342,7 +342,7 @@ pub enum Event {
     /// Something is wrong with the journal's files; the journal itself still works.
     JournalTrouble {
         /// What.
-        trouble: Trouble,
+        trouble: JournalTrouble,
     },
     /// A message or event log cannot be written. It is tried again, and then goes on where it was.
     LogFailed {

@@ -18,7 +18,7 @@ use crate::config::LinkConfig;
 use crate::counters::LinkStatus;
 use crate::event::Ending;
 use crate::host::{ConnId, Host, ListenerId, SocketOptions};
-use crate::journal::{Counters, Disk, Journal, JournalError, JournalId};
+use crate::journal::{Disk, Journal, JournalError, JournalId, SequenceCounters};
 use crate::line::dialler::Dialler;
 use crate::line::flow::Pacer;
 use crate::line::link::Leaving;
@@ -81,7 +81,7 @@ impl FrameLink {
     pub(crate) fn new(
         id: SessionId,
         config: LinkConfig,
-        (journal, counters): (JournalId, Counters),
+        (journal, counters): (JournalId, SequenceCounters),
         door: Option<Door>,
         room: usize,
     ) -> Self {

@@ -8,7 +8,7 @@ use crate::commit::{Core, Sealed, effect};
 use crate::event::Ending;
 use crate::frame_link::FrameLink;
 use crate::host::Host;
-use crate::journal::{Cause, Disk, JournalError, Kind};
+use crate::journal::{Cause, Disk, JournalError, RecordKind};
 use crate::line::flow::Pacer;
 use crate::line::output::Gate;
 
@@ -30,7 +30,7 @@ impl<D: Disk> Core<D> {
     ) -> Result<Result<(), Hangup>, JournalError> {
         self.links[link].frames_in += 1;
         let answer = app.on_frame(now, self.links[link].id, frame, &mut self.outbox);
-        self.commit_link(now, link, Kind::Message, Some(frame), app)?;
+        self.commit_link(now, link, RecordKind::Message, Some(frame), app)?;
         Ok(answer)
     }
 
@@ -44,8 +44,8 @@ impl<D: Disk> Core<D> {
         app: &mut impl Application,
     ) -> Result<(), JournalError> {
         let kind = match what {
-            Link::Up => Kind::Reset,
-            Link::Down { .. } => Kind::Sent,
+            Link::Up => RecordKind::Reset,
+            Link::Down { .. } => RecordKind::Sent,
         };
         app.on_link(now, self.links[link].id, what, &mut self.outbox);
         self.commit_link(now, link, kind, None, app)
@@ -56,7 +56,7 @@ impl<D: Disk> Core<D> {
         &mut self,
         now: Now,
         link: usize,
-        kind: Kind,
+        kind: RecordKind,
         inbound: Option<&[u8]>,
         app: &mut impl Application,
     ) -> Result<(), JournalError> {
@@ -66,7 +66,7 @@ impl<D: Disk> Core<D> {
             stored,
             reported,
         } = self.seal(now, about, app)?;
-        if !stored && kind == Kind::Sent {
+        if !stored && kind == RecordKind::Sent {
             self.redactor.clear();
             return Ok(());
         }

@@ -5,6 +5,6 @@
 pub mod sim;
 
 pub use fixwire_net::{
-    AnnounceFault, Announced, ConnId, Dial, Host, HostAround, ListenerId, Mark, Os, Peer, Ready,
-    SocketOptions, Tunnel, TunnelAnswer, WakeUp, read_proxy_header,
+    AnnounceFault, Announced, ConnId, Dial, Host, HostAround, ListenerId, Mark, Os, PeerInfo,
+    Ready, SocketOptions, Tunnel, TunnelAnswer, WakeUp, read_proxy_header,
 };

@@ -10,10 +10,10 @@ pub(crate) mod trail;
 
 use std::sync::mpsc::Sender;
 
-use fixwire_protocol::session::{Exchange, Phase, is_admin};
+use fixwire_protocol::session::{PendingReply, Phase, is_admin};
 use fixwire_protocol::{Mono, Session};
 
-use crate::canary::{self, Fault};
+use crate::canary::{self, PlantedFault};
 use crate::config::SessionConfig;
 use crate::counters::{Counters, SessionState, SessionStatus};
 use crate::event::PeerText;
@@ -97,18 +97,18 @@ pub(crate) enum Presence {
 #[inline(always)]
 pub(crate) fn leaves_out_sync(lines: &[Line], flush: u64) -> bool {
     let mut lines = lines.iter();
-    canary::is(Fault::SkipSync)
-        || canary::is(Fault::SkipBacklogSync) && lines.any(|line| line.output.has_backlog())
-        || canary::is(Fault::SkipFarewellSync) && lines.any(|line| line.ends_before(flush))
+    canary::is(PlantedFault::SkipSync)
+        || canary::is(PlantedFault::SkipBacklogSync) && lines.any(|line| line.output.has_backlog())
+        || canary::is(PlantedFault::SkipFarewellSync) && lines.any(|line| line.ends_before(flush))
 }
 
 impl Line {
     /// A planted fault: whether this message must not be sent because of what happens to this session.
     #[inline(always)]
     pub(crate) fn withholds(&self, msg_type: &[u8]) -> bool {
-        canary::is(Fault::SkipResend) && msg_type == b"2" && self.counters.connections > 1
-            || canary::is(Fault::SkipHeartbeat) && msg_type == b"0"
-            || canary::is(Fault::LoseMessage)
+        canary::is(PlantedFault::SkipResend) && msg_type == b"2" && self.counters.connections > 1
+            || canary::is(PlantedFault::SkipHeartbeat) && msg_type == b"0"
+            || canary::is(PlantedFault::LoseMessage)
                 && !is_admin(msg_type)
                 && self.counters.delivered % 100 == 99
     }
@@ -245,7 +245,7 @@ impl Line {
         match self.session.phase() {
             _ if self.is_removed() => SessionState::Removed,
             Phase::LoggedOn(up) => match up.exchange {
-                Exchange::Logout { .. } => SessionState::LoggingOut,
+                PendingReply::Logout { .. } => SessionState::LoggingOut,
                 _ => SessionState::LoggedOn,
             },
             Phase::Refusing { .. } => SessionState::LoggingOut,

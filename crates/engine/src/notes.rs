@@ -4,9 +4,9 @@
 use fixwire_protocol::outbox::stored_note;
 use fixwire_protocol::{Application, Now, Outbox};
 
-use crate::canary::{self, Fault};
-use crate::journal::{Cause, Disk, Effect, Journal, JournalError, JournalId, Kind, NOTES};
-use crate::journal::{Recalled, Trouble};
+use crate::canary::{self, PlantedFault};
+use crate::journal::{Cause, Disk, Effect, Journal, JournalError, JournalId, NOTES, RecordKind};
+use crate::journal::{JournalTrouble, Recalled};
 
 /// The notes' session in the journal, and the number of the next note.
 pub(crate) struct Notes {
@@ -20,7 +20,7 @@ impl Notes {
     pub(crate) fn recover<D: Disk>(
         journal: &mut Journal<D>,
         app: &mut impl Application,
-    ) -> Result<(Self, Vec<Trouble>), JournalError> {
+    ) -> Result<(Self, Vec<JournalTrouble>), JournalError> {
         let id = journal.sessions().find(|known| known.1 == NOTES);
         let mut notes = Self {
             id: id.map(|known| known.0),
@@ -43,7 +43,7 @@ impl Notes {
             journal.fold(ledger, &recalled)?;
         }
         let refused = recalled.refused.into_iter();
-        troubles.extend(refused.map(|(file, why)| Trouble::NotRecalled { file, why }));
+        troubles.extend(refused.map(|(file, why)| JournalTrouble::NotRecalled { file, why }));
         Ok((notes, troubles))
     }
 
@@ -64,7 +64,7 @@ impl Notes {
             return Err(JournalError::StateLost { refused });
         }
         journal.notes_behind(id, recalled, &mut |number, stored| {
-            if !(canary::is(Fault::ForgetNotes) && number.is_multiple_of(3))
+            if !(canary::is(PlantedFault::ForgetNotes) && number.is_multiple_of(3))
                 && let Some((at, note)) = stored_note(stored)
             {
                 app.on_note(at, note);
@@ -79,7 +79,7 @@ impl Notes {
         journal: &Journal<D>,
         app: &impl Application,
         form: (&str, u32),
-    ) -> Option<Trouble> {
+    ) -> Option<JournalTrouble> {
         let noted = self.id.and_then(|id| journal.stated_hash(id, form))?;
         let folded = app.state_hash().filter(|folded| *folded != noted)?;
         let note = self.next - 1;
@@ -89,7 +89,7 @@ impl Notes {
             folded,
         };
         let error = error.to_string();
-        Some(Trouble::NotFolded { error })
+        Some(JournalTrouble::NotFolded { error })
     }
 
     /// At a clean stop: notes the hash of the application's state, for the next fold and the next start.
@@ -148,7 +148,7 @@ impl Notes {
         {
             let cause = Cause {
                 session,
-                kind: Kind::Sent,
+                kind: RecordKind::Sent,
                 inbound: None,
                 next_in: 1,
                 next_out: self.next,

@@ -8,7 +8,8 @@ use fixwire_protocol::session::{RESET_DUE, RESET_OPEN, is_admin};
 use fixwire_protocol::{SOH, Tag, Timestamp};
 
 use crate::journal::{
-    self, Counters, DISABLED_BY, Directory, ENABLED_BY, Journal, JournalError, Recovered, Torn,
+    self, DISABLED_BY, Directory, ENABLED_BY, Journal, JournalError, Recovered, SequenceCounters,
+    Torn,
 };
 
 /// The most bytes of a name or a reason.
@@ -199,9 +200,9 @@ pub fn set_stored_numbers(
     for number in [next_in, next_out].into_iter().flatten() {
         check_number(number)?;
     }
-    let config = journal::Config {
+    let config = journal::JournalConfig {
         index_entries: 2,
-        ..journal::Config::default()
+        ..journal::JournalConfig::default()
     };
     let (mut journal, Recovered { torn, .. }) = Journal::open(Directory::open(folder)?, config)?;
     let known = journal.sessions().find(|(_, name, _)| *name == session);
@@ -215,7 +216,7 @@ pub fn set_stored_numbers(
     };
     let next_in = next_in.unwrap_or(was_in);
     let next_out = next_out.unwrap_or(before.next_out);
-    let set = Counters {
+    let set = SequenceCounters {
         next_in,
         next_out,
         epoch: before.epoch + u32::from(next_out < before.next_out),

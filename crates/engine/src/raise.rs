@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use fixwire_protocol::session::{Reason, Verdict};
-use fixwire_protocol::{Decoder, Message, Now, Number, SessionId, tag};
+use fixwire_protocol::session::{DisconnectReason, Verdict};
+use fixwire_protocol::{Decoder, Message, MsgSeqNumSource, Now, SessionId, tag};
 
 use crate::commit::Core;
 use crate::event::{Event, PeerText, RejectDetails};
@@ -83,7 +83,7 @@ impl<D: Disk> Core<D> {
             }
             _ if matches!(
                 verdict,
-                Verdict::Disconnect(Reason::NotThisSession | Reason::NotALogon)
+                Verdict::Disconnect(DisconnectReason::NotThisSession | DisconnectReason::NotALogon)
             ) =>
             {
                 line.detail = PeerText::parties(message);
@@ -109,7 +109,7 @@ impl<D: Disk> Core<D> {
         };
         for index in new {
             let entry = &self.outbox.entries()[index];
-            let is_new = entry.number == Number::Next && !entry.is_discarded();
+            let is_new = entry.number == MsgSeqNumSource::Next && !entry.is_discarded();
             if !is_new || !is_reported(self.outbox.msg_type(index)) {
                 continue;
             }

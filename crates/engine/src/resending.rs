@@ -1,11 +1,11 @@
 //! Resends stored messages: read from the journal, a few each turn.
 
 use fixwire_protocol::session::sequence;
-use fixwire_protocol::{Application, Now, Number, SOH};
+use fixwire_protocol::{Application, MsgSeqNumSource, Now, SOH};
 
 use crate::commit::Core;
 use crate::event::{Ending, Event};
-use crate::journal::{Disk, JournalError, Kind, Stored};
+use crate::journal::{Disk, JournalError, RecordKind, Stored};
 use crate::line::gate;
 use crate::line::resending::{Resending, Resent};
 
@@ -144,7 +144,7 @@ impl<D: Disk> Core<D> {
         let mut found = places.iter();
         for index in sealed.new.clone() {
             let entry = &outbox.entries()[index];
-            let Number::Fixed(seq) = entry.number else {
+            let MsgSeqNumSource::Fixed(seq) = entry.number else {
                 continue;
             };
             let bytes = outbox.sealed(index);
@@ -156,10 +156,10 @@ impl<D: Disk> Core<D> {
         }
         places.clear();
         if resent.messages() == 0 {
-            return self.keep(now, session, Kind::Sent, None, sealed);
+            return self.keep(now, session, RecordKind::Sent, None, sealed);
         }
         let body = resent.take_body();
-        let kept = self.keep(now, session, Kind::Resent, Some(&body), sealed);
+        let kept = self.keep(now, session, RecordKind::Resent, Some(&body), sealed);
         self.resent.put_back(body);
         kept
     }

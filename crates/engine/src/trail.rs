@@ -9,7 +9,9 @@ use fixwire_protocol::{Application, Message, Now};
 
 use crate::commit::{Core, INBOUND};
 use crate::journal::record::record_bytes;
-use crate::journal::{Arrival, Cause, Counters, Disk, JournalError, Kind, Position};
+use crate::journal::{
+    Arrival, Cause, Disk, JournalError, JournalPosition, RecordKind, SequenceCounters,
+};
 use fixwire_protocol::Redactor;
 
 impl<D: Disk> Core<D> {
@@ -24,14 +26,20 @@ impl<D: Disk> Core<D> {
         app: &mut impl Application,
     ) -> Result<(), JournalError> {
         if let Some(arrival) = arrival {
-            return self.commit(now, session, Kind::Dequeued, Some(&arrival.to_bytes()), app);
+            return self.commit(
+                now,
+                session,
+                RecordKind::Dequeued,
+                Some(&arrival.to_bytes()),
+                app,
+            );
         }
         let fate = self.lines[session].session.fate();
         let kind = match fate {
-            Fate::Taken => Kind::Message,
-            Fate::Queued { .. } => Kind::Queued,
-            Fate::Duplicate => Kind::Duplicate,
-            Fate::Ignored => Kind::Ignored,
+            Fate::Taken => RecordKind::Message,
+            Fate::Queued { .. } => RecordKind::Queued,
+            Fate::Duplicate => RecordKind::Duplicate,
+            Fate::Ignored => RecordKind::Ignored,
         };
         let before = self.journal.records_written();
         self.commit(now, session, kind, Some(message.bytes()), app)?;
@@ -48,9 +56,9 @@ impl<D: Disk> Core<D> {
     /// Where the queued message came in that the session has just given, if that was recorded.
     pub(crate) fn arrival(&self, session: usize) -> Option<Arrival> {
         let state = &self.lines[session].session;
-        let at = Position::from_bits(state.held_mark());
+        let at = JournalPosition::from_bits(state.held_mark());
         let number = state.next_in();
-        (at != Position::START).then_some(Arrival { number, at })
+        (at != JournalPosition::START).then_some(Arrival { number, at })
     }
 
     /// Logs a message of which nothing came, for the connection is about to be closed.
@@ -66,7 +74,13 @@ impl<D: Disk> Core<D> {
             let private = Redactor::concerns(message.msg_type());
             self.redactor.copy(INBOUND, message.bytes(), private);
         }
-        self.commit(now, session, Kind::Ignored, Some(message.bytes()), app)
+        self.commit(
+            now,
+            session,
+            RecordKind::Ignored,
+            Some(message.bytes()),
+            app,
+        )
     }
 
     /// Writes a record that changes nothing, if the session is logged on and may still write some.
@@ -75,7 +89,7 @@ impl<D: Disk> Core<D> {
         &mut self,
         now: Now,
         session: usize,
-        kind: Kind,
+        kind: RecordKind,
         body: &[u8],
     ) -> Result<(), JournalError> {
         let line = &mut self.lines[session];
@@ -84,11 +98,11 @@ impl<D: Disk> Core<D> {
             let body = self.redactor.kept(INBOUND, body);
             if line.trail.admits(now.mono, record_bytes(body.len())) {
                 let known = self.journal.counters(line.journal);
-                let Counters {
+                let SequenceCounters {
                     next_in,
                     next_out,
                     epoch,
-                } = known.unwrap_or(Counters::NEW);
+                } = known.unwrap_or(SequenceCounters::NEW);
                 let cause = Cause {
                     session: line.journal,
                     kind,
@@ -100,7 +114,7 @@ impl<D: Disk> Core<D> {
                 self.journal.append(now.wall, cause, std::iter::empty())?;
             } else {
                 line.trail.left_out += match kind {
-                    Kind::Resent => self.resent.messages(),
+                    RecordKind::Resent => self.resent.messages(),
                     _ => 1,
                 };
                 line.wake = line.wake.min(line.trail.report_at);

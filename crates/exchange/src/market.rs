@@ -13,7 +13,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use fixwire_book::{BookEvent, BookState, CancelReason, Side};
-use fixwire_protocol::{Precision, Stamp, Timestamp};
+use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 
 use crate::dialect::Dialect;
 use crate::instrument::{Instrument, units};
@@ -220,7 +220,9 @@ impl Market {
     /// TransactTime(60) in the precision of a member.
     fn time(&self, member: u32, at: Timestamp) -> Vec<u8> {
         let digits = self.members.get(member as usize).map_or(0, |it| it.digits);
-        Stamp::new().format(at, precision(digits)).to_vec()
+        TimestampWriter::new()
+            .format(at, precision(digits))
+            .to_vec()
     }
 
     /// The dialect of a member. Members in notes are checked when the note is read.

@@ -95,14 +95,16 @@ pub use fixwire_signing as signing;
 #[cfg(feature = "gateway")]
 pub mod gateway {
     pub use fixwire_gateway::gateway::*;
-    pub use fixwire_gateway::{Draft, Gateway, GatewayContext, GatewaySession, Orders, Rules};
+    pub use fixwire_gateway::{
+        Draft, Gateway, GatewayContext, GatewaySession, OrderTracker, Rules,
+    };
     pub use fixwire_gateway::{convert, draft, orders, rules};
     pub use fixwire_gateway_service::*;
 }
 
 /// Logs beside the journal, made from it.
 pub mod log {
-    pub use fixwire_engine::log::{Log, LogError, Target};
+    pub use fixwire_engine::log::{Log, LogError, LogTarget};
     pub use fixwire_logs::{FileLog, SqlLog};
 }
 

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use fixwire_engine::SendError;
-use fixwire_gateway::gateway::{Event, Listener};
+use fixwire_gateway::gateway::{GatewayEvent, Listener};
 use fixwire_protocol::SessionId;
-use fixwire_protocol::readable::{Escaped, Fields};
+use fixwire_protocol::readable::{Escaped, ReadableFields};
 
 use super::remote::Remote;
 
@@ -13,7 +13,7 @@ use super::remote::Remote;
 #[derive(Clone, Copy, Debug)]
 pub struct Notice<'n> {
     /// The event. What it asks of the engine is asked already.
-    pub event: Event<'n>,
+    pub event: GatewayEvent<'n>,
     /// Why the engine could not be asked.
     pub failed: Option<SendError>,
     names: &'n [String],
@@ -27,8 +27,10 @@ pub(crate) fn listener(
 ) -> Listener {
     Box::new(move |event| {
         let failed = match event {
-            Event::Connect { session, .. } => remote.ask(|engine| engine.log_on(session)),
-            Event::Disconnect { session, .. } => remote.ask(|engine| engine.log_out(session, "")),
+            GatewayEvent::Connect { session, .. } => remote.ask(|engine| engine.log_on(session)),
+            GatewayEvent::Disconnect { session, .. } => {
+                remote.ask(|engine| engine.log_out(session, ""))
+            }
             _ => None,
         };
         told(&Notice {
@@ -59,14 +61,14 @@ impl Notice<'_> {
 
     fn sentence(&self) -> String {
         match self.event {
-            Event::Notify { rule, text } => format!("gateway {rule}: {}", Escaped(text)),
-            Event::Connect { rule, session } => {
+            GatewayEvent::Notify { rule, text } => format!("gateway {rule}: {}", Escaped(text)),
+            GatewayEvent::Connect { rule, session } => {
                 format!("{} connect by {rule}{}", self.name(session), self.done())
             }
-            Event::Disconnect { rule, session } => {
+            GatewayEvent::Disconnect { rule, session } => {
                 format!("{} disconnect by {rule}{}", self.name(session), self.done())
             }
-            Event::Trouble {
+            GatewayEvent::Trouble {
                 from,
                 message,
                 rule,
@@ -74,18 +76,18 @@ impl Notice<'_> {
             } => {
                 let rule = rule.map(|rule| format!("{rule}: ")).unwrap_or_default();
                 let from = self.name(from);
-                format!("{from} {rule}{trouble}: {}", Fields(&message))
+                format!("{from} {rule}{trouble}: {}", ReadableFields(&message))
             }
-            Event::Undelivered {
+            GatewayEvent::Undelivered {
                 from,
                 to,
                 message,
                 trouble,
             } => {
                 let [from, to] = [from, to].map(|one| self.client(one));
-                format!("{from} to {to}: {trouble}: {}", Fields(&message))
+                format!("{from} to {to}: {trouble}: {}", ReadableFields(&message))
             }
-            Event::Room {
+            GatewayEvent::Room {
                 limit,
                 client,
                 is_share,
@@ -99,7 +101,7 @@ impl Notice<'_> {
                     format!("gateway {limit}: {taken} of {of} used, most by {client}")
                 }
             }
-            Event::Note(error) => format!("gateway {error}"),
+            GatewayEvent::Note(error) => format!("gateway {error}"),
             other => format!("gateway {other:?}"),
         }
     }

@@ -6,9 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fixwire_control::Reload;
+use fixwire_control::ReloadHandler;
 use fixwire_engine::Operator;
-use fixwire_settings::{Dialect, LoadError, Options, Settings, Source, Told};
+use fixwire_settings::{Dialect, DialectSource, LoadError, Options, Settings, Source};
 
 use super::load::reload;
 use super::remote::Remote;
@@ -38,7 +38,7 @@ impl Reloader {
     /// One for the gateway that was loaded with these settings.
     #[must_use]
     pub fn new(settings: &Settings, remote: &Remote) -> Self {
-        let said = matches!(settings.told, Told::ByCaller);
+        let said = matches!(settings.told, DialectSource::ByCaller);
         Self {
             file: settings.report.source.path.clone(),
             dialect: said.then_some(settings.dialect),
@@ -84,7 +84,7 @@ impl Reloader {
     pub fn for_control(
         self: Arc<Self>,
         told: impl Fn(&Result<String, ReloadError>) + Send + Sync + 'static,
-    ) -> Reload {
+    ) -> ReloadHandler {
         Box::new(move |file, by| {
             let done = self.reload_file(file, by);
             told(&done);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use fixwire_gateway::Gateway;
-use fixwire_gateway::gateway::{Event, GatewayContext, GatewaySession};
+use fixwire_gateway::gateway::{GatewayContext, GatewayEvent, GatewaySession};
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::{Application, Decoder, HeaderTemplate, Now, Outbox, SessionId, Timestamp};
 
@@ -62,7 +62,8 @@ fn measure(name: &str, text: &str) {
         hash_key: [7; 16],
     };
     // Its orders stay open, so it says when their room runs short.
-    let told = |event: Event<'_>| assert!(matches!(event, Event::Room { .. }), "{event:?}");
+    let told =
+        |event: GatewayEvent<'_>| assert!(matches!(event, GatewayEvent::Room { .. }), "{event:?}");
     let mut gateway = Gateway::load(text, &context, Box::new(told)).unwrap();
     let header = HeaderTemplate::new(b"FIX.4.4", b"GATE", b"VENUE", &[]);
     let mut outbox = Outbox::new(1 << 16, 64, header.room());

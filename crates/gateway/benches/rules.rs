@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use fixwire_gateway::Rules;
-use fixwire_gateway::rules::{Context, Facts, Session};
+use fixwire_gateway::rules::{Facts, NamedSession, RuleContext};
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::{Decoder, Now};
 
@@ -73,13 +73,13 @@ fn measure_rounds(name: &str, text: &str, rounds: u32) {
     const CALLS: u32 = 200;
     let dictionary = Arc::new(Dictionary::built_in(Version::Fix42));
     let names: Vec<String> = (0..100).map(|at| format!("S{at}")).collect();
-    let session = |name| Session {
+    let session = |name| NamedSession {
         name,
         dictionary: dictionary.clone(),
         peer: name,
     };
-    let sessions: Vec<Session<'_>> = names.iter().map(|name| session(name)).collect();
-    let context = Context {
+    let sessions: Vec<NamedSession<'_>> = names.iter().map(|name| session(name)).collect();
+    let context = RuleContext {
         sessions: &sessions,
         tables: &[],
     };

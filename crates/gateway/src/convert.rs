@@ -25,16 +25,16 @@ mod tests;
 mod tree;
 mod unconvertible;
 
-pub use built_in::BuiltIn;
+pub use built_in::BuiltInConversions;
 pub(crate) use built_in::is_way;
 pub use losses::Losses;
-pub use problem::{Problem, TableError};
+pub use problem::{ConversionProblem, ConversionTableError};
 pub use rest::Policy;
 pub use unconvertible::Unconvertible;
 
 use level::Levels;
 use rest::{Policies, Rest};
-use run::Run;
+use run::ConversionRun;
 use statement::Statement;
 use tree::Tree;
 
@@ -67,7 +67,11 @@ struct Link {
 }
 
 impl Link {
-    fn new(text: &str, from: Arc<Dictionary>, to: Arc<Dictionary>) -> Result<Self, TableError> {
+    fn new(
+        text: &str,
+        from: Arc<Dictionary>,
+        to: Arc<Dictionary>,
+    ) -> Result<Self, ConversionTableError> {
         let mut levels = Levels::new(&from, &to);
         let (statements, policies) = parse::table(text, &from, &to, &mut levels)?;
         Ok(Self {
@@ -86,7 +90,7 @@ impl Conversion {
     /// share what they can.
     #[must_use]
     pub fn built_in(from: Version, to: Version) -> Option<Self> {
-        BuiltIn::default().conversion(from, to)
+        BuiltInConversions::default().conversion(from, to)
     }
 
     /// The text of the gateway's own table, to begin another one with; `None` for versions that it
@@ -100,8 +104,8 @@ impl Conversion {
     ///
     /// # Errors
     ///
-    /// [`TableError`] for the first line that is invalid or can never have an effect.
-    pub fn read(text: &str) -> Result<Self, TableError> {
+    /// [`ConversionTableError`] for the first line that is invalid or can never have an effect.
+    pub fn read(text: &str) -> Result<Self, ConversionTableError> {
         let (from, to) = parse::versions(text)?;
         let dictionary = |version| Arc::new(built_in::dictionary(version));
         Self::new(text, dictionary(from), dictionary(to))
@@ -113,7 +117,11 @@ impl Conversion {
     /// # Errors
     ///
     /// As [`Conversion::read`].
-    pub fn new(text: &str, from: Arc<Dictionary>, to: Arc<Dictionary>) -> Result<Self, TableError> {
+    pub fn new(
+        text: &str,
+        from: Arc<Dictionary>,
+        to: Arc<Dictionary>,
+    ) -> Result<Self, ConversionTableError> {
         let link = Link::new(text, from, to)?;
         Ok(Self {
             policies: link.policies.clone(),
@@ -173,8 +181,8 @@ impl Conversion {
     }
 }
 
-fn run<'a>(link: &'a Link, tree: &'a mut Tree, lost: &'a mut Vec<Tag>) -> Run<'a> {
-    Run {
+fn run<'a>(link: &'a Link, tree: &'a mut Tree, lost: &'a mut Vec<Tag>) -> ConversionRun<'a> {
+    ConversionRun {
         levels: &link.levels,
         statements: &link.statements,
         tree,

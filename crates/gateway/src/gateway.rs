@@ -29,8 +29,8 @@ use fixwire_protocol::{
 };
 
 use crate::convert::{Conversion, Losses};
-use crate::orders::Orders;
-use crate::rules::{Happening, RuleError, Rules, Scratch};
+use crate::orders::OrderTracker;
+use crate::rules::{RuleError, RuleScratch, RuleTrigger, Rules};
 
 mod answer;
 mod context;
@@ -57,7 +57,7 @@ mod work;
 
 pub use context::{GatewayContext, GatewaySession, Listener};
 pub use conversion_files::conversion_files;
-pub use event::{Counters, Event, NoteError, Trouble};
+pub use event::{GatewayCounters, GatewayEvent, NoteError, Trouble};
 pub use held::Waiting;
 pub use memory::Remembered;
 pub use reload::{NotReloaded, Reload};
@@ -73,7 +73,7 @@ use work::Work;
 /// Routes, transforms, converts and returns messages by the rules of a file.
 pub struct Gateway {
     rules: Rules,
-    scratch: Scratch,
+    scratch: RuleScratch,
     /// For each session whether it is logged on.
     active: Vec<bool>,
     /// For each session whether its trading session is open.
@@ -93,7 +93,7 @@ struct Core {
     notes: Notes,
     conversions: Conversions,
     reject_unmatched: bool,
-    counters: Counters,
+    counters: GatewayCounters,
     /// The counters that rules name.
     counted: Vec<u64>,
     /// The text of a reject.
@@ -143,7 +143,7 @@ impl Gateway {
 
     /// The counters.
     #[must_use]
-    pub fn counters(&self) -> Counters {
+    pub fn counters(&self) -> GatewayCounters {
         self.core.counters
     }
 
@@ -184,7 +184,7 @@ impl Gateway {
 
     /// The orders; their session numbers differ from those of the engine.
     #[must_use]
-    pub fn orders(&self) -> &Orders {
+    pub fn orders(&self) -> &OrderTracker {
         self.core.notes.orders()
     }
 
@@ -232,7 +232,7 @@ impl Application for Gateway {
         session: SessionId,
         logon: &Message<'_>,
     ) -> Result<(), String> {
-        let rejected = self.happened(Happening::LogonRequest, now, session, Some(logon));
+        let rejected = self.happened(RuleTrigger::LogonRequest, now, session, Some(logon));
         rejected.map_or(Ok(()), Err)
     }
 
@@ -241,17 +241,17 @@ impl Application for Gateway {
         self.core.notes.set_time(now.wall);
         // Without room for the note, the first message tries again.
         if let Ok(Err(error)) = self.core.notes.begin(outbox) {
-            (self.core.listener)(Event::Note(error));
+            (self.core.listener)(GatewayEvent::Note(error));
         }
         // Without room for the note they count as waiting, until the numbers restart.
         let _ = self.core.notes.has_come(session.0 as usize, outbox);
         // Only a request may be rejected.
-        let _ = self.happened(Happening::Logon, now, session, Some(logon));
+        let _ = self.happened(RuleTrigger::Logon, now, session, Some(logon));
     }
 
     fn on_logout(&mut self, now: Now, session: SessionId, logout: PeerLogout<'_>) {
         self.set_active(session, false);
-        let _ = self.happened(Happening::Logout, now, session, logout.message());
+        let _ = self.happened(RuleTrigger::Logout, now, session, logout.message());
     }
 
     fn on_disconnect(
@@ -263,7 +263,7 @@ impl Application for Gateway {
         _outbox: &mut Outbox,
     ) {
         self.set_active(session, false);
-        let _ = self.happened(Happening::Disconnect, now, session, logout.message());
+        let _ = self.happened(RuleTrigger::Disconnect, now, session, logout.message());
     }
 
     fn on_reject(
@@ -284,7 +284,7 @@ impl Application for Gateway {
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) {
-        self.happened_to(Happening::RejectSent, now, session, message, outbox);
+        self.happened_to(RuleTrigger::RejectSent, now, session, message, outbox);
     }
 
     fn on_reset(&mut self, now: Now, session: SessionId, outbox: &mut Outbox) {
@@ -318,7 +318,7 @@ impl Application for Gateway {
 
     fn on_note(&mut self, at: Timestamp, note: &[u8]) {
         if let Err(error) = self.core.notes.replay(at, note) {
-            (self.core.listener)(Event::Note(error));
+            (self.core.listener)(GatewayEvent::Note(error));
         }
     }
 

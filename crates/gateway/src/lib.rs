@@ -17,5 +17,5 @@ pub mod rules;
 
 pub use draft::Draft;
 pub use gateway::{Gateway, GatewayContext, GatewaySession};
-pub use orders::Orders;
+pub use orders::OrderTracker;
 pub use rules::Rules;

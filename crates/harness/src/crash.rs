@@ -4,7 +4,7 @@ use std::fmt;
 
 /// How a process ends.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Fault {
+pub enum CrashKind {
     /// By `kill -9`.
     Kill,
     /// By a power cut: of what was not synced, each sector is on the disk or not.
@@ -13,7 +13,7 @@ pub enum Fault {
     FailedSync,
 }
 
-impl Fault {
+impl CrashKind {
     const NAMES: [(Self, &str); 3] = [
         (Self::Kill, "kill"),
         (Self::PowerCut, "power"),
@@ -28,7 +28,7 @@ pub struct CrashPoint {
     /// The source of random numbers.
     pub seed: u64,
     /// How the process ends.
-    pub fault: Fault,
+    pub fault: CrashKind,
     /// Where.
     pub at: u64,
 }
@@ -40,7 +40,7 @@ impl CrashPoint {
         let mut parts = text.split('/');
         let seed = parts.next()?.parse().ok()?;
         let name = parts.next()?;
-        let (fault, _) = Fault::NAMES.into_iter().find(|(_, own)| *own == name)?;
+        let (fault, _) = CrashKind::NAMES.into_iter().find(|(_, own)| *own == name)?;
         let at = parts.next()?.parse().ok()?;
         let point = Self { seed, fault, at };
         parts.next().is_none().then_some(point)
@@ -50,7 +50,7 @@ impl CrashPoint {
 /// `SEED/kill/OPERATION`, `SEED/power/OPERATION`, `SEED/sync/NUMBER`.
 impl fmt::Display for CrashPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Fault::NAMES.iter().find(|(own, _)| *own == self.fault);
+        let name = CrashKind::NAMES.iter().find(|(own, _)| *own == self.fault);
         let name = name.map_or("", |(_, name)| name);
         write!(f, "{}/{name}/{}", self.seed, self.at)
     }
@@ -100,7 +100,7 @@ impl std::error::Error for TrialError {}
 
 /// The plays of a trial.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Tally {
+pub struct TrialTally {
     /// Ends of the process, while it recovered included.
     pub kills: u64,
     /// Power cuts, while it recovered included.
@@ -113,7 +113,7 @@ pub struct Tally {
     pub handed_again: u64,
 }
 
-impl Tally {
+impl TrialTally {
     pub(crate) fn add(&mut self, other: &Self) {
         self.kills += other.kills;
         self.power_cuts += other.power_cuts;
@@ -123,7 +123,7 @@ impl Tally {
     }
 }
 
-impl fmt::Display for Tally {
+impl fmt::Display for TrialTally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,

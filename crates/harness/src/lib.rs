@@ -53,7 +53,7 @@ mod watched;
 mod wire;
 mod world;
 
-pub use crash::{CrashPoint, Fault, REPEAT, Tally, TrialError};
+pub use crash::{CrashKind, CrashPoint, REPEAT, TrialError, TrialTally};
 pub use peer::Peer;
 pub use trial::Trial;
 pub use wire::Received;

@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use fixwire_engine::host::sim::SimNet;
 use fixwire_engine::host::{ConnId, ListenerId};
 use fixwire_engine::protocol::session::{Config, is_admin};
-use fixwire_engine::protocol::{Frame, Now, Precision, Stamp, frame};
+use fixwire_engine::protocol::{Frame, Now, Precision, TimestampWriter, frame};
 use fixwire_engine::{Connection, SessionConfig};
 
 use crate::wire::{Received, readable};
@@ -431,7 +431,7 @@ impl Peer {
     }
 
     fn time(&self) -> String {
-        let mut stamp = Stamp::new();
+        let mut stamp = TimestampWriter::new();
         let text = stamp.format(self.now.wall, Precision::Millis);
         String::from_utf8_lossy(text).into_owned()
     }

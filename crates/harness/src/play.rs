@@ -6,7 +6,7 @@ use std::sync::mpsc::Receiver;
 use fixwire_engine::protocol::{Application, SessionId, Tag};
 use fixwire_engine::{EngineConfig, OperationError, Operator};
 
-use crate::crash::{CrashPoint, Fault, Tally, TrialError};
+use crate::crash::{CrashKind, CrashPoint, TrialError, TrialTally};
 use crate::peer::Peer;
 use crate::trial::Step;
 use crate::watched::Look;
@@ -24,7 +24,7 @@ type Answer = Receiver<Result<Vec<u8>, OperationError>>;
 pub(crate) struct Played {
     /// Operations of the engine's disk and network until the script was played.
     pub(crate) operations: u64,
-    pub(crate) tally: Tally,
+    pub(crate) tally: TrialTally,
     state: Option<String>,
     /// The messages that the peers have received, by the name of the session and their subject.
     effects: BTreeMap<(String, String), Vec<String>>,
@@ -36,7 +36,7 @@ pub(crate) struct Play<A: Application> {
     /// The current step, for errors.
     step: String,
     operations: u64,
-    tally: Tally,
+    tally: TrialTally,
     /// The callbacks of processes that have ended.
     handed: HashSet<(SessionId, u64)>,
     /// The states in which the application may be found.
@@ -59,7 +59,7 @@ impl<A: Application> Play<A> {
         world.watch(look);
         let dies_again = point.is_some_and(|point| point.at % 3 == 0);
         match point {
-            Some(point) if point.fault == Fault::FailedSync => world.disk().fail_sync(point.at),
+            Some(point) if point.fault == CrashKind::FailedSync => world.disk().fail_sync(point.at),
             Some(point) => world.disk().stop_after(point.at),
             None => {}
         }
@@ -68,7 +68,7 @@ impl<A: Application> Play<A> {
             point,
             step: "at the start".to_owned(),
             operations: 0,
-            tally: Tally::default(),
+            tally: TrialTally::default(),
             handed: HashSet::new(),
             allowed: Vec::new(),
             dies_again,
@@ -193,8 +193,8 @@ impl<A: Application> Play<A> {
 
     /// The process has ended: another one takes its place.
     fn died(&mut self, why: &str) -> Result<(), String> {
-        let fault = self.point.map_or(Fault::Kill, |point| point.fault);
-        let power = fault == Fault::PowerCut;
+        let fault = self.point.map_or(CrashKind::Kill, |point| point.fault);
+        let power = fault == CrashKind::PowerCut;
         let mut is_first = true;
         loop {
             let (has_stopped, failed) = {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use fixwire_engine::protocol::{Application, Nanos, SessionId, Tag, tag};
 use fixwire_engine::{Durability, EngineConfig};
 
-use crate::crash::{CrashPoint, Fault, REPEAT, Tally, TrialError};
+use crate::crash::{CrashKind, CrashPoint, REPEAT, TrialError, TrialTally};
 use crate::peer::Peer;
 use crate::play::{Play, Played};
 use crate::watched::Look;
@@ -160,7 +160,7 @@ impl<A: Application + 'static> Trial<A> {
     /// # Errors
     ///
     /// The first thing that did not hold. A panic of the application is one.
-    pub fn run(&self) -> Result<Tally, TrialError> {
+    pub fn run(&self) -> Result<TrialTally, TrialError> {
         if let Some(why) = self.refusal() {
             return Err(refused(why));
         }
@@ -195,7 +195,7 @@ impl<A: Application + 'static> Trial<A> {
         unknown.map(|at| format!("unknown session {at}"))
     }
 
-    fn repeat(&self, text: &str) -> Result<Tally, TrialError> {
+    fn repeat(&self, text: &str) -> Result<TrialTally, TrialError> {
         let Some(point) = CrashPoint::parse(text) else {
             let what = format!("{REPEAT}={text} is not a crash point such as 1/kill/57");
             return Err(refused(what));
@@ -212,7 +212,7 @@ impl<A: Application + 'static> Trial<A> {
     /// # Errors
     ///
     /// The failure.
-    pub fn run_point(&self, point: CrashPoint) -> Result<Tally, TrialError> {
+    pub fn run_point(&self, point: CrashPoint) -> Result<TrialTally, TrialError> {
         if let Some(why) = self.refusal() {
             return Err(refused(why));
         }
@@ -221,9 +221,9 @@ impl<A: Application + 'static> Trial<A> {
         Ok(played.tally)
     }
 
-    fn run_all(&self) -> Result<Tally, TrialError> {
+    fn run_all(&self) -> Result<TrialTally, TrialError> {
         let has_power_cuts = self.config.durability == Durability::Disk;
-        let mut tally = Tally::default();
+        let mut tally = TrialTally::default();
         for seed in 1..=self.seeds {
             let calm = self.play(seed, None)?;
             let mut play = |fault, at| -> Result<u64, TrialError> {
@@ -233,13 +233,13 @@ impl<A: Application + 'static> Trial<A> {
                 Ok(played.tally.failed_syncs)
             };
             for at in 0..calm.operations {
-                play(Fault::Kill, at)?;
+                play(CrashKind::Kill, at)?;
                 if has_power_cuts {
-                    play(Fault::PowerCut, at)?;
+                    play(CrashKind::PowerCut, at)?;
                 }
             }
             let mut sync = 0;
-            while has_power_cuts && play(Fault::FailedSync, sync)? > 0 {
+            while has_power_cuts && play(CrashKind::FailedSync, sync)? > 0 {
                 sync += 1;
             }
         }

@@ -7,7 +7,7 @@
 //! `cargo bench -p fixwire-journal --bench journal -- [records to recover, default 1000000]`
 
 use fixwire_journal::{
-    Cause, Config, Directory, Disk, Effect, Journal, JournalId, Kind, Memory, OsDisk,
+    Cause, Directory, Disk, Effect, Journal, JournalConfig, JournalId, Memory, OsDisk, RecordKind,
 };
 use fixwire_protocol::time::Timestamp;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ const BATCHES: u64 = 20_000;
 
 /// Nanoseconds per record: median and 99th percentile over batches, with the pages ready or not.
 fn append<D: Disk>(name: &str, disk: D, answers: usize, idle: bool) {
-    let (mut journal, _) = Journal::open(disk, Config::default()).expect("opens");
+    let (mut journal, _) = Journal::open(disk, JournalConfig::default()).expect("opens");
     let session = journal
         .register(Timestamp(0), "FIX.4.2:EXEC->BENCH")
         .expect("registers");
@@ -29,7 +29,7 @@ fn append<D: Disk>(name: &str, disk: D, answers: usize, idle: bool) {
         for _ in 0..BATCH {
             let cause = Cause {
                 session,
-                kind: Kind::Message,
+                kind: RecordKind::Message,
                 inbound: Some(&inbound),
                 next_in: next + 1,
                 next_out: next + 1,
@@ -66,15 +66,18 @@ fn append<D: Disk>(name: &str, disk: D, answers: usize, idle: bool) {
 fn recover(records: u64) {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("journal");
-    let (mut journal, _) =
-        Journal::open(Directory::open(&path).expect("opens"), Config::default()).expect("opens");
+    let (mut journal, _) = Journal::open(
+        Directory::open(&path).expect("opens"),
+        JournalConfig::default(),
+    )
+    .expect("opens");
     let session = journal
         .register(Timestamp(0), "FIX.4.2:EXEC->BENCH")
         .expect("registers");
     for next in 1..=records {
         let cause = Cause {
             session,
-            kind: Kind::Message,
+            kind: RecordKind::Message,
             inbound: Some(&[b'x'; 212]),
             next_in: next + 1,
             next_out: 1,
@@ -88,10 +91,10 @@ fn recover(records: u64) {
     drop(journal);
     // The first opening also waits for the disk; the second reads what is in memory.
     let disk = Directory::open(&path).expect("opens");
-    drop(Journal::open(disk, Config::default()).expect("opens"));
+    drop(Journal::open(disk, JournalConfig::default()).expect("opens"));
     let started = Instant::now();
     let disk = Directory::open(&path).expect("opens");
-    let (journal, recovered) = Journal::open(disk, Config::default()).expect("opens");
+    let (journal, recovered) = Journal::open(disk, JournalConfig::default()).expect("opens");
     let took = started.elapsed();
     assert_eq!(
         journal.counters(JournalId(0)).expect("registered").next_in,

@@ -2,12 +2,12 @@
 
 use super::base::Start;
 use super::checkpoint::Checkpoint;
-use super::known::{Counters, Known, LOGGED_ON_FROM};
-use super::record::{CRC_AT, EFFECT, Effect, EffectHead, Head, Kind, RECORD, crc, padded};
-use super::segment::{HEADER, Position, SegmentHeader, VERSION};
+use super::known::{Known, LOGGED_ON_FROM, SequenceCounters};
+use super::record::{CRC_AT, EFFECT, Effect, EffectHead, Head, RECORD, RecordKind, crc, padded};
+use super::segment::{HEADER, JournalPosition, SegmentHeader, VERSION};
 use super::segments::Segments;
 use super::watch::Untold;
-use super::{Config, Disk, JournalError, JournalId, Segment};
+use super::{Disk, JournalConfig, JournalError, JournalId, Segment};
 use fixwire_protocol::time::Timestamp;
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -26,7 +26,7 @@ pub struct Cause<'a> {
     /// The session it happened to.
     pub session: JournalId,
     /// The kind of event.
-    pub kind: Kind,
+    pub kind: RecordKind,
     /// The inbound message, or the text of a note.
     pub inbound: Option<&'a [u8]>,
     /// MsgSeqNum that the session expects next.
@@ -43,7 +43,7 @@ pub struct Cause<'a> {
 #[derive(Debug)]
 pub struct Journal<D: Disk> {
     pub(super) disk: D,
-    pub(super) config: Config,
+    pub(super) config: JournalConfig,
     pub(super) segments: Segments<D::Segment>,
     /// Salt of the last segment.
     pub(super) salt: u64,
@@ -58,7 +58,7 @@ pub struct Journal<D: Disk> {
     pub(super) sessions: Vec<Known>,
     /// The ids of their names.
     pub(super) names: HashMap<Box<str>, JournalId>,
-    pub(super) synced: Position,
+    pub(super) synced: JournalPosition,
     pub(super) poisoned: bool,
     pub(super) prefaulted: usize,
     /// Up to here the last segment was asked into the cache.
@@ -95,7 +95,7 @@ impl<D: Disk> Journal<D> {
         wall: Timestamp,
         cause: Cause<'_>,
         effects: impl Iterator<Item = Effect<'a>> + Clone,
-    ) -> Result<Position, JournalError> {
+    ) -> Result<JournalPosition, JournalError> {
         if self.poisoned {
             return Err(JournalError::Poisoned);
         }
@@ -119,7 +119,7 @@ impl<D: Disk> Journal<D> {
         let segment_number = self.segments.last();
         let at = self.at;
         let known = &mut self.sessions[cause.session.0 as usize];
-        let counters = Counters {
+        let counters = SequenceCounters {
             next_in: cause.next_in,
             next_out: cause.next_out,
             epoch: cause.epoch,
@@ -138,9 +138,10 @@ impl<D: Disk> Journal<D> {
             };
             segment.store(place, &head.to_bytes());
             segment.store(place + EFFECT, effect.bytes);
-            known
-                .index
-                .push(effect.seq, Position::new(segment_number, place as u32));
+            known.index.push(
+                effect.seq,
+                JournalPosition::new(segment_number, place as u32),
+            );
             if effect.session != cause.session {
                 known.counters.next_out = effect.seq.saturating_add(1);
             }
@@ -168,7 +169,7 @@ impl<D: Disk> Journal<D> {
         self.last = at;
         self.at = at + length;
         self.record += 1;
-        Ok(Position::new(segment_number, self.at as u32))
+        Ok(JournalPosition::new(segment_number, self.at as u32))
     }
 
     /// The id of the session of this name, registered now if the journal does not know it. Names are
@@ -190,7 +191,7 @@ impl<D: Disk> Journal<D> {
             .push(Known::new(name.to_owned(), wall, &self.config));
         let cause = Cause {
             session: id,
-            kind: Kind::Session,
+            kind: RecordKind::Session,
             inbound: Some(name.as_bytes()),
             next_in: 1,
             next_out: 1,
@@ -211,11 +212,15 @@ impl<D: Disk> Journal<D> {
     /// # Errors
     ///
     /// The errors of [`Journal::append`].
-    pub fn reset(&mut self, wall: Timestamp, session: JournalId) -> Result<Position, JournalError> {
+    pub fn reset(
+        &mut self,
+        wall: Timestamp,
+        session: JournalId,
+    ) -> Result<JournalPosition, JournalError> {
         let before = self
             .counters(session)
             .ok_or(JournalError::UnknownSession(session))?;
-        let numbers = Counters {
+        let numbers = SequenceCounters {
             next_in: 1,
             next_out: 1,
             epoch: before.epoch.wrapping_add(1),
@@ -234,12 +239,12 @@ impl<D: Disk> Journal<D> {
         &mut self,
         wall: Timestamp,
         session: JournalId,
-        numbers: Counters,
+        numbers: SequenceCounters,
         text: &str,
-    ) -> Result<Position, JournalError> {
+    ) -> Result<JournalPosition, JournalError> {
         let cause = Cause {
             session,
-            kind: Kind::Reset,
+            kind: RecordKind::Reset,
             inbound: Some(text.as_bytes()),
             next_in: numbers.next_in,
             next_out: numbers.next_out,
@@ -259,8 +264,8 @@ impl<D: Disk> Journal<D> {
         wall: Timestamp,
         session: JournalId,
         text: &str,
-    ) -> Result<Position, JournalError> {
-        let Counters {
+    ) -> Result<JournalPosition, JournalError> {
+        let SequenceCounters {
             next_in,
             next_out,
             epoch,
@@ -270,7 +275,7 @@ impl<D: Disk> Journal<D> {
         let inbound = Some(text.as_bytes());
         let cause = Cause {
             session,
-            kind: Kind::Note,
+            kind: RecordKind::Note,
             inbound,
             next_in,
             next_out,
@@ -291,7 +296,7 @@ impl<D: Disk> Journal<D> {
         wall: Timestamp,
         session: JournalId,
         from: IpAddr,
-    ) -> Result<Position, JournalError> {
+    ) -> Result<JournalPosition, JournalError> {
         let from = from.to_canonical();
         self.note(wall, session, &format!("{LOGGED_ON_FROM}{from}"))
     }
@@ -305,7 +310,7 @@ impl<D: Disk> Journal<D> {
     /// second try could succeed although the bytes are lost. Where no sync was before a segment was let go,
     /// which durability `disk` never does, it is mapped again; when that fails, those behind it are synced
     /// all the same, and a second try may succeed.
-    pub fn sync(&mut self, upto: Position) -> Result<Position, JournalError> {
+    pub fn sync(&mut self, upto: JournalPosition) -> Result<JournalPosition, JournalError> {
         if self.poisoned {
             return Err(JournalError::Poisoned);
         }
@@ -320,7 +325,7 @@ impl<D: Disk> Journal<D> {
             };
             let whole = number < upto.segment();
             at = if whole {
-                Position::new(number + 1, HEADER as u32)
+                JournalPosition::new(number + 1, HEADER as u32)
             } else {
                 upto
             };
@@ -384,27 +389,27 @@ impl<D: Disk> Journal<D> {
 
     /// Behind the last record.
     #[must_use]
-    pub fn end(&self) -> Position {
-        Position::new(self.segments.last(), self.at as u32)
+    pub fn end(&self) -> JournalPosition {
+        JournalPosition::new(self.segments.last(), self.at as u32)
     }
 
     /// The place of the last record that was appended since the journal was opened.
     #[must_use]
-    pub fn last_record(&self) -> Position {
-        Position::new(self.segments.last(), self.last as u32)
+    pub fn last_record(&self) -> JournalPosition {
+        JournalPosition::new(self.segments.last(), self.last as u32)
     }
 
     /// Up to where everything is known to be on the disk.
     #[must_use]
-    pub fn synced(&self) -> Position {
+    pub fn synced(&self) -> JournalPosition {
         self.synced
     }
 
     /// The first place that is still kept, and the place behind the last record.
     #[must_use]
-    pub fn positions(&self) -> (Position, Position) {
+    pub fn positions(&self) -> (JournalPosition, JournalPosition) {
         (
-            Position::new(self.segments.first(), HEADER as u32),
+            JournalPosition::new(self.segments.first(), HEADER as u32),
             self.end(),
         )
     }
@@ -412,14 +417,15 @@ impl<D: Disk> Journal<D> {
     /// Bytes of journal between two places, a segment's unused end included; 0 when `to` is not
     /// behind `from`. What fell off the ring does not count.
     #[must_use]
-    pub fn bytes_between(&self, from: Position, to: Position) -> u64 {
+    pub fn bytes_between(&self, from: JournalPosition, to: JournalPosition) -> u64 {
         let (first, end) = self.positions();
         let (from, to) = (from.max(first), to.min(end));
         if to <= from {
             return 0;
         }
-        let before =
-            |upto: Position| self.segments.bytes_before(upto.segment()) + u64::from(upto.offset());
+        let before = |upto: JournalPosition| {
+            self.segments.bytes_before(upto.segment()) + u64::from(upto.offset())
+        };
         before(to) - before(from)
     }
 
@@ -431,7 +437,7 @@ impl<D: Disk> Journal<D> {
 
     /// The sequence numbers of a session; `None` for a session that is not registered.
     #[must_use]
-    pub fn counters(&self, session: JournalId) -> Option<Counters> {
+    pub fn counters(&self, session: JournalId) -> Option<SequenceCounters> {
         self.sessions
             .get(session.0 as usize)
             .map(|known| known.counters)
@@ -447,7 +453,7 @@ impl<D: Disk> Journal<D> {
     }
 
     /// All registered sessions, by their ids.
-    pub fn sessions(&self) -> impl Iterator<Item = (JournalId, &str, Counters)> {
+    pub fn sessions(&self) -> impl Iterator<Item = (JournalId, &str, SequenceCounters)> {
         let known = self.sessions.iter().enumerate();
         known.map(|(at, known)| (JournalId(at as u32), known.name.as_str(), known.counters))
     }

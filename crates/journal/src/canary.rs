@@ -6,7 +6,7 @@
 /// A step that the engine leaves out, or does wrong.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(u8)]
-pub enum Fault {
+pub enum PlantedFault {
     /// Every fifth message and its effects have no journal record.
     SkipCommit = 1,
     /// With durability `disk`, messages are sent before a sync.
@@ -49,7 +49,7 @@ pub enum Fault {
     SkipThrottle,
 }
 
-impl Fault {
+impl PlantedFault {
     /// All of them.
     pub const ALL: [Self; 20] = [
         Self::SkipCommit,
@@ -106,14 +106,14 @@ impl Fault {
 mod planted {
     /// Never.
     #[inline(always)]
-    pub const fn is(_: super::Fault) -> bool {
+    pub const fn is(_: super::PlantedFault) -> bool {
         false
     }
 }
 
 #[cfg(feature = "canary")]
 mod planted {
-    use super::Fault;
+    use super::PlantedFault;
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -121,16 +121,19 @@ mod planted {
     static ASKED: OnceLock<()> = OnceLock::new();
 
     /// Plants a fault from now on, in all threads; `None` takes it away.
-    pub fn plant(fault: Option<Fault>) {
+    pub fn plant(fault: Option<PlantedFault>) {
         ASKED.get_or_init(|| ());
         PLANTED.store(fault.map_or(0, |fault| fault as u8), Ordering::Relaxed);
     }
 
     /// Whether this fault is planted.
-    pub fn is(fault: Fault) -> bool {
+    pub fn is(fault: PlantedFault) -> bool {
         ASKED.get_or_init(|| {
             let name = std::env::var("FIXWIRE_CANARY").unwrap_or_default();
-            if let Some(fault) = Fault::ALL.into_iter().find(|fault| fault.name() == name) {
+            if let Some(fault) = PlantedFault::ALL
+                .into_iter()
+                .find(|fault| fault.name() == name)
+            {
                 PLANTED.store(fault as u8, Ordering::Relaxed);
             }
         });

@@ -1,13 +1,13 @@
 //! A session in the checkpoint at the start of a segment, as bytes.
 
-use super::segment::{Position, long, word};
+use super::segment::{JournalPosition, long, word};
 use fixwire_protocol::time::Timestamp;
 
 /// The body of a [`Kind::Carried`](super::Kind::Carried) record.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Carried<'a> {
     /// MsgSeqNum and place of the session's last message; 0 for none since its reset.
-    pub(super) last: (u64, Position),
+    pub(super) last: (u64, JournalPosition),
     pub(super) began: Timestamp,
     /// How many sessions the checkpoint has.
     pub(super) of: u32,
@@ -33,7 +33,7 @@ impl<'a> Carried<'a> {
     pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
         let name = bytes.get(CARRIED..)?;
         Some(Self {
-            last: (long(bytes, 0), Position::from_bits(long(bytes, 8))),
+            last: (long(bytes, 0), JournalPosition::from_bits(long(bytes, 8))),
             began: Timestamp(long(bytes, 16).cast_signed()),
             of: word(bytes, 24),
             disabled: word(bytes, 28) & 1 != 0,

@@ -12,7 +12,7 @@ use super::record::{Head, RECORD};
 use super::recover::Scan;
 use super::segment::{HEADER, long, word};
 use super::watch::Untold;
-use super::{Cause, Counters, Disk, Journal, JournalError, JournalId, Kind, Segment};
+use super::{Cause, Disk, Journal, JournalError, JournalId, RecordKind, Segment, SequenceCounters};
 use fixwire_protocol::time::Timestamp;
 
 /// A segment that begins with a checkpoint.
@@ -27,7 +27,7 @@ impl Checkpoint {
     /// Of a segment's first bytes: its header and the head of its first record.
     pub(super) fn peek(bytes: &[u8]) -> Option<Self> {
         let head = Head::read(bytes.get(..HEADER + RECORD)?, HEADER)?;
-        (head.length != 0 && head.kind == Kind::Carried).then_some(Self {
+        (head.length != 0 && head.kind == RecordKind::Carried).then_some(Self {
             start: Start {
                 segment: word(bytes, 16),
                 previous_salt: long(bytes, 32),
@@ -77,7 +77,7 @@ impl<D: Disk> Journal<D> {
             carried.write(&mut body);
             let cause = Cause {
                 session: JournalId(id),
-                kind: Kind::Carried,
+                kind: RecordKind::Carried,
                 inbound: Some(&body),
                 next_in: known.counters.next_in,
                 next_out: known.counters.next_out,
@@ -128,7 +128,7 @@ impl Scan {
                 "not one".into(),
             );
         };
-        let counters = Counters {
+        let counters = SequenceCounters {
             next_in: head.next_in,
             next_out: head.next_out,
             epoch: head.epoch,

@@ -14,7 +14,7 @@ use super::salvage::refuse_mark;
 use super::segment::HEADER;
 use super::watch::SharedNews;
 use super::{Base, Disk, DiskNews, JournalError, Start, archive, newest};
-use crate::disk::WakeUp;
+use crate::disk::DiskWakeUp;
 use fixwire_protocol::time::Timestamp;
 use fixwire_sys::Map;
 use fixwire_sys::private;
@@ -235,7 +235,7 @@ impl Disk for Directory {
         news
     }
 
-    fn wake_with(&mut self, wake_up: WakeUp) {
+    fn wake_with(&mut self, wake_up: DiskWakeUp) {
         self.news.wake_with(wake_up);
     }
 

@@ -2,19 +2,19 @@
 
 use super::fold::{Fold, States};
 use super::segment::HEADER;
-use super::{Base, JournalError, Start, Trouble};
+use super::{Base, JournalError, JournalTrouble, Start};
 use fixwire_protocol::time::Timestamp;
 use std::io;
 use std::sync::Arc;
 
 /// Wakes those that wait for the disk, such as an engine that sleeps; called from other threads.
-pub type WakeUp = Arc<dyn Fn() + Send + Sync>;
+pub type DiskWakeUp = Arc<dyn Fn() + Send + Sync>;
 
 /// News about the files of a journal.
 #[derive(Debug, Default)]
 pub struct DiskNews {
     /// The troubles.
-    pub troubles: Vec<Trouble>,
+    pub troubles: Vec<JournalTrouble>,
     /// A [`Disk::prepare`] that failed may be retried.
     pub prepare_again: bool,
     /// Segments may be retired that could not be before: a checkpoint has settled, or an earlier
@@ -118,7 +118,7 @@ pub trait Disk {
     }
 
     /// Whom to wake when there is news.
-    fn wake_with(&mut self, _wake_up: WakeUp) {}
+    fn wake_with(&mut self, _wake_up: DiskWakeUp) {}
 
     /// Lets the journal begin at `first`, whose open segment is given, and begins with a checkpoint:
     /// puts that on the disk, then [`Base`]; then removes segments that were closed before

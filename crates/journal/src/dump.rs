@@ -2,12 +2,12 @@
 
 use super::NOTES;
 use super::originals::{Originals, Resent};
-use super::record::{Effect, Kind};
+use super::record::{Effect, RecordKind};
 use super::resent::Arrival;
 use super::tail::Tail;
 use super::verify::{Verified, walk};
 use super::view::Record;
-use super::{JournalError, JournalId, Position};
+use super::{JournalError, JournalId, JournalPosition};
 use fixwire_protocol::Redactor;
 use fixwire_protocol::Tag;
 use fixwire_protocol::decode::DATA_PAIRS;
@@ -20,7 +20,7 @@ use std::path::Path;
 
 /// How a dump looks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Format {
+pub enum DumpFormat {
     /// A line for each message: time, session, direction, MsgSeqNum, in brackets what marks it (queued,
     /// duplicate, ignored, rejected, resent, gap fill), and the message with `|` for SOH.
     Text,
@@ -39,7 +39,7 @@ pub enum Direction {
 
 /// Filter of a dump; everything by default.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Filter {
+pub struct DumpFilter {
     /// Only this session, by its name.
     pub session: Option<String>,
     /// Only messages that went this way; hides registrations, resets and notes.
@@ -58,7 +58,7 @@ pub struct Filter {
     pub masked: Vec<Tag>,
 }
 
-impl Filter {
+impl DumpFilter {
     fn lets_through(&self, name: &str, shown: &Shown<'_>) -> bool {
         let direction = match shown.what {
             "in" => Some(Direction::In),
@@ -98,9 +98,9 @@ fn secret(tag: &[u8]) -> Option<Option<Tag>> {
 /// When the journal cannot be read or `out` cannot be written.
 pub fn dump(
     directory: &Path,
-    filter: &Filter,
+    filter: &DumpFilter,
     out: &mut impl Write,
-    format: Format,
+    format: DumpFormat,
 ) -> Result<Verified, JournalError> {
     each_line(directory, filter, |line| line.write(out, format))
 }
@@ -112,8 +112,8 @@ pub fn dump(
 /// As [`dump`].
 pub fn each_line(
     directory: &Path,
-    filter: &Filter,
-    mut each: impl FnMut(&Line<'_>) -> io::Result<()>,
+    filter: &DumpFilter,
+    mut each: impl FnMut(&DumpLine<'_>) -> io::Result<()>,
 ) -> Result<Verified, JournalError> {
     let mut lines = Lines::new(directory, filter);
     let walked = walk(directory, |record, names| {
@@ -130,11 +130,11 @@ pub fn each_line(
 /// As [`dump`], and [`JournalError::Damaged`] for bytes that are not a record.
 pub fn follow(
     directory: &Path,
-    filter: &Filter,
-    mut each: impl FnMut(&Line<'_>) -> io::Result<()>,
+    filter: &DumpFilter,
+    mut each: impl FnMut(&DumpLine<'_>) -> io::Result<()>,
     mut wait: impl FnMut() -> io::Result<()>,
 ) -> Result<(), JournalError> {
-    let mut tail = Tail::new(directory, Position::START);
+    let mut tail = Tail::new(directory, JournalPosition::START);
     let mut lines = Lines::new(directory, filter);
     let mut names: Vec<String> = Vec::new();
     loop {
@@ -153,13 +153,13 @@ pub fn follow(
 
 /// Settings of the lines.
 struct Lines<'f> {
-    filter: &'f Filter,
+    filter: &'f DumpFilter,
     redactor: Option<RefCell<Redactor>>,
     originals: Originals,
 }
 
 impl<'f> Lines<'f> {
-    fn new(directory: &Path, filter: &'f Filter) -> Self {
+    fn new(directory: &Path, filter: &'f DumpFilter) -> Self {
         let masks = !filter.masked.is_empty();
         Self {
             filter,
@@ -173,7 +173,7 @@ impl<'f> Lines<'f> {
         &mut self,
         record: &Record<'_>,
         names: &[N],
-        each: &mut impl FnMut(&Line<'_>) -> io::Result<()>,
+        each: &mut impl FnMut(&DumpLine<'_>) -> io::Result<()>,
     ) -> Result<(), JournalError> {
         let Self {
             filter,
@@ -190,7 +190,7 @@ impl<'f> Lines<'f> {
             if !filter.lets_through(name, &shown) {
                 return Ok(());
             }
-            let line = Line {
+            let line = DumpLine {
                 record,
                 name,
                 shown,
@@ -211,13 +211,13 @@ fn print<N: AsRef<str>>(
 ) -> Result<(), JournalError> {
     let session = record.session;
     let mark = match record.kind {
-        Kind::Queued => "queued",
-        Kind::Duplicate => "duplicate",
-        Kind::Ignored => "ignored",
+        RecordKind::Queued => "queued",
+        RecordKind::Duplicate => "duplicate",
+        RecordKind::Ignored => "ignored",
         _ => "",
     };
     match record.kind {
-        Kind::Message | Kind::Queued | Kind::Duplicate | Kind::Ignored => {
+        RecordKind::Message | RecordKind::Queued | RecordKind::Duplicate | RecordKind::Ignored => {
             let seq = number(record.body, b"34=");
             let mut rejects = record.effects.filter(|effect| {
                 effect.session == session && rejects(effect.bytes, seq.unwrap_or_default())
@@ -228,7 +228,7 @@ fn print<N: AsRef<str>>(
             };
             show(Shown::new(session, "in", seq, mark, record.body))?;
         }
-        Kind::Dequeued => {
+        RecordKind::Dequeued => {
             let arrival = Arrival::read(record.body);
             show(Shown::new(
                 session,
@@ -238,14 +238,14 @@ fn print<N: AsRef<str>>(
                 b"",
             ))?;
         }
-        Kind::Resent => {
+        RecordKind::Resent => {
             originals.resent(record, |resent| show_resent(session, &resent, show))?;
         }
-        Kind::Session => show(Shown::new(session, "session", None, "", record.body))?,
-        Kind::Reset => show(Shown::new(session, "reset", None, "", record.body))?,
-        Kind::Note => show(Shown::new(session, "note", None, "", record.body))?,
+        RecordKind::Session => show(Shown::new(session, "session", None, "", record.body))?,
+        RecordKind::Reset => show(Shown::new(session, "reset", None, "", record.body))?,
+        RecordKind::Note => show(Shown::new(session, "note", None, "", record.body))?,
         // Of a segment that was begun nothing is shown.
-        Kind::Sent | Kind::Carried => {}
+        RecordKind::Sent | RecordKind::Carried => {}
     }
     for Effect {
         session,
@@ -319,14 +319,14 @@ impl<'a> Shown<'a> {
 }
 
 /// One line of a dump: a message, or another entry of a record.
-pub struct Line<'a> {
+pub struct DumpLine<'a> {
     record: &'a Record<'a>,
     name: &'a str,
     shown: Shown<'a>,
     redactor: Option<&'a RefCell<Redactor>>,
 }
 
-impl Line<'_> {
+impl DumpLine<'_> {
     /// The message with its secrets; `None` when this is none.
     #[must_use]
     pub fn raw_message(&self) -> Option<&[u8]> {
@@ -381,15 +381,15 @@ impl Line<'_> {
     /// # Errors
     ///
     /// The output's error.
-    pub fn write(&self, out: &mut impl Write, format: Format) -> io::Result<()> {
+    pub fn write(&self, out: &mut impl Write, format: DumpFormat) -> io::Result<()> {
         let Shown {
             what, seq, mark, ..
         } = self.shown;
         let (record, name, text) = (self.record, self.name, &self.text());
         match format {
-            Format::Text => {
+            DumpFormat::Text => {
                 self.write_head(out)?;
-                if seq.is_none() && record.kind == Kind::Reset {
+                if seq.is_none() && record.kind == RecordKind::Reset {
                     let counters = record.counters;
                     write!(
                         out,
@@ -405,7 +405,7 @@ impl Line<'_> {
                 write_escaped(out, text, false)?;
                 writeln!(out)
             }
-            Format::Json => {
+            DumpFormat::Json => {
                 write!(
                     out,
                     "{{\"at\":\"{}:{}\",\"time\":\"",

@@ -16,7 +16,7 @@ use super::record::EFFECT;
 use super::state::{self, BLOCK, Head, NAME, Writer};
 use super::view::Record;
 use super::{JournalError, JournalId, NOTES};
-use crate::canary::{self, Fault};
+use crate::canary::{self, PlantedFault};
 use crate::known::Stated;
 use fixwire_protocol::Ledger;
 use fixwire_protocol::outbox::stored_note;
@@ -89,7 +89,7 @@ pub enum Closed {
 
 /// Result of a step.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Step {
+pub enum FoldStep {
     /// Nothing: the next segment is open.
     Waits,
     /// The notes of a segment are in the ledger, or nothing was there to be done.
@@ -175,14 +175,14 @@ impl Fold {
         &mut self,
         disk: &mut dyn States,
         goes_on: &dyn Fn() -> bool,
-    ) -> Result<Step, JournalError> {
+    ) -> Result<FoldStep, JournalError> {
         if self.differs {
-            return Ok(Step::Waits);
+            return Ok(FoldStep::Waits);
         }
         if let Some(number) = self.start {
             self.load(disk, number)?;
             self.start = None;
-            return Ok(Step::Folded);
+            return Ok(FoldStep::Folded);
         }
         let mut differs = None;
         let number = self.next;
@@ -199,15 +199,15 @@ impl Fold {
             });
         }
         match closed {
-            Closed::NotYet => Ok(Step::Waits),
+            Closed::NotYet => Ok(FoldStep::Waits),
             Closed::Gone { first } => {
                 self.next = first.max(number + 1);
-                Ok(Step::Folded)
+                Ok(FoldStep::Folded)
             }
             Closed::Read { salt, record } => {
                 self.next = number + 1;
                 if self.note == 0 || self.since == 0 || !self.is_due(disk)? {
-                    return Ok(Step::Folded);
+                    return Ok(FoldStep::Folded);
                 }
                 self.write(disk, salt, record)
                     .inspect_err(|_| disk.abandon())
@@ -279,7 +279,7 @@ impl Fold {
             self.note = effect.seq;
             self.since += (EFFECT + effect.bytes.len().next_multiple_of(8)) as u64;
             if let Some((at, note)) = stored_note(effect.bytes)
-                && !(canary::is(Fault::FoldShort) && effect.seq.is_multiple_of(5))
+                && !(canary::is(PlantedFault::FoldShort) && effect.seq.is_multiple_of(5))
             {
                 self.ledger.apply(at, note);
             }
@@ -293,7 +293,7 @@ impl Fold {
         disk: &mut dyn States,
         salt: u64,
         record: u64,
-    ) -> Result<Step, JournalError> {
+    ) -> Result<FoldStep, JournalError> {
         let segment = self.next;
         let (name, version) = self.ledger.form();
         // What is behind it must not be lost where it is not.
@@ -332,7 +332,7 @@ impl Fold {
                 disk.remove(number)?;
             }
         }
-        Ok(Step::Made { segment, bytes })
+        Ok(FoldStep::Made { segment, bytes })
     }
 }
 
@@ -361,11 +361,11 @@ pub(super) fn why_not(damage: &Damage) -> String {
 mod tests {
     use super::*;
     use crate::sim::SimDisk;
-    use crate::{Cause, Config, Effect, Journal, Kind, Recalled};
+    use crate::{Cause, Effect, Journal, JournalConfig, Recalled, RecordKind};
     use fixwire_protocol::Timestamp;
     use fixwire_protocol::outbox::NOTE_ROOM;
 
-    const CONFIG: Config = Config {
+    const CONFIG: JournalConfig = JournalConfig {
         segment_bytes: 4096,
         index_entries: 4,
         synced_before_sent: false,
@@ -419,7 +419,7 @@ mod tests {
         let session = journal.register(NOW, NOTES).unwrap();
         let cause = Cause {
             session,
-            kind: Kind::Sent,
+            kind: RecordKind::Sent,
             inbound: None,
             next_in: 1,
             next_out: 2,
@@ -434,12 +434,12 @@ mod tests {
         journal.new_segment(NOW).unwrap();
         journal.note(NOW, session, "a second segment").unwrap();
         journal.fold(empty(1, 7), &Recalled::default()).unwrap();
-        while !matches!(disk.fold_step(), Some(Ok(Step::Made { .. }))) {}
+        while !matches!(disk.fold_step(), Some(Ok(FoldStep::Made { .. }))) {}
         disk.copy()
     }
 
     /// The state that the first step of a ledger gets from the checkpoint, and how many notes it has then.
-    fn load(version: u32, seed: u64) -> (Result<Step, JournalError>, u64) {
+    fn load(version: u32, seed: u64) -> (Result<FoldStep, JournalError>, u64) {
         let disk = with_checkpoint();
         let (mut journal, _) = Journal::open(disk.clone(), CONFIG).unwrap();
         let recalled = journal.recall("count", &mut |_, _| Ok(())).unwrap();
@@ -450,7 +450,7 @@ mod tests {
 
     #[test]
     fn the_hash_of_a_checkpoint_counts_for_its_own_version_only() {
-        assert!(matches!(load(1, 7), (Ok(Step::Folded), 1)));
+        assert!(matches!(load(1, 7), (Ok(FoldStep::Folded), 1)));
         let (error, _) = load(1, 8);
         let error = error.unwrap_err().to_string();
         assert!(
@@ -458,6 +458,6 @@ mod tests {
             "{error}"
         );
         // A program of the next version reads it, and goes on.
-        assert!(matches!(load(2, 8), (Ok(Step::Folded), 1)));
+        assert!(matches!(load(2, 8), (Ok(FoldStep::Folded), 1)));
     }
 }

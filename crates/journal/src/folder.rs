@@ -2,13 +2,13 @@
 
 use super::archive::read_base;
 use super::files::{names, open_checked, remove, segment_path, sync_names};
-use super::fold::{Closed, Fold, States, Step};
+use super::fold::{Closed, Fold, FoldStep, States};
 use super::record::{CRC_AT, Head, RECORD, crc_of, shape_fault};
 use super::segment::{HEADER, long, word};
 use super::state::{self, SUFFIX};
 use super::tail::{Open, failed, is_missing};
 use super::view::Record;
-use super::watch::{SharedNews, Trouble};
+use super::watch::{JournalTrouble, SharedNews};
 use super::{Base, Damage, JournalError};
 use fixwire_sys::private;
 use std::cell::Cell;
@@ -409,15 +409,15 @@ fn work(mut fold: Fold, mut folder: Folder, news: &SharedNews, ends: &AtomicBool
     let mut told = None;
     while goes_on() {
         let step = fold.step(&mut folder, &goes_on);
-        rests.set(matches!(step, Ok(Step::Waits)));
+        rests.set(matches!(step, Ok(FoldStep::Waits)));
         match step {
-            Ok(Step::Waits) => thread::park_timeout(LOOK),
+            Ok(FoldStep::Waits) => thread::park_timeout(LOOK),
             Ok(_) => told = None,
             Err(error) => {
                 let error = error.to_string();
                 if told.as_ref() != Some(&error) {
                     told = Some(error.clone());
-                    news.tell(Trouble::NotFolded { error });
+                    news.tell(JournalTrouble::NotFolded { error });
                 }
                 thread::park_timeout(AGAIN);
             }

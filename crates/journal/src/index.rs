@@ -1,6 +1,6 @@
 //! Sparse index of a session's outbound messages.
 
-use super::Position;
+use super::JournalPosition;
 
 /// The outbound messages of one session since its last reset.
 ///
@@ -9,14 +9,14 @@ use super::Position;
 /// links that the records hold.
 #[derive(Debug)]
 pub(super) struct Index {
-    entries: Vec<(u64, Position)>,
+    entries: Vec<(u64, JournalPosition)>,
     room: usize,
     stride: u64,
     /// Messages since the last entry.
     since: u64,
-    last: (u64, Position),
+    last: (u64, JournalPosition),
     /// The place of the first message, once the entries do not have it: or of one before it.
-    first: Option<Position>,
+    first: Option<JournalPosition>,
     /// How often it was cleared.
     generation: u64,
 }
@@ -28,7 +28,7 @@ impl Index {
             room,
             stride: 1,
             since: 0,
-            last: (0, Position::START),
+            last: (0, JournalPosition::START),
             first: None,
             generation: 0,
         }
@@ -41,7 +41,7 @@ impl Index {
     }
 
     /// An index that knows only the last message: those before it are no longer kept.
-    pub(super) fn resume(room: usize, last: (u64, Position)) -> Self {
+    pub(super) fn resume(room: usize, last: (u64, JournalPosition)) -> Self {
         Self {
             last,
             first: (last.0 > 0).then_some(last.1),
@@ -50,18 +50,18 @@ impl Index {
     }
 
     /// MsgSeqNum and place of the last message; 0 without a message.
-    pub(super) fn last(&self) -> (u64, Position) {
+    pub(super) fn last(&self) -> (u64, JournalPosition) {
         self.last
     }
 
     /// The place of the first message, or of one before it that is no longer kept; `None` without one.
-    pub(super) fn first(&self) -> Option<Position> {
+    pub(super) fn first(&self) -> Option<JournalPosition> {
         let entry = || self.entries.first().map(|entry| entry.1);
         self.first.or_else(entry)
     }
 
     /// Those before this one are no longer kept.
-    pub(super) fn begin_at(&mut self, first: Position) {
+    pub(super) fn begin_at(&mut self, first: JournalPosition) {
         self.first = Some(first);
     }
 
@@ -70,7 +70,7 @@ impl Index {
         self.entries.clear();
         self.stride = 1;
         self.since = 0;
-        self.last = (0, Position::START);
+        self.last = (0, JournalPosition::START);
         self.first = None;
         self.generation += 1;
     }
@@ -82,7 +82,7 @@ impl Index {
 
     /// Adds a message whose MsgSeqNum is above [`Self::last`].
     #[inline]
-    pub(super) fn push(&mut self, seq: u64, at: Position) {
+    pub(super) fn push(&mut self, seq: u64, at: JournalPosition) {
         self.last = (seq, at);
         self.since += 1;
         if self.since >= self.stride {
@@ -107,7 +107,11 @@ impl Index {
 
     /// The nearest known message at `oldest` or behind it whose MsgSeqNum is `seq` or
     /// above; `None` without one.
-    pub(super) fn at_or_above(&self, seq: u64, oldest: Position) -> Option<(u64, Position)> {
+    pub(super) fn at_or_above(
+        &self,
+        seq: u64,
+        oldest: JournalPosition,
+    ) -> Option<(u64, JournalPosition)> {
         if self.last.0 < seq || self.last.0 == 0 || self.last.1 < oldest {
             return None;
         }
@@ -137,36 +141,36 @@ mod tests {
     fn the_index_keeps_its_size_and_an_entry_near_every_number() {
         let mut index = Index::new(8);
         for seq in 1..=1000 {
-            index.push(seq, Position::new(1, seq as u32 * 8));
+            index.push(seq, JournalPosition::new(1, seq as u32 * 8));
             assert!(index.len() <= 8);
         }
         assert_eq!(index.stride, 128);
-        assert_eq!(index.first(), Some(Position::new(1, 8)));
-        index.begin_at(Position::new(1, 16));
-        assert_eq!(index.first(), Some(Position::new(1, 16)));
+        assert_eq!(index.first(), Some(JournalPosition::new(1, 8)));
+        index.begin_at(JournalPosition::new(1, 16));
+        assert_eq!(index.first(), Some(JournalPosition::new(1, 16)));
         for seq in 1..=1000 {
-            let (near, at) = index.at_or_above(seq, Position::START).unwrap();
+            let (near, at) = index.at_or_above(seq, JournalPosition::START).unwrap();
             assert!(near >= seq && near - seq < 256, "{seq}: {near}");
             assert_eq!(at.offset(), near as u32 * 8);
         }
-        assert_eq!(index.at_or_above(1001, Position::START), None);
-        let oldest = Position::new(1, 900 * 8);
+        assert_eq!(index.at_or_above(1001, JournalPosition::START), None);
+        let oldest = JournalPosition::new(1, 900 * 8);
         assert!(index.at_or_above(1, oldest).unwrap().1 >= oldest);
-        assert_eq!(index.at_or_above(1, Position::new(2, 0)), None);
+        assert_eq!(index.at_or_above(1, JournalPosition::new(2, 0)), None);
         index.clear();
-        assert_eq!(index.at_or_above(1, Position::START), None);
+        assert_eq!(index.at_or_above(1, JournalPosition::START), None);
         assert_eq!(index.first(), None);
-        index.push(1, Position::new(3, 8));
-        assert_eq!(index.first(), Some(Position::new(3, 8)));
+        index.push(1, JournalPosition::new(3, 8));
+        assert_eq!(index.first(), Some(JournalPosition::new(3, 8)));
     }
 
     #[test]
     fn an_index_that_goes_on_knows_that_messages_were_before() {
-        let mut index = Index::resume(8, (7, Position::new(2, 64)));
-        index.push(8, Position::new(9, 64));
-        assert_eq!(index.first(), Some(Position::new(2, 64)));
-        let mut index = Index::resume(8, (0, Position::START));
-        index.push(1, Position::new(9, 64));
-        assert_eq!(index.first(), Some(Position::new(9, 64)));
+        let mut index = Index::resume(8, (7, JournalPosition::new(2, 64)));
+        index.push(8, JournalPosition::new(9, 64));
+        assert_eq!(index.first(), Some(JournalPosition::new(2, 64)));
+        let mut index = Index::resume(8, (0, JournalPosition::START));
+        index.push(1, JournalPosition::new(9, 64));
+        assert_eq!(index.first(), Some(JournalPosition::new(9, 64)));
     }
 }

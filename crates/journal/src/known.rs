@@ -1,9 +1,9 @@
 //! A session as the journal stores it.
 
-use super::Config;
-use super::Kind;
+use super::JournalConfig;
+use super::RecordKind;
 use super::index::Index;
-use super::segment::Position;
+use super::segment::JournalPosition;
 use fixwire_protocol::time::Timestamp;
 use std::fmt;
 use std::net::IpAddr;
@@ -46,8 +46,10 @@ impl Stated {
     }
 
     /// The state hash in a record, if it has one.
-    pub(super) fn read(kind: Kind, body: &[u8]) -> Option<Self> {
-        let text = str::from_utf8(body).ok().filter(|_| kind == Kind::Note)?;
+    pub(super) fn read(kind: RecordKind, body: &[u8]) -> Option<Self> {
+        let text = str::from_utf8(body)
+            .ok()
+            .filter(|_| kind == RecordKind::Note)?;
         let (hash, rest) = text.strip_prefix(STATE_HASH)?.split_once(" after note ")?;
         let (note, form) = rest.split_once(" of ")?;
         Some(Self {
@@ -72,7 +74,7 @@ impl fmt::Display for Stated {
 
 /// The sequence numbers of a session.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Counters {
+pub struct SequenceCounters {
     /// MsgSeqNum expected next.
     pub next_in: u64,
     /// MsgSeqNum given out next.
@@ -81,7 +83,7 @@ pub struct Counters {
     pub epoch: u32,
 }
 
-impl Counters {
+impl SequenceCounters {
     /// A session that never said anything.
     pub const NEW: Self = Self {
         next_in: 1,
@@ -94,7 +96,7 @@ impl Counters {
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) name: String,
-    pub(super) counters: Counters,
+    pub(super) counters: SequenceCounters,
     /// When its sequence numbers began: its registration, or its last reset.
     pub(super) began: Timestamp,
     pub(super) index: Index,
@@ -107,10 +109,10 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub(super) fn new(name: String, began: Timestamp, config: &Config) -> Self {
+    pub(super) fn new(name: String, began: Timestamp, config: &JournalConfig) -> Self {
         Self {
             name,
-            counters: Counters::NEW,
+            counters: SequenceCounters::NEW,
             began,
             index: Index::new(config.index_entries),
             peer: None,
@@ -129,25 +131,25 @@ impl Known {
             self.disabled = true;
         } else if text.starts_with(ENABLED_BY.as_bytes()) {
             self.disabled = false;
-        } else if let Some(stated) = Stated::read(Kind::Note, text) {
+        } else if let Some(stated) = Stated::read(RecordKind::Note, text) {
             self.stated = Some(stated);
         }
     }
 
     /// The position that the next effect links back to.
     #[inline]
-    pub(super) fn link(&mut self, seq: u64) -> Position {
+    pub(super) fn link(&mut self, seq: u64) -> JournalPosition {
         let (last, at) = self.index.last();
         if last == 0 || seq > last {
             return at;
         }
         // The sequence numbers were set back without a reset: earlier messages cannot be asked for.
         self.index.clear();
-        Position::START
+        JournalPosition::START
     }
 
     #[inline]
-    pub(super) fn set(&mut self, wall: Timestamp, counters: Counters) {
+    pub(super) fn set(&mut self, wall: Timestamp, counters: SequenceCounters) {
         if counters.epoch != self.counters.epoch {
             self.index.clear();
             self.began = wall;
@@ -168,8 +170,8 @@ mod tests {
             text,
             "state hash 00000000000000ab after note 41 of book version 3"
         );
-        assert_eq!(Stated::read(Kind::Reset, text.as_bytes()), None);
-        let read = Stated::read(Kind::Note, text.as_bytes()).unwrap();
+        assert_eq!(Stated::read(RecordKind::Reset, text.as_bytes()), None);
+        let read = Stated::read(RecordKind::Note, text.as_bytes()).unwrap();
         assert_eq!(read.hash_of(("book", 3), 41), Some(0xAB));
         for (form, note) in [(("book", 4), 41), (("other", 3), 41), (("book", 3), 42)] {
             assert_eq!(read.hash_of(form, note), None);

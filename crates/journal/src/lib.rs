@@ -60,29 +60,29 @@ mod watch;
 pub use append::{Cause, Journal};
 pub use base::{Base, Retention, Start};
 pub use directory::Directory;
-pub use disk::{Disk, DiskNews, Segment, WakeUp};
-pub use dump::{Direction, Filter, Format, Line, dump, each_line, follow};
+pub use disk::{Disk, DiskNews, DiskWakeUp, Segment};
+pub use dump::{Direction, DumpFilter, DumpFormat, DumpLine, dump, each_line, follow};
 pub use durability::Durability;
 pub use error::{Damage, JournalError};
-pub use fold::{Closed, Fold, States, Step};
+pub use fold::{Closed, Fold, FoldStep, States};
 pub use folder::{StoredState, oldest_state, stored_states};
-pub use known::{Counters, DISABLED_BY, ENABLED_BY, NOTES, OPERATORS, is_session};
+pub use known::{DISABLED_BY, ENABLED_BY, NOTES, OPERATORS, SequenceCounters, is_session};
 pub use lock::is_in_use;
 pub use memory::{Memory, OsDisk};
 pub use originals::{Originals, Resent};
 pub use read::Records;
-pub use reading::Reading;
+pub use reading::MappedJournal;
 pub use recall::Recalled;
-pub use record::{Effect, Kind};
+pub use record::{Effect, RecordKind};
 pub use recover::{Recovered, Torn};
 pub use replay::{Replay, Stored};
 pub use resent::{Arrival, RUN, Wrote};
 pub use salvage::{LostSession, Salvaged, salvage};
-pub use segment::Position;
+pub use segment::JournalPosition;
 pub use tail::Tail;
 pub use verify::{StoredSession, Verified, stored_sessions, verify};
 pub use view::{Effects, Record};
-pub use watch::{Alteration, Trouble, end_on_truncation};
+pub use watch::{Alteration, JournalTrouble, end_on_truncation};
 
 /// Which session of the journal: the order of its registration, from 0. The engine's `SessionId`
 /// follows the configuration and may change from start to start; this number never does.
@@ -91,7 +91,7 @@ pub struct JournalId(pub u32);
 
 /// The journal's sizes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Config {
+pub struct JournalConfig {
     /// Bytes of a new segment: a multiple of 4096, at most 1 GiB. Older segments keep theirs.
     pub segment_bytes: usize,
     /// Index entries per session, 16 bytes each: at least 2.
@@ -103,7 +103,7 @@ pub struct Config {
     pub retention: Option<Retention>,
 }
 
-impl Default for Config {
+impl Default for JournalConfig {
     /// Segments of 64 MiB, 64 KiB of index for each session in use.
     fn default() -> Self {
         Self {
@@ -115,7 +115,7 @@ impl Default for Config {
     }
 }
 
-impl Config {
+impl JournalConfig {
     fn check(&self) -> Result<(), JournalError> {
         let refuse = |name, must| Err(JournalError::Setting { name, must });
         if !self.segment_bytes.is_multiple_of(segment::SEGMENT_GRAIN)

@@ -3,7 +3,7 @@
 
 use super::files::{segment_path, sync_names};
 use super::segment::HEADER;
-use super::watch::{SharedNews, Trouble};
+use super::watch::{JournalTrouble, SharedNews};
 use super::{JournalError, newest};
 use fixwire_sys::Map;
 use fixwire_sys::private;
@@ -243,9 +243,9 @@ impl Work {
             Err(error) if self.failed.is_none() => {
                 self.failed = Some(0);
                 let error = error.to_string();
-                self.news.tell(Trouble::NotMade { error });
+                self.news.tell(JournalTrouble::NotMade { error });
             }
-            Ok(_) if self.failed.take().is_some() => self.news.tell(Trouble::Made),
+            Ok(_) if self.failed.take().is_some() => self.news.tell(JournalTrouble::Made),
             _ => {}
         }
         self.done.send((job.number, result)).is_ok()

@@ -3,7 +3,7 @@
 use super::fold::{Fold, States};
 use super::segment::HEADER;
 use super::{Base, Directory, Disk, DiskNews, JournalError, Start};
-use crate::disk::WakeUp;
+use crate::disk::DiskWakeUp;
 use fixwire_protocol::time::Timestamp;
 use fixwire_sys::Map;
 
@@ -186,7 +186,7 @@ impl Disk for OsDisk {
         }
     }
 
-    fn wake_with(&mut self, wake_up: WakeUp) {
+    fn wake_with(&mut self, wake_up: DiskWakeUp) {
         match self {
             Self::Directory(disk) => disk.wake_with(wake_up),
             Self::Memory(disk) => disk.wake_with(wake_up),

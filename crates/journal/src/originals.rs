@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use fixwire_protocol::repeat::repeat;
-use fixwire_protocol::time::Stamp;
+use fixwire_protocol::time::TimestampWriter;
 
 use super::record::{CRC_AT, EFFECT, EffectHead, Head, RECORD, crc_of, shape_fault};
 use super::resent::{Arrival, Run, Runs};
-use super::segment::{Position, word};
+use super::segment::{JournalPosition, word};
 use super::tail::{Open, failed};
 use super::view::Record;
-use super::{JournalError, Kind};
+use super::{JournalError, RecordKind};
 
 /// Segments that are kept open: a run of messages lies in one or two.
 const OPEN: usize = 2;
@@ -53,8 +53,8 @@ pub struct Originals {
     open: Vec<(u32, Open)>,
     stored: Vec<u8>,
     resent: Vec<u8>,
-    places: Vec<(u64, Position)>,
-    stamp: Stamp,
+    places: Vec<(u64, JournalPosition)>,
+    stamp: TimestampWriter,
 }
 
 impl Originals {
@@ -67,7 +67,7 @@ impl Originals {
             stored: Vec::new(),
             resent: Vec::new(),
             places: Vec::new(),
-            stamp: Stamp::new(),
+            stamp: TimestampWriter::new(),
         }
     }
 
@@ -84,7 +84,7 @@ impl Originals {
         if record.kind.is_inbound() {
             return Ok(Some(record.body));
         }
-        let arrival = Arrival::read(record.body).filter(|_| record.kind == Kind::Dequeued);
+        let arrival = Arrival::read(record.body).filter(|_| record.kind == RecordKind::Dequeued);
         let Some(Arrival { at, .. }) = arrival else {
             return Ok(None);
         };
@@ -105,7 +105,7 @@ impl Originals {
         record: &Record<'_>,
         mut each: impl FnMut(Resent<'_>) -> Result<(), JournalError>,
     ) -> Result<(), JournalError> {
-        let found = Runs::of(record.body).filter(|_| record.kind == Kind::Resent);
+        let found = Runs::of(record.body).filter(|_| record.kind == RecordKind::Resent);
         let Some((precision, runs)) = found else {
             return Ok(());
         };
@@ -153,8 +153,8 @@ impl Originals {
         &mut self,
         record: &Record<'_>,
         (first, last): (u64, u64),
-        mut at: Position,
-    ) -> Result<Option<(u64, Position)>, JournalError> {
+        mut at: JournalPosition,
+    ) -> Result<Option<(u64, JournalPosition)>, JournalError> {
         self.places.clear();
         for seq in (first..=last).rev() {
             let found = effect(&mut self.open, &self.directory, at, None)?
@@ -169,7 +169,7 @@ impl Originals {
     }
 
     /// Reads the record at `at` into `stored`; the length of its body, or `None` when it was removed.
-    fn record(&mut self, at: Position) -> Result<Option<usize>, JournalError> {
+    fn record(&mut self, at: JournalPosition) -> Result<Option<usize>, JournalError> {
         let Some(segment) = open(&mut self.open, &self.directory, at.segment())? else {
             return Ok(None);
         };
@@ -221,7 +221,7 @@ fn open<'a>(
 fn effect(
     kept: &mut Vec<(u32, Open)>,
     directory: &Path,
-    at: Position,
+    at: JournalPosition,
     message: Option<&mut Vec<u8>>,
 ) -> Result<Option<EffectHead>, JournalError> {
     let Some(segment) = open(kept, directory, at.segment())? else {
@@ -251,14 +251,14 @@ fn effect(
 mod tests {
     use super::*;
     use crate::{
-        Cause, Config, Directory, Effect, Journal, JournalId, Retention, Stored, Tail, Wrote,
-        verify,
+        Cause, Directory, Effect, Journal, JournalConfig, JournalId, Retention, Stored, Tail,
+        Wrote, verify,
     };
     use fixwire_protocol::Precision;
     use fixwire_protocol::time::{Nanos, Timestamp};
     use std::fs;
 
-    fn cause(session: JournalId, kind: Kind, body: &[u8], seq: u64) -> Cause<'_> {
+    fn cause(session: JournalId, kind: RecordKind, body: &[u8], seq: u64) -> Cause<'_> {
         Cause {
             session,
             kind,
@@ -280,7 +280,7 @@ mod tests {
             bytes,
         };
         let wall = Timestamp(seq as i64 * 1_000_000_000);
-        let cause = cause(session, Kind::Sent, b"", seq);
+        let cause = cause(session, RecordKind::Sent, b"", seq);
         journal
             .append(wall, cause, std::iter::once(effect))
             .unwrap();
@@ -289,7 +289,7 @@ mod tests {
 
     /// What the only record of kind Resent says.
     fn resent(folder: &Path) -> Vec<String> {
-        let mut tail = Tail::new(folder, Position::START);
+        let mut tail = Tail::new(folder, JournalPosition::START);
         let mut originals = Originals::new(folder);
         let mut found = Vec::new();
         while let Some(record) = tail.next_record().unwrap() {
@@ -312,14 +312,14 @@ mod tests {
     fn resent_messages_are_found_in_compressed_segments_and_missed_in_removed_ones() {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("journal");
-        let config = Config {
+        let config = JournalConfig {
             segment_bytes: 4096,
             retention: Some(Retention {
                 keep: None,
                 resend: Some(Nanos(0)),
                 compress: true,
             }),
-            ..Config::default()
+            ..JournalConfig::default()
         };
         let directory = Directory::open(&folder).unwrap();
         let (mut journal, _) = Journal::open(directory, config).unwrap();
@@ -336,7 +336,7 @@ mod tests {
             wrote.message(seq, replay.place());
         }
         let body = wrote.take_body();
-        let cause = cause(session, Kind::Resent, &body, seq);
+        let cause = cause(session, RecordKind::Resent, &body, seq);
         journal
             .append(Timestamp(0), cause, std::iter::empty())
             .unwrap();

@@ -1,7 +1,7 @@
 //! Reads records and messages of an open journal.
 
 use super::record::{EFFECT, EffectHead, Head, RECORD, shape_fault};
-use super::segment::{HEADER, Position, word};
+use super::segment::{HEADER, JournalPosition, word};
 use super::view::Record;
 use super::{Damage, Disk, Journal, JournalError, JournalId, Segment};
 use std::net::IpAddr;
@@ -12,13 +12,18 @@ pub struct Records<'a> {
     /// The segments from that of `first` on.
     segments: Vec<&'a [u8]>,
     first: u32,
-    at: Position,
-    end: Position,
+    at: JournalPosition,
+    end: JournalPosition,
 }
 
 impl<'a> Records<'a> {
     /// Those from `at` to `end` in segments of which the first is that of the journal.
-    pub(super) fn new(first: u32, segments: Vec<&'a [u8]>, at: Position, end: Position) -> Self {
+    pub(super) fn new(
+        first: u32,
+        segments: Vec<&'a [u8]>,
+        at: JournalPosition,
+        end: JournalPosition,
+    ) -> Self {
         Self {
             segments,
             first,
@@ -50,7 +55,7 @@ impl<'a> Iterator for Records<'a> {
                 word(bytes, at) as usize
             };
             if length == 0 {
-                self.at = Position::new(number + 1, HEADER as u32);
+                self.at = JournalPosition::new(number + 1, HEADER as u32);
                 continue;
             }
             if length < RECORD || length > stop - at {
@@ -118,8 +123,8 @@ impl<D: Disk> Journal<D> {
     pub(super) fn before(
         &mut self,
         session: JournalId,
-        place: (u64, Position),
-    ) -> Result<Option<(u64, Position)>, JournalError> {
+        place: (u64, JournalPosition),
+    ) -> Result<Option<(u64, JournalPosition)>, JournalError> {
         let Some((head, _)) = self.effect(session, place.0..=place.0, place.1)? else {
             return Ok(None);
         };
@@ -132,7 +137,7 @@ impl<D: Disk> Journal<D> {
     pub(super) fn message(
         &mut self,
         session: JournalId,
-        (seq, at): (u64, Position),
+        (seq, at): (u64, JournalPosition),
     ) -> Result<Option<&[u8]>, JournalError> {
         let found = self.effect(session, seq..=seq, at)?;
         Ok(found.map(|(_, message)| message))
@@ -144,7 +149,7 @@ impl<D: Disk> Journal<D> {
         &mut self,
         session: JournalId,
         seqs: RangeInclusive<u64>,
-        place: Position,
+        place: JournalPosition,
     ) -> Result<Option<(EffectHead, &[u8])>, JournalError> {
         let Self { segments, disk, .. } = self;
         let Some(segment) = segments.get(disk, place.segment())? else {

@@ -2,11 +2,11 @@
 
 use super::read::Records;
 use super::resent::Arrival;
-use super::{Disk, Journal, JournalError, Kind, Position, Record, Segment};
+use super::{Disk, Journal, JournalError, JournalPosition, Record, RecordKind, Segment};
 
 /// All segments of a journal, mapped for as long as this lives. An engine never needs it: it reads a few
 /// segments at a time.
-pub struct Reading<'j, D: Disk> {
+pub struct MappedJournal<'j, D: Disk> {
     journal: &'j Journal<D>,
     /// Those that the journal itself does not keep mapped, from its first one on.
     older: Vec<D::Segment>,
@@ -18,7 +18,7 @@ impl<D: Disk> Journal<D> {
     /// # Errors
     ///
     /// When one cannot be mapped.
-    pub fn reading(&mut self) -> Result<Reading<'_, D>, JournalError> {
+    pub fn reading(&mut self) -> Result<MappedJournal<'_, D>, JournalError> {
         let mut older = Vec::new();
         for number in self.segments.first()..=self.segments.last() {
             if self.segments.newest(number).is_none() {
@@ -26,14 +26,14 @@ impl<D: Disk> Journal<D> {
             }
         }
         let journal = &*self;
-        Ok(Reading { journal, older })
+        Ok(MappedJournal { journal, older })
     }
 }
 
-impl<D: Disk> Reading<'_, D> {
+impl<D: Disk> MappedJournal<'_, D> {
     /// All records from a place on: [`Position::START`], or the `at` or `end` of a record.
     #[must_use]
-    pub fn records(&self, from: Position) -> Records<'_> {
+    pub fn records(&self, from: JournalPosition) -> Records<'_> {
         let (first, end) = self.journal.positions();
         let segment = |number| {
             let newest = self.journal.segments.newest(number);
@@ -51,7 +51,7 @@ impl<D: Disk> Reading<'_, D> {
         if record.kind.is_inbound() {
             return Some(record.body);
         }
-        let arrival = Arrival::read(record.body).filter(|_| record.kind == Kind::Dequeued)?;
+        let arrival = Arrival::read(record.body).filter(|_| record.kind == RecordKind::Dequeued)?;
         let found = self.records(arrival.at).next()?;
         (found.at == arrival.at && found.kind.is_inbound()).then_some(found.body)
     }

@@ -5,7 +5,7 @@ use super::known::Stated;
 use super::segment::{HEADER, long, word};
 use super::state;
 use super::view::records_of;
-use super::{Damage, Disk, Journal, JournalError, JournalId, Kind, Position, Segment};
+use super::{Damage, Disk, Journal, JournalError, JournalId, JournalPosition, RecordKind, Segment};
 use fixwire_protocol::{Ledger, Timestamp};
 
 /// Takes the state of a checkpoint, which has this version, or says why not.
@@ -130,7 +130,7 @@ impl<D: Disk> Journal<D> {
         notes: JournalId,
         form: (&str, u32),
         hash: u64,
-    ) -> Result<Position, JournalError> {
+    ) -> Result<JournalPosition, JournalError> {
         let last = self
             .counters(notes)
             .map_or(0, |counters| counters.next_out - 1);
@@ -157,7 +157,7 @@ impl<D: Disk> Journal<D> {
             return Ok(false);
         };
         let mut carried =
-            records_of(first.bytes(), number).take_while(|it| it.kind == Kind::Carried);
+            records_of(first.bytes(), number).take_while(|it| it.kind == RecordKind::Carried);
         let notes = carried.find(|record| record.session == notes);
         Ok(notes.is_some_and(|record| record.counters.next_out > 1))
     }

@@ -29,7 +29,7 @@
 //! byte of that segment in its low half. Records start at multiples of 8.
 
 use super::JournalId;
-use super::segment::{Position, long, word};
+use super::segment::{JournalPosition, long, word};
 use crate::canary;
 use fixwire_protocol::time::Timestamp;
 use std::ops::Range;
@@ -53,7 +53,7 @@ const BODY_AT: usize = 60;
 
 /// The kind of a record.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Kind {
+pub enum RecordKind {
     /// A message came in; its effects are what it caused.
     Message,
     /// Messages were sent that no message caused: a Heartbeat, an application's own.
@@ -79,7 +79,7 @@ pub enum Kind {
     Resent,
 }
 
-impl Kind {
+impl RecordKind {
     pub(super) const fn code(self) -> u16 {
         match self {
             Self::Message => 1,
@@ -140,9 +140,9 @@ pub(super) struct Head {
     pub(super) length: u32,
     pub(super) index: u64,
     pub(super) wall: Timestamp,
-    pub(super) synced: Position,
+    pub(super) synced: JournalPosition,
     pub(super) session: JournalId,
-    pub(super) kind: Kind,
+    pub(super) kind: RecordKind,
     pub(super) effects: u16,
     pub(super) next_in: u64,
     pub(super) next_out: u64,
@@ -175,9 +175,9 @@ impl Head {
             length: word(bytes, at),
             index: long(bytes, at + INDEX_AT),
             wall: Timestamp(long(bytes, at + WALL_AT).cast_signed()),
-            synced: Position::from_bits(long(bytes, at + SYNCED_AT)),
+            synced: JournalPosition::from_bits(long(bytes, at + SYNCED_AT)),
             session: JournalId(word(bytes, at + SESSION_AT)),
-            kind: Kind::from_code(kind)?,
+            kind: RecordKind::from_code(kind)?,
             effects: u16::from_le_bytes([bytes[at + EFFECTS_AT], bytes[at + EFFECTS_AT + 1]]),
             next_in: long(bytes, at + NEXT_IN_AT),
             next_out: long(bytes, at + NEXT_OUT_AT),
@@ -193,7 +193,7 @@ pub(super) struct EffectHead {
     pub(super) session: JournalId,
     pub(super) length: u32,
     pub(super) seq: u64,
-    pub(super) previous: Position,
+    pub(super) previous: JournalPosition,
 }
 
 impl EffectHead {
@@ -213,7 +213,7 @@ impl EffectHead {
             session: JournalId(word(bytes, at)),
             length: word(bytes, at + 4),
             seq: long(bytes, at + 8),
-            previous: Position::from_bits(long(bytes, at + 16)),
+            previous: JournalPosition::from_bits(long(bytes, at + 16)),
         }
     }
 }
@@ -298,7 +298,7 @@ pub(super) fn find(bytes: &[u8], at: usize, salt: u64) -> Found {
         });
     }
     let (computed, stored) = (crc(bytes, at, length, salt), word(bytes, at + CRC_AT));
-    if computed != stored && !canary::is(canary::Fault::SkipCrc) {
+    if computed != stored && !canary::is(canary::PlantedFault::SkipCrc) {
         return Found::Fault(checksum_fault(bytes, at, length, salt));
     }
     let Some(head) = Head::read(bytes, at) else {

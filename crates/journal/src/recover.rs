@@ -6,13 +6,13 @@ use super::error::Damage;
 use super::known::Known;
 use super::newest::newest_is_missing;
 use super::record::{
-    EFFECT, EffectHead, Fault, Found, Head, Kind, RECORD, SYNCED_AT, find, is_record,
+    EFFECT, EffectHead, Fault, Found, Head, RECORD, RecordKind, SYNCED_AT, find, is_record,
     never_written, padded, unpublished,
 };
 use super::resent;
-use super::segment::{HEADER, Position, SegmentHeader, VERSION, first_not_zero, long, word};
+use super::segment::{HEADER, JournalPosition, SegmentHeader, VERSION, first_not_zero, long, word};
 use super::segments::{Kept, Segments};
-use super::{Config, Counters, Disk, Journal, JournalError, JournalId, Segment};
+use super::{Disk, Journal, JournalConfig, JournalError, JournalId, Segment, SequenceCounters};
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 
@@ -70,7 +70,7 @@ impl<D: Disk> Journal<D> {
     ///
     /// [`JournalError::Damaged`] for anything else that the journal did not write: no file is changed
     /// then. And what the disk answers.
-    pub fn open(mut disk: D, config: Config) -> Result<(Self, Recovered), JournalError> {
+    pub fn open(mut disk: D, config: JournalConfig) -> Result<(Self, Recovered), JournalError> {
         config.check()?;
         let base = disk.base()?;
         let start = base.map_or(Start::BEGIN, |base| base.first);
@@ -109,7 +109,7 @@ impl<D: Disk> Journal<D> {
             record: scan.records,
             names: HashMap::new(),
             sessions: scan.sessions,
-            synced: Position::new(start.segment, 0),
+            synced: JournalPosition::new(start.segment, 0),
             poisoned: false,
             prefaulted: HEADER,
             prefetched: 0,
@@ -148,7 +148,9 @@ impl<D: Disk> Journal<D> {
                 why: bad.damage,
             });
         }
-        if config.synced_before_sent && !crate::canary::is(crate::canary::Fault::SkipStoreAgain) {
+        if config.synced_before_sent
+            && !crate::canary::is(crate::canary::PlantedFault::SkipStoreAgain)
+        {
             journal.store_again(scan.synced)?;
         }
         journal.sync_what_was_read(scan.synced)?;
@@ -230,7 +232,7 @@ impl<D: Disk> Journal<D> {
         }
         self.segments.push(segment, header.salt);
         self.salt = header.salt;
-        self.synced = Position::new(1, HEADER as u32);
+        self.synced = JournalPosition::new(1, HEADER as u32);
         self.idle_work();
         Ok(())
     }
@@ -251,7 +253,7 @@ impl<D: Disk> Journal<D> {
 
     /// Stores the pages from `synced` on once more, with the bytes they have. After a sync that failed
     /// the system takes them for written although they are not: the next sync would leave them out.
-    fn store_again(&mut self, synced: Position) -> Result<(), JournalError> {
+    fn store_again(&mut self, synced: JournalPosition) -> Result<(), JournalError> {
         const PAGE: usize = 4096;
         let last = self.end();
         let mut copy = [0; PAGE];
@@ -278,7 +280,7 @@ impl<D: Disk> Journal<D> {
 
     /// What earlier processes wrote may still be in the memory of the system only. Where nothing waits for
     /// the disk, nothing is promised of what no sync has covered: the next sync goes on from there.
-    fn sync_what_was_read(&mut self, synced: Position) -> Result<(), JournalError> {
+    fn sync_what_was_read(&mut self, synced: JournalPosition) -> Result<(), JournalError> {
         if !self.config.synced_before_sent {
             self.synced = self.synced.max(synced.min(self.end()));
             return Ok(());
@@ -318,15 +320,15 @@ pub(super) struct Bad {
 /// Reads segments in their order and rebuilds what the journal knows.
 #[derive(Debug)]
 pub(super) struct Scan {
-    pub(super) config: Config,
+    pub(super) config: JournalConfig,
     pub(super) previous_salt: u64,
     pub(super) records: u64,
     pub(super) bytes: u64,
     /// Up to where the journal was on the disk when its last record was written.
-    pub(super) synced: Position,
+    pub(super) synced: JournalPosition,
     pub(super) sessions: Vec<Known>,
     /// Records without their length, and the length they have.
-    unpublished: Vec<(Position, u32)>,
+    unpublished: Vec<(JournalPosition, u32)>,
     /// The index of the first record that is read.
     begin: u64,
     /// The checkpoint that the journal begins with was not read to its end.
@@ -339,7 +341,7 @@ pub(super) struct Scan {
 
 impl Scan {
     /// Reads from the first segment on, or from one that begins with a checkpoint.
-    pub(super) fn new(config: Config, start: Option<Start>) -> Self {
+    pub(super) fn new(config: JournalConfig, start: Option<Start>) -> Self {
         let Start {
             previous_salt,
             record,
@@ -354,7 +356,7 @@ impl Scan {
             reading: None,
             checkpoints: VecDeque::new(),
             bytes: 0,
-            synced: Position::START,
+            synced: JournalPosition::START,
             sessions: Vec::new(),
             unpublished: Vec::new(),
         }
@@ -410,7 +412,7 @@ impl Scan {
         // and not readable, there was a journal here.
         let lost_all = self.awaiting || self.records == self.begin && word(bytes, at) != 0;
         let torn = !lost_all
-            && match self.follower(bytes, Position::new(number, at as u32), salt) {
+            && match self.follower(bytes, JournalPosition::new(number, at as u32), salt) {
                 Follower::None => true,
                 Follower::Unsynced { at: next } => never_written(bytes, at..next, salt),
                 Follower::Synced => false,
@@ -442,7 +444,7 @@ impl Scan {
     /// record was on the disk before the length was. The checksum proves it. Others behind it may lack
     /// theirs too, up to that later record: then all of them are whole.
     fn take_unpublished(&mut self, bytes: &[u8], number: u32, at: &mut usize, salt: u64) -> bool {
-        let hole = Position::new(number, *at as u32);
+        let hole = JournalPosition::new(number, *at as u32);
         let Follower::Unsynced { at: next } = self.follower(bytes, hole, salt) else {
             return false;
         };
@@ -465,7 +467,7 @@ impl Scan {
     }
 
     /// Records of this segment behind `hole`, where none can be read.
-    fn follower(&self, bytes: &[u8], hole: Position, salt: u64) -> Follower {
+    fn follower(&self, bytes: &[u8], hole: JournalPosition, salt: u64) -> Follower {
         let could_be = self.records..self.records + (bytes.len() / RECORD) as u64;
         let mut found = Follower::None;
         let mut place = hole.offset() as usize;
@@ -477,7 +479,7 @@ impl Scan {
                 place += 8;
                 continue;
             }
-            let synced = Position::from_bits(long(bytes, place + SYNCED_AT));
+            let synced = JournalPosition::from_bits(long(bytes, place + SYNCED_AT));
             if !self.config.synced_before_sent || synced > hole {
                 return Follower::Synced;
             }
@@ -506,14 +508,14 @@ impl Scan {
         }
         let body = at + RECORD..at + RECORD + head.body as usize;
         let id = head.session.0 as usize;
-        if self.awaiting && head.kind != Kind::Carried {
+        if self.awaiting && head.kind != RecordKind::Carried {
             let expected = "the checkpoint that the journal begins with".into();
             return fault(at + 36, expected, "another record".into());
         }
-        if head.kind == Kind::Carried {
+        if head.kind == RecordKind::Carried {
             self.carry(bytes, number, at, head)?;
         }
-        if head.kind == Kind::Session {
+        if head.kind == RecordKind::Session {
             if id != self.sessions.len() {
                 let expected = format!("the next session, {}", self.sessions.len());
                 return fault(at + 32, expected, format!("session {id}"));
@@ -539,17 +541,17 @@ impl Scan {
         let Some(known) = self.sessions.get_mut(id) else {
             return unknown(at + 32, head.session);
         };
-        let here = Position::new(number, at as u32);
+        let here = JournalPosition::new(number, at as u32);
         if let Some(expected) = resent::fault(head.kind, &bytes[body.clone()], here) {
             return fault(at + RECORD, expected.into(), "another body".into());
         }
-        let counters = Counters {
+        let counters = SequenceCounters {
             next_in: head.next_in,
             next_out: head.next_out,
             epoch: head.epoch,
         };
         known.set(head.wall, counters);
-        if head.kind == Kind::Note {
+        if head.kind == RecordKind::Note {
             known.take_note(&bytes[body]);
         }
         let mut place = at + RECORD + padded(head.body as usize);
@@ -568,7 +570,7 @@ impl Scan {
             }
             known
                 .index
-                .push(effect.seq, Position::new(number, place as u32));
+                .push(effect.seq, JournalPosition::new(number, place as u32));
             if effect.session != head.session {
                 known.counters.next_out = effect.seq.saturating_add(1);
             }

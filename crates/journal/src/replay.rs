@@ -1,6 +1,6 @@
 //! Reads many outbound messages of a session in MsgSeqNum order.
 
-use super::segment::Position;
+use super::segment::JournalPosition;
 use super::{Disk, Journal, JournalError, JournalId};
 
 /// Places that each of the two buffers holds.
@@ -18,7 +18,7 @@ pub struct Replay {
     next: u64,
     to: u64,
     /// The place of the last message that was answered.
-    found: Position,
+    found: JournalPosition,
     coarse: Descent,
     fine: Descent,
 }
@@ -31,7 +31,7 @@ impl Replay {
     }
 
     /// The place of the last message that was answered: its effect.
-    pub fn place(&self) -> Position {
+    pub fn place(&self) -> JournalPosition {
         self.found
     }
 
@@ -69,7 +69,7 @@ pub enum Stored<'a> {
 /// Places in falling order, of which the lowest are kept.
 #[derive(Debug)]
 struct Descent {
-    places: Box<[(u64, Position); ROOM]>,
+    places: Box<[(u64, JournalPosition); ROOM]>,
     /// Pushed and not taken; more than `ROOM` never.
     len: usize,
     /// Where the next is pushed.
@@ -79,20 +79,20 @@ struct Descent {
 impl Descent {
     fn new() -> Self {
         Self {
-            places: Box::new([(0, Position::START); ROOM]),
+            places: Box::new([(0, JournalPosition::START); ROOM]),
             len: 0,
             top: 0,
         }
     }
 
-    fn push(&mut self, place: (u64, Position)) {
+    fn push(&mut self, place: (u64, JournalPosition)) {
         self.places[self.top] = place;
         self.top = (self.top + 1) % ROOM;
         self.len = (self.len + 1).min(ROOM);
     }
 
     /// Takes away what is below `seq`; answers the lowest that is left.
-    fn lowest_from(&mut self, seq: u64) -> Option<(u64, Position)> {
+    fn lowest_from(&mut self, seq: u64) -> Option<(u64, JournalPosition)> {
         while self.len > 0 {
             let lowest = self.places[(self.top + ROOM - 1) % ROOM];
             if lowest.0 >= seq {
@@ -119,7 +119,7 @@ impl<D: Disk> Journal<D> {
             next: from,
             // So that there always is a next MsgSeqNum.
             to: to.min(u64::MAX - 1),
-            found: Position::START,
+            found: JournalPosition::START,
             coarse: Descent::new(),
             fine: Descent::new(),
         }
@@ -164,7 +164,7 @@ impl<D: Disk> Journal<D> {
         &mut self,
         replay: &mut Replay,
         seq: u64,
-    ) -> Result<Option<(u64, Position)>, JournalError> {
+    ) -> Result<Option<(u64, JournalPosition)>, JournalError> {
         let (session, begin) = (replay.session, self.positions().0);
         let Some(known) = self.sessions.get(session.0 as usize) else {
             return Ok(None);
@@ -172,7 +172,7 @@ impl<D: Disk> Journal<D> {
         if known.index.generation() != replay.generation {
             return Ok(None);
         }
-        let kept = |place: &(u64, Position)| place.1 >= begin;
+        let kept = |place: &(u64, JournalPosition)| place.1 >= begin;
         if let Some(place) = replay.fine.lowest_from(seq).filter(kept) {
             return Ok(Some(place));
         }

@@ -19,8 +19,8 @@
 //! resent message is that of its effect with PossDupFlag(43) = Y, OrigSendingTime(122), and the time
 //! of the record as SendingTime(52): see [`repeat`](fixwire_protocol::repeat::repeat).
 
-use super::record::{Kind, padded};
-use super::segment::{Position, long};
+use super::record::{RecordKind, padded};
+use super::segment::{JournalPosition, long};
 use fixwire_protocol::Precision;
 
 /// Bytes before the first run.
@@ -38,7 +38,7 @@ pub(super) enum Run<'a> {
         first: u64,
         last: u64,
         /// The effect with the last one.
-        at: Position,
+        at: JournalPosition,
     },
     /// A gap fill in place of the messages from `first` to `last`.
     GapFill {
@@ -75,15 +75,15 @@ impl<'a> Iterator for Runs<'a> {
     fn next(&mut self) -> Option<Run<'a>> {
         let head = self.rest.get(..RUN)?;
         let [first, last, at, length] = [0, 8, 16, 24].map(|at| long(head, at));
-        let at = Position::from_bits(at);
+        let at = JournalPosition::from_bits(at);
         let run = match (at, length) {
             _ if last < first => return None,
-            (Position::START, 1..) => {
+            (JournalPosition::START, 1..) => {
                 let length = usize::try_from(length).ok()?;
                 let bytes = self.rest[RUN..].get(..length)?;
                 Run::GapFill { first, last, bytes }
             }
-            (Position::START, 0) => return None,
+            (JournalPosition::START, 0) => return None,
             (_, 0) if last - first < LONGEST_RUN => Run::Messages { first, last, at },
             _ => return None,
         };
@@ -121,7 +121,7 @@ impl Wrote {
     }
 
     /// A stored message, the one whose effect is at `at`, was sent.
-    pub fn message(&mut self, seq: u64, at: Position) {
+    pub fn message(&mut self, seq: u64, at: JournalPosition) {
         self.messages += 1;
         if let Some(run) = self.open {
             let last = long(&self.bytes, run + 8);
@@ -175,7 +175,7 @@ pub struct Arrival {
     /// Its MsgSeqNum.
     pub number: u64,
     /// The record that has it.
-    pub at: Position,
+    pub at: JournalPosition,
 }
 
 impl Arrival {
@@ -193,22 +193,22 @@ impl Arrival {
     pub fn read(body: &[u8]) -> Option<Self> {
         (body.len() == 16).then(|| Self {
             number: long(body, 0),
-            at: Position::from_bits(long(body, 8)),
+            at: JournalPosition::from_bits(long(body, 8)),
         })
     }
 }
 
 /// What the body of such a record at `here` should be, when it is not; nothing refers to what comes
 /// later.
-pub(super) fn fault(kind: Kind, body: &[u8], here: Position) -> Option<&'static str> {
+pub(super) fn fault(kind: RecordKind, body: &[u8], here: JournalPosition) -> Option<&'static str> {
     match kind {
-        Kind::Dequeued => {
+        RecordKind::Dequeued => {
             let arrival = Arrival::read(body).filter(|arrival| arrival.at < here);
             arrival
                 .is_none()
                 .then_some("the place of an earlier record")
         }
-        Kind::Resent => {
+        RecordKind::Resent => {
             let expected = Some("runs of resent messages");
             let Some((_, mut runs)) = Runs::of(body) else {
                 return expected;
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn neighbours_are_one_run_and_gap_fills_stand_between() {
-        let at = |byte| Position::new(3, byte);
+        let at = |byte| JournalPosition::new(3, byte);
         let mut wrote = Wrote::default();
         wrote.clear(Precision::Micros);
         wrote.gap_fill(1, 4, b"fill");
@@ -277,13 +277,13 @@ mod tests {
             Runs::of(&wrote.bytes).map(|found| found.0),
             Some(Precision::Micros)
         );
-        assert_eq!(fault(Kind::Resent, &wrote.bytes, at(1001)), None);
-        assert!(fault(Kind::Resent, &wrote.bytes, at(1000)).is_some());
+        assert_eq!(fault(RecordKind::Resent, &wrote.bytes, at(1001)), None);
+        assert!(fault(RecordKind::Resent, &wrote.bytes, at(1000)).is_some());
         for cut in 0..wrote.bytes.len() {
             let body = &wrote.bytes[..cut];
             let whole = [8, 48, 80, 112, 152].contains(&cut);
             assert_eq!(
-                fault(Kind::Resent, body, at(1001)).is_none(),
+                fault(RecordKind::Resent, body, at(1001)).is_none(),
                 whole,
                 "{cut}"
             );
@@ -292,13 +292,16 @@ mod tests {
 
     #[test]
     fn a_queued_message_came_in_before_its_turn() {
-        let (number, at) = (7, Position::new(2, 64));
+        let (number, at) = (7, JournalPosition::new(2, 64));
         let arrival = Arrival { number, at };
         let body = arrival.to_bytes();
         assert_eq!(Arrival::read(&body), Some(arrival));
         assert_eq!(Arrival::read(&body[..15]), None);
-        assert_eq!(fault(Kind::Dequeued, &body, Position::new(2, 65)), None);
-        assert!(fault(Kind::Dequeued, &body, at).is_some());
-        assert!(fault(Kind::Dequeued, b"", at).is_some());
+        assert_eq!(
+            fault(RecordKind::Dequeued, &body, JournalPosition::new(2, 65)),
+            None
+        );
+        assert!(fault(RecordKind::Dequeued, &body, at).is_some());
+        assert!(fault(RecordKind::Dequeued, b"", at).is_some());
     }
 }

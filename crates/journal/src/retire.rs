@@ -15,7 +15,7 @@ use super::NOTES;
 use super::base::{Base, Retention, Start};
 use super::checkpoint::Checkpoint;
 use super::watch::Untold;
-use super::{Disk, DiskNews, Journal, JournalError, JournalId, Trouble};
+use super::{Disk, DiskNews, Journal, JournalError, JournalId, JournalTrouble};
 use fixwire_protocol::time::{Nanos, Timestamp};
 
 impl Base {
@@ -151,7 +151,7 @@ impl<D: Disk> Journal<D> {
     ///
     /// [`JournalError::Unsynced`]: it does not.
     #[inline]
-    pub fn troubles(&mut self, now: Timestamp) -> Result<Vec<Trouble>, JournalError> {
+    pub fn troubles(&mut self, now: Timestamp) -> Result<Vec<JournalTrouble>, JournalError> {
         // Asked in every turn: nothing is moved when there is nothing.
         if self.troubles.is_empty() && !self.disk.has_news() {
             return Ok(Vec::new());
@@ -160,7 +160,7 @@ impl<D: Disk> Journal<D> {
     }
 
     #[cold]
-    fn take_troubles(&mut self, now: Timestamp) -> Result<Vec<Trouble>, JournalError> {
+    fn take_troubles(&mut self, now: Timestamp) -> Result<Vec<JournalTrouble>, JournalError> {
         let DiskNews {
             mut troubles,
             prepare_again,
@@ -176,10 +176,10 @@ impl<D: Disk> Journal<D> {
         for untold in std::mem::take(&mut self.troubles) {
             troubles.push(match untold {
                 Untold::Retiring(error @ JournalError::Unsynced { .. }) => return Err(error),
-                Untold::Retiring(error) => Trouble::NotRetired {
+                Untold::Retiring(error) => JournalTrouble::NotRetired {
                     error: error.to_string(),
                 },
-                Untold::Reading(error) => Trouble::NotRead {
+                Untold::Reading(error) => JournalTrouble::NotRead {
                     error: error.to_string(),
                 },
             });
@@ -192,7 +192,7 @@ impl<D: Disk> Journal<D> {
 mod tests {
     use super::*;
     use crate::sim::SimDisk;
-    use crate::{Cause, Config, Directory, Effect, Kind, Recalled, Step};
+    use crate::{Cause, Directory, Effect, FoldStep, JournalConfig, Recalled, RecordKind};
     use fixwire_protocol::Ledger;
     use std::time::{Duration, Instant};
 
@@ -225,7 +225,7 @@ mod tests {
         }
     }
 
-    const CONFIG: Config = Config {
+    const CONFIG: JournalConfig = JournalConfig {
         segment_bytes: 8192,
         index_entries: 4,
         synced_before_sent: false,
@@ -251,7 +251,7 @@ mod tests {
             };
             let cause = Cause {
                 session,
-                kind: Kind::Sent,
+                kind: RecordKind::Sent,
                 inbound: None,
                 next_in: 1,
                 next_out: seq + 1,
@@ -282,9 +282,9 @@ mod tests {
         let mut made = Vec::new();
         loop {
             match disk.fold_step().unwrap().unwrap() {
-                Step::Waits => break,
-                Step::Folded => {}
-                Step::Made { segment, .. } => made.push(segment),
+                FoldStep::Waits => break,
+                FoldStep::Folded => {}
+                FoldStep::Made { segment, .. } => made.push(segment),
             }
             journal.idle_work();
             assert_eq!(journal.troubles(now).unwrap(), []);
@@ -309,9 +309,9 @@ mod tests {
         journal.fold(ledger, &Recalled::default()).unwrap();
         let made = || {
             let steps = std::iter::repeat_with(|| disk.fold_step().unwrap().unwrap());
-            let steps = steps.take_while(|step| *step != Step::Waits);
+            let steps = steps.take_while(|step| *step != FoldStep::Waits);
             let made = steps.filter_map(|step| match step {
-                Step::Made { segment, .. } => Some(segment),
+                FoldStep::Made { segment, .. } => Some(segment),
                 _ => None,
             });
             made.collect::<Vec<_>>()

@@ -18,7 +18,7 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::{Path, PathBuf};
 
-use fixwire_protocol::time::{Precision, Stamp, Timestamp};
+use fixwire_protocol::time::{Precision, Timestamp, TimestampWriter};
 
 use self::plan::{Plan, plan};
 use super::Durability;
@@ -31,7 +31,8 @@ use super::files::{
 use super::known::is_session;
 use super::lock::{LOCK, lock_file, lock_folder};
 use super::{
-    Config, Counters, Damage, Directory, Journal, JournalError, JournalId, Position, Start, newest,
+    Damage, Directory, Journal, JournalConfig, JournalError, JournalId, JournalPosition,
+    SequenceCounters, Start, newest,
 };
 
 /// The name of the file that is in a journal while it is being salvaged; it holds where the copy is.
@@ -47,7 +48,7 @@ pub struct Salvaged {
     /// The first segment that the journal has now, when messages before it can no longer be resent.
     pub begins_at: Option<u32>,
     /// The place behind the last record that was kept; `None` when none was.
-    pub kept_to: Option<Position>,
+    pub kept_to: Option<JournalPosition>,
     /// Records that were kept.
     pub kept: u64,
     /// Records that are lost, as far as their sequence numbers are known.
@@ -57,7 +58,7 @@ pub struct Salvaged {
     /// Sessions with sequence numbers among the lost records.
     pub sessions: Vec<LostSession>,
     /// Sessions without: their sequence numbers are unchanged, as far as can be known.
-    pub others: Vec<(String, Counters)>,
+    pub others: Vec<(String, SequenceCounters)>,
     /// Notes of the application that are lost.
     pub notes: u64,
 }
@@ -69,9 +70,9 @@ pub struct LostSession {
     /// more.
     pub name: Option<String>,
     /// Its sequence numbers where the journal was cut.
-    pub kept: Counters,
+    pub kept: SequenceCounters,
     /// Its sequence numbers behind the last readable record: it continues with these.
-    pub next: Counters,
+    pub next: SequenceCounters,
     /// When those sequence numbers began.
     pub began: Timestamp,
 }
@@ -177,7 +178,7 @@ fn mark(directory: &Path, copy: &Path) -> Result<(), JournalError> {
 fn copy(directory: &Path, now: Timestamp) -> Result<PathBuf, JournalError> {
     let directory = fs::canonicalize(directory)
         .map_err(JournalError::io("look at", directory.display().to_string()))?;
-    let mut stamp = Stamp::new();
+    let mut stamp = TimestampWriter::new();
     let time = String::from_utf8_lossy(stamp.format(now, Precision::Seconds)).replace(':', "");
     let mut name = directory.clone().into_os_string();
     name.push(format!(".before-salvage-{time}"));
@@ -267,11 +268,11 @@ fn cut(directory: &Path, plan: &Plan) -> Result<(), JournalError> {
 
 /// Opens the kept part, and lets each session continue with its highest sequence numbers.
 fn go_on(disk: Directory, plan: &Plan, sessions: &[LostSession]) -> Result<(), JournalError> {
-    let usual = Config {
+    let usual = JournalConfig {
         index_entries: 2,
-        ..Config::default()
+        ..JournalConfig::default()
     };
-    let config = Config {
+    let config = JournalConfig {
         segment_bytes: plan
             .kept
             .as_ref()
@@ -323,7 +324,7 @@ impl Plan {
         };
         for (&id, last) in &self.behind.sessions {
             let before = self.session(id);
-            let kept = before.map_or(Counters::NEW, |before| before.counters);
+            let kept = before.map_or(SequenceCounters::NEW, |before| before.counters);
             if last.name.as_deref() == Some(NOTES) {
                 salvaged.notes = last.counters.next_out.saturating_sub(kept.next_out);
             } else if last.name.as_deref().is_some_and(|name| !is_session(name)) {

@@ -39,9 +39,9 @@ const ZERO_AT: usize = 40;
 
 /// A place in the journal: which segment, and which byte of it. Later places are greater.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct Position(u64);
+pub struct JournalPosition(u64);
 
-impl Position {
+impl JournalPosition {
     /// Before everything; no record is here.
     pub const START: Self = Self(0);
 

@@ -204,12 +204,14 @@ fn check(bytes: &[u8], number: u32, kept: Kept, file: &str) -> Result<(), Journa
 mod tests {
     use super::*;
     use crate::sim::SimDisk;
-    use crate::{Cause, Config, Directory, Effect, Journal, JournalId, Kind, Memory, Stored};
+    use crate::{
+        Cause, Directory, Effect, Journal, JournalConfig, JournalId, Memory, RecordKind, Stored,
+    };
     use fixwire_protocol::time::Timestamp;
     use std::fs;
     use std::path::Path;
 
-    const CONFIG: Config = Config {
+    const CONFIG: JournalConfig = JournalConfig {
         segment_bytes: 8192,
         // A resend walks back over many segments.
         index_entries: 4,
@@ -231,7 +233,7 @@ mod tests {
         };
         let cause = Cause {
             session,
-            kind: Kind::Sent,
+            kind: RecordKind::Sent,
             inbound: None,
             next_in: 1,
             next_out: seq + 1,
@@ -243,7 +245,7 @@ mod tests {
     }
 
     /// A journal with all messages in some forty segments.
-    fn filled<D: Disk>(disk: D, config: Config) -> (Journal<D>, JournalId) {
+    fn filled<D: Disk>(disk: D, config: JournalConfig) -> (Journal<D>, JournalId) {
         let (mut journal, _) = Journal::open(disk, config).unwrap();
         let id = journal.register(Timestamp(0), "A").unwrap();
         (1..=MESSAGES).for_each(|seq| send(&mut journal, id, seq));
@@ -266,7 +268,7 @@ mod tests {
     #[test]
     fn few_segments_are_mapped_whatever_is_written_resent_or_recovered() {
         for synced_before_sent in [false, true] {
-            let config = Config {
+            let config = JournalConfig {
                 synced_before_sent,
                 ..CONFIG
             };

@@ -17,7 +17,7 @@ use super::checkpoint::Checkpoint;
 use super::fold::{Fold, States};
 use super::segment::HEADER;
 use super::{Base, Disk, DiskNews, JournalError, Segment as _, Start};
-use crate::canary::{self, Fault};
+use crate::canary::{self, PlantedFault};
 use fixwire_protocol::time::Timestamp;
 use std::collections::BTreeMap;
 use std::io;
@@ -384,7 +384,7 @@ impl Disk for SimDisk {
                 }
                 if step == RENAME {
                     state.name(number, File::made(len, header));
-                } else if step == STEPS && !canary::is(Fault::SkipDirectorySync) {
+                } else if step == STEPS && !canary::is(PlantedFault::SkipDirectorySync) {
                     state.sync_names();
                 }
             }
@@ -459,7 +459,7 @@ impl Disk for SimDisk {
         if !state.goes_on() {
             return Ok(());
         }
-        if !canary::is(Fault::SkipBaseSync) {
+        if !canary::is(PlantedFault::SkipBaseSync) {
             state.base[1] = base;
         }
         let gone: Vec<u32> = state

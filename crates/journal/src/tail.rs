@@ -9,7 +9,7 @@ use super::archive::{list_all, read_any, read_base};
 use super::error::Damage;
 use super::files::{open_checked, segment_path};
 use super::record::{CRC_AT, Head, RECORD, crc_of, shape_fault};
-use super::segment::{HEADER, Position, long, read_version, word};
+use super::segment::{HEADER, JournalPosition, long, read_version, word};
 use super::{JournalError, view::Record};
 
 /// The byte of the salt in a segment's header.
@@ -20,7 +20,7 @@ const SALT_AT: usize = 24;
 #[derive(Debug)]
 pub struct Tail {
     directory: PathBuf,
-    at: Position,
+    at: JournalPosition,
     open: Option<Open>,
     bytes: Vec<u8>,
     missed: Option<(u32, u32)>,
@@ -99,10 +99,10 @@ impl Tail {
     /// A reader of the journal in `directory` that begins at `from`: [`Position::START`], or the `end`
     /// of a record.
     #[must_use]
-    pub fn new(directory: &Path, from: Position) -> Self {
+    pub fn new(directory: &Path, from: JournalPosition) -> Self {
         Self {
             directory: directory.to_owned(),
-            at: from.max(Position::new(1, HEADER as u32)),
+            at: from.max(JournalPosition::new(1, HEADER as u32)),
             open: None,
             bytes: Vec::new(),
             missed: None,
@@ -118,7 +118,7 @@ impl Tail {
 
     /// Behind the last record that was read.
     #[must_use]
-    pub fn position(&self) -> Position {
+    pub fn position(&self) -> JournalPosition {
         self.at
     }
 
@@ -181,7 +181,7 @@ impl Tail {
             .ok_or_else(|| damage(at, "a whole record", "another shape".into()))?;
         let mut record = Record::view(&self.bytes, 0, 0, &head);
         record.at = self.at;
-        record.end = Position::new(self.at.segment(), (at + length) as u32);
+        record.end = JournalPosition::new(self.at.segment(), (at + length) as u32);
         self.at = record.end;
         Ok(Some(record))
     }
@@ -204,7 +204,7 @@ impl Tail {
             let next = first.unwrap_or(base.first.segment);
             if next > number {
                 self.miss(Some((number, next - 1)));
-                self.at = Position::new(next, HEADER as u32);
+                self.at = JournalPosition::new(next, HEADER as u32);
             }
         };
         self.open = Some(Open::new(bytes, len, &self.directory, self.at.segment())?);
@@ -236,7 +236,7 @@ impl Tail {
 
     /// A reader of the next segment, if that has a record.
     fn next_segment(&self) -> Result<Option<Self>, JournalError> {
-        let from = Position::new(self.at.segment() + 1, HEADER as u32);
+        let from = JournalPosition::new(self.at.segment() + 1, HEADER as u32);
         let mut next = Self::new(&self.directory, from);
         let goes_on = next.open_segment()? && next.length()? != 0;
         Ok(goes_on.then_some(next))

@@ -5,11 +5,11 @@ use super::error::Damage;
 use super::files::segment_path;
 use super::known::{Known, is_session};
 use super::newest::{newest_is_missing, newest_of};
-use super::record::{Head, Kind};
+use super::record::{Head, RecordKind};
 use super::recover::Scan;
 use super::segment::{HEADER, word};
 use super::view::Record;
-use super::{Config, Counters, JournalError, Start};
+use super::{JournalConfig, JournalError, SequenceCounters, Start};
 use fixwire_protocol::session::{RESET_DUE, RESET_OPEN};
 use fixwire_protocol::time::Timestamp;
 use std::path::Path;
@@ -52,7 +52,7 @@ pub struct StoredSession {
     /// Its name.
     pub name: String,
     /// Its sequence numbers; during a reset, those with which the next start begins.
-    pub counters: Counters,
+    pub counters: SequenceCounters,
     /// An operator has disabled it.
     pub disabled: bool,
     /// When something of it was written last.
@@ -71,7 +71,7 @@ pub fn stored_sessions(directory: &Path) -> Result<(Vec<StoredSession>, Verified
         last.resize(names.len().max(last.len()), None);
         let effects = record.effects.map(|effect| effect.session);
         // The checkpoint of a segment is no news of a session.
-        let about = (record.kind != Kind::Carried).then_some(record.session);
+        let about = (record.kind != RecordKind::Carried).then_some(record.session);
         for session in about.into_iter().chain(effects) {
             if let Some(last) = last.get_mut(session.0 as usize) {
                 *last = Some(record.wall);
@@ -83,7 +83,7 @@ pub fn stored_sessions(directory: &Path) -> Result<(Vec<StoredSession>, Verified
     let sessions = sessions.filter(|(_, known)| is_session(&known.name));
     let sessions = sessions.map(|(id, known)| StoredSession {
         name: known.name,
-        counters: Counters {
+        counters: SequenceCounters {
             next_in: match known.counters.next_in {
                 RESET_OPEN | RESET_DUE => 1,
                 number => number,
@@ -102,9 +102,9 @@ pub(super) fn walk(
     directory: &Path,
     mut each: impl FnMut(&Record<'_>, &[&str]) -> Result<(), JournalError>,
 ) -> Result<(Verified, Vec<Known>), JournalError> {
-    let config = Config {
+    let config = JournalConfig {
         index_entries: 2,
-        ..Config::default()
+        ..JournalConfig::default()
     };
     let base = read_base(directory)?;
     // Before the names: an engine may make a segment meanwhile.

@@ -2,30 +2,30 @@
 
 use super::JournalId;
 use super::carried::Carried;
-use super::known::Counters;
-use super::record::{EFFECT, Effect, EffectHead, Head, Kind, RECORD, padded, shape_fault};
-use super::segment::{HEADER, Position, word};
+use super::known::SequenceCounters;
+use super::record::{EFFECT, Effect, EffectHead, Head, RECORD, RecordKind, padded, shape_fault};
+use super::segment::{HEADER, JournalPosition, word};
 use fixwire_protocol::time::Timestamp;
 
 /// One record: a cause and its effects, borrowed from the journal.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
     /// Its position.
-    pub at: Position,
+    pub at: JournalPosition,
     /// The place behind it.
-    pub end: Position,
+    pub end: JournalPosition,
     /// How many records were written before it.
     pub index: u64,
     /// When it was written.
     pub wall: Timestamp,
     /// Up to where the journal was known to be on the disk then.
-    pub synced: Position,
+    pub synced: JournalPosition,
     /// The session it happened to.
     pub session: JournalId,
     /// The kind of event.
-    pub kind: Kind,
+    pub kind: RecordKind,
     /// The session's counters after it.
-    pub counters: Counters,
+    pub counters: SequenceCounters,
     /// The inbound message, the session's name or the text of a note.
     pub body: &'a [u8],
     /// The messages sent because of it.
@@ -38,14 +38,14 @@ impl<'a> Record<'a> {
         let end = at + head.length as usize;
         let effects = at + RECORD + padded(head.body as usize);
         Self {
-            at: Position::new(segment, at as u32),
-            end: Position::new(segment, end as u32),
+            at: JournalPosition::new(segment, at as u32),
+            end: JournalPosition::new(segment, end as u32),
             index: head.index,
             wall: head.wall,
             synced: head.synced,
             session: head.session,
             kind: head.kind,
-            counters: Counters {
+            counters: SequenceCounters {
                 next_in: head.next_in,
                 next_out: head.next_out,
                 epoch: head.epoch,
@@ -61,8 +61,8 @@ impl<'a> Record<'a> {
     #[must_use]
     pub fn session_name(&self) -> Option<&'a str> {
         match self.kind {
-            Kind::Session => str::from_utf8(self.body).ok(),
-            Kind::Carried => Carried::read(self.body).map(|carried| carried.name),
+            RecordKind::Session => str::from_utf8(self.body).ok(),
+            RecordKind::Carried => Carried::read(self.body).map(|carried| carried.name),
             _ => None,
         }
     }

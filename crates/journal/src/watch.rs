@@ -1,7 +1,7 @@
 //! Detects journal files that are removed, replaced or truncated while in use.
 
 use crate::JournalError;
-use crate::disk::{DiskNews, WakeUp};
+use crate::disk::{DiskNews, DiskWakeUp};
 use std::fmt;
 use std::fs;
 use std::io;
@@ -16,7 +16,7 @@ const ROUND: usize = 64;
 /// Faults of a journal's files while the journal itself still works.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Trouble {
+pub enum JournalTrouble {
     /// Old segments that no session needs could not be retired.
     NotRetired {
         /// The error.
@@ -82,7 +82,7 @@ pub enum Alteration {
     },
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for JournalTrouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotRetired { error } => {
@@ -182,13 +182,13 @@ impl Watched {
 #[derive(Default)]
 pub(super) struct News {
     is_there: AtomicBool,
-    list: Mutex<Vec<Trouble>>,
+    list: Mutex<Vec<JournalTrouble>>,
     /// The next segment may be asked for again.
     again: AtomicBool,
     /// More segments may be retired than before.
     look: AtomicBool,
     files: Mutex<Vec<Watched>>,
-    wake_up: OnceLock<WakeUp>,
+    wake_up: OnceLock<DiskWakeUp>,
 }
 
 impl fmt::Debug for News {
@@ -214,7 +214,7 @@ impl News {
         }
     }
 
-    pub(super) fn tell(&self, trouble: Trouble) {
+    pub(super) fn tell(&self, trouble: JournalTrouble) {
         locked(&self.list).push(trouble);
         self.ring();
     }
@@ -239,7 +239,7 @@ impl News {
     }
 
     /// Wakes the owner whenever there is something.
-    pub(super) fn wake_with(&self, wake_up: WakeUp) {
+    pub(super) fn wake_with(&self, wake_up: DiskWakeUp) {
         let _ = self.wake_up.set(wake_up);
     }
 
@@ -299,7 +299,7 @@ impl News {
         drop(files);
         let more = altered.len().saturating_sub(1);
         if let Some((file, how)) = altered.into_iter().next() {
-            self.tell(Trouble::Altered { file, how, more });
+            self.tell(JournalTrouble::Altered { file, how, more });
         }
     }
 }

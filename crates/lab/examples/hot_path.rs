@@ -6,7 +6,7 @@
 
 use std::process::ExitCode;
 
-use fixwire::journal::{Config, Journal, Memory};
+use fixwire::journal::{Journal, JournalConfig, Memory};
 use fixwire_lab::driven::Work;
 use fixwire_lab::hot_path::{HotPath, MOST_ORDERS, Stage};
 use fixwire_lab::storm::Storm;
@@ -45,7 +45,7 @@ fn usage() -> ExitCode {
 }
 
 fn part(stage: Stage, messages: u64) -> Result<(), Box<dyn std::error::Error>> {
-    let (journal, _) = Journal::open(Memory::new(2), Config::default())?;
+    let (journal, _) = Journal::open(Memory::new(2), JournalConfig::default())?;
     let mut path = HotPath::new(journal)?;
     for _ in 0..messages {
         path.run(stage)?;

@@ -15,11 +15,11 @@ use fixwire_threads::Pinned;
 
 use crate::arrivals::Arrivals;
 use crate::clock::Clock;
-use crate::distance::Line;
+use crate::distance::CacheLine;
 use crate::error::Error;
-use crate::floor::{self, Way};
-use crate::gaps::{End, Ends, Gap, Watch};
-use crate::load::{Load, Outcome, Pace};
+use crate::floor::{self, ReportWay};
+use crate::gaps::{End, Ends, TimeGap, Watch};
+use crate::load::{Load, Pace, RunOutcome};
 use crate::machine::Noise;
 use crate::report::Run;
 use crate::usage::UsageReading;
@@ -48,10 +48,10 @@ struct Shared {
     task: AtomicU8,
     /// The task that the far thread has begun last.
     begun: AtomicU8,
-    line: Line,
+    line: CacheLine,
     ends: Ends,
     /// The gaps of the far end during the task before the one that it has begun last.
-    far_gaps: Mutex<Vec<Gap>>,
+    far_gaps: Mutex<Vec<TimeGap>>,
 }
 
 /// The near end, with the thread of the far end.
@@ -63,7 +63,7 @@ pub struct Arena {
     pub arrivals: Arrivals,
     shared: Arc<Shared>,
     far: JoinHandle<Result<(), Error>>,
-    floor: floor::Client,
+    floor: floor::FloorClient,
     /// Sees the turns of the near end.
     pub watch: Watch,
     alone: bool,
@@ -89,7 +89,7 @@ impl Arena {
         let pair = || connected_pair().map_err(Error::system("connect over loopback"));
         let (first, second) = (pair()?, pair()?);
         let set_up = || Error::system("set up a socket");
-        let floor = floor::Client::new([first.0, second.0]).map_err(set_up())?;
+        let floor = floor::FloorClient::new([first.0, second.0]).map_err(set_up())?;
         let server = floor::Server::new([first.1, second.1]).map_err(set_up())?;
         let shared = Arc::new(Shared::default());
         let far = thread::Builder::new()
@@ -151,10 +151,10 @@ impl Arena {
     /// # Errors
     ///
     /// The connection or the far thread ended.
-    pub fn floor(&mut self, way: Way, pace: Pace, orders: usize) -> Result<Run, Error> {
+    pub fn floor(&mut self, way: ReportWay, pace: Pace, orders: usize) -> Result<Run, Error> {
         let task = match way {
-            Way::Back => Task::Floor,
-            Way::Onward => Task::FloorOnward,
+            ReportWay::Back => Task::Floor,
+            ReportWay::Onward => Task::FloorOnward,
         };
         self.timed(task, |arena| {
             let load = Load::new(pace, orders, PATIENCE.as_nanos() as u64);
@@ -180,7 +180,7 @@ impl Arena {
     pub fn timed<T>(
         &mut self,
         task: Task,
-        run: impl FnOnce(&mut Self) -> Result<(Outcome, T), Error>,
+        run: impl FnOnce(&mut Self) -> Result<(RunOutcome, T), Error>,
     ) -> Result<(Run, T), Error> {
         let before = self.distance();
         self.shared.ends.enter(End::Near);
@@ -225,7 +225,7 @@ impl Arena {
 }
 
 impl Shared {
-    fn far_gaps(&self) -> MutexGuard<'_, Vec<Gap>> {
+    fn far_gaps(&self) -> MutexGuard<'_, Vec<TimeGap>> {
         self.far_gaps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -267,8 +267,8 @@ where
         }
         let worked = match task {
             ENGINE => turn()?,
-            FLOOR => serve(Way::Back)?,
-            FLOOR_ONWARD => serve(Way::Onward)?,
+            FLOOR => serve(ReportWay::Back)?,
+            FLOOR_ONWARD => serve(ReportWay::Onward)?,
             DISTANCE => {
                 shared.line.send_back();
                 false
@@ -330,7 +330,7 @@ mod tests {
         let idle = || Ok(|| Ok(false));
         let mut arena = Arena::start(None, Clock::start(), idle).unwrap();
         for pace in [Pace::PingPong, Pace::PerSecond(20_000)] {
-            for way in [Way::Back, Way::Onward] {
+            for way in [ReportWay::Back, ReportWay::Onward] {
                 let run = arena.floor(way, pace, 500).unwrap();
                 if (run.sent, run.faults) != (500, Faults::default()) {
                     let far = arena.stop();

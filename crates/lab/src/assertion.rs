@@ -47,7 +47,7 @@ pub struct Assertions(Vec<Assertion>);
 
 /// Result of one assertion for one row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Verdict {
+pub struct AssertionVerdict {
     /// The text of the assertion.
     pub assertion: String,
     /// The row, for example `fixwire at 2,000/s`; empty when no row fits.
@@ -72,7 +72,7 @@ pub enum AssertionError {
         problem: &'static str,
     },
     /// These limits are exceeded.
-    Failed(Vec<Verdict>),
+    Failed(Vec<AssertionVerdict>),
 }
 
 /// Checks the limits against a report.
@@ -106,7 +106,7 @@ pub fn check(report: &Report, assertions: &str) -> Result<(), AssertionError> {
 
 impl Assertions {
     /// A verdict for each assertion and row that it fits; a failed one for an assertion that fits none.
-    pub fn judge(&self, report: &Report) -> Vec<Verdict> {
+    pub fn judge(&self, report: &Report) -> Vec<AssertionVerdict> {
         self.0
             .iter()
             .flat_map(|assertion| assertion.judge(report))
@@ -208,7 +208,7 @@ fn pace_of(word: &str) -> Option<Pace> {
 }
 
 impl Assertion {
-    fn judge(&self, report: &Report) -> Vec<Verdict> {
+    fn judge(&self, report: &Report) -> Vec<AssertionVerdict> {
         let only_floors = report.rows.iter().all(Row::is_floor);
         let fits = |row: &&Row| {
             let subject = match &self.subject {
@@ -217,7 +217,7 @@ impl Assertion {
             };
             subject && self.pace.is_none_or(|pace| row.pace == pace)
         };
-        let verdict = |row: String, found: Option<f64>| Verdict {
+        let verdict = |row: String, found: Option<f64>| AssertionVerdict {
             assertion: self.text.clone(),
             row,
             found,
@@ -265,7 +265,7 @@ impl Figure {
     }
 }
 
-impl Verdict {
+impl AssertionVerdict {
     /// The figure with its unit.
     pub fn found_text(&self) -> String {
         match self.found {
@@ -282,7 +282,7 @@ impl Verdict {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for AssertionVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = if self.passed { "passed" } else { "FAILED" };
         write!(f, "{word}: {}: ", self.assertion)?;

@@ -7,7 +7,7 @@ use std::io;
 
 use crate::clock::Clock;
 use crate::gaps::Watch;
-use crate::load::{Load, State};
+use crate::load::{Load, RunState};
 use crate::pipe::Pipe;
 
 /// Most orders that leave in one write when the schedule is behind.
@@ -51,7 +51,7 @@ pub fn run(
     clock: &Clock,
     watch: &mut Watch,
     pause: impl Fn(),
-) -> io::Result<State> {
+) -> io::Result<RunState> {
     let back = pipes.len() - 1;
     let is_reported = speech.is_reported();
     let mut now = clock.now();
@@ -90,7 +90,7 @@ pub fn run(
         }
         if idle {
             match load.state(now) {
-                State::Running => pause(),
+                RunState::Running => pause(),
                 end => return Ok(end),
             }
         }

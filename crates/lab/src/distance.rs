@@ -18,9 +18,9 @@ const GIVE_UP: Duration = Duration::from_millis(500);
 /// A counter alone in its cache lines. Odd: a ball on its way out; even: it is back.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub struct Line(AtomicU64);
+pub struct CacheLine(AtomicU64);
 
-impl Line {
+impl CacheLine {
     /// Sends the ball back if it is here: the far end's part, called over and over.
     #[inline]
     pub fn send_back(&self) {
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_ball_comes_back_only_when_somebody_sends_it() {
-        let line = Arc::new(Line::default());
+        let line = Arc::new(CacheLine::default());
         let stop = Arc::new(AtomicBool::new(false));
         let far = std::thread::spawn({
             let (line, stop) = (line.clone(), stop.clone());

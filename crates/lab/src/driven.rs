@@ -17,7 +17,7 @@ use crate::bench::gateway;
 use crate::error::Error;
 use crate::fix_client::{Writer, unwritten};
 use crate::numbered::Numbered;
-use crate::oms_driven::{DrivenOms, Request, Target};
+use crate::oms_driven::{ChangeTarget, DrivenOms, LoadRequest};
 use crate::pair::PairConfig;
 use crate::scenario::{EXECUTION_REPORT, Echo, fill_report};
 use crate::wires::{WALL, Wires};
@@ -133,8 +133,8 @@ impl Work {
                 let mut driven = DrivenOms::start(journal, OMS_ORDERS)?;
                 Box::new(move || {
                     let order = driven.requests;
-                    driven.request(Request::New)?;
-                    driven.request(Request::Cancel(Target::of(order)))
+                    driven.request(LoadRequest::New)?;
+                    driven.request(LoadRequest::Cancel(ChangeTarget::of(order)))
                 })
             }
         })

@@ -15,8 +15,8 @@ use std::time::Instant;
 use fixwire_protocol::dictionary::{Dictionary, Version, validate};
 use fixwire_protocol::outbox::BodyError;
 use fixwire_protocol::{
-    Application, Decoder, Frame, HeaderTemplate, Message, Outbox, Precision, SessionId, Stamp,
-    Timestamp, frame, tag,
+    Application, Decoder, Frame, HeaderTemplate, Message, Outbox, Precision, SessionId, Timestamp,
+    TimestampWriter, frame, tag,
 };
 
 use crate::arena::{Arena, Task};
@@ -269,7 +269,7 @@ pub(crate) struct Writer {
     header: HeaderTemplate,
     outbox: Outbox,
     orders: OrderWriter,
-    stamp: Stamp,
+    stamp: TimestampWriter,
     /// MsgSeqNum of the next message.
     pub(crate) next_out: u64,
 }
@@ -288,7 +288,7 @@ impl Writer {
             outbox: Outbox::new(64 << 10, 4, header.room()),
             header,
             orders: OrderWriter::default(),
-            stamp: Stamp::default(),
+            stamp: TimestampWriter::default(),
             next_out: 1,
         }
     }
@@ -432,7 +432,10 @@ impl Answers {
             return Ok(());
         }
         let message = decoder.decode(&self.last);
-        let (rules, mut scratch) = (validate::Rules::default(), validate::Scratch::default());
+        let (rules, mut scratch) = (
+            validate::ValidationRules::default(),
+            validate::Scratch::default(),
+        );
         validate::check(&self.dictionary, &message, &rules, &mut scratch).map_err(|fault| {
             let shown = String::from_utf8_lossy(&self.last).replace('\x01', "|");
             Error::Session(format!("an answer is not valid: {fault:?} in {shown}"))

@@ -11,7 +11,7 @@ use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 use crate::client::{self, Speech};
 use crate::clock::Clock;
 use crate::gaps::Watch;
-use crate::load::{Load, State};
+use crate::load::{Load, RunState};
 use crate::pipe::Pipe;
 
 /// Bytes of the order at a six-digit MsgSeqNum; a test of `scenario` keeps it true.
@@ -21,7 +21,7 @@ pub const REPORT_BYTES: usize = 218;
 
 /// Where the server writes its reports.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Way {
+pub enum ReportWay {
     /// On the connection of the orders.
     Back,
     /// On a second one.
@@ -61,8 +61,8 @@ impl Server {
     ///
     /// The connection ended.
     #[inline]
-    pub fn turn(&mut self, way: Way) -> io::Result<bool> {
-        let came = self.pipes[0].read(way == Way::Onward)? > 0;
+    pub fn turn(&mut self, way: ReportWay) -> io::Result<bool> {
+        let came = self.pipes[0].read(way == ReportWay::Onward)? > 0;
         if came {
             while self.pipes[0].unread().len() >= ORDER_BYTES {
                 self.pipes[0].consume(ORDER_BYTES);
@@ -79,12 +79,12 @@ impl Server {
 
 /// Sends orders as a [`Load`] says and times the answers.
 #[derive(Debug)]
-pub struct Client {
+pub struct FloorClient {
     pipes: Pipes,
     bytes: Bytes,
 }
 
-impl Client {
+impl FloorClient {
     /// Takes two connections to a [`Server`].
     ///
     /// # Errors
@@ -104,12 +104,12 @@ impl Client {
     /// The connection ended.
     pub fn run(
         &mut self,
-        way: Way,
+        way: ReportWay,
         load: &mut Load,
         clock: &Clock,
         watch: &mut Watch,
         pause: impl Fn(),
-    ) -> io::Result<State> {
+    ) -> io::Result<RunState> {
         let pipes = &mut self.pipes[..=way as usize];
         client::run(pipes, &mut self.bytes, load, clock, watch, pause)
     }
@@ -128,7 +128,7 @@ pub fn serve(listener: &TcpListener) -> io::Result<Infallible> {
             .try_clone()
             .and_then(|same| Server::new([same, socket]));
         if let Ok(mut server) = server {
-            while server.turn(Way::Back).is_ok() {}
+            while server.turn(ReportWay::Back).is_ok() {}
         }
     }
 }
@@ -138,9 +138,9 @@ pub fn serve(listener: &TcpListener) -> io::Result<Infallible> {
 /// # Errors
 ///
 /// It cannot be made.
-pub fn connect(to: impl ToSocketAddrs) -> io::Result<Client> {
+pub fn connect(to: impl ToSocketAddrs) -> io::Result<FloorClient> {
     let socket = TcpStream::connect(to)?;
-    Client::new([socket.try_clone()?, socket])
+    FloorClient::new([socket.try_clone()?, socket])
 }
 
 /// Bytes with the length of an order.

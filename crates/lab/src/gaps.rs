@@ -13,7 +13,7 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Clock;
-use crate::load::Outcome;
+use crate::load::RunOutcome;
 
 /// The shortest gap, nanoseconds.
 const SHORTEST: u64 = 1_000;
@@ -28,7 +28,7 @@ const ENOUGH: usize = MOST / 4 * 3;
 
 /// One gap.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Gap {
+pub struct TimeGap {
     /// When it began, by the clock of the measurement, nanoseconds.
     pub start: u64,
     /// Nanoseconds.
@@ -37,7 +37,7 @@ pub struct Gap {
     pub ours: u32,
 }
 
-impl Gap {
+impl TimeGap {
     /// The share of the machine, nanoseconds.
     fn machines(&self) -> u64 {
         self.length.saturating_sub(self.ours).into()
@@ -124,7 +124,7 @@ pub struct Watch {
     last: u64,
     /// Duration of a turn without work, nanoseconds times 256: a slow moving average.
     idle: u64,
-    gaps: Vec<Gap>,
+    gaps: Vec<TimeGap>,
     own: Option<File>,
     other: Option<File>,
     asked: Asked,
@@ -183,7 +183,7 @@ impl Watch {
     }
 
     /// The loop has ended; its gaps, in order.
-    pub fn end(&mut self) -> Vec<Gap> {
+    pub fn end(&mut self) -> Vec<TimeGap> {
         self.gaps.to_vec()
     }
 
@@ -207,7 +207,7 @@ impl Watch {
     fn note(&mut self, now: u64, length: u64, ours: u64) {
         let keeps = if length > ASKED { MOST } else { ENOUGH };
         if self.gaps.len() < keeps {
-            self.gaps.push(Gap {
+            self.gaps.push(TimeGap {
                 start: now.saturating_sub(length),
                 length: u32::try_from(length).unwrap_or(u32::MAX),
                 ours: u32::try_from(ours).unwrap_or(u32::MAX),
@@ -253,12 +253,12 @@ pub struct GapTotals {
 
 impl GapTotals {
     /// Sums gaps up.
-    pub fn of(gaps: &[Gap]) -> Self {
+    pub fn of(gaps: &[TimeGap]) -> Self {
         let ms = |nanos: u64| nanos as f64 / 1e6;
         Self {
             gaps: gaps.len() as u64,
-            machine_ms: ms(gaps.iter().map(Gap::machines).sum()),
-            longest_ms: ms(gaps.iter().map(Gap::machines).max().unwrap_or(0)),
+            machine_ms: ms(gaps.iter().map(TimeGap::machines).sum()),
+            longest_ms: ms(gaps.iter().map(TimeGap::machines).max().unwrap_or(0)),
             ours_ms: ms(gaps.iter().map(|gap| u64::from(gap.ours)).sum()),
         }
     }
@@ -275,7 +275,7 @@ const BEYOND: [f64; 6] = [0.5, 0.9, 0.99, 0.999, 0.9999, 1.0];
 /// A gap touched an order when it makes up for more than half of what the order took beyond the median. So does a
 /// gap before its life that delayed the order before it, for as long as this one had to wait for that.
 /// Gaps that are not longer than `least` nanoseconds count for nothing.
-pub fn touched(outcome: &Outcome, gaps: &[Vec<Gap>; 2], least: u64) -> Touched {
+pub fn touched(outcome: &RunOutcome, gaps: &[Vec<TimeGap>; 2], least: u64) -> Touched {
     let answered = || {
         let orders = outcome.orders.iter();
         orders.filter_map(|order| Some((order, order.response()?)))
@@ -288,8 +288,8 @@ pub fn touched(outcome: &Outcome, gaps: &[Vec<Gap>; 2], least: u64) -> Touched {
     let median = *times.select_nth_unstable(half).1;
     // The times of orders count from the start of the run. Where in a gap the machine's part lay is not known.
     let machines = gaps.iter().flatten().filter(|gap| gap.machines() > least);
-    let mut gaps: Vec<Gap> = machines
-        .map(|gap| Gap {
+    let mut gaps: Vec<TimeGap> = machines
+        .map(|gap| TimeGap {
             start: gap.start.saturating_sub(outcome.start),
             length: gap.machines() as u32,
             ours: 0,
@@ -304,7 +304,7 @@ pub fn touched(outcome: &Outcome, gaps: &[Vec<Gap>; 2], least: u64) -> Touched {
     let (mut first, mut before, mut free) = (0, 0, 0_u64);
     let mut lives: Vec<(u64, bool)> = answered()
         .map(|(order, response)| {
-            let over = |gap: &Gap| gap.start + longest < order.intended;
+            let over = |gap: &TimeGap| gap.start + longest < order.intended;
             while gaps.get(first).is_some_and(over) {
                 first += 1;
             }

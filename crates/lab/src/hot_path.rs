@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use fixwire::journal::{Cause, Disk, Journal, JournalId, Kind};
+use fixwire::journal::{Cause, Disk, Journal, JournalId, RecordKind};
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::dictionary::validate::{self, Rules, Scratch};
+use fixwire_protocol::dictionary::validate::{self, Scratch, ValidationRules};
 use fixwire_protocol::{
     Decoder, Dictionary, Frame, HeaderTemplate, Message, Outbox, Prepared, SOH, SessionId, Slot,
     Tag, Timestamp, frame, tag,
@@ -64,7 +64,7 @@ pub struct HotPath<D: Disk> {
     order: Numbered,
     decoder: Decoder,
     dictionary: Arc<Dictionary>,
-    rules: Rules,
+    rules: ValidationRules,
     scratch: Scratch,
     header: HeaderTemplate,
     outbox: Outbox,
@@ -112,7 +112,7 @@ impl<D: Disk> HotPath<D> {
             order,
             decoder: Decoder::with_capacity(256),
             dictionary: Arc::new(Dictionary::built_in(Version::Fix42)),
-            rules: Rules::default(),
+            rules: ValidationRules::default(),
             scratch: Scratch::default(),
             header,
             outbox,
@@ -218,7 +218,7 @@ fn prepare(outbox: &mut Outbox) -> Result<(Prepared, Slot), Error> {
 fn cause<'a>(id: JournalId, message: &Message<'a>) -> Cause<'a> {
     Cause {
         session: id,
-        kind: Kind::Message,
+        kind: RecordKind::Message,
         inbound: Some(message.bytes()),
         next_in: FIRST_SEQ,
         next_out: 1,
@@ -237,7 +237,7 @@ mod tests {
     use fixwire::journal::Memory;
 
     fn in_memory() -> HotPath<Memory> {
-        let sizes = fixwire::journal::Config {
+        let sizes = fixwire::journal::JournalConfig {
             segment_bytes: 1 << 20,
             ..Default::default()
         };

@@ -57,7 +57,7 @@ impl Faults {
 
 /// Whether a run goes on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum State {
+pub enum RunState {
     /// There is more to send or to wait for.
     Running,
     /// Every order was sent and answered, and no surplus answer followed.
@@ -111,7 +111,7 @@ pub struct Load {
 
 /// The outcome of one run.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// From the intended send time to the answer.
     pub response: Histogram<u64>,
     /// From the actual send time to the answer.
@@ -131,7 +131,7 @@ pub struct Outcome {
 /// How long a run listens after the last answer, nanoseconds: a second one would come at once.
 pub(crate) const LINGER: u64 = 2_000_000;
 
-impl Default for Outcome {
+impl Default for RunOutcome {
     /// Nothing was sent.
     fn default() -> Self {
         Self {
@@ -310,24 +310,24 @@ impl Load {
 
     /// Whether the run goes on.
     #[inline]
-    pub fn state(&self, now: u64) -> State {
+    pub fn state(&self, now: u64) -> RunState {
         if self.answered == self.orders {
             if now.saturating_sub(self.last_answer) > LINGER {
-                State::Complete
+                RunState::Complete
             } else {
-                State::Running
+                RunState::Running
             }
         } else if self.answered < self.sent.len()
             && now.saturating_sub(self.last_answer) > self.patience
         {
-            State::Stalled
+            RunState::Stalled
         } else {
-            State::Running
+            RunState::Running
         }
     }
 
     /// Closes the books: orders without an answer are lost.
-    pub fn close(mut self) -> Outcome {
+    pub fn close(mut self) -> RunOutcome {
         self.faults.lost = (self.sent.len() - self.answered) as u64;
         for order in &mut self.sent {
             order.intended = order.intended.saturating_sub(self.start);
@@ -336,7 +336,7 @@ impl Load {
                 order.answer = order.answer.saturating_sub(self.start).max(1);
             }
         }
-        Outcome {
+        RunOutcome {
             start: self.start,
             elapsed: self.last_answer.saturating_sub(self.start),
             sent: self.sent.len() as u64,
@@ -376,7 +376,12 @@ mod tests {
     }
 
     /// Plays a run against a server that takes `service` nanoseconds, on a virtual clock.
-    fn play(pace: Pace, orders: usize, service: u64, server: impl Fn(usize) -> Server) -> Outcome {
+    fn play(
+        pace: Pace,
+        orders: usize,
+        service: u64,
+        server: impl Fn(usize) -> Server,
+    ) -> RunOutcome {
         let mut load = Load::new(pace, orders, 100 * MS);
         let mut now = 1_000;
         load.begin(now);
@@ -422,7 +427,7 @@ mod tests {
                 load.answered(intended, at);
             }
             match load.state(now) {
-                State::Running => now += 500,
+                RunState::Running => now += 500,
                 _ => return load.close(),
             }
         }

@@ -75,7 +75,7 @@ pub struct Noise {
 
 /// Time taken by other work during a run.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
-pub struct Taken {
+pub struct TakenByOthers {
     /// Time that the hypervisor gave to others while a core of ours had work, milliseconds, all
     /// cores together; counted in steps of 10.
     pub steal_ms: u64,
@@ -97,9 +97,9 @@ impl Noise {
     }
 
     /// Time taken since.
-    pub fn since(self) -> Taken {
+    pub fn since(self) -> TakenByOthers {
         let now = Self::read();
-        Taken {
+        TakenByOthers {
             steal_ms: now.steal_ticks.saturating_sub(self.steal_ticks) * 10,
             preempted: now.preempted.saturating_sub(self.preempted),
         }

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::fix_client::Writer;
 use crate::oms_driven::report;
 use crate::oms_parts::{
-    Request, Target, client_writer, oms, oms_settings, venue_writer, write_request,
+    ChangeTarget, LoadRequest, client_writer, oms, oms_settings, venue_writer, write_request,
 };
 use crate::progress::Progress;
 
@@ -73,12 +73,12 @@ pub fn age_oms(folder: &Path, aging: Aging) -> Result<AgedOms, Error> {
             progress.step(&format!("order {number} of {}", aging.orders));
         }
         open.push_back(passing.requests);
-        let took = passing.request(Request::New)?;
+        let took = passing.request(LoadRequest::New)?;
         passing.engine.record(took);
         if open.len() as u64 > aging.open
             && let Some(oldest) = open.pop_front()
         {
-            passing.request(Request::Cancel(Target::of(oldest)))?;
+            passing.request(LoadRequest::Cancel(ChangeTarget::of(oldest)))?;
         }
     }
     drop(progress);
@@ -113,7 +113,7 @@ struct Passing {
 
 impl Passing {
     /// A request goes to the venue and its report to the client: nanoseconds of the first.
-    fn request(&mut self, request: Request) -> Result<u64, Error> {
+    fn request(&mut self, request: LoadRequest) -> Result<u64, Error> {
         let number = self.requests;
         self.requests += 1;
         self.bytes.clear();

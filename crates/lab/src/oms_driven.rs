@@ -11,7 +11,7 @@ use fixwire_protocol::{Timestamp, tag};
 use crate::driven::{disk, engine_error, turn};
 use crate::error::Error;
 use crate::fix_client::Writer;
-pub use crate::oms_parts::{Request, Target};
+pub use crate::oms_parts::{ChangeTarget, LoadRequest};
 use crate::oms_parts::{client_writer, oms, oms_settings, place, venue_writer, write_request};
 use crate::wires::{WALL, Wires};
 
@@ -89,7 +89,7 @@ impl DrivenOms {
     /// # Errors
     ///
     /// No order left, or no report came.
-    pub fn request(&mut self, request: Request) -> Result<(), Error> {
+    pub fn request(&mut self, request: LoadRequest) -> Result<(), Error> {
         let number = self.requests;
         self.requests += 1;
         self.bytes.clear();
@@ -120,29 +120,29 @@ impl DrivenOms {
 /// The venue accepts the request of this number. The OMS counts orders and requests from 1.
 pub(crate) fn report(
     venue: &mut Writer,
-    request: Request,
+    request: LoadRequest,
     number: u64,
     at: Timestamp,
 ) -> Result<&[u8], Error> {
     let mut id = [0; 48];
     let order = match request {
-        Request::New => number,
-        Request::Replace(target) | Request::Cancel(target) => target.order,
+        LoadRequest::New => number,
+        LoadRequest::Replace(target) | LoadRequest::Cancel(target) => target.order,
     };
     let mut left = &mut id[..];
     // The buffer holds two numbers.
     let _ = match request {
-        Request::New => write!(left, "{}", order + 1),
+        LoadRequest::New => write!(left, "{}", order + 1),
         _ => write!(left, "{}-{}", order + 1, number + 1),
     };
     let rest = left.len();
     let id = &id[..id.len() - rest];
     let (exec_type, status) = match request {
-        Request::New => (b'0', b'0'),
-        Request::Replace(_) => (b'5', b'0'),
-        Request::Cancel(_) => (b'4', b'4'),
+        LoadRequest::New => (b'0', b'0'),
+        LoadRequest::Replace(_) => (b'5', b'0'),
+        LoadRequest::Cancel(_) => (b'4', b'4'),
     };
-    let quantity = if matches!(request, Request::Replace(_)) {
+    let quantity = if matches!(request, LoadRequest::Replace(_)) {
         200
     } else {
         100
@@ -173,9 +173,11 @@ mod tests {
         for at in 0..100 {
             let order = 3 * at;
             let original = order + 1;
-            driven.request(Request::New).unwrap();
-            driven.request(Request::Replace(Target::of(order))).unwrap();
-            let cancel = Request::Cancel(Target { order, original });
+            driven.request(LoadRequest::New).unwrap();
+            driven
+                .request(LoadRequest::Replace(ChangeTarget::of(order)))
+                .unwrap();
+            let cancel = LoadRequest::Cancel(ChangeTarget { order, original });
             driven.request(cancel).unwrap();
         }
         // Closed orders are remembered.

@@ -23,25 +23,25 @@ const ACCOUNTS: usize = 4;
 pub(crate) const FIRST_ID: u64 = 100_000_000_000;
 /// One message of a client. Requests are known by their numbers, from 0 on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Request {
+pub enum LoadRequest {
     /// An order.
     New,
     /// Replaces an order.
-    Replace(Target),
+    Replace(ChangeTarget),
     /// Cancels it.
-    Cancel(Target),
+    Cancel(ChangeTarget),
 }
 
 /// The request that is changed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Target {
+pub struct ChangeTarget {
     /// The order, by the request that placed it.
     pub order: u64,
     /// The request whose ClOrdID(11) it has now.
     pub original: u64,
 }
 
-impl Target {
+impl ChangeTarget {
     /// An order that has not been replaced.
     #[must_use]
     pub fn of(order: u64) -> Self {
@@ -102,7 +102,7 @@ fn limits() -> String {
     let mut text = "scope,control,limit\n".to_owned();
     let accounts = (0..ACCOUNTS).map(|at| format!("account=A{at}"));
     for scope in std::iter::once("firm".to_owned()).chain(accounts) {
-        for control in fixwire_oms::limits::Control::ALL {
+        for control in fixwire_oms::limits::RiskControl::ALL {
             let limit = match control.code() {
                 "RC8" => 50,
                 _ => 1_000_000_000_000_u64,
@@ -205,11 +205,11 @@ pub(crate) fn address<A: Application, H: fixwire::Host>(
 }
 
 /// ExecType(150) of the report of a request.
-pub(crate) fn exec_type(request: Request) -> u8 {
+pub(crate) fn exec_type(request: LoadRequest) -> u8 {
     match request {
-        Request::New => b'0',
-        Request::Replace(_) => b'5',
-        Request::Cancel(_) => b'4',
+        LoadRequest::New => b'0',
+        LoadRequest::Replace(_) => b'5',
+        LoadRequest::Cancel(_) => b'4',
     }
 }
 
@@ -220,15 +220,15 @@ pub(crate) fn exec_type(request: Request) -> u8 {
 /// It does not fit, which a test rules out.
 pub(crate) fn write_request(
     writer: &mut Writer,
-    request: Request,
+    request: LoadRequest,
     number: u64,
     at: Timestamp,
     output: &mut Vec<u8>,
 ) -> Result<(), Error> {
     let (kind, target) = match request {
-        Request::New => (b"D", None),
-        Request::Replace(target) => (b"G", Some(target)),
-        Request::Cancel(target) => (b"F", Some(target)),
+        LoadRequest::New => (b"D", None),
+        LoadRequest::Replace(target) => (b"G", Some(target)),
+        LoadRequest::Cancel(target) => (b"F", Some(target)),
     };
     let (account, symbol) = place(target.map_or(number, |it| it.order));
     let bytes = writer.message(kind, at, |body| {

@@ -20,10 +20,10 @@ use crate::driven::engine_error;
 use crate::error::Error;
 use crate::fix_client::Writer;
 use crate::machine;
+pub use crate::oms_parts::{ChangeTarget, LoadRequest};
 use crate::oms_parts::{
     FIRST_ID, address, client_writer, exec_type, oms, oms_settings, write_request,
 };
-pub use crate::oms_parts::{Request, Target};
 pub use crate::oms_venue::Behind;
 use crate::oms_venue::Turns;
 use crate::pipe::Pipe;
@@ -190,7 +190,7 @@ impl Rig {
         // Orders are rejected until the line to the venue is logged on.
         let start = Instant::now();
         loop {
-            self.write(Request::New)?;
+            self.write(LoadRequest::New)?;
             let (kind, status) = self.answer()?;
             match (&kind[..], status) {
                 (b"8", b'0') => return Ok(()),
@@ -226,7 +226,7 @@ impl Rig {
     }
 
     /// Writes a request into the output; T0.
-    fn write(&mut self, request: Request) -> Result<u64, Error> {
+    fn write(&mut self, request: LoadRequest) -> Result<u64, Error> {
         let now = self.wall();
         let number = self.requests;
         self.requests += 1;
@@ -242,7 +242,7 @@ impl Rig {
     /// A connection or thread ended, or a request has another answer than its own report.
     pub fn run(
         &mut self,
-        requests: impl ExactSizeIterator<Item = Request>,
+        requests: impl ExactSizeIterator<Item = LoadRequest>,
         leave: Leave,
     ) -> Result<RigRun, Error> {
         let count = requests.len();
@@ -423,11 +423,11 @@ mod tests {
         rig.stamps.take(&mut stamps);
         stamps.clear();
         let first = rig.requests;
-        let plan: Vec<Request> = (0..100)
-            .map(|_| Request::New)
-            .chain((0..100).map(|at| Request::Replace(Target::of(first + at))))
+        let plan: Vec<LoadRequest> = (0..100)
+            .map(|_| LoadRequest::New)
+            .chain((0..100).map(|at| LoadRequest::Replace(ChangeTarget::of(first + at))))
             .chain((0..100).map(|at| {
-                Request::Cancel(Target {
+                LoadRequest::Cancel(ChangeTarget {
                     order: first + at,
                     original: first + 100 + at,
                 })

@@ -20,7 +20,7 @@ use fixwire_protocol::{Application, Dictionary};
 use crate::arena::{Arena, Task};
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::load::{Load, Pace, State};
+use crate::load::{Load, Pace, RunState};
 use crate::push::Pushed;
 use crate::report::Run;
 use crate::stages::marks::{MarkingHost, PairMarks};
@@ -397,8 +397,8 @@ fn turns<H: Host>(
     clock: Clock,
 ) -> Result<bool, Error> {
     let alone = arena.is_alone();
-    let (mut state, mut logged_on, mut before) = (State::Running, true, 0);
-    while state == State::Running && logged_on {
+    let (mut state, mut logged_on, mut before) = (RunState::Running, true, 0);
+    while state == RunState::Running && logged_on {
         engine.turn().map_err(engine_error)?;
         let trader = engine.application_mut();
         logged_on = trader.is_logged_on();

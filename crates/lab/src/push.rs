@@ -12,7 +12,7 @@ use hdrhistogram::Histogram;
 
 use crate::clock::Clock;
 use crate::load::{
-    FLOOD_BATCH, FLOOD_OUTSTANDING, Faults, LINGER, Outcome, Pace, State, histogram,
+    FLOOD_BATCH, FLOOD_OUTSTANDING, Faults, LINGER, Pace, RunOutcome, RunState, histogram,
 };
 use crate::scenario::{NEW_ORDER_SINGLE, write_report};
 
@@ -185,19 +185,19 @@ impl Pushed {
 
     /// Whether the run goes on.
     #[inline]
-    pub fn state(&self, now: u64) -> State {
+    pub fn state(&self, now: u64) -> RunState {
         let since = now.saturating_sub(self.last);
         match self.came == self.reports {
-            true if since > LINGER => State::Complete,
-            false if since > self.patience => State::Stalled,
-            _ => State::Running,
+            true if since > LINGER => RunState::Complete,
+            false if since > self.patience => RunState::Stalled,
+            _ => RunState::Running,
         }
     }
 
     /// Closes the books: reports that were expected and not received are lost.
-    pub fn close(mut self) -> Outcome {
+    pub fn close(mut self) -> RunOutcome {
         self.faults.lost = self.reports - self.came;
-        Outcome {
+        RunOutcome {
             response: self.times.clone(),
             service: self.times,
             faults: self.faults,
@@ -227,8 +227,8 @@ mod tests {
         assert_eq!(pushed.counts.wanted.load(Ordering::Relaxed), 1);
         let answers = [2_000, 3_000, 4_000].map(|begun| pushed.arrived(begun, begun + 10));
         assert_eq!(answers, [true, true, false]);
-        assert_eq!(pushed.state(4_010 + LINGER), State::Running);
-        assert_eq!(pushed.state(4_011 + LINGER), State::Complete);
+        assert_eq!(pushed.state(4_010 + LINGER), RunState::Running);
+        assert_eq!(pushed.state(4_011 + LINGER), RunState::Complete);
         let outcome = pushed.close();
         assert_eq!((outcome.elapsed, outcome.faults.total()), (3_010, 0));
         assert_eq!((outcome.response.len(), outcome.response.max()), (3, 10));
@@ -248,8 +248,8 @@ mod tests {
         assert!(!pushed.arrived(3_000, 3_002));
         assert!(!pushed.arrived(2_000, 3_003));
         pushed.wrong();
-        assert_eq!(pushed.state(3_003 + 100 * MS), State::Running);
-        assert_eq!(pushed.state(3_004 + 100 * MS), State::Stalled);
+        assert_eq!(pushed.state(3_003 + 100 * MS), RunState::Running);
+        assert_eq!(pushed.state(3_004 + 100 * MS), RunState::Stalled);
         let faults = Faults {
             lost: 2,
             duplicate: 1,

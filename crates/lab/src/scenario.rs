@@ -5,7 +5,8 @@
 
 use fixwire_protocol::outbox::BodyError;
 use fixwire_protocol::{
-    Application, Body, Message, Now, Outbox, Precision, Refusal, SessionId, Stamp, Timestamp, tag,
+    Application, Body, Message, Now, Outbox, Precision, Refusal, SessionId, Timestamp,
+    TimestampWriter, tag,
 };
 
 /// MsgType of the order.
@@ -19,7 +20,7 @@ const EXEC_ID: &[u8] = b"tkacct.151124.e.EFX.122.6";
 /// Writes orders. Keeps the text of the last second.
 #[derive(Clone, Debug, Default)]
 pub struct OrderWriter {
-    stamp: Stamp,
+    stamp: TimestampWriter,
 }
 
 impl OrderWriter {

@@ -6,7 +6,7 @@ use fixwire_protocol::{
 
 use crate::client::BATCH;
 use crate::clock::Clock;
-use crate::load::{Load, State};
+use crate::load::{Load, RunState};
 use crate::push::Pushed;
 use crate::scenario::{EXECUTION_REPORT, OrderWriter};
 
@@ -43,7 +43,7 @@ impl Trader {
     }
 
     /// Whether the run in progress goes on, and what has happened in it so far; `None` between two runs.
-    pub fn progress(&self, now: u64) -> Option<(State, usize)> {
+    pub fn progress(&self, now: u64) -> Option<(RunState, usize)> {
         match (&self.load, &self.pushed) {
             (Some(load), _) => Some((load.state(now), load.moves())),
             (None, Some(pushed)) => Some((pushed.state(now), pushed.moves())),

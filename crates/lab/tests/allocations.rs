@@ -2,17 +2,17 @@
 //!
 //! The allocator of this program counts. Sockets are in memory: system calls do not allocate here.
 
-use fixwire::journal::{Config, Journal, Memory};
+use fixwire::journal::{Journal, JournalConfig, Memory};
 use fixwire_lab::driven::Work;
 use fixwire_lab::hot_path::{HotPath, Stage};
-use fixwire_lab::oms_driven::{DrivenOms, Request, Target};
+use fixwire_lab::oms_driven::{ChangeTarget, DrivenOms, LoadRequest};
 
 const ORDERS: u64 = 50_000;
 
 #[test]
 fn no_stage_of_the_hot_path_allocates_after_warm_up() {
     for stage in Stage::ALL {
-        let (journal, _) = Journal::open(Memory::new(2), Config::default()).unwrap();
+        let (journal, _) = Journal::open(Memory::new(2), JournalConfig::default()).unwrap();
         let mut path = HotPath::new(journal).unwrap();
         let mut go = |orders| {
             for _ in 0..orders {
@@ -64,8 +64,9 @@ fn an_order_through_the_oms_allocates_only_for_the_ids_of_the_day() {
     let mut go = |orders: u64| {
         for _ in 0..orders {
             let order = oms.requests;
-            oms.request(Request::New).unwrap();
-            oms.request(Request::Cancel(Target::of(order))).unwrap();
+            oms.request(LoadRequest::New).unwrap();
+            oms.request(LoadRequest::Cancel(ChangeTarget::of(order)))
+                .unwrap();
         }
     };
     // Above the orders that are remembered, and once round the ring of the journal.

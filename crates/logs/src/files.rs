@@ -7,8 +7,8 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use fixwire_engine::descriptors::{Purpose, check_reserve};
-use fixwire_engine::journal::Position;
-use fixwire_engine::log::{Log, LogError, Target};
+use fixwire_engine::journal::JournalPosition;
+use fixwire_engine::log::{Log, LogError, LogTarget};
 use fixwire_protocol::Timestamp;
 use fixwire_sys::private;
 
@@ -57,7 +57,7 @@ impl Log for FileLog {
         2
     }
 
-    fn open(&self, _: &Path, sessions: &[String]) -> Result<Box<dyn Target>, LogError> {
+    fn open(&self, _: &Path, sessions: &[String]) -> Result<Box<dyn LogTarget>, LogError> {
         Ok(Box::new(Files::new(self.clone(), sessions)?))
     }
 }
@@ -70,7 +70,7 @@ struct Files {
     /// Bytes that wait in all of them.
     waiting: usize,
     /// Up to where it was given the journal; `None` before the first time.
-    given: Option<Position>,
+    given: Option<JournalPosition>,
 }
 
 /// A file, opened when there is something for it.
@@ -160,9 +160,9 @@ fn drain(waiting: &mut Vec<u8>, to: &mut impl Write) -> io::Result<()> {
     result
 }
 
-impl Target for Files {
+impl LogTarget for Files {
     /// Whatever it was given is in a file or waits, so nothing has to come again.
-    fn open(&mut self, from: Position) -> Result<Position, LogError> {
+    fn open(&mut self, from: JournalPosition) -> Result<JournalPosition, LogError> {
         Ok(self.given.unwrap_or(from))
     }
 
@@ -201,7 +201,7 @@ impl Target for Files {
         self.waiting >= FULL
     }
 
-    fn flush(&mut self, to: Position) -> Result<(), LogError> {
+    fn flush(&mut self, to: JournalPosition) -> Result<(), LogError> {
         self.given = Some(to);
         let mut result = Ok(());
         self.waiting = 0;
@@ -302,18 +302,18 @@ mod tests {
             for name in names {
                 files.message(name, Timestamp(0), true, b"8=FIX.4.2\x0135=D\x01");
             }
-            let to = Position::new(1, to);
+            let to = JournalPosition::new(1, to);
             let error = files.flush(to).unwrap_err().to_string();
             assert!(error.contains("FIX.4.2-A-C.messages"), "{error}");
             // Nothing comes again.
-            assert_eq!(files.open(Position::START), Ok(to));
+            assert_eq!(files.open(JournalPosition::START), Ok(to));
             assert_eq!([lines(0), lines(1), lines(2)], [round, 0, round]);
         }
         assert!(!files.is_full());
         files.message(names[1], Timestamp(0), true, &[b'a'; FULL]);
         assert!(files.is_full());
         files.outputs.get_mut(&paths[1]).unwrap().file = None;
-        files.flush(Position::new(1, 200)).unwrap();
+        files.flush(JournalPosition::new(1, 200)).unwrap();
         assert!(!files.is_full());
         assert_eq!([lines(0), lines(1), lines(2)], [3, 4, 3]);
     }

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use fixwire_protocol::Timestamp;
-use fixwire_protocol::time::{Precision, Stamp};
+use fixwire_protocol::time::{Precision, TimestampWriter};
 
 use super::files::FileLog;
 use crate::store::Family;
@@ -14,7 +14,7 @@ pub(super) struct Lines {
     layout: Family,
     milliseconds: bool,
     stamp_messages: bool,
-    stamp: Stamp,
+    stamp: TimestampWriter,
 }
 
 impl Lines {
@@ -23,7 +23,7 @@ impl Lines {
             layout: log.layout,
             milliseconds: log.milliseconds,
             stamp_messages: log.stamp_messages,
-            stamp: Stamp::new(),
+            stamp: TimestampWriter::new(),
         }
     }
 

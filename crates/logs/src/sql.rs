@@ -16,7 +16,7 @@ mod table;
 
 use std::path::Path;
 
-use fixwire_engine::log::{Log, LogError, Target};
+use fixwire_engine::log::{Log, LogError, LogTarget};
 use fixwire_protocol::Secret;
 
 use names::check_table;
@@ -97,7 +97,7 @@ impl SqlLog {
     ///
     /// Those of [`SqlLog::check`], and what is wrong with a database that is a file.
     #[cfg(any(feature = "postgresql", feature = "sqlite"))]
-    fn target(&self, journal: &Path) -> Result<Box<dyn Target>, LogError> {
+    fn target(&self, journal: &Path) -> Result<Box<dyn LogTarget>, LogError> {
         self.check()?;
         let tables = table::Tables::new([
             &self.incoming_table,
@@ -121,7 +121,7 @@ impl SqlLog {
 
     /// Nothing is compiled in.
     #[cfg(not(any(feature = "postgresql", feature = "sqlite")))]
-    fn target(&self, _journal: &Path) -> Result<Box<dyn Target>, LogError> {
+    fn target(&self, _journal: &Path) -> Result<Box<dyn LogTarget>, LogError> {
         self.check()?;
         Err(LogError("no database is compiled in".into()))
     }
@@ -148,7 +148,7 @@ impl Log for SqlLog {
         Self::check(self)
     }
 
-    fn open(&self, journal: &Path, _: &[String]) -> Result<Box<dyn Target>, LogError> {
+    fn open(&self, journal: &Path, _: &[String]) -> Result<Box<dyn LogTarget>, LogError> {
         self.target(journal)
     }
 }

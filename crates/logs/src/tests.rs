@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use fixwire_engine::Event;
 use fixwire_engine::journal::{
-    Cause, Config, Directory, Effect, Journal, JournalId, Kind, Position, Retention,
+    Cause, Directory, Effect, Journal, JournalConfig, JournalId, JournalPosition, RecordKind,
+    Retention,
 };
 use fixwire_engine::log::{Feed, FeedStart};
 use fixwire_protocol::{Mono, Nanos, Now, SessionId, Timestamp};
@@ -32,10 +33,10 @@ const RETIRE: Retention = Retention {
 
 fn open(root: &TempDir, retention: Option<Retention>) -> Journal<Directory> {
     let directory = Directory::open(root.path().join("journal")).unwrap();
-    let config = Config {
+    let config = JournalConfig {
         segment_bytes: 4096,
         retention,
-        ..Config::default()
+        ..JournalConfig::default()
     };
     Journal::open(directory, config).unwrap().0
 }
@@ -53,10 +54,10 @@ fn wait_report(feed: &Feed) -> Event {
 }
 
 /// The position in a log's cursor: 8 bytes and their CRC-32C.
-fn read_cursor(path: &Path) -> Option<Position> {
+fn read_cursor(path: &Path) -> Option<JournalPosition> {
     let bytes = fs::read(path).ok()?;
     let bits = u64::from_le_bytes(*bytes.first_chunk()?);
-    (bytes == cursor_bytes(bits)).then(|| Position::from_bits(bits))
+    (bytes == cursor_bytes(bits)).then(|| JournalPosition::from_bits(bits))
 }
 
 fn cursor_bytes(bits: u64) -> Vec<u8> {
@@ -114,7 +115,7 @@ impl World {
             format!("8=FIX.4.2\x019=5\x0135=8\x0134={seq}\x0111=order\x01554=tiger\x0110=000\x01");
         let cause = Cause {
             session,
-            kind: Kind::Message,
+            kind: RecordKind::Message,
             inbound: Some(b"8=FIX.4.2\x019=5\x0135=D\x0158=a\nb\x01"),
             next_in: seq + 1,
             next_out: seq + 1,
@@ -268,7 +269,7 @@ fn a_cursor_ahead_of_its_journal_is_put_back_at_once() {
     let mut world = World::new();
     world.trade();
     let end = world.journal.end();
-    let ahead = Position::new(end.segment(), end.offset() + 800);
+    let ahead = JournalPosition::new(end.segment(), end.offset() + 800);
     fs::write(world.cursor(), cursor_bytes(ahead.bits())).unwrap();
     let blocked = world.block("A-B");
     let feed = world.feed();

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use fixwire_protocol::{Message, Nanos, Now, Outbox};
 
 use crate::transport::Transport;
-use crate::{ConnId, Dial, Host, ListenerId, Mark, Peer, Ready, SocketOptions, WakeUp};
+use crate::{ConnId, Dial, Host, ListenerId, Mark, PeerInfo, Ready, SocketOptions, WakeUp};
 
 /// A host that does some of the work itself and leaves the rest to another one: it is a [`Host`] whose methods are
 /// those of the host within, but for what is named here.
@@ -104,7 +104,7 @@ impl<H: HostAround> Host for H {
         self.within_mut().dialled(conn)
     }
 
-    fn peer(&self, conn: ConnId) -> Peer<'_> {
+    fn peer(&self, conn: ConnId) -> PeerInfo<'_> {
         self.within().peer(conn)
     }
 
@@ -206,9 +206,9 @@ mod tests {
             Ok(ADDRESS)
         }
 
-        fn peer(&self, _: ConnId) -> Peer<'_> {
+        fn peer(&self, _: ConnId) -> PeerInfo<'_> {
             self.note("peer");
-            Peer::default()
+            PeerInfo::default()
         }
 
         fn tune(&mut self, _: ConnId, _: &SocketOptions) -> io::Result<()> {

@@ -142,7 +142,7 @@ pub struct Dial<'a> {
 
 /// Facts about the other end of a connection beside the address it came from.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Peer<'a> {
+pub struct PeerInfo<'a> {
     /// The client that a load balancer has named, if any; the outer `None` while its PROXY
     /// header has not come.
     pub announced: Option<Option<SocketAddr>>,
@@ -216,9 +216,9 @@ pub trait Host {
 
     /// Facts about the other end beside the address that [`accept`](Host::accept) or
     /// [`dialled`](Host::dialled) gave.
-    fn peer(&self, conn: ConnId) -> Peer<'_> {
+    fn peer(&self, conn: ConnId) -> PeerInfo<'_> {
         let _ = conn;
-        Peer {
+        PeerInfo {
             announced: Some(None),
             certificate: None,
         }

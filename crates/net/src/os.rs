@@ -30,7 +30,7 @@ use self::guarded::{Before, Guarded};
 use self::one_way::{OneWay, Waste};
 use self::resolve::Resolver;
 pub use self::tunnel::{Tunnel, TunnelAnswer};
-use super::{ConnId, Dial, Host, ListenerId, Peer, Ready, SocketOptions, Wait, WakeUp};
+use super::{ConnId, Dial, Host, ListenerId, PeerInfo, Ready, SocketOptions, Wait, WakeUp};
 use crate::descriptors::{Purpose, check_reserve};
 use crate::tls::Tls;
 use crate::transport::Transport;
@@ -418,20 +418,20 @@ impl Host for Os {
         self.outcome(conn)
     }
 
-    fn peer(&self, conn: ConnId) -> Peer<'_> {
+    fn peer(&self, conn: ConnId) -> PeerInfo<'_> {
         let socket = self.sockets.get(conn.0 as usize);
         match socket {
             Some(Some(socket)) => match &socket.link {
-                Link::Guarded(guarded) | Link::Settling(guarded, ..) => Peer {
+                Link::Guarded(guarded) | Link::Settling(guarded, ..) => PeerInfo {
                     announced: guarded.client().ok(),
                     certificate: guarded.certificate(),
                 },
-                _ => Peer {
+                _ => PeerInfo {
                     announced: Some(socket.client),
                     certificate: None,
                 },
             },
-            _ => Peer::default(),
+            _ => PeerInfo::default(),
         }
     }
 

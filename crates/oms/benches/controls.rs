@@ -9,8 +9,8 @@ use std::fmt::Write;
 use std::hint::black_box;
 use std::time::Instant;
 
-use fixwire_oms::limits::Control;
-use fixwire_oms::{Core, Effect, Event, NewOrder, OrderType, Side, State, TimeInForce};
+use fixwire_oms::limits::RiskControl;
+use fixwire_oms::{Core, Effect, NewOrder, OmsState, OrderEvent, OrderType, Side, TimeInForce};
 use fixwire_protocol::Decimal;
 
 const ROUNDS: usize = 9;
@@ -64,7 +64,7 @@ impl Bench {
             nanos: Vec::new(),
         };
         let names = ["CLIENT".to_owned(), "LINE".to_owned()];
-        let mut nowhere = |_: &State, _: &Event<'_>| ();
+        let mut nowhere = |_: &OmsState, _: &OrderEvent<'_>| ();
         let done = bench
             .core
             .begin(START, (20_260_821, 1), &names, usize::MAX, &mut nowhere);
@@ -126,13 +126,13 @@ fn order<'a>(account: &'a str, symbol: &'a str, id: &'a str) -> NewOrder<'a> {
     }
 }
 
-fn rules(all: bool, accounts: usize, symbols: usize) -> fixwire_oms::rules::Rules {
+fn rules(all: bool, accounts: usize, symbols: usize) -> fixwire_oms::rules::RiskRules {
     let mut text = "[oms]\ninstruments = 'instruments'\nlimits = 'limits'\nself_trade = 'reject'\norders = 200000\n\
                     [[account]]\nname = 'DESK'\n"
         .to_owned();
     let mut limits = "scope,control,limit\n".to_owned();
     let mut limit = |scope: &str| {
-        for control in Control::ALL.iter().filter(|it| all || it.is_required()) {
+        for control in RiskControl::ALL.iter().filter(|it| all || it.is_required()) {
             let most = if control.code() == "RC8" {
                 50
             } else {

@@ -5,15 +5,15 @@ use core::hash::Hasher;
 
 use siphasher::sip::SipHasher13;
 
-use crate::canary::{self, Fault};
-use crate::event::Event;
-use crate::filter::Filter;
+use crate::canary::{self, OmsPlantedFault};
+use crate::event::OrderEvent;
+use crate::filter::OrderFilter;
 use crate::flow::Passed;
 use crate::ids::Ids;
 use crate::order::{NO_LINE, Order, Place};
 use crate::pool::{NO_POOL, NUMBERS, Pool};
 use crate::slab::NOWHERE;
-use crate::state::{Account, Instrument, Session, Standing, State};
+use crate::state::{Account, Instrument, OmsState, Session, Standing};
 use crate::tally::Tally;
 use crate::transition::{Happening, OrderState};
 use crate::value::{Number, OrderType, Price, Quantity, RequestKind, Side, Text};
@@ -21,7 +21,7 @@ use crate::value::{Number, OrderType, Price, Quantity, RequestKind, Side, Text};
 /// Session number used in hashes of executions whose orders are no longer in memory.
 pub(crate) const FILLS: u32 = u32::MAX;
 
-impl State {
+impl OmsState {
     /// Whether a fill of an order that is not in memory was seen before.
     #[must_use]
     pub fn has_stray(&self, exec: u64) -> bool {
@@ -30,7 +30,7 @@ impl State {
 
     /// Applies the next event. An invalid event, which our journals never contain, is counted and otherwise ignored;
     /// returns false then.
-    pub fn apply(&mut self, at: i64, event: &Event<'_>) -> bool {
+    pub fn apply(&mut self, at: i64, event: &OrderEvent<'_>) -> bool {
         self.time = self.time.max(at);
         self.events += 1;
         let done = self.apply_event(event).is_some();
@@ -38,24 +38,24 @@ impl State {
         done
     }
 
-    fn apply_event(&mut self, event: &Event<'_>) -> Option<()> {
+    fn apply_event(&mut self, event: &OrderEvent<'_>) -> Option<()> {
         match *event {
-            Event::Day { date, key } => self.begin_day(date, key),
-            Event::Session { .. } | Event::Account { .. } | Event::Instrument { .. } => {
-                self.apply_name(event)
-            }
-            Event::DayAsked { date, .. } => {
+            OrderEvent::Day { date, key } => self.begin_day(date, key),
+            OrderEvent::Session { .. }
+            | OrderEvent::Account { .. }
+            | OrderEvent::Instrument { .. } => self.apply_name(event),
+            OrderEvent::DayAsked { date, .. } => {
                 self.next_day = date;
                 Some(())
             }
-            Event::Limit { .. }
-            | Event::LimitUntil { .. }
-            | Event::Trading { .. }
-            | Event::ArmAsked { .. } => self.apply_limit(event),
-            Event::Pool { .. } | Event::Numbered { .. } | Event::NumbersLow { .. } => {
-                self.apply_pool(event)
-            }
-            Event::Position {
+            OrderEvent::Limit { .. }
+            | OrderEvent::LimitUntil { .. }
+            | OrderEvent::Trading { .. }
+            | OrderEvent::ArmAsked { .. } => self.apply_limit(event),
+            OrderEvent::Pool { .. }
+            | OrderEvent::Numbered { .. }
+            | OrderEvent::NumbersLow { .. } => self.apply_pool(event),
+            OrderEvent::Position {
                 account,
                 instrument,
                 long,
@@ -68,17 +68,17 @@ impl State {
                 (position.long, position.short) = (long, short);
                 Some(())
             }
-            Event::LineUp { line } => {
+            OrderEvent::LineUp { line } => {
                 self.sessions.get_mut(line as usize)?.ready = true;
                 Some(())
             }
-            Event::Client { session, is } => {
+            OrderEvent::Client { session, is } => {
                 self.sessions.get_mut(session as usize)?.client = is;
                 Some(())
             }
-            Event::LineDown { line } => self.line_down(line),
-            Event::Taken { .. } => self.taken(event),
-            Event::Refused {
+            OrderEvent::LineDown { line } => self.line_down(line),
+            OrderEvent::Taken { .. } => self.taken(event),
+            OrderEvent::Refused {
                 session,
                 kind,
                 id,
@@ -98,7 +98,7 @@ impl State {
                 self.recent.forget(self.time);
                 Some(())
             }
-            Event::MassCancelRefused {
+            OrderEvent::MassCancelRefused {
                 session, id, used, ..
             } => {
                 if used {
@@ -106,18 +106,18 @@ impl State {
                 }
                 Some(())
             }
-            Event::Market {
+            OrderEvent::Market {
                 instrument, state, ..
             } => {
                 self.instruments.get_mut(instrument as usize)?.market = state;
                 Some(())
             }
-            Event::Build { build, settings } => {
+            OrderEvent::Build { build, settings } => {
                 self.build = Text::new(build);
                 self.settings = settings;
                 Some(())
             }
-            Event::MassCancelTaken {
+            OrderEvent::MassCancelTaken {
                 session,
                 filter,
                 id,
@@ -138,13 +138,13 @@ impl State {
         }
     }
 
-    fn apply_name(&mut self, event: &Event<'_>) -> Option<()> {
+    fn apply_name(&mut self, event: &OrderEvent<'_>) -> Option<()> {
         match *event {
-            Event::Session { index, name } => {
+            OrderEvent::Session { index, name } => {
                 let added = self.session_names.add(index, name);
                 added.then(|| self.sessions.push(Session::default()))
             }
-            Event::Account {
+            OrderEvent::Account {
                 index,
                 parent,
                 name,
@@ -157,7 +157,7 @@ impl State {
                 }
                 self.set_parent(index, parent)
             }
-            Event::Instrument {
+            OrderEvent::Instrument {
                 index,
                 scale,
                 worth,
@@ -341,8 +341,8 @@ impl State {
         Some(())
     }
 
-    fn taken(&mut self, event: &Event<'_>) -> Option<()> {
-        let Event::Taken {
+    fn taken(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+        let OrderEvent::Taken {
             order,
             session,
             account,
@@ -462,7 +462,7 @@ impl State {
         hasher.finish()
     }
 
-    fn withdraw(&mut self, filter: Filter) {
+    fn withdraw(&mut self, filter: OrderFilter) {
         let orders = self.orders.iter();
         let open = orders.filter(|order| order.state.is_open() && filter.has(self, order));
         let open: Vec<Number> = open.map(|order| order.number).collect();
@@ -498,7 +498,7 @@ impl State {
         self.count(session, account, instrument, &old, &new);
         match (was_open, is_open) {
             (true, false) => {
-                if canary::is(Fault::ReleaseTwice) {
+                if canary::is(OmsPlantedFault::ReleaseTwice) {
                     self.count(session, account, instrument, &old, &new);
                 }
                 self.orders.at_mut(place)?.pended = None;

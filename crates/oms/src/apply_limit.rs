@@ -1,21 +1,21 @@
 //! Applies events of operators and of limits that trigger a kill switch.
 
-use crate::event::Event;
-use crate::limits::Control;
-use crate::state::{Expiry, State, Stop};
+use crate::event::OrderEvent;
+use crate::limits::RiskControl;
+use crate::state::{Expiry, OmsState, Stop};
 use crate::value::{Text, Trading};
 
-impl State {
-    pub(crate) fn apply_limit(&mut self, event: &Event<'_>) -> Option<()> {
+impl OmsState {
+    pub(crate) fn apply_limit(&mut self, event: &OrderEvent<'_>) -> Option<()> {
         match *event {
-            Event::Limit {
+            OrderEvent::Limit {
                 scope,
                 control,
                 value,
                 filed,
                 ..
             } => {
-                let control = Control::of(control)?;
+                let control = RiskControl::of(control)?;
                 let standing = self.standing_mut(scope)?;
                 standing.limits.set(control, value);
                 if filed {
@@ -25,18 +25,18 @@ impl State {
                     standing.flow.get_or_insert_default();
                     self.has_flow = true;
                 }
-                self.recent.is_on |= control == Control::Repeated && value.is_some();
+                self.recent.is_on |= control == RiskControl::Repeated && value.is_some();
                 self.expiries
                     .retain(|it| (it.scope, it.control) != (scope, control));
                 Some(())
             }
-            Event::LimitUntil {
+            OrderEvent::LimitUntil {
                 scope,
                 control,
                 before,
                 until,
             } => {
-                let control = Control::of(control)?;
+                let control = RiskControl::of(control)?;
                 self.standing(scope)?;
                 self.expiries.push(Expiry {
                     scope,
@@ -46,7 +46,7 @@ impl State {
                 });
                 Some(())
             }
-            Event::Trading {
+            OrderEvent::Trading {
                 scope, state, who, ..
             } => {
                 self.standing_mut(scope)?.limits.trading = state;
@@ -60,7 +60,7 @@ impl State {
                 }
                 Some(())
             }
-            Event::ArmAsked { scope, who, .. } => {
+            OrderEvent::ArmAsked { scope, who, .. } => {
                 let stop = self.stops.iter_mut().find(|stop| stop.scope == scope)?;
                 stop.armed_by = Some(Text::new(&who[..who.len().min(Text::MAX)]));
                 Some(())

@@ -3,20 +3,20 @@
 use alloc::boxed::Box;
 
 use crate::apply::FILLS;
-use crate::canary::{self, Fault};
-use crate::event::Event;
+use crate::canary::{self, OmsPlantedFault};
+use crate::event::OrderEvent;
 use crate::flow::Passed;
 use crate::order::{NO_LINE, Pended, Place, Request, Retry};
 use crate::slab::NOWHERE;
-use crate::state::State;
+use crate::state::OmsState;
 use crate::tally::Tally;
 use crate::transition::{Happening, OrderState};
 use crate::value::{Effect, End, Number, Quantity, RequestKind, Text};
 
-impl State {
-    pub(crate) fn apply_to_order(&mut self, event: &Event<'_>) -> Option<()> {
+impl OmsState {
+    pub(crate) fn apply_to_order(&mut self, event: &OrderEvent<'_>) -> Option<()> {
         match *event {
-            Event::ReplaceTaken {
+            OrderEvent::ReplaceTaken {
                 request,
                 order,
                 quantity,
@@ -27,11 +27,11 @@ impl State {
                 let kind = RequestKind::Replace;
                 self.request(request, order, kind, (quantity, price, hold), id)
             }
-            Event::CancelTaken { request, order, id } => {
+            OrderEvent::CancelTaken { request, order, id } => {
                 self.request(request, order, RequestKind::Cancel, (0, 0, 0), id)
             }
-            Event::Sent { number, line } => self.sent(number, line),
-            Event::Queued { number } => {
+            OrderEvent::Sent { number, line } => self.sent(number, line),
+            OrderEvent::Queued { number } => {
                 let at = self.time;
                 if let Some(order) = self.orders.get_mut(number) {
                     order.queued = at;
@@ -40,26 +40,26 @@ impl State {
                 }
                 Some(())
             }
-            Event::Accepted {
+            OrderEvent::Accepted {
                 order, venue_id, ..
             } => self.change(order, |state, place| {
                 state.step(place, Happening::Accept)?;
                 state.orders.at_mut(place)?.venue_id = Text::new(venue_id);
                 Some(())
             }),
-            Event::Rejected { order, .. } => {
+            OrderEvent::Rejected { order, .. } => {
                 self.change(order, |state, place| state.step(place, Happening::Reject))
             }
-            Event::Retried {
+            OrderEvent::Retried {
                 order,
                 attempt,
                 due,
                 not_on,
                 ..
             } => self.retried(order, attempt, (due, not_on)),
-            Event::Filled { .. } => self.filled(event),
-            Event::Stray { .. } | Event::StrayFill { .. } => self.strayed(event),
-            Event::Replaced {
+            OrderEvent::Filled { .. } => self.filled(event),
+            OrderEvent::Stray { .. } | OrderEvent::StrayFill { .. } => self.strayed(event),
+            OrderEvent::Replaced {
                 request,
                 quantity,
                 price,
@@ -70,7 +70,7 @@ impl State {
                     state.replaced(place, request, quantity, price)
                 })
             }
-            Event::Ended {
+            OrderEvent::Ended {
                 order,
                 how,
                 request,
@@ -84,30 +84,30 @@ impl State {
                 }
                 Some(())
             }),
-            Event::DoneForDay { order, .. } => self.change(order, |state, place| {
+            OrderEvent::DoneForDay { order, .. } => self.change(order, |state, place| {
                 state.step(place, Happening::Rest)?;
                 state.orders.at_mut(place)?.pended = None;
                 Some(())
             }),
-            Event::Renewed { order, .. } => self.change(order, |state, place| {
+            OrderEvent::Renewed { order, .. } => self.change(order, |state, place| {
                 state.step(place, Happening::Renew)?;
                 let pended = &mut state.orders.at_mut(place)?.pended;
                 pended.take_if(|pended| pended.how == End::DoneForDay);
                 Some(())
             }),
-            Event::Declined { request, .. } => {
+            OrderEvent::Declined { request, .. } => {
                 let number = self.orders.request(request)?.1.number;
                 self.change(number, |state, _| {
                     state.orders.remove_request(request)?;
                     Some(())
                 })
             }
-            Event::Pended { .. } => self.pended(event),
-            Event::Asked { order, at, .. } => {
+            OrderEvent::Pended { .. } => self.pended(event),
+            OrderEvent::Asked { order, at, .. } => {
                 self.orders.get_mut(order)?.asked = at;
                 Some(())
             }
-            Event::Forgotten { order } => self.forget(order),
+            OrderEvent::Forgotten { order } => self.forget(order),
             _ => None,
         }
     }
@@ -185,8 +185,8 @@ impl State {
     }
 
     /// Its final state waits for missing fills.
-    fn pended(&mut self, event: &Event<'_>) -> Option<()> {
-        let Event::Pended {
+    fn pended(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+        let OrderEvent::Pended {
             order,
             how,
             request,
@@ -202,7 +202,7 @@ impl State {
             filled,
             at,
         };
-        let waits = !canary::is(Fault::DropPended);
+        let waits = !canary::is(OmsPlantedFault::DropPended);
         self.orders.get_mut(order)?.pended = waits.then(|| Box::new(pended));
         Some(())
     }
@@ -234,8 +234,8 @@ impl State {
         self.number(attempt)
     }
 
-    fn filled(&mut self, event: &Event<'_>) -> Option<()> {
-        let Event::Filled {
+    fn filled(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+        let OrderEvent::Filled {
             order: number,
             exec,
             quantity,
@@ -272,9 +272,9 @@ impl State {
     }
 
     /// A fill of an unknown order.
-    fn strayed(&mut self, event: &Event<'_>) -> Option<()> {
+    fn strayed(&mut self, event: &OrderEvent<'_>) -> Option<()> {
         let (of, side, effect, exec, fill) = match *event {
-            Event::Stray {
+            OrderEvent::Stray {
                 line,
                 account,
                 instrument,
@@ -287,7 +287,7 @@ impl State {
                 let of = (line, account, instrument);
                 (of, side, None, exec, (quantity, price))
             }
-            Event::StrayFill {
+            OrderEvent::StrayFill {
                 line,
                 account,
                 instrument,

@@ -1,19 +1,19 @@
 //! Applies order-number events to the state.
 
-use crate::event::Event;
+use crate::event::OrderEvent;
 use crate::pool::{NUMBERS, Pool};
-use crate::state::State;
+use crate::state::OmsState;
 use crate::value::{Number, Text};
 
-impl State {
+impl OmsState {
     /// Whether an open order, or one of today, has this pool number.
     pub(crate) fn has_number(&self, text: &[u8]) -> bool {
         self.ids.find(NUMBERS, text).is_some()
     }
 
-    pub(crate) fn apply_pool(&mut self, event: &Event<'_>) -> Option<()> {
+    pub(crate) fn apply_pool(&mut self, event: &OrderEvent<'_>) -> Option<()> {
         match *event {
-            Event::Pool {
+            OrderEvent::Pool {
                 index,
                 form,
                 tag,
@@ -37,14 +37,14 @@ impl State {
                 }
                 Some(())
             }
-            Event::Numbered {
+            OrderEvent::Numbered {
                 order,
                 pool,
                 number,
                 own,
                 text,
             } => self.numbered(order, (pool, number, own), text),
-            Event::NumbersLow { pool, .. } => {
+            OrderEvent::NumbersLow { pool, .. } => {
                 self.pools.get_mut(pool as usize)?.is_low = true;
                 Some(())
             }

@@ -4,11 +4,11 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 
 use crate::core::{Core, Sink};
-use crate::event::Event;
-use crate::limits::Control;
+use crate::event::OrderEvent;
+use crate::limits::RiskControl;
 use crate::pool::Pools;
 use crate::queue::Lines;
-use crate::rules::{InstrumentRule, Rules, ScopeName, matches};
+use crate::rules::{InstrumentRule, RiskRules, ScopeName, matches};
 use crate::scope::Scope;
 
 /// Passes on at most so many events, and records whether there were more.
@@ -40,11 +40,11 @@ impl Core {
         // Not recorded when the process was killed.
         for line in 0..self.state.sessions().len() {
             if self.state.is_ready(line) {
-                self.emit(at, &Event::LineDown { line }, sink);
+                self.emit(at, &OrderEvent::LineDown { line }, sink);
             }
         }
         if self.state.day() == 0 {
-            self.emit(at, &Event::Day { date: day, key }, sink);
+            self.emit(at, &OrderEvent::Day { date: day, key }, sink);
         } else {
             let asked = self.state.next_day;
             let day = day.max(asked);
@@ -60,20 +60,20 @@ impl Core {
     fn begin_step<S: Sink>(
         &mut self,
         at: i64,
-        rules: &Rules,
+        rules: &RiskRules,
         sessions: &[String],
         steps: &mut Steps<'_, S>,
     ) -> Option<()> {
         let is_first = self.state.day() == 0;
         let (build, settings) = (rules.build.as_bytes(), rules.hash);
         if (self.state.build.bytes(), self.state.settings) != (build, settings) {
-            self.begin_event(at, &Event::Build { build, settings }, steps)?;
+            self.begin_event(at, &OrderEvent::Build { build, settings }, steps)?;
         }
         for name in sessions {
             if self.state.sessions().find(name.as_bytes()).is_none() {
                 let index = self.state.sessions().len();
                 let name = name.as_bytes();
-                self.begin_event(at, &Event::Session { index, name }, steps)?;
+                self.begin_event(at, &OrderEvent::Session { index, name }, steps)?;
             }
         }
         self.begin_accounts(at, rules, steps)?;
@@ -88,7 +88,7 @@ impl Core {
             };
             let known = self.state.position(account, instrument);
             if (known.long, known.short) != (rule.long, rule.short) {
-                let event = Event::Position {
+                let event = OrderEvent::Position {
                     account,
                     instrument,
                     long: rule.long,
@@ -104,7 +104,7 @@ impl Core {
     fn begin_event<S: Sink>(
         &mut self,
         at: i64,
-        event: &Event<'_>,
+        event: &OrderEvent<'_>,
         steps: &mut Steps<'_, S>,
     ) -> Option<()> {
         steps.left = steps.left.checked_sub(1)?;
@@ -115,7 +115,7 @@ impl Core {
     fn begin_accounts<S: Sink>(
         &mut self,
         at: i64,
-        rules: &Rules,
+        rules: &RiskRules,
         steps: &mut Steps<'_, S>,
     ) -> Option<()> {
         for account in &rules.accounts {
@@ -127,7 +127,7 @@ impl Core {
                 continue;
             }
             let index = known.unwrap_or(self.state.accounts().len());
-            let event = Event::Account {
+            let event = OrderEvent::Account {
                 index,
                 parent,
                 name,
@@ -140,7 +140,7 @@ impl Core {
     fn begin_instruments<S: Sink>(
         &mut self,
         at: i64,
-        rules: &Rules,
+        rules: &RiskRules,
         steps: &mut Steps<'_, S>,
     ) -> Option<()> {
         for rule in &rules.instruments {
@@ -152,7 +152,7 @@ impl Core {
             });
             if !is_same {
                 let scale = known.map_or(0, |index| self.state.scale(index));
-                let event = Event::Instrument {
+                let event = OrderEvent::Instrument {
                     index: known.unwrap_or(self.state.instruments().len()),
                     // Existing prices keep their decimals.
                     scale: rule.scale.max(scale),
@@ -168,13 +168,13 @@ impl Core {
     fn begin_pools<S: Sink>(
         &mut self,
         at: i64,
-        rules: &Rules,
+        rules: &RiskRules,
         steps: &mut Steps<'_, S>,
     ) -> Option<()> {
         for rule in &rules.pools {
             let name = rule.name.as_bytes();
             let known = self.state.pool_names.find(name);
-            let event = Event::Pool {
+            let event = OrderEvent::Pool {
                 index: known.unwrap_or(self.state.pool_names.len()),
                 form: rule.form.hash(),
                 tag: rule.tag,
@@ -199,7 +199,7 @@ impl Core {
     fn begin_limits<S: Sink>(
         &mut self,
         at: i64,
-        rules: &Rules,
+        rules: &RiskRules,
         steps: &mut Steps<'_, S>,
     ) -> Option<()> {
         for limit in &rules.limits {
@@ -208,7 +208,7 @@ impl Core {
             };
             let known = self.state.filed(scope, limit.control);
             if known != Some(limit.value) {
-                let event = Event::Limit {
+                let event = OrderEvent::Limit {
                     scope,
                     control: limit.control.index(),
                     value: Some(limit.value),
@@ -226,10 +226,10 @@ impl Core {
         });
         let there: BTreeSet<(Scope, u8)> = there.collect();
         for scope in self.state.limited_scopes() {
-            for &control in Control::ALL {
+            for &control in RiskControl::ALL {
                 let is_filed = self.state.filed(scope, control).is_some();
                 if is_filed && !there.contains(&(scope, control.index())) {
-                    let event = Event::Limit {
+                    let event = OrderEvent::Limit {
                         scope,
                         control: control.index(),
                         value: None,

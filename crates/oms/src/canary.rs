@@ -6,7 +6,7 @@
 /// A planted fault: a step that the OMS omits or does wrong.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(u8)]
-pub enum Fault {
+pub enum OmsPlantedFault {
     /// Every fifth event is applied but not journalled.
     SkipNote = 1,
     /// A final state that waits for fills is dropped.
@@ -19,7 +19,7 @@ pub enum Fault {
     RetryPast,
 }
 
-impl Fault {
+impl OmsPlantedFault {
     /// All of them.
     pub const ALL: [Self; 5] = [
         Self::SkipNote,
@@ -46,26 +46,28 @@ impl Fault {
 mod planted {
     /// Never.
     #[inline(always)]
-    pub const fn is(_: super::Fault) -> bool {
+    pub const fn is(_: super::OmsPlantedFault) -> bool {
         false
     }
 }
 
 #[cfg(feature = "canary")]
 mod planted {
-    use super::Fault;
+    use super::OmsPlantedFault;
     use core::sync::atomic::{AtomicU8, Ordering};
 
     static PLANTED: AtomicU8 = AtomicU8::new(0);
 
     /// Plants the fault of this name in all threads from now on; an unknown name removes it.
     pub fn plant(name: &str) {
-        let fault = Fault::ALL.into_iter().find(|fault| fault.name() == name);
+        let fault = OmsPlantedFault::ALL
+            .into_iter()
+            .find(|fault| fault.name() == name);
         PLANTED.store(fault.map_or(0, |fault| fault as u8), Ordering::Relaxed);
     }
 
     /// Whether this fault is planted.
-    pub fn is(fault: Fault) -> bool {
+    pub fn is(fault: OmsPlantedFault) -> bool {
         PLANTED.load(Ordering::Relaxed) == fault as u8
     }
 }

@@ -28,14 +28,14 @@ use core::hash::Hasher;
 use fixwire_protocol::{Ledger, Timestamp};
 use siphasher::sip::SipHasher24;
 
-use crate::event::Event;
+use crate::event::OrderEvent;
 use crate::flow::Recent;
 use crate::ids::{Ids, Used};
-use crate::limits::Control;
+use crate::limits::RiskControl;
 use crate::order::{Order, Orders, Pended, Place, Request, Retry};
 use crate::pool::{NO_POOL, Pool};
 use crate::slab::NOWHERE;
-use crate::state::{Account, Expiry, Holding, Instrument, Session, Standing, State, Stop};
+use crate::state::{Account, Expiry, Holding, Instrument, OmsState, Session, Standing, Stop};
 use crate::tally::Tally;
 use crate::transition::OrderState;
 use crate::value::Number;
@@ -51,7 +51,7 @@ const VERSION: u32 = 3;
 const LEAST_ORDER: usize = 126;
 
 /// The state as a fold of its events.
-impl Ledger for State {
+impl Ledger for OmsState {
     fn form(&self) -> (&'static str, u32) {
         (NAME, VERSION)
     }
@@ -132,13 +132,13 @@ impl Ledger for State {
     }
 }
 
-impl State {
+impl OmsState {
     /// Applies a journal note: the time of the OMS (not that of the record) and the event. An unreadable note counts
     /// as a violation.
     pub fn apply_note(&mut self, note: &[u8]) {
         let event = note
             .split_first_chunk()
-            .and_then(|(at, event)| Some((i64::from_le_bytes(*at), Event::of(event)?)));
+            .and_then(|(at, event)| Some((i64::from_le_bytes(*at), OrderEvent::of(event)?)));
         match event {
             Some((at, event)) => {
                 self.apply(at, &event);
@@ -320,7 +320,7 @@ impl State {
         for _ in 0..u32::take(from)? {
             state.expiries.push(Expiry {
                 scope: Wire::take(from)?,
-                control: Control::of(Wire::take(from)?)?,
+                control: RiskControl::of(Wire::take(from)?)?,
                 before: Wire::take(from)?,
                 until: Wire::take(from)?,
             });

@@ -19,10 +19,10 @@ use core::fmt::Write as _;
 use fixwire_protocol::{Decimal, OperatorCommand, Timestamp};
 
 use crate::core::{Core, Sink};
-use crate::event::Event;
-use crate::filter::Filter;
+use crate::event::OrderEvent;
+use crate::filter::OrderFilter;
 use crate::fix::{figure, scope_name};
-use crate::limits::Control;
+use crate::limits::RiskControl;
 use crate::rules::ScopeName;
 use crate::scope::Scope;
 use crate::value::{Market, Text, Trading};
@@ -58,7 +58,7 @@ pub fn carry_out(
         "reducing" => Trading::Reducing,
         "arm" => Trading::Active,
         "cancel" => {
-            let filter = Filter::of(scope);
+            let filter = OrderFilter::of(scope);
             let orders = filter.count(core.state());
             core.withdraw(at, filter, (None, b""), by, sink);
             return Ok(format!("{name}: cancelling {orders} open orders"));
@@ -148,9 +148,10 @@ fn limit(
     let mut done = String::new();
     let mut limits = alloc::vec::Vec::new();
     for (code, value) in codes {
-        let controls = Control::named(code);
+        let controls = RiskControl::named(code);
         if controls.is_empty() {
-            let known: alloc::vec::Vec<&str> = Control::ALL.iter().map(|it| it.code()).collect();
+            let known: alloc::vec::Vec<&str> =
+                RiskControl::ALL.iter().map(|it| it.code()).collect();
             return Err(format!(
                 "unknown control {code}; the controls are {}",
                 known.join(", ")
@@ -208,7 +209,7 @@ fn limit(
 /// # Errors
 ///
 /// The expected form of this limit.
-pub fn limit_value(control: Control, text: &str) -> Result<i128, String> {
+pub fn limit_value(control: RiskControl, text: &str) -> Result<i128, String> {
     let digits = control.unit().digits();
     let wanted = || match digits {
         0 => format!("{control}={text}: the limit must be a whole number"),
@@ -274,7 +275,7 @@ impl Core {
             }
             Some(_) => Ok(true),
             None => {
-                self.emit(at, &Event::ArmAsked { scope, who, why }, sink);
+                self.emit(at, &OrderEvent::ArmAsked { scope, who, why }, sink);
                 Ok(false)
             }
         }
@@ -301,7 +302,7 @@ impl Core {
         if self.work.ends_day() {
             return Err("a new trading day is already starting".into());
         }
-        let event = Event::DayAsked {
+        let event = OrderEvent::DayAsked {
             date: next,
             who,
             why,

@@ -5,15 +5,15 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::{Decimal, Ledger};
 
-use crate::event::Event;
+use crate::event::OrderEvent;
 use crate::order::Order;
 use crate::own::OwnOrders;
 use crate::pool::{PoolNumber, Pools};
 use crate::queue::Lines;
 use crate::reason::{Reason, Why};
 use crate::risk::{self, Proposal};
-use crate::rules::{InstrumentRule, RestrictedRule, Rights, Rules, UserRule};
-use crate::state::State;
+use crate::rules::{InstrumentRule, RestrictedRule, Rights, RiskRules, UserRule};
+use crate::state::OmsState;
 use crate::tally::Tally;
 use crate::transition::OrderState;
 use crate::value::{Effect, Number, OrderType, Price, Quantity, RequestKind, Side, TimeInForce};
@@ -23,14 +23,14 @@ use crate::work::Work;
 /// venues.
 pub trait Sink {
     /// Called before an event is applied to the state.
-    fn happens(&mut self, _state: &State, _event: &Event<'_>) {}
+    fn happens(&mut self, _state: &OmsState, _event: &OrderEvent<'_>) {}
 
     /// Called after an event was applied.
-    fn happened(&mut self, state: &State, event: &Event<'_>);
+    fn happened(&mut self, state: &OmsState, event: &OrderEvent<'_>);
 }
 
-impl<F: FnMut(&State, &Event<'_>)> Sink for F {
-    fn happened(&mut self, state: &State, event: &Event<'_>) {
+impl<F: FnMut(&OmsState, &OrderEvent<'_>)> Sink for F {
+    fn happened(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         self(state, event);
     }
 }
@@ -114,8 +114,8 @@ pub struct Others<'a> {
 /// The OMS without its sessions.
 #[derive(Debug)]
 pub struct Core {
-    pub(crate) state: State,
-    pub(crate) rules: Rules,
+    pub(crate) state: OmsState,
+    pub(crate) rules: RiskRules,
     /// Settings of each instrument of the state.
     pub(crate) instruments: Vec<Option<InstrumentRule>>,
     /// Rights of each session of the state.
@@ -131,9 +131,9 @@ pub struct Core {
 impl Core {
     /// An OMS without orders.
     #[must_use]
-    pub fn new(rules: Rules) -> Self {
+    pub fn new(rules: RiskRules) -> Self {
         Self {
-            state: State::with_capacity(rules.orders),
+            state: OmsState::with_capacity(rules.orders),
             instruments: Vec::new(),
             users: Vec::new(),
             lines: Lines::default(),
@@ -147,13 +147,13 @@ impl Core {
 
     /// Its state.
     #[must_use]
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &OmsState {
         &self.state
     }
 
     /// Its settings.
     #[must_use]
-    pub fn rules(&self) -> &Rules {
+    pub fn rules(&self) -> &RiskRules {
         &self.rules
     }
 
@@ -169,15 +169,15 @@ impl Core {
     /// The checkpoint is damaged; the state is unusable then.
     pub fn read(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
         // Only one state at a time has the configured capacity.
-        self.state = State::default();
-        let mut new = State::with_room(self.rules.orders);
+        self.state = OmsState::default();
+        let mut new = OmsState::with_room(self.rules.orders);
         new.read(version, state)?;
         self.state = new;
         Ok(())
     }
 
     /// Applies an event and passes it to the sink.
-    pub(crate) fn emit(&mut self, at: i64, event: &Event<'_>, sink: &mut impl Sink) {
+    pub(crate) fn emit(&mut self, at: i64, event: &OrderEvent<'_>, sink: &mut impl Sink) {
         sink.happens(&self.state, event);
         let touched = self.own.touched(&self.state, event);
         let done = self.state.apply(at, event);
@@ -193,7 +193,7 @@ impl Core {
         let (proposal, hold, (tif, own_number)) = match self.accept(at, new) {
             Ok(accepted) => accepted,
             Err(reason) => {
-                let event = Event::Refused {
+                let event = OrderEvent::Refused {
                     session: new.session,
                     kind: None,
                     order: None,
@@ -208,7 +208,7 @@ impl Core {
             }
         };
         let order = self.state.last + 1;
-        let event = Event::Taken {
+        let event = OrderEvent::Taken {
             order,
             session: proposal.session,
             account: proposal.account,
@@ -339,7 +339,7 @@ impl Core {
             (Some(order), Ok(taken)) => (order, taken),
             (_, reason) => {
                 let reason = reason.err().unwrap_or(Reason::of(Why::UnknownOrder));
-                let event = Event::Refused {
+                let event = OrderEvent::Refused {
                     session: change.session,
                     kind: Some(change.kind),
                     order,
@@ -361,7 +361,7 @@ impl Core {
         let id = change.id;
         match taken {
             Some((quantity, price, hold)) => {
-                let event = Event::ReplaceTaken {
+                let event = OrderEvent::ReplaceTaken {
                     request,
                     order,
                     quantity,
@@ -375,7 +375,7 @@ impl Core {
                     return;
                 }
             }
-            None => self.emit(at, &Event::CancelTaken { request, order, id }, sink),
+            None => self.emit(at, &OrderEvent::CancelTaken { request, order, id }, sink),
         }
         if is_unsent {
             self.change_unsent(at, request, sink);
@@ -504,7 +504,7 @@ impl Core {
             let Some(order) = self.forgettable() else {
                 return;
             };
-            self.emit(at, &Event::Forgotten { order }, sink);
+            self.emit(at, &OrderEvent::Forgotten { order }, sink);
         }
     }
 }

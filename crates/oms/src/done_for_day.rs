@@ -1,9 +1,9 @@
 //! Orders that are done for the day and good till a later date: not in the market until the next trading day.
 
 use crate::core::{Core, Sink, scaled, whole};
-use crate::event::Event;
+use crate::event::OrderEvent;
 use crate::value::{End, Number};
-use crate::venue::{Heard, Report};
+use crate::venue::{Heard, VenueReport};
 
 impl Core {
     /// Whether an order in this final state works again on the next trading day.
@@ -21,7 +21,7 @@ impl Core {
         (venue_at, text): (i64, &[u8]),
         sink: &mut impl Sink,
     ) {
-        let event = Event::DoneForDay {
+        let event = OrderEvent::DoneForDay {
             order,
             at: venue_at,
             text,
@@ -30,7 +30,7 @@ impl Core {
     }
 
     /// The venue filled an order, or reported it as working.
-    pub(crate) fn works(&mut self, at: i64, report: &Report<'_>, sink: &mut impl Sink) {
+    pub(crate) fn works(&mut self, at: i64, report: &VenueReport<'_>, sink: &mut impl Sink) {
         let order = self.state().orders().get(report.id.order);
         // Fills from before it was done for the day may still arrive.
         let waits = order.is_none_or(|order| order.pended.is_some());
@@ -51,13 +51,18 @@ impl Core {
         let next = self.state().day() + 1;
         let rests = known.is_some_and(|known| known.rests_until(next));
         if rests {
-            self.emit(at, &Event::Renewed { order, by_venue }, sink);
+            self.emit(at, &OrderEvent::Renewed { order, by_venue }, sink);
         }
         rests
     }
 
     /// The venue says that an order goes on unchanged: ExecType(150) = D with ExecRestatementReason(378) = 1.
-    pub(crate) fn restated(&mut self, at: i64, report: &Report<'_>, sink: &mut impl Sink) -> Heard {
+    pub(crate) fn restated(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) -> Heard {
         let number = report.id.order;
         let known = self.state().orders().get(number);
         let Some(order) = known.filter(|order| order.state.is_open()) else {

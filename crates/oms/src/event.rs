@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use crate::filter::Filter;
+use crate::filter::OrderFilter;
 use crate::reason::Reason;
 use crate::scope::Scope;
 use crate::value::{
@@ -20,11 +20,11 @@ macro_rules! events {
     })+) => {
         /// An event. Texts are those of its message or file.
         #[derive(Clone, Debug, PartialEq)]
-        pub enum Event<'a> {
+        pub enum OrderEvent<'a> {
             $($(#[$doc])* $name { $($(#[$field_doc])* $field: $type,)+ },)+
         }
 
-        impl<'a> Event<'a> {
+        impl<'a> OrderEvent<'a> {
             /// Appends its note.
             pub fn put(&self, to: &mut Vec<u8>) {
                 match self {
@@ -191,7 +191,7 @@ events! {
         /// The requesting client session; `None` for an operator.
         session: Option<u32>,
         /// Which.
-        filter: Filter,
+        filter: OrderFilter,
         /// How many.
         orders: u64,
         /// ClOrdID(11); empty when no client message requested it.

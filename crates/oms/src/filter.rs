@@ -4,13 +4,13 @@ use alloc::vec::Vec;
 
 use crate::order::Order;
 use crate::scope::Scope;
-use crate::state::State;
+use crate::state::OmsState;
 use crate::value::Side;
 use crate::wire::Wire;
 
 /// An order filter: every given criterion must match.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Filter {
+pub struct OrderFilter {
     /// The client session.
     pub session: Option<u32>,
     /// The account, with its sub-accounts.
@@ -21,7 +21,7 @@ pub struct Filter {
     pub side: Option<Side>,
 }
 
-impl Filter {
+impl OrderFilter {
     /// The orders of a scope.
     #[must_use]
     pub fn of(scope: Scope) -> Self {
@@ -50,7 +50,7 @@ impl Filter {
 
     /// Whether an order matches.
     #[must_use]
-    pub fn has(&self, state: &State, order: &Order) -> bool {
+    pub fn has(&self, state: &OmsState, order: &Order) -> bool {
         let owners = core::iter::successors(Some(order.account), |&of| state.parent(of));
         self.session.is_none_or(|it| it == order.session)
             && self.instrument.is_none_or(|it| it == order.instrument)
@@ -62,14 +62,14 @@ impl Filter {
 
     /// The number of matching open orders.
     #[must_use]
-    pub fn count(&self, state: &State) -> u64 {
+    pub fn count(&self, state: &OmsState) -> u64 {
         let orders = state.orders().iter();
         let open = orders.filter(|order| order.state.is_open() && self.has(state, order));
         open.count() as u64
     }
 }
 
-impl Wire<'_> for Filter {
+impl Wire<'_> for OrderFilter {
     fn put(&self, to: &mut Vec<u8>) {
         self.session.put(to);
         self.account.put(to);

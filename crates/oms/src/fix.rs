@@ -5,12 +5,12 @@ use core::fmt::{self, Write as _};
 
 use fixwire_protocol::Decimal;
 
-use crate::limits::{Control, Unit};
+use crate::limits::{LimitUnit, RiskControl};
 use crate::own::ANY;
 use crate::pool::NO_POOL;
 use crate::reason::{Reason, Why};
 use crate::scope::Scope;
-use crate::state::State;
+use crate::state::OmsState;
 use crate::value::{Amount, Price, Quantity};
 
 pub(crate) mod clients;
@@ -135,7 +135,7 @@ pub fn figure(value: i128, digits: u8) -> String {
 }
 
 /// The scope as text.
-pub fn scope_name(state: &State, scope: Scope) -> String {
+pub fn scope_name(state: &OmsState, scope: Scope) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let account = |index| text(state.accounts().name(index));
     let symbol = |index| text(state.instruments().name(index));
@@ -151,7 +151,7 @@ pub fn scope_name(state: &State, scope: Scope) -> String {
 }
 
 /// Text(58) of a reject: control, reason, value and limit.
-pub(crate) fn reason_text(state: &State, reason: &Reason, scale: u8) -> Sentence {
+pub(crate) fn reason_text(state: &OmsState, reason: &Reason, scale: u8) -> Sentence {
     let mut text = Sentence::new();
     let why = reason.why;
     // Text that does not fit is cut; no other error is possible.
@@ -161,13 +161,13 @@ pub(crate) fn reason_text(state: &State, reason: &Reason, scale: u8) -> Sentence
 
 fn write_reason(
     text: &mut Sentence,
-    state: &State,
+    state: &OmsState,
     reason: &Reason,
     (why, scale): (Why, u8),
 ) -> fmt::Result {
     if why == Why::NoLimit {
-        let control = u8::try_from(reason.value).ok().and_then(Control::of);
-        let control = control.map_or("", Control::code);
+        let control = u8::try_from(reason.value).ok().and_then(RiskControl::of);
+        let control = control.map_or("", RiskControl::code);
         return write!(text, "{} {control}", why.text());
     }
     if !why.control().is_empty() {
@@ -188,11 +188,11 @@ fn write_reason(
         | Why::CancelRate
         | Why::Replaces
         | Why::Unanswered
-        | Why::Ratio => Unit::Whole.digits(),
+        | Why::Ratio => LimitUnit::Whole.digits(),
         Why::Value | Why::Credit | Why::ValueSecond | Why::ValueMinute | Why::ValueDay => {
-            Unit::Money.digits()
+            LimitUnit::Money.digits()
         }
-        Why::Collar => Unit::Percent.digits(),
+        Why::Collar => LimitUnit::Percent.digits(),
         Why::Tick => scale,
         Why::Killed | Why::Reducing => {
             return write!(text, " ({})", scope_name(state, reason.scope));

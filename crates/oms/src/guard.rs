@@ -3,7 +3,7 @@
 use alloc::format;
 
 use crate::core::{Core, Sink};
-use crate::event::Event;
+use crate::event::OrderEvent;
 use crate::fix::figure;
 use crate::reason::{Reason, Why};
 use crate::risk::{self, Proposal};
@@ -69,7 +69,7 @@ impl Core {
         (who, why): (&[u8], &[u8]),
         sink: &mut impl Sink,
     ) {
-        let event = Event::Market {
+        let event = OrderEvent::Market {
             instrument,
             state,
             who,
@@ -82,12 +82,12 @@ impl Core {
     pub fn set_limit(
         &mut self,
         at: i64,
-        limit: (Scope, crate::limits::Control, Option<i128>),
+        limit: (Scope, crate::limits::RiskControl, Option<i128>),
         (who, why): (&[u8], &[u8]),
         sink: &mut impl Sink,
     ) {
         let (scope, control, value) = limit;
-        let event = Event::Limit {
+        let event = OrderEvent::Limit {
             scope,
             control: control.index(),
             value,
@@ -102,11 +102,11 @@ impl Core {
     pub(crate) fn limit_until(
         &mut self,
         at: i64,
-        (scope, control, before): (Scope, crate::limits::Control, Option<i128>),
+        (scope, control, before): (Scope, crate::limits::RiskControl, Option<i128>),
         until: i64,
         sink: &mut impl Sink,
     ) {
-        let event = Event::LimitUntil {
+        let event = OrderEvent::LimitUntil {
             scope,
             control: control.index(),
             before,
@@ -123,7 +123,7 @@ impl Core {
         (who, why): (&[u8], &[u8]),
         sink: &mut impl Sink,
     ) {
-        let event = Event::Trading {
+        let event = OrderEvent::Trading {
             scope,
             state,
             who,

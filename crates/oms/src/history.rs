@@ -4,11 +4,11 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::event::Event;
+use crate::event::OrderEvent;
 use crate::fix::{price, reason_text};
 use crate::query::text;
 use crate::reason::{Reason, Why};
-use crate::state::State;
+use crate::state::OmsState;
 use crate::value::{End, Number, Price, Quantity, RequestKind, Side};
 use crate::venue::VenueId;
 
@@ -19,7 +19,7 @@ pub struct History {
     /// Numbers of its requests.
     requests: Vec<Number>,
     /// Used for names only.
-    state: State,
+    state: OmsState,
     instrument: u32,
     line: Option<u32>,
     /// OrderQty(38) and CumQty(14).
@@ -29,7 +29,7 @@ pub struct History {
 
 /// One event of an order.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Step {
+pub struct HistoryStep {
     /// When, in nanoseconds since 1970.
     pub at: i64,
     /// The name of the event.
@@ -42,7 +42,7 @@ impl History {
     /// History of this order. `state` is the state before the first note or the oldest remaining one: it supplies
     /// names, and the order in case its first note was removed.
     #[must_use]
-    pub fn new(order: Number, state: State) -> Self {
+    pub fn new(order: Number, state: OmsState) -> Self {
         let known = state.orders().get(order);
         let request = known.and_then(|known| state.orders().request_of(known));
         let open = known.filter(|known| known.state.is_open());
@@ -58,52 +58,52 @@ impl History {
     }
 
     /// Reads the next note; returns the step if it is about the order.
-    pub fn take(&mut self, note: &[u8]) -> Option<Step> {
+    pub fn take(&mut self, note: &[u8]) -> Option<HistoryStep> {
         let (at, note) = note.split_first_chunk()?;
         let at = i64::from_le_bytes(*at);
-        let event = Event::of(note)?;
+        let event = OrderEvent::of(note)?;
         if matches!(
             event,
-            Event::Session { .. }
-                | Event::Account { .. }
-                | Event::Instrument { .. }
-                | Event::Pool { .. }
+            OrderEvent::Session { .. }
+                | OrderEvent::Account { .. }
+                | OrderEvent::Instrument { .. }
+                | OrderEvent::Pool { .. }
         ) {
             // A known one changes nothing.
             self.state.apply(at, &event);
         }
         let text = self.sentence(&event)?;
-        Some(Step {
+        Some(HistoryStep {
             at,
             event: event.name(),
             text,
         })
     }
 
-    fn sentence(&mut self, event: &Event<'_>) -> Option<String> {
+    fn sentence(&mut self, event: &OrderEvent<'_>) -> Option<String> {
         match *event {
-            Event::Taken { order, .. } if order == self.order => Some(self.taken(event)),
-            Event::Refused { order, .. } if order == Some(self.order) => self.refused(event),
-            Event::ReplaceTaken { order, .. } | Event::CancelTaken { order, .. }
+            OrderEvent::Taken { order, .. } if order == self.order => Some(self.taken(event)),
+            OrderEvent::Refused { order, .. } if order == Some(self.order) => self.refused(event),
+            OrderEvent::ReplaceTaken { order, .. } | OrderEvent::CancelTaken { order, .. }
                 if order == self.order =>
             {
                 Some(self.requested(event))
             }
-            Event::Sent { number, line } => {
+            OrderEvent::Sent { number, line } => {
                 let what = self.what(number)?;
                 self.line = Some(line);
                 Some(format!("{what} sent on {}", self.session(line)))
             }
-            Event::Queued { number } => Some(format!(
+            OrderEvent::Queued { number } => Some(format!(
                 "{} queued: waiting for a session to the venue",
                 self.what(number)?
             )),
-            Event::Accepted {
+            OrderEvent::Accepted {
                 order, venue_id, ..
             } if order == self.order => {
                 Some(format!("accepted by the venue, OrderID {}", text(venue_id)))
             }
-            Event::Rejected {
+            OrderEvent::Rejected {
                 order,
                 ref reason,
                 text: said,
@@ -111,8 +111,8 @@ impl History {
                 self.line = None;
                 Some(format!("rejected: {}", self.why(reason, said)))
             }
-            Event::Retried { .. } | Event::Numbered { .. } => self.numbered(event),
-            Event::Filled {
+            OrderEvent::Retried { .. } | OrderEvent::Numbered { .. } => self.numbered(event),
+            OrderEvent::Filled {
                 order,
                 quantity,
                 price,
@@ -124,13 +124,13 @@ impl History {
                 }
                 Some(format!("{quantity} filled at {}", self.price(price)))
             }
-            Event::Stray {
+            OrderEvent::Stray {
                 id,
                 quantity,
                 price,
                 ..
             }
-            | Event::StrayFill {
+            | OrderEvent::StrayFill {
                 id,
                 quantity,
                 price,
@@ -140,7 +140,7 @@ impl History {
                 self.price(price),
                 text(id)
             )),
-            Event::DoneForDay {
+            OrderEvent::DoneForDay {
                 order, text: said, ..
             } if order == self.order => Some(match said {
                 b"" => "done for the day, until the next trading day".into(),
@@ -149,22 +149,24 @@ impl History {
                     text(said)
                 ),
             }),
-            Event::Renewed { order, by_venue } if order == self.order => Some(match by_venue {
-                false => "working again: a new trading day started".into(),
-                true => "working again: reported by the venue".into(),
-            }),
-            Event::Ended { .. }
-            | Event::Pended { .. }
-            | Event::Replaced { .. }
-            | Event::Declined { .. } => self.answered(event),
-            Event::Asked { order, line, .. } if order == self.order => {
+            OrderEvent::Renewed { order, by_venue } if order == self.order => {
+                Some(match by_venue {
+                    false => "working again: a new trading day started".into(),
+                    true => "working again: reported by the venue".into(),
+                })
+            }
+            OrderEvent::Ended { .. }
+            | OrderEvent::Pended { .. }
+            | OrderEvent::Replaced { .. }
+            | OrderEvent::Declined { .. } => self.answered(event),
+            OrderEvent::Asked { order, line, .. } if order == self.order => {
                 Some(format!("order status requested on {}", self.session(line)))
             }
-            Event::LineDown { line } if self.line == Some(line) => Some(format!(
+            OrderEvent::LineDown { line } if self.line == Some(line) => Some(format!(
                 "{} disconnected: requests without an answer are in state unknown",
                 self.session(line)
             )),
-            Event::Forgotten { order } if order == self.order => {
+            OrderEvent::Forgotten { order } if order == self.order => {
                 Some("closed long enough ago: removed from memory".into())
             }
             _ => None,
@@ -172,9 +174,9 @@ impl History {
     }
 
     /// Describes its new number at the venue.
-    fn numbered(&mut self, event: &Event<'_>) -> Option<String> {
+    fn numbered(&mut self, event: &OrderEvent<'_>) -> Option<String> {
         match *event {
-            Event::Retried {
+            OrderEvent::Retried {
                 order,
                 attempt,
                 text: said,
@@ -186,7 +188,7 @@ impl History {
                     self.why(&Reason::of(Why::Venue), said)
                 ))
             }
-            Event::Numbered {
+            OrderEvent::Numbered {
                 order,
                 pool,
                 text: number,
@@ -200,8 +202,8 @@ impl History {
         }
     }
 
-    fn taken(&mut self, event: &Event<'_>) -> String {
-        let Event::Taken {
+    fn taken(&mut self, event: &OrderEvent<'_>) -> String {
+        let OrderEvent::Taken {
             session,
             account,
             instrument,
@@ -243,8 +245,8 @@ impl History {
         )
     }
 
-    fn refused(&self, event: &Event<'_>) -> Option<String> {
-        let Event::Refused {
+    fn refused(&self, event: &OrderEvent<'_>) -> Option<String> {
+        let OrderEvent::Refused {
             kind,
             id,
             ref reason,
@@ -264,9 +266,9 @@ impl History {
         ))
     }
 
-    fn requested(&mut self, event: &Event<'_>) -> String {
+    fn requested(&mut self, event: &OrderEvent<'_>) -> String {
         match *event {
-            Event::ReplaceTaken {
+            OrderEvent::ReplaceTaken {
                 request,
                 quantity,
                 price,
@@ -280,7 +282,7 @@ impl History {
                     text(id)
                 )
             }
-            Event::CancelTaken { request, id, .. } => {
+            OrderEvent::CancelTaken { request, id, .. } => {
                 self.requests.push(request);
                 match id {
                     b"" => format!("cancel {request} requested by the OMS"),
@@ -291,7 +293,7 @@ impl History {
         }
     }
 
-    fn answered(&mut self, event: &Event<'_>) -> Option<String> {
+    fn answered(&mut self, event: &OrderEvent<'_>) -> Option<String> {
         let ended = |how| match how {
             End::Filled => "filled",
             End::Cancelled => "cancelled",
@@ -300,7 +302,7 @@ impl History {
             End::DoneForDay => "done for the day",
         };
         match *event {
-            Event::Ended {
+            OrderEvent::Ended {
                 order,
                 how,
                 text: said,
@@ -314,13 +316,13 @@ impl History {
                 };
                 Some(format!("{}{said}", ended(how)))
             }
-            Event::Pended {
+            OrderEvent::Pended {
                 order, how, filled, ..
             } if order == self.order => Some(format!(
                 "the venue reports {}, CumQty(14) {filled}: waiting for missing fills",
                 ended(how)
             )),
-            Event::Replaced {
+            OrderEvent::Replaced {
                 request,
                 quantity,
                 price,
@@ -330,7 +332,7 @@ impl History {
                 let at = self.price(price);
                 Some(format!("replace {request} accepted: {quantity} at {at}"))
             }
-            Event::Declined {
+            OrderEvent::Declined {
                 request,
                 ref reason,
                 text: said,

@@ -69,8 +69,8 @@ mod wire;
 mod work;
 
 pub use core::{Change, Core, NewOrder, Sink};
-pub use event::Event;
-pub use filter::Filter;
+pub use event::OrderEvent;
+pub use filter::OrderFilter;
 pub use form::NumberForm;
 pub use mass::MassCancel;
 pub use names::Names;
@@ -80,7 +80,7 @@ pub use order::{Order, Orders, Request};
 pub use reason::{Reason, Why};
 pub use rejects::VenueReject;
 pub use scope::Scope;
-pub use state::State;
+pub use state::OmsState;
 pub use tally::{Position, Tally};
 pub use transition::OrderState;
 pub use value::{

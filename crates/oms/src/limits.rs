@@ -10,11 +10,11 @@ macro_rules! controls {
     ($($(#[$doc:meta])* $name:ident = $index:literal, $code:literal, $unit:ident;)+) => {
         /// A control with a limit: RC5 to RC17 of the pre-trade controls.
         #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-        pub enum Control {
+        pub enum RiskControl {
             $($(#[$doc])* $name,)+
         }
 
-        impl Control {
+        impl RiskControl {
             /// All of them.
             pub const ALL: &[Self] = &[$(Self::$name,)+];
 
@@ -36,9 +36,9 @@ macro_rules! controls {
 
             /// The unit of its limit.
             #[must_use]
-            pub fn unit(self) -> Unit {
+            pub fn unit(self) -> LimitUnit {
                 match self {
-                    $(Self::$name => Unit::$unit,)+
+                    $(Self::$name => LimitUnit::$unit,)+
                 }
             }
         }
@@ -47,7 +47,7 @@ macro_rules! controls {
 
 /// The unit of a limit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Unit {
+pub enum LimitUnit {
     /// Orders, or units of the instrument.
     Whole,
     /// Money, in 10^-9.
@@ -56,7 +56,7 @@ pub enum Unit {
     Percent,
 }
 
-impl Unit {
+impl LimitUnit {
     /// Decimals in the journal.
     #[must_use]
     pub fn digits(self) -> u8 {
@@ -114,7 +114,7 @@ controls! {
     Loss = 21, "RC17", Money;
 }
 
-impl Control {
+impl RiskControl {
     /// The controls with this code; `RC15` stands for both of its limits.
     #[must_use]
     pub fn named(code: &str) -> &'static [Self] {
@@ -132,13 +132,13 @@ impl Control {
     }
 }
 
-impl fmt::Display for Control {
+impl fmt::Display for RiskControl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.code())
     }
 }
 
-impl Control {
+impl RiskControl {
     /// Whether an order needs a limit of this control at some scope; other controls apply only where a limit is set.
     #[must_use]
     pub fn is_required(self) -> bool {
@@ -167,7 +167,7 @@ impl Control {
 
 /// The limits and trading state of a scope.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Limits {
+pub struct RiskLimits {
     /// The current limits.
     values: Values,
     /// The last limits of the file: a limit set by an operator is valid until the file changes.
@@ -185,16 +185,16 @@ struct Values {
     values: Option<Box<[i128; COUNT]>>,
 }
 
-const COUNT: usize = Control::ALL.len();
+const COUNT: usize = RiskControl::ALL.len();
 const _: () = assert!(COUNT <= 32);
 
 impl Values {
-    fn get(&self, control: Control) -> Option<i128> {
+    fn get(&self, control: RiskControl) -> Option<i128> {
         let values = self.values.as_ref()?;
         (self.has & control.bit() != 0).then(|| values[usize::from(control.index())])
     }
 
-    fn set(&mut self, control: Control, value: Option<i128>) {
+    fn set(&mut self, control: RiskControl, value: Option<i128>) {
         let at = usize::from(control.index());
         if let Some(value) = value {
             self.has |= control.bit();
@@ -211,7 +211,7 @@ impl Values {
     }
 }
 
-impl Default for Limits {
+impl Default for RiskLimits {
     fn default() -> Self {
         Self {
             values: Values::default(),
@@ -221,7 +221,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl RiskLimits {
     /// A bit for each control that has a limit.
     pub(crate) fn controls(&self) -> u32 {
         self.values.has
@@ -230,20 +230,20 @@ impl Limits {
     /// The limit of a control.
     #[must_use]
     #[inline]
-    pub fn get(&self, control: Control) -> Option<i128> {
+    pub fn get(&self, control: RiskControl) -> Option<i128> {
         self.values.get(control)
     }
 
     /// The last limit of the file.
-    pub(crate) fn filed(&self, control: Control) -> Option<i128> {
+    pub(crate) fn filed(&self, control: RiskControl) -> Option<i128> {
         self.filed.get(control)
     }
 
-    pub(crate) fn set(&mut self, control: Control, value: Option<i128>) {
+    pub(crate) fn set(&mut self, control: RiskControl, value: Option<i128>) {
         self.values.set(control, value);
     }
 
-    pub(crate) fn set_filed(&mut self, control: Control, value: Option<i128>) {
+    pub(crate) fn set_filed(&mut self, control: RiskControl, value: Option<i128>) {
         self.filed.set(control, value);
     }
 }
@@ -254,27 +254,30 @@ mod tests {
 
     #[test]
     fn controls_are_found_by_number_and_code() {
-        for (index, control) in (0..).zip(Control::ALL) {
+        for (index, control) in (0..).zip(RiskControl::ALL) {
             assert_eq!(control.index(), index);
-            assert_eq!(Control::of(index), Some(*control));
-            assert_eq!(Control::named(control.code()), &[*control]);
+            assert_eq!(RiskControl::of(index), Some(*control));
+            assert_eq!(RiskControl::named(control.code()), &[*control]);
         }
-        assert_eq!(Control::named("RC15"), [Control::Long, Control::Short]);
-        assert!(Control::named("RC99").is_empty());
+        assert_eq!(
+            RiskControl::named("RC15"),
+            [RiskControl::Long, RiskControl::Short]
+        );
+        assert!(RiskControl::named("RC99").is_empty());
     }
 
     #[test]
     fn limits_are_those_that_were_set() {
-        let mut limits = Limits::default();
-        for control in Control::ALL.iter().rev() {
+        let mut limits = RiskLimits::default();
+        for control in RiskControl::ALL.iter().rev() {
             limits.set(*control, Some(control.index().into()));
         }
-        limits.set(Control::Credit, None);
-        limits.set(Control::Loss, Some(99));
-        for (value, control) in (0..).zip(Control::ALL) {
+        limits.set(RiskControl::Credit, None);
+        limits.set(RiskControl::Loss, Some(99));
+        for (value, control) in (0..).zip(RiskControl::ALL) {
             let wanted = match control {
-                Control::Credit => None,
-                Control::Loss => Some(99),
+                RiskControl::Credit => None,
+                RiskControl::Loss => Some(99),
                 _ => Some(value),
             };
             assert_eq!(limits.get(*control), wanted, "{control}");

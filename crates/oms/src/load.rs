@@ -12,7 +12,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::command::VERBS;
-use crate::rules::{AccountRule, DropCopyRule, OperatorRule, Route, Rules, ScopeName};
+use crate::rules::{AccountRule, DropCopyRule, OperatorRule, RiskRules, Route, ScopeName};
 use crate::state::SCOPES;
 
 mod errors;
@@ -88,7 +88,7 @@ pub fn load(
     text: &str,
     sessions: &[&str],
     open: &mut dyn FnMut(&str) -> Result<String, String>,
-) -> Result<Rules, Vec<OmsError>> {
+) -> Result<RiskRules, Vec<OmsError>> {
     let table = match DeTable::parse(text) {
         Ok(table) => table.into_inner(),
         Err(error) => {
@@ -110,10 +110,10 @@ pub fn load(
         sessions,
         hasher,
         errors: Vec::new(),
-        rules: Rules {
+        rules: RiskRules {
             orders: 100_000,
             remembered: 10_000,
-            ..Rules::default()
+            ..RiskRules::default()
         },
         known: Known::default(),
     };
@@ -144,7 +144,7 @@ struct Reader<'t> {
     /// Of all files.
     hasher: SipHasher13,
     errors: Vec<OmsError>,
-    rules: Rules,
+    rules: RiskRules,
     known: Known,
 }
 

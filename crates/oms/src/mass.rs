@@ -1,8 +1,8 @@
 //! Cancels of many orders at once: by a client, by an operator, or because a session disconnected.
 
 use crate::core::{Core, Sink};
-use crate::event::Event;
-use crate::filter::Filter;
+use crate::event::OrderEvent;
+use crate::filter::OrderFilter;
 use crate::reason::{Reason, Why};
 use crate::risk;
 use crate::value::Side;
@@ -31,7 +31,7 @@ impl Core {
         match self.accept_mass_cancel(at, cancel) {
             Ok(filter) => self.withdraw(at, filter, (Some(session), cancel.id), (b"", b""), sink),
             Err(reason) => {
-                let event = Event::MassCancelRefused {
+                let event = OrderEvent::MassCancelRefused {
                     session,
                     id: cancel.id,
                     used: reason.why != Why::Duplicate,
@@ -42,7 +42,7 @@ impl Core {
         }
     }
 
-    fn accept_mass_cancel(&self, at: i64, cancel: &MassCancel<'_>) -> Result<Filter, Reason> {
+    fn accept_mass_cancel(&self, at: i64, cancel: &MassCancel<'_>) -> Result<OrderFilter, Reason> {
         let state = self.state();
         let session = cancel.session;
         if state.used(session, cancel.id).is_some() {
@@ -68,7 +68,7 @@ impl Core {
         let side = cancel
             .side
             .map(|byte| Side::of(byte).ok_or(Reason::of(Why::Unsupported)));
-        Ok(Filter {
+        Ok(OrderFilter {
             session: Some(session),
             account,
             instrument,
@@ -80,12 +80,12 @@ impl Core {
     pub(crate) fn withdraw(
         &mut self,
         at: i64,
-        filter: Filter,
+        filter: OrderFilter,
         (session, id): (Option<u32>, &[u8]),
         (who, why): (&[u8], &[u8]),
         sink: &mut impl Sink,
     ) {
-        let event = Event::MassCancelTaken {
+        let event = OrderEvent::MassCancelTaken {
             session,
             filter,
             orders: filter.count(self.state()),

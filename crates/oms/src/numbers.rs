@@ -1,7 +1,7 @@
 //! Assigns order numbers from pools, and checks those that clients choose.
 
 use crate::core::{Core, Sink};
-use crate::event::Event;
+use crate::event::OrderEvent;
 use crate::form::Written;
 use crate::pool::PoolNumber;
 use crate::reason::{Reason, Why};
@@ -60,7 +60,7 @@ impl Core {
         ((pool, number), text): (PoolNumber, &[u8]),
         sink: &mut impl Sink,
     ) {
-        let event = Event::Numbered {
+        let event = OrderEvent::Numbered {
             order,
             pool,
             number,
@@ -89,7 +89,7 @@ impl Core {
             self.reject_unsent_for(at, order, reason, sink);
             return false;
         };
-        let event = Event::Numbered {
+        let event = OrderEvent::Numbered {
             order,
             pool,
             number,
@@ -115,7 +115,7 @@ impl Core {
         let known = self.state.pools.get(pool as usize);
         if let Some(known) = known.filter(|it| !it.is_low && it.is_nearly_used()) {
             let left = known.left();
-            self.emit(at, &Event::NumbersLow { pool, left }, sink);
+            self.emit(at, &OrderEvent::NumbersLow { pool, left }, sink);
         }
     }
 }

@@ -12,19 +12,19 @@ use fixwire_protocol::{
     PeerLogout, Refusal, SessionId, Timestamp, tag,
 };
 
-use crate::canary::{self, Fault};
+use crate::canary::{self, OmsPlantedFault};
 use crate::client_rate::ClientRates;
 use crate::core::{Core, Sink};
 use crate::day::date;
-use crate::event::Event;
+use crate::event::OrderEvent;
 use crate::fix::clients::{self, Before, Client};
 use crate::fix::lines;
 use crate::fix::mass::{self, Listing};
 use crate::fix::scope_name;
 use crate::notice::{OmsEvent, OmsListener};
 use crate::rejects::VenueReject;
-use crate::rules::{Rules, matches};
-use crate::state::State;
+use crate::rules::{RiskRules, matches};
+use crate::state::OmsState;
 use crate::value::Presence;
 use crate::venue::{VenueId, cut};
 
@@ -84,42 +84,43 @@ struct Out<'a> {
 }
 
 impl Sink for Out<'_> {
-    fn happens(&mut self, state: &State, event: &Event<'_>) {
+    fn happens(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         self.before.note(state, event);
     }
 
-    fn happened(&mut self, state: &State, event: &Event<'_>) {
+    fn happened(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         self.note.clear();
         self.note.extend_from_slice(&state.time().to_le_bytes());
         event.put(self.note);
         // There is room: it was checked before the first event.
-        let noted = match canary::is(Fault::SkipNote) && state.events().is_multiple_of(5) {
+        let noted = match canary::is(OmsPlantedFault::SkipNote) && state.events().is_multiple_of(5)
+        {
             true => Ok(()),
             false => self.outbox.note(self.note),
         };
         // A state ahead of its notes must not continue: the next start recovers from the notes.
         assert!(noted.is_ok(), "no room for the note of {event:?}");
         match *event {
-            Event::Sent { line, .. } | Event::Asked { line, .. } => {
+            OrderEvent::Sent { line, .. } | OrderEvent::Asked { line, .. } => {
                 if let Some(Some(link)) = self.links.get(line as usize) {
                     lines::send(state, event, link.session, self.outbox);
                 }
             }
-            Event::Trading {
+            OrderEvent::Trading {
                 scope, who, why, ..
             } if who == Core::GUARD => {
                 let scope = &scope_name(state, scope);
                 (self.listener)(OmsEvent::Killed { scope, why });
             }
-            Event::NumbersLow { pool, left } => {
+            OrderEvent::NumbersLow { pool, left } => {
                 let pool = state.pool_names.name(pool);
                 (self.listener)(OmsEvent::NumbersLow { pool, left });
             }
-            Event::StrayFill { id, effect, .. } => {
+            OrderEvent::StrayFill { id, effect, .. } => {
                 let nets = effect.is_none();
                 (self.listener)(OmsEvent::StrayFill { id, nets });
             }
-            Event::Filled { order, .. }
+            OrderEvent::Filled { order, .. }
                 if state
                     .orders()
                     .get(order)
@@ -134,14 +135,14 @@ impl Sink for Out<'_> {
 }
 
 /// Its last fill arrived after it was closed otherwise.
-fn is_late(state: &State, order: u64) -> bool {
+fn is_late(state: &OmsState, order: u64) -> bool {
     let end = state.end_of(order);
     end.is_some_and(|how| how != crate::End::Filled)
 }
 
 impl Out<'_> {
     /// Sessions that receive copies of the reports of an order.
-    fn copy(&mut self, state: &State, event: &Event<'_>) {
+    fn copy(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         if self.copies.is_empty() {
             return;
         }
@@ -157,7 +158,7 @@ impl Out<'_> {
         }
     }
 
-    fn report(&mut self, state: &State, event: &Event<'_>) {
+    fn report(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         self.copy(state, event);
         let session = clients::session_of(state, event, self.before);
         let client = session.and_then(|index| self.links.get(index as usize));
@@ -166,14 +167,17 @@ impl Out<'_> {
         };
         match (event, self.message) {
             (
-                Event::Refused {
+                OrderEvent::Refused {
                     kind: None, reason, ..
                 },
                 Some(message),
             ) => {
                 clients::refused_new(state, reason, message, client, self.outbox);
             }
-            (Event::MassCancelTaken { .. } | Event::MassCancelRefused { .. }, message) => {
+            (
+                OrderEvent::MassCancelTaken { .. } | OrderEvent::MassCancelRefused { .. },
+                message,
+            ) => {
                 mass::report(state, event, message, client, self.outbox);
             }
             _ => clients::report(state, event, self.before, client, self.outbox),
@@ -184,7 +188,12 @@ impl Out<'_> {
 impl Oms {
     /// An OMS with these settings and sessions; `key` is a random hash key for the ids of a new day.
     #[must_use]
-    pub fn new(rules: Rules, sessions: Vec<OmsSession>, key: u128, listener: OmsListener) -> Self {
+    pub fn new(
+        rules: RiskRules,
+        sessions: Vec<OmsSession>,
+        key: u128,
+        listener: OmsListener,
+    ) -> Self {
         let all = (0..).map(SessionId).take(sessions.len());
         let changed = all.map(|session| (session, None)).collect();
         Self {
@@ -208,13 +217,13 @@ impl Oms {
 
     /// Its state.
     #[must_use]
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &OmsState {
         self.core.state()
     }
 
     /// Its settings.
     #[must_use]
-    pub fn rules(&self) -> &Rules {
+    pub fn rules(&self) -> &RiskRules {
         self.core.rules()
     }
 
@@ -510,7 +519,7 @@ impl Application for Oms {
     }
 
     fn ledger(&self) -> Option<Box<dyn Ledger>> {
-        Some(Box::new(State::default()))
+        Some(Box::new(OmsState::default()))
     }
 
     fn on_checkpoint(&mut self, version: u32, state: &[u8]) -> Result<(), String> {

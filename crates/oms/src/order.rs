@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 
 use hashbrown::HashTable;
 
-use crate::canary::{self, Fault};
+use crate::canary::{self, OmsPlantedFault};
 use crate::slab::{NOWHERE, Slab};
 use crate::transition::{OrderState, ord_status};
 use crate::value::{
@@ -106,7 +106,8 @@ impl Order {
     /// Whether the venue rejected it under this number, or a request was pending then.
     pub(crate) fn is_past(&self, request: Number) -> bool {
         let retry = self.retry.as_ref();
-        retry.is_some_and(|retry| request < retry.attempt) && !canary::is(Fault::RetryPast)
+        retry.is_some_and(|retry| request < retry.attempt)
+            && !canary::is(OmsPlantedFault::RetryPast)
     }
 
     /// LeavesQty(151).

@@ -3,11 +3,11 @@
 use alloc::collections::BTreeMap;
 use alloc::collections::btree_map::Entry;
 
-use crate::event::Event;
+use crate::event::OrderEvent;
 use crate::order::Order;
 use crate::reason::{Reason, Why};
 use crate::risk::Proposal;
-use crate::state::State;
+use crate::state::OmsState;
 use crate::value::{Number, OrderType, Price, RequestKind, Side};
 
 /// Owner, instrument, side, and price as distance from crossing.
@@ -24,7 +24,7 @@ pub(crate) struct OwnOrders {
 }
 
 /// The top-level account of an account.
-fn owner(state: &State, account: u32) -> u32 {
+fn owner(state: &OmsState, account: u32) -> u32 {
     let owners = core::iter::successors(Some(account), |&of| state.parent(of));
     owners.last().unwrap_or(account)
 }
@@ -47,7 +47,7 @@ impl OwnOrders {
     }
 
     /// Rebuilds it from all open orders.
-    pub(crate) fn rebuild(&mut self, state: &State) {
+    pub(crate) fn rebuild(&mut self, state: &OmsState) {
         self.levels.clear();
         for order in state.orders().iter().filter(|_| self.is_on) {
             Self::each(state, order, |level| {
@@ -58,14 +58,14 @@ impl OwnOrders {
 
     /// Whether it equals a rebuilt copy.
     #[cfg(test)]
-    pub(crate) fn is_of(&self, state: &State) -> bool {
+    pub(crate) fn is_of(&self, state: &OmsState) -> bool {
         let mut anew = Self::new(self.is_on);
         anew.rebuild(state);
         anew.levels == self.levels
     }
 
     /// Its price and that of a pending replace.
-    fn each(state: &State, order: &Order, mut level: impl FnMut(Level)) {
+    fn each(state: &OmsState, order: &Order, mut level: impl FnMut(Level)) {
         if !order.state.is_open() {
             return;
         }
@@ -82,21 +82,21 @@ impl OwnOrders {
     }
 
     /// Removes the order that an event is about to change.
-    pub(crate) fn touched(&mut self, state: &State, event: &Event<'_>) -> Option<Number> {
+    pub(crate) fn touched(&mut self, state: &OmsState, event: &OrderEvent<'_>) -> Option<Number> {
         if !self.is_on {
             return None;
         }
         let number = match *event {
             // The entry stays until its count is 0.
-            Event::Filled {
+            OrderEvent::Filled {
                 order, quantity, ..
             } if state.orders().get(order)?.leaves() > quantity => return None,
-            Event::Taken { order, .. }
-            | Event::ReplaceTaken { order, .. }
-            | Event::Rejected { order, .. }
-            | Event::Filled { order, .. }
-            | Event::Ended { order, .. } => order,
-            Event::Replaced { request, .. } | Event::Declined { request, .. } => {
+            OrderEvent::Taken { order, .. }
+            | OrderEvent::ReplaceTaken { order, .. }
+            | OrderEvent::Rejected { order, .. }
+            | OrderEvent::Filled { order, .. }
+            | OrderEvent::Ended { order, .. } => order,
+            OrderEvent::Replaced { request, .. } | OrderEvent::Declined { request, .. } => {
                 state.orders().request(request)?.1.number
             }
             _ => return None,
@@ -115,7 +115,7 @@ impl OwnOrders {
     }
 
     /// Adds the order again as it is now.
-    pub(crate) fn add(&mut self, state: &State, touched: Option<Number>) {
+    pub(crate) fn add(&mut self, state: &OmsState, touched: Option<Number>) {
         if !self.is_on {
             return;
         }
@@ -129,7 +129,7 @@ impl OwnOrders {
     /// RC16: whether an order could trade with another one of the same owner; `this` is the order being replaced.
     pub(crate) fn check(
         &self,
-        state: &State,
+        state: &OmsState,
         order: &Proposal,
         this: Number,
     ) -> Result<(), Reason> {

@@ -10,10 +10,10 @@ use core::fmt::Write as _;
 use crate::command::Words;
 use crate::core::Core;
 use crate::fix::{average, figure, price, scope_name};
-use crate::limits::Control;
+use crate::limits::RiskControl;
 use crate::order::Order;
 use crate::scope::Scope;
-use crate::state::State;
+use crate::state::OmsState;
 use crate::transition::OrderState;
 use crate::value::{End, Market, Trading};
 
@@ -51,7 +51,7 @@ pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
     }
 }
 
-fn counts(state: &State) -> String {
+fn counts(state: &OmsState) -> String {
     let open = state.orders().iter().filter(|it| it.state.is_open());
     format!(
         "oms: day {}, {} events, {} open orders, trading {}",
@@ -62,7 +62,7 @@ fn counts(state: &State) -> String {
     )
 }
 
-fn status(state: &State) -> String {
+fn status(state: &OmsState) -> String {
     let count = |is: fn(&Order) -> bool| state.orders().iter().filter(|order| is(order)).count();
     let open = count(|order| order.state.is_open());
     let unknown = count(|order| order.state == OrderState::Unknown);
@@ -105,7 +105,7 @@ pub(crate) fn text(bytes: &[u8]) -> String {
         .collect()
 }
 
-fn order_line(state: &State, order: &Order) -> String {
+fn order_line(state: &OmsState, order: &Order) -> String {
     let scale = state.scale(order.instrument);
     let side = match order.side {
         crate::Side::Buy => "buy",
@@ -136,7 +136,7 @@ fn order_line(state: &State, order: &Order) -> String {
 /// Maximum number of orders in an answer.
 const LISTED: usize = 1000;
 
-fn orders(state: &State, words: &Words<'_>) -> Result<String, String> {
+fn orders(state: &OmsState, words: &Words<'_>) -> Result<String, String> {
     let account = match words.get("account") {
         "" => None,
         name => Some(
@@ -161,7 +161,7 @@ fn orders(state: &State, words: &Words<'_>) -> Result<String, String> {
     Ok(text)
 }
 
-fn positions(state: &State) -> String {
+fn positions(state: &OmsState) -> String {
     let mut text =
         String::from("account\tsymbol\tlong\tshort\tbought\tsold\topen to buy\topen to sell");
     for (account, instrument, position) in state.positions() {
@@ -199,7 +199,7 @@ fn pools(core: &Core) -> String {
     list
 }
 
-fn limits(state: &State) -> String {
+fn limits(state: &OmsState) -> String {
     let mut text = String::from("scope\tcontrol\tlimit\ttrading");
     for scope in state.limited_scopes() {
         let Some(standing) = state.standing(scope) else {
@@ -215,7 +215,7 @@ fn limits(state: &State) -> String {
         {
             let _ = write!(text, "\n{name}\tmarket\t{}\t{trading}", state.market(index));
         }
-        for control in Control::ALL {
+        for control in RiskControl::ALL {
             if let Some(value) = standing.limits.get(*control) {
                 let value = figure(value, control.unit().digits());
                 let _ = write!(text, "\n{name}\t{control}\t{value}\t{trading}");

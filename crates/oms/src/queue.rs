@@ -3,11 +3,11 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use crate::event::Event;
+use crate::event::OrderEvent;
 use crate::order::Order;
 use crate::reason::Why;
 use crate::rules::{Affinity, FlowRule, LineGroup};
-use crate::state::State;
+use crate::state::OmsState;
 use crate::transition::OrderState;
 use crate::value::{Number, RequestKind};
 
@@ -59,7 +59,7 @@ pub(crate) enum Next {
 
 impl Lines {
     /// Sets up the lines of the settings, and queues again what was queued.
-    pub(crate) fn new(state: &State, rules: &[LineGroup], group_of: Vec<Option<usize>>) -> Self {
+    pub(crate) fn new(state: &OmsState, rules: &[LineGroup], group_of: Vec<Option<usize>>) -> Self {
         let mut lines = Self {
             group_of,
             lines: (0..state.sessions().len()).map(|_| None).collect(),
@@ -96,7 +96,7 @@ impl Lines {
         lines
     }
 
-    fn resume(&mut self, state: &State) {
+    fn resume(&mut self, state: &OmsState) {
         let waits = |order: &&Order| {
             let request = state.orders().request_of(order);
             order.state == OrderState::Queued
@@ -206,11 +206,11 @@ impl Lines {
     }
 
     /// Counts a sent message.
-    pub(crate) fn note(&mut self, state: &State, event: &Event<'_>) {
-        let (Event::Sent { line, .. } | Event::Asked { line, .. }) = *event else {
+    pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
+        let (OrderEvent::Sent { line, .. } | OrderEvent::Asked { line, .. }) = *event else {
             return;
         };
-        if let Event::Sent { number, .. } = *event
+        if let OrderEvent::Sent { number, .. } = *event
             && state.orders().get(number).is_some()
             && let Some(group) = self.line(line).map(|line| line.group)
         {
@@ -232,7 +232,7 @@ impl Lines {
     /// A session of a group that can send an order now; otherwise why none can, and when one may.
     pub(crate) fn choose(
         &self,
-        state: &State,
+        state: &OmsState,
         (at, group): (i64, usize),
         (account, instrument): (u32, u32),
         is_leaving: impl Fn(u32) -> bool,
@@ -264,7 +264,7 @@ impl Lines {
     /// Action for the first queued order of a group; `None` without one.
     pub(crate) fn next_order(
         &mut self,
-        state: &State,
+        state: &OmsState,
         at: i64,
         group: usize,
         is_leaving: impl Fn(u32) -> bool,
@@ -294,7 +294,7 @@ impl Lines {
     /// Action for the first queued request of a session; `None` without one.
     pub(crate) fn next_request(
         &mut self,
-        state: &State,
+        state: &OmsState,
         at: i64,
         line: u32,
     ) -> Option<(Number, Next)> {

@@ -1,15 +1,15 @@
 //! Handles rejects from a venue: of new orders, which may be sent again, and of requests.
 
-use crate::canary::{self, Fault};
+use crate::canary::{self, OmsPlantedFault};
 use crate::core::{Core, Sink};
-use crate::event::Event;
+use crate::event::OrderEvent;
 use crate::fix::Sentence;
 use crate::order::Order;
 use crate::reason::{Reason, Why};
 use crate::rules::RejectCode;
 use crate::transition::OrderState;
 use crate::value::Number;
-use crate::venue::{Heard, Report, VenueId};
+use crate::venue::{Heard, VenueId, VenueReport};
 
 /// A reject from a venue.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,7 +28,12 @@ impl VenueReject<'_> {
 }
 
 impl Core {
-    pub(crate) fn rejected(&mut self, at: i64, report: &Report<'_>, sink: &mut impl Sink) -> Heard {
+    pub(crate) fn rejected(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) -> Heard {
         let reject = VenueReject {
             code: report.reason.map(RejectCode::Order),
             text: report.text,
@@ -61,7 +66,7 @@ impl Core {
     /// Whether an id is that of an order, not of a request.
     fn is_sent_as(&self, id: VenueId) -> bool {
         let order = self.state().orders().get(id.order);
-        let is_past = canary::is(Fault::RetryPast) && id.order == id.request;
+        let is_past = canary::is(OmsPlantedFault::RetryPast) && id.order == id.request;
         order.map_or(id.order, Order::attempt) == id.request || is_past
     }
 
@@ -74,7 +79,7 @@ impl Core {
         sink: &mut impl Sink,
     ) {
         self.decline_of(at, order, sink);
-        let event = Event::Rejected {
+        let event = OrderEvent::Rejected {
             order,
             reason: Reason::of(why),
             text,
@@ -118,7 +123,7 @@ impl Core {
         let Some((number, is_ours)) = found else {
             return Heard::Known;
         };
-        let event = Event::Declined {
+        let event = OrderEvent::Declined {
             request,
             reason: Reason::of(why),
             text,

@@ -3,7 +3,7 @@
 use alloc::collections::BTreeSet;
 
 use crate::order::Retry;
-use crate::state::State;
+use crate::state::OmsState;
 use crate::transition::OrderState;
 use crate::value::Number;
 
@@ -39,7 +39,11 @@ impl Retries {
     }
 
     /// The next waiting order after another; drops those that no longer wait.
-    pub(crate) fn next(&mut self, state: &State, behind: (i64, Number)) -> Option<(i64, Number)> {
+    pub(crate) fn next(
+        &mut self,
+        state: &OmsState,
+        behind: (i64, Number),
+    ) -> Option<(i64, Number)> {
         loop {
             let from = (behind.0, behind.1.saturating_add(1));
             let next = self.waiting.range(from..).next().copied()?;
@@ -52,7 +56,7 @@ impl Retries {
 }
 
 /// Retry state of an order that waits for it.
-pub(crate) fn retry_of(state: &State, number: Number) -> Option<&Retry> {
+pub(crate) fn retry_of(state: &OmsState, number: Number) -> Option<&Retry> {
     let order = state.orders().get(number)?;
     let waits = order.state == OrderState::Queued;
     order.retry.as_deref().filter(|_| waits)

@@ -6,7 +6,7 @@
 use core::fmt::Write as _;
 
 use crate::core::{Core, Sink};
-use crate::event::Event;
+use crate::event::OrderEvent;
 use crate::fix::Sentence;
 use crate::order::Order;
 use crate::reason::Why;
@@ -64,7 +64,7 @@ impl Core {
         let Some((after, not_on)) = self.retry_after(order, reject) else {
             return false;
         };
-        let event = Event::Retried {
+        let event = OrderEvent::Retried {
             order,
             attempt: self.state.last + 1,
             due: at.saturating_add(after),

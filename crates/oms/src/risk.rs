@@ -11,12 +11,12 @@
 //! order. RC2 to RC4 and RC16 depend on settings and other orders: [`Core`](crate::Core) checks them.
 
 use crate::flow::{Passed, Span};
-use crate::limits::Control;
+use crate::limits::RiskControl;
 use crate::order::Order;
 use crate::reason::{Reason, Why};
 use crate::rules::InstrumentRule;
 use crate::scope::Scope;
-use crate::state::{Standing, Standings, State};
+use crate::state::{OmsState, Standing, Standings};
 use crate::tally::Tally;
 use crate::value::{Effect, Market, OrderType, Price, Quantity, Side, TimeInForce, Trading};
 
@@ -69,7 +69,7 @@ const TABLE: [Check; 13] = [
 ];
 
 struct Checking<'a> {
-    state: &'a State,
+    state: &'a OmsState,
     rule: &'a InstrumentRule,
     order: &'a Proposal,
     /// New usage of the order.
@@ -86,7 +86,7 @@ struct Checking<'a> {
 ///
 /// The first control that rejects, with value and limit.
 pub(crate) fn check(
-    state: &State,
+    state: &OmsState,
     rule: &InstrumentRule,
     order: &Proposal,
 ) -> Result<Price, Reason> {
@@ -140,7 +140,7 @@ impl Checking<'_> {
     /// Compares a value of each scope with its limit.
     fn within(
         &self,
-        control: Control,
+        control: RiskControl,
         why: Why,
         value: impl Fn(&Standing) -> i128,
     ) -> Result<(), Reason> {
@@ -174,7 +174,7 @@ impl Checking<'_> {
     /// As [`within`](Self::within), for the flow in the window of the control.
     fn within_time(
         &self,
-        control: Control,
+        control: RiskControl,
         why: Why,
         value: impl Fn(&Passed) -> i128,
     ) -> Result<(), Reason> {
@@ -286,33 +286,33 @@ fn collar(it: &Checking<'_>) -> Result<(), Reason> {
             / i128::from(reference.saturating_abs().max(1))
     };
     let Some(reference) = it.rule.reference else {
-        let bounded = it.within(Control::Collar, Why::NoReference, |_| HUNDRED);
+        let bounded = it.within(RiskControl::Collar, Why::NoReference, |_| HUNDRED);
         return bounded.map_err(|reason| match reason.why {
             Why::NoLimit => reason,
             _ => Reason::of(Why::NoReference),
         });
     };
     let farthest = prices().map(|(_, price)| far(reference, price)).max();
-    it.within(Control::Collar, Why::Collar, |_| farthest.unwrap_or(0))
+    it.within(RiskControl::Collar, Why::Collar, |_| farthest.unwrap_or(0))
 }
 
 fn quantity(it: &Checking<'_>) -> Result<(), Reason> {
     let quantity = it.order.quantity.into();
-    it.within(Control::OrderQuantity, Why::OrderQuantity, |_| quantity)
+    it.within(RiskControl::OrderQuantity, Why::OrderQuantity, |_| quantity)
 }
 
 fn value(it: &Checking<'_>) -> Result<(), Reason> {
-    it.within(Control::Value, Why::Value, |_| it.new.reserved)
+    it.within(RiskControl::Value, Why::Value, |_| it.new.reserved)
 }
 
 fn open_orders(it: &Checking<'_>) -> Result<(), Reason> {
-    it.within(Control::OpenOrders, Why::OpenOrders, |standing| {
+    it.within(RiskControl::OpenOrders, Why::OpenOrders, |standing| {
         i128::from(standing.tally.orders) - i128::from(it.order.counted.orders) + 1
     })
 }
 
 fn credit(it: &Checking<'_>) -> Result<(), Reason> {
-    it.within(Control::Credit, Why::Credit, |standing| {
+    it.within(RiskControl::Credit, Why::Credit, |standing| {
         let Tally {
             reserved, traded, ..
         } = standing.tally;
@@ -325,9 +325,9 @@ fn position(it: &Checking<'_>) -> Result<(), Reason> {
     let (long, short) = it.held();
     let (buying, selling) = it.with_this();
     if it.order.side.is_buy() {
-        it.within(Control::Long, Why::Long, |_| long + buying)
+        it.within(RiskControl::Long, Why::Long, |_| long + buying)
     } else {
-        it.within(Control::Short, Why::Short, |_| short + selling)
+        it.within(RiskControl::Short, Why::Short, |_| short + selling)
     }
 }
 
@@ -345,7 +345,9 @@ fn repeated(it: &Checking<'_>) -> Result<(), Reason> {
     );
     let at = order.at.max(it.state.time());
     let count = it.state.recent.count(at, same);
-    it.within(Control::Repeated, Why::Repeated, |_| i128::from(count) + 1)
+    it.within(RiskControl::Repeated, Why::Repeated, |_| {
+        i128::from(count) + 1
+    })
 }
 
 fn passed(it: &Checking<'_>) -> Result<(), Reason> {
@@ -355,14 +357,14 @@ fn passed(it: &Checking<'_>) -> Result<(), Reason> {
     let value = (it.new.reserved - it.order.counted.reserved).max(0);
     let quantity = i128::from(it.order.quantity.saturating_sub(it.order.held));
     let values = [
-        (Control::ValueSecond, Why::ValueSecond),
-        (Control::ValueMinute, Why::ValueMinute),
-        (Control::ValueDay, Why::ValueDay),
+        (RiskControl::ValueSecond, Why::ValueSecond),
+        (RiskControl::ValueMinute, Why::ValueMinute),
+        (RiskControl::ValueDay, Why::ValueDay),
     ];
     let quantities = [
-        (Control::QuantitySecond, Why::QuantitySecond),
-        (Control::QuantityMinute, Why::QuantityMinute),
-        (Control::QuantityDay, Why::QuantityDay),
+        (RiskControl::QuantitySecond, Why::QuantitySecond),
+        (RiskControl::QuantityMinute, Why::QuantityMinute),
+        (RiskControl::QuantityDay, Why::QuantityDay),
     ];
     for (control, why) in values {
         it.within_time(control, why, |passed| passed.value.saturating_add(value))?;
@@ -376,7 +378,7 @@ fn passed(it: &Checking<'_>) -> Result<(), Reason> {
 }
 
 fn rate(it: &Checking<'_>) -> Result<(), Reason> {
-    it.within_time(Control::Rate, Why::Rate, |passed| {
+    it.within_time(RiskControl::Rate, Why::Rate, |passed| {
         i128::from(passed.messages) + 1
     })
 }
@@ -384,13 +386,13 @@ fn rate(it: &Checking<'_>) -> Result<(), Reason> {
 fn messages(it: &Checking<'_>) -> Result<(), Reason> {
     if it.order.replaces > 0 {
         let replaces = it.order.replaces.into();
-        it.within(Control::Replaces, Why::Replaces, |_| replaces)?;
+        it.within(RiskControl::Replaces, Why::Replaces, |_| replaces)?;
     } else {
-        it.within(Control::Unanswered, Why::Unanswered, |standing| {
+        it.within(RiskControl::Unanswered, Why::Unanswered, |standing| {
             i128::from(standing.tally.unanswered) + 1
         })?;
     }
-    it.within_time(Control::Ratio, Why::Ratio, |passed| {
+    it.within_time(RiskControl::Ratio, Why::Ratio, |passed| {
         i128::from((passed.messages + 1).div_ceil(passed.executions.max(1)))
     })
 }
@@ -416,7 +418,7 @@ fn market(it: &Checking<'_>) -> Result<(), Reason> {
 }
 
 /// Checks a queued order or replace again before it is sent.
-pub(crate) fn stops(state: &State, order: &Order) -> Option<Why> {
+pub(crate) fn stops(state: &OmsState, order: &Order) -> Option<Why> {
     let scopes = state.standings(order.session, order.account, order.instrument);
     let mut scopes = scopes.all().iter();
     let stopped = scopes.find_map(|(_, standing)| match standing.limits.trading {
@@ -436,9 +438,13 @@ pub(crate) fn stops(state: &State, order: &Order) -> Option<Why> {
 /// # Errors
 ///
 /// The rate limit for cancels is exceeded.
-pub(crate) fn check_cancel(state: &State, scopes: &Standings<'_>, at: i64) -> Result<(), Reason> {
+pub(crate) fn check_cancel(
+    state: &OmsState,
+    scopes: &Standings<'_>,
+    at: i64,
+) -> Result<(), Reason> {
     scopes.all().iter().try_for_each(|&(scope, standing)| {
-        let Some(limit) = standing.limits.get(Control::CancelRate) else {
+        let Some(limit) = standing.limits.get(RiskControl::CancelRate) else {
             return Ok(());
         };
         let value =
@@ -456,21 +462,26 @@ pub(crate) fn check_cancel(state: &State, scopes: &Standings<'_>, at: i64) -> Re
 }
 
 /// The controls that activate a kill switch.
-const KILLING: u32 = Control::KillRate.bit() | Control::Executions.bit() | Control::Loss.bit();
+const KILLING: u32 =
+    RiskControl::KillRate.bit() | RiskControl::Executions.bit() | RiskControl::Loss.bit();
 
 /// The first scope that exceeds such a control: scope, control, value, limit.
 pub(crate) fn exceeded(
-    state: &State,
+    state: &OmsState,
     (session, account, instrument): (u32, u32, u32),
     at: i64,
-) -> Option<(Scope, Control, i128, i128)> {
+) -> Option<(Scope, RiskControl, i128, i128)> {
     let scopes = state.standings(session, account, instrument);
     scopes.all().iter().find_map(|&(scope, standing)| {
         let limits = &standing.limits;
         if limits.controls() & KILLING == 0 {
             return None;
         }
-        let controls = [Control::KillRate, Control::Executions, Control::Loss];
+        let controls = [
+            RiskControl::KillRate,
+            RiskControl::Executions,
+            RiskControl::Loss,
+        ];
         controls.into_iter().find_map(|control| {
             let limit = limits.get(control)?;
             if limits.trading == Trading::Killed {
@@ -479,7 +490,7 @@ pub(crate) fn exceeded(
             let value = match control.span() {
                 None => -standing.tally.gained,
                 Some(span) => state.passed(standing, span, at, |passed| match control {
-                    Control::Executions => passed.executions.into(),
+                    RiskControl::Executions => passed.executions.into(),
                     _ => i128::from(passed.messages) + i128::from(passed.refused),
                 }),
             };

@@ -210,7 +210,7 @@ pub struct LimitRule {
     /// The scope.
     pub scope: ScopeName,
     /// Its control.
-    pub control: crate::limits::Control,
+    pub control: crate::limits::RiskControl,
     /// In the control's unit.
     pub value: i128,
 }
@@ -301,7 +301,7 @@ pub struct PositionRule {
 
 /// All settings.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Rules {
+pub struct RiskRules {
     /// Instruments.
     pub instruments: Vec<InstrumentRule>,
     /// Accounts, parents first.
@@ -387,7 +387,7 @@ impl UserRule {
     }
 }
 
-impl Rules {
+impl RiskRules {
     /// The group that orders of a symbol go to.
     #[must_use]
     pub fn group_of(&self, symbol: &[u8]) -> Option<usize> {

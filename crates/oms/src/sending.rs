@@ -1,7 +1,7 @@
 //! Sends orders and requests, queues them, or rejects them.
 
 use crate::core::{Core, Sink};
-use crate::event::Event;
+use crate::event::OrderEvent;
 use crate::queue::Next;
 use crate::reason::{Reason, Why};
 use crate::risk;
@@ -39,7 +39,7 @@ impl Core {
         match line {
             Ok(line) => self.send_on(at, number, line, sink),
             Err(_) if self.lines.groups[group].patience.is_some() => {
-                self.emit(at, &Event::Queued { number }, sink);
+                self.emit(at, &OrderEvent::Queued { number }, sink);
                 self.lines.groups[group].orders.push_back(number);
             }
             Err((why, _)) => self.reject_unsent(at, number, why, sink),
@@ -49,7 +49,7 @@ impl Core {
     /// Sends an order on a session, with a pool number if it has a pool.
     pub(crate) fn send_on(&mut self, at: i64, number: Number, line: u32, sink: &mut impl Sink) {
         if self.pools.is_empty() || self.give_number(at, number, sink) {
-            self.emit(at, &Event::Sent { number, line }, sink);
+            self.emit(at, &OrderEvent::Sent { number, line }, sink);
         }
     }
 
@@ -64,7 +64,7 @@ impl Core {
         reason: Reason,
         sink: &mut impl Sink,
     ) {
-        let event = Event::Rejected {
+        let event = OrderEvent::Rejected {
             order,
             reason,
             text: b"",
@@ -85,12 +85,12 @@ impl Core {
             false => self.lines.turn(at, line),
         };
         if self.state.is_ready(line) && room.is_ok() {
-            return self.emit(at, &Event::Sent { number, line }, sink);
+            return self.emit(at, &OrderEvent::Sent { number, line }, sink);
         }
         let group = self.lines.line(line).map(|line| line.group);
         let patience = group.and_then(|group| self.lines.groups[group].patience);
         if is_cancel || patience.is_some() {
-            self.emit(at, &Event::Queued { number }, sink);
+            self.emit(at, &OrderEvent::Queued { number }, sink);
             self.lines.wait_for_line(line, kind, number);
         } else {
             self.decline(at, number, Why::Busy, b"", sink);
@@ -174,7 +174,7 @@ impl Core {
         }
         match line {
             Some(line) if is_order => self.send_on(at, number, line, sink),
-            Some(line) => self.emit(at, &Event::Sent { number, line }, sink),
+            Some(line) => self.emit(at, &OrderEvent::Sent { number, line }, sink),
             None if is_order => self.reject_unsent(at, number, Why::Stale, sink),
             None => {
                 self.decline(at, number, Why::Stale, b"", sink);
@@ -192,14 +192,14 @@ impl Core {
             &b"cancelled before it was sent to the venue"[..],
         );
         let event = match asked.kind {
-            RequestKind::Cancel => Event::Ended {
+            RequestKind::Cancel => OrderEvent::Ended {
                 order,
                 how: crate::End::Cancelled,
                 request: Some(request),
                 at: 0,
                 text,
             },
-            RequestKind::Replace => Event::Replaced {
+            RequestKind::Replace => OrderEvent::Replaced {
                 request,
                 quantity: asked.quantity,
                 price: asked.price,

@@ -7,7 +7,7 @@ use hashbrown::HashTable;
 
 use crate::flow::{Flow, Passed, Recent, Span};
 use crate::ids::Ids;
-use crate::limits::{Control, Limits};
+use crate::limits::{RiskControl, RiskLimits};
 use crate::names::Names;
 use crate::order::{Order, Orders, Request, mixed};
 use crate::pool::Pool;
@@ -21,7 +21,7 @@ pub struct Standing {
     /// The usage.
     pub tally: Tally,
     /// The limits.
-    pub limits: Limits,
+    pub limits: RiskLimits,
     /// Flow counters, where flow is limited.
     pub(crate) flow: Option<Box<Flow>>,
 }
@@ -141,7 +141,7 @@ impl Default for Session {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Expiry {
     pub scope: Scope,
-    pub control: Control,
+    pub control: RiskControl,
     pub before: Option<i128>,
     pub until: i64,
 }
@@ -156,7 +156,7 @@ pub(crate) struct Stop {
 
 /// The state of the OMS. Only [`apply`](Self::apply) changes it.
 #[derive(Clone, Debug, Default)]
-pub struct State {
+pub struct OmsState {
     /// The time of the last event, in nanoseconds since 1970; never goes backwards.
     pub(crate) time: i64,
     /// Number of events: that of the last one.
@@ -208,7 +208,7 @@ fn pair(account: u32, instrument: u32) -> u64 {
     mixed(u64::from(account) << 32 | u64::from(instrument))
 }
 
-impl State {
+impl OmsState {
     /// With capacity for so many orders and ids.
     #[must_use]
     pub fn with_capacity(orders: usize) -> Self {
@@ -428,12 +428,12 @@ impl State {
 
     /// The limit of a control at a scope.
     #[must_use]
-    pub fn limit(&self, scope: Scope, control: Control) -> Option<i128> {
+    pub fn limit(&self, scope: Scope, control: RiskControl) -> Option<i128> {
         self.standing(scope)?.limits.get(control)
     }
 
     /// The last limit of the file.
-    pub(crate) fn filed(&self, scope: Scope, control: Control) -> Option<i128> {
+    pub(crate) fn filed(&self, scope: Scope, control: RiskControl) -> Option<i128> {
         self.standing(scope)?.limits.filed(control)
     }
 

@@ -7,14 +7,14 @@ use std::vec::Vec;
 use fixwire_protocol::{Decimal, Ledger};
 
 use crate::core::{Change, Core, NewOrder, Others};
-use crate::event::Event;
+use crate::event::OrderEvent;
 use crate::load::load;
 use crate::reason::Why;
-use crate::rules::Rules;
-use crate::state::State;
+use crate::rules::RiskRules;
+use crate::state::OmsState;
 use crate::tally::Tally;
 use crate::value::{Number, OrderType, RequestKind, Side, TimeInForce};
-use crate::venue::{Report, ReportKind, VenueId};
+use crate::venue::{ReportKind, VenueId, VenueReport};
 
 mod controls;
 mod effects;
@@ -68,7 +68,7 @@ const SESSIONS: [&str; 3] = ["CLIENT", "SIM-1", "SIM-2"];
 const CLIENT: u32 = 0;
 const LINES: [u32; 2] = [1, 2];
 
-fn rules(limits: &str) -> Rules {
+fn rules(limits: &str) -> RiskRules {
     let mut open = |file: &str| match file {
         "instruments.csv" => Ok(INSTRUMENTS.to_string()),
         "limits.csv" => Ok(limits.to_string()),
@@ -101,7 +101,7 @@ impl World {
         Self::of(rules(limits))
     }
 
-    fn of(rules: Rules) -> Self {
+    fn of(rules: RiskRules) -> Self {
         let mut world = Self {
             core: Core::new(rules),
             at: 1_000,
@@ -127,7 +127,7 @@ impl World {
     /// Passes an input to the core; returns the result.
     fn tell<T>(
         &mut self,
-        input: impl FnOnce(&mut Core, i64, &mut dyn FnMut(&State, &Event<'_>)) -> T,
+        input: impl FnOnce(&mut Core, i64, &mut dyn FnMut(&OmsState, &OrderEvent<'_>)) -> T,
     ) -> T {
         self.at += 1_000_000;
         let Self {
@@ -141,19 +141,23 @@ impl World {
         } = self;
         said.clear();
         *refused = None;
-        let mut sink = |state: &State, event: &Event<'_>| {
+        let mut sink = |state: &OmsState, event: &OrderEvent<'_>| {
             let mut note = state.time().to_le_bytes().to_vec();
             event.put(&mut note);
-            assert_eq!(Event::of(&note[8..]).as_ref(), Some(event), "it comes back");
+            assert_eq!(
+                OrderEvent::of(&note[8..]).as_ref(),
+                Some(event),
+                "it comes back"
+            );
             notes.push((*at, note));
             said.push(event.name().to_string());
             match *event {
-                Event::Refused { reason, .. }
-                | Event::MassCancelRefused { reason, .. }
-                | Event::Rejected { reason, .. } => {
+                OrderEvent::Refused { reason, .. }
+                | OrderEvent::MassCancelRefused { reason, .. }
+                | OrderEvent::Rejected { reason, .. } => {
                     *refused = Some(reason.why);
                 }
-                Event::Sent { number, line } => {
+                OrderEvent::Sent { number, line } => {
                     let id = match (state.orders().request(number), state.orders().get(number)) {
                         (Some((_, order)), _) => (order.number, number),
                         (None, order) => (number, order.map_or(number, |it| it.attempt())),
@@ -257,7 +261,7 @@ impl World {
         self.request(order, RequestKind::Replace, Some(quantity), Some(price))
     }
 
-    fn report(&mut self, report: &Report<'_>) {
+    fn report(&mut self, report: &VenueReport<'_>) {
         self.tell(|core, at, mut sink| core.report(at, report, &mut sink));
     }
 
@@ -273,7 +277,7 @@ impl World {
     }
 
     fn fill_again(&mut self, order: Number, quantity: i64, price: &str, exec: u64) {
-        let report = Report {
+        let report = VenueReport {
             // Of an order that nobody knows.
             side: Some(Side::Buy).filter(|_| self.core.state().orders().get(order).is_none()),
             exec,
@@ -289,8 +293,8 @@ impl World {
     }
 
     /// The state after a crash: from all notes.
-    fn replayed(&self) -> State {
-        let mut state = State::with_capacity(0);
+    fn replayed(&self) -> OmsState {
+        let mut state = OmsState::with_capacity(0);
         for (_, note) in &self.notes {
             state.apply_note(note);
         }
@@ -324,7 +328,7 @@ impl World {
         assert_eq!(self.replayed().hash(), state.hash(), "the notes make it");
         let mut written = Vec::new();
         state.write(&mut |bytes| written.extend_from_slice(bytes));
-        let mut read = State::default();
+        let mut read = OmsState::default();
         read.read(state.form().1, &written).unwrap();
         assert_eq!(read.hash(), state.hash(), "a checkpoint holds it");
         assert!(
@@ -346,8 +350,8 @@ impl World {
 }
 
 /// A report about an order or a request of it.
-fn about<'a>(order: Number, request: Number, kind: ReportKind) -> Report<'a> {
-    Report {
+fn about<'a>(order: Number, request: Number, kind: ReportKind) -> VenueReport<'a> {
+    VenueReport {
         line: LINES[0],
         id: VenueId { order, request },
         original: None,

@@ -3,14 +3,14 @@
 use fixwire_protocol::Decimal;
 
 use crate::core::{Core, Sink, scaled, whole};
-use crate::event::Event;
+use crate::event::OrderEvent;
 use crate::reason::Why;
 use crate::transition::{Happening, OrderState};
 use crate::value::{Effect, End, Number, Price, Quantity, RequestKind, Side};
 
 /// An ExecutionReport(8) of a venue.
 #[derive(Clone, Copy, Debug)]
-pub struct Report<'a> {
+pub struct VenueReport<'a> {
     /// The session, by its number in events.
     pub line: u32,
     /// Our ClOrdID(11): the order and the request.
@@ -117,7 +117,7 @@ pub enum Heard {
 
 impl Core {
     /// Applies a report of a venue.
-    pub fn report(&mut self, at: i64, report: &Report<'_>, sink: &mut impl Sink) -> Heard {
+    pub fn report(&mut self, at: i64, report: &VenueReport<'_>, sink: &mut impl Sink) -> Heard {
         let number = report.id.order;
         let Some(order) = self.state().orders().get(number) else {
             return self.report_of_none(at, report, sink);
@@ -155,7 +155,12 @@ impl Core {
         heard
     }
 
-    pub(crate) fn accepted(&mut self, at: i64, report: &Report<'_>, sink: &mut impl Sink) -> Heard {
+    pub(crate) fn accepted(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) -> Heard {
         let order = report.id.order;
         let state = self.state().orders().get(order).map(|order| order.state);
         if state
@@ -164,7 +169,7 @@ impl Core {
         {
             return Heard::Known;
         }
-        let event = Event::Accepted {
+        let event = OrderEvent::Accepted {
             order,
             venue_id: short(report.venue_id),
             at: report.at,
@@ -176,7 +181,7 @@ impl Core {
     fn filled(
         &mut self,
         at: i64,
-        report: &Report<'_>,
+        report: &VenueReport<'_>,
         instrument: u32,
         sink: &mut impl Sink,
     ) -> Heard {
@@ -190,7 +195,7 @@ impl Core {
         // The venue's acknowledgement comes later, or never.
         self.accepted(at, report, sink);
         self.works(at, report, sink);
-        let event = Event::Filled {
+        let event = OrderEvent::Filled {
             order,
             exec: report.exec,
             quantity,
@@ -231,7 +236,7 @@ impl Core {
         of.is_some_and(|of| self.guard(at, of, sink))
     }
 
-    fn execution(&self, report: &Report<'_>, instrument: u32) -> Option<(Quantity, Price)> {
+    fn execution(&self, report: &VenueReport<'_>, instrument: u32) -> Option<(Quantity, Price)> {
         let quantity = whole(report.last_quantity?).ok()?;
         let price = rounded(report.last_price?, self.state().scale(instrument))?;
         (quantity > 0).then_some((quantity, price))
@@ -240,7 +245,7 @@ impl Core {
     fn replaced(
         &mut self,
         at: i64,
-        report: &Report<'_>,
+        report: &VenueReport<'_>,
         instrument: u32,
         sink: &mut impl Sink,
     ) -> Heard {
@@ -262,7 +267,7 @@ impl Core {
         let quantity = report.quantity.and_then(|it| whole(it).ok());
         let price = report.price.and_then(|it| scaled(it, scale).ok());
         let quantity = quantity.unwrap_or(request.quantity);
-        let event = Event::Replaced {
+        let event = OrderEvent::Replaced {
             request: number,
             quantity,
             price: price.unwrap_or(request.price),
@@ -279,7 +284,13 @@ impl Core {
     }
 
     /// Holds a final state until the missing fills have arrived.
-    fn ended(&mut self, at: i64, report: &Report<'_>, how: End, sink: &mut impl Sink) -> Heard {
+    fn ended(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        how: End,
+        sink: &mut impl Sink,
+    ) -> Heard {
         let number = report.id.order;
         if self.rests(number, how) {
             // Done for the day implies that the venue accepted the order.
@@ -303,7 +314,7 @@ impl Core {
             if order.pended.is_some() {
                 return Heard::Known;
             }
-            let event = Event::Pended {
+            let event = OrderEvent::Pended {
                 order: number,
                 how,
                 request,
@@ -332,7 +343,7 @@ impl Core {
         if request.is_none() {
             self.decline_of(at, order, sink);
         }
-        let event = Event::Ended {
+        let event = OrderEvent::Ended {
             order,
             how,
             request,
@@ -362,7 +373,13 @@ impl Core {
     }
 
     /// Handles the answer to our status request.
-    fn status(&mut self, at: i64, report: &Report<'_>, status: u8, sink: &mut impl Sink) -> Heard {
+    fn status(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        status: u8,
+        sink: &mut impl Sink,
+    ) -> Heard {
         let number = report.id.order;
         match status {
             b'0' | b'1' | b'2' | b'6' | b'E' => {
@@ -395,7 +412,7 @@ impl Core {
     fn working(
         &mut self,
         at: i64,
-        report: &Report<'_>,
+        report: &VenueReport<'_>,
         pending: bool,
         sink: &mut impl Sink,
     ) -> Option<Heard> {
@@ -421,7 +438,7 @@ impl Core {
     }
 
     /// Applies a fill of an unknown order: fills are never dropped.
-    fn report_of_none(&mut self, at: i64, report: &Report<'_>, sink: &mut impl Sink) -> Heard {
+    fn report_of_none(&mut self, at: i64, report: &VenueReport<'_>, sink: &mut impl Sink) -> Heard {
         if report.kind != ReportKind::Fill {
             return Heard::Unknown;
         }
@@ -441,7 +458,7 @@ impl Core {
     }
 
     /// Handles a report for a number that the venue had rejected.
-    fn report_of_past(&mut self, at: i64, report: &Report<'_>, sink: &mut impl Sink) -> Heard {
+    fn report_of_past(&mut self, at: i64, report: &VenueReport<'_>, sink: &mut impl Sink) -> Heard {
         let number = report.id.order;
         match report.kind {
             // A duplicate, or a synonym.
@@ -469,7 +486,7 @@ impl Core {
     fn stray(
         &mut self,
         at: i64,
-        report: &Report<'_>,
+        report: &VenueReport<'_>,
         (account, instrument): (u32, u32),
         (side, effect): (Side, Option<Effect>),
         sink: &mut impl Sink,
@@ -480,7 +497,7 @@ impl Core {
         if self.state().has_stray(report.exec) {
             return Heard::Known;
         }
-        let event = Event::StrayFill {
+        let event = OrderEvent::StrayFill {
             line: report.line,
             account,
             instrument,

@@ -6,12 +6,12 @@ use alloc::vec::Vec;
 use fixwire_protocol::Nanos;
 
 use crate::core::{Core, Sink};
-use crate::event::Event;
-use crate::filter::Filter;
+use crate::event::OrderEvent;
+use crate::filter::OrderFilter;
 use crate::order::Order;
 use crate::retries::{Retries, retry_of};
 use crate::scope::Scope;
-use crate::state::State;
+use crate::state::OmsState;
 use crate::transition::OrderState;
 use crate::value::{End, Number, Presence, RequestKind, Trading};
 use crate::venue::VenueId;
@@ -47,7 +47,7 @@ pub(crate) struct Work {
 }
 
 /// Open orders that match, by number.
-fn open(state: &State, is: impl Fn(&Order) -> bool) -> Vec<Number> {
+fn open(state: &OmsState, is: impl Fn(&Order) -> bool) -> Vec<Number> {
     let orders = state.orders().iter();
     let open = orders.filter(|order| order.state.is_open() && is(order));
     let mut numbers: Vec<Number> = open.map(|order| order.number).collect();
@@ -55,19 +55,19 @@ fn open(state: &State, is: impl Fn(&Order) -> bool) -> Vec<Number> {
     numbers
 }
 
-fn is_killed(state: &State, order: &Order) -> bool {
+fn is_killed(state: &OmsState, order: &Order) -> bool {
     let scopes = state.standings(order.session, order.account, order.instrument);
     let mut scopes = scopes.all().iter();
     scopes.any(|(_, standing)| standing.limits.trading == Trading::Killed)
 }
 
 /// Whether it must be cancelled.
-pub(crate) fn must_go(state: &State, order: &Order) -> bool {
+pub(crate) fn must_go(state: &OmsState, order: &Order) -> bool {
     order.withdrawn || is_killed(state, order)
 }
 
 /// Whether its state, or that of its request, is unknown.
-fn is_unknown(state: &State, order: &Order) -> bool {
+fn is_unknown(state: &OmsState, order: &Order) -> bool {
     let request = state.orders().request_of(order);
     let is_lost = request.is_some_and(|it| it.state == OrderState::Unknown);
     order.state == OrderState::Unknown || is_lost
@@ -75,15 +75,15 @@ fn is_unknown(state: &State, order: &Order) -> bool {
 
 impl Work {
     /// Called after an event was applied.
-    pub(crate) fn note(&mut self, state: &State, event: &Event<'_>) {
+    pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         match *event {
-            Event::Trading {
+            OrderEvent::Trading {
                 scope,
                 state: Trading::Killed,
                 ..
-            } => self.cancel(state, Filter::of(scope)),
-            Event::MassCancelTaken { filter, .. } => self.cancel(state, filter),
-            Event::LineUp { line } => {
+            } => self.cancel(state, OrderFilter::of(scope)),
+            OrderEvent::MassCancelTaken { filter, .. } => self.cancel(state, filter),
+            OrderEvent::LineUp { line } => {
                 self.leaving.retain(|leaving| *leaving != line);
                 let all = self.reset.contains(&line);
                 self.reset.retain(|reset| *reset != line);
@@ -93,20 +93,20 @@ impl Work {
                 self.cancelling.extend(open(state, goes));
                 self.retries.look_again();
             }
-            Event::Retried { order, due, .. } => self.retries.add(due, order),
-            Event::Pended { order, .. } => {
+            OrderEvent::Retried { order, due, .. } => self.retries.add(due, order),
+            OrderEvent::Pended { order, .. } => {
                 // It may have waited before and worked again meanwhile.
                 self.pended.retain(|(_, waits)| *waits != order);
                 self.pended.push_back((state.time(), order));
                 self.rest(order);
             }
-            Event::DoneForDay { order, .. } => self.rest(order),
+            OrderEvent::DoneForDay { order, .. } => self.rest(order),
             _ => {}
         }
     }
 
     /// The venue reported on an order: if it must be cancelled, try it now.
-    pub(crate) fn look_again(&mut self, state: &State, number: Number) {
+    pub(crate) fn look_again(&mut self, state: &OmsState, number: Number) {
         let order = state.orders().get(number);
         let is_later = self.later.iter().any(|(_, later)| *later == number);
         if !is_later && order.is_some_and(|order| order.state.is_open() && must_go(state, order)) {
@@ -136,7 +136,7 @@ impl Work {
         }
     }
 
-    fn cancel(&mut self, state: &State, filter: Filter) {
+    fn cancel(&mut self, state: &OmsState, filter: OrderFilter) {
         // An order with a pending request comes here when that is answered.
         let is_sent = |order: &Order| {
             let request = state.orders().request_of(order);
@@ -147,7 +147,7 @@ impl Work {
     }
 
     /// Starts the new trading day once the orders of the old one are closed.
-    pub(crate) fn roll(&mut self, state: &State, day: u32, key: u128) {
+    pub(crate) fn roll(&mut self, state: &OmsState, day: u32, key: u128) {
         // An unknown order stays unknown until the venue answers.
         let of_day = |order: &Order| !order.outlives(day) && !is_unknown(state, order);
         self.expiring = open(state, of_day).into();
@@ -156,7 +156,7 @@ impl Work {
     }
 
     /// Collects work that a killed process left.
-    pub(crate) fn resume(&mut self, state: &State) {
+    pub(crate) fn resume(&mut self, state: &OmsState) {
         let some_killed = state.is_somewhere_killed();
         // Without a kill switch no other orders are checked.
         let goes = |order: &Order| (some_killed || order.withdrawn) && must_go(state, order);
@@ -204,7 +204,7 @@ impl Core {
             self.work.asking.pop_front();
             self.ask(at, order, sink);
         } else if let Some((date, key)) = self.work.next_day.take() {
-            self.emit(at, &Event::Day { date, key }, sink);
+            self.emit(at, &OrderEvent::Day { date, key }, sink);
         } else {
             self.forget(at, sink);
         }
@@ -217,7 +217,7 @@ impl Core {
             return;
         };
         if order.state == OrderState::Queued {
-            let event = Event::Ended {
+            let event = OrderEvent::Ended {
                 order: number,
                 how: End::Cancelled,
                 request: None,
@@ -242,7 +242,7 @@ impl Core {
         }
         let request = self.state.last + 1;
         let (order, id) = (number, b"");
-        self.emit(at, &Event::CancelTaken { request, order, id }, sink);
+        self.emit(at, &OrderEvent::CancelTaken { request, order, id }, sink);
         self.send_request(at, request, sink);
     }
 
@@ -265,7 +265,7 @@ impl Core {
             return;
         };
         if self.state().is_ready(line) {
-            self.emit(at, &Event::Asked { order, line, at }, sink);
+            self.emit(at, &OrderEvent::Asked { order, line, at }, sink);
         }
     }
 
@@ -282,7 +282,7 @@ impl Core {
             let request = request.number;
             self.decline(at, request, crate::Why::TooLate, b"", sink);
         }
-        let event = Event::Ended {
+        let event = OrderEvent::Ended {
             order: number,
             how: End::Expired,
             request: None,
@@ -351,7 +351,7 @@ impl Core {
             gone => gone,
         });
         if is != was {
-            self.emit(at, &Event::Client { session, is }, sink);
+            self.emit(at, &OrderEvent::Client { session, is }, sink);
         }
         let grace = match is {
             Presence::Here => None,
@@ -369,7 +369,7 @@ impl Core {
             return Some(Nanos((when - at).unsigned_abs()));
         }
         self.work.gone.retain(|(_, gone)| *gone != session);
-        let filter = Filter::of(Scope::Session(session));
+        let filter = OrderFilter::of(Scope::Session(session));
         if filter.count(&self.state) > 0 {
             let why = (&b"settings"[..], &b"client logged out or disconnected"[..]);
             self.withdraw(at, filter, (None, b""), why, sink);
@@ -412,14 +412,14 @@ impl Core {
     /// A venue session logged on.
     pub fn line_up(&mut self, at: i64, line: u32, sink: &mut impl Sink) {
         if !self.state().is_ready(line) {
-            self.emit(at, &Event::LineUp { line }, sink);
+            self.emit(at, &OrderEvent::LineUp { line }, sink);
         }
     }
 
     /// A venue session disconnected.
     pub fn line_down(&mut self, at: i64, line: u32, sink: &mut impl Sink) {
         if self.state().is_ready(line) {
-            self.emit(at, &Event::LineDown { line }, sink);
+            self.emit(at, &OrderEvent::LineDown { line }, sink);
         }
     }
 

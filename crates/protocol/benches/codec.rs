@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use fixwire_protocol::frame::{self, Frame};
 use fixwire_protocol::{
-    Decimal, Decoder, HeaderTemplate, Outbox, Precision, SessionId, Stamp, Timestamp,
+    Decimal, Decoder, HeaderTemplate, Outbox, Precision, SessionId, Timestamp, TimestampWriter,
 };
 
 const ROUNDS: usize = 200;
@@ -67,7 +67,7 @@ fn main() {
 
     let header = HeaderTemplate::new(b"FIX.4.2", b"SERVER", b"CLIENT", &[]);
     let mut outbox = Outbox::new(64 * 1024, 64, header.room());
-    let mut stamp = Stamp::new();
+    let mut stamp = TimestampWriter::new();
     let mut nanos = 0;
     measure("stamp", || {
         nanos += 1_000_000;

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use fixwire_protocol::Decoder;
 use fixwire_protocol::dictionary::validate::check;
-use fixwire_protocol::dictionary::{Dictionary, Rules, Scratch, Version};
+use fixwire_protocol::dictionary::{Dictionary, Scratch, ValidationRules, Version};
 
 const ORDER: &str = "8=FIX.4.2|9=208|35=D|34=4711|49=INITIATOR|52=20260821-13:30:00.123|56=ACCEPTOR|\
     1=ABCTEST1|11=1787318999000000000|21=3|55=LCOM1|48=LCOM1|22=5|167=FUT|200=201106|54=1|\
@@ -49,7 +49,7 @@ fn measure(name: &str, dictionary: &Dictionary, text: &str) {
     let bytes = text.replace('|', "\x01").into_bytes();
     let mut decoder = Decoder::with_capacity(256);
     let message = decoder.decode(&bytes);
-    let (rules, mut scratch) = (Rules::default(), Scratch::default());
+    let (rules, mut scratch) = (ValidationRules::default(), Scratch::default());
     assert_eq!(
         check(dictionary, &message, &rules, &mut scratch),
         Ok(()),

@@ -7,7 +7,7 @@ use core::{fmt, slice};
 
 use wide::u8x16;
 
-use crate::dictionary::{Dictionary, Kind};
+use crate::dictionary::{DataType, Dictionary};
 use crate::message::{Field, Message, QUICK, SECRET, SECRETS, quick_bit};
 use crate::{SOH, Tag, value};
 
@@ -177,7 +177,8 @@ impl Decoder {
     /// Teaches the decoder the pairs of a dictionary.
     pub fn learn(&mut self, dictionary: &Dictionary) {
         for field in dictionary.fields() {
-            if let (Kind::Data | Kind::XmlData, Some(length)) = (field.kind, field.partner) {
+            if let (DataType::Data | DataType::XmlData, Some(length)) = (field.kind, field.partner)
+            {
                 self.add_data_pairs(&[(length, field.tag)]);
             }
         }

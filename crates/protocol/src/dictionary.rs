@@ -16,13 +16,13 @@ pub mod names;
 pub mod validate;
 
 pub use built_in::Version;
-pub use condition::Condition;
+pub use condition::ConditionalRequirement;
 pub use definition_problem::DefinitionProblem;
 pub use definitions::{
     ComponentDef, Dictionary, FIRST_USER_DEFINED, FieldDef, GroupDef, Member, MessageDef, ValueDef,
 };
-pub use kind::Kind;
-pub use validate::{Fault, RejectReason, Rules, Scratch};
+pub use kind::DataType;
+pub use validate::{RejectReason, Scratch, ValidationFault, ValidationRules};
 
 use definitions::{NO_SLOT, has, set, unique};
 

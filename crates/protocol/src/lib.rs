@@ -42,14 +42,16 @@ pub use group::{Group, GroupEntry};
 pub use ledger::Ledger;
 pub use logon_signer::LogonSigner;
 pub use message::{Field, Indexed, Message, SECRETS};
-pub use outbox::{AdminOut, AdminOutError, Body, BodyError, Entry, HeaderTemplate, Number, Outbox};
+pub use outbox::{
+    AdminOut, AdminOutError, Body, BodyError, Entry, HeaderTemplate, MsgSeqNumSource, Outbox,
+};
 pub use prepared::{Prepared, Slot};
 pub use redact::Redactor;
 pub use repeat::RepeatError;
 pub use secret::Secret;
 pub use session::Session;
 pub use tag::Tag;
-pub use time::{Mono, Nanos, Now, Precision, Stamp, TimeError, Timestamp};
+pub use time::{Mono, Nanos, Now, Precision, TimeError, Timestamp, TimestampWriter};
 pub use value::ValueError;
 
 /// Which session of the engine: an index into its sessions, given out when they are configured.

@@ -17,7 +17,7 @@ use core::ops::Range;
 use crate::frame::check_sum;
 use crate::put::{digits, put, put_three};
 use crate::repeat::{Repeat, RepeatError};
-use crate::time::Stamp;
+use crate::time::TimestampWriter;
 use crate::{SOH, SessionId, Tag};
 
 mod admin_out;
@@ -49,7 +49,7 @@ const TRAILER: usize = 7;
 
 /// Which MsgSeqNum(34) a message gets.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Number {
+pub enum MsgSeqNumSource {
     /// The next one of its session.
     Next,
     /// This one: gap fills and resent messages. They are not journalled.
@@ -62,7 +62,7 @@ pub struct Entry {
     /// Whose message it is.
     pub session: SessionId,
     /// The MsgSeqNum it is to get.
-    pub number: Number,
+    pub number: MsgSeqNumSource,
     /// Its MsgSeqNum; 0 before it is sealed.
     pub seq: u64,
     state: State,
@@ -169,7 +169,7 @@ impl HeaderTemplate {
             + b"|34=".len()
             + NUMBER
             + self.sender.len()
-            + Stamp::MAX
+            + TimestampWriter::MAX
             + self.fixed
             + b"4294967295=|".len()
             + NUMBER
@@ -197,7 +197,7 @@ pub struct Outbox {
     /// Fields of an admin message while the application changes them.
     edit: Edit,
     /// The last time that was written into a body.
-    stamp: Stamp,
+    stamp: TimestampWriter,
 }
 
 impl Outbox {
@@ -216,7 +216,7 @@ impl Outbox {
             failures: 0,
             ends: ends::Ends::default(),
             edit: Edit::default(),
-            stamp: Stamp::new(),
+            stamp: TimestampWriter::new(),
         }
     }
 
@@ -237,12 +237,17 @@ impl Outbox {
     pub fn begin(&mut self, session: SessionId, msg_type: &[u8]) -> Body<'_> {
         let limit = self.buffer.len() - RESERVE - SLACK;
         let messages = self.messages;
-        self.begin_within(session, msg_type, Number::Next, limit, messages)
+        self.begin_within(session, msg_type, MsgSeqNumSource::Next, limit, messages)
     }
 
     /// Begins a message of a session, which may use the reserve.
     #[inline]
-    pub fn begin_admin(&mut self, session: SessionId, msg_type: &[u8], number: Number) -> Body<'_> {
+    pub fn begin_admin(
+        &mut self,
+        session: SessionId,
+        msg_type: &[u8],
+        number: MsgSeqNumSource,
+    ) -> Body<'_> {
         let limit = self.buffer.len() - SLACK;
         let messages = self.messages + RESERVE_MESSAGES;
         self.begin_within(session, msg_type, number, limit, messages)
@@ -253,7 +258,7 @@ impl Outbox {
         &mut self,
         session: SessionId,
         msg_type: &[u8],
-        number: Number,
+        number: MsgSeqNumSource,
         limit: usize,
         messages: usize,
     ) -> Body<'_> {
@@ -325,7 +330,7 @@ impl Outbox {
         repeat.write(&mut self.buffer[start..end]);
         self.entries.push(Entry {
             session,
-            number: Number::Fixed(seq),
+            number: MsgSeqNumSource::Fixed(seq),
             seq: 0,
             state: State::Whole,
             content: Content::Message,
@@ -430,7 +435,7 @@ impl Outbox {
         };
         let entry = &self.entries[index];
         let seq = match (entry.state, entry.number) {
-            (State::Whole, Number::Fixed(own)) => own,
+            (State::Whole, MsgSeqNumSource::Fixed(own)) => own,
             _ => seq,
         };
         self.set_sealed(index, start, end, seq);

@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 
 use crate::outbox::{BodyError, Outbox};
 use crate::put::digits;
-use crate::time::{Precision, Stamp, Timestamp};
+use crate::time::{Precision, Timestamp, TimestampWriter};
 use crate::{Decimal, SOH, SessionId, Tag};
 
 /// A message body with values that can be changed. After [`Prepared::new`] nothing is allocated.
@@ -194,7 +194,7 @@ impl Prepared {
         value: Timestamp,
         precision: Precision,
     ) -> Result<(), BodyError> {
-        self.set(slot, Stamp::new().format(value, precision))
+        self.set(slot, TimestampWriter::new().format(value, precision))
     }
 }
 

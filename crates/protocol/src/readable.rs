@@ -34,9 +34,9 @@ impl fmt::Display for Escaped<'_> {
 
 /// A message's fields, `tag=value` with `|` between them, without BeginString, BodyLength and
 /// CheckSum; secrets are `***`.
-pub struct Fields<'a>(pub &'a Message<'a>);
+pub struct ReadableFields<'a>(pub &'a Message<'a>);
 
-impl fmt::Display for Fields<'_> {
+impl fmt::Display for ReadableFields<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
         for field in self.0.fields() {
@@ -45,16 +45,16 @@ impl fmt::Display for Fields<'_> {
             }
             write!(f, "{separator}{}=", field.tag)?;
             separator = "|";
-            write!(f, "{}", Value(field.tag, self.0.value(*field)))?;
+            write!(f, "{}", ReadableValue(field.tag, self.0.value(*field)))?;
         }
         Ok(())
     }
 }
 
 /// The value of a field; a secret is `***`, and one that is too long is cut.
-pub struct Value<'a>(pub Tag, pub &'a [u8]);
+pub struct ReadableValue<'a>(pub Tag, pub &'a [u8]);
 
-impl fmt::Display for Value<'_> {
+impl fmt::Display for ReadableValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(tag, value) = self;
         if is_secret(*tag) {
@@ -83,7 +83,7 @@ mod tests {
         let mut decoder = Decoder::with_capacity(64);
         let message = decoder.decode(text);
         assert_eq!(
-            Fields(&message).to_string(),
+            ReadableFields(&message).to_string(),
             "35=A|553=\\x1b[2Jx\\xc3\\xa9|554=***"
         );
     }
@@ -98,7 +98,7 @@ mod tests {
         .concat();
         let mut decoder = Decoder::with_capacity(64);
         let message = decoder.decode(&text);
-        let shown = Fields(&message).to_string();
+        let shown = ReadableFields(&message).to_string();
         assert!(
             shown.ends_with("x... (5000 bytes)") && shown.len() < 600,
             "{shown}"

@@ -37,14 +37,14 @@ pub mod verdict;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-pub use config::{ApplVerId, BeginString, Config, Limits, OnReject, Party, ResetOn, Role};
+pub use config::{ApplVerId, BeginString, Config, OnReject, Party, ResetOn, Role, SessionLimits};
 pub use identify::{LogonIdentity, identify};
-pub use phase::{Exchange, LoggedOn, Phase};
-pub use verdict::{Fate, Reason, Verdict};
+pub use phase::{LoggedOn, PendingReply, Phase};
+pub use verdict::{DisconnectReason, Fate, Verdict};
 
 use crate::dictionary::Scratch;
 use crate::outbox::{HeaderTemplate, Outbox};
-use crate::time::{LastMinute, Stamp};
+use crate::time::{LastMinute, TimestampWriter};
 use crate::{Mono, Now, SessionId, Tag, tag};
 use held::Held;
 use liveness::{Due, Patience, Pulse};
@@ -102,7 +102,7 @@ pub struct Session {
     id: SessionId,
     config: Config,
     header: HeaderTemplate,
-    stamp: Stamp,
+    stamp: TimestampWriter,
     scratch: Scratch,
     /// Whether it has SubIDs or LocationIDs.
     has_other_ids: bool,
@@ -143,7 +143,7 @@ impl Session {
             id,
             header: header_of(&config),
             has_other_ids: has_other_ids(&config.own) || has_other_ids(&config.peer),
-            stamp: Stamp::new(),
+            stamp: TimestampWriter::new(),
             scratch: Scratch::default(),
             times: LastMinute::new(),
             phase: Phase::Down,
@@ -205,7 +205,7 @@ impl Session {
     /// It is logged on, and no Logon or Logout is in progress.
     #[must_use]
     pub fn is_settled(&self) -> bool {
-        matches!(self.phase, Phase::LoggedOn(up) if up.exchange == Exchange::Settled)
+        matches!(self.phase, Phase::LoggedOn(up) if up.exchange == PendingReply::Settled)
     }
 
     /// Writes a TestRequest, to see whether the peer answers; only a session that
@@ -219,7 +219,7 @@ impl Session {
     /// A connection is open. An initiator writes its Logon; an acceptor waits for the peer's.
     pub fn connected(&mut self, now: Now, outbox: &mut Outbox) -> Verdict {
         if self.phase != Phase::Down {
-            return self.close(Reason::NotConnected);
+            return self.close(DisconnectReason::NotConnected);
         }
         let until = now.mono + self.config.logon_timeout;
         self.phase = match self.config.role {
@@ -248,13 +248,17 @@ impl Session {
         let now = now.mono;
         match self.phase {
             Phase::AwaitingLogon { until } | Phase::LogonSent { until } if now >= until => {
-                self.close(Reason::LogonTimeout)
+                self.close(DisconnectReason::LogonTimeout)
             }
-            Phase::Refusing { until } if now >= until => self.close(Reason::LogoutTimeout),
+            Phase::Refusing { until } if now >= until => {
+                self.close(DisconnectReason::LogoutTimeout)
+            }
             Phase::LoggedOn(LoggedOn { exchange, .. }) if now >= exchange.until() => {
                 self.close(match exchange {
-                    Exchange::Logout { .. } => Reason::LogoutTimeout,
-                    Exchange::Reset { .. } | Exchange::Settled => Reason::LogonTimeout,
+                    PendingReply::Logout { .. } => DisconnectReason::LogoutTimeout,
+                    PendingReply::Reset { .. } | PendingReply::Settled => {
+                        DisconnectReason::LogonTimeout
+                    }
                 })
             }
             Phase::LoggedOn(up) => self.beat(now, up, outbox),
@@ -270,7 +274,7 @@ impl Session {
                 if self.config.logout_before_give_up {
                     self.write_logout("No response to TestRequest", outbox);
                 }
-                return self.close(Reason::PeerSilent);
+                return self.close(DisconnectReason::PeerSilent);
             }
             Due::Heartbeat => self.write_heartbeat(None, outbox),
             Due::TestRequest => self.write_test_request(outbox),
@@ -323,10 +327,10 @@ impl Session {
             Phase::LoggedOn(_) | Phase::Refusing { .. } => true,
             Phase::Closing { reason } => matches!(
                 reason,
-                Reason::LoggedOut
-                    | Reason::LogoutTimeout
-                    | Reason::PeerSilent
-                    | Reason::PeerAtFault
+                DisconnectReason::LoggedOut
+                    | DisconnectReason::LogoutTimeout
+                    | DisconnectReason::PeerSilent
+                    | DisconnectReason::PeerAtFault
             ),
             _ => false,
         };
@@ -337,14 +341,16 @@ impl Session {
     /// Before the Logons are exchanged the connection is just closed.
     pub fn log_out(&mut self, now: Now, text: &str, outbox: &mut Outbox) -> Verdict {
         match self.phase {
-            Phase::LoggedOn(up) if !matches!(up.exchange, Exchange::Logout { .. }) => {
+            Phase::LoggedOn(up) if !matches!(up.exchange, PendingReply::Logout { .. }) => {
                 self.write_logout(text, outbox);
                 let until = now.mono + self.config.logout_timeout;
-                let exchange = Exchange::Logout { until };
+                let exchange = PendingReply::Logout { until };
                 self.phase = Phase::LoggedOn(LoggedOn { exchange, ..up });
                 Verdict::Handled
             }
-            Phase::AwaitingLogon { .. } | Phase::LogonSent { .. } => self.close(Reason::LoggedOut),
+            Phase::AwaitingLogon { .. } | Phase::LogonSent { .. } => {
+                self.close(DisconnectReason::LoggedOut)
+            }
             _ => Verdict::Handled,
         }
     }
@@ -478,8 +484,8 @@ impl Session {
         self.header.room()
     }
 
-    fn close(&mut self, reason: Reason) -> Verdict {
-        if reason == Reason::LoggedOut && self.config.reset_on.logout {
+    fn close(&mut self, reason: DisconnectReason) -> Verdict {
+        if reason == DisconnectReason::LoggedOut && self.config.reset_on.logout {
             self.reset_due = true;
         }
         self.phase = Phase::Closing { reason };
@@ -500,7 +506,7 @@ impl Session {
         self.phase = Phase::LoggedOn(LoggedOn {
             pulse: Pulse::start(now.mono, patience),
             inbound,
-            exchange: Exchange::Settled,
+            exchange: PendingReply::Settled,
         });
     }
 
@@ -523,12 +529,12 @@ impl Session {
     fn refuse_session(&mut self, now: Now, text: &str, outbox: &mut Outbox) -> Verdict {
         let until = match self.phase {
             Phase::LoggedOn(LoggedOn {
-                exchange: Exchange::Logout { until },
+                exchange: PendingReply::Logout { until },
                 ..
             }) => until,
             _ if self.reset_open => {
                 self.write_logout(text, outbox);
-                return self.close(Reason::PeerAtFault);
+                return self.close(DisconnectReason::PeerAtFault);
             }
             _ => {
                 self.write_logout(text, outbox);

@@ -187,12 +187,12 @@ pub fn check_tz_timestamp(text: &[u8]) -> Result<(), TimeError> {
 
 /// Writes timestamps, and keeps the text of the last second: most times differ only in the fraction.
 #[derive(Clone, Debug)]
-pub struct Stamp {
+pub struct TimestampWriter {
     second: i64,
-    text: [u8; Stamp::MAX],
+    text: [u8; TimestampWriter::MAX],
 }
 
-impl Stamp {
+impl TimestampWriter {
     /// The longest text there is: `20260821-13:30:00.123456789`.
     pub const MAX: usize = 27;
 
@@ -235,7 +235,7 @@ impl Stamp {
     }
 }
 
-impl Default for Stamp {
+impl Default for TimestampWriter {
     fn default() -> Self {
         Self::new()
     }
@@ -332,7 +332,7 @@ impl Add<Nanos> for Timestamp {
 impl fmt::Display for Timestamp {
     /// As a `UTCTimestamp` with nine digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut stamp = Stamp::new();
+        let mut stamp = TimestampWriter::new();
         let text = stamp.format(*self, Precision::Nanos);
         f.write_str(core::str::from_utf8(text).unwrap_or_default())
     }

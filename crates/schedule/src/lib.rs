@@ -98,7 +98,7 @@ pub struct Edge {
 
 /// The state of a schedule at an instant.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Standing {
+pub struct ScheduleState {
     /// When the current trading session began: older sequence numbers belong to an earlier one. `None` between
     /// two trading sessions; [`FOREVER`] for a session that never ends.
     pub began: Option<Timestamp>,
@@ -164,7 +164,7 @@ impl Schedule {
     /// week, or one that never ends, may not be logged on from that day's midnight to the next, and
     /// keeps its sequence numbers.
     #[must_use]
-    pub fn at(&self, now: Timestamp) -> Standing {
+    pub fn at(&self, now: Timestamp) -> ScheduleState {
         let now = instant(now);
         let mut until = Instant::MAX;
         let began = match &self.hours {
@@ -191,7 +191,7 @@ impl Schedule {
             until = until.min(next);
             last
         });
-        Standing {
+        ScheduleState {
             began: began.map(timestamp),
             may_log_on,
             reset: reset.map(timestamp),

@@ -16,14 +16,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::dialect::Dialect;
-use super::ini::{Entry, MAX_SECTIONS, Section, SectionKind, Source, Span};
+use super::ini::{IniEntry, MAX_SECTIONS, Section, SectionKind, Source, Span};
 use super::keys::{Id, KEYS};
-use super::problem::{Fault, Problem};
+use super::problem::{Problem, SettingsFault};
 use super::registry::{self, Known};
 use super::section::HIDDEN;
 use super::toml::Document;
 use super::variables::{MAX_VALUE, VariableFault};
-use line::Line;
+use line::PropertyLine;
 use properties::{Becomes, Property, Special};
 
 mod cron;
@@ -62,7 +62,7 @@ pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Document {
 }
 
 /// Whether the value must never be shown; fields of a Logon are likely to hold a password.
-fn is_secret(line: &Line) -> bool {
+fn is_secret(line: &PropertyLine) -> bool {
     let small = line.name.to_ascii_lowercase();
     registry::is_secret(&small, &line.text) || small.ends_with("fixmessage")
 }
@@ -86,7 +86,7 @@ struct Session {
 
 struct Reader<'a> {
     problems: &'a mut Vec<Problem>,
-    lines: Vec<Line>,
+    lines: Vec<PropertyLine>,
     sessions: Vec<Session>,
     /// The line of each property, by its name in small letters; the last one, where there are more.
     values: BTreeMap<(Scope, String), usize>,
@@ -97,7 +97,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// Finds out which sessions there are.
     fn sessions(&mut self) {
-        let is = |line: &&Line| line.name.eq_ignore_ascii_case("sessionIDs");
+        let is = |line: &&PropertyLine| line.name.eq_ignore_ascii_case("sessionIDs");
         let Some(line) = self.lines.iter().rfind(is) else {
             return;
         };
@@ -111,11 +111,13 @@ impl Reader<'_> {
         {
             let small = id.to_ascii_lowercase();
             let note = match () {
-                () if self.sessions.len() + 2 > MAX_SECTIONS => Some(Fault::TooManySections),
-                () if small == "default" => Some(Fault::Conflict {
+                () if self.sessions.len() + 2 > MAX_SECTIONS => {
+                    Some(SettingsFault::TooManySections)
+                }
+                () if small == "default" => Some(SettingsFault::Conflict {
                     note: "`default` is not a session: it applies to all of them".to_owned(),
                 }),
-                () if seen.insert(small, ()).is_some() => Some(Fault::Conflict {
+                () if seen.insert(small, ()).is_some() => Some(SettingsFault::Conflict {
                     note: "duplicate session in `sessionIDs`".to_owned(),
                 }),
                 () => None,
@@ -154,7 +156,7 @@ impl Reader<'_> {
                 let id = small.split('.').nth(1).unwrap_or_default().to_owned();
                 if unlisted.insert(id) {
                     let (span, dialect) = (line.key, Dialect::Antenna);
-                    let fault = Fault::PassedOver { dialect };
+                    let fault = SettingsFault::PassedOver { dialect };
                     self.problems.push(Problem { span, fault });
                 }
                 continue;
@@ -163,14 +165,14 @@ impl Reader<'_> {
             let name = small[length..].to_owned();
             if let Some(first) = self.values.insert((scope, name), index) {
                 let (span, first) = (keys[index], keys[first]);
-                let fault = Fault::Replaced { first };
+                let fault = SettingsFault::Replaced { first };
                 self.problems.push(Problem { span, fault });
             }
         }
     }
 
     /// The value that a session has, wherever it stands.
-    fn value(&self, scope: Scope, name: &str) -> Option<&Line> {
+    fn value(&self, scope: Scope, name: &str) -> Option<&PropertyLine> {
         let small = name.to_ascii_lowercase();
         [scope.max(Scope::Default), Scope::Default, Scope::Global]
             .into_iter()
@@ -219,7 +221,7 @@ impl Reader<'_> {
     }
 
     /// Converts a line to keys of ours.
-    fn entries(&mut self, scope: Scope, index: usize) -> Vec<Entry> {
+    fn entries(&mut self, scope: Scope, index: usize) -> Vec<IniEntry> {
         let line = &self.lines[index];
         if line.text.is_empty() {
             return Vec::new();
@@ -249,8 +251,8 @@ impl Reader<'_> {
                     _ if !unless.is_empty() && plain(&line.text) == plain(unless) => {
                         return Vec::new();
                     }
-                    true => Fault::Unsupported { note },
-                    false => Fault::WithoutEffect { note },
+                    true => SettingsFault::Unsupported { note },
+                    false => SettingsFault::WithoutEffect { note },
                 };
                 let span = line.key;
                 self.problems.push(Problem { span, fault });
@@ -265,7 +267,7 @@ impl Reader<'_> {
         index: usize,
         property: &'static Property,
         special: Special,
-    ) -> Vec<Entry> {
+    ) -> Vec<IniEntry> {
         let line = &self.lines[index];
         let key = |id: Id| KEYS[id as usize].name;
         match special {
@@ -314,12 +316,12 @@ impl Reader<'_> {
         }
     }
 
-    fn qualifier(&mut self, scope: Scope, index: usize) -> Vec<Entry> {
+    fn qualifier(&mut self, scope: Scope, index: usize) -> Vec<IniEntry> {
         let silent = self.value(scope, "suppressSessionQualifierTagInLogonMessage");
         if !silent.is_some_and(|line| line.text.eq_ignore_ascii_case("true")) {
             let note =
                 "sends it in tag 9012 of its Logon: set LogonTag=9012=… if the peer requires it";
-            let fault = Fault::Differs {
+            let fault = SettingsFault::Differs {
                 dialect: Dialect::Antenna,
                 note: note.to_owned(),
             };
@@ -344,7 +346,7 @@ impl Reader<'_> {
     }
 
     /// `LogonTime` or `LogoutTime` of a line; of a zone that a session has of its own, both.
-    fn hours(&mut self, scope: Scope, index: usize, property: &'static Property) -> Vec<Entry> {
+    fn hours(&mut self, scope: Scope, index: usize, property: &'static Property) -> Vec<IniEntry> {
         const BOTH: [(&str, Id, Id); 2] = [
             ("tradePeriodBegin", Id::LogonTime, Id::LogonDay),
             ("tradePeriodEnd", Id::LogoutTime, Id::LogoutDay),
@@ -378,7 +380,7 @@ impl Reader<'_> {
     }
 
     /// `ResetSeqTime` of three properties, at the first of them that the scope has.
-    fn reset_time(&mut self, scope: Scope, index: usize) -> Vec<Entry> {
+    fn reset_time(&mut self, scope: Scope, index: usize) -> Vec<IniEntry> {
         const ALL: [&str; 3] = [
             "performResetSeqNumTime",
             "resetSequenceTime",
@@ -406,7 +408,7 @@ impl Reader<'_> {
                 let note = "performResetSeqNumTime=true for all sessions cannot be overridden in \
                             one: set it only in the sessions that need it";
                 let span = self.lines[index].key;
-                let fault = Fault::Conflict { note: note.into() };
+                let fault = SettingsFault::Conflict { note: note.into() };
                 self.problems.push(Problem { span, fault });
                 Vec::new()
             }
@@ -415,7 +417,7 @@ impl Reader<'_> {
     }
 
     /// A key of ours with the value of a line, whose variables that are properties were replaced.
-    fn entry(&mut self, index: usize, name: String, text: String) -> Vec<Entry> {
+    fn entry(&mut self, index: usize, name: String, text: String) -> Vec<IniEntry> {
         let line = &self.lines[index];
         let (key, value, secret) = (line.key, line.value, line.secret);
         let text = match self.expand(&text, secret) {
@@ -425,7 +427,7 @@ impl Reader<'_> {
                 return Vec::new();
             }
         };
-        vec![Entry {
+        vec![IniEntry {
             key,
             value,
             name,
@@ -437,7 +439,7 @@ impl Reader<'_> {
 
     /// Replaces `${name}` where that is a property for all sessions. One that is secret is not: its
     /// value would be shown under another name.
-    fn expand(&mut self, text: &str, secret: bool) -> Result<String, Fault> {
+    fn expand(&mut self, text: &str, secret: bool) -> Result<String, SettingsFault> {
         if !text.contains("${") {
             return Ok(text.to_owned());
         }
@@ -461,11 +463,11 @@ impl Reader<'_> {
             if done.len() > MAX_VALUE {
                 let name = if secret { HIDDEN } else { name }.to_owned();
                 let why = VariableFault::TooLong;
-                return Err(Fault::Variable { name, why });
+                return Err(SettingsFault::Variable { name, why });
             }
             if done.len() > self.room {
                 let note = format!("variables expand this file to more than {MAX_REPLACED} bytes");
-                return Err(Fault::Conflict { note });
+                return Err(SettingsFault::Conflict { note });
             }
             rest = behind;
         }
@@ -479,15 +481,15 @@ impl Reader<'_> {
         index: usize,
         property: &'static Property,
         expected: String,
-    ) -> Vec<Entry> {
+    ) -> Vec<IniEntry> {
         let key = property.name;
-        let fault = Fault::Malformed { key, expected };
+        let fault = SettingsFault::Malformed { key, expected };
         let span = self.lines[index].value;
         self.problems.push(Problem { span, fault });
         Vec::new()
     }
 
-    fn unknown(&mut self, index: usize) -> Vec<Entry> {
+    fn unknown(&mut self, index: usize) -> Vec<IniEntry> {
         let line = &self.lines[index];
         let name = line.name.clone();
         if matches!(registry::find(&name), Some(Known::Custom)) {
@@ -497,7 +499,7 @@ impl Reader<'_> {
         let compare = self.problems.len() < COMPARED;
         let nearest = compare.then(|| nearest(&name)).flatten();
         let span = line.key;
-        let fault = Fault::UnknownKey {
+        let fault = SettingsFault::UnknownKey {
             nearest,
             kept_by: None,
         };

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fixwire_engine::config::{Connection, Durability, EngineConfig, Limits, SessionConfig, Wait};
 use fixwire_engine::journal::Retention;
-use fixwire_protocol::dictionary::validate::Rules;
+use fixwire_protocol::dictionary::validate::ValidationRules;
 use fixwire_protocol::session::{BeginString, Config, OnReject, Party, ResetOn, Role};
 use fixwire_protocol::time::Precision;
 use fixwire_protocol::{Nanos, Secret, Tag};
@@ -17,7 +17,7 @@ use super::problem::LoadError;
 use super::resolved::{SessionSettings, Settings};
 use super::safety;
 use super::shelf::{Shelf, appl_dictionaries, appl_ver_id, begin_string, dictionary, validates};
-use super::{Id, Value};
+use super::{Id, SettingValue};
 
 impl Settings {
     /// Reads the dictionaries that the file names and makes the configuration.
@@ -277,7 +277,7 @@ fn listen(from: &SessionSettings) -> Connection {
         .find(Id::SocketAcceptAddress)
         .map(|setting| &setting.value)
     {
-        Some(Value::Ip(ip)) => *ip,
+        Some(SettingValue::Ip(ip)) => *ip,
         _ => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
     };
     let port = from
@@ -292,19 +292,19 @@ fn dial(from: &SessionSettings) -> Connection {
     let port_of = |number| {
         let mut ports = from.all(Id::SocketConnectPort);
         match ports.find(|port| port.number == number)?.value {
-            Value::Int(port) => u16::try_from(port).ok(),
+            SettingValue::Int(port) => u16::try_from(port).ok(),
             _ => None,
         }
     };
     let host_of = |setting: &super::Setting| match &setting.value {
-        Value::Text(host) => Some((host.clone(), port_of(setting.number)?)),
+        SettingValue::Text(host) => Some((host.clone(), port_of(setting.number)?)),
         _ => None,
     };
     let reconnect = match from
         .find(Id::ReconnectInterval)
         .map(|setting| &setting.value)
     {
-        Some(Value::Pauses(pauses)) => pauses.clone(),
+        Some(SettingValue::Pauses(pauses)) => pauses.clone(),
         _ => vec![Duration::from_secs(30)],
     };
     Connection::Initiator {
@@ -319,8 +319,8 @@ fn dial(from: &SessionSettings) -> Connection {
     }
 }
 
-fn rules(from: &SessionSettings) -> Rules {
-    Rules {
+fn rules(from: &SessionSettings) -> ValidationRules {
+    ValidationRules {
         fields_out_of_order: from.bool(Id::ValidateFieldsOutOfOrder),
         fields_have_values: from.bool(Id::ValidateFieldsHaveValues),
         user_defined_fields: from.bool(Id::ValidateUserDefinedFields),
@@ -332,8 +332,8 @@ fn rules(from: &SessionSettings) -> Rules {
         max_group_entries: from
             .int(Id::MaxGroupEntries)
             .and_then(|most| u32::try_from(most).ok())
-            .unwrap_or(Rules::default().max_group_entries),
-        ..Rules::default()
+            .unwrap_or(ValidationRules::default().max_group_entries),
+        ..ValidationRules::default()
     }
 }
 
@@ -358,7 +358,7 @@ fn precision(from: &SessionSettings, begin_string: BeginString) -> Precision {
 
 fn logon_field(setting: &super::Setting) -> Option<(Tag, Secret)> {
     match &setting.value {
-        Value::TagValue(tag, value) => Some((*tag, value.as_str().into())),
+        SettingValue::TagValue(tag, value) => Some((*tag, value.as_str().into())),
         _ => None,
     }
 }

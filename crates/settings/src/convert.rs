@@ -20,8 +20,8 @@ use super::resolve::Options;
 use super::resolved::{Custom, Origin, SessionSettings, Setting, Settings};
 use super::section::HIDDEN;
 use super::toml::MAX_ARRAY;
-use super::value::{Kind, Value, thousandths};
-use super::variables::{self, FileText, Form, Values, VariableFault};
+use super::value::{SettingValue, ValueKind, thousandths};
+use super::variables::{self, FileText, Values, VariableFault, VariableSyntax};
 
 /// Why the settings of a file cannot be converted to TOML.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ pub fn to_toml_without_secrets(settings: &Settings) -> Result<String, ConvertErr
 
 /// The first key that two files give a session different values for, and the session's name.
 fn difference(one: &Settings, other: &Settings) -> Option<(String, String)> {
-    type Values<'a> = BTreeMap<String, (Option<&'a Value>, &'a str)>;
+    type Values<'a> = BTreeMap<String, (Option<&'a SettingValue>, &'a str)>;
     fn values(session: &SessionSettings) -> Values<'_> {
         let settings = session.settings.iter().filter(|found| is_written(found));
         let custom = session.custom.iter();
@@ -361,10 +361,17 @@ impl Writer<'_> {
         }
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
         Ok(match (found.key.kind, &found.value) {
-            (_, Value::Bool(yes)) => yes.to_string(),
-            (_, Value::Word(word)) => quoted(word),
-            (Kind::Factor { .. }, Value::Int(value)) => thousandths(*value),
-            (Kind::Text | Kind::Name | Kind::Secret | Kind::Path | Kind::Host, _) => quoted(&text),
+            (_, SettingValue::Bool(yes)) => yes.to_string(),
+            (_, SettingValue::Word(word)) => quoted(word),
+            (ValueKind::Factor { .. }, SettingValue::Int(value)) => thousandths(*value),
+            (
+                ValueKind::Text
+                | ValueKind::Name
+                | ValueKind::Secret
+                | ValueKind::Path
+                | ValueKind::Host,
+                _,
+            ) => quoted(&text),
             // Up to 18 digits are a number of TOML; zeros before it are not.
             _ if is_number && text.len() <= 18 => match text.trim_start_matches('0') {
                 "" => "0".into(),
@@ -386,7 +393,7 @@ impl Writer<'_> {
         };
         let form = self.settings.form;
         let own = expand(written, form, &Names);
-        own.filter(|own| expand(own, Form::Own, &Marks) == expand(written, form, &Marks))
+        own.filter(|own| expand(own, VariableSyntax::Own, &Marks) == expand(written, form, &Marks))
             .ok_or_else(|| ConvertError::Variable {
                 key: key.into(),
                 line: self.settings.report.source.line(span),

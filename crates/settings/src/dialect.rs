@@ -27,7 +27,7 @@ pub enum Dialect {
 
 /// How the dialect of a file was determined.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Told {
+pub enum DialectSource {
     /// By the caller; `--dialect`.
     ByCaller,
     /// By the file's key `Dialect`.

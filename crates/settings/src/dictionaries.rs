@@ -11,8 +11,8 @@ use std::fmt;
 use std::io::{self, Read};
 use std::path::Path;
 
-use fixwire_dictionary::delta::{self, Delta, DeltaError, Other, Position, place_of};
-use fixwire_dictionary::{DictionaryError, Limits, text_of};
+use fixwire_dictionary::delta::{self, Delta, DeltaError, Other, SourcePosition, place_of};
+use fixwire_dictionary::{DictionaryError, DocumentLimits, text_of};
 use fixwire_engine::regular;
 use fixwire_protocol::dictionary::{Dictionary, Version};
 
@@ -54,7 +54,7 @@ pub(crate) fn without_missing(words: &str) -> Option<(String, &str, Version)> {
 /// # Errors
 ///
 /// [`LoadError`] names the file, the line and what to do.
-pub fn load(words: &str, usual: Option<Version>) -> Result<Dictionary, LoadError> {
+pub fn load(words: &str, usual: Option<Version>) -> Result<Dictionary, DictionaryLoadError> {
     let mut parts = words.split(AND).map(str::trim);
     let name = parts.next().unwrap_or_default();
     let base = base(name, usual)?;
@@ -66,18 +66,18 @@ pub fn load(words: &str, usual: Option<Version>) -> Result<Dictionary, LoadError
         let place = match error.other.as_deref() {
             Some(Other::Base(thing)) => read(name).ok().and_then(|bytes| {
                 let text = text_of(&bytes).ok()?;
-                place_of(text, Limits::default(), thing)
+                place_of(text, DocumentLimits::default(), thing)
             }),
             _ => None,
         };
-        LoadError::Delta {
+        DictionaryLoadError::Delta {
             base: place.map(|at| (name.to_owned(), at)),
             error: Box::new(error),
         }
     })
 }
 
-fn base(name: &str, usual: Option<Version>) -> Result<Dictionary, LoadError> {
+fn base(name: &str, usual: Option<Version>) -> Result<Dictionary, DictionaryLoadError> {
     let version = match name {
         BUILT_IN => usual,
         name => Version::from_name(name),
@@ -86,32 +86,34 @@ fn base(name: &str, usual: Option<Version>) -> Result<Dictionary, LoadError> {
         return Ok(Dictionary::built_in(version));
     }
     let bytes = read(name)?;
-    fixwire_dictionary::read(&bytes, Limits::default()).map_err(|error| LoadError::Dictionary {
-        path: name.to_owned(),
-        error: Box::new(error),
+    fixwire_dictionary::read(&bytes, DocumentLimits::default()).map_err(|error| {
+        DictionaryLoadError::Dictionary {
+            path: name.to_owned(),
+            error: Box::new(error),
+        }
     })
 }
 
-fn delta(path: &str) -> Result<Delta, LoadError> {
+fn delta(path: &str) -> Result<Delta, DictionaryLoadError> {
     let bytes = read(path)?;
-    let wrong = |error| LoadError::Dictionary {
+    let wrong = |error| DictionaryLoadError::Dictionary {
         path: path.to_owned(),
         error: Box::new(error),
     };
     let text = text_of(&bytes).map_err(wrong)?;
-    Delta::read(path, text, Limits::default()).map_err(|error| LoadError::Delta {
+    Delta::read(path, text, DocumentLimits::default()).map_err(|error| DictionaryLoadError::Delta {
         error: Box::new(error),
         base: None,
     })
 }
 
 /// The bytes of a file, one more than the limit at most: the reader refuses what is longer.
-fn read(path: &str) -> Result<Vec<u8>, LoadError> {
-    let most = Limits::default().bytes as u64 + 1;
+fn read(path: &str) -> Result<Vec<u8>, DictionaryLoadError> {
+    let most = DocumentLimits::default().bytes as u64 + 1;
     let mut bytes = Vec::new();
     regular::open(path)
         .and_then(|file| file.take(most).read_to_end(&mut bytes))
-        .map_err(|source| LoadError::Read {
+        .map_err(|source| DictionaryLoadError::Read {
             path: path.to_owned(),
             source,
         })?;
@@ -121,7 +123,7 @@ fn read(path: &str) -> Result<Vec<u8>, LoadError> {
 /// Why a dictionary cannot be loaded.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum LoadError {
+pub enum DictionaryLoadError {
     /// The file cannot be read.
     Read {
         /// The file.
@@ -141,11 +143,11 @@ pub enum LoadError {
         /// Where and why.
         error: Box<DeltaError>,
         /// Where the dictionary that it changes says something else: the file, and the place in it.
-        base: Option<(String, Position)>,
+        base: Option<(String, SourcePosition)>,
     },
 }
 
-impl fmt::Display for LoadError {
+impl fmt::Display for DictionaryLoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Read { path, source } => write!(
@@ -167,7 +169,7 @@ impl fmt::Display for LoadError {
     }
 }
 
-impl std::error::Error for LoadError {
+impl std::error::Error for DictionaryLoadError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Read { source, .. } => Some(source),

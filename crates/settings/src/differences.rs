@@ -13,7 +13,7 @@ use super::keys::Id;
 use super::registry::Key;
 use super::resolved::SessionSettings;
 use super::transport;
-use super::value::{Kind, Value};
+use super::value::{SettingValue, ValueKind};
 
 /// The default that the engine has for a key of ours, whichever name it gives it.
 pub fn default_there(key: &Key, dialect: Dialect) -> Option<Cow<'static, str>> {
@@ -81,7 +81,7 @@ pub fn of_a_name_not_used(name: &str, dialect: Dialect) -> Option<String> {
 pub fn of_the_value(key: &Key, text: &str, dialect: Dialect) -> Option<String> {
     dialect.letter()?;
     match (key.kind, key.id) {
-        (Kind::Bool, _) if text.len() > 1 => Some("accepts only Y and N".into()),
+        (ValueKind::Bool, _) if text.len() > 1 => Some("accepts only Y and N".into()),
         (_, Id::HeartBtInt) if text == "0" && dialect != Dialect::QuickFixN => {
             Some("does not start with HeartBtInt=0".into())
         }
@@ -143,7 +143,7 @@ pub fn of_what_is_missing(session: &SessionSettings, id: Id, dialect: Dialect) -
 /// How the engine treats the times of a session.
 fn of_the_schedule(session: &SessionSettings, dialect: Dialect) -> Option<String> {
     let clock = |id| match &session.find(id)?.value {
-        Value::Clock(clock) => Some(clock),
+        SettingValue::Clock(clock) => Some(clock),
         _ => None,
     };
     let (start, end) = (clock(Id::StartTime)?, clock(Id::EndTime)?);
@@ -196,14 +196,21 @@ fn of_tls(session: &SessionSettings, dialect: Dialect) -> Option<String> {
 }
 
 /// Defaults that an engine has by what else the file says.
-pub fn implied(session: &SessionSettings, dialect: Dialect) -> Vec<(Id, Value, &'static str)> {
+pub fn implied(
+    session: &SessionSettings,
+    dialect: Dialect,
+) -> Vec<(Id, SettingValue, &'static str)> {
     let mut found = Vec::new();
     if dialect == Dialect::Antenna {
         return implied_by_antenna(session);
     }
     // It answers each message whose SendingTime is off with a Logout, a first Logon as well.
     if dialect == Dialect::QuickFixJ && session.find(Id::SendLogoutForLogonSendingTime).is_none() {
-        found.push((Id::SendLogoutForLogonSendingTime, Value::Bool(true), "Y"));
+        found.push((
+            Id::SendLogoutForLogonSendingTime,
+            SettingValue::Bool(true),
+            "Y",
+        ));
     }
     // Its tools read its logs.
     let theirs = matches!(
@@ -211,13 +218,13 @@ pub fn implied(session: &SessionSettings, dialect: Dialect) -> Vec<(Id, Value, &
         Dialect::QuickFixJ | Dialect::QuickFixGo | Dialect::QuickFixN
     );
     if dialect == Dialect::QuickFix && transport::lacks_its_certificate(session) {
-        found.push((Id::SocketUseSSL, Value::Bool(false), "N"));
+        found.push((Id::SocketUseSSL, SettingValue::Bool(false), "N"));
     }
     let logs = session.find(Id::FileLogPath).is_some();
     if theirs && logs && session.find(Id::FileLogLayout).is_none() {
         found.push((
             Id::FileLogLayout,
-            Value::Word(dialect.name()),
+            SettingValue::Word(dialect.name()),
             dialect.name(),
         ));
     }
@@ -228,10 +235,16 @@ pub fn implied(session: &SessionSettings, dialect: Dialect) -> Vec<(Id, Value, &
     let has = |id: Id| session.find(id).is_some();
     if !has(Id::ConnectionType) {
         match (has(Id::SocketConnectHost), has(Id::SocketAcceptPort)) {
-            (true, false) => {
-                found.push((Id::ConnectionType, Value::Word("initiator"), "initiator"))
-            }
-            (false, true) => found.push((Id::ConnectionType, Value::Word("acceptor"), "acceptor")),
+            (true, false) => found.push((
+                Id::ConnectionType,
+                SettingValue::Word("initiator"),
+                "initiator",
+            )),
+            (false, true) => found.push((
+                Id::ConnectionType,
+                SettingValue::Word("acceptor"),
+                "acceptor",
+            )),
             _ => {}
         }
     }
@@ -241,36 +254,44 @@ pub fn implied(session: &SessionSettings, dialect: Dialect) -> Vec<(Id, Value, &
         Id::AppDataDictionary,
     ];
     if !has(Id::UseDataDictionary) && !dictionaries.into_iter().any(has) {
-        found.push((Id::UseDataDictionary, Value::Bool(false), "N"));
+        found.push((Id::UseDataDictionary, SettingValue::Bool(false), "N"));
     }
     found
 }
 
 /// FIX Antenna's defaults of keys that have none here.
-fn implied_by_antenna(session: &SessionSettings) -> Vec<(Id, Value, &'static str)> {
+fn implied_by_antenna(session: &SessionSettings) -> Vec<(Id, SettingValue, &'static str)> {
     let mut found = Vec::new();
     let has = |id: Id| session.find(id).is_some();
     let connects = match session.text(Id::ConnectionType) {
         Some(role) => role == "initiator",
         // There such a session may be either.
         None if has(Id::SocketConnectHost) => {
-            found.push((Id::ConnectionType, Value::Word("initiator"), "initiator"));
+            found.push((
+                Id::ConnectionType,
+                SettingValue::Word("initiator"),
+                "initiator",
+            ));
             true
         }
         None => {
-            found.push((Id::ConnectionType, Value::Word("acceptor"), "acceptor"));
+            found.push((
+                Id::ConnectionType,
+                SettingValue::Word("acceptor"),
+                "acceptor",
+            ));
             false
         }
     };
     if !has(Id::BeginString) {
-        found.push((Id::BeginString, Value::Word("FIX.4.2"), "FIX.4.2"));
+        found.push((Id::BeginString, SettingValue::Word("FIX.4.2"), "FIX.4.2"));
     }
     if connects && !has(Id::HeartBtInt) {
-        found.push((Id::HeartBtInt, Value::Int(30), "30"));
+        found.push((Id::HeartBtInt, SettingValue::Int(30), "30"));
     }
     // Certificates alone do not switch TLS on.
     if !has(Id::SocketUseSSL) && has(Id::SocketCAFile) {
-        found.push((Id::SocketUseSSL, Value::Bool(false), "N"));
+        found.push((Id::SocketUseSSL, SettingValue::Bool(false), "N"));
     }
     found
 }

@@ -7,15 +7,15 @@ use super::dialect::Dialect;
 use super::elsewhere::GROUPS;
 use super::family::{FAMILY, FamilyKey, SAMPLES, Suffix};
 use super::keys::KEYS;
-use super::registry::{self, Key, Known, Scope};
+use super::registry::{self, Key, KeyScope, Known};
 
 /// The whole document.
 pub fn markdown() -> String {
     let samples: Vec<String> = SAMPLES.iter().map(|key| code(key.name)).collect();
     let mut out = INTRODUCTION.replace("SAMPLES", &samples.join(", "));
     for (title, text, scope) in [
-        ("Of the engine", OF_THE_ENGINE, Scope::Engine),
-        ("Of a session", OF_A_SESSION, Scope::Session),
+        ("Of the engine", OF_THE_ENGINE, KeyScope::Engine),
+        ("Of a session", OF_A_SESSION, KeyScope::Session),
     ] {
         let _ = write!(out, "\n## {title}\n\n{text}\n");
         for key in KEYS.iter().filter(|key| key.scope == scope) {

@@ -5,7 +5,7 @@
 
 /// Keys that are reported in the same way.
 #[derive(Debug)]
-pub struct Group {
+pub struct KeyGroup {
     /// Their names.
     pub keys: &'static [&'static str],
     /// Whether a file with them is refused.
@@ -17,7 +17,7 @@ pub struct Group {
 }
 
 /// Finds the group of a key, ignoring case. A number may follow the name.
-pub fn find(text: &str) -> Option<&'static Group> {
+pub fn find(text: &str) -> Option<&'static KeyGroup> {
     let base = text.trim_end_matches(|c: char| c.is_ascii_digit());
     GROUPS.iter().find(|group| {
         group
@@ -37,8 +37,8 @@ const SLOW_PEER: &str = "MaxSendBacklog and SlowConsumerTimeout disconnect a slo
                          blocks other sessions";
 
 /// Every group, in the order of the document.
-pub static GROUPS: &[Group] = &[
-    Group {
+pub static GROUPS: &[KeyGroup] = &[
+    KeyGroup {
         keys: &[
             "KeyStoreType",
             "TrustStoreType",
@@ -49,7 +49,7 @@ pub static GROUPS: &[Group] = &[
         unless: None,
         note: "the type of a key store is detected from its content; only PKCS#12 is supported",
     },
-    Group {
+    KeyGroup {
         keys: &[
             "SocketPrivateKeyBytes",
             "SocketCertificateBytes",
@@ -60,33 +60,33 @@ pub static GROUPS: &[Group] = &[
         note: "use the files SocketPrivateKeyFile, SocketCertificateFile and \
                SocketCAFile",
     },
-    Group {
+    KeyGroup {
         keys: &["EndpointIdentificationAlgorithm"],
         refused: false,
         unless: Some("HTTPS"),
         note: "the host name is always verified: set SocketServerName to expect another name, or \
                PeerCertificates to verify the certificate itself instead",
     },
-    Group {
+    KeyGroup {
         keys: &["SSLCheckCertificateRevocation"],
         refused: false,
         unless: Some("N"),
         note: "revocation lists are not downloaded: set CertificateRevocationListFile",
     },
-    Group {
+    KeyGroup {
         keys: &["ProxyDomain", "ProxyWorkstation"],
         refused: true,
         unless: None,
         note: "NTLM is not supported: ProxyUser and ProxyPassword are sent as Basic credentials",
     },
-    Group {
+    KeyGroup {
         keys: &["DynamicSession"],
         refused: true,
         unless: Some("N"),
         note: "initiator sessions are not created on demand: write a [SESSION] for each peer, or \
                add sessions through the Handle",
     },
-    Group {
+    KeyGroup {
         keys: &[
             "ForceResendWhenCorruptedStore",
             "CmeEnhancedResend",
@@ -97,99 +97,99 @@ pub static GROUPS: &[Group] = &[
         note: "ignoring it would change how the session behaves: remove the \
                key, or set it to N",
     },
-    Group {
+    KeyGroup {
         keys: &["ValidateSequenceNumbers"],
         refused: true,
         unless: Some("Y"),
         note: "fixwire always does this: remove the key",
     },
-    Group {
+    KeyGroup {
         keys: &["RefreshOnLogon"],
         refused: false,
         unless: Some("N"),
         note: "one process owns the journal, so there is nothing to refresh at logon",
     },
-    Group {
+    KeyGroup {
         keys: &["PreserveMessageFieldsOrder"],
         refused: false,
         unless: Some("Y"),
         note: "fields are always sent in the order in which the application writes them",
     },
-    Group {
+    KeyGroup {
         keys: &["SocketConnectProtocol", "SocketAcceptProtocol"],
         refused: true,
         unless: Some("TCP"),
         note: "only TCP is supported",
     },
-    Group {
+    KeyGroup {
         keys: &["RedactionLogText"],
         refused: false,
         unless: None,
         note: "a masked value is replaced by as many asterisks as it has bytes",
     },
-    Group {
+    KeyGroup {
         keys: &["Encoding"],
         refused: false,
         unless: None,
         note: "values are bytes and are not converted",
     },
-    Group {
+    KeyGroup {
         keys: &["LogMessageWhenSessionNotFound"],
         refused: false,
         unless: Some("Y"),
         note: "fixwire always does this",
     },
-    Group {
+    KeyGroup {
         keys: &["SocketSynchronousWrites"],
         refused: false,
         unless: Some("N"),
         note: SLOW_PEER,
     },
-    Group {
+    KeyGroup {
         keys: &["SocketSynchronousWriteTimeout"],
         refused: false,
         unless: Some("30000"),
         note: SLOW_PEER,
     },
-    Group {
+    KeyGroup {
         keys: &["MaxScheduledWriteRequests", "SocketSendTimeout"],
         refused: false,
         unless: Some("0"),
         note: SLOW_PEER,
     },
-    Group {
+    KeyGroup {
         keys: &["SocketTimeout"],
         refused: false,
         unless: Some("0"),
         note: "set SocketConnectTimeout for the connection attempt; MaxSendBacklog and \
                SlowConsumerTimeout disconnect a slow peer",
     },
-    Group {
+    KeyGroup {
         keys: &["SocketReceiveTimeout"],
         refused: false,
         unless: Some("0"),
         note: "reads never block: a silent peer is disconnected after HeartBtInt",
     },
-    Group {
+    KeyGroup {
         keys: &["HttpAcceptPort"],
         refused: false,
         unless: None,
         note: "there is no web page about sessions: `fixwire run` prints the events, a program \
                receives them through Application and Handle",
     },
-    Group {
+    KeyGroup {
         keys: &["InChanCapacity"],
         refused: false,
         unless: Some("1"),
         note: "an implementation detail of another engine",
     },
-    Group {
+    KeyGroup {
         keys: &["SocketIgnoreProxy"],
         refused: false,
         unless: Some("Y"),
         note: "a proxy is used only if ProxyHost is set, never from system settings",
     },
-    Group {
+    KeyGroup {
         keys: &[
             "SendResetSeqNumFlag",
             "Description",
@@ -200,13 +200,13 @@ pub static GROUPS: &[Group] = &[
         unless: None,
         note: "an implementation detail of another engine",
     },
-    Group {
+    KeyGroup {
         keys: &["FileStoreMaxCachedMsgs"],
         refused: false,
         unless: None,
         note: "messages are stored in the journal in FileStorePath and read from there",
     },
-    Group {
+    KeyGroup {
         keys: &[
             "FileLogBackupPath",
             "ScreenLogShowIncoming",
@@ -226,7 +226,7 @@ pub static GROUPS: &[Group] = &[
         note: "set FileLogPath for log files; the journal in FileStorePath is a log too, and \
                `fixwire journal dump` prints it",
     },
-    Group {
+    KeyGroup {
         keys: &[
             "MySQLStoreUseConnectionPool",
             "MySQLStoreDatabase",
@@ -261,7 +261,7 @@ pub static GROUPS: &[Group] = &[
         unless: None,
         note: "messages are stored in the journal in FileStorePath, not in a database",
     },
-    Group {
+    KeyGroup {
         keys: &[
             "JdbcDataSourceName",
             "JdbcDriver",
@@ -282,7 +282,7 @@ pub static GROUPS: &[Group] = &[
         note: "messages are stored in the journal in FileStorePath; set SqlLog to log to a \
                database, PostgreSQL or SQLite (docs/reference/logs.md)",
     },
-    Group {
+    KeyGroup {
         keys: &[
             "MySQLLogUseConnectionPool",
             "MySQLLogDatabase",
@@ -311,7 +311,7 @@ pub static GROUPS: &[Group] = &[
         note: "set SqlLog to log to PostgreSQL or SQLite, in the same tables \
                (docs/reference/logs.md); set FileLogPath for log files",
     },
-    Group {
+    KeyGroup {
         keys: &[
             "PostgreSQLLogUseConnectionPool",
             "PostgreSQLLogDatabase",

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use fixwire_engine::regular;
 
 use super::dialect::Dialect;
-use super::problem::{Fault, LoadError, Problem};
+use super::problem::{LoadError, Problem, SettingsFault};
 use super::registry;
 use super::toml::Document;
 
@@ -153,12 +153,12 @@ pub struct Section {
     /// Its `[NAME]`.
     pub header: Span,
     /// Its entries in the order of the file.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<IniEntry>,
 }
 
 /// A key and its value.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct IniEntry {
     /// The place of the key, not empty.
     pub key: Span,
     /// The place of the value; may be empty.
@@ -243,7 +243,7 @@ impl Reader<'_> {
         }
         if text.starts_with('[') {
             if self.document.sections.len() == MAX_SECTIONS {
-                self.report(span, Fault::TooManySections);
+                self.report(span, SettingsFault::TooManySections);
                 return false;
             }
             self.section(span);
@@ -256,7 +256,7 @@ impl Reader<'_> {
     }
 
     /// An entry that is not used may hold a secret all the same.
-    fn hide(&mut self, entry: &Entry) {
+    fn hide(&mut self, entry: &IniEntry) {
         if registry::is_secret(&entry.name, &entry.text) {
             self.document.secrets.push(entry.value);
         }
@@ -277,9 +277,9 @@ impl Reader<'_> {
                 let passes_over = self.dialect.passes_over_sections() && !name.is_empty();
                 let dialect = self.dialect;
                 return if passes_over {
-                    self.report(span, Fault::PassedOver { dialect });
+                    self.report(span, SettingsFault::PassedOver { dialect });
                 } else {
-                    self.report(span, Fault::SectionName);
+                    self.report(span, SettingsFault::SectionName);
                 };
             }
         };
@@ -308,10 +308,10 @@ impl Reader<'_> {
         }
         self.into = Target::Skipped;
         if dialect.passes_over_sections() {
-            self.report(span, Fault::PassedOver { dialect });
+            self.report(span, SettingsFault::PassedOver { dialect });
         } else {
             let first = self.document.sections[first].header;
-            self.report(span, Fault::Repeated { first });
+            self.report(span, SettingsFault::Repeated { first });
         }
     }
 
@@ -319,10 +319,10 @@ impl Reader<'_> {
         let dialect = self.dialect;
         let entry = match entry(&self.source.text, line) {
             Ok(entry) => entry,
-            Err(Fault::NoEquals) if dialect.passes_over_sections() => {
-                return self.report(line, Fault::PassedOver { dialect });
+            Err(SettingsFault::NoEquals) if dialect.passes_over_sections() => {
+                return self.report(line, SettingsFault::PassedOver { dialect });
             }
-            Err(Fault::NoEquals) if dialect == Dialect::QuickFixJ => {
+            Err(SettingsFault::NoEquals) if dialect == Dialect::QuickFixJ => {
                 let note = "reads this line as part of the next key, and does not find that key";
                 return self.differs(line, note);
             }
@@ -335,9 +335,9 @@ impl Reader<'_> {
                 self.into = Target::NothingAndSaid;
                 self.hide(&entry);
                 if dialect.passes_over_the_beginning() {
-                    self.report(line, Fault::PassedOver { dialect });
+                    self.report(line, SettingsFault::PassedOver { dialect });
                 } else {
-                    self.report(entry.key, Fault::BeforeFirstSection);
+                    self.report(entry.key, SettingsFault::BeforeFirstSection);
                 }
             }
             Target::NothingAndSaid | Target::Skipped => self.hide(&entry),
@@ -345,7 +345,7 @@ impl Reader<'_> {
     }
 
     /// Blanks that are no part of a key or value here, and are one there.
-    fn blanks(&mut self, line: Span, end: usize, entry: &Entry) {
+    fn blanks(&mut self, line: Span, end: usize, entry: &IniEntry) {
         let text = self.source.text.as_bytes();
         let before_equals = text.get(entry.key.end) != Some(&b'=');
         let first = line.start == 0 || matches!(text.get(line.start - 1), Some(b'\n'));
@@ -376,26 +376,26 @@ impl Reader<'_> {
     fn differs(&mut self, span: Span, note: &str) {
         let dialect = self.dialect;
         let note = note.to_owned();
-        self.report(span, Fault::Differs { dialect, note });
+        self.report(span, SettingsFault::Differs { dialect, note });
     }
 
-    fn report(&mut self, span: Span, fault: Fault) {
+    fn report(&mut self, span: Span, fault: SettingsFault) {
         self.problems.push(Problem { span, fault });
     }
 }
 
-fn entry(text: &str, line: Span) -> Result<Entry, Fault> {
+fn entry(text: &str, line: Span) -> Result<IniEntry, SettingsFault> {
     let equals = text[line.start..line.end]
         .find('=')
-        .ok_or(Fault::NoEquals)?
+        .ok_or(SettingsFault::NoEquals)?
         + line.start;
     let key = trimmed(text, line.start, equals);
     if key.start == key.end {
-        return Err(Fault::EmptyKey);
+        return Err(SettingsFault::EmptyKey);
     }
     let value = trimmed(text, equals + 1, line.end);
     let slice = |span: Span| text.get(span.start..span.end).unwrap_or("").to_owned();
-    Ok(Entry {
+    Ok(IniEntry {
         key,
         value,
         name: slice(key),
@@ -455,7 +455,7 @@ mod tests {
         let (source, sections, problems) = read(
             "A=1\nB=2\n[DEFAULT]\nnonsense\n=x\n[SESION]\nC=1\n[DEFAULT]\n[SESSION\n[SESSION]\nD=1",
         );
-        let found: Vec<(usize, &Fault)> = problems
+        let found: Vec<(usize, &SettingsFault)> = problems
             .iter()
             .map(|problem| (source.line(problem.span), &problem.fault))
             .collect();
@@ -463,12 +463,12 @@ mod tests {
             matches!(
                 found[..],
                 [
-                    (1, Fault::BeforeFirstSection),
-                    (4, Fault::NoEquals),
-                    (5, Fault::EmptyKey),
-                    (6, Fault::SectionName),
-                    (8, Fault::Repeated { .. }),
-                    (9, Fault::SectionName),
+                    (1, SettingsFault::BeforeFirstSection),
+                    (4, SettingsFault::NoEquals),
+                    (5, SettingsFault::EmptyKey),
+                    (6, SettingsFault::SectionName),
+                    (8, SettingsFault::Repeated { .. }),
+                    (9, SettingsFault::SectionName),
                 ]
             ),
             "{found:?}"

@@ -4,8 +4,8 @@
 //! writes `docs/reference/settings.md` anew.
 
 use super::kinds::*;
-use super::registry::{Key, Name, Scope};
-use super::value::Kind;
+use super::registry::{ForeignName, Key, KeyScope};
+use super::value::ValueKind;
 
 /// Makes [`Id`] and [`KEYS`] from one list. An entry is its text, then
 /// `Name [names elsewhere: whose], kind, default, scope;` where scope is `Engine`, `Session` or, for
@@ -26,7 +26,7 @@ macro_rules! keys {
             Key {
                 id: Id::$id,
                 name: stringify!($id),
-                names: &[$( Name { name: $other, dialects: $dialects } ),*],
+                names: &[$( ForeignName { name: $other, dialects: $dialects } ),*],
                 kind: $kind,
                 default: $default,
                 scope: scope!($scope),
@@ -39,10 +39,10 @@ macro_rules! keys {
 
 macro_rules! scope {
     (Engine) => {
-        Scope::Engine
+        KeyScope::Engine
     };
     ($other:ident) => {
-        Scope::Session
+        KeyScope::Session
     };
 }
 
@@ -60,23 +60,23 @@ keys! {
     /// messages.
     BeginString ["BeginString": "CJGN"], BEGIN_STRINGS, None, Session;
     /// Our CompID: SenderCompID(49) of outgoing messages.
-    SenderCompID ["SenderCompID": "CJGN"], Kind::Text, None, Session;
+    SenderCompID ["SenderCompID": "CJGN"], ValueKind::Text, None, Session;
     /// The counterparty's CompID: TargetCompID(56) of outgoing messages.
-    TargetCompID ["TargetCompID": "CJGN"], Kind::Text, None, Session;
+    TargetCompID ["TargetCompID": "CJGN"], ValueKind::Text, None, Session;
     /// SenderSubID(50) of outgoing messages; part of the session's identity.
-    SenderSubID ["SenderSubID": "JGN"], Kind::Text, None, Session;
+    SenderSubID ["SenderSubID": "JGN"], ValueKind::Text, None, Session;
     /// SenderLocationID(142) of outgoing messages; part of the session's identity.
-    SenderLocationID ["SenderLocationID": "JGN"], Kind::Text, None, Session;
+    SenderLocationID ["SenderLocationID": "JGN"], ValueKind::Text, None, Session;
     /// TargetSubID(57) of outgoing messages; part of the session's identity.
-    TargetSubID ["TargetSubID": "JGN"], Kind::Text, None, Session;
+    TargetSubID ["TargetSubID": "JGN"], ValueKind::Text, None, Session;
     /// TargetLocationID(143) of outgoing messages; part of the session's identity.
-    TargetLocationID ["TargetLocationID": "JGN"], Kind::Text, None, Session;
+    TargetLocationID ["TargetLocationID": "JGN"], ValueKind::Text, None, Session;
     /// Distinguishes sessions with the same identity. Never sent.
-    SessionQualifier ["SessionQualifier": "CJGN"], Kind::Text, None, Session;
+    SessionQualifier ["SessionQualifier": "CJGN"], ValueKind::Text, None, Session;
     /// Name of the session in the rules and tables of a gateway; unique. The journal and the logs still use
     /// the session's identity; a gateway stores orders under this name. Absent: the identity,
     /// `FIX.4.2:BROKER->CLIENT`.
-    SessionName [], Kind::Name, None, Session;
+    SessionName [], ValueKind::Name, None, Session;
     /// DefaultApplVerID(1137), required with `BeginString=FIXT.1.1`: `FIX.5.0SP2`, `FIX50SP2` or `9`. The
     /// dictionary of `FIX.Latest` is not built in: name its file in `AppDataDictionary`.
     DefaultApplVerID ["DefaultApplVerID": "CJGN"], APPL_VERSIONS, None, Session;
@@ -85,65 +85,65 @@ keys! {
 
     /// HeartBtInt(108) in seconds: a Heartbeat is sent after this long without an outgoing message.
     /// Required for an initiator; an acceptor uses the value of the peer's Logon. 0 disables Heartbeats.
-    HeartBtInt ["HeartBtInt": "CJGN"], Kind::Int { min: 0, max: 3600, unit: "seconds" }, None, Session;
+    HeartBtInt ["HeartBtInt": "CJGN"], ValueKind::Int { min: 0, max: 3600, unit: "seconds" }, None, Session;
     /// Start of the session, every day or on `StartDay`: sequence numbers reset, and logon is allowed until
     /// `EndTime`. Without `StartTime` and `EndTime` the session never ends. A time may name its own time
     /// zone. See [schedules.md](schedules.md).
-    StartTime ["StartTime": "CJGN"], Kind::TimeOfDay, None, Session;
+    StartTime ["StartTime": "CJGN"], ValueKind::TimeOfDay, None, Session;
     /// End of the session. Equal to `StartTime`, the session lasts a whole day, or a whole week.
-    EndTime ["EndTime": "CJGN"], Kind::TimeOfDay, None, Session;
+    EndTime ["EndTime": "CJGN"], ValueKind::TimeOfDay, None, Session;
     /// Day on which a weekly session starts; requires `EndDay`.
-    StartDay ["StartDay": "CJGN"], Kind::Day, None, Session;
+    StartDay ["StartDay": "CJGN"], ValueKind::Day, None, Session;
     /// Day on which a weekly session ends; requires `StartDay`.
-    EndDay ["EndDay": "CJGN"], Kind::Day, None, Session;
+    EndDay ["EndDay": "CJGN"], ValueKind::Day, None, Session;
     /// Days on which a daily session starts, in the time zone of `StartTime`. Absent: every day.
-    Weekdays ["Weekdays": "JGN"], Kind::Days, None, Session;
+    Weekdays ["Weekdays": "JGN"], ValueKind::Days, None, Session;
     /// Time zone of all times that do not name their own: a name such as `Europe/London`, or `Local` for
     /// the zone of the machine. Absent: UTC.
-    TimeZone ["TimeZone": "JGN"], Kind::Text, None, Session;
+    TimeZone ["TimeZone": "JGN"], ValueKind::Text, None, Session;
     /// Times are in the time zone of the machine: the same as `TimeZone=Local`.
-    UseLocalTime ["UseLocalTime": "CN"], Kind::Bool, Some("N"), Session;
+    UseLocalTime ["UseLocalTime": "CN"], ValueKind::Bool, Some("N"), Session;
     /// The session never ends; `StartTime`, `EndTime`, `StartDay`, `EndDay` and `Weekdays` are ignored.
     /// Absent: `Y` without a `StartTime`.
-    NonStopSession ["NonStopSession": "CJN"], Kind::Bool, None, Session;
+    NonStopSession ["NonStopSession": "CJN"], ValueKind::Bool, None, Session;
     /// Earliest time, within the session, at which logon is allowed. Absent: `StartTime`.
-    LogonTime ["LogonTime": "C"], Kind::TimeOfDay, None, Session;
+    LogonTime ["LogonTime": "C"], ValueKind::TimeOfDay, None, Session;
     /// Time, within the session, after which logon is no longer allowed. Absent: `EndTime`. Sequence
     /// numbers continue at the next logon.
-    LogoutTime ["LogoutTime": "C"], Kind::TimeOfDay, None, Session;
+    LogoutTime ["LogoutTime": "C"], ValueKind::TimeOfDay, None, Session;
     /// Day of `LogonTime`. Absent: `StartDay`; without `StartDay`, every day.
-    LogonDay ["LogonDay": "C"], Kind::Day, None, Session;
+    LogonDay ["LogonDay": "C"], ValueKind::Day, None, Session;
     /// Day of `LogoutTime`. Absent: `EndDay`; without `EndDay`, every day.
-    LogoutDay ["LogoutDay": "C"], Kind::Day, None, Session;
+    LogoutDay ["LogoutDay": "C"], ValueKind::Day, None, Session;
     /// Time of the daily sequence reset: a session that is logged on then sends a Logon with
     /// ResetSeqNumFlag(141). A session that is not logged on does nothing.
-    ResetSeqTime ["ResetSeqTime": "G"], Kind::TimeOfDay, None, Session;
+    ResetSeqTime ["ResetSeqTime": "G"], ValueKind::TimeOfDay, None, Session;
     /// Dates without a session, in the time zone of `StartTime`. A daily session that started the day
     /// before runs to its end; a weekly or non-stop session is closed from midnight to midnight.
-    Holidays [], Kind::Dates, None, Session;
+    Holidays [], ValueKind::Dates, None, Session;
     /// File with more holidays: one a line or separated by commas; `#` starts a comment.
-    HolidayFile [], Kind::Path, None, Session;
+    HolidayFile [], ValueKind::Path, None, Session;
 
     /// An acceptor uses its own `HeartBtInt` and ignores HeartBtInt(108) of the peer's Logon.
-    HeartBtIntOverride ["HeartBtIntOverride": "G"], Kind::Bool, Some("N"), Session;
+    HeartBtIntOverride ["HeartBtIntOverride": "G"], ValueKind::Bool, Some("N"), Session;
 
     /// Port to listen on. Sessions may share a port: the Logon identifies the session.
-    SocketAcceptPort ["SocketAcceptPort": "CJGN"], Kind::Port, None, Session;
+    SocketAcceptPort ["SocketAcceptPort": "CJGN"], ValueKind::Port, None, Session;
     /// Address to listen on: `127.0.0.1`, `::1`, `0.0.0.0` for every IPv4 address, `::` for every address.
-    SocketAcceptAddress ["SocketAcceptAddress": "J", "SocketAcceptHost": "GN"], Kind::Ip,
+    SocketAcceptAddress ["SocketAcceptAddress": "J", "SocketAcceptHost": "GN"], ValueKind::Ip,
         Some("0.0.0.0"), Session;
     /// Host to connect to. Numbered keys (`SocketConnectHost1`) are backups, tried in turn when a
     /// connection fails; each uses the `SocketConnectPort` of the same number.
-    SocketConnectHost ["SocketConnectHost": "CJGN"], Kind::Host, None, Numbered;
+    SocketConnectHost ["SocketConnectHost": "CJGN"], ValueKind::Host, None, Numbered;
     /// Port to connect to; see `SocketConnectHost`.
-    SocketConnectPort ["SocketConnectPort": "CJGN"], Kind::Port, None, Numbered;
+    SocketConnectPort ["SocketConnectPort": "CJGN"], ValueKind::Port, None, Numbered;
     /// Timeout of one connection attempt.
     SocketConnectTimeout ["SocketConnectTimeout": "J"], time(1, 3600), Some("10"), Session;
     /// Delay between connection attempts: one value, or a list that backs off: `3x10;5x20;60` means three
     /// delays of 10 s, five of 20 s, then 60 s for ever.
-    ReconnectInterval ["ReconnectInterval": "CJGN"], Kind::Pauses, Some("30"), Session;
+    ReconnectInterval ["ReconnectInterval": "CJGN"], ValueKind::Pauses, Some("30"), Session;
     /// TCP_NODELAY: each write is sent at once (Nagle's algorithm is off).
-    SocketNodelay ["SocketNodelay": "CN", "SocketTcpNoDelay": "J"], Kind::Bool, Some("Y"), Session;
+    SocketNodelay ["SocketNodelay": "CN", "SocketTcpNoDelay": "J"], ValueKind::Bool, Some("Y"), Session;
     /// SO_SNDBUF of the socket; 0 keeps the system default.
     SocketSendBufferSize ["SocketSendBufferSize": "CJN"], bytes(0, GB), Some("0"), Session;
     /// SO_RCVBUF of the socket; 0 keeps the system default.
@@ -158,30 +158,30 @@ keys! {
         time(0, DAY), Some("120"), Session;
     /// Local address of an initiator's connections. A numbered key is for the `SocketConnectHost` of the
     /// same number.
-    SocketLocalHost ["SocketLocalHost": "J", "SocketConnectSourceHost": "C"], Kind::Ip, None, Numbered;
+    SocketLocalHost ["SocketLocalHost": "J", "SocketConnectSourceHost": "C"], ValueKind::Ip, None, Numbered;
     /// Local port of an initiator's connections; see `SocketLocalHost`. Absent: the system chooses.
-    SocketLocalPort ["SocketLocalPort": "J", "SocketConnectSourcePort": "C"], Kind::Port, None, Numbered;
+    SocketLocalPort ["SocketLocalPort": "J", "SocketConnectSourcePort": "C"], ValueKind::Port, None, Numbered;
     /// SO_REUSEADDR of the listening port: it can be bound again right after a restart.
-    SocketReuseAddress ["SocketReuseAddress": "CJ"], Kind::Bool, Some("Y"), Session;
+    SocketReuseAddress ["SocketReuseAddress": "CJ"], ValueKind::Bool, Some("Y"), Session;
     /// SO_KEEPALIVE of the socket. Absent: the system default.
-    SocketKeepAlive ["SocketKeepAlive": "J"], Kind::Bool, None, Session;
+    SocketKeepAlive ["SocketKeepAlive": "J"], ValueKind::Bool, None, Session;
     /// SO_OOBINLINE of the socket. Absent: the system default.
-    SocketOobInline ["SocketOobInline": "J"], Kind::Bool, None, Session;
+    SocketOobInline ["SocketOobInline": "J"], ValueKind::Bool, None, Session;
     /// SO_LINGER of the socket: how long a close waits for unsent data. Absent: the system default.
-    SocketLinger ["SocketLinger": "J"], Kind::Int { min: 0, max: 65_535, unit: "seconds" }, None, Session;
+    SocketLinger ["SocketLinger": "J"], ValueKind::Int { min: 0, max: 65_535, unit: "seconds" }, None, Session;
     /// IP_TOS or IPV6_TCLASS of the socket: a number, or `IPTOS_LOWCOST`, `IPTOS_RELIABILITY`,
     /// `IPTOS_THROUGHPUT`, `IPTOS_LOWDELAY`, separated by `|`. Absent: the system default.
-    SocketTrafficClass ["SocketTrafficClass": "J"], Kind::Text, None, Session;
+    SocketTrafficClass ["SocketTrafficClass": "J"], ValueKind::Text, None, Session;
     /// SO_BUSY_POLL of the socket: how long a read without data polls the network card; 50 is usual, 0
     /// keeps the system default. A value above `net.core.busy_read` requires CAP_NET_ADMIN; a refusal
     /// raises an event.
-    BusyPoll [], Kind::Int { min: 0, max: 1_000_000, unit: "microseconds" }, Some("0"), Session;
+    BusyPoll [], ValueKind::Int { min: 0, max: 1_000_000, unit: "microseconds" }, Some("0"), Session;
     /// Connections come through load balancers and start with a PROXY protocol header, version 1 or 2, with
     /// the address of the client. Requires `TrustedBalancers`.
-    UseTCPProxy ["UseTCPProxy": "G"], Kind::Bool, Some("N"), Session;
+    UseTCPProxy ["UseTCPProxy": "G"], ValueKind::Bool, Some("N"), Session;
     /// Load balancers of `UseTCPProxy`: addresses or ranges such as `10.0.0.0/8`, separated by commas.
     /// Connections from other addresses are closed.
-    TrustedBalancers [], Kind::Text, None, Session;
+    TrustedBalancers [], ValueKind::Text, None, Session;
 
     /// Protocol of an initiator's proxy: `http` (CONNECT) or `socks`.
     ProxyType ["ProxyType": "JG"], PROXIES, Some("http"), Session;
@@ -190,232 +190,232 @@ keys! {
     ProxyVersion ["ProxyVersion": "J"], PROXY_VERSIONS, None, Session;
     /// Host of the proxy that an initiator connects through. The proxy resolves the host name of the peer,
     /// except with SOCKS 4.
-    ProxyHost ["ProxyHost": "JG"], Kind::Host, None, Session;
+    ProxyHost ["ProxyHost": "JG"], ValueKind::Host, None, Session;
     /// Port of the proxy.
-    ProxyPort ["ProxyPort": "JG"], Kind::Port, None, Session;
+    ProxyPort ["ProxyPort": "JG"], ValueKind::Port, None, Session;
     /// User name for the proxy.
-    ProxyUser ["ProxyUser": "JG"], Kind::Text, None, Session;
+    ProxyUser ["ProxyUser": "JG"], ValueKind::Text, None, Session;
     /// Password of `ProxyUser`. Never shown.
-    ProxyPassword ["ProxyPassword": "JG"], Kind::Secret, None, Session;
+    ProxyPassword ["ProxyPassword": "JG"], ValueKind::Secret, None, Session;
 
     /// Connections use TLS 1.2 or 1.3. Absent: `Y` when a PEM file of a certificate is configured or, for
     /// an initiator, certificate authorities are. [More](tls.md).
-    SocketUseSSL ["SocketUseSSL": "JG", "SSLEnable": "N"], Kind::Bool, None, Session;
+    SocketUseSSL ["SocketUseSSL": "JG", "SSLEnable": "N"], ValueKind::Bool, None, Session;
     /// Our certificate (PEM), followed by the intermediate certificates up to its authority.
-    SocketCertificateFile ["SocketCertificateFile": "G"], Kind::Path, None, Session;
+    SocketCertificateFile ["SocketCertificateFile": "G"], ValueKind::Path, None, Session;
     /// Private key of `SocketCertificateFile` (PEM, not encrypted). Absent: it is in the same file.
-    SocketPrivateKeyFile ["SocketPrivateKeyFile": "G"], Kind::Path, None, Session;
+    SocketPrivateKeyFile ["SocketPrivateKeyFile": "G"], ValueKind::Path, None, Session;
     /// `SocketCertificateFile` of an acceptor.
-    ServerCertificateFile ["ServerCertificateFile": "C"], Kind::Path, None, Session;
+    ServerCertificateFile ["ServerCertificateFile": "C"], ValueKind::Path, None, Session;
     /// `SocketPrivateKeyFile` of an acceptor.
-    ServerCertificateKeyFile ["ServerCertificateKeyFile": "C"], Kind::Path, None, Session;
+    ServerCertificateKeyFile ["ServerCertificateKeyFile": "C"], ValueKind::Path, None, Session;
     /// `SocketCertificateFile` of an initiator.
-    ClientCertificateFile ["ClientCertificateFile": "C"], Kind::Path, None, Session;
+    ClientCertificateFile ["ClientCertificateFile": "C"], ValueKind::Path, None, Session;
     /// `SocketPrivateKeyFile` of an initiator.
-    ClientCertificateKeyFile ["ClientCertificateKeyFile": "C"], Kind::Path, None, Session;
+    ClientCertificateKeyFile ["ClientCertificateKeyFile": "C"], ValueKind::Path, None, Session;
     /// Our certificate and its private key as a PKCS#12 file. Needs a build with `--features pkcs12`. Convert a
     /// Java key store (JKS) first; the sample key store of QuickFIX/J is refused.
-    SocketKeyStore ["SocketKeyStore": "J", "SSLCertificate": "N"], Kind::Path, None, Session;
+    SocketKeyStore ["SocketKeyStore": "J", "SSLCertificate": "N"], ValueKind::Path, None, Session;
     /// Password of `SocketKeyStore`. Never shown.
     SocketKeyStorePassword ["SocketKeyStorePassword": "J", "SSLCertificatePassword": "N"],
-        Kind::Secret, None, Session;
+        ValueKind::Secret, None, Session;
     /// Certificate authorities accepted as issuers of the peer's certificate (PEM). An initiator without
     /// any trusts those of the system; an acceptor with any requests a client certificate.
     SocketCAFile ["SocketCAFile": "G", "CertificationAuthoritiesFile": "C", "SSLCACertificate": "N"],
-        Kind::Path, None, Session;
+        ValueKind::Path, None, Session;
     /// Folder of PEM files with further certificate authorities.
-    CertificationAuthoritiesDirectory ["CertificationAuthoritiesDirectory": "C"], Kind::Path, None, Session;
+    CertificationAuthoritiesDirectory ["CertificationAuthoritiesDirectory": "C"], ValueKind::Path, None, Session;
     /// Certificate authorities as a PKCS#12 file. An acceptor uses it with `NeedClientAuth=Y`.
-    SocketTrustStore ["SocketTrustStore": "J"], Kind::Path, None, Session;
+    SocketTrustStore ["SocketTrustStore": "J"], ValueKind::Path, None, Session;
     /// Password of `SocketTrustStore`. Never shown.
-    SocketTrustStorePassword ["SocketTrustStorePassword": "J"], Kind::Secret, None, Session;
+    SocketTrustStorePassword ["SocketTrustStorePassword": "J"], ValueKind::Secret, None, Session;
     /// Certificate revocation lists (PEM or DER), read when the engine starts. With any, every certificate
     /// of the peer's chain must be covered by a list.
-    CertificateRevocationListFile ["CertificateRevocationListFile": "C"], Kind::Path, None, Session;
+    CertificateRevocationListFile ["CertificateRevocationListFile": "C"], ValueKind::Path, None, Session;
     /// Folder of certificate revocation lists.
-    CertificateRevocationListDirectory ["CertificateRevocationListDirectory": "C"], Kind::Path, None, Session;
+    CertificateRevocationListDirectory ["CertificateRevocationListDirectory": "C"], ValueKind::Path, None, Session;
     /// An acceptor requires a client certificate. Absent: `Y` when `SocketCAFile` or `PeerCertificates` is
     /// configured.
-    NeedClientAuth ["NeedClientAuth": "J", "SSLRequireClientCertificate": "N"], Kind::Bool, None, Session;
+    NeedClientAuth ["NeedClientAuth": "J", "SSLRequireClientCertificate": "N"], ValueKind::Bool, None, Session;
     /// Used when `NeedClientAuth` is absent: 0 requests no client certificate, 1 makes it optional, 2
     /// requires it.
-    CertificateVerifyLevel ["CertificateVerifyLevel": "C"], Kind::Int { min: 0, max: 3, unit: "level" },
+    CertificateVerifyLevel ["CertificateVerifyLevel": "C"], ValueKind::Int { min: 0, max: 3, unit: "level" },
         None, Session;
     /// Certificates that the peer may present for this session, separated by commas: `sha256:` with the
     /// fingerprint of its public key, `dns:` or `uri:` with a name in it. [More](tls.md).
-    PeerCertificates [], Kind::Text, None, Session;
+    PeerCertificates [], ValueKind::Text, None, Session;
     /// TLS versions, in the notation of any engine: `TLSv1.2,TLSv1.3`, `Tls12`, `all -TLSv1_2`. Older
     /// versions are not supported.
-    EnabledProtocols ["EnabledProtocols": "J", "SSLProtocols": "N", "SSLProtocol": "C"], Kind::Text,
+    EnabledProtocols ["EnabledProtocols": "J", "SSLProtocols": "N", "SSLProtocol": "C"], ValueKind::Text,
         None, Session;
     /// Oldest TLS version allowed: `TLS12` or `TLS13`; older values mean `TLS12`.
     SocketMinimumTLSVersion ["SocketMinimumTLSVersion": "G"], TLS_VERSIONS, Some("TLS12"), Session;
     /// Cipher suites by IANA or OpenSSL names. Absent: all supported suites; all have forward secrecy and
     /// authenticated encryption. [List](tls.md).
-    CipherSuites ["CipherSuites": "J"], Kind::Text, None, Session;
+    CipherSuites ["CipherSuites": "J"], ValueKind::Text, None, Session;
     /// Cipher suites of TLS 1.2, used when `CipherSuites` is absent.
-    SSLCipherSuite ["SSLCipherSuite": "C"], Kind::Text, None, Session;
+    SSLCipherSuite ["SSLCipherSuite": "C"], ValueKind::Text, None, Session;
     /// Cipher suites of TLS 1.3, used when `CipherSuites` is absent.
-    TLSCipherSuites ["TLSCipherSuites": "C"], Kind::Text, None, Session;
+    TLSCipherSuites ["TLSCipherSuites": "C"], ValueKind::Text, None, Session;
     /// Name expected in the peer's certificate; an initiator also sends it (server name indication).
     /// Absent: the `SocketConnectHost`.
-    SocketServerName ["SocketServerName": "G", "SSLServerName": "N", "SNIHostName": "J"], Kind::Host,
+    SocketServerName ["SocketServerName": "G", "SSLServerName": "N", "SNIHostName": "J"], ValueKind::Host,
         None, Session;
     /// An initiator sends the server name (server name indication).
-    UseSNI ["UseSNI": "J"], Kind::Bool, Some("Y"), Session;
+    UseSNI ["UseSNI": "J"], ValueKind::Bool, Some("Y"), Session;
     /// An initiator accepts any certificate. Use it only with `PeerCertificates`.
-    SocketInsecureSkipVerify ["SocketInsecureSkipVerify": "G"], Kind::Bool, Some("N"), Session;
+    SocketInsecureSkipVerify ["SocketInsecureSkipVerify": "G"], ValueKind::Bool, Some("N"), Session;
     /// `N` means `SocketInsecureSkipVerify=Y`.
-    SSLValidateCertificates ["SSLValidateCertificates": "N"], Kind::Bool, Some("Y"), Session;
+    SSLValidateCertificates ["SSLValidateCertificates": "N"], ValueKind::Bool, Some("Y"), Session;
 
     /// Timeout for the peer's response to our Logon, and for the Logon on an accepted connection.
     LogonTimeout ["LogonTimeout": "CJGN"], time(1, 3600), Some("10"), Session;
     /// Timeout for the peer's response to our Logout.
     LogoutTimeout ["LogoutTimeout": "CJGN"], time(1, 3600), Some("2"), Session;
     /// Sequence numbers reset to 1 at every Logon; an initiator sends ResetSeqNumFlag(141).
-    ResetOnLogon ["ResetOnLogon": "CJGN"], Kind::Bool, Some("N"), Session;
+    ResetOnLogon ["ResetOnLogon": "CJGN"], ValueKind::Bool, Some("N"), Session;
     /// Sequence numbers reset to 1 after every Logout.
-    ResetOnLogout ["ResetOnLogout": "CJGN"], Kind::Bool, Some("N"), Session;
+    ResetOnLogout ["ResetOnLogout": "CJGN"], ValueKind::Bool, Some("N"), Session;
     /// Sequence numbers reset to 1 after every disconnect.
-    ResetOnDisconnect ["ResetOnDisconnect": "CJGN"], Kind::Bool, Some("N"), Session;
+    ResetOnDisconnect ["ResetOnDisconnect": "CJGN"], ValueKind::Bool, Some("N"), Session;
     /// Username(553): an initiator sends it in its Logon, an acceptor refuses a Logon with another one.
-    Username ["Username": "CJGN"], Kind::Text, None, Session;
+    Username ["Username": "CJGN"], ValueKind::Text, None, Session;
     /// Password(554): an initiator sends it in its Logon, an acceptor refuses a Logon with another one.
     /// Never shown.
-    Password ["Password": "CJGN"], Kind::Secret, None, Session;
+    Password ["Password": "CJGN"], ValueKind::Secret, None, Session;
     /// Argon2id hash of the password required in a Logon to this acceptor session, as printed by `fixwire
     /// hash-password`; with `Username`, the password of that user. Never shown.
-    PasswordHash [], Kind::Secret, None, Session;
+    PasswordHash [], ValueKind::Secret, None, Session;
     /// File of the users that may log on to this acceptor session, mode 0600, one `name:hash` a line. The
     /// engine writes a NewPassword(925) back to it. See [security](../operating/security.md).
-    PasswordFile [], Kind::Path, None, Session;
+    PasswordFile [], ValueKind::Path, None, Session;
     /// Addresses that may log on to this acceptor session: `192.0.2.7, 10.0.0.0/8, 2001:db8::/32`. Absent:
     /// every address. A connection from an address that no session of the port allows is closed as soon as
     /// it is accepted.
-    AllowedRemoteAddresses ["AllowedRemoteAddresses": "CJ"], Kind::Text, None, Session;
+    AllowedRemoteAddresses ["AllowedRemoteAddresses": "CJ"], ValueKind::Text, None, Session;
     /// The section is a template, not a session: a Logon for an unknown session creates a session from it.
     /// `*` as SenderCompID, TargetCompID, SubID or LocationID matches any value.
-    AcceptorTemplate ["AcceptorTemplate": "J"], Kind::Bool, Some("N"), Session;
+    AcceptorTemplate ["AcceptorTemplate": "J"], ValueKind::Bool, Some("N"), Session;
     /// A Logon with the BeginString of this section, for an unknown session on its port, creates a session
     /// with the settings of this section.
-    DynamicSessions ["DynamicSessions": "G"], Kind::Bool, Some("N"), Session;
+    DynamicSessions ["DynamicSessions": "G"], ValueKind::Bool, Some("N"), Session;
     /// Each connection accepted by `DynamicSessions` or `AcceptorTemplate` gets its own session, even when
     /// several have the same CompIDs. Use it with `ResetOnLogon=Y`: a reconnect may get another session.
-    DynamicQualifier ["DynamicQualifier": "G"], Kind::Bool, Some("N"), Session;
+    DynamicQualifier ["DynamicQualifier": "G"], ValueKind::Bool, Some("N"), Session;
     /// Rate limit for messages from the peer. Absent: no limit.
-    InboundRate [], Kind::Int { min: 1, max: 1_000_000, unit: "messages a second" }, None, Session;
+    InboundRate [], ValueKind::Int { min: 1, max: 1_000_000, unit: "messages a second" }, None, Session;
     /// Largest burst that the peer may send after a pause. Absent: one second's worth.
-    InboundBurst [], Kind::Int { min: 1, max: 1_000_000, unit: "messages" }, None, Session;
+    InboundBurst [], ValueKind::Int { min: 1, max: 1_000_000, unit: "messages" }, None, Session;
     /// Handling of messages above `InboundRate`: `reject` answers application messages with a
     /// BusinessMessageReject, `delay` reads the connection more slowly, `disconnect` closes it.
     InboundExcess [], EXCESSES, Some("delay"), Session;
     /// Rate limit for application messages to the peer, resent messages included; the rest wait in the
     /// journal. Absent: no limit.
-    OutboundRate [], Kind::Int { min: 1, max: 1_000_000, unit: "messages a second" }, None, Session;
+    OutboundRate [], ValueKind::Int { min: 1, max: 1_000_000, unit: "messages a second" }, None, Session;
     /// Largest burst of application messages that is sent after a pause. Absent: one second's worth.
-    OutboundBurst [], Kind::Int { min: 1, max: 1_000_000, unit: "messages" }, None, Session;
+    OutboundBurst [], ValueKind::Int { min: 1, max: 1_000_000, unit: "messages" }, None, Session;
     /// Signature that an initiator adds to its Logons: `ed25519` for Binance; `coinbase` or `cme` with an
     /// HMAC-SHA-256. See [security](../operating/security.md#signed-logons).
     LogonSignature [], SIGNATURES, None, Session;
     /// Key file for `LogonSignature`, mode 0600: a private key in PEM for `ed25519`; the secret in base64
     /// for `coinbase`; the access key ID and the secret key, on two lines, for `cme`.
-    LogonKeyFile [], Kind::Path, None, Session;
+    LogonKeyFile [], ValueKind::Path, None, Session;
     /// Extra field of our Logon: `LogonTag=50=DESK`. Numbered keys add further fields. The value is shown
     /// only if the field is not sensitive in a Logon.
-    LogonTag ["LogonTag": "J"], Kind::TagValue, None, Numbered;
+    LogonTag ["LogonTag": "J"], ValueKind::TagValue, None, Numbered;
 
     /// A TestRequest is sent when the peer has been silent for one heartbeat interval plus this many.
     TestRequestDelayMultiplier ["TestRequestDelayMultiplier": "J"],
-        Kind::Factor { min: 10, max: 100_000 }, Some("0.2"), Session;
+        ValueKind::Factor { min: 10, max: 100_000 }, Some("0.2"), Session;
     /// The peer is disconnected when it has been silent for one heartbeat interval plus this many.
     HeartBeatTimeoutMultiplier ["HeartBeatTimeoutMultiplier": "J"],
-        Kind::Factor { min: 10, max: 100_000 }, Some("1.4"), Session;
+        ValueKind::Factor { min: 10, max: 100_000 }, Some("1.4"), Session;
 
     /// The peer may be silent for any length of time: no TestRequest is sent, and it is not disconnected.
     /// Our own Heartbeats are still sent.
-    DisableHeartBeatCheck ["DisableHeartBeatCheck": "J"], Kind::Bool, Some("N"), Session;
+    DisableHeartBeatCheck ["DisableHeartBeatCheck": "J"], ValueKind::Bool, Some("N"), Session;
     /// A Logout is sent before a silent peer is disconnected.
-    SendLogoutBeforeDisconnectFromTimeout ["SendLogoutBeforeDisconnectFromTimeout": "N"], Kind::Bool,
+    SendLogoutBeforeDisconnectFromTimeout ["SendLogoutBeforeDisconnectFromTimeout": "N"], ValueKind::Bool,
         Some("N"), Session;
     /// A Logon with valid CompIDs and password whose SendingTime is further than MaxLatency from our clock
     /// is answered with a Logout, `SendingTime accuracy problem`. Otherwise the connection is closed
     /// without a message. In a file of QuickFIX/J the default is `Y`.
-    SendLogoutForLogonSendingTime [], Kind::Bool, Some("N"), Session;
+    SendLogoutForLogonSendingTime [], ValueKind::Bool, Some("N"), Session;
 
     /// Messages are validated against a dictionary.
-    UseDataDictionary ["UseDataDictionary": "CJN"], Kind::Bool, Some("Y"), Session;
+    UseDataDictionary ["UseDataDictionary": "CJN"], ValueKind::Bool, Some("Y"), Session;
     /// Dictionary of the session's messages: a QuickFIX XML file, a FIX Orchestra repository, or
     /// `built-in`, each optionally followed by deltas: `built-in + venue.delta`. Absent: the built-in
     /// dictionary of `BeginString`. See [dictionaries](dictionaries.md).
-    DataDictionary ["DataDictionary": "CJGN"], Kind::Path, None, Session;
+    DataDictionary ["DataDictionary": "CJGN"], ValueKind::Path, None, Session;
     /// Dictionary of the session-level messages of a FIXT session, in the forms of `DataDictionary`.
     /// Absent: the built-in dictionary of FIXT 1.1.
-    TransportDataDictionary ["TransportDataDictionary": "CJGN"], Kind::Path, None, Session;
+    TransportDataDictionary ["TransportDataDictionary": "CJGN"], ValueKind::Path, None, Session;
     /// Dictionary of the application messages of a FIXT session, in the forms of `DataDictionary`. Absent:
     /// the built-in dictionary of `DefaultApplVerID`. With a version (`AppDataDictionary.FIX.4.4`): the
     /// dictionary of messages whose ApplVerID(1128), or whose sender's DefaultApplVerID(1137), names that
     /// version; messages of versions without a dictionary are then rejected.
-    AppDataDictionary ["AppDataDictionary": "CJGN"], Kind::Path, None, Numbered;
+    AppDataDictionary ["AppDataDictionary": "CJGN"], ValueKind::Path, None, Numbered;
     /// `N` switches off all validation against a dictionary, as `UseDataDictionary=N` does.
-    ValidateIncomingMessage ["ValidateIncomingMessage": "J"], Kind::Bool, Some("Y"), Session;
+    ValidateIncomingMessage ["ValidateIncomingMessage": "J"], ValueKind::Bool, Some("Y"), Session;
     /// Rejects a header field in the body, and a body field in the header.
-    ValidateFieldsOutOfOrder ["ValidateFieldsOutOfOrder": "CJGN"], Kind::Bool, Some("Y"), Session;
+    ValidateFieldsOutOfOrder ["ValidateFieldsOutOfOrder": "CJGN"], ValueKind::Bool, Some("Y"), Session;
     /// Rejects a field without a value.
-    ValidateFieldsHaveValues ["ValidateFieldsHaveValues": "CJGN"], Kind::Bool, Some("Y"), Session;
+    ValidateFieldsHaveValues ["ValidateFieldsHaveValues": "CJGN"], ValueKind::Bool, Some("Y"), Session;
     /// Rejects a tag of 5000 or more that is not in the dictionary.
-    ValidateUserDefinedFields ["ValidateUserDefinedFields": "CJGN"], Kind::Bool, Some("Y"), Session;
+    ValidateUserDefinedFields ["ValidateUserDefinedFields": "CJGN"], ValueKind::Bool, Some("Y"), Session;
     /// Rejects a repeating group whose fields are not in the order of the dictionary.
-    ValidateUnorderedGroupFields ["ValidateUnorderedGroupFields": "J"], Kind::Bool, Some("Y"), Session;
+    ValidateUnorderedGroupFields ["ValidateUnorderedGroupFields": "J"], ValueKind::Bool, Some("Y"), Session;
     /// A repeating group may start with any of its fields; the first field of the first entry is the
     /// delimiter.
-    FirstFieldInGroupIsDelimiter ["FirstFieldInGroupIsDelimiter": "J"], Kind::Bool, Some("N"), Session;
+    FirstFieldInGroupIsDelimiter ["FirstFieldInGroupIsDelimiter": "J"], ValueKind::Bool, Some("N"), Session;
     /// Maximum number of entries of one repeating group; a message with more is rejected. Requires a
     /// dictionary: without one groups are unknown, and `MaxFields` is the limit.
-    MaxGroupEntries [], Kind::Int { min: 1, max: 1_000_000, unit: "entries" }, Some("1024"), Session;
+    MaxGroupEntries [], ValueKind::Int { min: 1, max: 1_000_000, unit: "entries" }, Some("1024"), Session;
     /// Accepts a field that the dictionary does not define for the message.
-    AllowUnknownMsgFields ["AllowUnknownMsgFields": "CJGN"], Kind::Bool, Some("N"), Session;
+    AllowUnknownMsgFields ["AllowUnknownMsgFields": "CJGN"], ValueKind::Bool, Some("N"), Session;
     /// Accepts a value that the dictionary does not define for the field.
-    AllowUnknownEnumValues ["AllowUnknownEnumValues": "JN"], Kind::Bool, Some("N"), Session;
+    AllowUnknownEnumValues ["AllowUnknownEnumValues": "JN"], ValueKind::Bool, Some("N"), Session;
     /// Rejects a message without a field that a condition of the dictionary requires. Only deltas have
     /// conditions.
-    ValidateConditionalFields [], Kind::Bool, Some("Y"), Session;
+    ValidateConditionalFields [], ValueKind::Bool, Some("Y"), Session;
     /// Rejects a message that fails validation against the dictionary. `N` delivers it anyway, unless its
     /// fields cannot be separated or the session itself needs the invalid field.
-    RejectInvalidMessage ["RejectInvalidMessage": "JG"], Kind::Bool, Some("Y"), Session;
+    RejectInvalidMessage ["RejectInvalidMessage": "JG"], ValueKind::Bool, Some("Y"), Session;
     /// Ignores a message with a wrong CheckSum(10) as garbled. `N` accepts it; a message with a wrong
     /// BodyLength(9) is still garbled.
-    ValidateChecksum ["ValidateChecksum": "J", "ValidateLengthAndChecksum": "CN"], Kind::Bool,
+    ValidateChecksum ["ValidateChecksum": "J", "ValidateLengthAndChecksum": "CN"], ValueKind::Bool,
         Some("Y"), Session;
     /// SenderCompID and TargetCompID of every message must match the session, and so must the SubIDs and
     /// LocationIDs that both the session and the message have.
-    CheckCompID ["CheckCompID": "CJ"], Kind::Bool, Some("Y"), Session;
+    CheckCompID ["CheckCompID": "CJ"], ValueKind::Bool, Some("Y"), Session;
     /// The peer may use third-party routing: `N` rejects OnBehalfOfCompID(115) and DeliverToCompID(128).
-    AllowOnBehalfOf [], Kind::Bool, Some("Y"), Session;
+    AllowOnBehalfOf [], ValueKind::Bool, Some("Y"), Session;
     /// SendingTime(52) must be within `MaxLatency` of our clock.
-    CheckLatency ["CheckLatency": "CJGN"], Kind::Bool, Some("Y"), Session;
+    CheckLatency ["CheckLatency": "CJGN"], ValueKind::Bool, Some("Y"), Session;
     /// Maximum difference between SendingTime(52) and our clock.
     MaxLatency ["MaxLatency": "CJGN"], time(1, DAY), Some("120"), Session;
     /// Rejects a PossDup message without OrigSendingTime(122).
-    RequiresOrigSendingTime ["RequiresOrigSendingTime": "JN"], Kind::Bool, Some("Y"), Session;
+    RequiresOrigSendingTime ["RequiresOrigSendingTime": "JN"], ValueKind::Bool, Some("Y"), Session;
 
     /// Possible duplicates that the session has already received are delivered to the application, marked
     /// as duplicates. Otherwise they are dropped.
-    DeliverPossDup [], Kind::Bool, Some("N"), Session;
+    DeliverPossDup [], ValueKind::Bool, Some("N"), Session;
     /// Keeps PossDupFlag(43) and OrigSendingTime(122) that the application writes first in a message, for
     /// routers that forward messages. Otherwise they are removed.
-    AllowPosDup ["AllowPosDup": "J"], Kind::Bool, Some("N"), Session;
+    AllowPosDup ["AllowPosDup": "J"], ValueKind::Bool, Some("N"), Session;
     /// A garbled message with the expected sequence number is rejected and its number is consumed.
     /// Otherwise it is ignored, as the FIX specification requires, and requested again.
-    RejectGarbledMessage ["RejectGarbledMessage": "J"], Kind::Bool, Some("N"), Session;
+    RejectGarbledMessage ["RejectGarbledMessage": "J"], ValueKind::Bool, Some("N"), Session;
     /// The session logs out after it rejects a message of the peer with a Reject.
-    DisconnectOnError ["DisconnectOnError": "J"], Kind::Bool, Some("N"), Session;
+    DisconnectOnError ["DisconnectOnError": "J"], ValueKind::Bool, Some("N"), Session;
     /// The session logs out after it rejects a message of the peer with a Reject, and sequence numbers
     /// reset to 1.
-    ResetOnError ["ResetOnError": "J"], Kind::Bool, Some("N"), Session;
+    ResetOnError ["ResetOnError": "J"], ValueKind::Bool, Some("N"), Session;
     /// A panic of the application is answered with a BusinessMessageReject (application not available), and
     /// the message counts as received. Otherwise the process ends, and the message is delivered again after
     /// a restart.
-    RejectMessageOnUnhandledException ["RejectMessageOnUnhandledException": "J"], Kind::Bool,
+    RejectMessageOnUnhandledException ["RejectMessageOnUnhandledException": "J"], ValueKind::Bool,
         Some("N"), Session;
 
     /// Precision of SendingTime: `SECONDS`, `MILLIS`, `MICROS` or `NANOS`, or 0, 3, 6, 9. Absent:
@@ -423,42 +423,42 @@ keys! {
     TimestampPrecision ["TimestampPrecision": "CN", "TimeStampPrecision": "JG"], PRECISIONS,
         None, Session;
     /// `N` means `TimestampPrecision=SECONDS`, unless that key is present.
-    MillisecondsInTimeStamp ["MillisecondsInTimeStamp": "C"], Kind::Bool, Some("Y"), Session;
+    MillisecondsInTimeStamp ["MillisecondsInTimeStamp": "C"], ValueKind::Bool, Some("Y"), Session;
 
     /// Maximum number of messages in one ResendRequest; 0 requests the whole gap at once.
     ResendRequestChunkSize ["ResendRequestChunkSize": "JG", "MaxMessagesInResendRequest": "N"],
-        Kind::Int { min: 0, max: 1_000_000, unit: "messages" }, Some("0"), Session;
+        ValueKind::Int { min: 0, max: 1_000_000, unit: "messages" }, Some("0"), Session;
     /// EndSeqNo of a ResendRequest is the last missing sequence number, instead of 0 for infinity (999999
     /// up to FIX 4.1).
-    ClosedResendInterval ["ClosedResendInterval": "J"], Kind::Bool, Some("N"), Session;
+    ClosedResendInterval ["ClosedResendInterval": "J"], ValueKind::Bool, Some("N"), Session;
     /// Every message above a gap triggers another ResendRequest. Otherwise a gap is requested once, and
     /// again after 30 s, 60 s and so on without progress.
-    SendRedundantResendRequests ["SendRedundantResendRequests": "CJN"], Kind::Bool, Some("N"), Session;
+    SendRedundantResendRequests ["SendRedundantResendRequests": "CJN"], ValueKind::Bool, Some("N"), Session;
     /// Number of our ResendRequests for one gap that the peer may reject or leave unanswered before the
     /// session logs out.
-    MaxResendAttempts [], Kind::Int { min: 1, max: 1000, unit: "requests" }, Some("3"), Session;
+    MaxResendAttempts [], ValueKind::Int { min: 1, max: 1000, unit: "requests" }, Some("3"), Session;
     /// Number of consecutive ResendRequests of the peer with the same BeginSeqNo, each within 10 s of the
     /// one before, that are answered; more are rejected. Up to 16 ResendRequests may wait while a resend
     /// runs, whatever their BeginSeqNo; another one is rejected too, unless its range is already waiting.
-    MaxSimilarResendRequests [], Kind::Int { min: 1, max: 1000, unit: "requests" }, Some("16"), Session;
+    MaxSimilarResendRequests [], ValueKind::Int { min: 1, max: 1000, unit: "requests" }, Some("16"), Session;
     /// A ResendRequest with PossDupFlag(43)=Y is ignored.
-    IgnorePossDupResendRequests ["IgnorePossDupResendRequests": "N"], Kind::Bool, Some("N"), Session;
+    IgnorePossDupResendRequests ["IgnorePossDupResendRequests": "N"], ValueKind::Bool, Some("N"), Session;
     /// Our Rejects are resent when the peer requests them. Otherwise they are gap-filled.
-    ResendSessionLevelRejects ["ResendSessionLevelRejects": "N"], Kind::Bool, Some("N"), Session;
+    ResendSessionLevelRejects ["ResendSessionLevelRejects": "N"], ValueKind::Bool, Some("N"), Session;
     /// `N`: application messages are never resent, only gap-filled, as for market data. The journal still
     /// stores them.
-    PersistMessages ["PersistMessages": "CJGN"], Kind::Bool, Some("Y"), Session;
+    PersistMessages ["PersistMessages": "CJGN"], ValueKind::Bool, Some("Y"), Session;
     /// Logon carries NextExpectedMsgSeqNum(789), and the session acts on the peer's.
     SendNextExpectedMsgSeqNum
-        ["SendNextExpectedMsgSeqNum": "C", "EnableNextExpectedMsgSeqNum": "JG"], Kind::Bool, Some("N"),
+        ["SendNextExpectedMsgSeqNum": "C", "EnableNextExpectedMsgSeqNum": "JG"], ValueKind::Bool, Some("N"),
         Session;
     /// Orders older than this are gap-filled instead of resent. Absent: orders of any age are resent.
     MaxOrderAge [], time(1, 365 * DAY), None, Session;
     /// BusinessMessageReject carries DefaultApplVerID(1137), as QuickFIX (C++) sends it; no dictionary
     /// defines it there. `fixwire run --app conformance` sets it unless the file says `N`.
-    ApplVerIDInBusinessReject [], Kind::Bool, Some("N"), Session;
+    ApplVerIDInBusinessReject [], ValueKind::Bool, Some("N"), Session;
     /// Every message carries LastMsgSeqNumProcessed(369).
-    EnableLastMsgSeqNumProcessed ["EnableLastMsgSeqNumProcessed": "JGN"], Kind::Bool, Some("N"), Session;
+    EnableLastMsgSeqNumProcessed ["EnableLastMsgSeqNumProcessed": "JGN"], ValueKind::Bool, Some("N"), Session;
 
     /// Engine that the file was written for. It decides how lines are read, and which defaults apply where
     /// engines differ. Absent: recognised by two or more keys that only one engine has; a file without such
@@ -466,77 +466,77 @@ keys! {
     Dialect [], DIALECTS, None, Engine;
     /// `$NAME`, `${NAME}` and `$(NAME)` in values are replaced by environment variables, as QuickFIX (C++)
     /// does on request of its program. `${env:NAME}` and `${file:PATH}` are always replaced.
-    ExpandVariables [], Kind::Bool, Some("N"), Engine;
+    ExpandVariables [], ValueKind::Bool, Some("N"), Engine;
     /// Folder of the engine's journal: message store, send queue and audit log of all its sessions. Created
     /// if missing. Not used with `Durability=memory`.
-    FileStorePath ["FileStorePath": "CJGN"], Kind::Path, Some("store"), Engine;
+    FileStorePath ["FileStorePath": "CJGN"], ValueKind::Path, Some("store"), Engine;
     /// Control socket of a running engine, for `fixwire session` and `fixwire status`, in a folder that its
     /// operators can access. Absent: `control` in `FileStorePath`, for the user of the engine only; no
     /// socket with `Durability=memory`.
-    ControlPath [], Kind::Path, None, Engine;
+    ControlPath [], ValueKind::Path, None, Engine;
     /// Group whose members may use the control socket at `ControlPath`, besides the user of the engine and
     /// root. Requires `ControlPath`.
-    ControlGroup [], Kind::Text, None, Engine;
+    ControlGroup [], ValueKind::Text, None, Engine;
     /// Where a message is stored before its first byte is sent. `memory`: in memory of the process, lost
     /// when it ends. `process`: in a mapped file, survives `kill -9` but not a power failure. `disk`: on
     /// disk, `fdatasync` has returned.
     Durability [], DURABILITIES, Some("process"), Engine;
     /// `Y` means `Durability=disk`, unless that key is present; `N` has no effect.
-    FileStoreSync ["FileStoreSync": "JG"], Kind::Bool, None, Engine;
+    FileStoreSync ["FileStoreSync": "JG"], ValueKind::Bool, None, Engine;
     /// Idle strategy of the engine's thread: `spin` polls and keeps a core busy, `yield` offers the core to
     /// other threads between polls, `block` sleeps.
     Wait [], WAITS, Some("block"), Engine;
     /// CPU core that the engine's thread is pinned to. Absent: the system chooses.
-    Core [], Kind::Int { min: 0, max: 4095, unit: "core" }, None, Engine;
+    Core [], ValueKind::Int { min: 0, max: 4095, unit: "core" }, None, Engine;
     /// Locks all memory of the process at startup (mlockall), so that a message never waits for a page
     /// fault. All of it is resident then, including `ReadBufferSize` of each connection and whole segments
     /// of the journal. Without CAP_IPC_LOCK it requires `LimitMEMLOCK=infinity`, and is an error otherwise.
-    LockMemory [], Kind::Bool, Some("N"), Engine;
+    LockMemory [], ValueKind::Bool, Some("N"), Engine;
     /// Size of one journal file: at least 2 messages of `MaxMessageSize` and 1 MiB. Rounded up to pages of
     /// 4 KiB.
     JournalSegmentSize [], bytes(2 * MB, GB), Some("64M"), Engine;
     /// Folder of message and event logs, two files a session, for tools that read the logs of QuickFIX.
     /// They are written from the journal, off the message path; passwords are masked, control characters
     /// other than SOH are written as `\\xNN`. Absent: no log files, the journal is the log.
-    FileLogPath ["FileLogPath": "CJGN"], Kind::Path, None, Engine;
+    FileLogPath ["FileLogPath": "CJGN"], ValueKind::Path, None, Engine;
     /// Engine whose file names and line format the logs in `FileLogPath` use. Absent: the engine that the
     /// file was written for, if it is of the QuickFIX family.
     FileLogLayout [], LAYOUTS, Some("quickfix"), Engine;
     /// Heartbeats are written to the message logs.
-    FileLogHeartbeats ["FileLogHeartbeats": "J"], Kind::Bool, Some("Y"), Engine;
+    FileLogHeartbeats ["FileLogHeartbeats": "J"], ValueKind::Bool, Some("Y"), Engine;
     /// Times in logs have milliseconds, with `FileLogLayout=quickfixj`; other layouts have a fixed
     /// precision.
-    FileIncludeMilliseconds ["FileIncludeMilliseconds": "J"], Kind::Bool, Some("N"), Engine;
+    FileIncludeMilliseconds ["FileIncludeMilliseconds": "J"], ValueKind::Bool, Some("N"), Engine;
     /// Messages in logs have times, with `FileLogLayout=quickfixj`; in other layouts they always have.
     FileIncludeTimeStampForMessages
-        ["FileIncludeTimeStampForMessages": "J"], Kind::Bool, Some("N"), Engine;
+        ["FileIncludeTimeStampForMessages": "J"], ValueKind::Bool, Some("N"), Engine;
     /// Database of message and event logs, in the tables that tools for QuickFIX read: `sqlite:PATH`, or
     /// `postgresql://USER@HOST:PORT/DATABASE`. They are written from the journal, off the message path,
     /// with passwords masked; each message is logged exactly once, also after a kill or an outage of the
     /// database. Missing tables are created. Requires a build with `--features sqlite` or `--features
     /// postgresql`; see [logs](logs.md). Absent: no database logs, the journal is the log.
-    SqlLog [], Kind::Text, None, Engine;
+    SqlLog [], ValueKind::Text, None, Engine;
     /// Password for the PostgreSQL database of `SqlLog`; use `${env:NAME}` or `${file:PATH}`.
-    SqlLogPassword ["PostgreSQLLogPassword": "C"], Kind::Secret, None, Engine;
+    SqlLogPassword ["PostgreSQLLogPassword": "C"], ValueKind::Secret, None, Engine;
     /// Table of `SqlLog` for incoming messages.
     SqlLogIncomingTable
         ["PostgreSQLLogIncomingTable": "C", "JdbcLogIncomingTable": "J"],
-        Kind::Text, Some("messages_log"), Engine;
+        ValueKind::Text, Some("messages_log"), Engine;
     /// Table of `SqlLog` for outgoing messages. It may be the same as `SqlLogIncomingTable`.
     SqlLogOutgoingTable
         ["PostgreSQLLogOutgoingTable": "C", "JdbcLogOutgoingTable": "J"],
-        Kind::Text, Some("messages_log"), Engine;
+        ValueKind::Text, Some("messages_log"), Engine;
     /// Table of `SqlLog` for events.
     SqlLogEventTable
         ["PostgreSQLLogEventTable": "C", "JdbcLogEventTable": "J"],
-        Kind::Text, Some("event_log"), Engine;
+        ValueKind::Text, Some("event_log"), Engine;
     /// Heartbeats are written to the message logs of `SqlLog`.
-    SqlLogHeartbeats ["JdbcLogHeartBeats": "J"], Kind::Bool, Some("Y"), Engine;
+    SqlLogHeartbeats ["JdbcLogHeartBeats": "J"], ValueKind::Bool, Some("Y"), Engine;
     /// Fields whose values are masked in message logs (files and `SqlLog`), in addition to those that are
     /// always masked ([security](../operating/security.md)). Times, lengths and CheckSum stay correct. The
     /// journal keeps the values, since a message may have to be resent; `fixwire journal dump --mask` masks
     /// them too.
-    RedactFieldsInLogs ["RedactFieldsInLogs": "N"], Kind::Tags, None, Engine;
+    RedactFieldsInLogs ["RedactFieldsInLogs": "N"], ValueKind::Tags, None, Engine;
     /// How long records stay in the journal after no session needs them. A session needs the messages that
     /// its peer may request: all sent since its last reset, or since `JournalResendKeep`; a gateway needs
     /// the records that its last two checkpoints do not cover. Old files are removed as a whole, when a new
@@ -547,7 +547,7 @@ keys! {
     JournalResendKeep [], time(60, 3650 * DAY), None, Engine;
     /// Journal files that no session needs are compressed (LZ4). `fixwire journal dump` and `verify` read
     /// them.
-    JournalCompress [], Kind::Bool, Some("N"), Engine;
+    JournalCompress [], ValueKind::Bool, Some("N"), Engine;
     /// Journal space that one session may use in an hour for records that are only logged: messages out of
     /// sequence, and resent messages. Above the limit messages are handled as usual but not logged; an
     /// event reports how many.
@@ -556,14 +556,14 @@ keys! {
     /// disconnected. Absent: 2M, or less if a smaller `JournalSegmentSize` requires it.
     MaxMessageSize [], bytes(KB, 16 * MB), Some("2M"), Engine;
     /// Maximum number of fields in one message.
-    MaxFields [], Kind::Int { min: 64, max: 1_000_000, unit: "fields" }, Some("4096"), Engine;
+    MaxFields [], ValueKind::Int { min: 64, max: 1_000_000, unit: "fields" }, Some("4096"), Engine;
     /// Receive buffer of one connection, at least `MaxMessageSize`. Absent: it grows with `MaxMessageSize`.
     /// Pages that no message has reached use no memory.
     ReadBufferSize [], bytes(4 * KB, GB), Some("2M"), Engine;
     /// Maximum number of connections without a Logon; further connections are closed at once.
-    MaxPendingConnections [], Kind::Int { min: 1, max: 65_536, unit: "connections" }, Some("64"), Engine;
+    MaxPendingConnections [], ValueKind::Int { min: 1, max: 65_536, unit: "connections" }, Some("64"), Engine;
     /// Maximum number of connections without a Logon from one address.
-    MaxPendingPerAddress [], Kind::Int { min: 1, max: 65_536, unit: "connections" }, Some("10"), Engine;
+    MaxPendingPerAddress [], ValueKind::Int { min: 1, max: 65_536, unit: "connections" }, Some("10"), Engine;
     /// Maximum length of the first message of a connection, which must be a Logon.
     MaxLogonSize [], bytes(256, 16 * MB), Some("8K"), Engine;
     /// Maximum amount of unread data that a slow peer may accumulate. Beyond it the peer is disconnected;
@@ -573,14 +573,14 @@ keys! {
     /// lost.
     SlowConsumerTimeout [], time(1, DAY), Some("60"), Engine;
     /// Maximum number of sessions created while the engine runs, by templates and by `Handle::add_session`.
-    MaxDynamicSessions [], Kind::Int { min: 1, max: 500_000, unit: "sessions" }, Some("1000"), Engine;
+    MaxDynamicSessions [], ValueKind::Int { min: 1, max: 500_000, unit: "sessions" }, Some("1000"), Engine;
     /// Failed logon attempts allowed in a minute, from all addresses together. An address from which a
     /// session has logged on before is exempt.
-    MaxFailedLogons [], Kind::Int { min: 1, max: 4_000_000_000, unit: "attempts" }, Some("1200"), Engine;
+    MaxFailedLogons [], ValueKind::Int { min: 1, max: 4_000_000_000, unit: "attempts" }, Some("1200"), Engine;
     /// Failed logon attempts allowed in a minute from one address.
-    MaxFailedLogonsPerAddress [], Kind::Int { min: 1, max: 4_000_000_000, unit: "attempts" }, Some("120"), Engine;
+    MaxFailedLogonsPerAddress [], ValueKind::Int { min: 1, max: 4_000_000_000, unit: "attempts" }, Some("120"), Engine;
     /// Wrong passwords allowed in a minute for one session. The address of its last logon is exempt.
-    MaxFailedLogonsPerSession [], Kind::Int { min: 1, max: 4_000_000_000, unit: "attempts" }, Some("60"), Engine;
+    MaxFailedLogonsPerSession [], ValueKind::Int { min: 1, max: 4_000_000_000, unit: "attempts" }, Some("60"), Engine;
     /// How long a stopping engine waits for the responses to its Logouts.
     StopTimeout [], time(0, 3600), Some("5"), Engine;
 }

@@ -1,16 +1,16 @@
 //! Value types that several keys share, and the words that a value may be.
 
-use super::value::Kind;
+use super::value::ValueKind;
 
-pub(super) const fn time(min: u64, max: u64) -> Kind {
-    Kind::Time {
+pub(super) const fn time(min: u64, max: u64) -> ValueKind {
+    ValueKind::Time {
         min: min * 1000,
         max: max * 1000,
     }
 }
 
-pub(super) const fn bytes(min: u64, max: u64) -> Kind {
-    Kind::Bytes { min, max }
+pub(super) const fn bytes(min: u64, max: u64) -> ValueKind {
+    ValueKind::Bytes { min, max }
 }
 
 pub(super) const KB: u64 = 1 << 10;
@@ -18,7 +18,7 @@ pub(super) const MB: u64 = 1 << 20;
 pub(super) const GB: u64 = 1 << 30;
 pub(super) const DAY: u64 = 86_400;
 
-pub(super) const BEGIN_STRINGS: Kind = Kind::Word(&[
+pub(super) const BEGIN_STRINGS: ValueKind = ValueKind::Word(&[
     ("FIX.4.0", "FIX.4.0"),
     ("FIX.4.1", "FIX.4.1"),
     ("FIX.4.2", "FIX.4.2"),
@@ -27,7 +27,7 @@ pub(super) const BEGIN_STRINGS: Kind = Kind::Word(&[
     ("FIXT.1.1", "FIXT.1.1"),
 ]);
 
-pub(super) const APPL_VERSIONS: Kind = Kind::Word(&[
+pub(super) const APPL_VERSIONS: ValueKind = ValueKind::Word(&[
     ("FIX.5.0", "FIX.5.0"),
     ("FIX50", "FIX.5.0"),
     ("7", "FIX.5.0"),
@@ -57,7 +57,7 @@ pub(super) const APPL_VERSIONS: Kind = Kind::Word(&[
     ("10", "FIX.Latest"),
 ]);
 
-pub(super) const PRECISIONS: Kind = Kind::Word(&[
+pub(super) const PRECISIONS: ValueKind = ValueKind::Word(&[
     ("SECONDS", "SECONDS"),
     ("SECOND", "SECONDS"),
     ("0", "SECONDS"),
@@ -72,52 +72,53 @@ pub(super) const PRECISIONS: Kind = Kind::Word(&[
     ("9", "NANOS"),
 ]);
 
-pub(super) const ROLES: Kind = Kind::Word(&[("acceptor", "acceptor"), ("initiator", "initiator")]);
-pub(super) const DURABILITIES: Kind = Kind::Word(&[
+pub(super) const ROLES: ValueKind =
+    ValueKind::Word(&[("acceptor", "acceptor"), ("initiator", "initiator")]);
+pub(super) const DURABILITIES: ValueKind = ValueKind::Word(&[
     ("memory", "memory"),
     ("process", "process"),
     ("disk", "disk"),
 ]);
-pub(super) const LAYOUTS: Kind = Kind::Word(&[
+pub(super) const LAYOUTS: ValueKind = ValueKind::Word(&[
     ("quickfix", "quickfix"),
     ("quickfixj", "quickfixj"),
     ("quickfixgo", "quickfixgo"),
     ("quickfixn", "quickfixn"),
 ]);
-pub(super) const DIALECTS: Kind = Kind::Word(&[
+pub(super) const DIALECTS: ValueKind = ValueKind::Word(&[
     ("fixwire", "fixwire"),
     ("quickfix", "quickfix"),
     ("quickfixj", "quickfixj"),
     ("quickfixgo", "quickfixgo"),
     ("quickfixn", "quickfixn"),
 ]);
-pub(super) const EXCESSES: Kind = Kind::Word(&[
+pub(super) const EXCESSES: ValueKind = ValueKind::Word(&[
     ("reject", "reject"),
     ("delay", "delay"),
     ("disconnect", "disconnect"),
 ]);
-pub(super) const SIGNATURES: Kind = Kind::Word(&[
+pub(super) const SIGNATURES: ValueKind = ValueKind::Word(&[
     ("ed25519", "ed25519"),
     ("coinbase", "coinbase"),
     ("cme", "cme"),
 ]);
-pub(super) const WAITS: Kind =
-    Kind::Word(&[("spin", "spin"), ("yield", "yield"), ("block", "block")]);
+pub(super) const WAITS: ValueKind =
+    ValueKind::Word(&[("spin", "spin"), ("yield", "yield"), ("block", "block")]);
 
-pub(super) const POLICIES: Kind = Kind::Word(&[
+pub(super) const POLICIES: ValueKind = ValueKind::Word(&[
     ("ROUNDROBIN", "ROUNDROBIN"),
     ("ROUND_ROBIN", "ROUNDROBIN"),
     ("PRIORITY", "PRIORITY"),
 ]);
-pub(super) const PROXIES: Kind = Kind::Word(&[("http", "http"), ("socks", "socks")]);
-pub(super) const PROXY_VERSIONS: Kind = Kind::Word(&[
+pub(super) const PROXIES: ValueKind = ValueKind::Word(&[("http", "http"), ("socks", "socks")]);
+pub(super) const PROXY_VERSIONS: ValueKind = ValueKind::Word(&[
     ("1.0", "1.0"),
     ("1.1", "1.1"),
     ("4", "4"),
     ("4a", "4a"),
     ("5", "5"),
 ]);
-pub(super) const TLS_VERSIONS: Kind = Kind::Word(&[
+pub(super) const TLS_VERSIONS: ValueKind = ValueKind::Word(&[
     ("TLS12", "TLS12"),
     ("TLS13", "TLS13"),
     ("TLS11", "TLS12"),

@@ -43,13 +43,13 @@ mod transport;
 pub mod value;
 pub mod variables;
 
-pub use dialect::{Dialect, Told};
+pub use dialect::{Dialect, DialectSource};
 pub use ini::{Source, Span};
 pub use keys::Id;
-pub use problem::{Fault, LoadError, Problem, Report};
+pub use problem::{LoadError, Problem, SettingsFault, SettingsReport};
 pub use resolve::Options;
 pub use resolved::{Origin, SessionSettings, Setting, Settings};
-pub use value::Value;
+pub use value::SettingValue;
 
 #[cfg(test)]
 mod tests;

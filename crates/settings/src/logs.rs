@@ -12,7 +12,7 @@ use fixwire_protocol::Tag;
 use super::Id;
 use super::problem::LoadError;
 use super::resolved::{SessionSettings, Settings};
-use super::value::Value;
+use super::value::SettingValue;
 
 /// All logs.
 pub(super) fn logs(from: &SessionSettings) -> Vec<Arc<dyn Log>> {
@@ -54,7 +54,7 @@ pub(super) fn sql(from: &SessionSettings) -> Option<SqlLog> {
 /// The fields whose values are in no log.
 pub(super) fn masked(from: &SessionSettings) -> Vec<Tag> {
     match from.find(Id::RedactFieldsInLogs).map(|found| &found.value) {
-        Some(Value::Tags(tags)) => tags.clone(),
+        Some(SettingValue::Tags(tags)) => tags.clone(),
         _ => Vec::new(),
     }
 }

@@ -8,7 +8,7 @@ use super::dialect::Dialect;
 use super::family::SampleKey;
 use super::ini::{MAX_SECTIONS, Source, Span};
 use super::kinds::APPL_VERSIONS;
-use super::value::Value;
+use super::value::SettingValue;
 use super::variables::VariableFault;
 
 /// An error or warning, and its position.
@@ -17,13 +17,13 @@ pub struct Problem {
     /// The part of the text.
     pub span: Span,
     /// The fault.
-    pub fault: Fault,
+    pub fault: SettingsFault,
 }
 
 /// An error or warning about a place in a settings file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Fault {
+pub enum SettingsFault {
     /// An entry before the first `[SECTION]`.
     BeforeFirstSection,
     /// A section is neither `[DEFAULT]` nor `[SESSION]`.
@@ -159,7 +159,7 @@ pub enum Fault {
     },
 }
 
-impl Fault {
+impl SettingsFault {
     /// Whether the file is still usable.
     pub fn is_warning(&self) -> bool {
         matches!(
@@ -325,7 +325,7 @@ impl Fault {
 /// The version that travels over FIXT.1.1, by any of its names.
 fn application_version(text: &str) -> Option<&'static str> {
     match APPL_VERSIONS.parse(text) {
-        Ok(Value::Word(version)) if text.contains('5') && version.starts_with("FIX.5") => {
+        Ok(SettingValue::Word(version)) if text.contains('5') && version.starts_with("FIX.5") => {
             Some(version)
         }
         _ => None,
@@ -355,21 +355,21 @@ impl fmt::Display for Printable<'_> {
 
 /// A file whose settings cannot be used, or only with warnings.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct SettingsReport {
     /// The file.
     pub source: Source,
     /// The problems, in the order of the file.
     pub problems: Vec<Problem>,
 }
 
-impl Report {
+impl SettingsReport {
     /// The text of a problem's place, with secrets hidden.
     pub fn text(&self, problem: &Problem) -> &str {
         self.source.slice(problem.span)
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for SettingsReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, problem) in self.problems.iter().take(SHOWN).enumerate() {
             let (line, path) = (self.source.line(problem.span), self.source.path.display());
@@ -429,7 +429,7 @@ pub enum LoadError {
         line: usize,
     },
     /// The file was read, and its content is wrong.
-    Content(Box<Report>),
+    Content(Box<SettingsReport>),
 }
 
 impl fmt::Display for LoadError {

@@ -4,7 +4,7 @@ use super::dialect::Clue;
 use super::elsewhere;
 use super::keys::{Id, KEYS};
 use super::kinds::APPL_VERSIONS;
-use super::value::{Kind, Value};
+use super::value::{SettingValue, ValueKind};
 use fixwire_protocol::redact::is_harmless;
 
 /// One setting, defined once: the reader, `check`, and `docs/reference/settings.md` all come from it.
@@ -15,13 +15,13 @@ pub struct Key {
     /// Its name in fixwire.
     pub name: &'static str,
     /// Its names in other engines.
-    pub names: &'static [Name],
+    pub names: &'static [ForeignName],
     /// The type of its value.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// The default value, as written in a file; `None` when it has no default.
     pub default: Option<&'static str>,
     /// Whether the value is for the engine or for a session.
-    pub scope: Scope,
+    pub scope: KeyScope,
     /// Whether a number may follow the name: `SocketConnectHost1`. Behind `AppDataDictionary` it is the
     /// version's: `AppDataDictionary.FIX.4.4` has the number 6.
     pub numbered: bool,
@@ -31,7 +31,7 @@ pub struct Key {
 
 /// A name of a key in other engines.
 #[derive(Debug)]
-pub struct Name {
+pub struct ForeignName {
     /// The name there.
     pub name: &'static str,
     /// C, J, G, N: QuickFIX in C++, Java, Go, .NET.
@@ -40,7 +40,7 @@ pub struct Name {
 
 /// The scope of a value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Scope {
+pub enum KeyScope {
     /// The whole engine: all sessions of a file have the same value.
     Engine,
     /// Each session.
@@ -53,7 +53,7 @@ pub enum Known {
     /// A key that is used, and the number behind its name.
     Used(&'static Key, Option<u16>),
     /// A key of another engine that is not used here.
-    Elsewhere(&'static elsewhere::Group),
+    Elsewhere(&'static elsewhere::KeyGroup),
     /// A key for the application: starts with `X-`.
     Custom,
 }
@@ -113,7 +113,7 @@ pub fn name(key: &Key, number: Option<u16>) -> String {
         Some(number) if key.id == Id::AppDataDictionary => {
             let version = APPL_VERSIONS.parse(&number.to_string());
             match version {
-                Ok(Value::Word(version)) => format!("{}.{version}", key.name),
+                Ok(SettingValue::Word(version)) => format!("{}.{version}", key.name),
                 _ => format!("{}.{number}", key.name),
             }
         }
@@ -123,7 +123,7 @@ pub fn name(key: &Key, number: Option<u16>) -> String {
 
 /// The number of ApplVerID(1128) by what may stand behind `AppDataDictionary.`.
 fn appl_version(name: &str) -> Option<u16> {
-    let Kind::Word(words) = APPL_VERSIONS else {
+    let ValueKind::Word(words) = APPL_VERSIONS else {
         return None;
     };
     let is = |(word, _): &&(&str, &str)| word.eq_ignore_ascii_case(name);
@@ -194,7 +194,7 @@ pub fn is_secret(key: &str, value: &str) -> bool {
     let name = key.to_ascii_lowercase();
     let tag = value.split('=').next().unwrap_or("").trim();
     // The path of a file with passwords is none.
-    let is_path = || used(key).is_some_and(|key| matches!(key.kind, Kind::Path));
+    let is_path = || used(key).is_some_and(|key| matches!(key.kind, ValueKind::Path));
     (WORDS.iter().any(|word| name.contains(word)) && !is_path())
         || (name.starts_with("logontag") && !tag.parse().is_ok_and(is_harmless))
         || has_credentials(value)

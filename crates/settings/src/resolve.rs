@@ -6,16 +6,16 @@
 
 use std::path::Path;
 
-use super::dialect::{self, Dialect, Told};
+use super::dialect::{self, Dialect, DialectSource};
 use super::ini::{self, Section, SectionKind, Source, Span};
 use super::keys::{Id, KEYS};
-use super::problem::{Fault, LoadError, Problem, Report};
+use super::problem::{LoadError, Problem, SettingsFault, SettingsReport};
 use super::registry;
 use super::resolved::{Origin, SessionSettings, Setting, Settings, asks_to_sync};
-use super::section::{self, Checked, Reading};
+use super::section::{self, Checked, SectionReading};
 use super::toml::{self, Document};
-use super::value::Value;
-use super::variables::{Form, OfTheProcess, Values, others_may_read};
+use super::value::SettingValue;
+use super::variables::{OfTheProcess, Values, VariableSyntax, others_may_read};
 use super::{antenna, differences, rules, shelf};
 
 /// How to read a file.
@@ -100,7 +100,7 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
     let (document, dialect, told) = if source.is_toml() {
         let document = toml::parse(source, &mut problems);
         only_our_own(&document.sections, options, &mut problems);
-        (document, Dialect::Fixwire, Told::ByItsName)
+        (document, Dialect::Fixwire, DialectSource::ByItsName)
     } else if let Some(told) = antennas(source, options) {
         (
             antenna::parse(source, &mut problems),
@@ -114,12 +114,12 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
         (ini::parse(source, dialect, &mut problems), dialect, told)
     };
     let sections = &document.sections;
-    let reading = Reading {
+    let reading = SectionReading {
         dialect,
-        form: Form::of(dialect, asks_for_variables(sections)),
+        form: VariableSyntax::of(dialect, asks_for_variables(sections)),
         values: options.values,
         exposed,
-        guessed: told == Told::ByItsKeys,
+        guessed: told == DialectSource::ByItsKeys,
     };
     let checked: Vec<Checked> = sections
         .iter()
@@ -145,18 +145,18 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
     // A text that is no TOML has no sections that could be missed.
     let readable = !problems
         .iter()
-        .any(|problem| matches!(problem.fault, Fault::Toml { .. }));
+        .any(|problem| matches!(problem.fault, SettingsFault::Toml { .. }));
     if sessions.is_empty() && readable {
         problems.push(Problem {
             span: Span::default(),
-            fault: Fault::NoSession,
+            fault: SettingsFault::NoSession,
         });
     }
     rules::check_together(&sessions, &mut problems);
     problems.sort_by_key(|problem| problem.span.start);
     problems.dedup();
     let wrong = problems.iter().any(|problem| !problem.fault.is_warning());
-    let report = Report {
+    let report = SettingsReport {
         source: hide_secrets(source, &document),
         problems,
     };
@@ -176,27 +176,27 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
 }
 
 /// Whether a file is FIX Antenna's, and how that is known.
-fn antennas(source: &Source, options: &Options<'_>) -> Option<Told> {
+fn antennas(source: &Source, options: &Options<'_>) -> Option<DialectSource> {
     match options.dialect {
-        Some(dialect) => (dialect == Dialect::Antenna).then_some(Told::ByCaller),
-        None => source.is_properties().then_some(Told::ByItsName),
+        Some(dialect) => (dialect == Dialect::Antenna).then_some(DialectSource::ByCaller),
+        None => source.is_properties().then_some(DialectSource::ByItsName),
     }
 }
 
 /// The engine that a file was written for.
-fn whose(sections: &[Section], options: &Options<'_>) -> (Dialect, Told) {
+fn whose(sections: &[Section], options: &Options<'_>) -> (Dialect, DialectSource) {
     if let Some(dialect) = options.dialect {
-        return (dialect, Told::ByCaller);
+        return (dialect, DialectSource::ByCaller);
     }
     let entries = || sections.iter().flat_map(|section| &section.entries);
     let mut said = entries().filter(|entry| is(&entry.name, Id::Dialect));
     let family = |dialect: &Dialect| *dialect != Dialect::Antenna;
     if let Some(dialect) = said.find_map(|entry| Dialect::find(&entry.text).filter(family)) {
-        return (dialect, Told::ByKey);
+        return (dialect, DialectSource::ByKey);
     }
     match dialect::guess(entries().map(|entry| &entry.name[..]), registry::clue) {
-        Some(dialect) => (dialect, Told::ByItsKeys),
-        None => (Dialect::Fixwire, Told::Nowhere),
+        Some(dialect) => (dialect, DialectSource::ByItsKeys),
+        None => (Dialect::Fixwire, DialectSource::Nowhere),
     }
 }
 
@@ -204,7 +204,7 @@ fn whose(sections: &[Section], options: &Options<'_>) -> (Dialect, Told) {
 fn only_our_own(sections: &[Section], options: &Options<'_>, problems: &mut Vec<Problem>) {
     let mut report = |span, dialect: Dialect| {
         let note = format!("a TOML file is fixwire's own, not a file of {dialect}");
-        let fault = Fault::Conflict { note };
+        let fault = SettingsFault::Conflict { note };
         problems.push(Problem { span, fault });
     };
     if let Some(other) = options
@@ -228,7 +228,7 @@ fn asks_for_variables(sections: &[Section]) -> bool {
     let mut entries = sections.iter().flat_map(|section| &section.entries);
     entries.any(|entry| {
         let yes = registry::key(Id::ExpandVariables).kind.parse(&entry.text);
-        is(&entry.name, Id::ExpandVariables) && yes == Ok(Value::Bool(true))
+        is(&entry.name, Id::ExpandVariables) && yes == Ok(SettingValue::Bool(true))
     })
 }
 
@@ -281,7 +281,7 @@ fn add_defaults(session: &mut SessionSettings, dialect: Dialect) {
         && session.find(Id::Durability).is_none()
     {
         let (key, disk) = (registry::key(Id::Durability), "disk");
-        let setting = Setting::by_default(key, Value::Word(disk), disk, origin);
+        let setting = Setting::by_default(key, SettingValue::Word(disk), disk, origin);
         session.settings.push(setting);
     }
     for key in KEYS {

@@ -2,23 +2,23 @@
 
 use std::time::Duration;
 
-use super::dialect::{Dialect, Told};
+use super::dialect::{Dialect, DialectSource};
 use super::ini::Span;
 use super::keys::Id;
-use super::problem::{Fault, LoadError, Problem, Report};
+use super::problem::{LoadError, Problem, SettingsFault, SettingsReport};
 use super::registry::Key;
-use super::value::Value;
-use super::variables::Form;
+use super::value::SettingValue;
+use super::variables::VariableSyntax;
 
 /// A file's sessions, checked.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The file, with its secrets hidden, and the warnings about it.
-    pub report: Report,
+    pub report: SettingsReport,
     /// The engine that it was written for.
     pub dialect: Dialect,
     /// How that became known.
-    pub told: Told,
+    pub told: DialectSource,
     /// Its sessions, in its order; at least one.
     pub sessions: Vec<SessionSettings>,
     /// The tables of a `.toml` file that a gateway reads: such as `gateway`, `rule` and
@@ -29,7 +29,7 @@ pub struct Settings {
     /// The tables of a simulated exchange: such as `exchange` and `instrument`. Nothing is known here of what they say.
     pub exchange: Vec<&'static str>,
     /// The variables that were replaced.
-    pub(super) form: Form,
+    pub(super) form: VariableSyntax,
 }
 
 /// The values of one session.
@@ -51,7 +51,7 @@ pub struct Setting {
     /// The number behind the key's name.
     pub number: Option<u16>,
     /// The value, checked.
-    pub value: Value,
+    pub value: SettingValue,
     /// The value as it may be shown: a secret is `******`.
     pub text: String,
     /// The value as written in the file, with its secrets and unreplaced variables.
@@ -107,7 +107,7 @@ impl Settings {
         problems.sort_by_key(|problem| problem.span.start);
         problems.dedup();
         let source = self.report.source.clone();
-        let report = Report { source, problems };
+        let report = SettingsReport { source, problems };
         (!report.problems.is_empty()).then(|| LoadError::Content(Box::new(report)))
     }
 
@@ -117,9 +117,9 @@ impl Settings {
         let span = session.find(id).and_then(|setting| setting.origin.span());
         let problem = Problem {
             span: span.unwrap_or(session.header),
-            fault: Fault::Conflict { note },
+            fault: SettingsFault::Conflict { note },
         };
-        LoadError::Content(Box::new(Report {
+        LoadError::Content(Box::new(SettingsReport {
             source: self.report.source.clone(),
             problems: vec![problem],
         }))
@@ -127,7 +127,12 @@ impl Settings {
 }
 
 impl Setting {
-    pub(super) fn by_default(key: &'static Key, value: Value, text: &str, origin: Origin) -> Self {
+    pub(super) fn by_default(
+        key: &'static Key,
+        value: SettingValue,
+        text: &str,
+        origin: Origin,
+    ) -> Self {
         Self {
             key,
             number: None,
@@ -163,14 +168,14 @@ impl SessionSettings {
     pub fn bool(&self, id: Id) -> bool {
         matches!(
             self.find(id).map(|setting| &setting.value),
-            Some(Value::Bool(true))
+            Some(SettingValue::Bool(true))
         )
     }
 
     /// A number; `None` when it has no value.
     pub fn int(&self, id: Id) -> Option<u64> {
         match self.find(id)?.value {
-            Value::Int(value) => Some(value),
+            SettingValue::Int(value) => Some(value),
             _ => None,
         }
     }
@@ -178,7 +183,7 @@ impl SessionSettings {
     /// A span of time; `None` when it has no value.
     pub fn time(&self, id: Id) -> Option<Duration> {
         match self.find(id)?.value {
-            Value::Time(value) => Some(value),
+            SettingValue::Time(value) => Some(value),
             _ => None,
         }
     }
@@ -186,8 +191,8 @@ impl SessionSettings {
     /// A text or word; `None` when it has no value.
     pub fn text(&self, id: Id) -> Option<&str> {
         match &self.find(id)?.value {
-            Value::Text(text) => Some(text),
-            Value::Word(word) => Some(word),
+            SettingValue::Text(text) => Some(text),
+            SettingValue::Word(word) => Some(word),
             _ => None,
         }
     }
@@ -224,5 +229,5 @@ impl SessionSettings {
 /// Where `FileStoreSync=Y` stands.
 pub(super) fn asks_to_sync(session: &SessionSettings) -> Option<Origin> {
     let sync = session.find(Id::FileStoreSync)?;
-    (sync.value == Value::Bool(true)).then_some(sync.origin)
+    (sync.value == SettingValue::Bool(true)).then_some(sync.origin)
 }

@@ -2,8 +2,8 @@
 
 use super::ini::Span;
 use super::keys::{Id, KEYS};
-use super::problem::{Fault, Problem};
-use super::registry::Scope;
+use super::problem::{Problem, SettingsFault};
+use super::registry::KeyScope;
 use super::resolved::{Origin, SessionSettings, asks_to_sync};
 use super::schedule;
 
@@ -15,7 +15,7 @@ pub fn check_session(
 ) {
     let mut missing = |id: Id, because| {
         if !given(id) {
-            let fault = Fault::Missing {
+            let fault = SettingsFault::Missing {
                 key: KEYS[id as usize].name,
                 because,
             };
@@ -74,7 +74,7 @@ pub fn check_session(
         let note = "SessionName must be unique: set it in the section of a session, not in \
              [DEFAULT]"
             .into();
-        let fault = Fault::Conflict { note };
+        let fault = SettingsFault::Conflict { note };
         problems.push(Problem { span, fault });
     }
     check_hosts(session, problems);
@@ -128,14 +128,14 @@ fn check_schedule(
     if let Err(conflicts) = schedule::schedule(session, &in_file) {
         for (id, note) in conflicts {
             let span = place(id).unwrap_or(session.header);
-            let fault = Fault::Conflict { note };
+            let fault = SettingsFault::Conflict { note };
             problems.push(Problem { span, fault });
         }
     }
     if let Some(span) = schedule::without_effect(session).and_then(place) {
         let note = "NonStopSession=Y: the session never ends, and StartTime, EndTime, StartDay, EndDay \
                     and Weekdays have no effect";
-        let fault = Fault::Surprise { note };
+        let fault = SettingsFault::Surprise { note };
         problems.push(Problem { span, fault });
     }
 }
@@ -163,7 +163,7 @@ fn check_dictionaries(session: &SessionSettings, problems: &mut Vec<Problem>) {
             };
             problems.push(Problem {
                 span,
-                fault: Fault::Conflict { note },
+                fault: SettingsFault::Conflict { note },
             });
         }
     }
@@ -174,7 +174,7 @@ pub fn check_together(sessions: &[SessionSettings], problems: &mut Vec<Problem>)
     let Some((first, others)) = sessions.split_first() else {
         return;
     };
-    for key in KEYS.iter().filter(|key| key.scope == Scope::Engine) {
+    for key in KEYS.iter().filter(|key| key.scope == KeyScope::Engine) {
         for other in others {
             let (Some(mine), Some(theirs)) = (first.find(key.id), other.find(key.id)) else {
                 one_sided(first, other, key.id, problems);
@@ -187,7 +187,7 @@ pub fn check_together(sessions: &[SessionSettings], problems: &mut Vec<Problem>)
                 };
                 problems.push(Problem {
                     span: place,
-                    fault: Fault::Disagrees {
+                    fault: SettingsFault::Disagrees {
                         key: key.name,
                         first: elsewhere,
                     },
@@ -219,7 +219,7 @@ pub fn check_together(sessions: &[SessionSettings], problems: &mut Vec<Problem>)
         }
         for identity in identities {
             if let Some(first) = seen.insert(identity, session.header) {
-                let fault = Fault::SameSession {
+                let fault = SettingsFault::SameSession {
                     name: name.clone(),
                     first,
                 };
@@ -247,7 +247,7 @@ fn check_names(sessions: &[SessionSettings], problems: &mut Vec<Problem>) {
             (None, None) => continue,
         };
         if span != first {
-            let fault = Fault::Repeated { first };
+            let fault = SettingsFault::Repeated { first };
             problems.push(Problem { span, fault });
         }
     }
@@ -266,7 +266,7 @@ fn one_sided(
         {
             problems.push(Problem {
                 span,
-                fault: Fault::Disagrees {
+                fault: SettingsFault::Disagrees {
                     key: KEYS[id as usize].name,
                     first: lacks.header,
                 },
@@ -279,6 +279,6 @@ fn conflict(origin: Origin, header: Span, note: String, problems: &mut Vec<Probl
     let span = origin.span().unwrap_or(header);
     problems.push(Problem {
         span,
-        fault: Fault::Conflict { note },
+        fault: SettingsFault::Conflict { note },
     });
 }

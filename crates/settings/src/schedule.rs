@@ -10,8 +10,8 @@ use fixwire_protocol::Timestamp;
 
 use super::Id;
 use super::resolved::SessionSettings;
-use super::times::{Clock, ParseError, dates, find_zone};
-use super::value::Value;
+use super::times::{ParseError, ZonedTime, dates, find_zone};
+use super::value::SettingValue;
 
 /// Keys without effect on a session that never ends.
 const HOURS: [Id; 5] = [
@@ -78,7 +78,7 @@ pub(super) fn schedule(
         return Err(conflicts);
     }
     let closed_days: BTreeSet<Date> = match from.find(Id::Holidays).map(|found| &found.value) {
-        Some(Value::Dates(dates)) => dates.iter().copied().collect(),
+        Some(SettingValue::Dates(dates)) => dates.iter().copied().collect(),
         _ => BTreeSet::new(),
     };
     let asked = schedule.hours.is_some()
@@ -152,16 +152,16 @@ impl Reader<'_> {
         self.from.bool(Id::NonStopSession)
     }
 
-    fn clock(&self, id: Id) -> Option<&Clock> {
+    fn clock(&self, id: Id) -> Option<&ZonedTime> {
         match &self.from.find(id)?.value {
-            Value::Clock(clock) => Some(clock),
+            SettingValue::Clock(clock) => Some(clock),
             _ => None,
         }
     }
 
     fn days(&self, id: Id) -> Option<&[Day]> {
         match &self.from.find(id)?.value {
-            Value::Days(days) => Some(days),
+            SettingValue::Days(days) => Some(days),
             _ => None,
         }
     }

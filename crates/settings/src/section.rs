@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::dialect::Dialect;
-use super::ini::{Entry, Section, SectionKind, Span};
+use super::ini::{IniEntry, Section, SectionKind, Span};
 use super::keys::Id;
-use super::problem::{Fault, Problem};
+use super::problem::{Problem, SettingsFault};
 use super::registry::{self, Key, Known};
 use super::resolved::{Custom, Origin, Setting};
-use super::variables::{self, Expanded, Form, Values};
+use super::variables::{self, Expanded, Values, VariableSyntax};
 use super::{differences, elsewhere, family};
 
 /// A section whose keys are known and whose values are right.
@@ -28,11 +28,11 @@ pub struct Checked {
 }
 
 /// How a file is read.
-pub struct Reading<'a> {
+pub struct SectionReading<'a> {
     /// The engine that it was written for.
     pub dialect: Dialect,
     /// The variables that are replaced.
-    pub form: Form,
+    pub form: VariableSyntax,
     /// Their values.
     pub values: &'a dyn Values,
     /// Whether every user of the machine can read the file.
@@ -51,7 +51,11 @@ const VARIABLE: &str = "this looks like a variable but is not replaced: fixwire 
                         `${env:NAME}` and `${file:PATH}`, and with ExpandVariables=Y also `$NAME`";
 
 /// Checks a section, entry by entry.
-pub fn check(reading: &Reading<'_>, section: &Section, problems: &mut Vec<Problem>) -> Checked {
+pub fn check(
+    reading: &SectionReading<'_>,
+    section: &Section,
+    problems: &mut Vec<Problem>,
+) -> Checked {
     let mut checked = Checked {
         kind: section.kind,
         header: section.header,
@@ -71,14 +75,14 @@ pub fn check(reading: &Reading<'_>, section: &Section, problems: &mut Vec<Proble
         let (span, first) = (entry.key, firsts[&name[..]]);
         if !reading.dialect.takes_the_last() {
             if first != span {
-                let fault = Fault::Repeated { first };
+                let fault = SettingsFault::Repeated { first };
                 problems.push(Problem { span, fault });
                 continue;
             }
         } else if lasts[&name[..]] != index {
             continue;
         } else if first != span {
-            let fault = Fault::Replaced { first };
+            let fault = SettingsFault::Replaced { first };
             problems.push(Problem { span, fault });
         }
         checked.entry(reading, entry, problems);
@@ -87,7 +91,7 @@ pub fn check(reading: &Reading<'_>, section: &Section, problems: &mut Vec<Proble
 }
 
 /// The meaning of an entry's key.
-fn known(entry: &Entry) -> Option<Known> {
+fn known(entry: &IniEntry) -> Option<Known> {
     if entry.application {
         return Some(Known::Custom);
     }
@@ -95,7 +99,7 @@ fn known(entry: &Entry) -> Option<Known> {
 }
 
 /// One text for all names of a key.
-fn canonical(entry: &Entry) -> String {
+fn canonical(entry: &IniEntry) -> String {
     match known(entry) {
         Some(Known::Used(key, Some(number))) => format!("{}{number}", key.name),
         Some(Known::Used(key, None)) => key.name.to_owned(),
@@ -104,7 +108,12 @@ fn canonical(entry: &Entry) -> String {
 }
 
 impl Checked {
-    fn entry(&mut self, reading: &Reading<'_>, entry: &Entry, problems: &mut Vec<Problem>) {
+    fn entry(
+        &mut self,
+        reading: &SectionReading<'_>,
+        entry: &IniEntry,
+        problems: &mut Vec<Problem>,
+    ) {
         let known = known(entry);
         let compare = problems.len() < COMPARED;
         let mut report = |span, fault| problems.push(Problem { span, fault });
@@ -113,7 +122,7 @@ impl Checked {
             Ok(expanded) => expanded,
             Err((name, why)) => {
                 let name = if secret { HIDDEN.into() } else { name };
-                report(entry.value, Fault::Variable { name, why });
+                report(entry.value, SettingsFault::Variable { name, why });
                 if let Some(Known::Used(key, _)) = known {
                     self.broken.push(key.id);
                 }
@@ -121,16 +130,16 @@ impl Checked {
             }
         };
         if expanded.left && !secret {
-            report(entry.value, Fault::Surprise { note: VARIABLE });
+            report(entry.value, SettingsFault::Surprise { note: VARIABLE });
         }
         let readable = expanded.exposed || (reading.exposed && !expanded.any);
         if secret && readable && !entry.text.is_empty() {
-            report(entry.value, Fault::Exposed);
+            report(entry.value, SettingsFault::Exposed);
         }
         match known {
             None => {
                 if let Some(sample) = family::sample(&entry.name) {
-                    report(entry.key, Fault::OfSample { sample });
+                    report(entry.key, SettingsFault::OfSample { sample });
                     return self.custom(entry, expanded, secret);
                 }
                 let nearest = compare.then(|| registry::nearest(&entry.name)).flatten();
@@ -139,11 +148,11 @@ impl Checked {
                 let is_slip = nearest.is_some_and(|key| registry::is_slip(&entry.name, key));
                 let kept = dialect.keeps_unknown_keys();
                 if kept && !(reading.guessed && is_slip) {
-                    report(entry.key, Fault::Kept { dialect, nearest });
+                    report(entry.key, SettingsFault::Kept { dialect, nearest });
                     return self.custom(entry, expanded, secret);
                 }
                 let kept_by = kept.then_some(dialect);
-                report(entry.key, Fault::UnknownKey { nearest, kept_by });
+                report(entry.key, SettingsFault::UnknownKey { nearest, kept_by });
             }
             Some(Known::Custom) => self.custom(entry, expanded, secret),
             Some(Known::Elsewhere(group)) => {
@@ -152,7 +161,7 @@ impl Checked {
                 }
                 let dialect = reading.dialect;
                 if let Some(note) = differences::of_a_name_not_used(&entry.name, dialect) {
-                    report(entry.key, Fault::Differs { dialect, note });
+                    report(entry.key, SettingsFault::Differs { dialect, note });
                 }
             }
             Some(Known::Used(key, number)) => {
@@ -162,15 +171,15 @@ impl Checked {
                 if let Err(expected) = self.setting(reading, entry, key, number, &expanded) {
                     self.broken.push(key.id);
                     if entry.text.is_empty() {
-                        report(entry.key, Fault::NoValue { expected });
+                        report(entry.key, SettingsFault::NoValue { expected });
                     } else {
                         let key = key.name;
-                        report(entry.value, Fault::Malformed { key, expected });
+                        report(entry.value, SettingsFault::Malformed { key, expected });
                     }
                 } else if let Some(note) = self.settings.last().and_then(|set| set.differs.clone())
                 {
                     let dialect = reading.dialect;
-                    report(entry.key, Fault::Differs { dialect, note });
+                    report(entry.key, SettingsFault::Differs { dialect, note });
                 }
             }
         }
@@ -178,8 +187,8 @@ impl Checked {
 
     fn setting(
         &mut self,
-        reading: &Reading<'_>,
-        entry: &Entry,
+        reading: &SectionReading<'_>,
+        entry: &IniEntry,
         key: &'static Key,
         number: Option<u16>,
         expanded: &Expanded,
@@ -200,7 +209,7 @@ impl Checked {
         Ok(())
     }
 
-    fn custom(&mut self, entry: &Entry, expanded: Expanded, secret: bool) {
+    fn custom(&mut self, entry: &IniEntry, expanded: Expanded, secret: bool) {
         // What a variable stands for may well be a secret.
         let text = match (secret, expanded.any) {
             (true, _) => HIDDEN,
@@ -217,7 +226,7 @@ impl Checked {
         });
     }
 
-    fn origin(&self, entry: &Entry) -> Origin {
+    fn origin(&self, entry: &IniEntry) -> Origin {
         match self.kind {
             SectionKind::Default => Origin::Default(entry.value),
             SectionKind::Session => Origin::Session(entry.value),
@@ -226,14 +235,14 @@ impl Checked {
 }
 
 /// The answer to a key that other engines have and fixwire does not use.
-fn of_another_engine(group: &elsewhere::Group, text: &str) -> Option<Fault> {
+fn of_another_engine(group: &elsewhere::KeyGroup, text: &str) -> Option<SettingsFault> {
     let asks_for_nothing = group
         .unless
         .is_some_and(|value| value.eq_ignore_ascii_case(text));
     let note = group.note;
     match (asks_for_nothing, group.refused) {
         (true, _) => None,
-        (false, true) => Some(Fault::Unsupported { note }),
-        (false, false) => Some(Fault::WithoutEffect { note }),
+        (false, true) => Some(SettingsFault::Unsupported { note }),
+        (false, false) => Some(SettingsFault::WithoutEffect { note }),
     }
 }

@@ -9,7 +9,7 @@ use fixwire_protocol::session::{ApplVerId, BeginString};
 
 use super::problem::LoadError;
 use super::resolved::{SessionSettings, Setting, Settings};
-use super::{Fault, Id, Problem, Value, dictionaries};
+use super::{Id, Problem, SettingValue, SettingsFault, dictionaries};
 
 impl Settings {
     /// What the messages of each session are made of, in the order of the sessions: the dictionary that
@@ -44,7 +44,7 @@ impl Settings {
                 if let Err(note) = shelf.take(Some(words), version) {
                     problems.push(Problem {
                         span: setting.origin.span().unwrap_or(session.header),
-                        fault: Fault::Conflict { note },
+                        fault: SettingsFault::Conflict { note },
                     });
                 }
             }
@@ -70,7 +70,7 @@ fn named(session: &SessionSettings) -> impl Iterator<Item = (&Setting, &str)> {
     };
     let settings = ids.iter().flat_map(move |id| session.all(*id));
     settings.filter_map(|setting| match &setting.value {
-        Value::Text(words) => Some((setting, &words[..])),
+        SettingValue::Text(words) => Some((setting, &words[..])),
         _ => None,
     })
 }
@@ -103,7 +103,7 @@ pub(super) fn warn_of_missing(session: &SessionSettings, problems: &mut Vec<Prob
             let version = version.name();
             problems.push(Problem {
                 span: setting.origin.span().unwrap_or(session.header),
-                fault: Fault::BuiltInDictionary { version },
+                fault: SettingsFault::BuiltInDictionary { version },
             });
         }
     }
@@ -144,7 +144,7 @@ fn made_of(
     let mut take = |id: Id, version: &str| {
         let mut named = from.all(id).filter(|setting| setting.number.is_none());
         let named = named.find_map(|setting| match &setting.value {
-            Value::Text(words) => Some(words.clone()),
+            SettingValue::Text(words) => Some(words.clone()),
             _ => None,
         });
         shelf
@@ -174,7 +174,7 @@ pub(super) fn appl_dictionaries(
     }
     let error = |id, note| settings.error(from, id, note);
     for setting in from.all(Id::AppDataDictionary) {
-        let (Some(number), Value::Text(words)) = (setting.number, &setting.value) else {
+        let (Some(number), SettingValue::Text(words)) = (setting.number, &setting.value) else {
             continue;
         };
         let Some(version) = ApplVerId::parse(number.to_string().as_bytes()) else {

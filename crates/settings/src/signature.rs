@@ -6,7 +6,7 @@ use fixwire_protocol::LogonSigner;
 
 use super::problem::LoadError;
 use super::resolved::{SessionSettings, Settings};
-use super::{Id, Value};
+use super::{Id, SettingValue};
 
 /// Who signs the Logons of a session, if anybody does.
 pub(super) fn logon_signer(
@@ -51,7 +51,7 @@ fn missing(from: &SessionSettings, recipe: &str) -> Vec<&'static str> {
     let text = |id| from.text(id).is_some();
     let has_tag = |wanted: &str| {
         from.all(Id::LogonTag).any(|tag| match &tag.value {
-            Value::TagValue(tag, _) => tag.to_string() == wanted,
+            SettingValue::TagValue(tag, _) => tag.to_string() == wanted,
             _ => false,
         })
     };

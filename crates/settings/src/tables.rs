@@ -9,7 +9,7 @@ use fixwire_protocol::dictionary::Version;
 
 use super::ini::{Source, Span};
 use super::keys::Id;
-use super::problem::{Fault, LoadError, Problem, Report};
+use super::problem::{LoadError, Problem, SettingsFault, SettingsReport};
 use super::resolved::{SessionSettings, Settings};
 
 /// The most bytes of a table.
@@ -29,15 +29,15 @@ impl Settings {
         let version = |session: &SessionSettings| {
             for id in [Id::AcceptorTemplate, Id::DynamicSessions] {
                 if session.bool(id) {
-                    let note = format!(
-                        "{who} cannot have dynamic sessions: its rules name each session"
-                    );
+                    let note =
+                        format!("{who} cannot have dynamic sessions: its rules name each session");
                     return refused(session, id, &note);
                 }
             }
             if session.bool(Id::RejectMessageOnUnhandledException) {
-                let note =
-                    format!("{who} cannot undo changes to its orders after a panic: remove this key");
+                let note = format!(
+                    "{who} cannot undo changes to its orders after a panic: remove this key"
+                );
                 return refused(session, Id::RejectMessageOnUnhandledException, &note);
             }
             let (id, name) = match session.text(Id::DefaultApplVerID) {
@@ -64,7 +64,7 @@ impl Settings {
     /// The error of problems that were found in the file's further tables.
     #[must_use]
     pub fn found(&self, problems: Vec<Problem>) -> LoadError {
-        LoadError::Content(Box::new(Report {
+        LoadError::Content(Box::new(SettingsReport {
             source: self.report.source.clone(),
             problems,
         }))
@@ -96,7 +96,7 @@ impl Problem {
     pub fn found(span: Span, title: &str, help: Option<&str>) -> Self {
         Self {
             span,
-            fault: Fault::Found {
+            fault: SettingsFault::Found {
                 title: plain(title),
                 help: help.map(plain),
             },

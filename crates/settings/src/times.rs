@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 
 /// A time of day as it is written, with the name of its own zone if it has one.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Clock {
+pub struct ZonedTime {
     /// The time of day.
     pub time: Time,
     /// The zone behind the time, as QuickFIX/J writes it.
@@ -73,7 +73,7 @@ fn printable(text: &str) -> String {
 
 /// Reads `HH:MM:SS`, or `HH:MM:SS Europe/London`; `None` when it has another form.
 #[must_use]
-pub fn clock(text: &str) -> Option<Clock> {
+pub fn clock(text: &str) -> Option<ZonedTime> {
     let (time, zone) = match text.split_once(char::is_whitespace) {
         Some((time, zone)) => (time, Some(zone.trim())),
         None => (text, None),
@@ -88,7 +88,7 @@ pub fn clock(text: &str) -> Option<Clock> {
     if parts.next().is_some() || zone.is_some_and(str::is_empty) {
         return None;
     }
-    Some(Clock {
+    Some(ZonedTime {
         time: Time::new(hour, minute, second, 0).ok()?,
         zone: zone.map(str::to_owned),
     })

@@ -16,10 +16,10 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::ini::{Entry, MAX_SECTIONS, Section, SectionKind, Source, Span};
-use super::problem::{Fault, Problem};
+use super::ini::{IniEntry, MAX_SECTIONS, Section, SectionKind, Source, Span};
+use super::problem::{Problem, SettingsFault};
 use super::registry::{self, Key, Known};
-use super::value::Kind;
+use super::value::ValueKind;
 
 /// Most values of one array.
 pub const MAX_ARRAY: usize = 1000;
@@ -85,7 +85,7 @@ pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Document {
             let message = error.message().replace('\n', ", ");
             problems.push(Problem {
                 span: within(&source.text, span),
-                fault: Fault::Toml { message },
+                fault: SettingsFault::Toml { message },
             });
             return Document {
                 secrets: likely_secrets(&source.text),
@@ -198,7 +198,8 @@ impl Reader<'_> {
                 for one in tables.iter() {
                     match one.get_ref() {
                         DeValue::Table(_) if self.document.sections.len() >= MAX_SECTIONS => {
-                            return self.report(Span::from(one.span()), Fault::TooManySections);
+                            return self
+                                .report(Span::from(one.span()), SettingsFault::TooManySections);
                         }
                         DeValue::Table(table) => {
                             self.section(SectionKind::Session, Span::from(one.span()), table);
@@ -240,14 +241,14 @@ impl Reader<'_> {
         name: &str,
         key: Span,
         value: &Spanned<DeValue<'_>>,
-    ) -> Option<Entry> {
+    ) -> Option<IniEntry> {
         if registry::find(name).is_some_and(|known| !matches!(known, Known::Custom)) {
             let note = "this is the name of a setting: move it to the table above".to_owned();
             self.conflict(key, note);
             return None;
         }
         let entry = self.text(name, key, value)?;
-        Some(Entry {
+        Some(IniEntry {
             application: true,
             ..entry
         })
@@ -258,7 +259,7 @@ impl Reader<'_> {
         name: &str,
         key: Span,
         value: &Spanned<DeValue<'_>>,
-        entries: &mut Vec<Entry>,
+        entries: &mut Vec<IniEntry>,
     ) {
         let (used, number) = match registry::find(name) {
             Some(Known::Used(used, number)) => (used, number),
@@ -275,7 +276,7 @@ impl Reader<'_> {
             let nearest = Some(used.name);
             return self.report(
                 key,
-                Fault::UnknownKey {
+                SettingsFault::UnknownKey {
                     nearest,
                     kept_by: None,
                 },
@@ -288,7 +289,7 @@ impl Reader<'_> {
             }
             return;
         };
-        if matches!(used.kind, Kind::Pauses) {
+        if matches!(used.kind, ValueKind::Pauses) {
             let parts: Option<Vec<String>> = values
                 .iter()
                 .map(|part| scalar(used.kind, part.get_ref()))
@@ -309,7 +310,7 @@ impl Reader<'_> {
                 _ => format!("{}{index}", used.name),
             };
             match scalar(used.kind, one.get_ref()) {
-                Some(text) => entries.push(Entry {
+                Some(text) => entries.push(IniEntry {
                     list: true,
                     ..entry(&name, key, one, text)
                 }),
@@ -318,7 +319,7 @@ impl Reader<'_> {
         }
     }
 
-    fn text(&mut self, name: &str, key: Span, value: &Spanned<DeValue<'_>>) -> Option<Entry> {
+    fn text(&mut self, name: &str, key: Span, value: &Spanned<DeValue<'_>>) -> Option<IniEntry> {
         match value.get_ref() {
             DeValue::String(text) => Some(entry(name, key, value, text.to_string())),
             // One that is not ours is answered whatever its value.
@@ -365,27 +366,27 @@ impl Reader<'_> {
     fn malformed(&mut self, span: Span, key: &Key) {
         let kind = key.kind.expected();
         let expected = match key.kind {
-            Kind::Bool => "true or false".to_owned(),
-            Kind::Pauses => format!("{kind}, in quotes or as an array"),
+            ValueKind::Bool => "true or false".to_owned(),
+            ValueKind::Pauses => format!("{kind}, in quotes or as an array"),
             _ if key.numbered => format!("{kind}; in quotes unless it is a number, or an array"),
-            Kind::Int { .. } | Kind::Port | Kind::Factor { .. } => kind,
+            ValueKind::Int { .. } | ValueKind::Port | ValueKind::Factor { .. } => kind,
             _ => format!("{kind}; in quotes unless it is a plain number"),
         };
         let key = key.name;
-        self.report(span, Fault::Malformed { key, expected });
+        self.report(span, SettingsFault::Malformed { key, expected });
     }
 
     fn conflict(&mut self, span: Span, note: String) {
-        self.report(span, Fault::Conflict { note });
+        self.report(span, SettingsFault::Conflict { note });
     }
 
-    fn report(&mut self, span: Span, fault: Fault) {
+    fn report(&mut self, span: Span, fault: SettingsFault) {
         self.problems.push(Problem { span, fault });
     }
 }
 
-fn entry(name: &str, key: Span, value: &Spanned<DeValue<'_>>, text: String) -> Entry {
-    Entry {
+fn entry(name: &str, key: Span, value: &Spanned<DeValue<'_>>, text: String) -> IniEntry {
+    IniEntry {
         key,
         value: Span::from(value.span()),
         name: name.to_owned(),
@@ -396,23 +397,23 @@ fn entry(name: &str, key: Span, value: &Spanned<DeValue<'_>>, text: String) -> E
 }
 
 /// A value in the form that `.cfg` files have it in; `None` when its type is not the key's.
-fn scalar(kind: Kind, value: &DeValue<'_>) -> Option<String> {
+fn scalar(kind: ValueKind, value: &DeValue<'_>) -> Option<String> {
     match (value, kind) {
         (DeValue::String(text), _) => Some(text.to_string()),
-        (DeValue::Boolean(yes), Kind::Bool) => Some((if *yes { "Y" } else { "N" }).into()),
+        (DeValue::Boolean(yes), ValueKind::Bool) => Some((if *yes { "Y" } else { "N" }).into()),
         (
             DeValue::Integer(number),
-            Kind::Int { .. }
-            | Kind::Factor { .. }
-            | Kind::Time { .. }
-            | Kind::Bytes { .. }
-            | Kind::Port
-            | Kind::Pauses
-            | Kind::Tags
-            | Kind::Word(_),
+            ValueKind::Int { .. }
+            | ValueKind::Factor { .. }
+            | ValueKind::Time { .. }
+            | ValueKind::Bytes { .. }
+            | ValueKind::Port
+            | ValueKind::Pauses
+            | ValueKind::Tags
+            | ValueKind::Word(_),
         ) if number.radix() == 10 => Some(number.as_str().to_owned()),
-        (DeValue::Float(number), Kind::Factor { .. }) => Some(number.as_str().to_owned()),
-        (DeValue::Datetime(time), Kind::TimeOfDay) => Some(time.to_string()),
+        (DeValue::Float(number), ValueKind::Factor { .. }) => Some(number.as_str().to_owned()),
+        (DeValue::Datetime(time), ValueKind::TimeOfDay) => Some(time.to_string()),
         _ => None,
     }
 }

@@ -12,9 +12,9 @@ use fixwire_engine::tls::{
 };
 use fixwire_engine::transport::{HostPolicy, Password, Proxy, ProxyKind, Transport};
 
-use super::problem::{Fault, LoadError, Problem};
+use super::problem::{LoadError, Problem, SettingsFault};
 use super::resolved::{SessionSettings, Settings};
-use super::{Id, Setting, Value};
+use super::{Id, Setting, SettingValue};
 
 /// TLS that was made for a session of the file; true for an acceptor's.
 pub type Made = Vec<(bool, Tls)>;
@@ -59,7 +59,7 @@ pub fn transport(
         })?),
     };
     let said = |id| match from.find(id)?.value {
-        Value::Bool(value) => Some(value),
+        SettingValue::Bool(value) => Some(value),
         _ => None,
     };
     let mut transport = Transport::default();
@@ -106,14 +106,14 @@ pub fn check(session: &SessionSettings, problems: &mut Vec<Problem>) {
             false => Id::SSLValidateCertificates,
         };
         if uses_tls(session) && !said(Id::PeerCertificates) {
-            tell(id, Fault::Surprise { note });
+            tell(id, SettingsFault::Surprise { note });
         }
     }
     for store in [Id::SocketKeyStore, Id::SocketTrustStore] {
         if said(store) && !said(Id::SocketUseSSL) {
             let note = "a key store is configured, but TLS is not enabled: set SocketUseSSL=Y, or \
                         SocketUseSSL=N for plain text";
-            tell(store, Fault::Conflict { note: note.into() });
+            tell(store, SettingsFault::Conflict { note: note.into() });
             return;
         }
     }
@@ -129,7 +129,7 @@ pub fn check(session: &SessionSettings, problems: &mut Vec<Problem>) {
             "TLS is not enabled, so this session uses plain text: set SocketUseSSL=Y, or \
              SocketUseSSL=N for plain text"
         };
-        tell(named, Fault::Surprise { note });
+        tell(named, SettingsFault::Surprise { note });
     }
     if is_acceptor(session) && uses_tls(session) {
         let wanted = client_certificates(session, said(Id::PeerCertificates));
@@ -139,12 +139,12 @@ pub fn check(session: &SessionSettings, problems: &mut Vec<Problem>) {
             let named = AUTHORITIES.into_iter().find(|id| said(*id));
             tell(
                 named.unwrap_or(Id::NeedClientAuth),
-                Fault::Surprise { note },
+                SettingsFault::Surprise { note },
             );
         }
         if wanted == ClientCertificates::NotAsked && said(Id::SocketTrustStore) {
             let note = "client certificates are not requested: set NeedClientAuth=Y";
-            tell(Id::SocketTrustStore, Fault::Surprise { note });
+            tell(Id::SocketTrustStore, SettingsFault::Surprise { note });
         }
     }
     for (one, other) in [
@@ -166,7 +166,7 @@ pub fn check(session: &SessionSettings, problems: &mut Vec<Problem>) {
             };
             let name = |id| super::keys::KEYS[id as usize].name;
             let note = format!("{} needs {}: {because}", name(one), name(other));
-            tell(one, Fault::Conflict { note });
+            tell(one, SettingsFault::Conflict { note });
         }
     }
 }
@@ -513,12 +513,12 @@ fn local(from: &SessionSettings) -> Vec<Option<SocketAddr>> {
         let ip = of(Id::SocketLocalHost, host.number).map(|setting| &setting.value);
         let port = of(Id::SocketLocalPort, host.number).map(|setting| &setting.value);
         let ip = match (ip, port) {
-            (Some(Value::Ip(ip)), _) => *ip,
+            (Some(SettingValue::Ip(ip)), _) => *ip,
             (None, Some(_)) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
             _ => return None,
         };
         let port = match port {
-            Some(Value::Int(port)) => u16::try_from(*port).unwrap_or_default(),
+            Some(SettingValue::Int(port)) => u16::try_from(*port).unwrap_or_default(),
             _ => 0,
         };
         Some(SocketAddr::new(ip, port))

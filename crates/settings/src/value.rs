@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use fixwire_engine::schedule::{Date, Day};
 
-use super::times::{Clock, clock, dates, weekday, weekdays};
+use super::times::{ZonedTime, clock, dates, weekday, weekdays};
 
 /// The type of a value.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind {
+pub enum ValueKind {
     /// `Y` or `N`.
     Bool,
     /// A whole number within bounds.
@@ -76,7 +76,7 @@ pub enum Kind {
 
 /// A checked value.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Value {
+pub enum SettingValue {
     /// Of [`Kind::Bool`].
     Bool(bool),
     /// Of [`Kind::Int`], [`Kind::Factor`] (thousandths), [`Kind::Bytes`], [`Kind::Port`].
@@ -84,7 +84,7 @@ pub enum Value {
     /// Of [`Kind::Time`].
     Time(Duration),
     /// Of [`Kind::TimeOfDay`].
-    Clock(Clock),
+    Clock(ZonedTime),
     /// Of [`Kind::Day`] and [`Kind::Days`]: at least one.
     Days(Vec<Day>),
     /// Of [`Kind::Dates`].
@@ -103,13 +103,13 @@ pub enum Value {
     Tags(Vec<u32>),
 }
 
-impl Kind {
+impl ValueKind {
     /// Reads a value.
     ///
     /// # Errors
     ///
     /// The expected value, as in "expected …".
-    pub fn parse(self, text: &str) -> Result<Value, String> {
+    pub fn parse(self, text: &str) -> Result<SettingValue, String> {
         self.read(text).ok_or_else(|| self.expected())
     }
 
@@ -179,11 +179,11 @@ impl Kind {
         }
     }
 
-    fn read(self, text: &str) -> Option<Value> {
+    fn read(self, text: &str) -> Option<SettingValue> {
         match self {
             Self::Bool => match text.to_ascii_uppercase().as_str() {
-                "Y" | "YES" | "TRUE" => Some(Value::Bool(true)),
-                "N" | "NO" | "FALSE" => Some(Value::Bool(false)),
+                "Y" | "YES" | "TRUE" => Some(SettingValue::Bool(true)),
+                "N" | "NO" | "FALSE" => Some(SettingValue::Bool(false)),
                 _ => None,
             },
             Self::Int {
@@ -192,19 +192,19 @@ impl Kind {
                 unit: "seconds",
             } => {
                 let millis = time(text).filter(|millis| millis.is_multiple_of(1000))?;
-                within(millis / 1000, min, max).map(Value::Int)
+                within(millis / 1000, min, max).map(SettingValue::Int)
             }
-            Self::Int { min, max, .. } => within(number(text)?, min, max).map(Value::Int),
-            Self::Factor { min, max } => within(factor(text)?, min, max).map(Value::Int),
+            Self::Int { min, max, .. } => within(number(text)?, min, max).map(SettingValue::Int),
+            Self::Factor { min, max } => within(factor(text)?, min, max).map(SettingValue::Int),
             Self::Time { min, max } => {
                 let millis = within(time(text)?, min, max)?;
-                Some(Value::Time(Duration::from_millis(millis)))
+                Some(SettingValue::Time(Duration::from_millis(millis)))
             }
             Self::Bytes { min, max } => {
                 const UNITS: &[(&str, u64)] = &[("K", 1 << 10), ("M", 1 << 20), ("G", 1 << 30)];
                 let upper = text.to_ascii_uppercase();
                 let upper = upper.strip_suffix('B').unwrap_or(&upper);
-                within(scaled(upper, UNITS, 1)?, min, max).map(Value::Int)
+                within(scaled(upper, UNITS, 1)?, min, max).map(SettingValue::Int)
             }
             Self::Text | Self::Secret | Self::Path => printable(text),
             Self::Name => printable(text)
@@ -213,7 +213,7 @@ impl Kind {
             Self::Word(words) => words
                 .iter()
                 .find(|(word, _)| word.eq_ignore_ascii_case(text))
-                .map(|(_, meaning)| Value::Word(meaning)),
+                .map(|(_, meaning)| SettingValue::Word(meaning)),
             Self::Ip => {
                 let bare = text
                     .strip_prefix('[')
@@ -223,22 +223,25 @@ impl Kind {
                     "localhost" => "127.0.0.1".parse().ok(),
                     _ => bare.unwrap_or(text).parse().ok(),
                 }
-                .map(Value::Ip)
+                .map(SettingValue::Ip)
             }
-            Self::Port => within(number(text)?, 1, u64::from(u16::MAX)).map(Value::Int),
-            Self::TimeOfDay => clock(text).map(Value::Clock),
-            Self::Day => weekday(text).map(|day| Value::Days(vec![day])),
-            Self::Days => weekdays(text).map(Value::Days),
+            Self::Port => within(number(text)?, 1, u64::from(u16::MAX)).map(SettingValue::Int),
+            Self::TimeOfDay => clock(text).map(SettingValue::Clock),
+            Self::Day => weekday(text).map(|day| SettingValue::Days(vec![day])),
+            Self::Days => weekdays(text).map(SettingValue::Days),
             Self::Dates => dates(text)
                 .ok()
                 .filter(|days| !days.is_empty())
-                .map(Value::Dates),
-            Self::Pauses => pauses(text).map(Value::Pauses),
+                .map(SettingValue::Dates),
+            Self::Pauses => pauses(text).map(SettingValue::Pauses),
             Self::TagValue => {
                 let (tag, value) = text.split_once('=')?;
                 let tag = within(number(tag.trim())?, 1, u64::from(u32::MAX))?;
                 printable(value)?;
-                Some(Value::TagValue(u32::try_from(tag).ok()?, value.into()))
+                Some(SettingValue::TagValue(
+                    u32::try_from(tag).ok()?,
+                    value.into(),
+                ))
             }
             Self::Tags => {
                 let tag = |text: &str| {
@@ -246,14 +249,15 @@ impl Kind {
                     u32::try_from(tag).ok()
                 };
                 let tags: Option<Vec<u32>> = text.split(',').map(tag).collect();
-                tags.map(Value::Tags)
+                tags.map(SettingValue::Tags)
             }
         }
     }
 }
 
-fn printable(text: &str) -> Option<Value> {
-    (!text.is_empty() && !text.chars().any(char::is_control)).then(|| Value::Text(text.into()))
+fn printable(text: &str) -> Option<SettingValue> {
+    (!text.is_empty() && !text.chars().any(char::is_control))
+        .then(|| SettingValue::Text(text.into()))
 }
 
 fn within(value: u64, min: u64, max: u64) -> Option<u64> {
@@ -359,11 +363,11 @@ fn bytes(value: u64) -> String {
 mod tests {
     use super::*;
 
-    const SECONDS: Kind = Kind::Time {
+    const SECONDS: ValueKind = ValueKind::Time {
         min: 1000,
         max: 60_000,
     };
-    const SIZE: Kind = Kind::Bytes {
+    const SIZE: ValueKind = ValueKind::Bytes {
         min: 1,
         max: 1 << 30,
     };
@@ -371,73 +375,100 @@ mod tests {
     #[test]
     fn good_values_are_read() {
         for (kind, text, value) in [
-            (Kind::Bool, "y", Value::Bool(true)),
-            (SECONDS, "10", Value::Time(Duration::from_secs(10))),
-            (SECONDS, "1500ms", Value::Time(Duration::from_millis(1500))),
-            (SECONDS, "1m", Value::Time(Duration::from_secs(60))),
-            (SECONDS, "0m30s", Value::Time(Duration::from_secs(30))),
-            (SECONDS, "1.5s", Value::Time(Duration::from_millis(1500))),
+            (ValueKind::Bool, "y", SettingValue::Bool(true)),
+            (SECONDS, "10", SettingValue::Time(Duration::from_secs(10))),
             (
-                Kind::Time {
+                SECONDS,
+                "1500ms",
+                SettingValue::Time(Duration::from_millis(1500)),
+            ),
+            (SECONDS, "1m", SettingValue::Time(Duration::from_secs(60))),
+            (
+                SECONDS,
+                "0m30s",
+                SettingValue::Time(Duration::from_secs(30)),
+            ),
+            (
+                SECONDS,
+                "1.5s",
+                SettingValue::Time(Duration::from_millis(1500)),
+            ),
+            (
+                ValueKind::Time {
                     min: 0,
                     max: u64::MAX,
                 },
                 "1h1m30s5ms",
-                Value::Time(Duration::from_millis(3_690_005)),
+                SettingValue::Time(Duration::from_millis(3_690_005)),
             ),
             (
-                Kind::Int {
+                ValueKind::Int {
                     min: 0,
                     max: 3600,
                     unit: "seconds",
                 },
                 "1m30s",
-                Value::Int(90),
+                SettingValue::Int(90),
             ),
-            (SIZE, "64K", Value::Int(65536)),
-            (SIZE, "1 MB", Value::Int(1 << 20)),
-            (Kind::Factor { min: 0, max: 9000 }, "1.45", Value::Int(1450)),
-            (Kind::Ip, "[::1]", Value::Ip("::1".parse().unwrap())),
+            (SIZE, "64K", SettingValue::Int(65536)),
+            (SIZE, "1 MB", SettingValue::Int(1 << 20)),
             (
-                Kind::TimeOfDay,
+                ValueKind::Factor { min: 0, max: 9000 },
+                "1.45",
+                SettingValue::Int(1450),
+            ),
+            (
+                ValueKind::Ip,
+                "[::1]",
+                SettingValue::Ip("::1".parse().unwrap()),
+            ),
+            (
+                ValueKind::TimeOfDay,
                 "23:59:59 Europe/Paris",
-                Value::Clock(clock("23:59:59 Europe/Paris").unwrap()),
+                SettingValue::Clock(clock("23:59:59 Europe/Paris").unwrap()),
             ),
-            (Kind::Day, "Mo", Value::Days(weekdays("Mon").unwrap())),
             (
-                Kind::Days,
+                ValueKind::Day,
+                "Mo",
+                SettingValue::Days(weekdays("Mon").unwrap()),
+            ),
+            (
+                ValueKind::Days,
                 "Mo,Fri",
-                Value::Days(weekdays("Mon,Fri").unwrap()),
+                SettingValue::Days(weekdays("Mon,Fri").unwrap()),
             ),
             (
-                Kind::Dates,
+                ValueKind::Dates,
                 "20261225",
-                Value::Dates(dates("2026-12-25").unwrap()),
+                SettingValue::Dates(dates("2026-12-25").unwrap()),
             ),
             (
-                Kind::TagValue,
+                ValueKind::TagValue,
                 "553=a=b",
-                Value::TagValue(553, "a=b".into()),
+                SettingValue::TagValue(553, "a=b".into()),
             ),
         ] {
             assert_eq!(kind.parse(text), Ok(value), "{text}");
         }
-        assert_eq!(Kind::Tags.parse("58, 448"), Ok(Value::Tags(vec![58, 448])));
-        let pauses = Kind::Pauses.parse("2x10; 60").unwrap();
+        assert_eq!(
+            ValueKind::Tags.parse("58, 448"),
+            Ok(SettingValue::Tags(vec![58, 448]))
+        );
+        let pauses = ValueKind::Pauses.parse("2x10; 60").unwrap();
         let seconds = [10, 10, 60].map(Duration::from_secs).to_vec();
-        assert_eq!(pauses, Value::Pauses(seconds));
+        assert_eq!(pauses, SettingValue::Pauses(seconds));
     }
 
     #[test]
     fn bad_values_are_refused_with_what_was_expected() {
-        let int = Kind::Int {
+        let int = ValueKind::Int {
             min: 1,
             max: 5,
             unit: "messages",
         };
         for (kind, text) in [
-            (Kind::Bool, ""),
-            (Kind::Bool, "1"),
+            (ValueKind::Bool, ""),
+            (ValueKind::Bool, "1"),
             (int, "0"),
             (int, "6"),
             (int, "+3"),
@@ -454,7 +485,7 @@ mod tests {
             (SECONDS, "1.0005s"),
             (SECONDS, "1m18446744073709551615m"),
             (
-                Kind::Int {
+                ValueKind::Int {
                     min: 0,
                     max: 60,
                     unit: "seconds",
@@ -462,29 +493,29 @@ mod tests {
                 "1500ms",
             ),
             (SIZE, "B"),
-            (Kind::Factor { min: 0, max: 9000 }, "1."),
-            (Kind::Factor { min: 0, max: 9000 }, "1.2345"),
-            (Kind::Text, "a\u{1}b"),
-            (Kind::Name, "a b"),
-            (Kind::Name, "A*"),
-            (Kind::Host, "a b"),
-            (Kind::Port, "65536"),
-            (Kind::Port, "0"),
-            (Kind::TimeOfDay, "24:00:00"),
-            (Kind::TimeOfDay, "1:00:00"),
-            (Kind::Day, "Mon,Tue"),
-            (Kind::Days, "Mon,Mon"),
-            (Kind::Dates, "2026-02-30"),
-            (Kind::Dates, "# nothing"),
-            (Kind::Pauses, "0"),
-            (Kind::Pauses, "3x"),
-            (Kind::Pauses, "99999999x10"),
-            (Kind::TagValue, "x=1"),
-            (Kind::TagValue, "553="),
-            (Kind::Tags, ""),
-            (Kind::Tags, "1,"),
-            (Kind::Tags, "0"),
-            (Kind::Tags, "a"),
+            (ValueKind::Factor { min: 0, max: 9000 }, "1."),
+            (ValueKind::Factor { min: 0, max: 9000 }, "1.2345"),
+            (ValueKind::Text, "a\u{1}b"),
+            (ValueKind::Name, "a b"),
+            (ValueKind::Name, "A*"),
+            (ValueKind::Host, "a b"),
+            (ValueKind::Port, "65536"),
+            (ValueKind::Port, "0"),
+            (ValueKind::TimeOfDay, "24:00:00"),
+            (ValueKind::TimeOfDay, "1:00:00"),
+            (ValueKind::Day, "Mon,Tue"),
+            (ValueKind::Days, "Mon,Mon"),
+            (ValueKind::Dates, "2026-02-30"),
+            (ValueKind::Dates, "# nothing"),
+            (ValueKind::Pauses, "0"),
+            (ValueKind::Pauses, "3x"),
+            (ValueKind::Pauses, "99999999x10"),
+            (ValueKind::TagValue, "x=1"),
+            (ValueKind::TagValue, "553="),
+            (ValueKind::Tags, ""),
+            (ValueKind::Tags, "1,"),
+            (ValueKind::Tags, "0"),
+            (ValueKind::Tags, "a"),
         ] {
             assert_eq!(kind.parse(text), Err(kind.expected()), "{text}");
         }

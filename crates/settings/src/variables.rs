@@ -103,7 +103,7 @@ impl fmt::Display for VariableFault {
 
 /// The variables that are replaced in addition to fixwire's own.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Form {
+pub enum VariableSyntax {
     /// None.
     Own,
     /// `${name}`, unless a `\` stands before it: QuickFIX/J. There it is a Java system property, here an
@@ -113,7 +113,7 @@ pub enum Form {
     Dollar,
 }
 
-impl Form {
+impl VariableSyntax {
     /// The variables that an engine replaces; `asked` when the file requests it.
     pub fn of(dialect: Dialect, asked: bool) -> Self {
         match (dialect, asked) {
@@ -144,7 +144,7 @@ pub struct Expanded {
 /// The first variable without a value, and why.
 pub fn expand(
     text: &str,
-    form: Form,
+    form: VariableSyntax,
     values: &dyn Values,
 ) -> Result<Expanded, (String, VariableFault)> {
     let mut done = Expanded {
@@ -157,7 +157,7 @@ pub fn expand(
     while let Some(at) = rest.find('$') {
         let (before, from) = rest.split_at(at);
         done.text.push_str(before);
-        let escaped = form == Form::Braces && before.ends_with('\\');
+        let escaped = form == VariableSyntax::Braces && before.ends_with('\\');
         match variable(from, form).filter(|_| !escaped) {
             Some((Variable::Env(name), length)) => {
                 let value = values.env(name);
@@ -193,7 +193,7 @@ enum Variable<'a> {
 }
 
 /// The variable that a text begins with, and how long it is.
-fn variable(text: &str, form: Form) -> Option<(Variable<'_>, usize)> {
+fn variable(text: &str, form: VariableSyntax) -> Option<(Variable<'_>, usize)> {
     let within = |open: &str, close: char| {
         let inner = text.strip_prefix(open)?;
         let name = &inner[..inner.find(close)?];
@@ -206,9 +206,9 @@ fn variable(text: &str, form: Form) -> Option<(Variable<'_>, usize)> {
         if let Some(path) = name.strip_prefix("file:") {
             return Some((Variable::File(path), length));
         }
-        return (form != Form::Own).then_some((Variable::Env(name), length));
+        return (form != VariableSyntax::Own).then_some((Variable::Env(name), length));
     }
-    if form != Form::Dollar {
+    if form != VariableSyntax::Dollar {
         return None;
     }
     if let Some((name, length)) = within("$(", ')') {
@@ -246,39 +246,51 @@ mod tests {
         }
     }
 
-    fn text(text: &str, form: Form) -> Result<String, (String, VariableFault)> {
+    fn text(text: &str, form: VariableSyntax) -> Result<String, (String, VariableFault)> {
         expand(text, form, &Fixed).map(|done| done.text)
     }
 
     #[test]
     fn each_engine_replaces_its_own_form() {
         for (form, from, to) in [
-            (Form::Own, "a${env:A}b", "aalphab"),
-            (Form::Own, "${file:/x}$", "</x>$"),
-            (Form::Own, "${A} $(A) $A ${", "${A} $(A) $A ${"),
-            (Form::Own, "${env:LOOP}", "${env:LOOP}"),
-            (Form::Braces, "${A}/$A\\${A}", "alpha/$A\\${A}"),
-            (Form::Dollar, "$A-${A}$(A)$$", "alpha-alphaalpha$$"),
-            (Form::Dollar, "${}$()$é", "${}$()$é"),
+            (VariableSyntax::Own, "a${env:A}b", "aalphab"),
+            (VariableSyntax::Own, "${file:/x}$", "</x>$"),
+            (VariableSyntax::Own, "${A} $(A) $A ${", "${A} $(A) $A ${"),
+            (VariableSyntax::Own, "${env:LOOP}", "${env:LOOP}"),
+            (VariableSyntax::Braces, "${A}/$A\\${A}", "alpha/$A\\${A}"),
+            (
+                VariableSyntax::Dollar,
+                "$A-${A}$(A)$$",
+                "alpha-alphaalpha$$",
+            ),
+            (VariableSyntax::Dollar, "${}$()$é", "${}$()$é"),
         ] {
             assert_eq!(text(from, form).as_deref(), Ok(to), "{from}");
         }
-        assert!(expand("${A}", Form::Own, &Fixed).unwrap().left);
-        assert!(expand("${file:/open}", Form::Own, &Fixed).unwrap().exposed);
-        assert!(!expand("${file:/x}", Form::Own, &Fixed).unwrap().exposed);
+        assert!(expand("${A}", VariableSyntax::Own, &Fixed).unwrap().left);
+        assert!(
+            expand("${file:/open}", VariableSyntax::Own, &Fixed)
+                .unwrap()
+                .exposed
+        );
+        assert!(
+            !expand("${file:/x}", VariableSyntax::Own, &Fixed)
+                .unwrap()
+                .exposed
+        );
     }
 
     #[test]
     fn a_variable_without_a_value_is_an_error() {
         assert_eq!(
-            text("${env:B}", Form::Own),
+            text("${env:B}", VariableSyntax::Own),
             Err(("B".into(), VariableFault::NotSet))
         );
         assert_eq!(
-            text("$B", Form::Dollar),
+            text("$B", VariableSyntax::Dollar),
             Err(("B".into(), VariableFault::NotSet))
         );
-        assert!(text(&"${env:LONG}".repeat(3), Form::Own).is_err());
+        assert!(text(&"${env:LONG}".repeat(3), VariableSyntax::Own).is_err());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use fixwire_protocol::{HeaderTemplate, LogonSigner, Number, Outbox, SessionId, Tag};
+use fixwire_protocol::{HeaderTemplate, LogonSigner, MsgSeqNumSource, Outbox, SessionId, Tag};
 use proptest::prelude::*;
 
 use crate::{Cme, Coinbase, Ed25519, KeyError, LogonSignature};
@@ -38,7 +38,7 @@ fn signed(
     let more: Vec<(Tag, &[u8])> = more.iter().map(|(tag, id)| (*tag, id.as_bytes())).collect();
     let header = HeaderTemplate::new(b"FIX.4.4", own.as_bytes(), peer.as_bytes(), &more);
     let mut outbox = Outbox::new(4096, 4, header.room());
-    let mut logon = outbox.begin_admin(SessionId(0), b"A", Number::Next);
+    let mut logon = outbox.begin_admin(SessionId(0), b"A", MsgSeqNumSource::Next);
     for (tag, value) in fields {
         logon.field(*tag, value.as_bytes());
     }

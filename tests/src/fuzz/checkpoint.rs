@@ -4,14 +4,16 @@
 //! The first byte says what happens to the file, the next three where and how; the rest is the state.
 
 use fixwire::journal::sim::SimDisk;
-use fixwire::journal::{Cause, Config, Effect, Journal, JournalError, Kind, NOTES, Recalled, Step};
+use fixwire::journal::{
+    Cause, Effect, FoldStep, Journal, JournalConfig, JournalError, NOTES, Recalled, RecordKind,
+};
 use fixwire_protocol::outbox::NOTE_ROOM;
 use fixwire_protocol::{Ledger, Timestamp};
 
 use super::hold;
 use super::input::Input;
 
-const CONFIG: Config = Config {
+const CONFIG: JournalConfig = JournalConfig {
     segment_bytes: 4096,
     index_entries: 4,
     synced_before_sent: false,
@@ -92,7 +94,7 @@ fn written(disk: &SimDisk, state: &[u8]) -> Result<u32, JournalError> {
     note[0] = 1;
     let cause = Cause {
         session: notes,
-        kind: Kind::Sent,
+        kind: RecordKind::Sent,
         inbound: None,
         next_in: 1,
         next_out: 2,
@@ -110,10 +112,10 @@ fn written(disk: &SimDisk, state: &[u8]) -> Result<u32, JournalError> {
     journal.fold(Box::new(ledger), &Recalled::default())?;
     loop {
         match disk.fold_step() {
-            Some(Ok(Step::Made { segment, .. })) => return Ok(segment),
-            Some(Ok(Step::Folded)) => {}
+            Some(Ok(FoldStep::Made { segment, .. })) => return Ok(segment),
+            Some(Ok(FoldStep::Folded)) => {}
             Some(Err(error)) => return Err(error),
-            Some(Ok(Step::Waits)) | None => return Ok(0),
+            Some(Ok(FoldStep::Waits)) | None => return Ok(0),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Input: the text of a table.
 
 use fixwire_gateway::Draft;
-use fixwire_gateway::convert::{Conversion, TableError};
+use fixwire_gateway::convert::{Conversion, ConversionTableError};
 use fixwire_protocol::{Decoder, Outbox, SessionId};
 
 use super::hold;
@@ -29,7 +29,7 @@ pub fn run(data: &[u8]) {
 /// The violated property.
 pub fn check(
     data: &[u8],
-    read: impl Fn(&str) -> Result<Conversion, TableError>,
+    read: impl Fn(&str) -> Result<Conversion, ConversionTableError>,
 ) -> Result<(), String> {
     let text = String::from_utf8_lossy(data);
     let mut conversion = match read(&text) {
@@ -91,7 +91,7 @@ fn written(draft: &mut Draft) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fixwire_gateway::convert::Problem;
+    use fixwire_gateway::convert::ConversionProblem;
     use fixwire_protocol::dictionary::Version;
 
     fn table() -> &'static str {
@@ -108,9 +108,9 @@ mod tests {
     #[test]
     fn an_error_without_a_place_is_found() {
         let wrong = |_: &str| {
-            Err(TableError {
+            Err(ConversionTableError {
                 line: 9,
-                problem: Problem::TooLong,
+                problem: ConversionProblem::TooLong,
             })
         };
         assert!(check(b"from FIX.4.2", wrong).is_err());

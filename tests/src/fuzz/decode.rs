@@ -7,10 +7,10 @@
 use std::sync::OnceLock;
 
 use fixwire_protocol::decode::{DATA_PAIRS, FaultKind, FieldFault};
-use fixwire_protocol::dictionary::validate::{self, Rules, Scratch};
+use fixwire_protocol::dictionary::validate::{self, Scratch, ValidationRules};
 use fixwire_protocol::dictionary::{Dictionary, GroupDef, RejectReason, Version};
 use fixwire_protocol::{
-    Decoder, Frame, Message, Number, Outbox, RepeatError, SessionId, Tag, frame,
+    Decoder, Frame, Message, MsgSeqNumSource, Outbox, RepeatError, SessionId, Tag, frame,
 };
 
 use super::hold;
@@ -205,7 +205,7 @@ fn read_all(decoded: &Message<'_>, expected: &Split) -> Result<(), String> {
 fn validate_twice(
     decoded: &Message<'_>,
     dictionary: &Dictionary,
-    rules: &Rules,
+    rules: &ValidationRules,
 ) -> Result<(), String> {
     let fresh = validate::check(dictionary, decoded, rules, &mut Scratch::default());
     let mut scratch = Scratch::default();
@@ -282,7 +282,7 @@ fn repeat(bytes: &[u8]) -> Result<(), String> {
             let header = fixwire_protocol::HeaderTemplate::new(b"FIX.4.4", b"A", b"B", &[]);
             outbox.seal(0, &header, 7, TIME);
             hold!(
-                outbox.entries()[0].number == Number::Fixed(7),
+                outbox.entries()[0].number == MsgSeqNumSource::Fixed(7),
                 "another number"
             );
             let again = outbox.sealed(0);
@@ -342,12 +342,12 @@ fn compare(stored: &Split, again: &Split) -> Result<(), String> {
     Ok(())
 }
 
-fn rules(byte: u8) -> Rules {
+fn rules(byte: u8) -> ValidationRules {
     if byte & 1 == 0 {
-        return Rules::default();
+        return ValidationRules::default();
     }
     let on = |bit: u8| byte >> bit & 1 == 1;
-    Rules {
+    ValidationRules {
         fields_out_of_order: on(1),
         fields_have_values: on(2),
         user_defined_fields: on(3),

@@ -4,16 +4,16 @@
 //! of FIX 4.4; a dictionary is written in both forms and read again.
 
 use fixwire_dictionary::delta::{self, Delta};
-use fixwire_dictionary::{DictionaryError, Limits, orchestra, quickfix, write};
+use fixwire_dictionary::{DictionaryError, DocumentLimits, orchestra, quickfix, write};
 use fixwire_protocol::Decoder;
-use fixwire_protocol::dictionary::validate::{self, Rules, Scratch};
+use fixwire_protocol::dictionary::validate::{self, Scratch, ValidationRules};
 use fixwire_protocol::dictionary::{DefinitionProblem, Dictionary, GroupDef, Member, MessageDef};
 
 use super::decode::dictionaries;
 use super::hold;
 use super::input::{message, show};
 
-const LIMITS: Limits = Limits {
+const LIMITS: DocumentLimits = DocumentLimits {
     bytes: 1 << 16,
     depth: 16,
     nodes: 5_000,
@@ -52,7 +52,7 @@ fn check_delta(data: &[u8]) -> Result<(), String> {
     let changed = match Delta::read("fuzz", &text, LIMITS) {
         Ok(delta) => {
             let written = delta.to_string();
-            let again = Delta::read("fuzz", &written, Limits::default());
+            let again = Delta::read("fuzz", &written, DocumentLimits::default());
             let again = again.map(|delta| delta.to_string());
             hold!(again.as_ref() == Ok(&written), "{written} is {again:?}");
             delta::apply(base, &[delta])
@@ -84,7 +84,7 @@ fn check_delta(data: &[u8]) -> Result<(), String> {
 /// The violated property.
 pub fn check(
     data: &[u8],
-    read: impl Fn(&str, Limits) -> Result<Dictionary, DictionaryError>,
+    read: impl Fn(&str, DocumentLimits) -> Result<Dictionary, DictionaryError>,
 ) -> Result<(), String> {
     let text = String::from_utf8_lossy(data);
     match read(&text, LIMITS) {
@@ -113,14 +113,14 @@ fn survives(dictionary: &Dictionary) -> Result<(), String> {
     if size > TRIED_MEMBERS {
         return Ok(());
     }
-    match orchestra::read(&write::orchestra(dictionary), Limits::default()) {
+    match orchestra::read(&write::orchestra(dictionary), DocumentLimits::default()) {
         Ok(read) => hold!(read == *dictionary, "not the same as Orchestra"),
         Err(error) => hold!(
             error.problem == DefinitionProblem::TooDeep.into(),
             "as Orchestra: {error}"
         ),
     }
-    match quickfix::read(&write::quickfix(dictionary), Limits::default()) {
+    match quickfix::read(&write::quickfix(dictionary), DocumentLimits::default()) {
         // This form does not say which length field belongs to which data field.
         Ok(read) => hold!(
             read.messages() == dictionary.messages(),
@@ -228,7 +228,12 @@ fn validates(dictionary: &Dictionary) -> Result<(), String> {
         for body in [body.as_str(), &format!("{msg_type}|")] {
             let bytes = message("FIX.4.4", body.as_bytes());
             let decoded = decoder.decode(&bytes);
-            let checked = validate::check(dictionary, &decoded, &Rules::default(), &mut scratch);
+            let checked = validate::check(
+                dictionary,
+                &decoded,
+                &ValidationRules::default(),
+                &mut scratch,
+            );
             let missing = full && body.len() == msg_type.len() + 1;
             hold!(
                 !missing || checked.is_err(),
@@ -285,7 +290,7 @@ mod tests {
 
     #[test]
     fn a_place_outside_of_the_text_is_found() {
-        let wrong = |_: &str, _: Limits| {
+        let wrong = |_: &str, _: DocumentLimits| {
             Err(DictionaryError {
                 line: 9,
                 column: 1,
@@ -298,7 +303,7 @@ mod tests {
     #[test]
     fn a_reader_without_limits_is_found() {
         let long = format!("{SMALL}<!--{}-->", "x".repeat(LIMITS.bytes));
-        let read = |text: &str, _| quickfix::read(text, Limits::default());
+        let read = |text: &str, _| quickfix::read(text, DocumentLimits::default());
         assert!(check(long.as_bytes(), read).is_err());
     }
 

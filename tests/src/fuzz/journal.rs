@@ -8,8 +8,8 @@
 use fixwire::journal::segment::{HEADER, SegmentHeader, VERSION};
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{
-    Cause, Config, Counters, Effect, Journal, JournalError, JournalId, Kind, Position, Record,
-    Recovered, Stored,
+    Cause, Effect, Journal, JournalConfig, JournalError, JournalId, JournalPosition, Record,
+    RecordKind, Recovered, SequenceCounters, Stored,
 };
 use fixwire_protocol::Timestamp;
 
@@ -34,10 +34,10 @@ pub fn run(data: &[u8]) {
 /// # Errors
 ///
 /// The violated property.
-pub fn check(data: &[u8], open: impl Fn(SimDisk, Config) -> Opened) -> Result<(), String> {
+pub fn check(data: &[u8], open: impl Fn(SimDisk, JournalConfig) -> Opened) -> Result<(), String> {
     let mut input = Input::new(data);
     let how = input.byte();
-    let config = Config {
+    let config = JournalConfig {
         segment_bytes: SEGMENT,
         index_entries: 4,
         synced_before_sent: how & 2 == 2,
@@ -52,8 +52,8 @@ pub fn check(data: &[u8], open: impl Fn(SimDisk, Config) -> Opened) -> Result<()
 /// Records that were never written.
 fn read_segment(
     mut input: Input<'_>,
-    config: Config,
-    open: impl Fn(SimDisk, Config) -> Opened,
+    config: JournalConfig,
+    open: impl Fn(SimDisk, JournalConfig) -> Opened,
 ) -> Result<(), String> {
     let header = SegmentHeader {
         version: VERSION,
@@ -88,7 +88,7 @@ fn read_segment(
                 && bytes[HEADER..].iter().any(|byte| *byte != 0);
             hold!(!lost, "read as empty, and it is not");
             let reading = journal.reading().map_err(|error| error.to_string())?;
-            for record in reading.records(Position::START) {
+            for record in reading.records(JournalPosition::START) {
                 // It refers to a record before it, or to nothing.
                 let found = reading.inbound(&record);
                 hold!(found.is_none_or(|body| body.len() < SEGMENT), "too long");
@@ -136,8 +136,8 @@ fn crc(bytes: &[u8], seed: u32) -> u32 {
 /// A journal's own records, then damage.
 fn read_edited(
     mut input: Input<'_>,
-    config: Config,
-    open: impl Fn(SimDisk, Config) -> Opened,
+    config: JournalConfig,
+    open: impl Fn(SimDisk, JournalConfig) -> Opened,
 ) -> Result<(), String> {
     let disk = SimDisk::new();
     let truth = write(&mut input, &disk, config).map_err(|error| format!("writing: {error}"))?;
@@ -182,13 +182,13 @@ fn read_edited(
     works(journal, &disk, config, recovered.records)
 }
 
-type Written = ((Position, Position), Told);
+type Written = ((JournalPosition, JournalPosition), Told);
 
 /// A few records, as the input says; answers what and where they are.
 fn write(
     input: &mut Input<'_>,
     disk: &SimDisk,
-    config: Config,
+    config: JournalConfig,
 ) -> Result<Vec<Written>, JournalError> {
     let (mut journal, _) = Journal::open(disk.clone(), config)?;
     let mut numbers = [(1, 0u32); 2];
@@ -206,11 +206,16 @@ fn write(
             }
             4 => drop(journal.note(WALL, session, "a note")?),
             6..=9 => {
-                let kinds = [Kind::Queued, Kind::Duplicate, Kind::Ignored, Kind::Dequeued];
+                let kinds = [
+                    RecordKind::Queued,
+                    RecordKind::Duplicate,
+                    RecordKind::Ignored,
+                    RecordKind::Dequeued,
+                ];
                 let kind = kinds[usize::from(what % 32 - 6)];
                 let inbound = match kind {
                     // The place of the record before, as far as it is checked.
-                    Kind::Dequeued => [7_u64, 1 << 32 | HEADER as u64]
+                    RecordKind::Dequeued => [7_u64, 1 << 32 | HEADER as u64]
                         .map(u64::to_le_bytes)
                         .concat(),
                     _ => vec![what; len],
@@ -235,7 +240,7 @@ fn write(
                 });
                 let cause = Cause {
                     session,
-                    kind: Kind::Message,
+                    kind: RecordKind::Message,
                     inbound: Some(&inbound),
                     next_in: 1,
                     next_out: *next_out + u64::from(what / 64),
@@ -247,7 +252,7 @@ fn write(
         }
     }
     let reading = journal.reading()?;
-    let records = reading.records(Position::START);
+    let records = reading.records(JournalPosition::START);
     Ok(records
         .map(|record| ((record.at, record.end), Told::of(&record)))
         .collect())
@@ -288,8 +293,8 @@ fn files(disk: &SimDisk) -> Vec<Option<Vec<u8>>> {
 struct Told {
     index: u64,
     session: JournalId,
-    kind: Kind,
-    counters: Counters,
+    kind: RecordKind,
+    counters: SequenceCounters,
     body: Vec<u8>,
     effects: Vec<(JournalId, u64, Vec<u8>)>,
 }
@@ -313,7 +318,7 @@ impl Told {
 /// Every record.
 fn told(journal: &mut Journal<SimDisk>) -> Result<Vec<Told>, String> {
     let reading = journal.reading().map_err(|error| error.to_string())?;
-    let records = reading.records(Position::START);
+    let records = reading.records(JournalPosition::START);
     Ok(records.map(|record| Told::of(&record)).collect())
 }
 
@@ -321,7 +326,7 @@ fn told(journal: &mut Journal<SimDisk>) -> Result<Vec<Told>, String> {
 fn works(
     mut journal: Journal<SimDisk>,
     disk: &SimDisk,
-    config: Config,
+    config: JournalConfig,
     records: u64,
 ) -> Result<(), String> {
     let sessions: Vec<_> = journal
@@ -397,7 +402,7 @@ mod tests {
     fn the_checksum_is_the_journals_own() {
         let disk = SimDisk::new();
         let input = &mut Input::new(&[3, 64, 9, 65, 9, 64, 9]);
-        let config = Config {
+        let config = JournalConfig {
             segment_bytes: SEGMENT,
             index_entries: 4,
             synced_before_sent: false,

@@ -4,7 +4,7 @@
 //! The first byte says which recipe reads the rest.
 
 use fixwire::signing::LogonSignature;
-use fixwire_protocol::{HeaderTemplate, LogonSigner, Number, Outbox, SessionId};
+use fixwire_protocol::{HeaderTemplate, LogonSigner, MsgSeqNumSource, Outbox, SessionId};
 
 use super::hold;
 use super::input::{show, with_soh};
@@ -56,7 +56,7 @@ pub fn check(data: &[u8], signs: Signs) -> Result<(), String> {
 fn signed(key: &LogonSignature) -> Vec<u8> {
     let header = HeaderTemplate::new(b"FIX.4.4", b"US", b"THEM", &[]);
     let mut outbox = Outbox::new(1 << 16, 1, header.room());
-    outbox.begin_admin(SessionId(0), b"A", Number::Next);
+    outbox.begin_admin(SessionId(0), b"A", MsgSeqNumSource::Next);
     let time = b"20260821-13:30:00.123";
     outbox.change_admin(0, &header, 1, time, |logon| key.sign(logon));
     outbox.seal(0, &header, 1, time);

@@ -6,8 +6,8 @@
 //! `r` the process is killed.
 
 use fixwire_oms::load::load;
-use fixwire_oms::rules::Rules;
-use fixwire_oms::{Oms, OmsSession, State};
+use fixwire_oms::rules::RiskRules;
+use fixwire_oms::{Oms, OmsSession, OmsState};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{
     Application, Decoder, Ledger, Mono, Nanos, Now, OperatorCommand, Outbox, Parting, PeerLogout,
@@ -69,7 +69,7 @@ const LIMITS: &str = "scope,control,limit\nfirm,RC6,1000\nfirm,RC7,1000000\nfirm
 
 /// Panics when something does not hold.
 pub fn run(data: &[u8]) {
-    if let Err(fault) = check(data, State::apply_note) {
+    if let Err(fault) = check(data, OmsState::apply_note) {
         panic!("{fault}: {}", show(data));
     }
 }
@@ -79,7 +79,7 @@ pub fn run(data: &[u8]) {
 /// # Errors
 ///
 /// The violated property.
-pub fn check(data: &[u8], apply: fn(&mut State, &[u8])) -> Result<(), String> {
+pub fn check(data: &[u8], apply: fn(&mut OmsState, &[u8])) -> Result<(), String> {
     let text = String::from_utf8_lossy(data);
     if let Some(files) = text.strip_prefix("settings") {
         return check_settings(files);
@@ -112,7 +112,7 @@ fn check_settings(files: &str) -> Result<(), String> {
         Ok(rules) => {
             let mut floor = Floor::new(rules);
             floor.play(b"t 0");
-            floor.check(State::apply_note)
+            floor.check(OmsState::apply_note)
         }
         Err(errors) => {
             hold!(!errors.is_empty(), "refused without a word");
@@ -132,7 +132,7 @@ fn check_settings(files: &str) -> Result<(), String> {
 /// An OMS and what it has noted.
 struct Floor {
     oms: Oms,
-    rules: Rules,
+    rules: RiskRules,
     outbox: Outbox,
     decoder: Decoder,
     millis: u64,
@@ -140,7 +140,7 @@ struct Floor {
 }
 
 impl Floor {
-    fn new(mut rules: Rules) -> Self {
+    fn new(mut rules: RiskRules) -> Self {
         // Unused room takes time to clear.
         rules.orders = 16;
         Self {
@@ -231,17 +231,17 @@ impl Floor {
     }
 
     /// The notes make the state, and so does a checkpoint.
-    fn check(&self, apply: fn(&mut State, &[u8])) -> Result<(), String> {
+    fn check(&self, apply: fn(&mut OmsState, &[u8])) -> Result<(), String> {
         let state = self.oms.state();
         hold!(state.violations() == 0, "an event that does not fit");
-        let mut replayed = State::with_capacity(0);
+        let mut replayed = OmsState::with_capacity(0);
         for (_, note) in &self.noted {
             apply(&mut replayed, note);
         }
         hold!(replayed.events() == state.events(), "events are missing");
         let mut written = Vec::new();
         state.write(&mut |bytes| written.extend_from_slice(bytes));
-        let mut read = State::with_capacity(0);
+        let mut read = OmsState::with_capacity(0);
         let (_, version) = read.form();
         read.read(version, &written)?;
         hold!(read.hash() == state.hash(), "a checkpoint is another state");
@@ -253,7 +253,7 @@ impl Floor {
     }
 }
 
-fn oms(rules: &Rules) -> Oms {
+fn oms(rules: &RiskRules) -> Oms {
     let session = |name: &str| OmsSession {
         name: name.to_owned(),
         version: Version::Fix44,
@@ -262,7 +262,7 @@ fn oms(rules: &Rules) -> Oms {
     Oms::new(rules.clone(), sessions, 7, Box::new(|_| {}))
 }
 
-fn oms_of(rules: &Rules, noted: &[(Timestamp, Vec<u8>)]) -> Oms {
+fn oms_of(rules: &RiskRules, noted: &[(Timestamp, Vec<u8>)]) -> Oms {
     let mut oms = oms(rules);
     for (at, note) in noted {
         oms.on_note(*at, note);
@@ -315,8 +315,8 @@ mod tests {
 
     #[test]
     fn a_note_that_is_skipped_is_found() {
-        assert_eq!(check(ORDER, State::apply_note), Ok(()));
-        let skips: fn(&mut State, &[u8]) = |state, note| {
+        assert_eq!(check(ORDER, OmsState::apply_note), Ok(()));
+        let skips: fn(&mut OmsState, &[u8]) = |state, note| {
             // That of the acceptance.
             if note[8] != 20 {
                 state.apply_note(note);

@@ -5,7 +5,7 @@
 use std::sync::{Arc, OnceLock};
 
 use fixwire_gateway::gateway::{Gateway, GatewayContext, GatewaySession};
-use fixwire_gateway::rules::{Context, RuleError, Rules, Session};
+use fixwire_gateway::rules::{NamedSession, RuleContext, RuleError, Rules};
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::{Application, Decoder, Mono, Now, Outbox, PeerLogout, SessionId, Timestamp};
 
@@ -52,12 +52,12 @@ const TABLES: [(&str, &str); 1] = [("symbols", "from,to\nIBM,INTL\n")];
 
 /// The rules alone.
 fn read(text: &str) -> Result<Rules, Vec<RuleError>> {
-    let sessions = sessions().map(|(name, _, dictionary)| Session {
+    let sessions = sessions().map(|(name, _, dictionary)| NamedSession {
         name,
         dictionary,
         peer: name,
     });
-    let context = Context {
+    let context = RuleContext {
         sessions: &sessions,
         tables: &TABLES,
     };
@@ -169,7 +169,7 @@ fn now(seconds: u64) -> Now {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fixwire_gateway::rules::Problem;
+    use fixwire_gateway::rules::RuleProblem;
 
     const RULES: &[u8] = b"[[rule]]\nfrom = ['CLIENT']\ndo = ['convert', 'send VENUE']\n";
 
@@ -196,7 +196,7 @@ mod tests {
             Err(vec![RuleError {
                 line: 9,
                 column: 1,
-                problem: Problem::UnknownKey("x".to_owned()),
+                problem: RuleProblem::UnknownKey("x".to_owned()),
                 hint: None,
             }])
         };

@@ -6,7 +6,7 @@
 
 use fixwire::settings::convert::{ConvertError, to_toml};
 use fixwire::settings::variables::{FileText, Values, VariableFault};
-use fixwire::settings::{Dialect, LoadError, Options, Report, Settings, Source};
+use fixwire::settings::{Dialect, LoadError, Options, Settings, SettingsReport, Source};
 
 use super::hold;
 use super::input::show;
@@ -111,7 +111,7 @@ pub fn check(
     }
 }
 
-fn is_wrong(source: &Source, report: &Report) -> Result<(), String> {
+fn is_wrong(source: &Source, report: &SettingsReport) -> Result<(), String> {
     let errors = report
         .problems
         .iter()
@@ -121,7 +121,7 @@ fn is_wrong(source: &Source, report: &Report) -> Result<(), String> {
 }
 
 /// Each problem has a place in the text, and a sentence on a line of its own.
-fn is_shown(source: &Source, report: &Report) -> Result<(), String> {
+fn is_shown(source: &Source, report: &SettingsReport) -> Result<(), String> {
     let lines = source.text.split('\n').count();
     for problem in &report.problems {
         let text = report.text(problem);

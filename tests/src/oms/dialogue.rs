@@ -1,7 +1,7 @@
 //! Requests and reports of one side of a FIX session, as the journal of either side has them.
 
 use crate::wire::{message, number, show, value};
-use fixwire::journal::{Filter, Format, dump};
+use fixwire::journal::{DumpFilter, DumpFormat, dump};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -78,7 +78,7 @@ impl Dialogue {
     pub fn of(store: &Path, asks: Asks) -> Result<Self, String> {
         let mut dialogue = Self::default();
         let mut text = Vec::new();
-        dump(store, &Filter::default(), &mut text, Format::Json)
+        dump(store, &DumpFilter::default(), &mut text, DumpFormat::Json)
             .map_err(|error| error.to_string())?;
         // Above a gap: they count when their turn comes.
         let mut queued = BTreeMap::new();

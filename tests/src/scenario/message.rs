@@ -1,6 +1,6 @@
 //! Messages of a scenario: from its notation to bytes, and what was sent back to its notation.
 
-use fixwire_protocol::{Precision, SOH, Stamp, Timestamp};
+use fixwire_protocol::{Precision, SOH, Timestamp, TimestampWriter};
 
 use super::{Fields, duration};
 
@@ -73,7 +73,7 @@ pub fn resolve(value: &str, now: Timestamp, precision: Precision) -> Result<Stri
         Some(b'-') => now.0 - nanos(&offset[1..])?,
         Some(_) => return Ok(value.to_owned()),
     };
-    let mut stamp = Stamp::new();
+    let mut stamp = TimestampWriter::new();
     let text = stamp.format(Timestamp(at), precision);
     Ok(String::from_utf8_lossy(text).into_owned())
 }

@@ -1,6 +1,6 @@
 //! The side that a scenario plays: its messages, and what it thinks of ours.
 
-use fixwire_protocol::session::{ApplVerId, BeginString, Config, Reason, Role};
+use fixwire_protocol::session::{ApplVerId, BeginString, Config, DisconnectReason, Role};
 use fixwire_protocol::{Precision, Refusal, Timestamp};
 
 use super::message::{self, Header};
@@ -270,7 +270,7 @@ pub fn refusal(what: &str) -> Result<Refusal, String> {
 
 /// The reason in a `disconnect` line.
 #[must_use]
-pub fn reason(reason: Reason) -> String {
+pub fn reason(reason: DisconnectReason) -> String {
     let text = format!("{reason:?}");
     text.split(' ').next().unwrap_or_default().to_owned()
 }

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use fixwire_protocol::session::{Reason, Role, Verdict};
-use fixwire_protocol::{Decoder, Mono, Nanos, Now, Number, Outbox, Session, SessionId, Timestamp};
+use fixwire_protocol::session::{DisconnectReason, Role, Verdict};
+use fixwire_protocol::{
+    Decoder, Mono, MsgSeqNumSource, Nanos, Now, Outbox, Session, SessionId, Timestamp,
+};
 
 use super::peer::{self, Peer, Setup, written};
 use super::{Action, Failure, Fields, Scenario, message};
@@ -18,7 +20,7 @@ enum Event {
     Send(Vec<u8>),
     Deliver(Vec<u8>),
     Duplicate(Vec<u8>),
-    Disconnect(Reason),
+    Disconnect(DisconnectReason),
 }
 
 impl Event {
@@ -347,7 +349,7 @@ impl Player {
             let bytes = self.outbox.sealed(index).to_vec();
             let number = self.outbox.entries()[index].seq;
             self.peer.check_frame(&bytes)?;
-            if entry.number == Number::Next {
+            if entry.number == MsgSeqNumSource::Next {
                 if number != self.next_new {
                     let wanted = self.next_new;
                     return Err(format!(

@@ -8,8 +8,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use fixwire::event::{Ending, Refusal as Closed};
-use fixwire::journal::{self, Cause, Directory, Journal, Kind};
+use fixwire::event::{ConnectionRefusal as Closed, Ending};
+use fixwire::journal::{self, Cause, Directory, Journal, RecordKind};
 use fixwire::protocol::session::Role;
 use fixwire::protocol::{Application, Message, Now, Outbox, Refusal, SessionId, Timestamp};
 use fixwire::{
@@ -121,10 +121,10 @@ pub(super) fn engine_config(setup: &Setup, port: u16, folder: &Path) -> EngineCo
     }
 }
 
-pub(super) fn sizes() -> journal::Config {
-    journal::Config {
+pub(super) fn sizes() -> journal::JournalConfig {
+    journal::JournalConfig {
         segment_bytes: 512 << 10,
-        ..journal::Config::default()
+        ..journal::JournalConfig::default()
     }
 }
 
@@ -135,7 +135,7 @@ pub(super) fn seed(config: &EngineConfig, setup: &Setup) -> Result<(), String> {
     let session = journal.register(wall(), NAME).map_err(text)?;
     let cause = Cause {
         session,
-        kind: Kind::Reset,
+        kind: RecordKind::Reset,
         inbound: None,
         next_in: setup.peer.next,
         next_out: setup.next_out,

@@ -18,7 +18,7 @@ use std::sync::mpsc::Receiver;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use fixwire::journal::{Counters, Directory, Journal};
+use fixwire::journal::{Directory, Journal, SequenceCounters};
 use fixwire::protocol::session::{RESET_DUE, RESET_OPEN, Role};
 use fixwire::protocol::{Body, Frame, Refusal, SessionId, Timestamp, frame};
 use fixwire::{EngineError, Handle};
@@ -489,7 +489,7 @@ impl Player {
     }
 
     /// The counters that would be recovered if the engine's process ended now.
-    fn counters(&self) -> Result<Counters, String> {
+    fn counters(&self) -> Result<SequenceCounters, String> {
         let copy = self.folder.join("copy");
         let _ = std::fs::remove_dir_all(&copy);
         copy_journal(&self.journal, &copy)?;

@@ -7,7 +7,10 @@
 use std::collections::{HashMap, HashSet};
 
 use fixwire::journal::sim::SimDisk;
-use fixwire::journal::{Config, Counters, Journal, JournalError, Kind, NOTES, Position, Record};
+use fixwire::journal::{
+    Journal, JournalConfig, JournalError, JournalPosition, NOTES, Record, RecordKind,
+    SequenceCounters,
+};
 use fixwire::protocol::Timestamp;
 use fixwire::protocol::outbox::stored_note;
 
@@ -32,7 +35,7 @@ pub fn crosses(quantity: u64) -> bool {
 /// One session, as far as its records have been read.
 struct Row<'a> {
     peer: &'a Peer,
-    before: Counters,
+    before: SequenceCounters,
     sent: HashSet<&'a [u8]>,
     bare: HashSet<Vec<u8>>,
     numbers: HashMap<(u32, u64), &'a [u8]>,
@@ -51,7 +54,7 @@ impl<'a> Row<'a> {
     fn new(peer: &'a Peer) -> Self {
         Self {
             peer,
-            before: Counters::NEW,
+            before: SequenceCounters::NEW,
             sent: HashSet::new(),
             bare: HashSet::new(),
             numbers: HashMap::new(),
@@ -190,11 +193,11 @@ impl<'a> Row<'a> {
 /// The first thing that does not hold.
 pub fn journal(
     disk: &SimDisk,
-    config: Config,
+    config: JournalConfig,
     peers: &[Peer],
     keeps_notes: bool,
     is_end: bool,
-) -> Result<Vec<Counters>, String> {
+) -> Result<Vec<SequenceCounters>, String> {
     let open = |disk| {
         Journal::open(disk, config)
             .map(|(journal, _)| journal)
@@ -206,7 +209,7 @@ pub fn journal(
     let reading = journal
         .reading()
         .map_err(|error| format!("the journal cannot be read: {error}"))?;
-    for record in reading.records(Position::START) {
+    for record in reading.records(JournalPosition::START) {
         let own = record.session.0 as usize;
         if own >= rows.len() {
             continue;
@@ -254,7 +257,7 @@ pub fn journal(
             ));
         }
         let inbound = reading.inbound(&record);
-        let inbound = inbound.filter(|_| record.kind != Kind::Queued);
+        let inbound = inbound.filter(|_| record.kind != RecordKind::Queued);
         let order = row.count(&record, inbound, next_in, &left)?;
         together(&record, order, &left, keeps_notes)?;
         row.before = after;
@@ -262,7 +265,7 @@ pub fn journal(
     for row in &rows {
         row.look(is_end)?;
     }
-    let known: Vec<Counters> = rows.iter().map(|row| row.before).collect();
+    let known: Vec<SequenceCounters> = rows.iter().map(|row| row.before).collect();
     let whole = open(disk.copy())?;
     for ((_, _, counters), before) in whole.sessions().zip(&known) {
         if counters != *before {
@@ -302,10 +305,14 @@ fn together(
 /// # Errors
 ///
 /// Why the journal cannot be opened.
-pub fn noted(disk: &SimDisk, config: Config, peers: usize) -> Result<Vec<Vec<u8>>, JournalError> {
+pub fn noted(
+    disk: &SimDisk,
+    config: JournalConfig,
+    peers: usize,
+) -> Result<Vec<Vec<u8>>, JournalError> {
     let (mut journal, _) = Journal::open(disk.copy(), config)?;
     let mut orders = Vec::new();
-    for record in journal.reading()?.records(Position::START) {
+    for record in journal.reading()?.records(JournalPosition::START) {
         let notes = record
             .effects
             .filter(|effect| effect.session.0 as usize >= peers);
@@ -322,13 +329,13 @@ pub fn noted(disk: &SimDisk, config: Config, peers: usize) -> Result<Vec<Vec<u8>
 /// Why the journal cannot be opened.
 pub fn all_notes(
     disk: &SimDisk,
-    config: Config,
+    config: JournalConfig,
 ) -> Result<Vec<(Timestamp, Vec<u8>)>, JournalError> {
     let (mut journal, _) = Journal::open(disk.copy_unretired(), config)?;
     let id = journal.sessions().find(|known| known.1 == NOTES);
     let id = id.map(|(id, ..)| id);
     let mut notes = Vec::new();
-    for record in journal.reading()?.records(Position::START) {
+    for record in journal.reading()?.records(JournalPosition::START) {
         let kept = record.effects.filter(|effect| Some(effect.session) == id);
         let kept = kept.filter_map(|effect| stored_note(effect.bytes));
         notes.extend(kept.map(|(at, note)| (at, note.to_vec())));
@@ -337,10 +344,10 @@ pub fn all_notes(
 }
 
 /// Prints what a journal holds, for a person who looks for the reason of a failure.
-pub fn print(disk: &SimDisk, config: Config) {
+pub fn print(disk: &SimDisk, config: JournalConfig) {
     match Journal::open(disk.copy_unretired(), config) {
         Ok((mut journal, _)) => {
-            for record in journal.reading().unwrap().records(Position::START) {
+            for record in journal.reading().unwrap().records(JournalPosition::START) {
                 println!(
                     "{:?} {:?} {:?} {}",
                     record.session,

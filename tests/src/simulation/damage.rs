@@ -1,7 +1,7 @@
 //! Damaged copies of a journal: each is refused unchanged, or loses only what the damage reached.
 
 use fixwire::journal::sim::SimDisk;
-use fixwire::journal::{Config, Journal, JournalError, Position};
+use fixwire::journal::{Journal, JournalConfig, JournalError, JournalPosition};
 
 use super::image::{Image, Span, image};
 use crate::random::Random;
@@ -17,7 +17,7 @@ struct Harm {
 impl Harm {
     /// Whether it reached a record.
     fn touches(&self, span: &Span) -> bool {
-        let offset = |at: usize| Position::new(self.segment, at as u32);
+        let offset = |at: usize| JournalPosition::new(self.segment, at as u32);
         span.at < offset(self.to) && offset(self.from) < span.end
     }
 }
@@ -27,7 +27,7 @@ impl Harm {
 /// # Errors
 ///
 /// The damage that went unnoticed.
-pub fn damage(disk: &SimDisk, config: Config, random: &mut Random) -> Result<(), String> {
+pub fn damage(disk: &SimDisk, config: JournalConfig, random: &mut Random) -> Result<(), String> {
     let whole = match image(disk, config) {
         Ok(whole) => whole,
         Err(error) => return Err(format!("A7: the journal does not open: {error}")),
@@ -84,7 +84,7 @@ pub fn damage(disk: &SimDisk, config: Config, random: &mut Random) -> Result<(),
 fn judge(
     disk: &SimDisk,
     copy: &SimDisk,
-    config: Config,
+    config: JournalConfig,
     whole: &Image,
     harm: &Harm,
 ) -> Result<(), String> {
@@ -129,11 +129,17 @@ fn judge(
 /// What the damage touched may go. With durability `disk`, where syncs come before messages leave, so
 /// may a record behind or before it that is proved by nothing else: one that a power cut left without
 /// its length, or, after a hole, one of which no record that is left says that a sync had covered it.
-fn may_be_lost(disk: &SimDisk, config: Config, whole: &Image, left: usize, harm: &Harm) -> bool {
+fn may_be_lost(
+    disk: &SimDisk,
+    config: JournalConfig,
+    whole: &Image,
+    left: usize,
+    harm: &Harm,
+) -> bool {
     let is_hole = harm.to - harm.from > 1;
     let untouched = |span: &&Span| !harm.touches(span);
     let synced = whole.spans.iter().filter(untouched).map(|span| span.synced);
-    let synced = synced.max().unwrap_or(Position::START);
+    let synced = synced.max().unwrap_or(JournalPosition::START);
     whole.spans[left..].iter().filter(untouched).all(|span| {
         let has_length = disk.read(span.at.segment()).is_some_and(|bytes| {
             let at = span.at.offset() as usize;
@@ -145,16 +151,16 @@ fn may_be_lost(disk: &SimDisk, config: Config, whole: &Image, left: usize, harm:
 
 #[cfg(test)]
 mod tests {
-    use fixwire::journal::{Cause, Kind};
+    use fixwire::journal::{Cause, RecordKind};
     use fixwire::protocol::Timestamp;
 
     use super::*;
 
-    fn config() -> Config {
-        Config {
+    fn config() -> JournalConfig {
+        JournalConfig {
             segment_bytes: 8 << 10,
             synced_before_sent: true,
-            ..Config::default()
+            ..JournalConfig::default()
         }
     }
 
@@ -169,7 +175,7 @@ mod tests {
             }
             let cause = Cause {
                 session,
-                kind: Kind::Message,
+                kind: RecordKind::Message,
                 inbound: Some(b"some words of a message that came"),
                 next_in: number,
                 next_out: 1,
@@ -221,7 +227,7 @@ mod tests {
             "a hole takes what no sync had covered"
         );
         assert!(!may(count - 3, at + 16), "and nothing that a sync had");
-        let process = Config {
+        let process = JournalConfig {
             synced_before_sent: false,
             ..config()
         };

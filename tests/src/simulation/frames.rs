@@ -1,6 +1,6 @@
 //! How peers handle the bytes of messages.
 
-use fixwire::protocol::{Now, Precision, Stamp};
+use fixwire::protocol::{Now, Precision, TimestampWriter};
 
 use crate::wire::{SOH, fields, show};
 
@@ -38,7 +38,7 @@ pub fn essence(raw: &[u8]) -> Vec<u8> {
 
 /// A moment as a `UTCTimestamp`.
 pub(super) fn stamp(now: Now) -> String {
-    let mut stamp = Stamp::new();
+    let mut stamp = TimestampWriter::new();
     let text = stamp.format(now.wall, Precision::Millis);
     String::from_utf8_lossy(text).into_owned()
 }

@@ -1,7 +1,9 @@
 //! The contents of a journal, apart from where they are stored.
 
 use fixwire::journal::sim::SimDisk;
-use fixwire::journal::{Config, Counters, Journal, JournalError, Kind, Position, Record};
+use fixwire::journal::{
+    Journal, JournalConfig, JournalError, JournalPosition, Record, RecordKind, SequenceCounters,
+};
 
 /// The contents of a journal.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -11,15 +13,18 @@ pub struct Image {
     /// The places of all records.
     pub spans: Vec<Span>,
     /// Behind the last record; a segment without one may be there or not.
-    pub end: Position,
+    pub end: JournalPosition,
     /// The counters of all sessions.
-    pub counters: Vec<Counters>,
+    pub counters: Vec<SequenceCounters>,
 }
 
 impl Image {
     /// Whether the other one is a beginning of this, perhaps with segments that were retired here.
     pub fn begins_with(&self, other: &Self) -> bool {
-        let first = self.spans.first().map_or(Position::START, |span| span.at);
+        let first = self
+            .spans
+            .first()
+            .map_or(JournalPosition::START, |span| span.at);
         let retired = other.spans.iter().take_while(|span| span.at < first);
         self.spans.starts_with(&other.spans[retired.count()..])
     }
@@ -29,11 +34,11 @@ impl Image {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Span {
     /// Where it begins.
-    pub at: Position,
+    pub at: JournalPosition,
     /// The place behind it.
-    pub end: Position,
+    pub end: JournalPosition,
     /// Up to where it says that the journal was on the disk.
-    pub synced: Position,
+    pub synced: JournalPosition,
     digest: u64,
 }
 
@@ -42,10 +47,10 @@ pub struct Span {
 /// # Errors
 ///
 /// Why it cannot be opened.
-pub fn image(disk: &SimDisk, config: Config) -> Result<Image, JournalError> {
+pub fn image(disk: &SimDisk, config: JournalConfig) -> Result<Image, JournalError> {
     let (mut journal, _) = Journal::open(disk.copy(), config)?;
     let (mut records, mut spans) = (Vec::new(), Vec::new());
-    for record in journal.reading()?.records(Position::START) {
+    for record in journal.reading()?.records(JournalPosition::START) {
         let digest = digest(&record);
         spans.push(Span {
             at: record.at,
@@ -53,13 +58,13 @@ pub fn image(disk: &SimDisk, config: Config) -> Result<Image, JournalError> {
             synced: record.synced,
             digest,
         });
-        if !matches!(record.kind, Kind::Session | Kind::Carried) {
+        if !matches!(record.kind, RecordKind::Session | RecordKind::Carried) {
             records.push(digest);
         }
     }
     Ok(Image {
         records,
-        end: spans.last().map_or(Position::START, |last| last.end),
+        end: spans.last().map_or(JournalPosition::START, |last| last.end),
         spans,
         counters: journal.sessions().map(|known| known.2).collect(),
     })
@@ -73,7 +78,7 @@ fn digest(record: &Record<'_>) -> u64 {
         digest.add(&effect.seq.to_le_bytes());
         digest.add(effect.bytes);
     }
-    let Counters {
+    let SequenceCounters {
         next_in,
         next_out,
         epoch,

@@ -76,7 +76,7 @@ impl Rig {
     ///
     /// The faults that were not.
     #[cfg(feature = "canary")]
-    pub fn finds(&self, faults: &[(fixwire::canary::Fault, &[&str])]) -> Result<(), String> {
+    pub fn finds(&self, faults: &[(fixwire::canary::PlantedFault, &[&str])]) -> Result<(), String> {
         use fixwire::canary::plant;
         const PATIENCE: Duration = Duration::from_secs(120);
         let mut missed = Vec::new();

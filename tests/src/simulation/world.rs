@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use fixwire::config::{Durability, EngineConfig};
 use fixwire::host::sim::{SimHost, SimNet, Weather};
 use fixwire::journal::sim::SimDisk;
-use fixwire::journal::{Config as JournalConfig, Counters, JournalError, Retention};
+use fixwire::journal::{JournalConfig, JournalError, Retention, SequenceCounters};
 use fixwire::protocol::Nanos;
 use fixwire::{Engine, Handle, SessionStatus};
 
@@ -299,7 +299,7 @@ impl World {
         }
     }
 
-    fn judge(&self, is_end: bool) -> Result<Vec<Counters>, String> {
+    fn judge(&self, is_end: bool) -> Result<Vec<SequenceCounters>, String> {
         check::journal(
             &self.disk,
             self.journal,

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use fixwire_lab::arena::{Arena, pin};
 use fixwire_lab::clock::Clock;
-use fixwire_lab::floor::Way;
+use fixwire_lab::floor::ReportWay;
 use fixwire_lab::load::Pace;
 use fixwire_lab::machine::two_cores;
 use fixwire_rigs::server::{binary, scratch};
@@ -142,7 +142,7 @@ fn a_thread_of_its_own_is_not_the_machine() {
             let idle = || Ok(|| Ok(false));
             let mut arena = Arena::start(Some(acceptor), Clock::start(), idle).expect("an arena");
             let pinned = pin(Some(initiator)).expect("a core");
-            let run = arena.floor(Way::Back, Pace::PerSecond(5000), 15_000);
+            let run = arena.floor(ReportWay::Back, Pace::PerSecond(5000), 15_000);
             drop(pinned);
             arena.stop().expect("it ends");
             run.expect("a run")

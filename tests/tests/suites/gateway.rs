@@ -8,7 +8,7 @@ use fixwire::config::{Connection, Durability, EngineConfig, SessionConfig};
 use fixwire::host::ConnId;
 use fixwire::host::sim::{SimHost, SimNet, Weather};
 use fixwire::journal::sim::SimDisk;
-use fixwire_gateway::gateway::Event;
+use fixwire_gateway::gateway::GatewayEvent;
 use fixwire_gateway::{Gateway, GatewayContext, GatewaySession};
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::session::{BeginString, Config, Role};
@@ -69,7 +69,8 @@ impl World {
             hash_key: [7; 16],
         };
         let events = Arc::clone(&self.events);
-        let listener = move |event: Event<'_>| events.lock().unwrap().push(format!("{event:?}"));
+        let listener =
+            move |event: GatewayEvent<'_>| events.lock().unwrap().push(format!("{event:?}"));
         let gateway = Gateway::load(FILE, &context, Box::new(listener));
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
         let configs = sessions.iter().map(|session| {

@@ -11,7 +11,7 @@
 //! `KILLS` says how many for each test (60, and half of it but for the acceptor), `FIXWIRE_SEED` repeats
 //! a run.
 
-use fixwire::journal::{Direction, Filter, Format, dump};
+use fixwire::journal::{Direction, DumpFilter, DumpFormat, dump};
 use fixwire_rigs::order_flow::{OrderFlow, SENDER, stable};
 use fixwire_rigs::random::{Random, seed};
 use fixwire_rigs::server::{Launch, binary, free_port, scratch};
@@ -262,12 +262,12 @@ fn outbound(journal: &Path, session: &str) -> Result<BTreeMap<u64, Vec<u8>>, Str
         return Ok(BTreeMap::new());
     }
     let mut text = Vec::new();
-    let filter = Filter {
+    let filter = DumpFilter {
         session: Some(session.to_owned()),
         direction: Some(Direction::Out),
-        ..Filter::default()
+        ..DumpFilter::default()
     };
-    dump(journal, &filter, &mut text, Format::Json).map_err(|error| error.to_string())?;
+    dump(journal, &filter, &mut text, DumpFormat::Json).map_err(|error| error.to_string())?;
     let mut written = BTreeMap::new();
     for line in text
         .split(|byte| *byte == b'\n')

@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use fixwire_protocol::session::{BeginString, Config, RESET_OPEN, Role, Verdict};
-use fixwire_protocol::{Decoder, Mono, Now, Number, Outbox, Session, SessionId, Timestamp};
+use fixwire_protocol::{
+    Decoder, Mono, MsgSeqNumSource, Now, Outbox, Session, SessionId, Timestamp,
+};
 use proptest::prelude::*;
 
 const START: Now = Now {
@@ -181,7 +183,7 @@ impl End {
             let is_admin = entry.msg_type() != b"B";
             self.session.seal(now, &mut self.outbox, index);
             let bytes = self.outbox.sealed(index).to_vec();
-            if entry.number == Number::Next {
+            if entry.number == MsgSeqNumSource::Next {
                 let number = self.outbox.entries()[index].seq;
                 assert!(
                     self.stored.insert(number, bytes.clone()).is_none(),
@@ -514,7 +516,7 @@ impl Words {
         next: u64,
         now: Now,
     ) -> Vec<u8> {
-        let mut stamp = fixwire_protocol::Stamp::new();
+        let mut stamp = fixwire_protocol::TimestampWriter::new();
         let time = stamp.format(now.wall, fixwire_protocol::Precision::Millis);
         let time = String::from_utf8_lossy(time);
         let mut body = format!("35={}\x01", self.kind);

@@ -9,8 +9,8 @@
 //!
 //! `OPERATE_KILLS` says how often (200), `FIXWIRE_SEED` repeats a run.
 
-use fixwire::control::{Asked, Client, ClientError, Place, What};
-use fixwire::journal::{Filter, Format, dump};
+use fixwire::control::{Asked, Client, ClientError, ControlQuestion, Place};
+use fixwire::journal::{DumpFilter, DumpFormat, dump};
 use fixwire::protocol::Timestamp;
 use fixwire::{Operator, set_stored_numbers};
 use fixwire_rigs::random::{Random, seed};
@@ -170,8 +170,13 @@ impl World {
     /// behind them that of the request that got no answer.
     fn check_reasons(&self, open: &Wish) -> Result<bool, String> {
         let mut bytes = Vec::new();
-        dump(&self.store, &Filter::default(), &mut bytes, Format::Text)
-            .map_err(|error| error.to_string())?;
+        dump(
+            &self.store,
+            &DumpFilter::default(),
+            &mut bytes,
+            DumpFormat::Text,
+        )
+        .map_err(|error| error.to_string())?;
         let text = String::from_utf8_lossy(&bytes);
         let noted = text
             .lines()
@@ -219,8 +224,8 @@ impl World {
             _ => return self.numbers(),
         };
         let (session, asked) = self.about(match disables {
-            true => What::Disable,
-            false => What::Enable,
+            true => ControlQuestion::Disable,
+            false => ControlQuestion::Enable,
         });
         let disabled = disables;
         let makes = State {
@@ -235,7 +240,7 @@ impl World {
     }
 
     fn numbers(&mut self) -> Wish {
-        let (session, mut asked) = self.about(What::SetNumbers);
+        let (session, mut asked) = self.about(ControlQuestion::SetNumbers);
         let mut draw = || Some(self.random.below(NUMBERS) + 1);
         (asked.next_in, asked.next_out) = (draw(), draw());
         let makes = State {
@@ -250,7 +255,7 @@ impl World {
         }
     }
 
-    fn about(&mut self, what: What) -> (usize, Asked) {
+    fn about(&mut self, what: ControlQuestion) -> (usize, Asked) {
         let session = self.random.below(SESSIONS as u64) as usize;
         let asked = Asked {
             what,

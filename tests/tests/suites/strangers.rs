@@ -8,7 +8,7 @@ use std::sync::Arc;
 use fixwire::Network;
 use fixwire::Users;
 use fixwire::config::{Access, Durability, EngineConfig, Limits, Template};
-use fixwire::event::Refusal;
+use fixwire::event::ConnectionRefusal;
 use fixwire::host::ConnId;
 use fixwire_protocol::{Nanos, Secret};
 use fixwire_rigs::crowd::Crowd;
@@ -143,12 +143,12 @@ fn t4_random_streams_before_a_logon_leave_every_session_as_it_was() {
     assert_eq!(rig.crowd.open(), 1);
     // They have come as far as they can, each way.
     for why in [
-        Refusal::Gone,
-        Refusal::Garbled,
-        Refusal::NotALogon,
-        Refusal::AddressNotAllowed,
-        Refusal::Credentials,
-        Refusal::AlreadyConnected,
+        ConnectionRefusal::Gone,
+        ConnectionRefusal::Garbled,
+        ConnectionRefusal::NotALogon,
+        ConnectionRefusal::AddressNotAllowed,
+        ConnectionRefusal::Credentials,
+        ConnectionRefusal::AlreadyConnected,
     ] {
         assert!(
             rig.refused(why) > streams / 1000,
@@ -182,17 +182,17 @@ fn t4_checks_come_in_their_order() {
     let conn = rig.crowd.connect(STRANGER, ROOM);
     rig.turns(1);
     assert!(rig.crowd.is_closed(conn), "before a byte was read");
-    assert_eq!(rig.refused(Refusal::AddressNotAllowed), 1);
+    assert_eq!(rig.refused(ConnectionRefusal::AddressNotAllowed), 1);
     let right = logon(&rig.crowd, "PEER", PASSWORD);
     let first = rig.say(FRIEND, &right);
     assert!(rig.is_on(0));
     // Whoever does not know the password does not learn that somebody is on.
     let wrong = logon(&rig.crowd, "PEER", "wrong");
     rig.say(FRIEND, &wrong);
-    assert_eq!(rig.refused(Refusal::Credentials), 1);
+    assert_eq!(rig.refused(ConnectionRefusal::Credentials), 1);
     // T11: and whoever knows it takes no session over; the newcomer is closed without a message.
     let second = rig.say(FRIEND, &right);
-    assert_eq!(rig.refused(Refusal::AlreadyConnected), 1);
+    assert_eq!(rig.refused(ConnectionRefusal::AlreadyConnected), 1);
     assert!(rig.crowd.is_closed(second) && rig.crowd.take(second).is_empty());
     assert!(!rig.crowd.is_closed(first) && rig.is_on(0));
 }
@@ -222,14 +222,14 @@ fn t6_a_hashed_password_lets_in_and_keeps_out() {
         assert!(!rig.crowd.is_closed(conn), "another thread compares");
         rig.until_closed_or_on(conn, 0);
     }
-    assert_eq!(rig.refused(Refusal::Credentials), 2);
+    assert_eq!(rig.refused(ConnectionRefusal::Credentials), 2);
     assert_eq!(rig.engine.state_hash(), before);
     // Nobody can change a password that stands in no file.
     let change = format!("98=0|108=0|553=me|554={PASSWORD}|925=new|");
     let bytes = message(&rig.crowd, "A", "PEER", &change);
     let conn = rig.say(FRIEND, &bytes);
     rig.until_closed_or_on(conn, 0);
-    assert_eq!(rig.refused(Refusal::PasswordNotChanged), 1);
+    assert_eq!(rig.refused(ConnectionRefusal::PasswordNotChanged), 1);
     let bytes = logon(&rig.crowd, "PEER", PASSWORD);
     let conn = rig.say(FRIEND, &bytes);
     rig.until_closed_or_on(conn, 0);
@@ -250,10 +250,10 @@ fn t7_wrong_passwords_lock_the_stranger_out_and_nobody_else() {
     for _ in 0..5 {
         rig.say(STRANGER, &wrong);
     }
-    assert_eq!(rig.refused(Refusal::Credentials), 5);
+    assert_eq!(rig.refused(ConnectionRefusal::Credentials), 5);
     let right = logon(&rig.crowd, "PEER", PASSWORD);
     rig.say(STRANGER, &right);
-    assert_eq!(rig.refused(Refusal::LockedOut), 1);
+    assert_eq!(rig.refused(ConnectionRefusal::LockedOut), 1);
     assert!(!rig.is_on(0));
     rig.say(FRIEND, &right);
     assert!(rig.is_on(0));
@@ -267,14 +267,18 @@ fn t7_an_address_that_only_fails_is_not_heard_for_a_while() {
         let conn = rig.say(STRANGER, b"GET / HTTP/1.1\r\n\r\n");
         rig.crowd.leave(conn);
     }
-    assert_eq!(rig.refused(Refusal::Garbled), 120);
-    assert_eq!(rig.refused(Refusal::TooManyFailures), 80);
+    assert_eq!(rig.refused(ConnectionRefusal::Garbled), 120);
+    assert_eq!(rig.refused(ConnectionRefusal::TooManyFailures), 80);
     let right = logon(&rig.crowd, "PEER", PASSWORD);
     rig.say(FRIEND, &right);
     assert!(rig.is_on(0));
     rig.crowd.advance(Nanos(60 * SECOND.0));
     rig.say(STRANGER, b"x");
-    assert_eq!(rig.refused(Refusal::TooManyFailures), 80, "heard again");
+    assert_eq!(
+        rig.refused(ConnectionRefusal::TooManyFailures),
+        80,
+        "heard again"
+    );
 }
 
 /// T8: slots, size, one message, and the time from the first moment.
@@ -287,7 +291,7 @@ fn t8_ten_thousand_slow_strangers_hold_ten_places_for_five_seconds() {
         .map(|_| rig.crowd.connect(STRANGER, ROOM))
         .collect();
     rig.turns(10_000 / 16 + 2);
-    assert_eq!(rig.refused(Refusal::TooManyFromAddress), 9_990);
+    assert_eq!(rig.refused(ConnectionRefusal::TooManyFromAddress), 9_990);
     assert_eq!(rig.crowd.open(), 11, "ten and the friend");
     let bytes = logon(&rig.crowd, "PEER", "wrong");
     for second in 0..5 {
@@ -300,7 +304,7 @@ fn t8_ten_thousand_slow_strangers_hold_ten_places_for_five_seconds() {
     }
     rig.turns(2);
     assert_eq!(rig.crowd.open(), 1, "a byte a second buys no time");
-    assert_eq!(rig.refused(Refusal::Timeout), 10);
+    assert_eq!(rig.refused(ConnectionRefusal::Timeout), 10);
     assert!(rig.is_on(3) && !rig.crowd.is_closed(friend));
     // Many addresses fill the pool, no more.
     for host in 0..200 {
@@ -309,7 +313,7 @@ fn t8_ten_thousand_slow_strangers_hold_ten_places_for_five_seconds() {
     }
     rig.turns(20);
     assert_eq!(rig.crowd.open(), 1 + 64);
-    assert_eq!(rig.refused(Refusal::TooManyPending), 200 - 64);
+    assert_eq!(rig.refused(ConnectionRefusal::TooManyPending), 200 - 64);
 }
 
 /// T8: a stranger may be behind the same address as a peer (NAT, a proxy): its silent connections do not
@@ -335,7 +339,7 @@ fn t8_silent_connections_from_a_peers_address_do_not_keep_its_logon_out() {
             11,
             "ten for everybody, one for its session"
         );
-        assert_eq!(rig.refused(Refusal::MadeWay), 89);
+        assert_eq!(rig.refused(ConnectionRefusal::MadeWay), 89);
         let number = if address == FRIEND { 2 } else { 1 };
         let more = format!("98=0|108=0|553=me|554={PASSWORD}|");
         let bytes = numbered(&rig.crowd, "A", peer, number, &more);
@@ -360,12 +364,12 @@ fn t8_a_peer_gets_in_when_strangers_have_filled_the_pool() {
     let bytes = logon(&rig.crowd, "PEER", PASSWORD);
     let late = rig.say(stranger(64), &bytes);
     assert!(rig.crowd.is_closed(late));
-    assert_eq!(rig.refused(Refusal::TooManyPending), 1);
+    assert_eq!(rig.refused(ConnectionRefusal::TooManyPending), 1);
     let more = format!("98=0|108=0|553=me|554={PASSWORD}|");
     let bytes = numbered(&rig.crowd, "A", "PEER", 2, &more);
     rig.say(FRIEND, &bytes);
     assert!(rig.is_on(0), "{:?}", rig.refusals);
-    assert_eq!(rig.refused(Refusal::MadeWay), 1);
+    assert_eq!(rig.refused(ConnectionRefusal::MadeWay), 1);
     assert!(rig.crowd.is_closed(strangers[0]) && !rig.crowd.is_closed(strangers[1]));
 }
 
@@ -374,9 +378,9 @@ fn t8_a_peer_gets_in_when_strangers_have_filled_the_pool() {
 fn t8_a_first_message_beyond_its_cap_is_closed_at_once() {
     let cap = 2 << 10;
     for (size, why) in [
-        (cap - 1, Refusal::Credentials),
-        (cap, Refusal::Credentials),
-        (cap + 1, Refusal::TooLarge),
+        (cap - 1, ConnectionRefusal::Credentials),
+        (cap, ConnectionRefusal::Credentials),
+        (cap + 1, ConnectionRefusal::TooLarge),
     ] {
         let mut rig = Rig::new(house(patient()));
         let text = |len| format!("98=0|108=0|553=me|554=wrong|58={}|", "x".repeat(len));
@@ -424,14 +428,19 @@ fn strangers_make_no_sessions() {
         rig.say(STRANGER, &bytes);
         refused += 1;
     }
-    assert_eq!(rig.refused(Refusal::Credentials), 100);
-    assert_eq!(rig.refused(Refusal::NoName), refused, "{:?}", rig.refusals);
+    assert_eq!(rig.refused(ConnectionRefusal::Credentials), 100);
+    assert_eq!(
+        rig.refused(ConnectionRefusal::NoName),
+        refused,
+        "{:?}",
+        rig.refusals
+    );
     assert_eq!(rig.engine.state_hash(), before);
     for number in 0..5 {
         let bytes = logon(&rig.crowd, &format!("S{number}._-@+#&"), PASSWORD);
         rig.say(FRIEND, &bytes);
     }
-    assert_eq!(rig.refused(Refusal::TooManySessions), 2);
+    assert_eq!(rig.refused(ConnectionRefusal::TooManySessions), 2);
     let names: Vec<String> = rig
         .engine
         .sessions()

@@ -19,10 +19,10 @@ use fixwire::EngineConfig;
 use fixwire_protocol::session::{BeginString, Config};
 use fixwire_protocol::{
     Application, Body, BodyError, Decimal, Message, Now, Outbox, Precision, Refusal, SessionId,
-    Stamp, Tag, tag,
+    Tag, TimestampWriter, tag,
 };
 
-use book::{Book, Order, State};
+use book::{EchoBook, EchoOrder, EchoState};
 use layout::Layout;
 
 const NEW_ORDER_SINGLE: &[u8] = b"D";
@@ -39,9 +39,9 @@ const OF_THE_ORDER: [Tag; 3] = [tag::SYMBOL, tag::SIDE, tag::ORDER_QTY];
 /// Answers orders with reports of their own fields.
 pub struct OrderEcho {
     sessions: Vec<Venue>,
-    book: Book,
+    book: EchoBook,
     next_id: u64,
-    stamp: Stamp,
+    stamp: TimestampWriter,
 }
 
 /// A session, as far as its answers depend on it.
@@ -68,7 +68,7 @@ impl Venue {
 struct Report<'a> {
     order_id: u64,
     /// The order's own values, when the request need not have them.
-    order: Option<&'a Order>,
+    order: Option<&'a EchoOrder>,
     orig_cl_ord_id: Option<&'a [u8]>,
     what: What,
     /// OrderQty(38), unless the order is no longer open.
@@ -105,7 +105,7 @@ impl What {
 /// Why a cancel or a replacement is rejected.
 struct CancelReject<'a> {
     /// The order that it names; `None` when that is unknown.
-    order: Option<&'a Order>,
+    order: Option<&'a EchoOrder>,
     /// CxlRejReason(102), where the version has it.
     reason: &'static str,
     text: &'a str,
@@ -121,9 +121,9 @@ impl OrderEcho {
             sessions: sessions
                 .map(|session| Venue::of(&session.session))
                 .collect(),
-            book: Book::default(),
+            book: EchoBook::default(),
             next_id: 1 + anywhere,
-            stamp: Stamp::new(),
+            stamp: TimestampWriter::new(),
         }
     }
 
@@ -147,7 +147,7 @@ impl OrderEcho {
         if message.is_poss_resend()
             && let Some(order) = self.book.get(from, cl_ord_id).cloned()
         {
-            let open = order.state == State::Open;
+            let open = order.state == EchoState::Open;
             let report = Report {
                 order_id: order.id,
                 order: Some(&order),
@@ -209,7 +209,7 @@ impl OrderEcho {
         };
         self.report(now, from, message, &report, outbox)?;
         if let Some(order) = self.book.get_mut(from, orig_cl_ord_id) {
-            order.state = State::Canceled;
+            order.state = EchoState::Canceled;
         }
         Ok(())
     }
@@ -244,7 +244,7 @@ impl OrderEcho {
         };
         self.report(now, from, message, &report, outbox)?;
         if let Some(old) = self.book.get_mut(from, orig_cl_ord_id) {
-            old.state = State::Replaced;
+            old.state = EchoState::Replaced;
         }
         self.book.put(from, cl_ord_id, accepted(order.id, message));
         Ok(())
@@ -257,10 +257,10 @@ impl OrderEcho {
         request: &Message<'_>,
         cl_ord_id: &[u8],
         outbox: &mut Outbox,
-    ) -> Result<Option<Order>, Refusal> {
+    ) -> Result<Option<EchoOrder>, Refusal> {
         let order = self.book.get(from, cl_ord_id);
         let (reason, text) = match order {
-            Some(order) if order.state == State::Open => return Ok(Some(order.clone())),
+            Some(order) if order.state == EchoState::Open => return Ok(Some(order.clone())),
             Some(_) => ("0", "Too late: the order is canceled or replaced"),
             None => (
                 "1",
@@ -427,14 +427,14 @@ fn required<'a>(message: &Message<'a>, tag: Tag) -> Result<&'a [u8], Refusal> {
     value.ok_or(Refusal::ConditionallyRequiredFieldMissing(tag))
 }
 
-fn accepted(id: u64, message: &Message<'_>) -> Order {
+fn accepted(id: u64, message: &Message<'_>) -> EchoOrder {
     let value = |tag| message.get(tag).unwrap_or_default().into();
-    Order {
+    EchoOrder {
         id,
         symbol: value(tag::SYMBOL),
         side: value(tag::SIDE),
         quantity: value(tag::ORDER_QTY),
-        state: State::Open,
+        state: EchoState::Open,
     }
 }
 

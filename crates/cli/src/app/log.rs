@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use fixwire_protocol::readable::{Escaped, Fields};
+use fixwire_protocol::readable::{Escaped, ReadableFields};
 use fixwire_protocol::session::Config;
-use fixwire_protocol::time::{Precision, Stamp};
+use fixwire_protocol::time::{Precision, TimestampWriter};
 use fixwire_protocol::{Application, Dictionary, Message, Now, Outbox, Refusal, SessionId};
 
 use crate::print::Printer;
 
 /// One line for each application message: time, session, name of its type, fields. Answers nothing.
-pub struct Log {
+pub struct MessageLog {
     sessions: Vec<Named>,
     printer: Printer,
-    stamp: Stamp,
+    stamp: TimestampWriter,
 }
 
 /// A session as the log speaks of it.
@@ -24,18 +24,18 @@ pub struct Named {
     pub dictionary: Option<Arc<Dictionary>>,
 }
 
-impl Log {
+impl MessageLog {
     /// Prints for these sessions, by their ids.
     pub fn new(sessions: Vec<Named>, printer: Printer) -> Self {
         Self {
             sessions,
             printer,
-            stamp: Stamp::new(),
+            stamp: TimestampWriter::new(),
         }
     }
 }
 
-impl Application for Log {
+impl Application for MessageLog {
     fn on_message(
         &mut self,
         now: Now,
@@ -51,7 +51,7 @@ impl Application for Log {
             Escaped(self.stamp.format(now.wall, Precision::Micros)),
             session.map_or("", |session| session.name.as_str()),
             kind.map_or("message", |kind| kind.name()),
-            Fields(message),
+            ReadableFields(message),
         );
         self.printer.line(line);
         Ok(())

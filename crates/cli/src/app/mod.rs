@@ -14,7 +14,7 @@ use fixwire_protocol::{
 
 /// The name of an application on the command line.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
-pub enum Name {
+pub enum AppName {
     /// Accepts each order with an ExecutionReport of its own fields; cancels and replaces orders, fills none
     Echo,
     /// Answers each NewOrderSingle with the same report, that of the published benchmark; FIX 4.2 only
@@ -35,7 +35,7 @@ pub enum BuiltIn {
     /// See [`conformance`].
     Conformance(conformance::Conformance),
     /// See [`log`].
-    Log(log::Log),
+    Log(log::MessageLog),
 }
 
 impl BuiltIn {

@@ -9,7 +9,7 @@ use fixwire_client::{
 use fixwire_lab::load::histogram;
 use fixwire_lab::stats::{Figures, SHOWN};
 use fixwire_protocol::readable::Escaped;
-use fixwire_protocol::{Precision, Stamp, Timestamp};
+use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
@@ -144,6 +144,6 @@ fn fill(object: &mut Map<String, Value>, values: &[(&str, &str)]) {
 }
 
 fn time(at: Timestamp) -> String {
-    let mut stamp = Stamp::new();
+    let mut stamp = TimestampWriter::new();
     String::from_utf8_lossy(stamp.format(at, Precision::Micros)).into_owned()
 }

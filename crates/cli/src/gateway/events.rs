@@ -4,7 +4,7 @@ use std::io;
 
 use fixwire::gateway::{LoadedGateway, Notice};
 use fixwire_protocol::readable::Escaped;
-use fixwire_protocol::time::{Precision, Stamp};
+use fixwire_protocol::time::{Precision, TimestampWriter};
 
 use crate::failure::{self, Failure};
 use crate::print::Printer;
@@ -17,7 +17,7 @@ use crate::teller::now;
 /// The system gives no thread.
 pub fn printed() -> Result<impl FnMut(&Notice<'_>) + Send + 'static, Failure> {
     let mut printer = Printer::new(io::stderr())?;
-    let mut stamp = Stamp::new();
+    let mut stamp = TimestampWriter::new();
     Ok(move |notice: &Notice<'_>| {
         let time = Escaped(stamp.format(now(), Precision::Millis)).to_string();
         printer.line(format!("{time} {notice}"));

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use fixwire::journal::{JournalError, Kind, Originals, Position, Tail};
+use fixwire::journal::{JournalError, JournalPosition, Originals, RecordKind, Tail};
 use fixwire::regular;
 use fixwire_protocol::SOH;
 
@@ -102,13 +102,13 @@ fn journal(
     each: &mut impl FnMut(Item<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let failed = |error: JournalError| Failure::Text(error.to_string());
-    let mut tail = Tail::new(folder, Position::START);
+    let mut tail = Tail::new(folder, JournalPosition::START);
     let mut originals = Originals::new(folder);
     let mut is_empty = true;
     while let Some(record) = tail.next_record().map_err(failed)? {
         is_empty = false;
         // A queued message is worked on when its turn comes.
-        if matches!(record.kind, Kind::Message | Kind::Dequeued) {
+        if matches!(record.kind, RecordKind::Message | RecordKind::Dequeued) {
             let (segment, byte) = (record.at.segment(), record.at.offset());
             let place = &format!("{name}:{segment}:{byte}");
             let message = originals.inbound(&record).map_err(failed)?;

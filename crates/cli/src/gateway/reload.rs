@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, value_parser};
-use fixwire::control::{Asked, Client, ClientError, What};
+use fixwire::control::{Asked, Client, ClientError, ControlQuestion};
 use fixwire::gateway::{ReloadError, reload};
 use fixwire::settings::{Settings, Source};
 use fixwire_protocol::readable::Escaped;
@@ -51,7 +51,7 @@ pub fn run(args: &ReloadArgs) -> Result<ExitCode, Failure> {
     let path = fs::canonicalize(file)
         .map_err(|error| Failure::Text(format!("{}: {error}", file.display())))?;
     let asked = Asked {
-        what: What::Reload,
+        what: ControlQuestion::Reload,
         file: Some(path.to_string_lossy().into_owned()),
         why: args.why.clone(),
         ..Asked::default()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fixwire::gateway::convert::Conversion;
 use fixwire::gateway::orders::known::answers;
-use fixwire::gateway::rules::{Facts, Outcome, RejectKind, Scratch};
+use fixwire::gateway::rules::{Facts, RejectKind, RuleOutcome, RuleScratch};
 use fixwire::gateway::{Draft, Rules};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Message, SOH, Tag, tag};
@@ -117,18 +117,18 @@ impl What {
 }
 
 /// Rules, with the memory that messages need.
-pub struct Trial<'l> {
+pub struct RulesTrial<'l> {
     rules: &'l Rules,
-    scratch: Scratch,
+    scratch: RuleScratch,
     converter: Converter<'l>,
     memory: Memory,
 }
 
-impl<'l> Trial<'l> {
+impl<'l> RulesTrial<'l> {
     pub fn new(loaded: &'l LoadedGateway) -> Self {
         Self {
             rules: loaded.gateway.rules(),
-            scratch: Scratch::default(),
+            scratch: RuleScratch::default(),
             converter: Converter {
                 loaded,
                 clients: versions_of_clients(loaded),
@@ -167,48 +167,53 @@ impl<'l> Trial<'l> {
     }
 }
 
-fn step(rules: &Rules, converter: &mut Converter<'_>, source: usize, outcome: Outcome<'_>) -> Step {
+fn step(
+    rules: &Rules,
+    converter: &mut Converter<'_>,
+    source: usize,
+    outcome: RuleOutcome<'_>,
+) -> Step {
     let mut leaves = |to, draft: &mut Draft, convert| converter.leaves(source, to, draft, convert);
     let (rule, what) = match outcome {
-        Outcome::Send {
+        RuleOutcome::Send {
             rule,
             to,
             draft,
             convert,
         } => (rule, leaves(Way::Send(to), draft, convert)),
-        Outcome::Copy {
+        RuleOutcome::Copy {
             rule,
             to,
             draft,
             convert,
         } => (rule, leaves(Way::Copy(to), draft, convert)),
-        Outcome::Return {
+        RuleOutcome::Return {
             rule,
             draft,
             convert,
         } => (rule, leaves(Way::Return, draft, convert)),
-        Outcome::Reject { rule, kind, text } => {
+        RuleOutcome::Reject { rule, kind, text } => {
             let text = text.to_vec();
             (rule, What::Reject { kind, text })
         }
-        Outcome::Status { rule } => (rule, What::Status),
-        Outcome::Connect { rule, session } => (rule, What::Connect(session)),
-        Outcome::Remember {
+        RuleOutcome::Status { rule } => (rule, What::Status),
+        RuleOutcome::Connect { rule, session } => (rule, What::Connect(session)),
+        RuleOutcome::Remember {
             rule, id, fields, ..
         } => {
             let (id, fields) = (id.to_vec(), split(fields).filter(has_value).collect());
             (rule, What::Remember { id, fields })
         }
-        Outcome::Forget { rule, .. } => (rule, What::Forget),
-        Outcome::Disconnect { rule, session } => (rule, What::Disconnect(session)),
-        Outcome::Count { rule, counter } => {
+        RuleOutcome::Forget { rule, .. } => (rule, What::Forget),
+        RuleOutcome::Disconnect { rule, session } => (rule, What::Disconnect(session)),
+        RuleOutcome::Count { rule, counter } => {
             let name = rules.counters().get(counter);
             (rule, What::Count(name.cloned().unwrap_or_default()))
         }
-        Outcome::Notify { rule, text } => (rule, What::Notify(text.to_vec())),
-        Outcome::Throttled { rule, reject, .. } => (rule, What::Throttled(reject)),
-        Outcome::Untold { rule, failure } => (rule, What::Untold(failure.to_string())),
-        Outcome::Failed {
+        RuleOutcome::Notify { rule, text } => (rule, What::Notify(text.to_vec())),
+        RuleOutcome::Throttled { rule, reject, .. } => (rule, What::Throttled(reject)),
+        RuleOutcome::Untold { rule, failure } => (rule, What::Untold(failure.to_string())),
+        RuleOutcome::Failed {
             rule,
             action,
             failure,
@@ -241,9 +246,9 @@ impl Memory {
         fields.collect::<Vec<_>>().concat()
     }
 
-    fn note(&mut self, answered: Option<&[u8]>, outcome: &Outcome<'_>) {
+    fn note(&mut self, answered: Option<&[u8]>, outcome: &RuleOutcome<'_>) {
         match outcome {
-            Outcome::Remember { id, fields, .. } => {
+            RuleOutcome::Remember { id, fields, .. } => {
                 let id = answered.unwrap_or(id);
                 let known = self.0.entry(id.to_vec()).or_default();
                 known.extend(split(fields));
@@ -252,7 +257,7 @@ impl Memory {
                     self.0.remove(id);
                 }
             }
-            Outcome::Forget { id, .. } => {
+            RuleOutcome::Forget { id, .. } => {
                 self.0.remove(answered.or(*id).unwrap_or_default());
             }
             _ => {}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use fixwire::gateway::rules::RejectKind;
-use fixwire_protocol::readable::{self, Escaped, Fields};
+use fixwire_protocol::readable::{self, Escaped, ReadableFields};
 use fixwire_protocol::{Dictionary, Message, Tag};
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ impl Shown<'_> {
             "{place}  {from}  {}",
             kind(dictionary, self.message.msg_type())
         )?;
-        line(out, "came", &Fields(self.message).to_string())?;
+        line(out, "came", &ReadableFields(self.message).to_string())?;
         let mut steps = self.told.steps.iter().peekable();
         for &rule in &self.told.rules {
             // Of rules that do not apply, since nobody can say whether they do.
@@ -151,7 +151,7 @@ impl Shown<'_> {
             "at": self.place,
             "from": self.name(self.source),
             "msgType": text(self.message.msg_type()),
-            "message": Fields(self.message).to_string(),
+            "message": ReadableFields(self.message).to_string(),
             "decided": self.told.decided,
             "rules": rules.collect::<Vec<_>>(),
             "outcomes": steps.collect::<Vec<_>>(),
@@ -243,13 +243,15 @@ fn fields(leaves: &Leaves) -> String {
 
 /// `11=A1` for each field.
 fn listed(fields: &[(Tag, Vec<u8>)]) -> Vec<String> {
-    let shown = |(tag, value): &(Tag, Vec<u8>)| format!("{tag}={}", readable::Value(*tag, value));
+    let shown =
+        |(tag, value): &(Tag, Vec<u8>)| format!("{tag}={}", readable::ReadableValue(*tag, value));
     fields.iter().map(shown).collect()
 }
 
 fn pairs(fields: &[(Tag, Vec<u8>)]) -> Vec<Value> {
-    let pair =
-        |(tag, value): &(Tag, Vec<u8>)| json!([tag, readable::Value(*tag, value).to_string()]);
+    let pair = |(tag, value): &(Tag, Vec<u8>)| {
+        json!([tag, readable::ReadableValue(*tag, value).to_string()])
+    };
     fields.iter().map(pair).collect()
 }
 

@@ -12,7 +12,7 @@ use fixwire_protocol::{Decoder, Message, Mono, Now, Tag, Timestamp, tag};
 
 use super::events::remark;
 use super::input::{self, Item};
-use super::result::Trial;
+use super::result::RulesTrial;
 use super::show::{Shown, Summary};
 use crate::failure::{self, Failure, tell};
 use crate::reading::Reading;
@@ -90,7 +90,7 @@ struct Trying<'a> {
     /// The session of all messages.
     from: Option<usize>,
     active: Vec<bool>,
-    trial: Trial<'a>,
+    trial: RulesTrial<'a>,
     decoder: Decoder,
     summary: Summary,
     out: BufWriter<io::StdoutLock<'static>>,
@@ -126,7 +126,7 @@ impl<'a> Trying<'a> {
             peers: settings.sessions.iter().map(Identity::of).collect(),
             from: args.from.as_ref().map(place).transpose()?,
             active,
-            trial: Trial::new(loaded),
+            trial: RulesTrial::new(loaded),
             decoder,
             summary: Summary::new(loaded),
             out: BufWriter::new(io::stdout().lock()),

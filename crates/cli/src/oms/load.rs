@@ -7,7 +7,7 @@ use fixwire::settings::{LoadError, Problem, SessionSettings, Settings, Source, S
 use fixwire_oms::load::OmsError;
 use fixwire_oms::{Oms, OmsListener, OmsSession};
 use fixwire_protocol::readable::Escaped;
-use fixwire_protocol::time::{Precision, Stamp};
+use fixwire_protocol::time::{Precision, TimestampWriter};
 
 use crate::failure::Failure;
 use crate::print::Printer;
@@ -73,7 +73,7 @@ fn problem(source: &Source, error: &OmsError) -> Problem {
 /// The system gives no thread.
 pub fn listener() -> Result<OmsListener, Failure> {
     let mut printer = Printer::new(io::stderr())?;
-    let mut stamp = Stamp::new();
+    let mut stamp = TimestampWriter::new();
     Ok(Box::new(move |event| {
         let time = Escaped(stamp.format(now(), Precision::Millis)).to_string();
         let said = event.to_string();

@@ -9,7 +9,7 @@ use fixwire_lab::analysis::kind_name;
 use fixwire_lab::stamps::Stamp;
 use fixwire_lab::stamps_file;
 use fixwire_protocol::Timestamp;
-use fixwire_protocol::time::{Precision, Stamp as Text};
+use fixwire_protocol::time::{Precision, TimestampWriter as SourceText};
 use serde_json::{Map, Value};
 use toml::de::{DeTable, DeValue};
 
@@ -75,7 +75,7 @@ impl OrderStamps {
         let first = stamps.iter().find(|it| it.sent > 0);
         let from = first.or(stamps.first());
         let from = from.map_or(0, |it| if it.sent > 0 { it.sent } else { it.read });
-        let mut text = Text::new();
+        let mut text = SourceText::new();
         let at = text.format(Timestamp(from.cast_signed()), Precision::Nanos);
         let name = if first.is_some() {
             "T0"

@@ -1,6 +1,6 @@
 //! Loads the tables of an exchange from a settings file, or reports every error in them.
 
-use fixwire::settings::{Id, LoadError, Problem, Report, Settings, Source, Span};
+use fixwire::settings::{Id, LoadError, Problem, Settings, SettingsReport, Source, Span};
 use fixwire_exchange::{
     BookState, ConfigTable, ExchangeConfig, InstrumentConfig, OrderScript, check_fault, check_step,
     state_of,
@@ -39,7 +39,7 @@ pub fn load(source: &Source, settings: &Settings) -> Result<ExchangeConfig, Load
         return Ok(config);
     }
     reader.problems.sort_by_key(|problem| problem.span.start);
-    Err(LoadError::Content(Box::new(Report {
+    Err(LoadError::Content(Box::new(SettingsReport {
         source: settings.report.source.clone(),
         problems: reader.problems,
     })))

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use fixwire::settings::{Settings, Source};
 use fixwire::{Connection, Engine};
-use fixwire_protocol::dictionary::{FieldDef, GroupDef, Kind, Member, Version};
+use fixwire_protocol::dictionary::{DataType, FieldDef, GroupDef, Member, Version};
 use fixwire_protocol::{
     Application, Decoder, Dictionary, Message, Now, Outbox, Refusal, SessionId, Tag,
 };
@@ -227,17 +227,21 @@ fn sample(field: &FieldDef) -> String {
         return first.value.clone();
     }
     match field.kind {
-        Kind::Boolean => "Y",
-        Kind::Char | Kind::MultipleCharValue => "A",
-        Kind::MonthYear => "202703",
-        Kind::UtcTimestamp => "20270301-12:00:00",
-        Kind::UtcTimeOnly | Kind::LocalMktTime => "12:00:00",
-        Kind::UtcDateOnly | Kind::LocalMktDate => "20270301",
-        Kind::TzTimeOnly => "12:00:00Z",
-        Kind::TzTimestamp => "20270301-12:00:00Z",
-        Kind::DayOfMonth => "7",
+        DataType::Boolean => "Y",
+        DataType::Char | DataType::MultipleCharValue => "A",
+        DataType::MonthYear => "202703",
+        DataType::UtcTimestamp => "20270301-12:00:00",
+        DataType::UtcTimeOnly | DataType::LocalMktTime => "12:00:00",
+        DataType::UtcDateOnly | DataType::LocalMktDate => "20270301",
+        DataType::TzTimeOnly => "12:00:00Z",
+        DataType::TzTimestamp => "20270301-12:00:00Z",
+        DataType::DayOfMonth => "7",
         kind if kind.is_decimal() => "7.5",
-        Kind::Int | Kind::Length | Kind::SeqNum | Kind::NumInGroup | Kind::TagNum => "7",
+        DataType::Int
+        | DataType::Length
+        | DataType::SeqNum
+        | DataType::NumInGroup
+        | DataType::TagNum => "7",
         _ => "text",
     }
     .to_owned()

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use fixwire::journal::{Cause, Config, Directory, Journal, Kind};
+use fixwire::journal::{Cause, Directory, Journal, JournalConfig, RecordKind};
 use fixwire_protocol::Timestamp;
 use serde_json::{Value, json};
 
@@ -137,7 +137,7 @@ fn the_messages_of_a_journal_are_those_that_came_in() {
     let store = folder.path().join("store");
     let messages = fs::read_to_string(samples().join("messages.log")).unwrap();
     let (mut journal, _) =
-        Journal::open(Directory::open(&store).unwrap(), Config::default()).unwrap();
+        Journal::open(Directory::open(&store).unwrap(), JournalConfig::default()).unwrap();
     let session = journal
         .register(Timestamp(0), "FIX.4.2:GATE->CLIENT")
         .unwrap();
@@ -145,7 +145,7 @@ fn the_messages_of_a_journal_are_those_that_came_in() {
         let message = line.split_once(" : ").unwrap().1.replace('|', "\x01");
         let cause = Cause {
             session,
-            kind: Kind::Message,
+            kind: RecordKind::Message,
             inbound: Some(message.as_bytes()),
             next_in: 1,
             next_out: 1,

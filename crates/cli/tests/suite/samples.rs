@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use fixwire::settings::family::FAMILY;
-use fixwire::settings::{Dialect, Fault, LoadError, Problem, Report, Settings, Told};
+use fixwire::settings::{
+    Dialect, DialectSource, LoadError, Problem, Settings, SettingsFault, SettingsReport,
+};
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -16,7 +18,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 /// What reading a file has to say, whether it can be used or not.
-fn report(path: &Path) -> Report {
+fn report(path: &Path) -> SettingsReport {
     match Settings::load(path) {
         Ok(settings) => settings.report,
         Err(LoadError::Content(report)) => *report,
@@ -28,15 +30,15 @@ fn report(path: &Path) -> Report {
 fn is_resolved(problem: &Problem) -> bool {
     !matches!(
         problem.fault,
-        Fault::UnknownKey { .. }
-            | Fault::Kept { .. }
-            | Fault::Malformed { .. }
-            | Fault::NoValue { .. }
-            | Fault::Missing { .. }
-            | Fault::Differs { .. }
-            | Fault::PassedOver { .. }
-            | Fault::Replaced { .. }
-            | Fault::Repeated { .. }
+        SettingsFault::UnknownKey { .. }
+            | SettingsFault::Kept { .. }
+            | SettingsFault::Malformed { .. }
+            | SettingsFault::NoValue { .. }
+            | SettingsFault::Missing { .. }
+            | SettingsFault::Differs { .. }
+            | SettingsFault::PassedOver { .. }
+            | SettingsFault::Replaced { .. }
+            | SettingsFault::Repeated { .. }
     )
 }
 
@@ -75,9 +77,9 @@ fn every_key_of_every_engine_is_resolved() {
 #[test]
 fn a_files_engine_is_guessed_from_its_keys() {
     for (name, dialect, told) in [
-        ("quickfix", Dialect::QuickFix, Told::ByItsKeys),
-        ("quickfixj", Dialect::QuickFixJ, Told::ByItsKeys),
-        ("quickfixgo", Dialect::QuickFixGo, Told::ByKey),
+        ("quickfix", Dialect::QuickFix, DialectSource::ByItsKeys),
+        ("quickfixj", Dialect::QuickFixJ, DialectSource::ByItsKeys),
+        ("quickfixgo", Dialect::QuickFixGo, DialectSource::ByKey),
     ] {
         let settings = Settings::load(&folder("plain").join(format!("{name}.cfg"))).unwrap();
         assert_eq!((settings.dialect, settings.told), (dialect, told));

@@ -8,13 +8,13 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use fixwire_protocol::Tag;
-use fixwire_protocol::dictionary::condition::{Condition, Term, Test};
-use fixwire_protocol::dictionary::{Dictionary, FieldDef, Kind, ValueDef};
+use fixwire_protocol::dictionary::condition::{ConditionalRequirement, Term, Test};
+use fixwire_protocol::dictionary::{DataType, Dictionary, FieldDef, ValueDef};
 
 use super::draft::{Branch, Draft, DraftMessage, Inside, branches, unknown};
 use super::show::word;
 use super::{
-    Change, Delta, DeltaError, DeltaProblem, How, Other, Place, Position, Root, Spot, Stated,
+    Change, Delta, DeltaError, DeltaProblem, How, Other, Place, Root, SourcePosition, Spot, Stated,
     Thing, Touched,
 };
 
@@ -25,7 +25,7 @@ pub(super) fn apply(base: &Dictionary, deltas: &[Delta]) -> Result<Dictionary, D
         deltas,
         touched: Touched::new(),
         current: 0,
-        at: Position { line: 1, column: 1 },
+        at: SourcePosition { line: 1, column: 1 },
         lengths: Vec::new(),
         gone: BTreeMap::new(),
     };
@@ -81,7 +81,7 @@ struct Desk<'a> {
     touched: Touched,
     /// Which delta is applied.
     current: usize,
-    at: Position,
+    at: SourcePosition,
     /// Data fields and the length fields that they are given.
     lengths: Vec<(Tag, Tag)>,
     /// Words for fields and messages that are removed, and the delta that did it.
@@ -220,7 +220,7 @@ impl Desk<'_> {
         how: How,
         tag: Tag,
         name: &str,
-        kind: Kind,
+        kind: DataType,
         length: Option<&str>,
     ) -> Outcome {
         let thing = Thing::Field(tag);
@@ -296,7 +296,7 @@ impl Desk<'_> {
         let empty = || FieldDef {
             tag,
             name: String::new(),
-            kind: Kind::String,
+            kind: DataType::String,
             values: Vec::new(),
             partner: None,
         };
@@ -544,7 +544,7 @@ impl Desk<'_> {
             let test = test.clone();
             read.push(Term { tag, test });
         }
-        let condition = |path: Vec<Tag>| Condition {
+        let condition = |path: Vec<Tag>| ConditionalRequirement {
             path,
             required,
             terms: read.clone(),
@@ -582,6 +582,6 @@ impl Desk<'_> {
 }
 
 /// Whether a condition requires this field or asks for it.
-fn speaks_of(condition: &Condition, tag: Tag) -> bool {
+fn speaks_of(condition: &ConditionalRequirement, tag: Tag) -> bool {
     condition.required == tag || condition.terms.iter().any(|term| term.tag == tag)
 }

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixwire_protocol::Tag;
-use fixwire_protocol::dictionary::Kind;
+use fixwire_protocol::dictionary::DataType;
 use fixwire_protocol::dictionary::condition::Test;
 
 /// Most statements of one delta.
@@ -12,7 +12,7 @@ pub(super) const MAX_CHANGES: usize = 200_000;
 
 /// A place in a file.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub struct Position {
+pub struct SourcePosition {
     /// Line, from 1.
     pub line: u32,
     /// Character of the line, from 1.
@@ -22,7 +22,7 @@ pub struct Position {
 /// A change and the place that asks for it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Stated {
-    pub(super) at: Position,
+    pub(super) at: SourcePosition,
     pub(super) change: Change,
 }
 
@@ -35,7 +35,7 @@ pub(super) enum Change {
         how: How,
         tag: Tag,
         name: String,
-        kind: Kind,
+        kind: DataType,
         length: Option<String>,
     },
     RemoveField(String),

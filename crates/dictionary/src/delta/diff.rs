@@ -6,9 +6,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixwire_protocol::Tag;
-use fixwire_protocol::dictionary::{Condition, Dictionary, FieldDef, Member, MessageDef, ValueDef};
+use fixwire_protocol::dictionary::{
+    ConditionalRequirement, Dictionary, FieldDef, Member, MessageDef, ValueDef,
+};
 
-use super::{Change, How, Place, Position, Root, Spot, Stated};
+use super::{Change, How, Place, Root, SourcePosition, Spot, Stated};
 
 /// The changes that make `after` of `before`.
 pub(super) fn changes(before: &Dictionary, after: &Dictionary) -> Vec<Stated> {
@@ -67,7 +69,7 @@ struct Diff<'a> {
 impl Diff<'_> {
     fn push(&mut self, change: Change) {
         let line = u32::try_from(self.changes.len() + 1).unwrap_or(u32::MAX);
-        let at = Position { line, column: 1 };
+        let at = SourcePosition { line, column: 1 };
         self.changes.push(Stated { at, change });
     }
 
@@ -324,7 +326,7 @@ impl Diff<'_> {
         let after = self.after;
         for message in after.messages() {
             let old = self.before.message(message.msg_type().as_bytes());
-            let kept = |condition: &Condition| {
+            let kept = |condition: &ConditionalRequirement| {
                 old.is_some_and(|old| {
                     // Members that move lose their conditions.
                     old.members() == message.members() && old.conditions().contains(condition)
@@ -338,7 +340,7 @@ impl Diff<'_> {
         }
     }
 
-    fn condition(&mut self, how: How, message: &MessageDef, condition: &Condition) {
+    fn condition(&mut self, how: How, message: &MessageDef, condition: &ConditionalRequirement) {
         let root = Root::Message(match how {
             // The name may be another one by now.
             How::Remove => message.msg_type().into(),

@@ -10,7 +10,7 @@ use fixwire_protocol::dictionary::assemble::{
     Definitions, MAX_DEPTH, MAX_FIELDS, MAX_GROUP_DEPTH, MAX_MEMBERS, MAX_MESSAGES, assemble,
 };
 use fixwire_protocol::dictionary::{
-    ComponentDef, Condition, Dictionary, FieldDef, GroupDef, Member, MessageDef,
+    ComponentDef, ConditionalRequirement, Dictionary, FieldDef, GroupDef, Member, MessageDef,
 };
 
 use super::{DeltaProblem, How, Place, Root};
@@ -30,7 +30,7 @@ pub(super) struct Draft {
 pub(super) struct DraftMessage {
     pub name: String,
     pub members: Vec<Branch>,
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<ConditionalRequirement>,
     components: Vec<String>,
 }
 
@@ -343,7 +343,7 @@ impl DraftMessage {
     }
 
     /// Adds a condition, or takes it away.
-    pub fn put_condition(&mut self, how: How, condition: Condition) {
+    pub fn put_condition(&mut self, how: How, condition: ConditionalRequirement) {
         let known = self.conditions.iter().position(|known| *known == condition);
         match (known, how) {
             (Some(at), How::Remove) => {

@@ -10,12 +10,12 @@ use fixwire_protocol::dictionary::assemble::MAX_DEPTH;
 use fixwire_protocol::dictionary::compile::{ComponentSource, ItemKind, LayoutItem};
 use roxmltree::Node;
 
-use super::{Change, How, MAX_CHANGES, Place, Position, Root, Spot, Stated, Thing};
-use crate::document::{DictionaryError, Limits, Misfit, parse};
+use super::{Change, How, MAX_CHANGES, Place, Root, SourcePosition, Spot, Stated, Thing};
+use crate::document::{DictionaryError, DocumentLimits, Misfit, parse};
 use crate::quickfix;
 
 /// The changes that a file asks for.
-pub(super) fn read(text: &str, limits: Limits) -> Result<Vec<Stated>, DictionaryError> {
+pub(super) fn read(text: &str, limits: DocumentLimits) -> Result<Vec<Stated>, DictionaryError> {
     let stated = parse(text, limits, |root| {
         let (source, _) = quickfix::source(root, limits.depth)?;
         let mut found = Found {
@@ -78,7 +78,7 @@ pub(super) fn read(text: &str, limits: Limits) -> Result<Vec<Stated>, Dictionary
         let line = starts.partition_point(|&start| start <= at);
         let start = starts.get(line.saturating_sub(1)).copied().unwrap_or(0);
         let before = text.get(start..at).unwrap_or_default();
-        Position {
+        SourcePosition {
             line: number(line),
             column: number(before.chars().take(1 << 16).count() + 1),
         }

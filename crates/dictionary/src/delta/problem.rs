@@ -4,8 +4,8 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use core::fmt;
 
-use super::change::{Position, Thing};
-use crate::problem::{Problem, cut};
+use super::change::{SourcePosition, Thing};
+use crate::problem::{DictionaryProblem, cut};
 
 /// Why a delta cannot be read or applied.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -13,7 +13,7 @@ pub struct DeltaError {
     /// The name that the delta was read under.
     pub file: String,
     /// Where in it.
-    pub at: Position,
+    pub at: SourcePosition,
     /// The error.
     pub problem: DeltaProblem,
     /// The other place of a conflict.
@@ -28,7 +28,7 @@ pub enum Other {
         /// The name that it was read under.
         file: String,
         /// Where in it.
-        at: Position,
+        at: SourcePosition,
     },
     /// In the dictionary that is changed; [`place_of`](super::place_of) finds it there.
     Base(Thing),
@@ -39,7 +39,7 @@ pub enum Other {
 #[non_exhaustive]
 pub enum DeltaProblem {
     /// The XML cannot be read.
-    Xml(Problem),
+    Xml(DictionaryProblem),
     /// Invalid syntax.
     Syntax {
         /// The word, empty at the end of the line.
@@ -85,13 +85,13 @@ pub enum DeltaProblem {
 
 impl fmt::Display for DeltaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Position { line, column } = self.at;
+        let SourcePosition { line, column } = self.at;
         let (file, problem) = (&self.file, &self.problem);
         write!(f, "{file}, line {line}, column {column}: {problem}")?;
         match self.other.as_deref() {
             None => Ok(()),
             Some(Other::Delta { file, at }) => {
-                let Position { line, column } = at;
+                let SourcePosition { line, column } = at;
                 write!(
                     f,
                     " (the other place: {file}, line {line}, column {column})"

@@ -6,7 +6,7 @@ use core::fmt::{self, Write as _};
 
 use fixwire_protocol::Tag;
 use fixwire_protocol::dictionary::Dictionary;
-use fixwire_protocol::dictionary::condition::{Condition, Test};
+use fixwire_protocol::dictionary::condition::{ConditionalRequirement, Test};
 
 use super::{Change, How, Place, Root, Spot};
 
@@ -222,7 +222,11 @@ pub(super) fn word(name: &str) -> String {
 }
 
 /// The statement of a delta that asks for a condition, for the message of this name.
-pub fn statement(condition: &Condition, dictionary: &Dictionary, message: &str) -> String {
+pub fn statement(
+    condition: &ConditionalRequirement,
+    dictionary: &Dictionary,
+    message: &str,
+) -> String {
     let name = |tag: Tag| match dictionary.field(tag) {
         Some(field) => field.name.clone(),
         None => format!("{tag}"),

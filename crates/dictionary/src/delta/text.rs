@@ -4,12 +4,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::str::Chars;
 
-use fixwire_protocol::dictionary::Kind;
+use fixwire_protocol::dictionary::DataType;
 use fixwire_protocol::dictionary::condition::{MAX_TERMS, Test};
 
-use super::{Change, DeltaProblem, How, MAX_CHANGES, Place, Position, Root, Spot, Stated};
+use super::{Change, DeltaProblem, How, MAX_CHANGES, Place, Root, SourcePosition, Spot, Stated};
 
-type Failure = (Position, DeltaProblem);
+type Failure = (SourcePosition, DeltaProblem);
 
 /// The statements of a text.
 pub(super) fn read(text: &str) -> Result<Vec<Stated>, Failure> {
@@ -19,7 +19,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Stated>, Failure> {
         if words.is_empty() {
             continue;
         }
-        let end = Position {
+        let end = SourcePosition {
             line: number,
             column: u32::try_from(line.chars().count() + 1).unwrap_or(u32::MAX),
         };
@@ -41,7 +41,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Stated>, Failure> {
 
 /// A word, or one of the signs `,` `:` `=`.
 struct Token {
-    at: Position,
+    at: SourcePosition,
     text: String,
     /// It stood in quotes, so it is a name whatever it says.
     quoted: bool,
@@ -72,7 +72,7 @@ fn split(line: u32, text: &str) -> Result<Vec<Token>, Failure> {
     let mut letters = text.chars();
     let mut column = 1;
     while let Some(letter) = letters.clone().next() {
-        let at = Position { line, column };
+        let at = SourcePosition { line, column };
         let rest = letters.as_str();
         let mut quoted = false;
         let mut word = String::new();
@@ -147,7 +147,7 @@ fn quoted_word(letters: &mut Chars<'_>) -> Option<String> {
 /// The words of a line that are still to be read.
 struct Words<'a> {
     words: &'a [Token],
-    end: Position,
+    end: SourcePosition,
 }
 
 impl<'a> Words<'a> {
@@ -311,7 +311,7 @@ impl<'a> Words<'a> {
         let name = self.name("the field's name")?;
         const TYPE: &str = "a field type, such as STRING, CHAR, INT, PRICE or UTCTIMESTAMP";
         let token = self.next(TYPE)?;
-        let kind = Kind::from_quickfix(&token.text).ok_or_else(|| token.unexpected(TYPE))?;
+        let kind = DataType::from_quickfix(&token.text).ok_or_else(|| token.unexpected(TYPE))?;
         let length = match self.take("length") {
             true => Some(self.name("the length field")?),
             false => None,

@@ -6,7 +6,7 @@ use alloc::string::String;
 use core::fmt::Write as _;
 
 use fixwire_protocol::Tag;
-use fixwire_protocol::dictionary::{Dictionary, Kind};
+use fixwire_protocol::dictionary::{DataType, Dictionary};
 
 use super::lower;
 
@@ -59,8 +59,10 @@ pub(super) fn values(dictionary: &Dictionary, tag: Tag, text: &mut String) {
         }
         let literal = value.value.escape_default();
         let definition = match field.kind {
-            Kind::Char if value.value.len() == 1 => format!("{name}: u8 = b'{literal}'"),
-            Kind::Int if value.value.parse::<i64>().is_ok() => format!("{name}: i64 = {literal}"),
+            DataType::Char if value.value.len() == 1 => format!("{name}: u8 = b'{literal}'"),
+            DataType::Int if value.value.parse::<i64>().is_ok() => {
+                format!("{name}: i64 = {literal}")
+            }
             _ if value.value.is_ascii() => format!("{name}: &[u8] = b\"{literal}\""),
             _ => format!("{name}: &[u8] = \"{literal}\".as_bytes()"),
         };

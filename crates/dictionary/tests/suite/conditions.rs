@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use fixwire_dictionary::Limits;
+use fixwire_dictionary::DocumentLimits;
 use fixwire_dictionary::delta::{self, Delta};
 use fixwire_protocol::dictionary::validate::{self, RejectReason};
-use fixwire_protocol::dictionary::{Dictionary, Fault, Rules, Scratch, Version};
+use fixwire_protocol::dictionary::{
+    Dictionary, Scratch, ValidationFault, ValidationRules, Version,
+};
 use fixwire_protocol::session::{BeginString, Config, Role, Verdict};
 use fixwire_protocol::{Decoder, HeaderTemplate, Mono, Now, Outbox, Session, SessionId, Timestamp};
 
@@ -13,12 +15,16 @@ const HEAD: &str = "34=2|49=BUYER|52=20260821-13:30:00|56=SELLER";
 const ORDER: &str = "11=A|21=1|55=MSFT|54=1|60=20260821-13:30:00|38=100";
 
 fn with(version: Version, text: &str) -> Dictionary {
-    let delta = Delta::read("venue.delta", text, Limits::default());
+    let delta = Delta::read("venue.delta", text, DocumentLimits::default());
     let delta = delta.unwrap_or_else(|error| panic!("{error}"));
     delta::apply(&Dictionary::built_in(version), &[delta]).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn judge(dictionary: &Dictionary, rules: &Rules, body: &str) -> Result<(), Fault> {
+fn judge(
+    dictionary: &Dictionary,
+    rules: &ValidationRules,
+    body: &str,
+) -> Result<(), ValidationFault> {
     let text = format!("8=FIX.4.4|9=100|35=D|{HEAD}|{ORDER}|{body}|10=000|").replace('|', "\x01");
     let mut decoder = Decoder::with_capacity(100);
     validate::check(
@@ -81,9 +87,9 @@ fn each_condition_finds_its_faults_and_no_others() {
             ],
         ),
     ];
-    let lax = Rules {
+    let lax = ValidationRules {
         allow_unknown_enum_values: true,
-        ..Rules::default()
+        ..ValidationRules::default()
     };
     for (statement, messages) in table {
         let dictionary = with(Version::Fix44, statement);
@@ -91,7 +97,7 @@ fn each_condition_finds_its_faults_and_no_others() {
             let found = judge(&dictionary, &lax, body);
             let expected = match missing {
                 0 => Ok(()),
-                tag => Err(Fault {
+                tag => Err(ValidationFault {
                     reason: RejectReason::RequiredTagMissing,
                     tag: Some(*tag),
                     field: None,
@@ -99,7 +105,7 @@ fn each_condition_finds_its_faults_and_no_others() {
                 }),
             };
             assert_eq!(found, expected, "{statement}: {body}");
-            let off = Rules {
+            let off = ValidationRules {
                 conditional_fields: false,
                 ..lax
             };
@@ -117,10 +123,21 @@ fn a_field_of_a_group_is_not_one_of_the_message() {
         "add member Account to NoPartyIDs of D\nin D: Text required when Account present",
     );
     assert_eq!(
-        judge(&dictionary, &Rules::default(), "40=1|453=1|448=A|1=inside"),
+        judge(
+            &dictionary,
+            &ValidationRules::default(),
+            "40=1|453=1|448=A|1=inside"
+        ),
         Ok(())
     );
-    assert!(judge(&dictionary, &Rules::default(), "1=outside|40=1|453=1|448=A").is_err());
+    assert!(
+        judge(
+            &dictionary,
+            &ValidationRules::default(),
+            "1=outside|40=1|453=1|448=A"
+        )
+        .is_err()
+    );
 }
 
 const SESSION: SessionId = SessionId(0);

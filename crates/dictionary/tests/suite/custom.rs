@@ -1,11 +1,11 @@
 //! A venue's own fields: nested groups and data with SOH in it are read and checked like the standard's.
 
 use fixwire_dictionary::delta::{self, Delta};
-use fixwire_dictionary::{Limits, quickfix};
+use fixwire_dictionary::{DocumentLimits, quickfix};
 use fixwire_protocol::Decoder;
 use fixwire_protocol::dictionary::validate::RejectReason::{self, *};
 use fixwire_protocol::dictionary::validate::check;
-use fixwire_protocol::dictionary::{Dictionary, Rules, Scratch, Version};
+use fixwire_protocol::dictionary::{Dictionary, Scratch, ValidationRules, Version};
 
 const VENUE: &str = "\
 add field 9000 NoVenueLegs NUMINGROUP
@@ -32,7 +32,7 @@ const ORDER: &str =
     "35=D|34=2|49=A|52=20260821-13:30:00|56=B|11=A|55=M|54=1|60=20260821-13:30:00|38=1|40=1";
 
 fn venue() -> Dictionary {
-    let delta = Delta::read("venue.delta", VENUE, Limits::default()).expect("a delta");
+    let delta = Delta::read("venue.delta", VENUE, DocumentLimits::default()).expect("a delta");
     delta::apply(&Dictionary::built_in(Version::Fix44), &[delta]).expect("it fits")
 }
 
@@ -49,7 +49,7 @@ fn judge(more: &str) -> Result<(), (RejectReason, Option<u32>)> {
     decoder.learn(&dictionary);
     let bytes = bytes(more);
     let message = decoder.decode(&bytes);
-    let rules = Rules::default();
+    let rules = ValidationRules::default();
     check(&dictionary, &message, &rules, &mut Scratch::default())
         .map_err(|fault| (fault.reason, fault.tag))
 }
@@ -110,11 +110,11 @@ fn a_custom_dictionary_adds_fields_groups_and_messages() {
           <field number="10" name="CheckSum" type="STRING"/><field number="35" name="MsgType" type="STRING"/>
           <field number="9001" name="PingID" type="STRING"/><field number="9002" name="NoHosts" type="NUMINGROUP"/>
           <field number="9003" name="HostName" type="STRING"/><field number="1000001" name="HostPort" type="INT"/></fields></fix>"#;
-    let custom = quickfix::read(xml, Limits::default()).expect("a good dictionary");
+    let custom = quickfix::read(xml, DocumentLimits::default()).expect("a good dictionary");
     let judge = |text: &str| {
         let text = format!("8=FIX.4.4|9=100|{text}|10=000|").replace('|', "\x01");
         let mut decoder = Decoder::with_capacity(100);
-        let (message, rules) = (decoder.decode(text.as_bytes()), Rules::default());
+        let (message, rules) = (decoder.decode(text.as_bytes()), ValidationRules::default());
         check(&custom, &message, &rules, &mut Scratch::default())
             .map_err(|fault| (fault.reason, fault.tag))
     };

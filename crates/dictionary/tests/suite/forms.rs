@@ -3,16 +3,16 @@
 use crate::generated::quickfix_text;
 use crate::random::Random;
 use fixwire_dictionary::delta::{self, Delta, DeltaProblem, Other, Thing, place_of};
-use fixwire_dictionary::{DictionaryError, Limits, Problem, write};
-use fixwire_protocol::dictionary::{DefinitionProblem, Dictionary, Kind, Version};
+use fixwire_dictionary::{DictionaryError, DictionaryProblem, DocumentLimits, write};
+use fixwire_protocol::dictionary::{DataType, DefinitionProblem, Dictionary, Version};
 use proptest::prelude::*;
 
 fn orchestra(text: &str) -> Result<Dictionary, DictionaryError> {
-    fixwire_dictionary::orchestra::read(text, Limits::default())
+    fixwire_dictionary::orchestra::read(text, DocumentLimits::default())
 }
 
 fn quickfix(text: &str) -> Dictionary {
-    fixwire_dictionary::quickfix::read(text, Limits::default())
+    fixwire_dictionary::quickfix::read(text, DocumentLimits::default())
         .unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
@@ -25,7 +25,11 @@ fn a_repository_becomes_a_dictionary() {
     let kind = |tag| read.field(tag).map(|field| field.kind);
     assert_eq!(
         (kind(38), kind(54), kind(900)),
-        (Some(Kind::Qty), Some(Kind::Char), Some(Kind::Data))
+        (
+            Some(DataType::Qty),
+            Some(DataType::Char),
+            Some(DataType::Data)
+        )
     );
     let side = read.field_named("Side").expect("a field");
     let values: Vec<_> = side
@@ -66,23 +70,23 @@ fn a_repository_becomes_a_dictionary() {
         Some(&["Order".to_owned()][..])
     );
     assert_eq!(
-        fixwire_dictionary::read(REPOSITORY.as_bytes(), Limits::default()),
+        fixwire_dictionary::read(REPOSITORY.as_bytes(), DocumentLimits::default()),
         Ok(read)
     );
 }
 
 #[test]
 fn what_is_wrong_with_a_repository_has_its_place() {
-    let cases: [(&str, &str, Problem); 9] = [
+    let cases: [(&str, &str, DictionaryProblem); 9] = [
         (
             "name=\"Counter\" type=\"Length\"",
             "name=\"Counter\" type=\"Nothing\"",
-            Problem::UnknownType("Nothing".into()),
+            DictionaryProblem::UnknownType("Nothing".into()),
         ),
         (
             "fieldRef id=\"11\"",
             "fieldRef id=\"12\"",
-            Problem::UnknownId {
+            DictionaryProblem::UnknownId {
                 what: "field",
                 id: "12".into(),
             },
@@ -90,7 +94,7 @@ fn what_is_wrong_with_a_repository_has_its_place() {
         (
             "groupRef id=\"1012\"",
             "groupRef id=\"1\"",
-            Problem::UnknownId {
+            DictionaryProblem::UnknownId {
                 what: "group",
                 id: "1".into(),
             },
@@ -98,7 +102,7 @@ fn what_is_wrong_with_a_repository_has_its_place() {
         (
             "componentRef id=\"3\" presence",
             "componentRef id=\"4\" presence",
-            Problem::UnknownId {
+            DictionaryProblem::UnknownId {
                 what: "component",
                 id: "4".into(),
             },
@@ -106,7 +110,7 @@ fn what_is_wrong_with_a_repository_has_its_place() {
         (
             "id=\"54002\" value=\"2\"",
             "id=\"54002\" value=\"1\"",
-            Problem::DuplicateValue("1".into()),
+            DictionaryProblem::DuplicateValue("1".into()),
         ),
         (
             "id=\"452\" name=\"PartyRole\"",
@@ -121,12 +125,12 @@ fn what_is_wrong_with_a_repository_has_its_place() {
         (
             "<fixr:numInGroup id=\"453\"/>",
             "",
-            Problem::MissingSection("numInGroup"),
+            DictionaryProblem::MissingSection("numInGroup"),
         ),
         (
             "scenario=\"cancel\"><fixr:fieldRef",
             "><fixr:fieldRef",
-            Problem::DuplicateId("component 3 base".into()),
+            DictionaryProblem::DuplicateId("component 3 base".into()),
         ),
     ];
     for (from, to, problem) in cases {
@@ -144,7 +148,7 @@ fn what_is_wrong_with_a_repository_has_its_place() {
     assert!(matches!(
         orchestra(&inside),
         Err(DictionaryError {
-            problem: Problem::UnexpectedElement { .. },
+            problem: DictionaryProblem::UnexpectedElement { .. },
             ..
         })
     ));
@@ -182,7 +186,7 @@ proptest! {
         let (before, after) = (quickfix(&quickfix_text(&mut Random(a))), quickfix(&quickfix_text(&mut Random(b))));
         let forth = Delta::between(&before, &after);
         let text = forth.to_string();
-        let read = Delta::read("forth", &text, Limits::default());
+        let read = Delta::read("forth", &text, DocumentLimits::default());
         let read = read.unwrap_or_else(|error| panic!("{error}\n{text}"));
         prop_assert_eq!(&read.to_string(), &text);
         let applied = delta::apply(&before, std::slice::from_ref(&read));
@@ -196,7 +200,7 @@ proptest! {
 
     #[test]
     fn no_text_makes_a_delta_panic(text in "(add|change|remove|in|base|member|field|group|value|D|11|ClOrdID|\"|,|:|=|to|of|required|when|#|\n| ){0,40}") {
-        if let Ok(read) = Delta::read("x", &text, Limits::default()) {
+        if let Ok(read) = Delta::read("x", &text, DocumentLimits::default()) {
             let base = Dictionary::built_in(Version::Fix40);
             let _ = delta::apply(&base, &[read]);
         }
@@ -208,7 +212,7 @@ fn change(base: &Dictionary, texts: &[&str]) -> Result<Dictionary, delta::DeltaE
     let deltas: Vec<Delta> = texts
         .iter()
         .zip(names)
-        .map(|(text, name)| Delta::read(name, text, Limits::default()))
+        .map(|(text, name)| Delta::read(name, text, DocumentLimits::default()))
         .collect::<Result<_, _>>()?;
     delta::apply(base, &deltas)
 }
@@ -333,11 +337,11 @@ fn a_quickfix_file_adds_what_is_in_it() {
     };
     assert_eq!(thing, Thing::Member("D".into(), vec![], 11));
     let text = write::quickfix(&base);
-    let place = place_of(&text, Limits::default(), &thing).expect("it is there");
+    let place = place_of(&text, DocumentLimits::default(), &thing).expect("it is there");
     let line = text.lines().nth(place.line as usize - 1).expect("a line");
     assert!(line.contains("name=\"ClOrdID\""), "{line}");
     let text = write::orchestra(&base);
-    let place = place_of(&text, Limits::default(), &thing).expect("it is there");
+    let place = place_of(&text, DocumentLimits::default(), &thing).expect("it is there");
     assert!(
         text.lines()
             .nth(place.line as usize - 1)

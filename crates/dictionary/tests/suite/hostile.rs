@@ -3,7 +3,7 @@
 use crate::generated::quickfix_text;
 use crate::random::Random;
 use fixwire_dictionary::delta::Delta;
-use fixwire_dictionary::{DictionaryError, Limits, Problem, read, text_of};
+use fixwire_dictionary::{DictionaryError, DictionaryProblem, DocumentLimits, read, text_of};
 
 const REPOSITORY: &str = include_str!("data/repository.xml");
 
@@ -80,13 +80,13 @@ fn hostile_files_are_refused_with_a_short_sentence() {
     ] {
         for (what, text) in hostile(good, root) {
             let start = std::time::Instant::now();
-            let error = read(text.as_bytes(), Limits::default()).expect_err(what);
+            let error = read(text.as_bytes(), DocumentLimits::default()).expect_err(what);
             let said = error.to_string();
             assert!(said.len() < 600, "{what}: {} bytes", said.len());
             assert!(error.line >= 1 && error.column >= 1, "{what}: {said}");
             // A quadratic reader needs hours.
             assert!(start.elapsed().as_secs() < 60, "{what}");
-            let delta = Delta::read("x", &text, Limits::default());
+            let delta = Delta::read("x", &text, DocumentLimits::default());
             assert!(
                 delta.is_err() || text.is_empty() || root != "fix",
                 "{what} as a delta"
@@ -97,10 +97,10 @@ fn hostile_files_are_refused_with_a_short_sentence() {
 
 #[test]
 fn files_are_utf_8_and_say_nothing_else() {
-    let encoding = |bytes: &[u8]| match read(bytes, Limits::default()) {
+    let encoding = |bytes: &[u8]| match read(bytes, DocumentLimits::default()) {
         Err(DictionaryError {
             line,
-            problem: Problem::Encoding(name),
+            problem: DictionaryProblem::Encoding(name),
             ..
         }) => Some((line, name)),
         _ => None,

@@ -1,6 +1,6 @@
 //! Dictionary files: what is wrong with one is said with its place and its remedy.
 
-use fixwire_dictionary::{DictionaryError, Limits, Problem, quickfix};
+use fixwire_dictionary::{DictionaryError, DictionaryProblem, DocumentLimits, quickfix};
 use fixwire_protocol::dictionary::{DefinitionProblem, Dictionary};
 use proptest::prelude::*;
 
@@ -16,11 +16,11 @@ fn file(messages: &str, components: &str, fields: &str) -> String {
 }
 
 fn read(text: &str) -> Result<Dictionary, DictionaryError> {
-    quickfix::read(text, Limits::default())
+    quickfix::read(text, DocumentLimits::default())
 }
 
 #[track_caller]
-fn wrong(text: &str, line: u32, problem: impl Into<Problem>) {
+fn wrong(text: &str, line: u32, problem: impl Into<DictionaryProblem>) {
     let problem = problem.into();
     let error = read(text).expect_err(text);
     assert_eq!((error.line, &error.problem), (line, &problem), "{error}");
@@ -103,7 +103,7 @@ fn components_do_not_contain_themselves() {
 #[test]
 fn attributes_are_there_and_make_sense() {
     let element = |element: &str| element.to_owned();
-    let missing = |attribute| Problem::MissingAttribute {
+    let missing = |attribute| DictionaryProblem::MissingAttribute {
         element: element("field"),
         attribute,
     };
@@ -132,7 +132,7 @@ fn attributes_are_there_and_make_sense() {
             matches!(
                 read(&text),
                 Err(DictionaryError {
-                    problem: Problem::BadAttribute { .. },
+                    problem: DictionaryProblem::BadAttribute { .. },
                     ..
                 })
             ),
@@ -140,7 +140,7 @@ fn attributes_are_there_and_make_sense() {
         );
     }
     let text = file("", "", "<field number=\"8\" name=\"A\" type=\"INTT\"/>");
-    wrong(&text, 5, Problem::UnknownType("INTT".into()));
+    wrong(&text, 5, DictionaryProblem::UnknownType("INTT".into()));
     let text = file(
         &order("<field name=\"ClOrdID\" required=\"maybe\"/>"),
         "",
@@ -151,16 +151,16 @@ fn attributes_are_there_and_make_sense() {
 
 #[test]
 fn the_file_is_a_quickfix_dictionary() {
-    wrong("<fixml/>", 1, Problem::WrongRoot("fixml".into()));
+    wrong("<fixml/>", 1, DictionaryProblem::WrongRoot("fixml".into()));
     wrong(
         "<fix major=\"4\" minor=\"2\"><fields/></fix>",
         1,
-        Problem::MissingSection("messages"),
+        DictionaryProblem::MissingSection("messages"),
     );
     wrong(
         "<fix major=\"4\" minor=\"2\"><fields/><messages/></fix>",
         1,
-        Problem::MissingSection("header"),
+        DictionaryProblem::MissingSection("header"),
     );
     assert!(read("<fix major=\"5\" minor=\"0\"><fields/><messages/></fix>").is_ok());
     let stray = "<fix major=\"4\" minor=\"2\">\n<feilds/></fix>";
@@ -168,7 +168,7 @@ fn the_file_is_a_quickfix_dictionary() {
         read(stray),
         Err(DictionaryError {
             line: 2,
-            problem: Problem::UnexpectedElement { .. },
+            problem: DictionaryProblem::UnexpectedElement { .. },
             ..
         })
     ));
@@ -177,7 +177,7 @@ fn the_file_is_a_quickfix_dictionary() {
             matches!(
                 read(text),
                 Err(DictionaryError {
-                    problem: Problem::Xml(_),
+                    problem: DictionaryProblem::Xml(_),
                     ..
                 })
             ),
@@ -192,7 +192,7 @@ fn there_are_no_document_types_and_no_entities() {
     assert!(matches!(
         read(bomb),
         Err(DictionaryError {
-            problem: Problem::Xml(_),
+            problem: DictionaryProblem::Xml(_),
             ..
         })
     ));
@@ -222,7 +222,7 @@ fn reading_has_limits() {
     assert!(matches!(
         read(&nest(100_000)),
         Err(DictionaryError {
-            problem: Problem::Definition(DefinitionProblem::TooDeep),
+            problem: DictionaryProblem::Definition(DefinitionProblem::TooDeep),
             ..
         })
     ));
@@ -233,7 +233,7 @@ fn reading_has_limits() {
     assert!(matches!(
         read(&file(&many, "", FIELDS)),
         Err(DictionaryError {
-            problem: Problem::Definition(DefinitionProblem::TooMany {
+            problem: DictionaryProblem::Definition(DefinitionProblem::TooMany {
                 what: "messages",
                 ..
             }),
@@ -253,7 +253,7 @@ fn reading_has_limits() {
     assert!(matches!(
         read(&file("", &chain, FIELDS)),
         Err(DictionaryError {
-            problem: Problem::Definition(DefinitionProblem::TooDeep),
+            problem: DictionaryProblem::Definition(DefinitionProblem::TooDeep),
             ..
         })
     ));
@@ -268,19 +268,19 @@ fn reading_has_limits() {
     assert!(matches!(
         read(&file("", &double, FIELDS)),
         Err(DictionaryError {
-            problem: Problem::Definition(DefinitionProblem::TooMany { .. }),
+            problem: DictionaryProblem::Definition(DefinitionProblem::TooMany { .. }),
             ..
         })
     ));
-    let small = Limits {
+    let small = DocumentLimits {
         bytes: 100,
-        ..Limits::default()
+        ..DocumentLimits::default()
     };
     let error = quickfix::read(&nest(1), small).expect_err("too long");
-    assert_eq!(error.problem, Problem::TooLong { limit: 100 });
-    let few = Limits {
+    assert_eq!(error.problem, DictionaryProblem::TooLong { limit: 100 });
+    let few = DocumentLimits {
         nodes: 5,
-        ..Limits::default()
+        ..DocumentLimits::default()
     };
     let error = quickfix::read(&nest(1), few).expect_err("too many");
     let (what, limit) = ("elements", 5);
@@ -292,7 +292,7 @@ fn reading_has_limits() {
     assert!(matches!(
         read(&format!("<fix {attributes}/>")),
         Err(DictionaryError {
-            problem: Problem::Definition(DefinitionProblem::TooMany { .. }),
+            problem: DictionaryProblem::Definition(DefinitionProblem::TooMany { .. }),
             ..
         })
     ));

@@ -6,12 +6,14 @@
 use std::fmt::Write as _;
 
 use crate::random::Random;
-use fixwire_dictionary::Limits;
+use fixwire_dictionary::DocumentLimits;
 use fixwire_dictionary::delta::{self, Delta};
 use fixwire_protocol::Decoder;
 use fixwire_protocol::dictionary::validate::RejectReason::{self, *};
 use fixwire_protocol::dictionary::validate::check;
-use fixwire_protocol::dictionary::{Dictionary, Fault, Rules, Scratch, Version};
+use fixwire_protocol::dictionary::{
+    Dictionary, Scratch, ValidationFault, ValidationRules, Version,
+};
 
 const MESSAGES: [&str; 3] = [
     "35=D|34=2|49=A|52=20260821-13:30:00|56=B|11=A|453=2|448=P|447=D|452=1|448=Q|447=D|452=3|55=M|54=1|60=20260821-13:30:00|38=100|40=2|44=1.5|59=0",
@@ -49,13 +51,18 @@ fn mutated(random: &mut Random) -> String {
 }
 
 /// A rule: its name, how to switch it off, what its faults are, and whether nothing else has such faults.
-type Row = (&'static str, fn(&mut Rules), fn(&Fault) -> bool, bool);
+type Row = (
+    &'static str,
+    fn(&mut ValidationRules),
+    fn(&ValidationFault) -> bool,
+    bool,
+);
 
-fn is(fault: &Fault, reason: RejectReason) -> bool {
+fn is(fault: &ValidationFault, reason: RejectReason) -> bool {
     fault.reason == reason && !fault.conditional
 }
 
-fn stranger(fault: &Fault) -> bool {
+fn stranger(fault: &ValidationFault) -> bool {
     is(fault, InvalidTagNumber) || is(fault, TagNotDefinedForMessageType)
 }
 
@@ -141,7 +148,7 @@ fn each_switch_finds_its_faults_and_none_when_it_is_off() {
     let rule = "Price required when OrdType in 2,4\nOrdType required when Price present\n\
                 in NoPartyIDs of D: PartyRole required when PartyID in P\n\
                 change member PartyRole of NoPartyIDs of D optional\nchange member OrdType of D optional";
-    let delta = Delta::read("rules.delta", rule, Limits::default()).expect("a delta");
+    let delta = Delta::read("rules.delta", rule, DocumentLimits::default()).expect("a delta");
     let dictionary =
         delta::apply(&Dictionary::built_in(Version::Fix44), &[delta]).expect("it fits");
     let mut decoder = Decoder::with_capacity(100);
@@ -151,9 +158,14 @@ fn each_switch_finds_its_faults_and_none_when_it_is_off() {
     for _ in 0..30_000 {
         let text = mutated(&mut random);
         let message = decoder.decode(text.as_bytes());
-        let all = check(&dictionary, &message, &Rules::default(), &mut scratch);
+        let all = check(
+            &dictionary,
+            &message,
+            &ValidationRules::default(),
+            &mut scratch,
+        );
         for ((_, off, of_rule, _), [with, without]) in ROWS.iter().zip(&mut counts) {
-            let mut rules = Rules::default();
+            let mut rules = ValidationRules::default();
             off(&mut rules);
             let some = check(&dictionary, &message, &rules, &mut scratch);
             *with += u32::from(all.is_err_and(|fault| of_rule(&fault)));

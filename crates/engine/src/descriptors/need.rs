@@ -74,7 +74,7 @@ impl Need {
 mod tests {
     use super::*;
     use crate::config::{Limits, SessionConfig, Template};
-    use crate::log::{Log, LogError, Target};
+    use crate::log::{Log, LogError, LogTarget};
     use fixwire_protocol::session::{self, BeginString, Role};
     use std::path::Path;
     use std::sync::Arc;
@@ -92,7 +92,7 @@ mod tests {
             2
         }
 
-        fn open(&self, _: &Path, _: &[String]) -> Result<Box<dyn Target>, LogError> {
+        fn open(&self, _: &Path, _: &[String]) -> Result<Box<dyn LogTarget>, LogError> {
             unreachable!("nothing is logged here")
         }
     }

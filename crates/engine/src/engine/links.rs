@@ -7,7 +7,7 @@ use crate::error::EngineError;
 use crate::frame_link::{Door, FrameLink};
 use crate::host::Host;
 use crate::input::Input;
-use crate::journal::{Counters, Disk, Journal, JournalError};
+use crate::journal::{Disk, Journal, JournalError, SequenceCounters};
 
 /// Listens for those that accept connections.
 pub(super) fn open(
@@ -41,7 +41,7 @@ pub(super) fn restore<D: Disk>(
     let mut links = Vec::with_capacity(configs.len());
     for (index, (config, door)) in configs.into_iter().zip(doors).enumerate() {
         let id = journal.register(now.wall, &config.name)?;
-        let counters = journal.counters(id).unwrap_or(Counters::NEW);
+        let counters = journal.counters(id).unwrap_or(SequenceCounters::NEW);
         let session = SessionId::of_link(index as u32);
         links.push(FrameLink::new(session, config, (id, counters), door, room));
     }

@@ -27,7 +27,8 @@ use crate::host::{ConnId, Host, Os, Ready};
 use crate::input::Input;
 use crate::journal::sim::SimDisk;
 use crate::journal::{
-    self, Directory, Disk, Journal, JournalError, Memory, OsDisk, Recovered, Torn, Trouble, Wrote,
+    self, Directory, Disk, Journal, JournalError, JournalTrouble, Memory, OsDisk, Recovered, Torn,
+    Wrote,
 };
 use crate::line::Line;
 use crate::lobby::{Lobby, Target};
@@ -72,7 +73,7 @@ pub struct Engine<A, H: Host = Os, D: Disk = OsDisk> {
     /// The part of the journal that was cut off when it was opened, until an event reports it.
     cut: Option<Torn>,
     /// Other faults of the journal.
-    troubles: Vec<Trouble>,
+    troubles: Vec<JournalTrouble>,
     /// Of so many sessions, in order, the journal has the restart that [`sessions::restore`] may have made.
     pub(crate) restarts_recorded: usize,
     pub(crate) commands: Commands,
@@ -244,12 +245,12 @@ fn open_lobby(config: &EngineConfig, host: &mut impl Host) -> Result<Lobby, Engi
     Ok(lobby)
 }
 
-fn sizes(config: &EngineConfig) -> journal::Config {
-    journal::Config {
+fn sizes(config: &EngineConfig) -> journal::JournalConfig {
+    journal::JournalConfig {
         segment_bytes: segment_bytes(config),
         synced_before_sent: config.durability == Durability::Disk,
         retention: config.retention,
-        ..journal::Config::default()
+        ..journal::JournalConfig::default()
     }
 }
 

@@ -6,17 +6,17 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use fixwire_protocol::session::{LogonIdentity, Party, RESET_DUE, Reason, Role};
+use fixwire_protocol::session::{DisconnectReason, LogonIdentity, Party, RESET_DUE, Role};
 use fixwire_protocol::{Application, Mono, Now, Session, SessionId};
 
-use crate::canary::{self, Fault};
+use crate::canary::{self, PlantedFault};
 use crate::config::{Access, Connection, LONGEST_ID, SessionConfig, Template};
 use crate::engine::{Engine, check_panics};
 use crate::error::{AddError, EngineError};
-use crate::event::{Ending, Event, Refusal};
+use crate::event::{ConnectionRefusal, Ending, Event};
 use crate::host::Host;
 use crate::input::Input;
-use crate::journal::{Disk, Journal, JournalError, Kind};
+use crate::journal::{Disk, Journal, JournalError, RecordKind};
 use crate::line::{Line, Presence};
 use crate::lobby::{Lobby, Target};
 use crate::transport::Transport;
@@ -81,15 +81,15 @@ pub(crate) fn restore<D: Disk>(
     let mut session = config.session.clone();
     session.rules.logon_credentials |= compares_passwords(&config);
     let mut state = Session::new(SessionId(index as u32), session);
-    let next_out = match canary::is(Fault::ReuseNumber) {
+    let next_out = match canary::is(PlantedFault::ReuseNumber) {
         true => stored.next_out.saturating_sub(1).max(1),
         false => stored.next_out,
     };
     let next_in = match stored.next_in {
-        0 if canary::is(Fault::ForgetReset) => 1,
+        0 if canary::is(PlantedFault::ForgetReset) => 1,
         // Something has arrived since the last reset, so the process ended with the connection.
         number if config.session.reset_on.disconnect && number > 1 => RESET_DUE,
-        number if number > 1 && canary::is(Fault::ForgetInbound) => number - 1,
+        number if number > 1 && canary::is(PlantedFault::ForgetInbound) => number - 1,
         number => number,
     };
     state.restore(next_out, next_in, u64::from(stored.epoch));
@@ -208,7 +208,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
         if !is_new && self.core.lines[index].link.is_some() {
             // It was removed, and its Logout is not answered yet.
-            self.disconnect(now, index, Ending::Session(Reason::LoggedOut))?;
+            self.disconnect(now, index, Ending::Session(DisconnectReason::LoggedOut))?;
         }
         self.record_restarts(now)?;
         // Nothing of what is written may wait for a header that has grown.
@@ -267,7 +267,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     fn record_restart(&mut self, now: Now, index: usize) -> Result<(), EngineError> {
         self.core.tell_reset(now, index, &mut self.app);
         self.core
-            .commit(now, index, Kind::Reset, None, &mut self.app)?;
+            .commit(now, index, RecordKind::Reset, None, &mut self.app)?;
         self.release_if_full(now)
     }
 
@@ -311,7 +311,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         now: Now,
         config: SessionConfig,
         qualified: bool,
-    ) -> Result<Result<usize, Refusal>, EngineError> {
+    ) -> Result<Result<usize, ConnectionRefusal>, EngineError> {
         for qualifier in 1..=self.most_added + 1 {
             let mut config = config.clone();
             if qualified {
@@ -329,13 +329,15 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 None => {
                     let added = self.add(now, config, !qualified)?;
                     return Ok(added.map_err(|error| match error {
-                        AddError::Config(_) => Refusal::NoName,
-                        AddError::Stopping => Refusal::Stopping,
-                        AddError::TooMany | AddError::Listen(_) => Refusal::TooManySessions,
+                        AddError::Config(_) => ConnectionRefusal::NoName,
+                        AddError::Stopping => ConnectionRefusal::Stopping,
+                        AddError::TooMany | AddError::Listen(_) => {
+                            ConnectionRefusal::TooManySessions
+                        }
                     }));
                 }
             }
         }
-        Ok(Err(Refusal::TooManySessions))
+        Ok(Err(ConnectionRefusal::TooManySessions))
     }
 }

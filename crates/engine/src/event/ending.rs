@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use fixwire_protocol::BadFrame;
-use fixwire_protocol::session::Reason;
+use fixwire_protocol::session::DisconnectReason;
 
 use super::SystemError;
 use crate::tls::TlsFailure;
@@ -14,7 +14,7 @@ use crate::tls::TlsFailure;
 #[non_exhaustive]
 pub enum Ending {
     /// The session ended it.
-    Session(Reason),
+    Session(DisconnectReason),
     /// The peer closed it.
     ClosedByPeer,
     /// The system ended it.
@@ -53,7 +53,10 @@ impl Ending {
     /// The text of the last Logout or Reject explains it.
     pub(crate) fn is_explained(self) -> bool {
         match self {
-            Self::Session(reason) => !matches!(reason, Reason::LoggedOut | Reason::PeerSilent),
+            Self::Session(reason) => !matches!(
+                reason,
+                DisconnectReason::LoggedOut | DisconnectReason::PeerSilent
+            ),
             _ => false,
         }
     }

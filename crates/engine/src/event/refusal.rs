@@ -9,7 +9,7 @@ use crate::tls::{Spki, TlsFailure};
 /// Why a connection was closed, without a message, before it belonged to a session.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum ConnectionRefusal {
     /// Too many connections have not logged on yet.
     TooManyPending,
     /// Too many of them are from this address.
@@ -58,7 +58,7 @@ pub enum Refusal {
     Stopping,
 }
 
-impl Refusal {
+impl ConnectionRefusal {
     /// Converts an error of the host on a connection that has not logged on.
     pub(crate) fn of(error: &io::Error) -> Self {
         let fault = error.get_ref().and_then(|inner| inner.downcast_ref());
@@ -70,7 +70,7 @@ impl Refusal {
     }
 }
 
-impl Refusal {
+impl ConnectionRefusal {
     /// Its text, without particulars.
     pub(super) fn kind(self) -> &'static str {
         match self {
@@ -103,7 +103,7 @@ impl Refusal {
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for ConnectionRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tls(failure) => write!(f, "{failure}"),

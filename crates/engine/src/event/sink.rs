@@ -9,14 +9,14 @@ use super::Event;
 const SECOND: Nanos = Nanos(1_000_000_000);
 
 /// Receives events on the engine's thread.
-pub type Sink = Box<dyn FnMut(Now, &Event) + Send>;
+pub type EventSink = Box<dyn FnMut(Now, &Event) + Send>;
 
 /// Passes events on, so many of each kind a second for each session, and so many of each kind that are
 /// about no session. The count of suppressed events follows when the second is over.
 pub(crate) struct Events {
-    sink: Option<Sink>,
+    sink: Option<EventSink>,
     /// They get every event but those that strangers can cause without end.
-    logs: Vec<Sink>,
+    logs: Vec<EventSink>,
     per_second: u32,
     /// When the running second began.
     since: Mono,
@@ -45,11 +45,11 @@ impl Events {
         }
     }
 
-    pub(crate) fn listen(&mut self, sink: Sink) {
+    pub(crate) fn listen(&mut self, sink: EventSink) {
         self.sink = Some(sink);
     }
 
-    pub(crate) fn log(&mut self, sink: Sink) {
+    pub(crate) fn log(&mut self, sink: EventSink) {
         self.logs.push(sink);
     }
 
@@ -88,7 +88,7 @@ impl Events {
         self.since = now.mono;
         self.holds = false;
         for ((session, kind), Raised { held, .. }) in std::mem::take(&mut self.raised) {
-            let pass = |sink: &mut Sink, events| {
+            let pass = |sink: &mut EventSink, events| {
                 if events > 0 {
                     let event = Event::Suppressed {
                         session,
@@ -107,7 +107,7 @@ impl Events {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{PeerText, Refusal};
+    use crate::event::{ConnectionRefusal, PeerText};
     use fixwire_protocol::Timestamp;
     use std::sync::{Arc, Mutex};
 
@@ -115,7 +115,7 @@ mod tests {
 
     fn events() -> (Events, Heard, Heard) {
         let (heard, logged) = (Heard::default(), Heard::default());
-        let into = |list: &Heard| -> Sink {
+        let into = |list: &Heard| -> EventSink {
             let list = Arc::clone(list);
             Box::new(move |_, event| list.lock().unwrap().push(event.clone()))
         };
@@ -138,7 +138,7 @@ mod tests {
         }
     }
 
-    fn refused(why: Refusal) -> Event {
+    fn refused(why: ConnectionRefusal) -> Event {
         Event::Refused {
             from: "127.0.0.1:9".parse().unwrap(),
             why,
@@ -159,16 +159,16 @@ mod tests {
     fn a_flood_of_one_kind_is_counted_and_hides_no_other_kind() {
         let (mut events, heard, logged) = events();
         for _ in 0..5 {
-            events.raise(at(1), &refused(Refusal::Garbled));
+            events.raise(at(1), &refused(ConnectionRefusal::Garbled));
         }
-        events.raise(at(1), &refused(Refusal::Credentials));
+        events.raise(at(1), &refused(ConnectionRefusal::Credentials));
         for _ in 0..3 {
             events.raise(at(1), &on(0));
         }
         events.raise(at(2), &on(0));
-        let garbled = vec![refused(Refusal::Garbled); 2];
-        let credentials = vec![refused(Refusal::Credentials)];
-        let kind = Refusal::Garbled.kind();
+        let garbled = vec![refused(ConnectionRefusal::Garbled); 2];
+        let credentials = vec![refused(ConnectionRefusal::Credentials)];
+        let kind = ConnectionRefusal::Garbled.kind();
         let (rest, rest_of_session) = (more(None, kind, 3), more(Some(0), "logged on", 1));
         let expected = [
             &garbled[..],
@@ -197,11 +197,11 @@ mod tests {
     fn what_is_held_back_is_counted_without_a_further_event() {
         let (mut events, heard, logged) = events();
         for _ in 0..7 {
-            events.raise(at(10), &refused(Refusal::Garbled));
+            events.raise(at(10), &refused(ConnectionRefusal::Garbled));
         }
         assert_eq!(events.due(), Some(at(11).mono));
         events.pass_counts(at(11));
-        let kind = Refusal::Garbled.kind();
+        let kind = ConnectionRefusal::Garbled.kind();
         for list in [heard, logged] {
             let list = list.lock().unwrap();
             assert_eq!(list.len(), 3);

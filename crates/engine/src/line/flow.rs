@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use fixwire_protocol::outbox::Entry;
 use fixwire_protocol::session::is_admin;
-use fixwire_protocol::{Message, Mono, Nanos, Number, Outbox, Refusal, tag};
+use fixwire_protocol::{Message, Mono, MsgSeqNumSource, Nanos, Outbox, Refusal, tag};
 
 use super::Line;
 use crate::bucket::{Bucket, Rate};
@@ -130,7 +130,7 @@ impl Line {
         let mut spent = 0;
         // The first one that has to wait; behind it all new ones wait, and behind older ones too.
         let late = entries.iter().position(|entry| {
-            let late = counts(entry) && left == 0 && entry.number == Number::Next;
+            let late = counts(entry) && left == 0 && entry.number == MsgSeqNumSource::Next;
             if counts(entry) && !late {
                 left = left.saturating_sub(1);
                 spent += 1;

@@ -1,12 +1,12 @@
 //! The session schedule of one session, and how far it has been carried out.
 
-use fixwire_protocol::session::{Exchange, Phase};
+use fixwire_protocol::session::{PendingReply, Phase};
 use fixwire_protocol::{Mono, Nanos, Now, Timestamp};
 
 use super::Line;
 use super::dialler::State;
 use crate::host::ConnId;
-use crate::schedule::{Schedule, Standing};
+use crate::schedule::{Schedule, ScheduleState};
 
 /// How often the wall clock is looked at: it may have been set.
 const LOOK_AGAIN: Nanos = Nanos(1_000_000_000);
@@ -18,7 +18,7 @@ const WRONG_CLOCK: i64 = 86_400_000_000_000;
 pub(crate) struct Hours {
     pub(crate) schedule: Schedule,
     /// The last answer of the schedule, and since when that holds.
-    standing: Option<(Timestamp, Standing)>,
+    standing: Option<(Timestamp, ScheduleState)>,
     /// The last reset time inside the session that needs no more attention.
     pub(crate) reset_seen: Option<Timestamp>,
     /// Sequence numbers that begin far in the future count as begun at this moment.
@@ -47,7 +47,7 @@ impl Hours {
     }
 
     /// The schedule's answer now.
-    pub(crate) fn look(&mut self, now: Timestamp) -> Standing {
+    pub(crate) fn look(&mut self, now: Timestamp) -> ScheduleState {
         match self.standing {
             Some((since, standing)) if since <= now && now < standing.until => standing,
             _ => {
@@ -66,7 +66,7 @@ impl Hours {
     pub(crate) fn is_stale(
         &mut self,
         now: Timestamp,
-        standing: Standing,
+        standing: ScheduleState,
         began: Timestamp,
     ) -> bool {
         let period = standing.began.filter(|_| self.schedule.hours.is_some());
@@ -114,7 +114,7 @@ impl Line {
         &mut self,
         now: Timestamp,
         began: Timestamp,
-    ) -> Option<(Standing, Step)> {
+    ) -> Option<(ScheduleState, Step)> {
         let hours = self.hours.as_deref_mut()?;
         let standing = hours.look(now);
         let stale = hours.is_stale(now, standing, began);
@@ -130,7 +130,7 @@ impl Line {
         }
         let older = standing.reset.is_some_and(|reset| began < reset);
         let step = match self.session.phase() {
-            Phase::LoggedOn(up) if older && up.exchange == Exchange::Settled => Step::Restart,
+            Phase::LoggedOn(up) if older && up.exchange == PendingReply::Settled => Step::Restart,
             // Another exchange of Logons or Logouts is open: once it is over.
             Phase::LoggedOn(_) if older => return Some((standing, Step::Nothing)),
             _ => Step::Nothing,
@@ -140,7 +140,7 @@ impl Line {
     }
 
     /// Lets the session dial and accept Logons, or not.
-    pub(crate) fn open_or_close(&mut self, now: Mono, standing: Standing) -> Turned {
+    pub(crate) fn open_or_close(&mut self, now: Mono, standing: ScheduleState) -> Turned {
         let may = standing.may_log_on;
         self.session.allow_logons(may);
         let mut turned = Turned::default();

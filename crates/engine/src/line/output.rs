@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::ops::Range;
 
 use fixwire_protocol::session::is_admin;
-use fixwire_protocol::{Mono, Nanos, Number, Outbox};
+use fixwire_protocol::{Mono, MsgSeqNumSource, Nanos, Outbox};
 
 use crate::event::Ending;
 use crate::host::{ConnId, Host};
@@ -190,13 +190,13 @@ impl Output {
                 continue;
             }
             let allowed = match (gate, entry.number) {
-                (_, Number::Fixed(_)) => true,
-                (Gate::Open, Number::Next) => self.behind.is_none(),
+                (_, MsgSeqNumSource::Fixed(_)) => true,
+                (Gate::Open, MsgSeqNumSource::Next) => self.behind.is_none(),
                 // A Logon that is refused: the Reject and the Logout are sent, whatever else waits.
-                (Gate::Admin, Number::Next) => is_admin(entry.msg_type()),
+                (Gate::Admin, MsgSeqNumSource::Next) => is_admin(entry.msg_type()),
                 // Nothing may come before a Logon: with NextExpectedMsgSeqNum(789) a resend can
                 // begin in the same turn.
-                (Gate::Repeats(upto), Number::Next) => {
+                (Gate::Repeats(upto), MsgSeqNumSource::Next) => {
                     self.behind.is_none() && (entry.seq <= upto || entry.msg_type() == b"A")
                 }
             };
@@ -204,7 +204,7 @@ impl Output {
                 self.defer(entry.seq, outbox.sealed(index).len());
             } else if self.rest.is_empty() {
                 self.send_now(host, conn, outbox, index..index + 1)?;
-            } else if entry.number == Number::Next {
+            } else if entry.number == MsgSeqNumSource::Next {
                 self.defer(entry.seq, outbox.sealed(index).len());
             } else {
                 self.rest.extend_from_slice(outbox.sealed(index));
@@ -238,7 +238,7 @@ impl Output {
             let entry = &outbox.entries()[index];
             if count >= bytes.len() {
                 count -= bytes.len();
-            } else if count > 0 || entry.number != Number::Next {
+            } else if count > 0 || entry.number != MsgSeqNumSource::Next {
                 self.rest.extend_from_slice(&bytes[count..]);
                 count = 0;
             } else {

@@ -1,6 +1,6 @@
 //! Progress of the answer to a ResendRequest.
 
-use fixwire_protocol::{Number, Outbox, Session};
+use fixwire_protocol::{MsgSeqNumSource, Outbox, Session};
 
 use crate::journal::Replay;
 
@@ -36,7 +36,7 @@ impl Resent {
     /// Counts the entries of the outbox from this one on.
     pub(crate) fn count(&mut self, outbox: &Outbox, from: usize) {
         let resent = outbox.entries()[from..].iter();
-        for entry in resent.filter(|entry| matches!(entry.number, Number::Fixed(_))) {
+        for entry in resent.filter(|entry| matches!(entry.number, MsgSeqNumSource::Fixed(_))) {
             match entry.msg_type() {
                 b"4" => self.gap_fills += 1,
                 _ => self.messages += 1,

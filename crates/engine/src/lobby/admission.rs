@@ -8,7 +8,7 @@ use fixwire_protocol::{Mono, Nanos, Now};
 
 use super::doorman::source;
 use super::{Guest, Lobby};
-use crate::event::Refusal;
+use crate::event::ConnectionRefusal;
 use crate::host::{Host, ListenerId};
 
 /// Time until an accept that failed is tried again.
@@ -57,7 +57,7 @@ impl Lobby {
         host: &impl Host,
         now: Now,
         slot: usize,
-    ) -> Result<Option<usize>, Refusal> {
+    ) -> Result<Option<usize>, ConnectionRefusal> {
         let guest = self.slots[slot].guest.filter(|guest| guest.unannounced);
         let Some(mut guest) = guest else {
             return Ok(None);
@@ -73,11 +73,15 @@ impl Lobby {
     }
 
     /// Whether there is a place for a connection, and which guest it displaces.
-    pub(crate) fn room_for(&mut self, now: Now, guest: &Guest) -> Result<Option<usize>, Refusal> {
+    pub(crate) fn room_for(
+        &mut self,
+        now: Now,
+        guest: &Guest,
+    ) -> Result<Option<usize>, ConnectionRefusal> {
         let ip = guest.from.ip();
         let listening = self.listening(guest.listener);
         if listening.is_some_and(|at| !allows(&at.transport.balancers, ip)) {
-            return Err(Refusal::NotABalancer);
+            return Err(ConnectionRefusal::NotABalancer);
         }
         if !guest.unannounced
             && let Some(place) = self.may_wait(now, guest.listener, ip)?
@@ -97,7 +101,7 @@ impl Lobby {
             }
             false => None,
         };
-        place.map(Some).ok_or(Refusal::TooManyPending)
+        place.map(Some).ok_or(ConnectionRefusal::TooManyPending)
     }
 
     /// Whether a connection from this address may wait here for its Logon, and whose place it takes
@@ -107,13 +111,13 @@ impl Lobby {
         now: Now,
         listener: ListenerId,
         ip: IpAddr,
-    ) -> Result<Option<usize>, Refusal> {
+    ) -> Result<Option<usize>, ConnectionRefusal> {
         if !self.routes.lets_in(listener, ip) {
-            return Err(Refusal::AddressNotAllowed);
+            return Err(ConnectionRefusal::AddressNotAllowed);
         }
         let belonging = self.belonging(listener, ip);
         if !self.doorman.connects(now.mono, ip, belonging > 0) {
-            return Err(Refusal::TooManyFailures);
+            return Err(ConnectionRefusal::TooManyFailures);
         }
         let here = |guest: &Guest| !guest.unannounced && source(guest.from.ip()) == source(ip);
         let guests = self.slots.iter().filter_map(|slot| slot.guest);
@@ -121,7 +125,9 @@ impl Lobby {
             return Ok(None);
         }
         let longest = self.longest(here).filter(|_| belonging > 0);
-        longest.map(Some).ok_or(Refusal::TooManyFromAddress)
+        longest
+            .map(Some)
+            .ok_or(ConnectionRefusal::TooManyFromAddress)
     }
 
     /// How many sessions of this port belong to an address.

@@ -10,7 +10,7 @@ use fixwire_protocol::{Decoder, Frame, Message, Mono, Now, frame};
 use super::doorman::Target;
 use super::route::{Password, has_password};
 use super::{Guest, Lobby, Slot};
-use crate::event::{Event, PeerText, Refusal};
+use crate::event::{ConnectionRefusal, Event, PeerText};
 use crate::host::{ConnId, Host};
 use crate::input::Input;
 use crate::tls::{self, Spki};
@@ -39,7 +39,7 @@ impl Lobby {
         decoder: &mut Decoder,
         now: Now,
         slot: usize,
-    ) -> (Option<usize>, Result<Decision, Refusal>) {
+    ) -> (Option<usize>, Result<Decision, ConnectionRefusal>) {
         let Slot { guest, input } = &mut self.slots[slot];
         let Some(guest) = guest else {
             return (None, Ok(Decision::Wait));
@@ -56,7 +56,7 @@ impl Lobby {
         &mut self,
         decoder: &mut Decoder,
         now: Now,
-    ) -> Option<(usize, Result<Decision, Refusal>)> {
+    ) -> Option<(usize, Result<Decision, ConnectionRefusal>)> {
         let checker = self.checker.as_mut()?;
         loop {
             let (ticket, answer) = checker.answer()?;
@@ -88,9 +88,11 @@ impl Lobby {
         slot: usize,
         session: usize,
         question: Question,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), ConnectionRefusal> {
         if let (Some(guest), Some(checker)) = (&mut self.slots[slot].guest, &mut self.checker) {
-            let ticket = checker.ask(question).ok_or(Refusal::TooManyPending)?;
+            let ticket = checker
+                .ask(question)
+                .ok_or(ConnectionRefusal::TooManyPending)?;
             (guest.asked, guest.enters) = (Some(ticket), Some(session));
             guest.deadline = Mono::NEVER;
         }
@@ -125,7 +127,7 @@ impl Lobby {
         host: &mut impl Host,
         decoder: &mut Decoder,
         slot: usize,
-        why: Refusal,
+        why: ConnectionRefusal,
     ) -> Option<(ConnId, Event)> {
         let Guest { conn, from, .. } = self.slots[slot].guest.take()?;
         let message = self.message(decoder, slot);
@@ -144,7 +146,7 @@ impl Lobby {
         now: Now,
         slot: usize,
         filled: io::Result<usize>,
-    ) -> Result<Decision, Refusal> {
+    ) -> Result<Decision, ConnectionRefusal> {
         let places = self.slots.len();
         let Slot { guest, input } = &mut self.slots[slot];
         let Some(guest) = guest else {
@@ -154,19 +156,21 @@ impl Lobby {
             return Ok(Decision::Wait);
         };
         let message = decoder.decode(&input.unread()[..len]);
-        let identity = identify(&message).ok_or(Refusal::NotALogon)?;
+        let identity = identify(&message).ok_or(ConnectionRefusal::NotALogon)?;
         let route = self.routes.find(guest.listener, &identity);
-        let route = route.ok_or(Refusal::UnknownSession)?;
+        let route = route.ok_or(ConnectionRefusal::UnknownSession)?;
         let (ip, target) = (guest.from.ip(), route.target);
         if !allows(&route.access.addresses, ip) {
-            return Err(Refusal::AddressNotAllowed);
+            return Err(ConnectionRefusal::AddressNotAllowed);
         }
         let shown = || host.peer(guest.conn).certificate;
         if !route.certificates.is_empty() && !tls::allowed(&route.certificates, shown()) {
-            return Err(Refusal::Certificate(shown().map(|shown| Spki(shown.spki))));
+            return Err(ConnectionRefusal::Certificate(
+                shown().map(|shown| Spki(shown.spki)),
+            ));
         }
         if self.doorman.keeps_out(now.mono, ip, target) {
-            return Err(Refusal::LockedOut);
+            return Err(ConnectionRefusal::LockedOut);
         }
         match has_password(route, &message) {
             Password::Right => {
@@ -175,12 +179,12 @@ impl Lobby {
             }
             Password::Wrong => {
                 self.doorman.failed(now.mono, ip, target);
-                Err(Refusal::Credentials)
+                Err(ConnectionRefusal::Credentials)
             }
             Password::Compare(question) => {
                 let start = || Checker::start(places, &self.wake_up);
                 guest.asked = self.checker.get_or_insert_with(start).ask(question);
-                let asked = guest.asked.ok_or(Refusal::TooManyPending);
+                let asked = guest.asked.ok_or(ConnectionRefusal::TooManyPending);
                 asked.map(|_| Decision::Wait)
             }
         }
@@ -193,21 +197,21 @@ impl Lobby {
         now: Now,
         slot: usize,
         answer: PasswordAnswer,
-    ) -> Result<Decision, Refusal> {
+    ) -> Result<Decision, ConnectionRefusal> {
         let target = self.target(decoder, slot);
         let renewal = match answer {
             PasswordAnswer::Right => None,
             PasswordAnswer::Renews(question) => Some(question),
-            PasswordAnswer::NotChanged => return Err(Refusal::PasswordNotChanged),
+            PasswordAnswer::NotChanged => return Err(ConnectionRefusal::PasswordNotChanged),
             PasswordAnswer::Wrong => {
                 if let (Some(target), Some(guest)) = (target, self.slots[slot].guest) {
                     self.doorman.failed(now.mono, guest.from.ip(), target);
                 }
-                return Err(Refusal::Credentials);
+                return Err(ConnectionRefusal::Credentials);
             }
         };
         // It may have been removed while the password was compared.
-        let target = target.ok_or(Refusal::UnknownSession)?;
+        let target = target.ok_or(ConnectionRefusal::UnknownSession)?;
         Ok(Decision::Enter { target, renewal })
     }
 
@@ -226,13 +230,13 @@ fn first_message(
     input: &Input,
     filled: io::Result<usize>,
     asked: bool,
-) -> Result<Option<usize>, Refusal> {
+) -> Result<Option<usize>, ConnectionRefusal> {
     let is_full = input.is_full();
     match filled {
-        Ok(0) if !is_full => return Err(Refusal::Gone),
+        Ok(0) if !is_full => return Err(ConnectionRefusal::Gone),
         Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
-        Err(error) => return Err(Refusal::of(&error)),
+        Err(error) => return Err(ConnectionRefusal::of(&error)),
     }
     let bytes = input.unread();
     match frame::next(bytes, input.size()) {
@@ -241,9 +245,9 @@ fn first_message(
         Frame::Partial { skip: 0 } if !is_full => Ok(None),
         Frame::Whole { skip: 0, .. }
         | Frame::Partial { skip: 0 }
-        | Frame::TooLarge { skip: 0, .. } => Err(Refusal::TooLarge),
-        _ if bytes.starts_with(TLS_HELLO) => Err(Refusal::TlsUnexpected),
-        _ => Err(Refusal::Garbled),
+        | Frame::TooLarge { skip: 0, .. } => Err(ConnectionRefusal::TooLarge),
+        _ if bytes.starts_with(TLS_HELLO) => Err(ConnectionRefusal::TlsUnexpected),
+        _ => Err(ConnectionRefusal::Garbled),
     }
 }
 
@@ -286,9 +290,14 @@ mod tests {
         let now = net.now();
         for (kind, peer, password, expected) in [
             ("A", "PEER", "tiger", Ok(target)),
-            ("A", "PEER", "lion", Err(Refusal::Credentials)),
-            ("A", "STRANGER", "tiger", Err(Refusal::UnknownSession)),
-            ("0", "PEER", "tiger", Err(Refusal::NotALogon)),
+            ("A", "PEER", "lion", Err(ConnectionRefusal::Credentials)),
+            (
+                "A",
+                "STRANGER",
+                "tiger",
+                Err(ConnectionRefusal::UnknownSession),
+            ),
+            ("0", "PEER", "tiger", Err(ConnectionRefusal::NotALogon)),
         ] {
             let dialler = net.connect(1, 5001).unwrap();
             let guest = lobby.accept(&mut host, now, listener).unwrap().unwrap();
@@ -307,7 +316,9 @@ mod tests {
                 Decision::Wait => panic!("{body}: still waits"),
             });
             assert_eq!((made_way, entered), (None, expected), "{body}");
-            let why = expected.err().unwrap_or(Refusal::AlreadyConnected);
+            let why = expected
+                .err()
+                .unwrap_or(ConnectionRefusal::AlreadyConnected);
             let refused = lobby.refuse(&mut host, &mut decoder, slot, why);
             let (conn, event) = refused.unwrap();
             assert_eq!(conn, guest.conn);

@@ -11,7 +11,7 @@ use fixwire_protocol::session::{BeginString, LogonIdentity, Party};
 use fixwire_protocol::{Message, Secret, tag};
 
 use super::doorman::{Target, recount, source};
-use crate::canary::{self, Fault};
+use crate::canary::{self, PlantedFault};
 use crate::config::Access;
 use crate::host::ListenerId;
 use crate::tls::Pin;
@@ -42,7 +42,7 @@ pub(super) fn has_password(route: &Route, message: &Message<'_>) -> Password {
     let demands = |demanded: &[u8], tag| {
         demanded.is_empty() || same(demanded, message.get(tag).unwrap_or_default())
     };
-    if canary::is(Fault::AnyPassword) {
+    if canary::is(PlantedFault::AnyPassword) {
         return Password::Right;
     }
     // Both are looked at, whatever the first one says.

@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 
 use fixwire_protocol::{SessionId, Tag, Timestamp};
 
-use super::{Log, LogError, Target};
-use crate::event::{Event, Sink};
+use super::{Log, LogError, LogTarget};
+use crate::event::{Event, EventSink};
 use crate::host::WakeUp;
 use crate::journal::is_session;
-use crate::journal::{Originals, Position, Resent, Tail};
+use crate::journal::{JournalPosition, Originals, Resent, Tail};
 use fixwire_protocol::Redactor;
 use fixwire_sys::private;
 
@@ -52,7 +52,7 @@ pub struct FeedStart<'a> {
     /// The journal's folder.
     pub journal: &'a Path,
     /// Its end: where a log begins that never was.
-    pub end: Position,
+    pub end: JournalPosition,
     /// The names of its sessions, by their ids.
     pub sessions: Vec<String>,
     /// The names of the engine's sessions, by theirs.
@@ -123,7 +123,7 @@ impl Feed {
     }
 
     /// Receives the engine's events.
-    pub fn sink(&self) -> Sink {
+    pub fn sink(&self) -> EventSink {
         let events = self.events.clone();
         let mut left_out = 0_u64;
         Box::new(move |now, event| {
@@ -174,14 +174,14 @@ impl Drop for Feed {
 }
 
 struct Worker {
-    target: Box<dyn Target>,
+    target: Box<dyn LogTarget>,
     kind: &'static str,
     /// The journal's folder.
     journal: PathBuf,
     tail: Tail,
     originals: Originals,
     /// The journal's end when it began.
-    end: Position,
+    end: JournalPosition,
     /// The target accepts the records behind the tail.
     is_open: bool,
     /// The last error, until it goes on.
@@ -192,7 +192,7 @@ struct Worker {
     gone: u32,
     cursor: PathBuf,
     /// The content of the cursor's file.
-    kept: Position,
+    kept: JournalPosition,
     heard: Receiver<(Timestamp, Event)>,
     sessions: Vec<String>,
     configured: Vec<String>,
@@ -397,16 +397,16 @@ impl Worker {
 }
 
 /// Where a log goes on: 8 bytes of position and their CRC-32C.
-fn read_cursor(path: &Path) -> Option<Position> {
+fn read_cursor(path: &Path) -> Option<JournalPosition> {
     let bytes = fs::read(path).ok()?;
     let bytes: &[u8; 12] = bytes.as_slice().try_into().ok()?;
     let (position, crc) = bytes.split_at(8);
     let whole = crc32c::crc32c(position).to_le_bytes() == *crc;
     let bits = u64::from_le_bytes(*position.first_chunk()?);
-    whole.then_some(Position::from_bits(bits))
+    whole.then_some(JournalPosition::from_bits(bits))
 }
 
-fn write_cursor(path: &Path, position: Position) -> Result<(), LogError> {
+fn write_cursor(path: &Path, position: JournalPosition) -> Result<(), LogError> {
     let bits = position.bits().to_le_bytes();
     let bytes = [&bits[..], &crc32c::crc32c(&bits).to_le_bytes()].concat();
     // In place: at no moment the file is empty.

@@ -16,7 +16,7 @@ use std::path::Path;
 
 use fixwire_protocol::Timestamp;
 
-use crate::journal::Position;
+use crate::journal::JournalPosition;
 
 pub use feed::{Feed, FeedStart};
 
@@ -45,19 +45,19 @@ pub trait Log: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// Errors that no later [`Target::open`] can fix.
-    fn open(&self, journal: &Path, sessions: &[String]) -> Result<Box<dyn Target>, LogError>;
+    /// Errors that no later [`LogTarget::open`] can fix.
+    fn open(&self, journal: &Path, sessions: &[String]) -> Result<Box<dyn LogTarget>, LogError>;
 }
 
 /// Where a log goes. A thread of its own has it.
-pub trait Target: Send {
+pub trait LogTarget: Send {
     /// Makes it ready, at first and after every failure. Where it goes on: behind the last message that
     /// it has; `from` when it cannot know.
     ///
     /// # Errors
     ///
     /// Why it cannot be written now. It is tried again later.
-    fn open(&mut self, from: Position) -> Result<Position, LogError>;
+    fn open(&mut self, from: JournalPosition) -> Result<JournalPosition, LogError>;
 
     /// Logs a message that was received or sent.
     fn message(&mut self, session: &str, wall: Timestamp, incoming: bool, message: &[u8]);
@@ -83,7 +83,7 @@ pub trait Target: Send {
     /// # Errors
     ///
     /// Why not all of it could be passed on.
-    fn flush(&mut self, to: Position) -> Result<(), LogError>;
+    fn flush(&mut self, to: JournalPosition) -> Result<(), LogError>;
 }
 
 /// Why a log cannot be written. The journal goes on.

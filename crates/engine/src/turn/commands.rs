@@ -8,7 +8,7 @@ use crate::engine::{Engine, Owner, Stopping};
 use crate::error::EngineError;
 use crate::event::{Ending, Event};
 use crate::host::Host;
-use crate::journal::{Disk, Kind};
+use crate::journal::{Disk, RecordKind};
 use crate::line::dialler::State;
 use crate::log::Feed;
 
@@ -85,7 +85,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             return Ok(());
         };
         let verdict = line.session.log_out(now, text, &mut core.outbox);
-        core.commit(now, index, Kind::Sent, None, &mut self.app)?;
+        core.commit(now, index, RecordKind::Sent, None, &mut self.app)?;
         core.note_due(index);
         if let Some(dialler) = &mut self.core.lines[index].dialler {
             if let State::Dialling(conn, _) = dialler.state() {
@@ -125,7 +125,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let verdict = line.session.reset(now, &mut core.outbox);
         debug_assert_eq!(verdict, Verdict::Handled, "a reset waits for its answer");
         core.tell_reset(now, index, &mut self.app);
-        core.commit(now, index, Kind::Reset, None, &mut self.app)?;
+        core.commit(now, index, RecordKind::Reset, None, &mut self.app)?;
         core.note_due(index);
         Ok(())
     }

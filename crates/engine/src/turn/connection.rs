@@ -2,14 +2,14 @@
 
 use std::net::SocketAddr;
 
-use fixwire_protocol::session::{Reason, Verdict};
+use fixwire_protocol::session::{DisconnectReason, Verdict};
 use fixwire_protocol::{Application, Mono, Now, Parting, PeerLogout, SessionId};
 
 use crate::engine::{Engine, Owner};
 use crate::error::EngineError;
 use crate::event::{Ending, Event, PeerText};
 use crate::host::{ConnId, Host, SocketOptions};
-use crate::journal::{Disk, Kind};
+use crate::journal::{Disk, RecordKind};
 use crate::line::link::{Leaving, Link};
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
@@ -38,7 +38,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.tune(now, id, conn, &options);
         let core = &mut self.core;
         let verdict = core.lines[session].session.connected(now, &mut core.outbox);
-        core.commit(now, session, Kind::Sent, None, &mut self.app)?;
+        core.commit(now, session, RecordKind::Sent, None, &mut self.app)?;
         core.note_due(session);
         if let Verdict::Disconnect(reason) = verdict {
             return self.disconnect(now, session, Ending::Session(reason));
@@ -129,14 +129,14 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.core.lines[session].session.disconnected(now);
         self.core.tell_reset(now, session, &mut self.app);
         self.core
-            .commit(now, session, Kind::Reset, None, &mut self.app)?;
+            .commit(now, session, RecordKind::Reset, None, &mut self.app)?;
         let logout = std::mem::take(&mut self.core.lines[session].logout);
         if link.was_logged_on() {
             let logout = (!logout.is_empty()).then(|| self.decoder.decode(&logout));
             let logout = logout.as_ref().map_or(PeerLogout::NONE, PeerLogout::of);
             self.app.on_logout(now, id, logout);
             let parting = match why {
-                Ending::Session(Reason::LoggedOut) => Parting::LoggedOut,
+                Ending::Session(DisconnectReason::LoggedOut) => Parting::LoggedOut,
                 _ => Parting::Lost,
             };
             self.app

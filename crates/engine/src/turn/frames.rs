@@ -7,7 +7,7 @@ use fixwire_protocol::{Application, Framed, Hangup, Link, Mono, Now, SessionId};
 
 use crate::engine::{Engine, Owner};
 use crate::error::EngineError;
-use crate::event::{Ending, Event, PeerText, Refusal, wrong_certificate};
+use crate::event::{ConnectionRefusal, Ending, Event, PeerText, wrong_certificate};
 use crate::frame_link::{Door, FAREWELL};
 use crate::host::{ConnId, Host, ListenerId};
 use crate::journal::Disk;
@@ -216,11 +216,11 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 }
             };
             let refusal = if !at.config().takes(from.ip()) {
-                Some(Refusal::AddressNotAllowed)
+                Some(ConnectionRefusal::AddressNotAllowed)
             } else if at.up.is_some_and(|up| up.leaving.is_none()) {
-                Some(Refusal::AlreadyConnected)
+                Some(ConnectionRefusal::AlreadyConnected)
             } else {
-                self.is_stopping().then_some(Refusal::Stopping)
+                self.is_stopping().then_some(ConnectionRefusal::Stopping)
             };
             if let Some(why) = refusal {
                 self.host.close(conn);

@@ -6,7 +6,7 @@ use fixwire_protocol::{Application, Now};
 
 use crate::engine::{Engine, Owner};
 use crate::error::EngineError;
-use crate::event::{Event, PeerText, Refusal};
+use crate::event::{ConnectionRefusal, Event, PeerText};
 use crate::host::{Host, ListenerId};
 use crate::journal::Disk;
 use crate::lobby::{ACCEPT_PAUSE, Decision, Guest, Target};
@@ -33,12 +33,14 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
 
     fn admit(&mut self, now: Now, guest: Guest) {
         let room = match self.is_stopping() {
-            true => Err(Refusal::Stopping),
+            true => Err(ConnectionRefusal::Stopping),
             false => self.lobby.room_for(now, &guest),
         };
         let seated = room.and_then(|leaves| {
             self.make_way(now, leaves);
-            self.lobby.seat(guest).ok_or(Refusal::TooManyPending)
+            self.lobby
+                .seat(guest)
+                .ok_or(ConnectionRefusal::TooManyPending)
         });
         match seated {
             Ok(slot) => {
@@ -77,9 +79,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     pub(crate) fn elapse_guests(&mut self, now: Now) {
         for slot in 0..self.lobby.places() {
             if self.is_stopping() {
-                self.refuse(now, slot, Refusal::Stopping);
+                self.refuse(now, slot, ConnectionRefusal::Stopping);
             } else if self.lobby.is_late(slot, now.mono) {
-                self.refuse(now, slot, Refusal::Timeout);
+                self.refuse(now, slot, ConnectionRefusal::Timeout);
             }
         }
         while let Some(listener) = self.lobby.retries(now.mono) {
@@ -91,7 +93,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         &mut self,
         now: Now,
         slot: usize,
-        decision: Result<Decision, Refusal>,
+        decision: Result<Decision, ConnectionRefusal>,
     ) -> Result<(), EngineError> {
         let done = match decision {
             Ok(Decision::Wait) => Ok(()),
@@ -107,11 +109,11 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     /// Closes the connection that another one displaces.
     fn make_way(&mut self, now: Now, leaves: Option<usize>) {
         if let Some(slot) = leaves {
-            self.refuse(now, slot, Refusal::MadeWay);
+            self.refuse(now, slot, ConnectionRefusal::MadeWay);
         }
     }
 
-    fn refuse(&mut self, now: Now, slot: usize, why: Refusal) {
+    fn refuse(&mut self, now: Now, slot: usize, why: ConnectionRefusal) {
         let (host, decoder) = (&mut self.host, &mut self.decoder);
         if let Some((conn, event)) = self.lobby.refuse(host, decoder, slot, why) {
             self.set_owner(conn, Owner::Nobody);
@@ -127,7 +129,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         slot: usize,
         target: Target,
         renewal: Option<Question>,
-    ) -> Result<Result<(), Refusal>, EngineError> {
+    ) -> Result<Result<(), ConnectionRefusal>, EngineError> {
         let session = match target {
             Target::Session(session) => session,
             Target::Template(template) => match self.session_of_template(now, slot, template)? {
@@ -138,7 +140,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let line = &self.core.lines[session];
         let is_on = line.link.is_some() && line.leaving().is_none();
         if is_on || self.lobby.is_kept(session, slot) {
-            return Ok(Err(Refusal::AlreadyConnected));
+            return Ok(Err(ConnectionRefusal::AlreadyConnected));
         }
         // Who comes anew does not wait for the rest of the old connection.
         if let Some(leaving) = line.leaving() {
@@ -184,14 +186,14 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         now: Now,
         slot: usize,
         template: usize,
-    ) -> Result<Result<usize, Refusal>, EngineError> {
+    ) -> Result<Result<usize, ConnectionRefusal>, EngineError> {
         let message = self.lobby.message(&mut self.decoder, slot);
         let Some(wanted) = message.as_ref().and_then(identify) else {
-            return Ok(Err(Refusal::NotALogon));
+            return Ok(Err(ConnectionRefusal::NotALogon));
         };
         let template = &self.templates[template];
         let Some(session) = template.session_for(&wanted) else {
-            return Ok(Err(Refusal::NoName));
+            return Ok(Err(ConnectionRefusal::NoName));
         };
         let qualified = template.qualified;
         self.join_or_add(now, session, qualified)

@@ -17,9 +17,9 @@ use crate::engine::{Engine, Owner};
 use crate::error::EngineError;
 use crate::event::{Ending, Event};
 use crate::host::Host;
-use crate::journal::{Disk, Kind};
+use crate::journal::{Disk, RecordKind};
 use crate::line::hours::{Step, Turned};
-use crate::schedule::Standing;
+use crate::schedule::ScheduleState;
 
 /// The Text(58) of the Logout at the end.
 const CLOSING: &str = "Session closed: outside the session schedule";
@@ -38,15 +38,15 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             Step::Nothing => {}
             Step::LogOut => {
                 let verdict = line.session.log_out(now, CLOSING, &mut core.outbox);
-                core.commit(now, session, Kind::Sent, None, &mut self.app)?;
+                core.commit(now, session, RecordKind::Sent, None, &mut self.app)?;
                 if let Verdict::Disconnect(reason) = verdict {
                     self.disconnect(now, session, Ending::Session(reason))?;
                 }
             }
             Step::Restart => {
                 let kind = match line.link {
-                    Some(_) => Kind::Sent,
-                    None => Kind::Reset,
+                    Some(_) => RecordKind::Sent,
+                    None => RecordKind::Reset,
                 };
                 // Neither a session that is down nor one that is settled ends by it.
                 let _: Verdict = line.session.reset(now, &mut core.outbox);
@@ -61,7 +61,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     }
 
     /// Lets a session dial and accept Logons, or not.
-    fn open_or_close(&mut self, now: Now, session: usize, standing: Standing) {
+    fn open_or_close(&mut self, now: Now, session: usize, standing: ScheduleState) {
         let line = &mut self.core.lines[session];
         let Turned {
             runs,

@@ -13,7 +13,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::event::{Ending, Event};
 use crate::host::Host;
-use crate::journal::{Disk, JournalId, Kind, OPERATORS};
+use crate::journal::{Disk, JournalId, OPERATORS, RecordKind};
 use crate::line::{Line, Numbers};
 use crate::operation::{Operation, OperationError, Operator};
 use crate::operation::{check_fields, check_number, numbers_note};
@@ -176,7 +176,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             Operation::TestRequest => {
                 let core = &mut self.core;
                 core.lines[index].session.test_peer(&mut core.outbox);
-                core.commit(now, index, Kind::Sent, None, &mut self.app)?;
+                core.commit(now, index, RecordKind::Sent, None, &mut self.app)?;
                 core.note_due(index);
             }
             Operation::Send { msg_type, fields } => {
@@ -243,7 +243,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         core.commit(
             now,
             index,
-            Kind::Reset,
+            RecordKind::Reset,
             Some(what.as_bytes()),
             &mut self.app,
         )?;

@@ -2,14 +2,14 @@
 
 use std::io::ErrorKind;
 
-use fixwire_protocol::session::{Reason, Verdict};
+use fixwire_protocol::session::{DisconnectReason, Verdict};
 use fixwire_protocol::{Application, Frame, Now, SessionId, frame};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::event::{Ending, Event};
 use crate::host::{ConnId, Host};
-use crate::journal::{Disk, Kind};
+use crate::journal::{Disk, RecordKind};
 use crate::line::flow::Pass;
 use crate::line::link::Stage;
 
@@ -96,7 +96,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                     let core = &mut self.core;
                     let state = &mut core.lines[session].session;
                     let verdict = state.garbled(now, &bytes[..skip], &mut core.outbox);
-                    core.commit(now, session, Kind::Sent, None, &mut self.app)?;
+                    core.commit(now, session, RecordKind::Sent, None, &mut self.app)?;
                     self.inputs[session].consume(skip);
                     verdict
                 }
@@ -127,7 +127,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let state = &mut core.lines[session].session;
         // The verdict would be to wait for the answer; the connection ends at once.
         let _ = state.log_out(now, "Throttle limit exceeded", &mut core.outbox);
-        core.commit(now, session, Kind::Sent, None, &mut self.app)?;
+        core.commit(now, session, RecordKind::Sent, None, &mut self.app)?;
         Ok(Ending::Throttled)
     }
 
@@ -143,7 +143,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         loop {
             match verdict {
                 Verdict::Disconnect(reason) => {
-                    if reason == Reason::RefusedByApplication
+                    if reason == DisconnectReason::RefusedByApplication
                         && let Some(link) = self.core.lines[session].link
                         && let Some(peer) = link.peer
                     {
@@ -167,7 +167,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 // A ResendRequest that was served when it came is passed now.
                 if state.next_in() != next_in {
                     let app = &mut self.app;
-                    self.core.commit(now, session, Kind::Sent, None, app)?;
+                    self.core
+                        .commit(now, session, RecordKind::Sent, None, app)?;
                 }
                 return Ok(None);
             }

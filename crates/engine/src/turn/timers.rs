@@ -6,7 +6,7 @@ use crate::engine::{Engine, Stopping};
 use crate::error::EngineError;
 use crate::event::Ending;
 use crate::host::Host;
-use crate::journal::{Disk, Kind};
+use crate::journal::{Disk, RecordKind};
 use crate::line::flow::Woken;
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
@@ -52,7 +52,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         if due.is_some_and(|due| due <= now.mono) && line.leaving().is_none() {
             let verdict = line.session.elapse(now, &mut core.outbox);
             core.note_end(session, verdict);
-            core.commit(now, session, Kind::Sent, None, &mut self.app)?;
+            core.commit(now, session, RecordKind::Sent, None, &mut self.app)?;
             if let Some(ending) = self.follow(now, session, verdict)? {
                 self.part(now, session, ending)?;
             }

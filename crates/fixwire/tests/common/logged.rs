@@ -4,7 +4,7 @@ use std::net::{Shutdown, SocketAddr};
 use std::path::Path;
 use std::sync::Mutex;
 
-use fixwire::journal::{Originals, Position, Resent, Tail};
+use fixwire::journal::{JournalPosition, Originals, Resent, Tail};
 use fixwire::protocol::Timestamp;
 
 use super::{Peer, wait_until};
@@ -19,7 +19,7 @@ pub struct Logged {
 
 /// Every message of a journal, both ways, with times in microseconds as databases have them.
 pub fn messages(journal: &Path) -> Vec<Logged> {
-    let mut tail = Tail::new(journal, Position::START);
+    let mut tail = Tail::new(journal, JournalPosition::START);
     let mut originals = Originals::new(journal);
     let mut found = Vec::new();
     while let Some(record) = tail.next_record().expect("a sound journal") {

@@ -18,8 +18,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use fixwire::journal::Disk;
 use fixwire::protocol::session::{BeginString, Config, Role};
 use fixwire::protocol::{
-    Application, Frame, Message, Now, Outbox, PeerLogout, Precision, Refusal, SessionId, Stamp,
-    Timestamp, frame, tag,
+    Application, Frame, Message, Now, Outbox, PeerLogout, Precision, Refusal, SessionId, Timestamp,
+    TimestampWriter, frame, tag,
 };
 use fixwire::{
     Connection, Durability, Engine, EngineConfig, EngineError, Event, Handle, Host, SessionConfig,
@@ -203,7 +203,7 @@ pub fn config(folder: &Path, session: SessionConfig) -> EngineConfig {
 /// A whole message with a right length and sum.
 pub fn message(msg_type: &str, seq: u64, sender: &str, target: &str, fields: &str) -> Vec<u8> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    let mut stamp = Stamp::new();
+    let mut stamp = TimestampWriter::new();
     let time = stamp.format(Timestamp(now.as_nanos() as i64), Precision::Millis);
     let time = String::from_utf8_lossy(time);
     let body = format!("35={msg_type}|34={seq}|49={sender}|52={time}|56={target}|{fields}");

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use fixwire::Engine;
 use fixwire::config::{Connection, EngineConfig, LinkConfig, Wait};
-use fixwire::journal::{Config, Directory, Journal, Kind, NOTES, Position};
+use fixwire::journal::{Directory, Journal, JournalConfig, JournalPosition, NOTES, RecordKind};
 use fixwire::protocol::framing::{FrameCheck, Framed, Framing, sum_of_bytes};
 use fixwire::protocol::{
     Application, Hangup, Link, Message, Now, Outbox, Refusal, SessionId, Timestamp,
@@ -248,14 +248,14 @@ fn frames_are_taken_once_through_kills_and_echoed_on_their_own_connection() {
     println!("{count} frames, {kills} kills");
     assert!(kills >= 5, "{kills} kills");
     // Once more for each frame: one record with its note and its echo.
-    let sizes = Config::default();
+    let sizes = JournalConfig::default();
     let directory = Directory::open(&folder).expect("a journal");
     let (mut journal, _) = Journal::open(directory, sizes).expect("it opens");
     let notes = journal.sessions().find(|known| known.1 == NOTES);
     let notes = notes.expect("there are notes").0;
     let mut wanted = 0;
-    for record in journal.reading().unwrap().records(Position::START) {
-        if record.kind == Kind::Message {
+    for record in journal.reading().unwrap().records(JournalPosition::START) {
+        if record.kind == RecordKind::Message {
             wanted += 1;
             assert_eq!(number_of(record.body), wanted);
             let effects: Vec<_> = record.effects.collect();

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use crate::certificates::*;
 use crate::common::app::{App, send};
 use crate::common::*;
-use fixwire::event::Refusal;
+use fixwire::event::ConnectionRefusal;
 use fixwire::protocol::session::{BeginString, Config, Role};
 use fixwire::protocol::tag;
 use fixwire::tls::{Identity, Pin, Tls, TlsFailure, TlsOptions};
@@ -170,8 +170,8 @@ fn openssl_logs_on_with_the_versions_and_suites_that_are_safe_and_with_no_other(
                 |event| matches!(event, Event::Refused { why: said, .. } if *said == why),
             );
         };
-        refused(Refusal::Tls(TlsFailure::Version));
-        refused(Refusal::Tls(TlsFailure::Suites));
+        refused(ConnectionRefusal::Tls(TlsFailure::Version));
+        refused(ConnectionRefusal::Tls(TlsFailure::Suites));
         engine.stop();
     }
 }

@@ -10,7 +10,7 @@ use fixwire::config::{Durability, EngineConfig};
 use fixwire::host::ConnId;
 use fixwire::host::sim::{SimHost, SimNet};
 use fixwire::journal::sim::SimDisk;
-use fixwire::journal::{self, Journal, NOTES, Retention, Step, Stored, Trouble};
+use fixwire::journal::{self, FoldStep, Journal, JournalTrouble, NOTES, Retention, Stored};
 use fixwire::protocol::outbox::stored_note;
 use fixwire::protocol::{
     Application, Ledger, Message, Nanos, Now, Outbox, Refusal, SessionId, Timestamp, tag,
@@ -233,9 +233,9 @@ impl World {
         let before = self.disk.operations();
         while let Some(Ok(step)) = self.disk.fold_step() {
             match step {
-                Step::Waits => break,
-                Step::Folded => {}
-                Step::Made { segment, .. } => self.made.push(segment),
+                FoldStep::Waits => break,
+                FoldStep::Folded => {}
+                FoldStep::Made { segment, .. } => self.made.push(segment),
             }
         }
         let steps = before + 1..=self.disk.operations();
@@ -257,10 +257,10 @@ impl World {
 
     /// The state of all notes that the journal ever had, folded from nothing.
     fn folded_anew(&self) -> Book {
-        let config = journal::Config {
+        let config = journal::JournalConfig {
             segment_bytes: SEGMENT,
             synced_before_sent: self.durability == Durability::Disk,
-            ..journal::Config::default()
+            ..journal::JournalConfig::default()
         };
         let (mut journal, _) = Journal::open(self.disk.copy_unretired(), config).unwrap();
         let notes = journal.sessions().find(|(_, name, _)| *name == NOTES);
@@ -376,7 +376,7 @@ fn a_damaged_checkpoint_makes_way_for_the_one_before_and_two_are_refused() {
         assert!(
             told.iter()
                 .any(|event| matches!(event, Event::JournalTrouble {
-                trouble: Trouble::NotRecalled { file, why },
+                trouble: JournalTrouble::NotRecalled { file, why },
             } if file.ends_with(&name) && why.contains("damaged at byte"))),
             "byte {at}: {told:?}"
         );

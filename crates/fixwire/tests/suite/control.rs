@@ -9,7 +9,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::time::Duration;
 
-use fixwire::control::{Asked, Client, ClientError, Control, LONGEST, Place, What};
+use fixwire::control::{Asked, Client, ClientError, Control, ControlQuestion, LONGEST, Place};
 
 use common::{PATIENCE, Peer, Running, acceptor_session, config};
 
@@ -27,7 +27,7 @@ fn client(place: &Place) -> Client {
     Client::connect(&place.path, PATIENCE).unwrap()
 }
 
-fn of(what: What) -> Asked {
+fn of(what: ControlQuestion) -> Asked {
     Asked {
         what,
         session: Some(NAME.to_owned()),
@@ -64,32 +64,32 @@ fn each_request_is_answered() {
     assert_eq!(state(&mut client), "disconnected 1 1");
     let named = |text: &str| format!("{NAME}: {text}");
     assert_eq!(
-        ask(&mut client, &of(What::TestRequest)),
+        ask(&mut client, &of(ControlQuestion::TestRequest)),
         format!("error: {NAME}: the session is not logged on")
     );
     let mut peer = Peer::log_on(engine.address(), 1);
     assert_eq!(state(&mut client), "logged on 2 2");
     assert_eq!(
-        ask(&mut client, &of(What::TestRequest)),
+        ask(&mut client, &of(ControlQuestion::TestRequest)),
         named("TestRequest sent")
     );
     assert!(peer.receive().unwrap().contains("|35=1|"));
     let send = Asked {
         msg_type: Some("B".to_owned()),
         fields: Some("148=Closing|33=0".to_owned()),
-        ..of(What::Send)
+        ..of(ControlQuestion::Send)
     };
     assert_eq!(ask(&mut client, &send), named("message accepted"));
     assert!(peer.receive().unwrap().contains("|148=Closing|33=0|"));
     let numbers = Asked {
         next_in: Some(7),
         next_out: Some(9),
-        ..of(What::SetNumbers)
+        ..of(ControlQuestion::SetNumbers)
     };
     assert!(ask(&mut client, &numbers).contains("--force"));
     let logout = Asked {
         text: Some("lunch".to_owned()),
-        ..of(What::Logout)
+        ..of(ControlQuestion::Logout)
     };
     assert_eq!(ask(&mut client, &logout), named("logs out"));
     assert!(peer.receive().unwrap().contains("|35=5|"));
@@ -101,30 +101,36 @@ fn each_request_is_answered() {
         "its connection has ended"
     );
     assert_eq!(state(&mut client), "disconnected 7 9");
-    assert_eq!(ask(&mut client, &of(What::Disable)), named("disabled"));
-    assert_eq!(state(&mut client), "disabled by an operator 7 9");
-    assert_eq!(ask(&mut client, &of(What::Enable)), named("enabled"));
     assert_eq!(
-        ask(&mut client, &of(What::Reset)),
+        ask(&mut client, &of(ControlQuestion::Disable)),
+        named("disabled")
+    );
+    assert_eq!(state(&mut client), "disabled by an operator 7 9");
+    assert_eq!(
+        ask(&mut client, &of(ControlQuestion::Enable)),
+        named("enabled")
+    );
+    assert_eq!(
+        ask(&mut client, &of(ControlQuestion::Reset)),
         named("sequence numbers reset")
     );
     assert_eq!(state(&mut client), "disconnected 1 1");
     let mut peer = Peer::log_on(engine.address(), 1);
     assert_eq!(
-        ask(&mut client, &of(What::Disconnect)),
+        ask(&mut client, &of(ControlQuestion::Disconnect)),
         named("disconnected")
     );
     assert_eq!(peer.receive(), None);
-    assert!(ask(&mut client, &of(What::Logon)).contains("an acceptor"));
+    assert!(ask(&mut client, &of(ControlQuestion::Logon)).contains("an acceptor"));
     let other = Asked {
         session: Some("A->B".to_owned()),
-        ..of(What::Logon)
+        ..of(ControlQuestion::Logon)
     };
     assert!(ask(&mut client, &other).starts_with("error: unknown session A->B"));
     let command = Asked {
         session: None,
         text: Some("dance".to_owned()),
-        ..of(What::Command)
+        ..of(ControlQuestion::Command)
     };
     assert_eq!(
         ask(&mut client, &command),
@@ -133,7 +139,7 @@ fn each_request_is_answered() {
     let reload = Asked {
         session: None,
         file: Some("rules.toml".to_owned()),
-        ..of(What::Reload)
+        ..of(ControlQuestion::Reload)
     };
     assert!(ask(&mut client, &reload).contains("no rules"));
     drop(control);

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use fixwire::config::Durability;
 use fixwire::harness::World;
 use fixwire::journal::sim::SimDisk;
-use fixwire::journal::{self, Journal, Position};
+use fixwire::journal::{self, Journal, JournalPosition};
 use fixwire::protocol::{SessionId, tag};
 
 use common::app::{App, answer, text};
@@ -124,9 +124,9 @@ fn after_a_power_cut_without_syncs_numbers_are_too_low_or_the_journal_is_refused
 #[test]
 fn what_a_record_says_is_synced_survives_a_power_cut() {
     let config = wire::config(Durability::Disk, vec![wire::acceptor("PEER")]);
-    let sizes = journal::Config {
+    let sizes = journal::JournalConfig {
         synced_before_sent: true,
-        ..journal::Config::default()
+        ..journal::JournalConfig::default()
     };
     let mut cut = 0;
     for seed in 1..=50 {
@@ -140,7 +140,7 @@ fn what_a_record_says_is_synced_survives_a_power_cut() {
         let read = |disk: SimDisk| {
             let (mut journal, _) = Journal::open(disk, sizes).unwrap();
             let reading = journal.reading().unwrap();
-            let records = reading.records(Position::START);
+            let records = reading.records(JournalPosition::START);
             let synced = records.map(|record| record.synced).max().unwrap();
             (synced, journal.end())
         };
@@ -148,7 +148,7 @@ fn what_a_record_says_is_synced_survives_a_power_cut() {
         let mut random = Random(seed);
         world.disk().cut_power(|choices| random.below(choices));
         let (_, left) = read(world.disk().copy());
-        assert!(synced > Position::START && left >= synced, "{seed}");
+        assert!(synced > JournalPosition::START && left >= synced, "{seed}");
         cut += u32::from(left < end);
     }
     assert!(cut > 0, "nothing was lost");

@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 
 use fixwire::SessionReport;
-use fixwire::event::{Event, Refusal};
+use fixwire::event::{ConnectionRefusal, Event};
 
 use common::{
     PATIENCE, Peer, Running, acceptor_session, config, initiator_session, message, wait_until,
@@ -221,7 +221,7 @@ fn an_unknown_session_is_named_in_one_line() {
         matches!(
             event,
             Event::Refused {
-                why: Refusal::UnknownSession,
+                why: ConnectionRefusal::UnknownSession,
                 ..
             }
         )

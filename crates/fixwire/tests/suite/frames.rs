@@ -6,7 +6,7 @@ use std::time::Duration;
 use fixwire::config::Durability;
 use fixwire::host::sim::{SimNet, Weather};
 use fixwire::journal::sim::SimDisk;
-use fixwire::journal::{self, Journal, Kind, NOTES, Position};
+use fixwire::journal::{self, Journal, JournalPosition, NOTES, RecordKind};
 use fixwire::protocol::{BodyError, Hangup, Nanos, SessionId};
 use fixwire::{ConfigError, Rate};
 
@@ -392,16 +392,16 @@ fn a_session_and_a_link_write_to_each_other_in_one_record() {
 
 /// The cause and the effects of each record of a message: names and numbers.
 fn records(disk: &SimDisk) -> Vec<String> {
-    let sizes = journal::Config {
+    let sizes = journal::JournalConfig {
         segment_bytes: 2 << 20,
-        ..journal::Config::default()
+        ..journal::JournalConfig::default()
     };
     let (mut journal, _) = Journal::open(disk.copy(), sizes).expect("it opens");
     let names: Vec<_> = journal.sessions().map(|known| known.1.to_owned()).collect();
     let name = |id: journal::JournalId| &*names[id.0 as usize];
     let reading = journal.reading().unwrap();
-    let records = reading.records(Position::START);
-    let messages = records.filter(|record| record.kind == Kind::Message);
+    let records = reading.records(JournalPosition::START);
+    let messages = records.filter(|record| record.kind == RecordKind::Message);
     let shown = messages.map(|record| {
         let effects = record.effects.map(|effect| match name(effect.session) {
             NOTES => "note".to_owned(),

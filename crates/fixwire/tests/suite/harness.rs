@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use fixwire::config::{Connection, Durability, EngineConfig, SessionConfig};
-use fixwire::harness::{CrashPoint, Fault, Trial, TrialError};
+use fixwire::harness::{CrashKind, CrashPoint, Trial, TrialError};
 use fixwire::protocol::session::{BeginString, Config, Role};
 use fixwire::protocol::{
     Application, Message, Now, OperatorCommand, Outbox, Refusal, SessionId, Timestamp, tag,
@@ -178,7 +178,7 @@ fn an_application_without_a_mistake_passes() {
 #[test]
 fn what_is_done_outside_of_the_outbox_is_found_to_be_done_twice() {
     let error = finds(Mistake::BooksAtOnce, "A1 is booked 2 times");
-    assert_eq!(error.point.map(|point| point.fault), Some(Fault::Kill));
+    assert_eq!(error.point.map(|point| point.fault), Some(CrashKind::Kill));
     let passed = error.trace.iter().any(|line| line.contains("|11=A1|"));
     assert!(passed, "{:#?}", error.trace);
 }

@@ -1,10 +1,10 @@
 //! Deaths of a process that the next one must make good, before the power is cut.
 
 use fixwire::journal::sim::SimDisk;
-use fixwire::journal::{Cause, Config, Journal, JournalId, Kind, Position};
+use fixwire::journal::{Cause, Journal, JournalConfig, JournalId, JournalPosition, RecordKind};
 use fixwire_protocol::time::Timestamp;
 
-const DISK: Config = Config {
+const DISK: JournalConfig = JournalConfig {
     segment_bytes: 8192,
     index_entries: 4,
     synced_before_sent: true,
@@ -17,10 +17,10 @@ fn open(disk: &SimDisk) -> Journal<SimDisk> {
 }
 
 /// Appends one inbound message of this length.
-fn append(journal: &mut Journal<SimDisk>, number: u64, len: usize) -> Position {
+fn append(journal: &mut Journal<SimDisk>, number: u64, len: usize) -> JournalPosition {
     let cause = Cause {
         session: JournalId(0),
-        kind: Kind::Message,
+        kind: RecordKind::Message,
         inbound: Some(&vec![b'i'; len]),
         next_in: number + 1,
         next_out: 1,

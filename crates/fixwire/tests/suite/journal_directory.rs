@@ -3,8 +3,8 @@
 use crate::common::journal::SMALL;
 
 use fixwire::journal::{
-    Cause, Config, Direction, Directory, Effect, Filter, Format, Journal, JournalError, JournalId,
-    Kind, Recovered, dump, verify,
+    Cause, Direction, Directory, DumpFilter, DumpFormat, Effect, Journal, JournalConfig,
+    JournalError, JournalId, RecordKind, Recovered, dump, verify,
 };
 use fixwire_protocol::time::Timestamp;
 use std::fs;
@@ -22,7 +22,7 @@ fn logon(journal: &mut Journal<Directory>, seq: u64) {
     let session = JournalId(0);
     let cause = Cause {
         session,
-        kind: Kind::Message,
+        kind: RecordKind::Message,
         inbound: Some(LOGON),
         next_in: seq + 1,
         next_out: seq + 1,
@@ -212,7 +212,7 @@ fn a_dump_shows_everything_but_secrets() {
         .note(WALL, JournalId(0), "peer went silent")
         .unwrap();
     journal.reset(WALL, JournalId(0)).unwrap();
-    let text = |filter: &Filter, format| {
+    let text = |filter: &DumpFilter, format| {
         let mut out = Vec::new();
         let verified = dump(&path, filter, &mut out, format).unwrap();
         assert_eq!(verified.bad, None);
@@ -229,15 +229,15 @@ fn a_dump_shows_everything_but_secrets() {
         "reset   next_in=1 next_out=1 epoch=1",
     ];
     let expected: String = expected.map(|line| format!("{head} {line}\n")).concat();
-    assert_eq!(text(&Filter::default(), Format::Text), expected);
-    let masked = Filter {
+    assert_eq!(text(&DumpFilter::default(), DumpFormat::Text), expected);
+    let masked = DumpFilter {
         masked: vec![58],
         direction: Some(Direction::Out),
-        ..Filter::default()
+        ..DumpFilter::default()
     };
     let lines = [1, 2].map(|seq| format!("{head} out     34={seq} 8=FIX.4.2|35=A|58=***|\n"));
-    assert_eq!(text(&masked, Format::Text), lines.concat());
-    let json = text(&Filter::default(), Format::Json);
+    assert_eq!(text(&masked, DumpFormat::Text), lines.concat());
+    let json = text(&DumpFilter::default(), DumpFormat::Json);
     assert_eq!(json.lines().count(), 7);
     assert!(!json.contains("hunter2"));
     assert!(
@@ -248,52 +248,52 @@ fn a_dump_shows_everything_but_secrets() {
     let out = Some(Direction::Out);
     let cases = [
         (
-            Filter {
+            DumpFilter {
                 direction: out,
-                ..Filter::default()
+                ..DumpFilter::default()
             },
             2,
         ),
         (
-            Filter {
+            DumpFilter {
                 direction: out,
                 first_seq: Some(2),
-                ..Filter::default()
+                ..DumpFilter::default()
             },
             1,
         ),
         (
-            Filter {
+            DumpFilter {
                 last_seq: Some(1),
-                ..Filter::default()
+                ..DumpFilter::default()
             },
             3,
         ),
         (
-            Filter {
+            DumpFilter {
                 session: Some("other".into()),
-                ..Filter::default()
+                ..DumpFilter::default()
             },
             0,
         ),
         (
-            Filter {
+            DumpFilter {
                 from: Some(Timestamp(WALL.0 + 1)),
-                ..Filter::default()
+                ..DumpFilter::default()
             },
             0,
         ),
         (
-            Filter {
+            DumpFilter {
                 until: Some(WALL),
-                ..Filter::default()
+                ..DumpFilter::default()
             },
             0,
         ),
     ];
     for (filter, lines) in cases {
         assert_eq!(
-            text(&filter, Format::Text).lines().count(),
+            text(&filter, DumpFormat::Text).lines().count(),
             lines,
             "{filter:?}"
         );
@@ -305,21 +305,21 @@ fn settings_that_cannot_work_are_named() {
     let (_keep, path) = written(1);
     for (config, name) in [
         (
-            Config {
+            JournalConfig {
                 segment_bytes: 5000,
                 ..SMALL
             },
             "segment_bytes",
         ),
         (
-            Config {
+            JournalConfig {
                 segment_bytes: 2 << 30,
                 ..SMALL
             },
             "segment_bytes",
         ),
         (
-            Config {
+            JournalConfig {
                 index_entries: 1,
                 ..SMALL
             },

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use common::*;
-use fixwire::journal::{Alteration, Config, Directory, Journal, Trouble};
+use fixwire::journal::{Alteration, Directory, Journal, JournalConfig, JournalTrouble};
 use fixwire::log::FileLog;
 use fixwire::store::Family;
 use fixwire::{ConfigError, Engine, EngineConfig, EngineError, Event};
@@ -24,7 +24,7 @@ fn running(folder: &Path) -> Running {
 fn hears(engine: &Running, ending: &str, wanted: Alteration) {
     engine.wait_event(|event| {
         let Event::JournalTrouble {
-            trouble: Trouble::Altered { file, how, .. },
+            trouble: JournalTrouble::Altered { file, how, .. },
         } = event
         else {
             return false;
@@ -96,21 +96,21 @@ fn a_segment_that_cannot_be_made_ahead_is_reported_and_tried_again() {
         peer.send("D", &format!("11={number}|58={text}|"));
         peer.receive().unwrap();
     }
-    let trouble = |wanted: fn(&Trouble) -> bool| move |event: &Event| matches!(event, Event::JournalTrouble { trouble } if wanted(trouble));
+    let trouble = |wanted: fn(&JournalTrouble) -> bool| move |event: &Event| matches!(event, Event::JournalTrouble { trouble } if wanted(trouble));
     engine.wait_event(trouble(
-        |trouble| matches!(trouble, Trouble::NotMade { error } if error.contains("00000002.new")),
+        |trouble| matches!(trouble, JournalTrouble::NotMade { error } if error.contains("00000002.new")),
     ));
     fs::remove_dir(&blocked).unwrap();
-    engine.wait_event(trouble(|trouble| *trouble == Trouble::Made));
+    engine.wait_event(trouble(|trouble| *trouble == JournalTrouble::Made));
     assert!(folder.path().join("store/00000002.fwj").exists());
     engine.stop();
 }
 
 /// A journal whose last record was only half written.
 fn torn(store: &Path) -> u64 {
-    let sizes = Config {
+    let sizes = JournalConfig {
         segment_bytes: 16 << 20,
-        ..Config::default()
+        ..JournalConfig::default()
     };
     let directory = Directory::open(store).unwrap();
     let (mut journal, _) = Journal::open(directory, sizes).unwrap();
@@ -191,9 +191,9 @@ fn two_logs_in_files_are_refused() {
 fn names_of_the_past_keep_no_session_out() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("store");
-    let sizes = Config {
+    let sizes = JournalConfig {
         segment_bytes: 16 << 20,
-        ..Config::default()
+        ..JournalConfig::default()
     };
     let (mut journal, _) = Journal::open(Directory::open(&store).unwrap(), sizes).unwrap();
     let mut ids = std::collections::BTreeSet::new();

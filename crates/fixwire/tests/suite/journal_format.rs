@@ -1,10 +1,10 @@
 //! The bytes of a segment are those that docs/reference/journal-format.md draws.
 
 use fixwire::journal::sim::SimDisk;
-use fixwire::journal::{Cause, Config, Effect, Journal, JournalId, Kind};
+use fixwire::journal::{Cause, Effect, Journal, JournalConfig, JournalId, RecordKind};
 use fixwire_protocol::time::Timestamp;
 
-const SMALL: Config = Config {
+const SMALL: JournalConfig = JournalConfig {
     segment_bytes: 4096,
     index_entries: 4,
     synced_before_sent: false,
@@ -37,7 +37,7 @@ fn the_bytes_are_the_documented_ones() {
     let session = JournalId(1);
     let cause = Cause {
         session,
-        kind: Kind::Message,
+        kind: RecordKind::Message,
         inbound: Some(b"order"),
         next_in: 0x21,
         next_out: 0x32,
@@ -106,7 +106,7 @@ fn append(journal: &mut Journal<SimDisk>, seq: u64) {
     let session = JournalId(0);
     let cause = Cause {
         session,
-        kind: Kind::Message,
+        kind: RecordKind::Message,
         inbound: Some(b"order"),
         next_in: seq + 1,
         next_out: seq + 1,

@@ -4,7 +4,7 @@ use crate::common::journal::SMALL;
 
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{
-    Cause, Counters, Directory, Disk, Journal, JournalError, JournalId, Kind, verify,
+    Cause, Directory, Disk, Journal, JournalError, JournalId, RecordKind, SequenceCounters, verify,
 };
 use fixwire_protocol::time::Timestamp;
 use std::fs;
@@ -17,10 +17,10 @@ const WALL: Timestamp = Timestamp(1_000);
 fn write<D: Disk>(journal: &mut Journal<D>, messages: u64) -> Result<(), JournalError> {
     let id = journal.register(WALL, "A")?;
     for _ in 0..messages {
-        let before = journal.counters(id).unwrap_or(Counters::NEW);
+        let before = journal.counters(id).unwrap_or(SequenceCounters::NEW);
         let cause = Cause {
             session: id,
-            kind: Kind::Message,
+            kind: RecordKind::Message,
             inbound: Some(&[b'm'; 500]),
             next_in: before.next_in + 1,
             next_out: before.next_out,

@@ -4,7 +4,8 @@ use crate::common::journal::{Random, SMALL};
 
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{
-    Cause, Config, Damage, Effect, Journal, JournalError, JournalId, Kind, Position,
+    Cause, Damage, Effect, Journal, JournalConfig, JournalError, JournalId, JournalPosition,
+    RecordKind,
 };
 use fixwire_protocol::time::Timestamp;
 
@@ -15,12 +16,12 @@ fn order(
     journal: &mut Journal<SimDisk>,
     number: u64,
     len: usize,
-) -> Result<Position, JournalError> {
+) -> Result<JournalPosition, JournalError> {
     let session = JournalId(0);
     let (inbound, outbound) = (vec![b'i'; len], vec![b'o'; len + 1]);
     let cause = Cause {
         session,
-        kind: Kind::Message,
+        kind: RecordKind::Message,
         inbound: Some(&inbound),
         next_in: number + 1,
         next_out: number + 1,
@@ -35,7 +36,7 @@ fn order(
 }
 
 /// A journal with this many orders; answers where each ends.
-fn written(orders: u64, len: usize) -> (SimDisk, Vec<Position>) {
+fn written(orders: u64, len: usize) -> (SimDisk, Vec<JournalPosition>) {
     let disk = SimDisk::new();
     let (mut journal, _) = Journal::open(disk.clone(), SMALL).unwrap();
     journal.register(WALL, "FIX.4.2:EXEC->BENCH").unwrap();
@@ -49,7 +50,7 @@ fn written(orders: u64, len: usize) -> (SimDisk, Vec<Position>) {
 /// Summary of a journal, for comparison.
 fn state(journal: &mut Journal<SimDisk>) -> String {
     let mut text = format!("{:?}", journal.sessions().collect::<Vec<_>>());
-    for record in journal.reading().unwrap().records(Position::START) {
+    for record in journal.reading().unwrap().records(JournalPosition::START) {
         text += &format!("\n{record:?}");
     }
     text
@@ -78,20 +79,20 @@ fn flip(disk: &SimDisk, number: u32, at: usize, bits: u8) -> SimDisk {
 #[test]
 fn every_flipped_bit_is_found() {
     flip_every_byte(SMALL);
-    flip_every_byte(Config {
+    flip_every_byte(JournalConfig {
         synced_before_sent: true,
         ..SMALL
     });
 }
 
-fn flip_every_byte(config: Config) {
+fn flip_every_byte(config: JournalConfig) {
     let (disk, ends) = written(20, 100);
     let last = *ends.last().unwrap();
     assert_eq!(last.segment(), 2, "the test wants two segments");
     let whole = state(&mut Journal::open(disk.copy(), SMALL).unwrap().0);
     for number in 1..=2 {
         for at in 0..4096 {
-            let place = Position::new(number, at as u32);
+            let place = JournalPosition::new(number, at as u32);
             let flipped = flip(&disk, number, at, 1 << (at % 8));
             let before = files(&flipped);
             match Journal::open(flipped.clone(), config) {
@@ -205,7 +206,7 @@ fn a_hole_before_a_valid_record_is_refused() {
 #[test]
 fn a_segment_that_lost_its_end_is_refused_when_another_follows() {
     let (disk, ends) = written(20, 100);
-    let of_first: Vec<&Position> = ends.iter().filter(|end| end.segment() == 1).collect();
+    let of_first: Vec<&JournalPosition> = ends.iter().filter(|end| end.segment() == 1).collect();
     let record = of_first[of_first.len() - 2].offset() as usize;
     let mut bytes = disk.read(1).unwrap();
     bytes[record..].fill(0);
@@ -283,7 +284,7 @@ fn files_that_are_not_the_journals_are_refused() {
 
 /// Registers, writes orders that roll, syncs some; stops wherever the disk stops. Answers the state
 /// after each record that was written, and how many of them a sync covered.
-fn workload(disk: &SimDisk, config: Config) -> (Vec<String>, usize) {
+fn workload(disk: &SimDisk, config: JournalConfig) -> (Vec<String>, usize) {
     let (mut states, mut durable) = (vec![], 0);
     let run = |states: &mut Vec<String>, durable: &mut usize| -> Result<(), JournalError> {
         let (mut journal, _) = Journal::open(disk.clone(), config)?;
@@ -366,7 +367,7 @@ fn a_power_cut_keeps_what_was_synced_or_is_refused() {
 
 #[test]
 fn a_power_cut_is_survived_when_nothing_is_sent_before_its_sync() {
-    let refused = cut_power(Config {
+    let refused = cut_power(JournalConfig {
         synced_before_sent: true,
         ..SMALL
     });
@@ -374,7 +375,7 @@ fn a_power_cut_is_survived_when_nothing_is_sent_before_its_sync() {
 }
 
 /// Cuts the power at random operations of the workload; answers how often opening refused.
-fn cut_power(config: Config) -> usize {
+fn cut_power(config: JournalConfig) -> usize {
     let rehearsal = SimDisk::new();
     let (all, _) = workload(&rehearsal, config);
     let operations = rehearsal.operations();
@@ -486,7 +487,7 @@ fn a_record_that_no_segment_holds_is_refused_alone() {
     );
     let sent = Cause {
         session: JournalId(0),
-        kind: Kind::Sent,
+        kind: RecordKind::Sent,
         inbound: None,
         next_in: 3,
         next_out: 3,
@@ -529,7 +530,7 @@ fn no_bytes_make_opening_panic() {
         }
         broken.write(number, Some(bytes));
         let before = files(&broken);
-        let config = Config {
+        let config = JournalConfig {
             synced_before_sent: random.below(2) == 1,
             ..SMALL
         };

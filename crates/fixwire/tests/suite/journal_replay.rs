@@ -4,7 +4,8 @@ use crate::common::journal::SMALL;
 
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{
-    Cause, Config, Disk, Effect, Journal, JournalId, Kind, Memory, OsDisk, Position, Stored,
+    Cause, Disk, Effect, Journal, JournalConfig, JournalId, JournalPosition, Memory, OsDisk,
+    RecordKind, Stored,
 };
 use fixwire_protocol::time::Timestamp;
 use proptest::prelude::*;
@@ -15,7 +16,7 @@ const WALL: Timestamp = Timestamp(1_000);
 fn sent(session: JournalId, next_out: u64, epoch: u32) -> Cause<'static> {
     Cause {
         session,
-        kind: Kind::Sent,
+        kind: RecordKind::Sent,
         inbound: None,
         next_in: 1,
         next_out,
@@ -113,7 +114,7 @@ fn a_replay_goes_on_while_the_journal_rolls() {
 #[test]
 fn a_long_replay_passes_each_message_about_twice() {
     // One index entry for 2^16 messages and more: the two buffers of a replay must do the rest.
-    let config = Config {
+    let config = JournalConfig {
         segment_bytes: 32 << 20,
         index_entries: 2,
         synced_before_sent: false,
@@ -212,7 +213,7 @@ fn what_falls_off_the_ring_is_missing() {
     let records: Vec<u64> = journal
         .reading()
         .unwrap()
-        .records(Position::START)
+        .records(JournalPosition::START)
         .map(|record| record.index)
         .collect();
     assert_eq!(records.last(), Some(&1000));
@@ -242,7 +243,7 @@ fn one_record_holds_a_cause_and_its_effects_for_several_sessions() {
     let b = journal.register(WALL, "B").unwrap();
     let cause = Cause {
         session: a,
-        kind: Kind::Message,
+        kind: RecordKind::Message,
         inbound: Some(b"order"),
         next_in: 8,
         next_out: 4,
@@ -276,7 +277,7 @@ fn one_record_holds_a_cause_and_its_effects_for_several_sessions() {
         let record = reading.records(before).next().unwrap();
         assert_eq!(
             (record.at, record.end, record.kind),
-            (before, end, Kind::Message)
+            (before, end, RecordKind::Message)
         );
         assert_eq!(record.body, b"order");
         assert_eq!(record.effects.collect::<Vec<_>>(), effects);

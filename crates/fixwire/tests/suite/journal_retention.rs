@@ -2,8 +2,8 @@
 
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{
-    Cause, Config, Counters, Directory, Disk, Effect, Filter, Format, Journal, JournalId, Kind,
-    Retention, Stored, Trouble, dump, verify,
+    Cause, Directory, Disk, DumpFilter, DumpFormat, Effect, Journal, JournalConfig, JournalId,
+    JournalTrouble, RecordKind, Retention, SequenceCounters, Stored, dump, verify,
 };
 use fixwire_protocol::time::{Nanos, Timestamp};
 use std::fs;
@@ -24,8 +24,8 @@ const RESEND: Retention = Retention {
     ..KEEP
 };
 
-fn config(retention: Retention) -> Config {
-    Config {
+fn config(retention: Retention) -> JournalConfig {
+    JournalConfig {
         segment_bytes: 8192,
         index_entries: 4,
         synced_before_sent: true,
@@ -35,7 +35,7 @@ fn config(retention: Retention) -> Config {
 
 /// Sends a message of about 500 bytes in session `id`, at this second.
 fn send<D: Disk>(journal: &mut Journal<D>, id: JournalId, second: i64) -> Result<(), ()> {
-    let Counters {
+    let SequenceCounters {
         next_in,
         next_out,
         epoch,
@@ -48,7 +48,7 @@ fn send<D: Disk>(journal: &mut Journal<D>, id: JournalId, second: i64) -> Result
     };
     let cause = Cause {
         session: id,
-        kind: Kind::Sent,
+        kind: RecordKind::Sent,
         inbound: None,
         next_in,
         next_out: next_out + 1,
@@ -94,8 +94,8 @@ fn serves_all<D: Disk>(journal: &mut Journal<D>, id: JournalId) {
 }
 
 /// Two sessions send; now and then one or both are reset. Answers what was certain when it stopped.
-fn work(disk: &SimDisk) -> [Counters; 2] {
-    let mut known = [Counters::NEW; 2];
+fn work(disk: &SimDisk) -> [SequenceCounters; 2] {
+    let mut known = [SequenceCounters::NEW; 2];
     let Ok((mut journal, _)) = Journal::open(disk.clone(), config(KEEP)) else {
         return known;
     };
@@ -151,7 +151,11 @@ fn a_crash_at_any_point_of_retiring_loses_nothing() {
         retired += u32::from(journal.positions().0.segment() > 1);
         for (id, certain) in (0..2).map(JournalId).zip(before) {
             let Some(counters) = journal.counters(id) else {
-                assert_eq!(certain, Counters::NEW, "stopped after {stop} operations");
+                assert_eq!(
+                    certain,
+                    SequenceCounters::NEW,
+                    "stopped after {stop} operations"
+                );
                 continue;
             };
             // What was on its way may be there too.
@@ -239,13 +243,13 @@ fn retired_segments_are_compressed_and_read_as_before() {
     // Segments that the last roll retired are compressed once a segment is begun again, or now.
     let packed = endings(&path, ".fwz");
     assert!(packed.len() > 5 && packed[0] == 1, "{packed:?}");
-    let text = |filter: Filter| {
+    let text = |filter: DumpFilter| {
         let mut out = Vec::new();
-        let read = dump(&path, &filter, &mut out, Format::Text).unwrap();
+        let read = dump(&path, &filter, &mut out, DumpFormat::Text).unwrap();
         assert_eq!(read.bad, None);
         String::from_utf8(out).unwrap()
     };
-    assert_eq!(text(Filter::default()).matches(" out ").count(), 129);
+    assert_eq!(text(DumpFilter::default()).matches(" out ").count(), 129);
     serves_all(&mut open(&path, all), JournalId(0));
     // A flipped bit in a compressed file is found.
     let file = path.join(format!("{:08}.fwz", packed[2]));
@@ -433,7 +437,7 @@ fn names_that_are_too_many_for_a_checkpoint_are_reported() {
         send(&mut journal, id, second).unwrap();
         troubles.extend(journal.troubles(Timestamp(0)).unwrap());
     }
-    let [Trouble::NotRetired { error }, ..] = &troubles[..] else {
+    let [JournalTrouble::NotRetired { error }, ..] = &troubles[..] else {
         panic!("{troubles:?}");
     };
     assert!(

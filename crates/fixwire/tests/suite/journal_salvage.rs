@@ -5,8 +5,8 @@ use crate::common::journal::{Random, SMALL};
 use fixwire::Durability;
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{
-    Cause, Config, Counters, Directory, Disk, Effect, Journal, JournalError, JournalId, Kind,
-    Position, Retention, Salvaged, salvage, verify,
+    Cause, Directory, Disk, Effect, Journal, JournalConfig, JournalError, JournalId,
+    JournalPosition, RecordKind, Retention, Salvaged, SequenceCounters, salvage, verify,
 };
 use fixwire_protocol::time::{Nanos, Timestamp};
 use std::collections::BTreeMap;
@@ -18,8 +18,8 @@ const NOW: Timestamp = Timestamp(1_787_319_000_000_000_000);
 const NAMES: [&str; 2] = ["FIX.4.4:HOUSE->BROKER", "FIX.4.4:HOUSE->VENUE"];
 const NOTES: &str = "notes of the application";
 
-fn counters<D: Disk>(journal: &Journal<D>, id: JournalId) -> Counters {
-    journal.counters(id).unwrap_or(Counters::NEW)
+fn counters<D: Disk>(journal: &Journal<D>, id: JournalId) -> SequenceCounters {
+    journal.counters(id).unwrap_or(SequenceCounters::NEW)
 }
 
 /// A message comes in to session `id`, and causes one in each of `to`.
@@ -37,7 +37,7 @@ fn trade<D: Disk>(
     let wall = Timestamp(1_000 + journal.records_written() as i64);
     let cause = Cause {
         session: id,
-        kind: Kind::Message,
+        kind: RecordKind::Message,
         inbound: Some(&[b'i'; 150]),
         next_in: before.next_in + 1,
         next_out: before.next_out + own,
@@ -55,7 +55,7 @@ fn trade<D: Disk>(
 
 /// Two sessions and an application's notes, in five segments. Answers the state of all sessions after
 /// each record, and where it ends.
-fn written(disk: &SimDisk, config: Config, notes: bool) -> Vec<(Position, Image)> {
+fn written(disk: &SimDisk, config: JournalConfig, notes: bool) -> Vec<(JournalPosition, Image)> {
     let images = write(disk, config, notes).unwrap();
     assert!(images.last().unwrap().0.segment() >= 4, "{images:?}");
     images
@@ -64,9 +64,9 @@ fn written(disk: &SimDisk, config: Config, notes: bool) -> Vec<(Position, Image)
 /// The same on a disk that may stop.
 fn write(
     disk: &SimDisk,
-    config: Config,
+    config: JournalConfig,
     notes: bool,
-) -> Result<Vec<(Position, Image)>, JournalError> {
+) -> Result<Vec<(JournalPosition, Image)>, JournalError> {
     let (mut journal, _) = Journal::open(disk.clone(), config)?;
     let mut images = Vec::new();
     let mut ids: Vec<JournalId> = Vec::new();
@@ -95,7 +95,7 @@ fn write(
 }
 
 /// The numbers of each session.
-type Image = BTreeMap<String, Counters>;
+type Image = BTreeMap<String, SequenceCounters>;
 
 fn image<D: Disk>(journal: &Journal<D>) -> Image {
     let sessions = journal.sessions();
@@ -175,7 +175,7 @@ fn forget_unnamed(truth: &mut Image, done: &Salvaged) -> usize {
         .sessions
         .iter()
         .filter(|session| session.name.is_none());
-    let unnamed: Vec<Counters> = unnamed.map(|session| session.next).collect();
+    let unnamed: Vec<SequenceCounters> = unnamed.map(|session| session.next).collect();
     truth.retain(|_, counters| !unnamed.contains(counters));
     unnamed.len()
 }
@@ -316,7 +316,7 @@ fn damaged_files_about_the_journal_lose_nothing() {
         resend: Some(Nanos(0)),
         compress: false,
     };
-    let config = Config {
+    let config = JournalConfig {
         retention: Some(retention),
         ..SMALL
     };
@@ -351,7 +351,7 @@ fn a_checkpoint_behind_the_damage_is_where_the_journal_begins_then() {
         resend: None,
         compress: false,
     };
-    let config = Config {
+    let config = JournalConfig {
         retention: Some(retention),
         ..SMALL
     };

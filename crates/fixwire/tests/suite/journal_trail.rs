@@ -7,8 +7,8 @@ use fixwire::config::{Durability, EngineConfig, Limits};
 use fixwire::host::ConnId;
 use fixwire::host::sim::SimNet;
 use fixwire::journal::sim::SimDisk;
-use fixwire::journal::{self, Journal, Kind, Position};
-use fixwire::protocol::{Nanos, Precision, Stamp, Timestamp, frame};
+use fixwire::journal::{self, Journal, JournalPosition, RecordKind};
+use fixwire::protocol::{Nanos, Precision, Timestamp, TimestampWriter, frame};
 
 use common::app::App;
 use common::wire::{self, PORT, SimEngine, calm};
@@ -65,15 +65,15 @@ impl Talk {
     }
 
     /// The records, as the journal reads them: kind, counters, body.
-    fn records(&mut self) -> Vec<(Kind, journal::Counters, String)> {
+    fn records(&mut self) -> Vec<(RecordKind, journal::SequenceCounters, String)> {
         self.engine = None;
-        let config = journal::Config {
+        let config = journal::JournalConfig {
             segment_bytes: 1 << 20,
-            ..journal::Config::default()
+            ..journal::JournalConfig::default()
         };
         let (mut journal, _) = Journal::open(self.disk.copy(), config).unwrap();
         let reading = journal.reading().unwrap();
-        let records = reading.records(Position::START).map(|record| {
+        let records = reading.records(JournalPosition::START).map(|record| {
             let body = String::from_utf8_lossy(record.body).replace('\x01', "|");
             (record.kind, record.counters, body)
         });
@@ -104,26 +104,29 @@ fn each_message_is_recorded_once_with_what_became_of_it() {
     let records = talk.records();
     let kinds: Vec<_> = records.iter().map(|record| record.0).skip(1).collect();
     let expected = [
-        Kind::Message,
+        RecordKind::Message,
         // From where it logged on.
-        Kind::Note,
-        Kind::Message,
-        Kind::Queued,
-        Kind::Queued,
-        Kind::Duplicate,
-        Kind::Duplicate,
-        Kind::Message,
-        Kind::Dequeued,
-        Kind::Dequeued,
-        Kind::Message,
-        Kind::Resent,
-        Kind::Message,
-        Kind::Ignored,
+        RecordKind::Note,
+        RecordKind::Message,
+        RecordKind::Queued,
+        RecordKind::Queued,
+        RecordKind::Duplicate,
+        RecordKind::Duplicate,
+        RecordKind::Message,
+        RecordKind::Dequeued,
+        RecordKind::Dequeued,
+        RecordKind::Message,
+        RecordKind::Resent,
+        RecordKind::Message,
+        RecordKind::Ignored,
     ];
     assert_eq!(kinds, expected);
     // A record that only logs changes no counter.
     for (before, after) in records.iter().zip(&records[1..]) {
-        let only_logs = matches!(after.0, Kind::Duplicate | Kind::Ignored | Kind::Resent);
+        let only_logs = matches!(
+            after.0,
+            RecordKind::Duplicate | RecordKind::Ignored | RecordKind::Resent
+        );
         assert!(!only_logs || before.1 == after.1, "{after:?}");
     }
     for id in ["11=C|", "11=D|", "11=ignored|"] {
@@ -187,7 +190,7 @@ impl Drawn {
     /// The messages that a record of kind 11 says were sent.
     fn resent(&self, at: usize, precision: Precision) -> Vec<String> {
         let (mut run, end) = (at + 64 + 8, at + 64 + self.word(at + 60));
-        let mut stamp = Stamp::new();
+        let mut stamp = TimestampWriter::new();
         let wall = Timestamp(self.long(at + 16) as i64);
         let time = String::from_utf8(stamp.format(wall, precision).to_vec()).unwrap();
         let mut found = Vec::new();
@@ -336,8 +339,11 @@ fn a_flood_is_logged_up_to_a_limit_and_the_rest_is_counted() {
     let told: u64 = told(&talk).iter().sum();
     let records = talk.records();
     let count = |kind| records.iter().filter(|record| record.0 == kind).count() as u64;
-    assert_eq!(records.last().map(|record| record.0), Some(Kind::Duplicate));
-    let logged = count(Kind::Duplicate);
+    assert_eq!(
+        records.last().map(|record| record.0),
+        Some(RecordKind::Duplicate)
+    );
+    let logged = count(RecordKind::Duplicate);
     assert!((50..200).contains(&logged), "{logged}");
-    assert_eq!(logged + 2 * count(Kind::Resent) + told, FLOOD + 1 + 2);
+    assert_eq!(logged + 2 * count(RecordKind::Resent) + told, FLOOD + 1 + 2);
 }

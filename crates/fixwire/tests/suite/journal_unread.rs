@@ -8,7 +8,7 @@ use fixwire::config::{Durability, EngineConfig};
 use fixwire::event::Ending;
 use fixwire::host::ConnId;
 use fixwire::host::sim::SimNet;
-use fixwire::journal::Trouble;
+use fixwire::journal::JournalTrouble;
 use fixwire::journal::sim::SimDisk;
 use fixwire::protocol::SessionId;
 
@@ -96,7 +96,7 @@ fn a_resend_that_cannot_read_its_messages_ends_the_session_and_fills_no_gap() {
             let texts: Vec<String> = all.iter().map(|event| format!("{event:?}")).collect();
             let unread = all.iter().any(|event| match event {
                 Event::JournalTrouble {
-                    trouble: Trouble::NotRead { error },
+                    trouble: JournalTrouble::NotRead { error },
                 } => error.contains("cannot map sim/000000") && error.contains("ulimit -v"),
                 _ => false,
             });
@@ -129,7 +129,7 @@ fn a_message_that_is_to_be_sent_again_and_cannot_be_read_is_reported() {
         matches!(
             event,
             Event::JournalTrouble {
-                trouble: Trouble::NotRead { .. }
+                trouble: JournalTrouble::NotRead { .. }
             }
         )
     };

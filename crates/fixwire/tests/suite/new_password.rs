@@ -16,7 +16,7 @@ use fixwire::Engine;
 use fixwire::passwords::Users;
 use fixwire::protocol::dictionary::{Dictionary, Version};
 use fixwire::protocol::session::{ApplVerId, BeginString, Config, Role};
-use fixwire::protocol::{Precision, Stamp, Timestamp};
+use fixwire::protocol::{Precision, Timestamp, TimestampWriter};
 
 /// An acceptor of one version with its dictionary, and what its peer says.
 struct World {
@@ -32,7 +32,7 @@ impl World {
     /// The answer to a Logon, up to the end of the connection or the Logon of the acceptor.
     fn log_on(&self, seq: u64, fields: &str) -> Vec<String> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-        let mut stamp = Stamp::new();
+        let mut stamp = TimestampWriter::new();
         let time = stamp.format(Timestamp(now.as_nanos() as i64), self.precision);
         let time = String::from_utf8_lossy(time);
         let version = match self.begin_string {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use fixwire::config::{Connection, Durability, EngineConfig};
 use fixwire::host::sim::{SimHost, SimNet};
 use fixwire::journal::sim::SimDisk;
-use fixwire::journal::{Filter, Format, dump};
+use fixwire::journal::{DumpFilter, DumpFormat, dump};
 use fixwire::log::FileLog;
 use fixwire::protocol::{
     Application, Message, Mono, Nanos, Now, Outbox, Refusal, SessionId, Timestamp, tag,
@@ -150,7 +150,13 @@ fn logs_have_no_notes_and_the_dump_shows_them_as_kept() {
     turns(&mut engine);
     drop(engine);
     let mut text = Vec::new();
-    dump(&journal, &Filter::default(), &mut text, Format::Text).expect("a journal");
+    dump(
+        &journal,
+        &DumpFilter::default(),
+        &mut text,
+        DumpFormat::Text,
+    )
+    .expect("a journal");
     let text = String::from_utf8_lossy(&text);
     assert!(text.contains(" kept    34=1 554="), "{text}");
     assert!(

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use common::*;
-use fixwire::event::{Ending, Refusal};
+use fixwire::event::{ConnectionRefusal, Ending};
 use fixwire::protocol::SessionId;
 use fixwire::{Durability, EngineConfig, Event, Users};
 use socket2::{Domain, Socket, Type};
@@ -30,7 +30,7 @@ fn order(number: u64) -> String {
     format!("11={number}|55=LCOM1|54=1|38=1|40=2|44=200.0|")
 }
 
-fn refused(engine: &Running, wanted: Refusal) {
+fn refused(engine: &Running, wanted: ConnectionRefusal) {
     engine.wait_event(|event| matches!(event, Event::Refused { why, .. } if *why == wanted));
 }
 
@@ -230,27 +230,30 @@ fn strangers_get_no_answer_and_change_nothing() {
         settings.limits.logon_time = Duration::from_millis(300);
     });
     let address = engine.address();
-    let expect = |bytes: &[u8], why: Refusal| {
+    let expect = |bytes: &[u8], why: ConnectionRefusal| {
         let mut peer = Peer::connect(address);
         peer.send_bytes(bytes);
         assert_eq!(peer.receive(), None, "{why:?}");
         refused(&engine, why);
     };
-    expect(b"GET / HTTP/1.1\r\n\r\n", Refusal::Garbled);
+    expect(b"GET / HTTP/1.1\r\n\r\n", ConnectionRefusal::Garbled);
     expect(
         &message("A", 1, "BENCH", "OTHER", "98=0|108=30|"),
-        Refusal::UnknownSession,
+        ConnectionRefusal::UnknownSession,
     );
     expect(
         &message("D", 1, "BENCH", "EXEC", "11=1|"),
-        Refusal::NotALogon,
+        ConnectionRefusal::NotALogon,
     );
     // It may send one message.
     let second = message("A", 2, "BENCH", "EXEC", "98=0|108=30|");
     let heartbeat = message("0", 1, "BENCH", "EXEC", "");
-    expect(&[heartbeat, second].concat(), Refusal::NotALogon);
-    expect(b"8=FIX.4.2\x019=999999\x0135=A\x01", Refusal::TooLarge);
-    expect(b"8=FIX.4.2\x019=50\x0135=A\x01", Refusal::Timeout);
+    expect(&[heartbeat, second].concat(), ConnectionRefusal::NotALogon);
+    expect(
+        b"8=FIX.4.2\x019=999999\x0135=A\x01",
+        ConnectionRefusal::TooLarge,
+    );
+    expect(b"8=FIX.4.2\x019=50\x0135=A\x01", ConnectionRefusal::Timeout);
     assert_eq!(engine.stop(), [(1, 1)]);
 }
 
@@ -265,8 +268,8 @@ fn connections_that_say_nothing_are_few_and_do_not_stay() {
         .collect();
     let mut fourth = Peer::connect(engine.address());
     assert_eq!(fourth.receive(), None);
-    refused(&engine, Refusal::TooManyFromAddress);
-    refused(&engine, Refusal::Timeout);
+    refused(&engine, ConnectionRefusal::TooManyFromAddress);
+    refused(&engine, ConnectionRefusal::Timeout);
     drop(silent);
     drop(Peer::log_on(engine.address(), 1));
     engine.stop();
@@ -306,7 +309,7 @@ fn the_address_of_a_peer_is_known_after_a_restart_and_never_competes_with_strang
     }
     let mut stranger = connect_from("127.0.0.5", engine.address());
     assert_eq!(stranger.receive(), None);
-    refused(&engine, Refusal::TooManyFailures);
+    refused(&engine, ConnectionRefusal::TooManyFailures);
     let mut peer = connect_from("127.0.0.2", engine.address());
     peer.seq = 2;
     peer.send("A", "98=0|108=30|");
@@ -321,7 +324,7 @@ fn a_second_connection_does_not_touch_the_first() {
     let mut second = Peer::connect(engine.address());
     second.send_bytes(&message("A", 1, "BENCH", "EXEC", "98=0|108=30|141=Y|"));
     assert_eq!(second.receive(), None);
-    refused(&engine, Refusal::AlreadyConnected);
+    refused(&engine, ConnectionRefusal::AlreadyConnected);
     first.send("D", &order(1));
     let report = first.receive().unwrap();
     assert!(report.contains("|35=8|34=2|"), "{report}");
@@ -354,7 +357,7 @@ fn a_logon_that_is_not_accepted_changes_no_password() {
     let mut first = logon("tiger", "");
     assert!(first.receive().unwrap().contains("|35=A|"));
     assert_eq!(logon("tiger", "925=lion|").receive(), None);
-    refused(&engine, Refusal::AlreadyConnected);
+    refused(&engine, ConnectionRefusal::AlreadyConnected);
     drop(first);
     ended(1);
     // Of two that want to enter at once, the one that does has changed it.

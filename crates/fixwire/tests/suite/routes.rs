@@ -118,7 +118,7 @@ fn initiators_that_differ_in_the_qualifier_alone_share_nothing() {
     };
     let source = Source {
         path: "x.cfg".into(),
-        text: section("A", 1001) + &section("B", 1002),
+        text: section("A", 1001) + section("B", 1002).as_str(),
     };
     let settings = Settings::read(&source).unwrap_or_else(|error| panic!("{error}"));
     let config = settings

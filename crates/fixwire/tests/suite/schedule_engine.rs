@@ -8,8 +8,8 @@ use std::time::Duration;
 use fixwire::event::{Ending, Event};
 use fixwire::host::sim::SimNet;
 use fixwire::journal::sim::SimDisk;
-use fixwire::journal::{Config as JournalConfig, Journal};
-use fixwire::protocol::session::{BeginString, Config, Reason, Role};
+use fixwire::journal::{Journal, JournalConfig};
+use fixwire::protocol::session::{BeginString, Config, DisconnectReason, Role};
 use fixwire::protocol::{Nanos, Outbox, SessionId, Timestamp, tag};
 use fixwire::schedule::{Days, Edge, Hours, Schedule, Time, clock, dates, find_zone, weekdays};
 use fixwire::{Connection, Durability, EngineConfig, SessionConfig};
@@ -441,12 +441,12 @@ fn a_closed_session_takes_no_logon_and_no_message() {
         advance(&net, &mut firms, 2 * SECOND);
     }
     let refused = firms[1].times(|event| {
-        let why = Ending::Session(Reason::LogonRefused);
+        let why = Ending::Session(DisconnectReason::LogonRefused);
         matches!(event, Event::Disconnected { why: ending, .. } if *ending == why)
     });
     assert!(!refused.is_empty(), "each Logon is answered and closed");
     let answered = firms[0].times(|event| {
-        let why = Ending::Session(Reason::RefusedByPeer);
+        let why = Ending::Session(DisconnectReason::RefusedByPeer);
         matches!(event, Event::Disconnected { why: ending, .. } if *ending == why)
     });
     assert_eq!(answered.len(), refused.len(), "with a Logout");

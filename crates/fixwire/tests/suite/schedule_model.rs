@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use fixwire::protocol::Timestamp;
 use fixwire::schedule::{
-    Date, Day, Days, Edge, FOREVER, Hours, Schedule, Standing, Time, TimeZone, Weekday, find_zone,
+    Date, Day, Days, Edge, FOREVER, Hours, Schedule, ScheduleState, Time, TimeZone, Weekday,
+    find_zone,
 };
 
 /// Zones with many rules, and the years that are odd in some of them.
@@ -223,7 +224,7 @@ impl<'a> Case<'a> {
     fn play(&mut self, random: &mut Random, first: i64) {
         let instant = |at: usize| Timestamp((first + at as i64) * MINUTE);
         let minutes = self.home.shows.len();
-        let mut said: Option<Standing> = None;
+        let mut said: Option<ScheduleState> = None;
         let mut reset = None;
         for at in 1..minutes {
             let mut may_log_on = true;
@@ -249,7 +250,7 @@ impl<'a> Case<'a> {
             if at < WARM_UP {
                 continue;
             }
-            let expect = |standing: Standing, when: Timestamp| {
+            let expect = |standing: ScheduleState, when: Timestamp| {
                 let found = (standing.began, standing.may_log_on, standing.reset);
                 assert_eq!(
                     found,

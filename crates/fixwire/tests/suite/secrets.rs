@@ -187,13 +187,13 @@ fn t15_our_own_password_is_nowhere() {
 /// T18: names on disk are numbers; what a peer is called never becomes a path.
 #[test]
 fn t18_no_name_of_a_session_is_a_file() {
-    use fixwire::journal::{Config, Directory, Journal};
+    use fixwire::journal::{Directory, Journal, JournalConfig};
     use fixwire::protocol::Timestamp;
     let folder = tempfile::tempdir().unwrap();
     let inside = folder.path().join("journal");
-    let sizes = Config {
+    let sizes = JournalConfig {
         segment_bytes: 4 << 20,
-        ..Config::default()
+        ..JournalConfig::default()
     };
     let mut names: Vec<String> = [
         "../x",

@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 
 use certificates::*;
 use common::*;
-use fixwire::event::{Ending, Refusal};
+use fixwire::event::{ConnectionRefusal, Ending};
 use fixwire::protocol::SessionId;
 use fixwire::tls::{Authority, ClientCertificates, Identity, Pin, Tls, TlsFailure, TlsOptions};
 use fixwire::transport::Password;
@@ -58,7 +58,7 @@ fn only_a_certificate_that_holds_and_is_the_sessions_logs_on() {
     });
     let others = ca.issue("other.peer", 7, |_| {});
     let stranger = strangers.issue("good.peer", 8, |_| {});
-    let refusal = |failure| Some(Refusal::Tls(failure));
+    let refusal = |failure| Some(ConnectionRefusal::Tls(failure));
     for (name, shown, refused) in [
         ("good", Some(&good), None),
         ("none", None, refusal(TlsFailure::NoCertificate)),
@@ -78,7 +78,7 @@ fn only_a_certificate_that_holds_and_is_the_sessions_logs_on() {
         (
             "other session's",
             Some(&others),
-            Some(Refusal::Certificate(spki(&others))),
+            Some(ConnectionRefusal::Certificate(spki(&others))),
         ),
     ] {
         let folder = tempfile::tempdir().unwrap();
@@ -197,7 +197,7 @@ fn plain_text_and_tls_do_not_meet_and_both_sides_are_told() {
         matches!(
             event,
             Event::Refused {
-                why: Refusal::Tls(TlsFailure::NotTls),
+                why: ConnectionRefusal::Tls(TlsFailure::NotTls),
                 ..
             }
         )
@@ -218,7 +218,7 @@ fn plain_text_and_tls_do_not_meet_and_both_sides_are_told() {
         matches!(
             event,
             Event::Refused {
-                why: Refusal::TlsUnexpected,
+                why: ConnectionRefusal::TlsUnexpected,
                 ..
             }
         )
@@ -295,7 +295,7 @@ fn faults_of_the_peer_in_tls_are_told_apart() {
             }
         };
         acceptor.wait_event(
-            |event| matches!(event, Event::Refused { why, .. } if *why == Refusal::Tls(failure)),
+            |event| matches!(event, Event::Refused { why, .. } if *why == ConnectionRefusal::Tls(failure)),
         );
         assert_eq!(failure.to_string(), text);
     }

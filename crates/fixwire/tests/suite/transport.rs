@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use common::*;
 use fixwire::Network;
-use fixwire::event::Refusal;
+use fixwire::event::ConnectionRefusal;
 use fixwire::host::AnnounceFault;
 use fixwire::transport::{HostPolicy, Password, Proxy, ProxyKind};
 use fixwire::{Connection, Event, SessionConfig};
@@ -254,7 +254,7 @@ fn a_balancers_client_logs_on_behind_its_header_and_is_known_by_it() {
 
 #[test]
 fn a_header_that_is_cut_too_long_absent_or_from_a_stranger_is_refused() {
-    let refused = |networks: &[&str], bytes: &[u8], wanted: Refusal| {
+    let refused = |networks: &[&str], bytes: &[u8], wanted: ConnectionRefusal| {
         let (engine, _kept) = balanced(networks);
         let mut peer = Peer::connect(engine.address());
         // The engine may have closed the connection already.
@@ -265,7 +265,7 @@ fn a_header_that_is_cut_too_long_absent_or_from_a_stranger_is_refused() {
         assert_eq!(engine.stop(), [(1, 1)]);
     };
     let here = &["127.0.0.0/8"][..];
-    let fault = Refusal::Announcement;
+    let fault = ConnectionRefusal::Announcement;
     let logon = message("A", 1, "BENCH", "EXEC", "98=0|108=30|");
     refused(here, &HEADER[..20], fault(AnnounceFault::CutShort));
     refused(here, b"", fault(AnnounceFault::CutShort));
@@ -279,7 +279,7 @@ fn a_header_that_is_cut_too_long_absent_or_from_a_stranger_is_refused() {
     refused(here, &v2(&[0; 4]), fault(AnnounceFault::Malformed));
     refused(here, &logon, fault(AnnounceFault::Absent));
     let spoofed = [HEADER, &logon].concat();
-    refused(&["10.0.0.0/8"], &spoofed, Refusal::NotABalancer);
+    refused(&["10.0.0.0/8"], &spoofed, ConnectionRefusal::NotABalancer);
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn connections_through_a_balancer_are_counted_by_their_clients() {
     let waiting: Vec<Peer> = [1, 1, 2, 2, 3, 3].map(connect).into();
     let mut third = connect(1);
     engine.wait_event(|event| {
-        let wanted = Refusal::TooManyFromAddress;
+        let wanted = ConnectionRefusal::TooManyFromAddress;
         matches!(event, Event::Refused { why, .. } if *why == wanted)
     });
     assert_eq!(third.receive(), None);

@@ -2,7 +2,7 @@
 
 use fixwire::messages::{fix42, fix44};
 use fixwire_protocol::dictionary::validate::check;
-use fixwire_protocol::dictionary::{Dictionary, Rules, Scratch, Version};
+use fixwire_protocol::dictionary::{Dictionary, Scratch, ValidationRules, Version};
 use fixwire_protocol::{
     Decimal, Decoder, HeaderTemplate, Message, Outbox, Refusal, SessionId, Timestamp,
 };
@@ -31,7 +31,7 @@ fn received(outbox: &mut Outbox, version: Version, look: impl FnOnce(&Message<'_
     let fault = check(
         &dictionary,
         &message,
-        &Rules::default(),
+        &ValidationRules::default(),
         &mut Scratch::default(),
     );
     assert_eq!(fault, Ok(()), "{text}");

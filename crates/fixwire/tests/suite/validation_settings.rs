@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fixwire::EngineConfig;
 use fixwire::settings::{Settings, Source};
-use fixwire_protocol::dictionary::Rules;
+use fixwire_protocol::dictionary::ValidationRules;
 
 fn config(text: &str) -> EngineConfig {
     let source = Source {
@@ -28,8 +28,8 @@ fn session(extra: &str) -> String {
 fn each_switch_of_validation_reaches_its_rule() {
     let of = |extra: &str| config(&session(extra)).sessions.remove(0);
     let usual = of("").session.rules;
-    assert_eq!(usual, Rules::default());
-    type Change = fn(&mut Rules);
+    assert_eq!(usual, ValidationRules::default());
+    type Change = fn(&mut ValidationRules);
     let switches: [(&str, Change); 9] = [
         ("ValidateFieldsOutOfOrder=N", |rules| {
             rules.fields_out_of_order = false
@@ -86,7 +86,7 @@ fn a_delta_changes_the_built_in_dictionary() {
     let path = folder.path().join("venue.delta");
     std::fs::write(&path, "add field 9001 Flag CHAR\nadd member Flag to D\n").unwrap();
     let words = format!("DataDictionary=built-in + {}", path.display());
-    let config = config(&(session(&words) + &session(&format!("{words}\nTargetSubID=X"))));
+    let config = config(&(session(&words) + session(&format!("{words}\nTargetSubID=X")).as_str()));
     let [a, b] = [0, 1].map(|at| config.sessions[at].session.dictionary.clone().unwrap());
     assert_eq!(a.version(), "FIX.4.2");
     assert!(a.message(b"D").unwrap().member(9001).is_some());

@@ -13,7 +13,7 @@ use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::time::LastMinute;
 
 use super::tree::Tree;
-use super::{Conversion, Link, TableError};
+use super::{Conversion, ConversionTableError, Link};
 
 macro_rules! tables {
     ($($from:ident $to:ident $file:literal,)*) => {
@@ -46,19 +46,24 @@ pub const TABLES: [(Version, Version, &str); 14] = tables! {
 /// Makes the gateway's own conversions, with other tables where they are given; they share dictionaries
 /// and tables.
 #[derive(Debug, Default)]
-pub struct BuiltIn {
+pub struct BuiltInConversions {
     dictionaries: Vec<(Version, Arc<Dictionary>)>,
     links: Vec<(Version, Version, Arc<Link>)>,
 }
 
-impl BuiltIn {
+impl BuiltInConversions {
     /// Puts a table in the place of the built-in one of these versions or, if they are no neighbours, of
     /// all tables on the way from one to the other. Conversions that were made before stay as they are.
     ///
     /// # Errors
     ///
     /// As [`Conversion::read`]; also when the table is for other versions.
-    pub fn replace(&mut self, from: Version, to: Version, text: &str) -> Result<(), TableError> {
+    pub fn replace(
+        &mut self,
+        from: Version,
+        to: Version,
+        text: &str,
+    ) -> Result<(), ConversionTableError> {
         let (source, target) = (self.dictionary(from), self.dictionary(to));
         let link = Arc::new(Link::new(text, source, target)?);
         self.links.retain(|known| (known.0, known.1) != (from, to));

@@ -17,7 +17,7 @@ pub const NOWHERE: usize = 0;
 
 /// The role of a field in one level.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct FieldPlace {
     pub tag: Tag,
     /// Its position when a message is taken apart; `NONE` when only the target has it here.
     pub position: u32,
@@ -29,7 +29,7 @@ pub struct Place {
     entries: u32,
 }
 
-impl Place {
+impl FieldPlace {
     /// The level of the entries that it counts.
     pub fn entries(&self) -> Option<usize> {
         (self.entries != NONE).then_some(self.entries as usize)
@@ -38,9 +38,9 @@ impl Place {
 
 /// A message, or the entry of a group at one place of it.
 #[derive(Clone, Debug, Default)]
-pub struct Level {
+pub struct ConversionLevel {
     /// In the order of tags.
-    places: Vec<Place>,
+    places: Vec<FieldPlace>,
     /// The position of a tag in it, counted from 1: a hash table with open addressing, 0 where free.
     table: Box<[u16]>,
     /// The field that begins an entry; 0 for a message.
@@ -55,8 +55,8 @@ pub struct Level {
     strangers: u32,
 }
 
-impl Level {
-    pub fn place(&self, tag: Tag) -> Option<&Place> {
+impl ConversionLevel {
+    pub fn place(&self, tag: Tag) -> Option<&FieldPlace> {
         let mask = self.table.len().checked_sub(1)?;
         let mut at = slot(tag, mask);
         loop {
@@ -95,7 +95,7 @@ impl Level {
     }
 
     /// [`Level::has_home_for`] of a field whose place is known.
-    pub fn is_home_of(&self, tag: Tag, place: Option<&Place>) -> bool {
+    pub fn is_home_of(&self, tag: Tag, place: Option<&FieldPlace>) -> bool {
         match place {
             Some(place) => place.in_target,
             None => tag >= FIRST_USER_DEFINED && self.has_target,
@@ -121,7 +121,7 @@ impl Level {
     }
 
     /// [`Level::order`] of a field whose place is known.
-    pub fn order_of(&self, place: Option<&Place>) -> u32 {
+    pub fn order_of(&self, place: Option<&FieldPlace>) -> u32 {
         place.map_or(self.strangers, |place| place.order)
     }
 }
@@ -152,15 +152,15 @@ impl Tags {
 /// All levels of all messages of the source; the first is [`NOWHERE`].
 #[derive(Debug)]
 pub struct Levels {
-    all: Vec<Level>,
+    all: Vec<ConversionLevel>,
     /// MsgType and level, in the order of MsgType; `NONE` when the target has no such message.
     roots: Vec<(Box<[u8]>, u32)>,
 }
 
 impl core::ops::Index<usize> for Levels {
-    type Output = Level;
+    type Output = ConversionLevel;
 
-    fn index(&self, at: usize) -> &Level {
+    fn index(&self, at: usize) -> &ConversionLevel {
         &self.all[at]
     }
 }
@@ -169,7 +169,7 @@ impl Levels {
     /// The levels of the messages of `from`, as `to` has them.
     pub fn new(from: &Dictionary, to: &Dictionary) -> Self {
         let mut levels = Self {
-            all: alloc::vec![Level::default()],
+            all: alloc::vec![ConversionLevel::default()],
             roots: Vec::new(),
         };
         for message in from.messages() {
@@ -223,18 +223,18 @@ impl Levels {
             known.1 = known.1.min(order);
         }
         let at = self.all.len();
-        self.all.push(Level::default());
-        let mut level = Level {
+        self.all.push(ConversionLevel::default());
+        let mut level = ConversionLevel {
             delimiter: read.delimiter,
             has_source: source.is_some(),
             has_target: target.is_some(),
             strangers: written.leading,
-            ..Level::default()
+            ..ConversionLevel::default()
         };
         for (tag, (position, order)) in positions {
             let from = source.and_then(|side| side.entry(tag));
             let to = target.and_then(|side| side.entry(tag));
-            level.places.push(Place {
+            level.places.push(FieldPlace {
                 tag,
                 position,
                 order: order.saturating_add(u32::from(order >= written.leading)),

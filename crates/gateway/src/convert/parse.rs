@@ -9,24 +9,24 @@ use fixwire_protocol::dictionary::{Dictionary, FIRST_USER_DEFINED, Version};
 
 use super::MAX_TABLE;
 use super::level::Levels;
-use super::problem::{Problem, TableError};
+use super::problem::{ConversionProblem, ConversionTableError};
 use super::rest::{Policies, Policy};
-use super::statement::{Action, Condition, Operand, Path, Row, Statement};
+use super::statement::{ConversionAction, ConversionCondition, MapRow, Operand, Path, Statement};
 
-type Outcome<T> = Result<T, Problem>;
+type Outcome<T> = Result<T, ConversionProblem>;
 
 /// The versions that a table names.
-pub fn versions(text: &str) -> Result<(Version, Version), TableError> {
+pub fn versions(text: &str) -> Result<(Version, Version), ConversionTableError> {
     let mut lines = lines(text);
     let mut next = |word: &str| {
         let (line, words) = match lines.next() {
-            None => return Err(at(1, Problem::NoVersions)),
+            None => return Err(at(1, ConversionProblem::NoVersions)),
             Some((line, words)) => (line, words.map_err(|problem| at(line, problem))?),
         };
         match &*words {
             [first, name] if first == word => Version::from_name(name)
-                .ok_or_else(|| at(line, Problem::UnknownVersion(name.clone()))),
-            _ => Err(at(line, Problem::NoVersions)),
+                .ok_or_else(|| at(line, ConversionProblem::UnknownVersion(name.clone()))),
+            _ => Err(at(line, ConversionProblem::NoVersions)),
         }
     };
     Ok((next("from")?, next("to")?))
@@ -38,9 +38,9 @@ pub fn table(
     from: &Dictionary,
     to: &Dictionary,
     levels: &mut Levels,
-) -> Result<(Vec<Statement>, Policies), TableError> {
+) -> Result<(Vec<Statement>, Policies), ConversionTableError> {
     if text.len() > MAX_TABLE {
-        return Err(at(1, Problem::TooLong));
+        return Err(at(1, ConversionProblem::TooLong));
     }
     versions(text)?;
     let mut table = Table {
@@ -62,8 +62,8 @@ pub fn table(
     Ok((table.statements, table.policies))
 }
 
-fn at(line: usize, problem: Problem) -> TableError {
-    TableError { line, problem }
+fn at(line: usize, problem: ConversionProblem) -> ConversionTableError {
+    ConversionTableError { line, problem }
 }
 
 /// The lines that say something, with their numbers, as words.
@@ -91,7 +91,7 @@ fn words(line: &str) -> Outcome<Vec<String>> {
     }
     words.extend(word);
     if quoted {
-        Err(Problem::OpenQuote)
+        Err(ConversionProblem::OpenQuote)
     } else {
         Ok(words)
     }
@@ -135,14 +135,18 @@ impl Table<'_> {
             ["reject"] => Policy::Reject,
             ["tag", offset] => match offset.parse() {
                 Ok(offset @ FIRST_USER_DEFINED..=100_000_000) => Policy::Tag(offset),
-                _ => return Err(Problem::Offset((*offset).into())),
+                _ => return Err(ConversionProblem::Offset((*offset).into())),
             },
-            _ => return Err(Problem::Form("homeless [TAG] drop, tag OFFSET or reject")),
+            _ => {
+                return Err(ConversionProblem::Form(
+                    "homeless [TAG] drop, tag OFFSET or reject",
+                ));
+            }
         };
         match tag {
             None => self.policies.usual = policy,
             Some(tag) if self.policies.fields.iter().any(|&(known, _)| known == tag) => {
-                return Err(Problem::TwicePolicy(tag));
+                return Err(ConversionProblem::TwicePolicy(tag));
             }
             Some(tag) => self.policies.fields.push((tag, policy)),
         }
@@ -151,7 +155,7 @@ impl Table<'_> {
 
     fn places(&mut self, words: &[&str]) -> Outcome<()> {
         let places = match words {
-            [] => return Err(Problem::Form("for MESSAGE[/GROUP] ... or for *")),
+            [] => return Err(ConversionProblem::Form("for MESSAGE[/GROUP] ... or for *")),
             ["*"] => Places::All,
             places => Places::These(
                 places
@@ -170,13 +174,13 @@ impl Table<'_> {
         let name = parts.next().unwrap_or_default();
         let message = self.from.message(name.as_bytes());
         let message = message.or_else(|| self.from.message_named(name));
-        let message = message.ok_or_else(|| Problem::UnknownMessage(name.into()))?;
+        let message = message.ok_or_else(|| ConversionProblem::UnknownMessage(name.into()))?;
         let level = self.levels.root(message.msg_type().as_bytes());
-        let mut level = level.ok_or_else(|| Problem::NoSuchTarget(name.into()))?;
+        let mut level = level.ok_or_else(|| ConversionProblem::NoSuchTarget(name.into()))?;
         for part in parts {
             let count = self.tag(part)?;
             let entries = self.levels[level].entries(count);
-            level = entries.ok_or(Problem::UnknownGroup(count))?;
+            level = entries.ok_or(ConversionProblem::UnknownGroup(count))?;
         }
         Ok(level)
     }
@@ -193,11 +197,11 @@ impl Table<'_> {
         };
         let (index, needs) = (self.statements.len() as u32, statement.needs());
         match &self.places {
-            None => return Err(Problem::NoMessages),
+            None => return Err(ConversionProblem::NoMessages),
             Some(Places::These(levels)) => {
                 for &level in levels {
                     let fits = statement.fits(self.levels, level);
-                    fits.map_err(Problem::NeverApplies)?;
+                    fits.map_err(ConversionProblem::NeverApplies)?;
                     self.levels.hold(level, index, needs);
                 }
             }
@@ -212,7 +216,7 @@ impl Table<'_> {
                     }
                 }
                 if !anywhere {
-                    return Err(Problem::AppliesNowhere);
+                    return Err(ConversionProblem::AppliesNowhere);
                 }
             }
         }
@@ -220,9 +224,10 @@ impl Table<'_> {
         Ok(())
     }
 
-    fn conditions(&self, words: &[&str]) -> Outcome<Vec<Condition>> {
-        const FORM: Problem =
-            Problem::Form("... if TAG=VALUE|VALUE TAG~WORD TAG^START has TAG no TAG zero TAG");
+    fn conditions(&self, words: &[&str]) -> Outcome<Vec<ConversionCondition>> {
+        const FORM: ConversionProblem = ConversionProblem::Form(
+            "... if TAG=VALUE|VALUE TAG~WORD TAG^START has TAG no TAG zero TAG",
+        );
         let (mut conditions, mut rest) = (Vec::new(), words);
         while let [word, tail @ ..] = rest {
             rest = tail;
@@ -233,22 +238,22 @@ impl Table<'_> {
                 rest = tail;
                 let tag = self.tag(tag)?;
                 match *word {
-                    "has" => Condition::Has(tag),
-                    "no" => Condition::No(tag),
-                    _ => Condition::Zero(tag),
+                    "has" => ConversionCondition::Has(tag),
+                    "no" => ConversionCondition::No(tag),
+                    _ => ConversionCondition::Zero(tag),
                 }
             } else if let Some((tag, word)) = word.split_once('~') {
                 let tag = self.tag(tag)?;
-                Condition::HasWord(tag, self.either(tag, word)?)
+                ConversionCondition::HasWord(tag, self.either(tag, word)?)
             } else if let Some((tag, start)) = word.split_once('^')
                 && !start.is_empty()
             {
-                Condition::Begins(self.tag(tag)?, start.as_bytes().into())
+                ConversionCondition::Begins(self.tag(tag)?, start.as_bytes().into())
             } else {
                 let (tag, values) = word.split_once('=').ok_or(FORM)?;
                 let tag = self.tag(tag)?;
                 let values = values.split('|').map(|value| self.either(tag, value));
-                Condition::Is(tag, values.collect::<Outcome<_>>()?)
+                ConversionCondition::Is(tag, values.collect::<Outcome<_>>()?)
             };
             conditions.push(condition);
         }
@@ -259,23 +264,23 @@ impl Table<'_> {
         Ok(conditions)
     }
 
-    fn action(&self, words: &[&str]) -> Outcome<Action> {
+    fn action(&self, words: &[&str]) -> Outcome<ConversionAction> {
         match words {
             ["set", field] => {
                 let (tag, value) = self.assignment(field, "set TAG=VALUE")?;
-                Ok(Action::Set(tag, value))
+                Ok(ConversionAction::Set(tag, value))
             }
             ["default", field] => {
                 let (tag, value) = self.assignment(field, "default TAG=VALUE")?;
-                Ok(Action::Default(tag, value))
+                Ok(ConversionAction::Default(tag, value))
             }
-            ["remove", tag] => Ok(Action::Remove(self.tag(tag)?)),
-            ["move", from, "->", to] => Ok(Action::Move(self.tag(from)?, self.tag(to)?)),
+            ["remove", tag] => Ok(ConversionAction::Remove(self.tag(tag)?)),
+            ["move", from, "->", to] => Ok(ConversionAction::Move(self.tag(from)?, self.tag(to)?)),
             ["map", from, "->", to, rows @ ..] if !rows.is_empty() => self.map(from, to, rows),
             ["word", tag, word] => {
                 let tag = self.tag(tag)?;
                 let word = self.either(tag, word)?;
-                Ok(Action::Word {
+                Ok(ConversionAction::Word {
                     tag,
                     word,
                     other: None,
@@ -283,7 +288,7 @@ impl Table<'_> {
             }
             ["word", tag, word, "->", other] => {
                 let tag = self.tag(tag)?;
-                Ok(Action::Word {
+                Ok(ConversionAction::Word {
                     tag,
                     word: self.either(tag, word)?,
                     other: Some(self.target(tag, other)?),
@@ -298,44 +303,44 @@ impl Table<'_> {
                     .any(|(_, operand)| *operand == Operand::Any)
                 {
                     true => Err(form("entry")),
-                    false => Ok(Action::Entry { from, path }),
+                    false => Ok(ConversionAction::Entry { from, path }),
                 }
             }
-            ["field", path @ .., "->", to] => Ok(Action::Field {
+            ["field", path @ .., "->", to] => Ok(ConversionAction::Field {
                 path: self.path(path)?,
                 to: self.tag(to)?,
             }),
-            ["join", month, day, "->", date] => Ok(Action::Join {
+            ["join", month, day, "->", date] => Ok(ConversionAction::Join {
                 month: self.tag(month)?,
                 day: self.tag(day)?,
                 date: self.tag(date)?,
             }),
-            ["split", date, "->", month, day] => Ok(Action::Split {
+            ["split", date, "->", month, day] => Ok(ConversionAction::Split {
                 date: self.tag(date)?,
                 month: self.tag(month)?,
                 day: self.tag(day)?,
             }),
-            ["wrap", count] => Ok(Action::Wrap(self.tag(count)?)),
-            ["unwrap", count] => Ok(Action::Unwrap(self.tag(count)?)),
-            [word @ ("sum" | "difference"), one, other, "->", to] => Ok(Action::Sum {
+            ["wrap", count] => Ok(ConversionAction::Wrap(self.tag(count)?)),
+            ["unwrap", count] => Ok(ConversionAction::Unwrap(self.tag(count)?)),
+            [word @ ("sum" | "difference"), one, other, "->", to] => Ok(ConversionAction::Sum {
                 one: self.tag(one)?,
                 other: self.tag(other)?,
                 sign: if *word == "sum" { 1 } else { -1 },
                 to: self.tag(to)?,
             }),
             [word, ..] => Err(form(word)),
-            [] => Err(Problem::UnknownStatement("if".into())),
+            [] => Err(ConversionProblem::UnknownStatement("if".into())),
         }
     }
 
-    fn map(&self, from: &str, to: &str, rows: &[&str]) -> Outcome<Action> {
+    fn map(&self, from: &str, to: &str, rows: &[&str]) -> Outcome<ConversionAction> {
         let tags = |text: &str| {
             text.split('+')
                 .map(|tag| self.tag(tag))
                 .collect::<Outcome<Vec<_>>>()
         };
         let (from, to) = (tags(from)?, tags(to)?);
-        let mut read: Vec<Row> = Vec::new();
+        let mut read: Vec<MapRow> = Vec::new();
         for row in rows {
             let (left, right) = row.split_once('=').ok_or(form("map"))?;
             let left = cells(left, &from, |tag, value| self.either(tag, value))?;
@@ -344,21 +349,21 @@ impl Table<'_> {
                 return Err(form("map"));
             }
             if !left.iter().any(|cell| matches!(cell, Operand::Text(_))) {
-                return Err(Problem::BlindRow((*row).into()));
+                return Err(ConversionProblem::BlindRow((*row).into()));
             }
-            let takes_all = |earlier: &Row| {
+            let takes_all = |earlier: &MapRow| {
                 let mut cells = earlier.from.iter().zip(&left);
                 cells.all(|(earlier, cell)| *earlier == Operand::Any || earlier == cell)
             };
             if read.iter().any(takes_all) {
-                return Err(Problem::ShadowedRow((*row).into()));
+                return Err(ConversionProblem::ShadowedRow((*row).into()));
             }
-            read.push(Row {
+            read.push(MapRow {
                 from: left,
                 to: right,
             });
         }
-        Ok(Action::Map {
+        Ok(ConversionAction::Map {
             from,
             to,
             rows: read,
@@ -367,7 +372,7 @@ impl Table<'_> {
 
     /// `COUNT TAG TAG=VALUE ...`, perhaps with `COUNT TAG=VALUE ... /` before it.
     fn path(&self, words: &[&str]) -> Outcome<Path> {
-        const FORM: Problem = Problem::Form(
+        const FORM: ConversionProblem = ConversionProblem::Form(
             "COUNT VALUETAG TAG=VALUE ..., inside an entry COUNT TAG=VALUE ... / before it",
         );
         let (outer, words) = match words.iter().position(|&word| word == "/") {
@@ -396,7 +401,9 @@ impl Table<'_> {
     }
 
     fn fixed(&self, field: &str) -> Outcome<(Tag, Operand)> {
-        let (tag, value) = field.split_once('=').ok_or(Problem::Form("TAG=VALUE"))?;
+        let (tag, value) = field
+            .split_once('=')
+            .ok_or(ConversionProblem::Form("TAG=VALUE"))?;
         let tag = self.tag(tag)?;
         let operand = match (value, value.strip_prefix('@')) {
             ("*", _) => Operand::Any,
@@ -407,7 +414,7 @@ impl Table<'_> {
     }
 
     fn assignment(&self, field: &str, form: &'static str) -> Outcome<(Tag, Operand)> {
-        let (tag, value) = field.split_once('=').ok_or(Problem::Form(form))?;
+        let (tag, value) = field.split_once('=').ok_or(ConversionProblem::Form(form))?;
         let tag = self.tag(tag)?;
         let value = match value.strip_prefix('@') {
             Some(other) => Operand::Of(self.tag(other)?),
@@ -426,7 +433,7 @@ impl Table<'_> {
                 .then_some(tag),
             Err(_) => both.iter().find_map(|side| side.tag_of(text)),
         };
-        found.ok_or_else(|| Problem::UnknownField(text.into()))
+        found.ok_or_else(|| ConversionProblem::UnknownField(text.into()))
     }
 
     /// A value that the field has in one of the versions.
@@ -440,7 +447,7 @@ impl Table<'_> {
     /// A value that the field has in the target.
     fn target(&self, tag: Tag, value: &str) -> Outcome<Box<[u8]>> {
         if self.to.field(tag).is_none() {
-            return Err(Problem::NeverApplies(tag));
+            return Err(ConversionProblem::NeverApplies(tag));
         }
         match has_value(self.to, tag, value) {
             true => Ok(value.as_bytes().into()),
@@ -460,8 +467,8 @@ fn has_value(dictionary: &Dictionary, tag: Tag, value: &str) -> bool {
     !value.is_empty() && field.kind.accepts(value.as_bytes()) && is_one
 }
 
-fn unknown_value(tag: Tag, value: &str) -> Problem {
-    Problem::UnknownValue {
+fn unknown_value(tag: Tag, value: &str) -> ConversionProblem {
+    ConversionProblem::UnknownValue {
         tag,
         value: value.into(),
     }
@@ -491,28 +498,28 @@ fn same_version(name: &str, dictionary: &Dictionary) -> Outcome<()> {
     if known.is_some() && known == Version::from_name(dictionary.version()) {
         return Ok(());
     }
-    Err(Problem::OtherVersion {
+    Err(ConversionProblem::OtherVersion {
         table: name.into(),
         dictionary: dictionary.version().into(),
     })
 }
 
-fn contradict(conditions: &[Condition]) -> Outcome<()> {
+fn contradict(conditions: &[ConversionCondition]) -> Outcome<()> {
     for condition in conditions {
-        let Condition::No(tag) = condition else {
+        let ConversionCondition::No(tag) = condition else {
             continue;
         };
-        let wants = |other: &Condition| matches!(other, Condition::Is(other, _) | Condition::HasWord(other, _) | Condition::Begins(other, _) | Condition::Has(other) if other == tag);
+        let wants = |other: &ConversionCondition| matches!(other, ConversionCondition::Is(other, _) | ConversionCondition::HasWord(other, _) | ConversionCondition::Begins(other, _) | ConversionCondition::Has(other) if other == tag);
         if conditions.iter().any(wants) {
-            return Err(Problem::Contradiction(*tag));
+            return Err(ConversionProblem::Contradiction(*tag));
         }
     }
     Ok(())
 }
 
 /// How a statement is written.
-fn form(word: &str) -> Problem {
-    Problem::Form(match word {
+fn form(word: &str) -> ConversionProblem {
+    ConversionProblem::Form(match word {
         "set" => "set TAG=VALUE [if ...]",
         "default" => "default TAG=VALUE [if ...]",
         "remove" => "remove TAG [if ...]",
@@ -527,6 +534,6 @@ fn form(word: &str) -> Problem {
         "sum" => "sum TAG TAG -> TAG [if ...]",
         "difference" => "difference TAG TAG -> TAG [if ...]",
         "split" => "split DATETAG -> MONTHTAG DAYTAG [if ...]",
-        other => return Problem::UnknownStatement(other.into()),
+        other => return ConversionProblem::UnknownStatement(other.into()),
     })
 }

@@ -7,17 +7,17 @@ use fixwire_protocol::Tag;
 
 /// Why a table is refused.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct TableError {
+pub struct ConversionTableError {
     /// The line, from 1.
     pub line: usize,
     /// The error.
-    pub problem: Problem,
+    pub problem: ConversionProblem,
 }
 
 /// Errors of a line.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Problem {
+pub enum ConversionProblem {
     /// The table is longer than [`MAX_TABLE`](super::MAX_TABLE).
     TooLong,
     /// The table does not start with its versions.
@@ -71,15 +71,15 @@ pub enum Problem {
     BlindRow(String),
 }
 
-impl fmt::Display for TableError {
+impl fmt::Display for ConversionTableError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: {}", self.line, self.problem)
     }
 }
 
-impl core::error::Error for TableError {}
+impl core::error::Error for ConversionTableError {}
 
-impl fmt::Display for Problem {
+impl fmt::Display for ConversionProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooLong => write!(f, "a table may have at most {} bytes", super::MAX_TABLE),

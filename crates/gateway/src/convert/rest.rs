@@ -7,8 +7,8 @@ use fixwire_protocol::dictionary::{Dictionary, FIRST_USER_DEFINED, FieldDef};
 
 use fixwire_protocol::time::LastMinute;
 
-use super::level::Place;
-use super::run::Run;
+use super::level::FieldPlace;
+use super::run::ConversionRun;
 use super::tree::{ROOT, Word};
 use super::unconvertible::Unconvertible;
 
@@ -52,7 +52,7 @@ impl Policies {
 
 /// The last pass over a message.
 pub struct Rest<'a> {
-    pub run: Run<'a>,
+    pub run: ConversionRun<'a>,
     pub policies: &'a Policies,
     pub from: &'a Dictionary,
     pub to: &'a Dictionary,
@@ -78,7 +78,7 @@ impl Rest<'_> {
             } else if !level.is_home_of(tag, place) {
                 self.homeless(scope, node)?;
             } else {
-                let group = place.and_then(Place::entries);
+                let group = place.and_then(FieldPlace::entries);
                 let is_group = group.is_some_and(|entries| levels[entries].has_target);
                 // A count without entries that is not 0 was no count where it came from.
                 let has_entries = self.run.tree.first_entry(node).is_some();

@@ -2,15 +2,15 @@
 
 use alloc::vec::Vec;
 
-use fixwire_protocol::dictionary::{FIRST_USER_DEFINED, Kind};
+use fixwire_protocol::dictionary::{DataType, FIRST_USER_DEFINED};
 use fixwire_protocol::{Decimal, Tag, tag};
 
 use super::level::Levels;
-use super::statement::{Action, Condition, Operand, Path, Row, Statement};
-use super::tree::{Span, Tree, Word};
+use super::statement::{ConversionAction, ConversionCondition, MapRow, Operand, Path, Statement};
+use super::tree::{Tree, ValueSpan, Word};
 
 /// A message under way from one version to the other.
-pub struct Run<'a> {
+pub struct ConversionRun<'a> {
     pub levels: &'a Levels,
     pub statements: &'a [Statement],
     pub tree: &'a mut Tree,
@@ -18,7 +18,7 @@ pub struct Run<'a> {
     pub lost: &'a mut Vec<Tag>,
 }
 
-impl Run<'_> {
+impl ConversionRun<'_> {
     /// All statements: the message first, then its groups' entries, each with the statements that
     /// hold there in the order of the table.
     pub fn all(&mut self) {
@@ -44,49 +44,49 @@ impl Run<'_> {
         }
     }
 
-    fn holds(&self, scope: usize, condition: &Condition) -> bool {
+    fn holds(&self, scope: usize, condition: &ConversionCondition) -> bool {
         let value = |tag: Tag| self.tree.find(scope, tag).map(|node| self.tree.value(node));
         match condition {
-            Condition::Is(tag, values) => {
+            ConversionCondition::Is(tag, values) => {
                 value(*tag).is_some_and(|value| values.iter().any(|listed| **listed == *value))
             }
-            Condition::HasWord(tag, word) => value(*tag).is_some_and(|value| {
+            ConversionCondition::HasWord(tag, word) => value(*tag).is_some_and(|value| {
                 value
                     .split(|&byte| byte == b' ')
                     .any(|have| *have == **word)
             }),
-            Condition::Begins(tag, start) => {
+            ConversionCondition::Begins(tag, start) => {
                 value(*tag).is_some_and(|value| value.starts_with(start))
             }
-            Condition::Has(tag) => value(*tag).is_some(),
-            Condition::No(tag) => value(*tag).is_none(),
-            Condition::Zero(tag) => value(*tag)
+            ConversionCondition::Has(tag) => value(*tag).is_some(),
+            ConversionCondition::No(tag) => value(*tag).is_none(),
+            ConversionCondition::Zero(tag) => value(*tag)
                 .is_none_or(|value| value.iter().all(|byte| matches!(byte, b'0' | b'.' | b'-'))),
         }
     }
 
-    fn carry_out(&mut self, scope: usize, action: &Action) {
+    fn carry_out(&mut self, scope: usize, action: &ConversionAction) {
         match action {
-            Action::Set(tag, value) => {
+            ConversionAction::Set(tag, value) => {
                 if let Some(span) = self.written(scope, value) {
                     self.tree.set(self.levels, scope, *tag, span);
                 }
             }
-            Action::Default(tag, value) => {
+            ConversionAction::Default(tag, value) => {
                 if self.tree.find(scope, *tag).is_none()
                     && let Some(span) = self.written(scope, value)
                 {
                     self.tree.set(self.levels, scope, *tag, span);
                 }
             }
-            Action::Remove(tag) => {
+            ConversionAction::Remove(tag) => {
                 if let Some(node) = self.tree.find(scope, *tag) {
                     self.tree.remove(node);
                 }
             }
-            Action::Move(from, to) => self.rename(scope, *from, *to),
-            Action::Map { from, to, rows } => self.map(scope, from, to, rows),
-            Action::Word { tag, word, other } => {
+            ConversionAction::Move(from, to) => self.rename(scope, *from, *to),
+            ConversionAction::Map { from, to, rows } => self.map(scope, from, to, rows),
+            ConversionAction::Word { tag, word, other } => {
                 if let Some(node) = self.tree.find(scope, *tag) {
                     self.tree.change_words(node, |have| match other {
                         _ if *have != **word => Word::Kept,
@@ -95,17 +95,17 @@ impl Run<'_> {
                     });
                 }
             }
-            Action::Entry { from, path } => self.entry(scope, *from, path),
-            Action::Field { path, to } => self.field(scope, path, *to),
-            Action::Join { month, day, date } => {
+            ConversionAction::Entry { from, path } => self.entry(scope, *from, path),
+            ConversionAction::Field { path, to } => self.field(scope, path, *to),
+            ConversionAction::Join { month, day, date } => {
                 self.join(scope, *month, *day, *date);
             }
-            Action::Split { date, month, day } => {
+            ConversionAction::Split { date, month, day } => {
                 self.split(scope, *date, *month, *day);
             }
-            Action::Wrap(count) => self.wrap(scope, *count),
-            Action::Unwrap(count) => self.unwrap(scope, *count),
-            Action::Sum {
+            ConversionAction::Wrap(count) => self.wrap(scope, *count),
+            ConversionAction::Unwrap(count) => self.unwrap(scope, *count),
+            ConversionAction::Sum {
                 one,
                 other,
                 sign,
@@ -133,8 +133,8 @@ impl Run<'_> {
         }
     }
 
-    fn map(&mut self, scope: usize, from: &[Tag], to: &[Tag], rows: &[Row]) {
-        let matches = |row: &&Row| {
+    fn map(&mut self, scope: usize, from: &[Tag], to: &[Tag], rows: &[MapRow]) {
+        let matches = |row: &&MapRow| {
             let mut cells = from.iter().zip(&row.from);
             cells.all(|(&tag, operand)| self.equals(scope, scope, tag, operand))
         };
@@ -192,7 +192,7 @@ impl Run<'_> {
         self.tree.remove(node);
     }
 
-    fn says_already(&self, scope: usize, around: usize, value: Span, path: &Path) -> bool {
+    fn says_already(&self, scope: usize, around: usize, value: ValueSpan, path: &Path) -> bool {
         let Some(count) = self.tree.find(around, path.count) else {
             return false;
         };
@@ -262,7 +262,7 @@ impl Run<'_> {
         }
     }
 
-    fn written(&mut self, scope: usize, operand: &Operand) -> Option<Span> {
+    fn written(&mut self, scope: usize, operand: &Operand) -> Option<ValueSpan> {
         match operand {
             Operand::Text(text) => Some(self.tree.keep(text)),
             Operand::Of(tag::SENDING_TIME) => self.tree.sending_time(),
@@ -282,7 +282,7 @@ impl Run<'_> {
         };
         let [y1, y2, y3, y4, m1, m2] = text;
         let text = [y1, y2, y3, y4, m1, m2, tens, ones];
-        if !Kind::LocalMktDate.accepts(&text) || self.tree.find(scope, date).is_some() {
+        if !DataType::LocalMktDate.accepts(&text) || self.tree.find(scope, date).is_some() {
             return None;
         }
         let span = self.tree.keep(&text);
@@ -295,7 +295,7 @@ impl Run<'_> {
     fn split(&mut self, scope: usize, date: Tag, month: Tag, day: Tag) -> Option<()> {
         let node = self.tree.find(scope, date)?;
         let (start, end) = self.tree.span(node);
-        if !Kind::LocalMktDate.accepts(self.tree.value(node)) || end - start != 8 {
+        if !DataType::LocalMktDate.accepts(self.tree.value(node)) || end - start != 8 {
             return None;
         }
         let of_month = (start, start + 6);

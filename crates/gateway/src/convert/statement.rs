@@ -5,18 +5,18 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::{Tag, tag};
 
-use super::level::{Level, Levels, Tags};
+use super::level::{ConversionLevel, Levels, Tags};
 
 /// The action in the levels where it applies.
 #[derive(Clone, Debug)]
 pub struct Statement {
-    pub conditions: Vec<Condition>,
-    pub action: Action,
+    pub conditions: Vec<ConversionCondition>,
+    pub action: ConversionAction,
 }
 
 /// A condition of a statement.
 #[derive(Clone, Debug)]
-pub enum Condition {
+pub enum ConversionCondition {
     /// The field has one of these values.
     Is(Tag, Vec<Box<[u8]>>),
     /// The field, whose value is several words, has this one.
@@ -55,13 +55,13 @@ pub struct Path {
 
 /// A row of a map.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct MapRow {
     pub from: Vec<Operand>,
     pub to: Vec<Operand>,
 }
 
 #[derive(Clone, Debug)]
-pub enum Action {
+pub enum ConversionAction {
     Set(Tag, Operand),
     Default(Tag, Operand),
     Remove(Tag),
@@ -69,7 +69,7 @@ pub enum Action {
     Map {
         from: Vec<Tag>,
         to: Vec<Tag>,
-        rows: Vec<Row>,
+        rows: Vec<MapRow>,
     },
     Word {
         tag: Tag,
@@ -113,40 +113,42 @@ impl Statement {
         let mut needs = Tags::default();
         for condition in &self.conditions {
             match condition {
-                Condition::Is(tag, _)
-                | Condition::HasWord(tag, _)
-                | Condition::Begins(tag, _)
-                | Condition::Has(tag) => needs.add(*tag),
-                Condition::No(_) | Condition::Zero(_) => {}
+                ConversionCondition::Is(tag, _)
+                | ConversionCondition::HasWord(tag, _)
+                | ConversionCondition::Begins(tag, _)
+                | ConversionCondition::Has(tag) => needs.add(*tag),
+                ConversionCondition::No(_) | ConversionCondition::Zero(_) => {}
             }
         }
         match &self.action {
-            Action::Remove(tag)
-            | Action::Word { tag, .. }
-            | Action::Move(tag, _)
-            | Action::Entry { from: tag, .. }
-            | Action::Unwrap(tag)
-            | Action::Split { date: tag, .. } => needs.add(*tag),
-            Action::Join { month, day, .. } => {
+            ConversionAction::Remove(tag)
+            | ConversionAction::Word { tag, .. }
+            | ConversionAction::Move(tag, _)
+            | ConversionAction::Entry { from: tag, .. }
+            | ConversionAction::Unwrap(tag)
+            | ConversionAction::Split { date: tag, .. } => needs.add(*tag),
+            ConversionAction::Join { month, day, .. } => {
                 needs.add(*month);
                 needs.add(*day);
             }
-            Action::Sum { one, other, .. } => {
+            ConversionAction::Sum { one, other, .. } => {
                 needs.add(*one);
                 needs.add(*other);
             }
-            Action::Field { path, .. } => {
+            ConversionAction::Field { path, .. } => {
                 needs.add(path.outer.as_ref().map_or(path.count, |outer| outer.0));
             }
-            Action::Map { from, rows, .. } => {
+            ConversionAction::Map { from, rows, .. } => {
                 for (at, &tag) in from.iter().enumerate() {
-                    let has_text = |row: &Row| matches!(row.from[at], Operand::Text(_));
+                    let has_text = |row: &MapRow| matches!(row.from[at], Operand::Text(_));
                     if rows.iter().all(has_text) {
                         needs.add(tag);
                     }
                 }
             }
-            Action::Set(..) | Action::Default(..) | Action::Wrap(_) => {}
+            ConversionAction::Set(..)
+            | ConversionAction::Default(..)
+            | ConversionAction::Wrap(_) => {}
         }
         needs
     }
@@ -156,15 +158,15 @@ impl Statement {
         let here = &levels[level];
         for condition in &self.conditions {
             match condition {
-                Condition::Is(tag, _)
-                | Condition::HasWord(tag, _)
-                | Condition::Begins(tag, _)
-                | Condition::Has(tag) => reads(here, *tag)?,
-                Condition::No(_) | Condition::Zero(_) => {}
+                ConversionCondition::Is(tag, _)
+                | ConversionCondition::HasWord(tag, _)
+                | ConversionCondition::Begins(tag, _)
+                | ConversionCondition::Has(tag) => reads(here, *tag)?,
+                ConversionCondition::No(_) | ConversionCondition::Zero(_) => {}
             }
         }
         match &self.action {
-            Action::Set(tag, value) | Action::Default(tag, value) => {
+            ConversionAction::Set(tag, value) | ConversionAction::Default(tag, value) => {
                 if let Operand::Of(other) = value
                     && *other != tag::SENDING_TIME
                 {
@@ -172,32 +174,32 @@ impl Statement {
                 }
                 writes(here, *tag)
             }
-            Action::Remove(tag) | Action::Word { tag, .. } => reads(here, *tag),
-            Action::Move(from, to) => reads(here, *from).and(writes(here, *to)),
-            Action::Map { from, to, .. } => {
+            ConversionAction::Remove(tag) | ConversionAction::Word { tag, .. } => reads(here, *tag),
+            ConversionAction::Move(from, to) => reads(here, *from).and(writes(here, *to)),
+            ConversionAction::Map { from, to, .. } => {
                 from.iter().try_for_each(|&tag| reads(here, tag))?;
                 to.iter().try_for_each(|&tag| writes(here, tag))
             }
-            Action::Entry { from, path } => {
+            ConversionAction::Entry { from, path } => {
                 reads(here, *from)?;
                 path.fits(levels, level, writes)
             }
-            Action::Field { path, to } => {
+            ConversionAction::Field { path, to } => {
                 path.fits(levels, level, reads)?;
                 writes(here, *to)
             }
-            Action::Join { month, day, date } => reads(here, *month)
+            ConversionAction::Join { month, day, date } => reads(here, *month)
                 .and(reads(here, *day))
                 .and(writes(here, *date)),
-            Action::Split { date, month, day } => reads(here, *date)
+            ConversionAction::Split { date, month, day } => reads(here, *date)
                 .and(writes(here, *month))
                 .and(writes(here, *day)),
-            Action::Wrap(count) => {
+            ConversionAction::Wrap(count) => {
                 here.entries(*count).ok_or(*count)?;
                 writes(here, *count)
             }
-            Action::Unwrap(count) => here.entries(*count).map(|_| ()).ok_or(*count),
-            Action::Sum { one, other, to, .. } => reads(here, *one)
+            ConversionAction::Unwrap(count) => here.entries(*count).map(|_| ()).ok_or(*count),
+            ConversionAction::Sum { one, other, to, .. } => reads(here, *one)
                 .and(reads(here, *other))
                 .and(writes(here, *to)),
         }
@@ -209,7 +211,7 @@ impl Path {
         &self,
         levels: &Levels,
         level: usize,
-        has: fn(&Level, Tag) -> Result<(), Tag>,
+        has: fn(&ConversionLevel, Tag) -> Result<(), Tag>,
     ) -> Result<(), Tag> {
         let mut at = level;
         if let Some((count, known_by)) = &self.outer {
@@ -227,11 +229,11 @@ impl Path {
     }
 }
 
-fn reads(level: &Level, tag: Tag) -> Result<(), Tag> {
+fn reads(level: &ConversionLevel, tag: Tag) -> Result<(), Tag> {
     level.place(tag).map(|_| ()).ok_or(tag)
 }
 
-fn writes(level: &Level, tag: Tag) -> Result<(), Tag> {
+fn writes(level: &ConversionLevel, tag: Tag) -> Result<(), Tag> {
     match level.place(tag) {
         Some(place) if place.in_target => Ok(()),
         _ => Err(tag),

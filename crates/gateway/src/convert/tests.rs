@@ -5,7 +5,7 @@ use std::string::String;
 use std::vec::Vec;
 
 use fixwire_protocol::dictionary::validate::check;
-use fixwire_protocol::dictionary::{Fault, Rules, Scratch};
+use fixwire_protocol::dictionary::{Scratch, ValidationFault, ValidationRules};
 use fixwire_protocol::{Decoder, Outbox, SessionId};
 
 use super::built_in::{TABLES, dictionary};
@@ -47,13 +47,13 @@ fn whole(version: Version, msg_type: &str, fields: &[u8]) -> Vec<u8> {
     message
 }
 
-fn validate(dictionary: &Dictionary, message: &[u8]) -> Result<(), Fault> {
+fn validate(dictionary: &Dictionary, message: &[u8]) -> Result<(), ValidationFault> {
     let mut decoder = Decoder::with_capacity(4096);
     let message = decoder.decode(message);
     check(
         dictionary,
         &message,
-        &Rules::default(),
+        &ValidationRules::default(),
         &mut Scratch::default(),
     )
 }

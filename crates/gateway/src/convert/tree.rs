@@ -48,7 +48,7 @@ pub struct Tree {
     scopes: Vec<Scope>,
     text: Vec<u8>,
     /// SendingTime, which no scope has; empty when it is not known.
-    sending_time: Span,
+    sending_time: ValueSpan,
     /// Nodes in the order in which they are written, behind their order.
     sorted: Vec<u64>,
 }
@@ -62,7 +62,7 @@ pub enum Word<'a> {
 }
 
 /// The bytes of a value.
-pub type Span = (u32, u32);
+pub type ValueSpan = (u32, u32);
 
 impl Tree {
     /// Takes a message apart, as the source has it. Takes linear time, whatever counts say: a field
@@ -179,7 +179,7 @@ impl Tree {
         at
     }
 
-    fn append(&mut self, scope: usize, tag: Tag, (start, end): Span, order: u32) -> usize {
+    fn append(&mut self, scope: usize, tag: Tag, (start, end): ValueSpan, order: u32) -> usize {
         let at = self.nodes.len();
         self.nodes.push(Node {
             tag,
@@ -284,17 +284,17 @@ impl Tree {
         self.nodes[node].tag
     }
 
-    pub fn span(&self, node: usize) -> Span {
+    pub fn span(&self, node: usize) -> ValueSpan {
         (self.nodes[node].start, self.nodes[node].end)
     }
 
     /// SendingTime of the message, if it is known.
-    pub fn sending_time(&self) -> Option<Span> {
+    pub fn sending_time(&self) -> Option<ValueSpan> {
         let (start, end) = self.sending_time;
         (start < end).then_some(self.sending_time)
     }
 
-    pub fn text(&self, (start, end): Span) -> &[u8] {
+    pub fn text(&self, (start, end): ValueSpan) -> &[u8] {
         &self.text[start as usize..end as usize]
     }
 
@@ -303,7 +303,7 @@ impl Tree {
     }
 
     /// Keeps bytes that a field can have as its value.
-    pub fn keep(&mut self, value: &[u8]) -> Span {
+    pub fn keep(&mut self, value: &[u8]) -> ValueSpan {
         let start = self.text.len() as u32;
         self.text.extend_from_slice(value);
         (start, self.text.len() as u32)
@@ -350,13 +350,13 @@ impl Tree {
     }
 
     /// Gives a field another value.
-    pub fn set_value(&mut self, node: usize, (start, end): Span) {
+    pub fn set_value(&mut self, node: usize, (start, end): ValueSpan) {
         let node = &mut self.nodes[node];
         (node.start, node.end) = (start, end);
     }
 
     /// Sets the first field of a scope that has this tag; a missing field is added.
-    pub fn set(&mut self, levels: &Levels, scope: usize, tag: Tag, value: Span) -> usize {
+    pub fn set(&mut self, levels: &Levels, scope: usize, tag: Tag, value: ValueSpan) -> usize {
         match self.find(scope, tag) {
             Some(node) => {
                 self.set_value(node, value);

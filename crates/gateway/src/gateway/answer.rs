@@ -8,7 +8,7 @@
 //!
 //! The source's dictionary says which of the fields its version has and which it requires.
 
-use fixwire_protocol::dictionary::{Dictionary, Kind, MessageDef};
+use fixwire_protocol::dictionary::{DataType, Dictionary, MessageDef};
 use fixwire_protocol::{
     Body, BodyError, Message, Now, Outbox, Precision, SOH, SessionId, Tag, tag,
 };
@@ -249,10 +249,10 @@ impl Answer<'_> {
                 }
                 None if member.required => match self.dictionary.field(tag).map(|field| field.kind)
                 {
-                    Some(kind) if kind.is_decimal() || kind == Kind::Int => {
+                    Some(kind) if kind.is_decimal() || kind == DataType::Int => {
                         body.field(tag, b"0");
                     }
-                    Some(Kind::UtcTimestamp) => {
+                    Some(DataType::UtcTimestamp) => {
                         body.time(tag, self.now.wall, Precision::Millis);
                     }
                     _ => {}

@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 
 use fixwire_protocol::dictionary::{Dictionary, Version};
 
-use super::event::Event;
+use super::event::GatewayEvent;
 
 /// A session of a gateway. Its place among the others is its [`SessionId`](fixwire_protocol::SessionId) in the engine.
 #[derive(Clone, Debug)]
@@ -39,5 +39,5 @@ pub struct GatewayContext<'c> {
     pub hash_key: [u8; 16],
 }
 
-/// The function that receives [`Event`]s.
-pub type Listener = Box<dyn FnMut(Event<'_>) + Send>;
+/// The function that receives [`GatewayEvent`]s.
+pub type Listener = Box<dyn FnMut(GatewayEvent<'_>) + Send>;

@@ -11,7 +11,7 @@ use super::conversions::Conversions;
 use crate::convert;
 use crate::rules::file::{Errors, MAX_BYTES};
 use crate::rules::problem::nearest;
-use crate::rules::{Problem, TableFile};
+use crate::rules::{RuleProblem, TableFile};
 
 /// The conversion tables that a file asks for: their texts belong into the [`GatewayContext`].
 /// [`Gateway::load`](super::Gateway::load) names what is wrong with the table `[conversion]`.
@@ -57,7 +57,7 @@ pub(super) fn read(
     };
     let Some(all) = all.get_ref().as_table() else {
         let wanted = "the table [conversion]";
-        errors.add(all.span().start, Problem::WrongType { wanted }, None);
+        errors.add(all.span().start, RuleProblem::WrongType { wanted }, None);
         return conversions;
     };
     for (pair, value) in all {
@@ -66,24 +66,24 @@ pub(super) fn read(
             Ok(versions) => versions,
             Err(hint) => {
                 let wanted = "two versions, such as \"FIX.4.2 to FIX.4.4\"";
-                errors.add(at, Problem::WrongType { wanted }, hint);
+                errors.add(at, RuleProblem::WrongType { wanted }, hint);
                 continue;
             }
         };
         let Some(file) = value.get_ref().as_str() else {
             let wanted = "the path of a file";
-            errors.add(value.span().start, Problem::WrongType { wanted }, None);
+            errors.add(value.span().start, RuleProblem::WrongType { wanted }, None);
             continue;
         };
         let mut texts = context.conversions.iter();
         let Some((_, text)) = texts.find(|(known, _)| known == name) else {
-            let problem = Problem::UnknownTable(name.to_string());
+            let problem = RuleProblem::UnknownTable(name.to_string());
             errors.add(at, problem, None);
             continue;
         };
         if let Err(error) = conversions.replace(from, to, at, text) {
             let (line, what) = (error.line, error.problem.to_string());
-            let problem = Problem::Table { line, what };
+            let problem = RuleProblem::Table { line, what };
             errors.add(value.span().start, problem, Some(file.into()));
         }
     }

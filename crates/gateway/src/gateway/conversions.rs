@@ -6,7 +6,7 @@ use fixwire_protocol::dictionary::Version;
 
 use super::event::Trouble;
 use crate::Draft;
-use crate::convert::{BuiltIn, Conversion, Losses, TableError};
+use crate::convert::{BuiltInConversions, Conversion, ConversionTableError, Losses};
 
 /// A conversion with what it has lost so far.
 struct Made {
@@ -21,7 +21,7 @@ struct Made {
 pub(super) struct Conversions {
     made: Vec<Made>,
     /// The dictionaries and tables that they share.
-    built_in: BuiltIn,
+    built_in: BuiltInConversions,
     /// The versions of tables that the file gives, with the byte where it does.
     given: Vec<(Version, Version, usize)>,
 }
@@ -52,7 +52,7 @@ impl Conversions {
         to: Version,
         at: usize,
         text: &str,
-    ) -> Result<(), TableError> {
+    ) -> Result<(), ConversionTableError> {
         self.given.push((from, to, at));
         self.built_in.replace(from, to, text)
     }

@@ -6,12 +6,12 @@ use fixwire_protocol::{BodyError, Message, SessionId, Tag};
 
 use crate::convert::Unconvertible;
 use crate::orders::{CheckpointError, OrdersError};
-use crate::rules::Failure;
+use crate::rules::ActionFailure;
 
 /// An event that a [`Gateway`](super::Gateway) reports to its listener while it handles a message.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub enum Event<'e> {
+pub enum GatewayEvent<'e> {
     /// `notify` in a rule.
     Notify {
         /// The rule's name.
@@ -82,10 +82,10 @@ pub enum Trouble {
         /// The action, by its place in the rule.
         action: usize,
         /// Why.
-        failure: Failure,
+        failure: ActionFailure,
     },
     /// A script failed to evaluate a condition of the rule, which then counts as false.
-    Untold(Failure),
+    Untold(ActionFailure),
     /// `throttle` rejected it: the rate limit is exceeded.
     TooMany,
     /// It cannot be converted to the destination's version.
@@ -149,7 +149,9 @@ impl Trouble {
     pub(super) fn text(&self) -> &'static str {
         match self {
             Self::Failed { failure, .. } | Self::Untold(failure) => match failure {
-                Failure::NotInTable(_) | Failure::NoSession(_) => "no destination for this message",
+                ActionFailure::NotInTable(_) | ActionFailure::NoSession(_) => {
+                    "no destination for this message"
+                }
                 _ => "gateway could not process the message",
             },
             Self::TooMany => "rate limit exceeded",
@@ -185,13 +187,13 @@ impl Trouble {
         match self {
             Self::Failed {
                 failure:
-                    Failure::NoField(tag)
-                    | Failure::NotInTable(tag)
-                    | Failure::BadValue(tag)
-                    | Failure::NotInEntry(tag)
-                    | Failure::NotRemembered(tag)
-                    | Failure::TooLong(tag)
-                    | Failure::NoSession(tag),
+                    ActionFailure::NoField(tag)
+                    | ActionFailure::NotInTable(tag)
+                    | ActionFailure::BadValue(tag)
+                    | ActionFailure::NotInEntry(tag)
+                    | ActionFailure::NotRemembered(tag)
+                    | ActionFailure::TooLong(tag)
+                    | ActionFailure::NoSession(tag),
                 ..
             } => Some(*tag),
             Self::Unconvertible(Unconvertible::Homeless(tag) | Unconvertible::Missing(tag)) => {
@@ -253,7 +255,7 @@ impl fmt::Display for NoteError {
 
 /// Counters of a gateway since it was created.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Counters {
+pub struct GatewayCounters {
     /// Messages from sessions.
     pub received: u64,
     /// Messages sent to destinations, counted once for each destination.

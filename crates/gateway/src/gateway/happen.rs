@@ -5,8 +5,8 @@ use alloc::string::String;
 use fixwire_protocol::{Message, Now, SessionId};
 
 use super::answer::plain;
-use super::{Core, Event, Gateway, Trouble};
-use crate::rules::{Facts, Happening, Outcome, Rules};
+use super::{Core, Gateway, GatewayEvent, Trouble};
+use crate::rules::{Facts, RuleOutcome, RuleTrigger, Rules};
 
 /// The text of a broken connection.
 const SILENT_LOGOUT: &[u8] = b"35=5\x01";
@@ -16,7 +16,7 @@ impl Gateway {
     /// a Logout that says nothing. The text of a reject, if that is what is to be done.
     pub(super) fn happened(
         &mut self,
-        happening: Happening,
+        happening: RuleTrigger,
         now: Now,
         session: SessionId,
         message: Option<&Message<'_>>,
@@ -32,16 +32,16 @@ impl Gateway {
         let silent = decoder.decode(SILENT_LOGOUT);
         let message = message.unwrap_or(&silent);
         let mut rejected = None;
-        let mut each = |outcome: Outcome<'_>| match outcome {
-            Outcome::Reject { text, .. } if rejected.is_none() => {
+        let mut each = |outcome: RuleOutcome<'_>| match outcome {
+            RuleOutcome::Reject { text, .. } if rejected.is_none() => {
                 rejected = Some(String::from_utf8_lossy(plain(text)).into_owned());
             }
             // A condition that cannot be evaluated is false, so a logon that it should reject is
             // accepted.
-            Outcome::Untold { rule, failure } => {
+            RuleOutcome::Untold { rule, failure } => {
                 core.counters.scripts_failed += 1;
                 core.counters.troubles += 1;
-                (core.listener)(Event::Trouble {
+                (core.listener)(GatewayEvent::Trouble {
                     from: session,
                     message: *message,
                     rule: rules.name(rule),
@@ -66,7 +66,7 @@ impl Core {
     #[cold]
     pub(super) fn tell_most(&mut self) {
         if let Some((limit, most, client)) = self.notes.take_most() {
-            (self.listener)(Event::Room {
+            (self.listener)(GatewayEvent::Room {
                 limit,
                 client: client.map(|place| SessionId(place as u32)),
                 is_share: most.client.is_some(),
@@ -77,22 +77,22 @@ impl Core {
     }
 
     /// Counts, or tells the owner, what needs no message.
-    pub(super) fn simple(&mut self, rules: &Rules, outcome: Outcome<'_>) {
+    pub(super) fn simple(&mut self, rules: &Rules, outcome: RuleOutcome<'_>) {
         let name = |rule| rules.name(rule).unwrap_or_default();
         let event = match outcome {
-            Outcome::Count { counter, .. } => {
+            RuleOutcome::Count { counter, .. } => {
                 self.counted[counter] += 1;
                 return;
             }
-            Outcome::Notify { rule, text } => Event::Notify {
+            RuleOutcome::Notify { rule, text } => GatewayEvent::Notify {
                 rule: name(rule),
                 text,
             },
-            Outcome::Connect { rule, session } => Event::Connect {
+            RuleOutcome::Connect { rule, session } => GatewayEvent::Connect {
                 rule: name(rule),
                 session: SessionId(session as u32),
             },
-            Outcome::Disconnect { rule, session } => Event::Disconnect {
+            RuleOutcome::Disconnect { rule, session } => GatewayEvent::Disconnect {
                 rule: name(rule),
                 session: SessionId(session as u32),
             },

@@ -15,7 +15,7 @@ use fixwire_protocol::{BodyError, Mono, Nanos, Now, Outbox, SessionId};
 
 use super::notes::{ANSWERED, Held, Lane, came_at};
 use super::work::Work;
-use super::{Event, Gateway, Trouble};
+use super::{Gateway, GatewayEvent, Trouble};
 
 /// Messages that leave the queues in one turn.
 const PER_TURN: usize = 256;
@@ -182,7 +182,7 @@ impl Gateway {
         let (from, to) = (session(held.source), session(target));
         core.counters.undelivered += 1;
         core.counters.troubles += 1;
-        (core.listener)(Event::Undelivered {
+        (core.listener)(GatewayEvent::Undelivered {
             from,
             to,
             message,

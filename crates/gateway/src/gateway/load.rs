@@ -14,10 +14,11 @@ use super::remarks::{Remark, remarks};
 use super::rounds::Rounds;
 use super::shares::Shares;
 use super::{
-    Core, Counters, Gateway, GatewayContext, Listener, Raised, Session, conversion_files, options,
+    Core, Gateway, GatewayContext, GatewayCounters, Listener, Raised, Session, conversion_files,
+    options,
 };
 use crate::rules::file::Errors;
-use crate::rules::{self, Context, Problem, RuleError, Rules};
+use crate::rules::{self, RuleContext, RuleError, RuleProblem, Rules};
 
 /// Room for a message from the start; what is larger makes more.
 pub(super) const FIELDS: usize = 256;
@@ -46,7 +47,7 @@ pub(super) fn load(
         Notes::new(options.orders, shares(&parts.rules, options), named).map_err(|error| {
             let hint = Some(format!("{error}"));
             let wanted = "ids that fit into max_id";
-            let problem = Problem::WrongType { wanted };
+            let problem = RuleProblem::WrongType { wanted };
             alloc::vec![RuleError {
                 line: 1,
                 column: 1,
@@ -63,7 +64,7 @@ pub(super) fn load(
             notes,
             conversions: parts.conversions,
             reject_unmatched: parts.options.reject_unmatched,
-            counters: Counters::default(),
+            counters: GatewayCounters::default(),
             counted: alloc::vec![0; parts.rules.counters().len()],
             text: Vec::with_capacity(256),
             own_id: Vec::with_capacity(256),
@@ -99,7 +100,7 @@ pub(super) fn shares(rules: &Rules, options: &Options) -> [Shares; 3] {
 
 /// Reads all that a file says.
 pub(super) fn read(text: &str, context: &GatewayContext<'_>) -> Result<Parts, Vec<RuleError>> {
-    let sessions = context.sessions.iter().map(|session| rules::Session {
+    let sessions = context.sessions.iter().map(|session| rules::NamedSession {
         name: session.name,
         dictionary: session.dictionary.clone(),
         peer: session.peer,
@@ -107,7 +108,7 @@ pub(super) fn read(text: &str, context: &GatewayContext<'_>) -> Result<Parts, Ve
     let sessions: Vec<_> = sessions.collect();
     let rules = Rules::load(
         text,
-        &Context {
+        &RuleContext {
             sessions: &sessions,
             tables: context.tables,
         },
@@ -115,7 +116,7 @@ pub(super) fn read(text: &str, context: &GatewayContext<'_>) -> Result<Parts, Ve
     let mut errors = Errors::new(text);
     if sessions.len() > MAX_SESSIONS {
         let (what, limit) = ("sessions", MAX_SESSIONS);
-        errors.add(0, Problem::TooMany { what, limit }, None);
+        errors.add(0, RuleProblem::TooMany { what, limit }, None);
     }
     let options = options::read(text, &mut errors, context);
     let made = conversion_files::read(text, &mut errors, context);
@@ -181,7 +182,7 @@ fn nothing_void_is_held(
                 errors.push(RuleError {
                     line: rules.line(way.rule).unwrap_or(1),
                     column: 1,
-                    problem: Problem::VoidWhenHeld(name.into()),
+                    problem: RuleProblem::VoidWhenHeld(name.into()),
                     hint: Some(format!(
                         "remove the resets, or set time_to_live in [target.{name}], or away = \
                          \"reject\" or another session"
@@ -215,7 +216,7 @@ fn orders_are_known(
             errors.push(RuleError {
                 line: rules.line(way.rule).unwrap_or(1),
                 column: 1,
-                problem: Problem::NoOrders(name.into()),
+                problem: RuleProblem::NoOrders(name.into()),
                 hint: Some(format!("set ids = \"collision\" in [target.{name}]")),
             });
         }
@@ -254,7 +255,7 @@ fn conversions(
             let error = RuleError {
                 line: rules.line(way.rule).unwrap_or(1),
                 column: 1,
-                problem: Problem::NoConversion {
+                problem: RuleProblem::NoConversion {
                     from: from.version.name(),
                     to: to.name(),
                 },
@@ -286,7 +287,7 @@ fn conversions(
     for (from, to, at) in made.unused() {
         let (from, to) = (from.name(), to.name());
         let hint = Some("remove it".into());
-        errors.add(at, Problem::UnusedConversion { from, to }, hint);
+        errors.add(at, RuleProblem::UnusedConversion { from, to }, hint);
     }
     match errors.is_empty() {
         true => Ok(made),

@@ -43,7 +43,7 @@ use super::queues::{Place, Queues};
 use super::shares::{Most, Shares};
 use crate::Draft;
 use crate::orders::known::{asks, begins_orders, names_orders, reads_inbound, reads_outbound};
-use crate::orders::{Heard, Orders, OrdersConfig, OrdersError, Out, Rewriting};
+use crate::orders::{OrderTracker, OrdersConfig, OrdersError, Out, ReportAddressee, Rewriting};
 
 mod held;
 mod ledger;
@@ -73,7 +73,7 @@ struct Known {
 
 /// The orders with their journal.
 pub(super) struct Notes {
-    orders: Orders,
+    orders: OrderTracker,
     /// The configuration in the file.
     limits: OrdersConfig,
     /// The last limits that a note says.
@@ -117,16 +117,21 @@ impl Notes {
         sessions: impl Iterator<Item = (String, Option<Rewriting>)>,
     ) -> Result<Self, OrdersError> {
         let sessions = sessions.map(|(name, ids)| (name, ids, None)).collect();
-        Ok(Self::with(Orders::new(limits)?, limits, shares, sessions))
+        Ok(Self::with(
+            OrderTracker::new(limits)?,
+            limits,
+            shares,
+            sessions,
+        ))
     }
 
     /// Empty ones, with the limits and the sessions of the same file.
     pub fn anew(&self) -> Result<Self, OrdersError> {
-        Ok(self.beside(Orders::new(self.limits)?))
+        Ok(self.beside(OrderTracker::new(self.limits)?))
     }
 
     /// The same, with these orders.
-    fn beside(&self, orders: Orders) -> Self {
+    fn beside(&self, orders: OrderTracker) -> Self {
         let shares = [&self.order_shares, &self.held_shares, &self.memory_shares];
         let sessions = self.sessions.iter();
         let sessions = sessions.map(|(name, ids, _)| (name.clone(), *ids, None));
@@ -135,7 +140,7 @@ impl Notes {
     }
 
     fn with(
-        orders: Orders,
+        orders: OrderTracker,
         limits: OrdersConfig,
         [order_shares, held_shares, memory_shares]: [Shares; 3],
         sessions: Vec<(String, Option<Rewriting>, Option<u32>)>,
@@ -176,7 +181,7 @@ impl Notes {
         Ok(())
     }
 
-    pub fn orders(&self) -> &Orders {
+    pub fn orders(&self) -> &OrderTracker {
         &self.orders
     }
 
@@ -434,7 +439,7 @@ impl Notes {
         venue: usize,
         message: &Message<'_>,
         outbox: &mut Outbox,
-    ) -> Result<Option<Heard>, Trouble> {
+    ) -> Result<Option<ReportAddressee>, Trouble> {
         let venue = self.introduced(venue, outbox)?;
         self.draft.begin(message.msg_type());
         for field in message.fields() {

@@ -12,7 +12,7 @@ use toml::de::{DeTable, DeValue};
 use super::context::GatewayContext;
 use super::notes::{MAX_ORDERS, MAX_SESSIONS};
 use crate::orders::{OrdersConfig, Rewriting, When};
-use crate::rules::Problem;
+use crate::rules::RuleProblem;
 use crate::rules::file::{Errors, MAX_BYTES};
 use crate::rules::problem::nearest;
 
@@ -137,7 +137,7 @@ pub(super) fn read(text: &str, errors: &mut Errors<'_>, context: &GatewayContext
 
 impl Reader<'_, '_, '_> {
     fn wrong<T>(&mut self, at: &Item<'_>, wanted: &'static str) -> Option<T> {
-        let problem = Problem::WrongType { wanted };
+        let problem = RuleProblem::WrongType { wanted };
         self.errors.add(at.span().start, problem, None);
         None
     }
@@ -148,7 +148,7 @@ impl Reader<'_, '_, '_> {
             if !keys.contains(&name) {
                 let hint = nearest(name, keys.iter().copied());
                 let hint = hint.unwrap_or_else(|| format!("there are {}", keys.join(", ")));
-                let problem = Problem::UnknownKey(name.to_string());
+                let problem = RuleProblem::UnknownKey(name.to_string());
                 self.errors.add(key.span().start, problem, Some(hint));
             }
         }
@@ -262,7 +262,7 @@ impl Reader<'_, '_, '_> {
             let wanted = "up to 8 visible characters without '=', and at least 6 shorter than \
                           id_length";
             let hint = Some(error.to_string());
-            self.errors.add(at, Problem::WrongType { wanted }, hint);
+            self.errors.add(at, RuleProblem::WrongType { wanted }, hint);
         }
         (ids, rewriting.unwrap_or_default())
     }
@@ -328,7 +328,7 @@ impl Reader<'_, '_, '_> {
             {
                 let hint = Some("only held messages have a time to live".to_string());
                 let wanted = "used with away = \"hold\"";
-                let problem = Problem::WrongType { wanted };
+                let problem = RuleProblem::WrongType { wanted };
                 self.errors.add(value.span().start, problem, hint);
             }
             if let Some(place) = place {
@@ -356,7 +356,7 @@ impl Reader<'_, '_, '_> {
                         .as_table()
                         .and_then(|table| table.get("away"));
                     let at = away.map_or(name.span().start, |value| value.span().start);
-                    let problem = Problem::AwayLoop(name.get_ref().to_string());
+                    let problem = RuleProblem::AwayLoop(name.get_ref().to_string());
                     self.errors.add(at, problem, None);
                     break;
                 }
@@ -390,7 +390,7 @@ impl Reader<'_, '_, '_> {
         if place.is_none() {
             let names = self.context.sessions.iter().map(|session| session.name);
             let hint = nearest(name, names.chain(["hold", "reject"]));
-            let problem = Problem::UnknownSession(String::from(name));
+            let problem = RuleProblem::UnknownSession(String::from(name));
             self.errors.add(at, problem, hint);
         }
         place

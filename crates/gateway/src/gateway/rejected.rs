@@ -7,10 +7,10 @@ use fixwire_protocol::{Message, Now, Outbox, SOH, SessionId, Tag, tag};
 
 use super::answer::{TURNED, reads};
 use super::work::Work;
-use super::{Event, Gateway, Trouble};
+use super::{Gateway, GatewayEvent, Trouble};
 use crate::Draft;
 use crate::orders::known::asks;
-use crate::rules::Happening;
+use crate::rules::RuleTrigger;
 
 impl Gateway {
     /// A Reject of a session came. `refused` is the message that it speaks of, as it was sent.
@@ -29,13 +29,13 @@ impl Gateway {
         // Nothing tells the id of a copy from the same id of an order.
         let is_followed = of.follows && !of.gets_copies;
         self.core.counters.troubles += 1;
-        (self.core.listener)(Event::Trouble {
+        (self.core.listener)(GatewayEvent::Trouble {
             from: session,
             message: *reject,
             rule: None,
             trouble: Trouble::Rejected,
         });
-        self.happened_to(Happening::RejectReceived, now, session, reject, outbox);
+        self.happened_to(RuleTrigger::RejectReceived, now, session, reject, outbox);
         let Some(refused) = refused.filter(|_| is_followed) else {
             return;
         };
@@ -107,7 +107,7 @@ impl Gateway {
     #[cold]
     pub(super) fn happened_to(
         &mut self,
-        happening: Happening,
+        happening: RuleTrigger,
         now: Now,
         session: SessionId,
         message: &Message<'_>,

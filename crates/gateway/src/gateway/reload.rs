@@ -9,13 +9,13 @@ use fixwire_protocol::Mono;
 use super::load::{BYTES, FIELDS, Parts, read, shares};
 use super::{Gateway, GatewayContext};
 use crate::orders::OrdersConfig;
-use crate::rules::{RuleError, Rules, Scratch};
+use crate::rules::{RuleError, RuleScratch, Rules};
 
 /// The rules, tables and targets of a file, read and checked. Loaded on any thread, for
 /// [`Gateway::reload`].
 pub struct Reload {
     parts: Parts,
-    scratch: Scratch,
+    scratch: RuleScratch,
     counted: Vec<u64>,
     names: Vec<String>,
 }

@@ -35,7 +35,7 @@ use fixwire_protocol::{
     Application, Decoder, Mono, Now, Outbox, Parting, PeerLogout, Refusal, SessionId, Timestamp,
 };
 
-use super::{Event, Gateway, GatewayContext, GatewaySession};
+use super::{Gateway, GatewayContext, GatewayEvent, GatewaySession};
 use crate::rules::RuleError;
 
 /// Two clients and a drop copy of FIX 4.2, venues of FIX 4.4.
@@ -136,22 +136,22 @@ impl Rig {
         let heard: Arc<Mutex<Vec<String>>> = Arc::default();
         let told = heard.clone();
         let names: Vec<&str> = sessions.iter().map(|(name, _)| *name).collect();
-        let listener = move |event: Event<'_>| {
+        let listener = move |event: GatewayEvent<'_>| {
             told.lock().unwrap().push(match event {
-                Event::Notify { rule, text } => {
+                GatewayEvent::Notify { rule, text } => {
                     format!("{rule}: {}", String::from_utf8_lossy(text))
                 }
-                Event::Connect { rule, session } => {
+                GatewayEvent::Connect { rule, session } => {
                     format!("{rule}: connect {}", names[session.0 as usize])
                 }
-                Event::Disconnect { rule, session } => {
+                GatewayEvent::Disconnect { rule, session } => {
                     format!("{rule}: disconnect {}", names[session.0 as usize])
                 }
-                Event::Trouble { rule, trouble, .. } => {
+                GatewayEvent::Trouble { rule, trouble, .. } => {
                     format!("{}: {trouble}", rule.unwrap_or("no rule"))
                 }
-                Event::Undelivered { trouble, .. } => format!("held: {trouble}"),
-                Event::Room {
+                GatewayEvent::Undelivered { trouble, .. } => format!("held: {trouble}"),
+                GatewayEvent::Room {
                     limit,
                     client,
                     is_share,
@@ -161,7 +161,7 @@ impl Rig {
                     let client = client.map_or("", |client| names[client.0 as usize]);
                     format!("{limit}: {client} {is_share} {taken} of {of}")
                 }
-                Event::Note(error) => error.to_string(),
+                GatewayEvent::Note(error) => error.to_string(),
             });
         };
         let gateway = load(text, sessions, std::boxed::Box::new(listener));

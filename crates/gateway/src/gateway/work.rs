@@ -6,11 +6,11 @@ use super::answer::{Answer, plain};
 use super::options::Away;
 use super::raised::Target;
 use super::status::Status;
-use super::{Core, Event, Trouble};
+use super::{Core, GatewayEvent, Trouble};
 use crate::Draft;
 use crate::orders::known::{answers, asks, id_of, reaches_all};
-use crate::orders::{Heard, Out};
-use crate::rules::{Facts, Failure, Outcome, RejectKind, Rules, Scratch};
+use crate::orders::{Out, ReportAddressee};
+use crate::rules::{ActionFailure, Facts, RejectKind, RuleOutcome, RuleScratch, Rules};
 
 mod hold;
 pub(super) mod on;
@@ -25,7 +25,7 @@ const MAX_TEXT: usize = 200;
 enum Back {
     Nobody,
     /// It answers by an id.
-    Heard(Heard),
+    Heard(ReportAddressee),
     /// It is the BusinessMessageReject of something that this client sent: whether of an order.
     Refused(SessionId, bool),
 }
@@ -90,7 +90,7 @@ impl<'w> Work<'w> {
         }
     }
 
-    pub fn run(&mut self, scratch: &mut Scratch) -> Result<(), Refusal> {
+    pub fn run(&mut self, scratch: &mut RuleScratch) -> Result<(), Refusal> {
         self.core.recalled.clear();
         if let Err(trouble) = self.before() {
             self.trouble(self.rule, Target::Unknown, trouble);
@@ -104,7 +104,7 @@ impl<'w> Work<'w> {
                 remembered: &remembered,
             };
             let (rules, message, source) = (self.rules, self.message, self.source);
-            let mut each = |outcome: Outcome<'_>| self.outcome(outcome);
+            let mut each = |outcome: RuleOutcome<'_>| self.outcome(outcome);
             let evaluated = rules.evaluate(scratch, message, source, &facts, &mut each);
             self.core.recalled = remembered;
             if !evaluated.decided {
@@ -144,7 +144,7 @@ impl<'w> Work<'w> {
     /// Returns the message to another client too, whose order it is about. The rules see it anew, with
     /// what is remembered for that order.
     #[cold]
-    fn tell_reached(&mut self, reached: Heard, scratch: &mut Scratch) {
+    fn tell_reached(&mut self, reached: ReportAddressee, scratch: &mut RuleScratch) {
         self.back = Back::Heard(reached);
         self.core.recalled.clear();
         if self.rules.recalls_any() {
@@ -157,9 +157,9 @@ impl<'w> Work<'w> {
             remembered: &remembered,
         };
         let (rules, message, source) = (self.rules, self.message, self.source);
-        let mut each = |outcome: Outcome<'_>| {
+        let mut each = |outcome: RuleOutcome<'_>| {
             // The rest was done for the first one.
-            if matches!(outcome, Outcome::Return { .. }) {
+            if matches!(outcome, RuleOutcome::Return { .. }) {
                 self.outcome(outcome);
             }
         };
@@ -208,7 +208,7 @@ impl<'w> Work<'w> {
     /// The steps before any rule.
     fn before(&mut self) -> Result<(), Trouble> {
         if let Err(error) = self.core.notes.begin(self.outbox)? {
-            (self.core.listener)(Event::Note(error));
+            (self.core.listener)(GatewayEvent::Note(error));
         }
         let msg_type = self.message.msg_type();
         let notes = &self.core.notes;
@@ -243,9 +243,9 @@ impl<'w> Work<'w> {
         Ok(())
     }
 
-    fn outcome(&mut self, outcome: Outcome<'_>) {
+    fn outcome(&mut self, outcome: RuleOutcome<'_>) {
         match outcome {
-            Outcome::Send {
+            RuleOutcome::Send {
                 rule,
                 to,
                 draft,
@@ -258,7 +258,7 @@ impl<'w> Work<'w> {
                 self.given += usize::from(done.is_ok());
                 self.note_failure(rule, Target::Session(to), done);
             }
-            Outcome::Copy {
+            RuleOutcome::Copy {
                 rule,
                 to,
                 draft,
@@ -272,7 +272,7 @@ impl<'w> Work<'w> {
                     self.tell(Some(rule), Target::Session(to), trouble);
                 }
             }
-            Outcome::Return {
+            RuleOutcome::Return {
                 rule,
                 draft,
                 convert,
@@ -283,7 +283,7 @@ impl<'w> Work<'w> {
                 self.given += usize::from(done.is_ok());
                 self.note_failure(rule, Target::Back, done);
             }
-            Outcome::Remember {
+            RuleOutcome::Remember {
                 rule,
                 id,
                 fields,
@@ -293,11 +293,11 @@ impl<'w> Work<'w> {
                 *goes_on = done.is_ok();
                 self.note_failure(rule, Target::Unknown, done);
             }
-            Outcome::Forget { rule, id } => {
+            RuleOutcome::Forget { rule, id } => {
                 let done = self.forget(id);
                 self.note_failure(rule, Target::Unknown, done);
             }
-            Outcome::Reject { kind, text, .. } => {
+            RuleOutcome::Reject { kind, text, .. } => {
                 // A reject of a reject would be answered in its turn.
                 if !self.answered && self.message.msg_type() != b"j" {
                     self.core.text.clear();
@@ -305,12 +305,12 @@ impl<'w> Work<'w> {
                     self.answer(kind, None);
                 }
             }
-            Outcome::Status { .. } => self.answer_status(),
-            simple @ (Outcome::Connect { .. }
-            | Outcome::Disconnect { .. }
-            | Outcome::Count { .. }
-            | Outcome::Notify { .. }) => self.core.simple(self.rules, simple),
-            Outcome::Throttled {
+            RuleOutcome::Status { .. } => self.answer_status(),
+            simple @ (RuleOutcome::Connect { .. }
+            | RuleOutcome::Disconnect { .. }
+            | RuleOutcome::Count { .. }
+            | RuleOutcome::Notify { .. }) => self.core.simple(self.rules, simple),
+            RuleOutcome::Throttled {
                 rule,
                 action,
                 reject,
@@ -321,16 +321,16 @@ impl<'w> Work<'w> {
                     false => self.tell(Some(rule), target, Trouble::TooMany),
                 }
             }
-            Outcome::Untold { rule, failure } => {
+            RuleOutcome::Untold { rule, failure } => {
                 self.core.counters.scripts_failed += 1;
                 self.tell(Some(rule), Target::Unknown, Trouble::Untold(failure));
             }
-            Outcome::Failed {
+            RuleOutcome::Failed {
                 rule,
                 action,
                 failure,
             } => {
-                let of_script = matches!(failure, Failure::Script(_));
+                let of_script = matches!(failure, ActionFailure::Script(_));
                 self.core.counters.scripts_failed += u64::from(of_script);
                 let target = Target::Behind { rule, action };
                 self.trouble(Some(rule), target, Trouble::Failed { action, failure });
@@ -353,7 +353,7 @@ impl<'w> Work<'w> {
     fn tell(&mut self, rule: Option<usize>, target: Target, trouble: Trouble) {
         self.core.counters.troubles += 1;
         self.raise(trouble, target);
-        (self.core.listener)(Event::Trouble {
+        (self.core.listener)(GatewayEvent::Trouble {
             from: SessionId(self.source as u32),
             message: *self.message,
             rule: rule.and_then(|rule| self.rules.name(rule)),

@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 use fixwire_protocol::{Nanos, SessionId, Timestamp};
 use siphasher::sip::SipHasher13;
 
-use super::table::Kind;
+use super::table::IdKind;
 use index::Places;
 pub(super) use restore::{ANSWERED, Saved};
 
@@ -101,7 +101,7 @@ pub(super) struct Name {
     pub(super) number: u64,
     pub(super) client: SessionId,
     pub(super) venue: SessionId,
-    pub(super) kind: Kind,
+    pub(super) kind: IdKind,
     pub(super) purpose: Purpose,
     pub(super) state: State,
     /// When it was made.
@@ -130,7 +130,7 @@ const FREE: Name = Name {
     number: 0,
     client: SessionId(0),
     venue: SessionId(0),
-    kind: Kind::Order,
+    kind: IdKind::Order,
     purpose: Purpose::Order,
     state: State::Ended,
     began: Timestamp(0),
@@ -185,7 +185,7 @@ const EMPTY: Ends = Ends {
 pub(super) struct New {
     pub(super) client: SessionId,
     pub(super) venue: SessionId,
-    pub(super) kind: Kind,
+    pub(super) kind: IdKind,
     pub(super) purpose: Purpose,
     pub(super) state: State,
     pub(super) before: Link,
@@ -342,7 +342,7 @@ impl Book {
         let place = self.free.pop()?;
         let chain = match self.follow(new.before) {
             Some(before) if self.name(before).chain != NOWHERE => self.name(before).chain,
-            _ if new.kind == Kind::Order && new.purpose != Purpose::Request => {
+            _ if new.kind == IdKind::Order && new.purpose != Purpose::Request => {
                 let chain = self.free_chains.pop()?;
                 self.chains[chain as usize].id = self.next_number;
                 self.chains[chain as usize].within = new.within;

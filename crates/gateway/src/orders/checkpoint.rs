@@ -21,8 +21,8 @@ use fixwire_protocol::{SessionId, Timestamp};
 use siphasher::sip::SipHasher24;
 
 use super::book::{ANSWERED, By, Link, Purpose, Queue, Saved, State};
-use super::table::Kind;
-use super::{Orders, OrdersConfig, OrdersError, Venue};
+use super::table::IdKind;
+use super::{OrderTracker, OrdersConfig, OrdersError, Venue};
 
 const MAGIC: &[u8; 8] = b"FWORDERS";
 /// The version of the body.
@@ -82,7 +82,7 @@ impl fmt::Display for CheckpointError {
 
 impl core::error::Error for CheckpointError {}
 
-impl Orders {
+impl OrderTracker {
     /// A number that two [`Orders`] share when they will answer all calls alike, and, but for a chance
     /// of 1 in 2 to the 64th, only then. Allocates nothing; takes as long as writing a checkpoint.
     #[must_use]
@@ -320,7 +320,7 @@ impl<'a> Parts<'a> {
             number: self.u64()?,
             client: SessionId(self.u32()?),
             venue: SessionId(self.u32()?),
-            kind: self.one_of(&Kind::ALL)?,
+            kind: self.one_of(&IdKind::ALL)?,
             purpose: self.one_of(&PURPOSES)?,
             state: self.one_of(&STATES)?,
             queue: self.one_of(&QUEUES)?,

@@ -3,11 +3,11 @@
 use fixwire_protocol::{SessionId, tag};
 
 use super::book::By;
-use super::table::{self, Kind, Naming};
-use super::{Orders, OrdersError};
+use super::table::{self, IdKind, Naming};
+use super::{OrderTracker, OrdersError};
 use crate::Draft;
 
-impl Orders {
+impl OrderTracker {
     /// A message of a client is about to go to a venue: lets no id in it name an order of another
     /// client. To be called before [`outbound`](Self::outbound). Changes the message alone, so it is
     /// not to be called again after a crash.
@@ -81,7 +81,7 @@ impl Orders {
         let Some(place) = before.or_else(|| (at..draft.len()).find(by)) else {
             return false;
         };
-        let (id, kind) = (draft.value(place), Kind::Order);
+        let (id, kind) = (draft.value(place), IdKind::Order);
         let is_theirs = |name| self.book.name(name).client == client;
         !naming.translates
             || self.book.of_client(client, venue, kind, id).is_some()
@@ -97,9 +97,9 @@ impl Orders {
         at: usize,
     ) -> Result<(), OrdersError> {
         let id = draft.value(at);
-        if let Some(own) = self.book.of_client(client, venue, Kind::Order, id) {
+        if let Some(own) = self.book.of_client(client, venue, IdKind::Order, id) {
             draft.set_at(at, self.book.id(own, By::Venue));
-        } else if self.book.at_venue(venue, Kind::Order, id).is_some() {
+        } else if self.book.at_venue(venue, IdKind::Order, id).is_some() {
             return Err(OrdersError::UnknownOrder {
                 tag: tag::CL_ORD_ID,
             });

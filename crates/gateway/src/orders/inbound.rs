@@ -2,10 +2,10 @@
 
 use fixwire_protocol::{SessionId, Timestamp, tag};
 
-use super::Orders;
+use super::OrderTracker;
 use super::book::{Book, By, Link, Purpose, State};
 use super::lifecycle::{Said, has_ended, said};
-use super::table::{self, Answer, Kind, Role, Stranger};
+use super::table::{self, IdKind, IdRole, InboundId, Stranger};
 use crate::Draft;
 
 /// The maximum number of replaced ids of one order.
@@ -13,7 +13,7 @@ const MAX_REPLACED: usize = 32;
 
 /// The client that a venue's message is for, and the order or request it is about.
 #[derive(Clone, Copy, Debug)]
-pub struct Heard {
+pub struct ReportAddressee {
     /// The session of the client.
     pub client: SessionId,
     about: Link,
@@ -21,7 +21,7 @@ pub struct Heard {
     reached: Option<(SessionId, Link)>,
 }
 
-impl Heard {
+impl ReportAddressee {
     /// The client whose order the request of another one has reached; it receives the message too.
     #[must_use]
     pub fn reached(self) -> Option<Self> {
@@ -34,7 +34,7 @@ impl Heard {
     }
 }
 
-impl Orders {
+impl OrderTracker {
     /// Handles a message from a venue: finds the client that it is for, restores the client's own ids
     /// in it, and updates the state of its order. As [`heard`](Self::heard), then
     /// [`restore`](Self::restore).
@@ -54,21 +54,26 @@ impl Orders {
     /// of their row in [`ANSWERS`](table::ANSWERS), first to last.
     ///
     /// `None` when no id in it is known; that is counted as unsolicited.
-    pub fn heard(&mut self, now: Timestamp, venue: SessionId, draft: &Draft) -> Option<Heard> {
+    pub fn heard(
+        &mut self,
+        now: Timestamp,
+        venue: SessionId,
+        draft: &Draft,
+    ) -> Option<ReportAddressee> {
         let answers = table::answers(draft.msg_type());
         let Some(about) = self.about(venue, answers, draft) else {
             self.unsolicited += 1;
             return None;
         };
         let reached = self.reached(about, venue, draft);
-        let heard = Heard {
+        let heard = ReportAddressee {
             client: self.book.name(about).client,
             about: self.book.link(about),
             reached: reached.map(|name| (self.book.name(name).client, self.book.link(name))),
         };
         let named = |tag| {
             let id = draft.get(tag)?;
-            let name = self.book.at_venue(venue, Kind::Order, id)?;
+            let name = self.book.at_venue(venue, IdKind::Order, id)?;
             (self.book.name(name).client == heard.client).then_some(name)
         };
         let (order, before) = (named(tag::CL_ORD_ID), named(tag::ORIG_CL_ORD_ID));
@@ -78,7 +83,7 @@ impl Orders {
         self.note_answer(about, draft.msg_type());
         match draft.msg_type() {
             b"8" if let Some(reached) = reached => self.reach(now, about, reached, draft),
-            b"8" if self.book.name(about).kind == Kind::Order => self.execution(about, draft),
+            b"8" if self.book.name(about).kind == IdKind::Order => self.execution(about, draft),
             b"9" => self.cancel_reject(order, before, draft),
             // MarketDataRequestReject: no subscription came about.
             b"Y" => self.book.close(about, State::Ended),
@@ -91,7 +96,7 @@ impl Orders {
     /// it. An id that is not one of this client's never reaches it; see [`Stranger`].
     ///
     /// Returns whether it could: the order may have been forgotten if messages were sent since.
-    pub fn restore(&self, heard: Heard, draft: &mut Draft) -> bool {
+    pub fn restore(&self, heard: ReportAddressee, draft: &mut Draft) -> bool {
         let about = self.book.follow(heard.about);
         if let Some(about) = about {
             self.restore_about(about, table::answers(draft.msg_type()), draft);
@@ -102,9 +107,9 @@ impl Orders {
     /// The client's ids of the order that a message [`heard`](Self::heard) is about, that of the message
     /// first, then the one that it was to replace or cancel, and so on; at most 32. None when it is about
     /// no order.
-    pub fn own_ids(&self, heard: Heard) -> impl Iterator<Item = &[u8]> {
+    pub fn own_ids(&self, heard: ReportAddressee) -> impl Iterator<Item = &[u8]> {
         let about = self.book.follow(heard.about);
-        let about = about.filter(|about| self.book.name(*about).kind == Kind::Order);
+        let about = about.filter(|about| self.book.name(*about).kind == IdKind::Order);
         let names =
             core::iter::successors(about, |name| self.book.follow(self.book.name(*name).before));
         names
@@ -136,10 +141,10 @@ impl Orders {
             client = Some(whose);
             draft.set_at(at, self.book.id(name, By::Client));
             match ask.role {
-                Role::Names => {}
+                IdRole::Names => {}
                 _ if resent || stops => {}
-                Role::Orders => self.book.end(name),
-                Role::Replaces | Role::Cancels | Role::Asks => {
+                IdRole::Orders => self.book.end(name),
+                IdRole::Replaces | IdRole::Cancels | IdRole::Asks => {
                     self.book.close(name, State::Ended);
                 }
             }
@@ -160,7 +165,7 @@ impl Orders {
         let known = |book: &Book, draft: &Draft, at| {
             let ask = asks.iter().find(|ask| ask.tag == draft.tag(at))?;
             let name = book.at_venue(venue, ask.kind, draft.value(at))?;
-            Some((name, begins && ask.role != Role::Names, ask.role))
+            Some((name, begins && ask.role != IdRole::Names, ask.role))
         };
         let mut client = None;
         for at in 0..draft.len() {
@@ -169,7 +174,7 @@ impl Orders {
             };
             let name = self.book.name(name);
             let is_theirs = *client.get_or_insert(name.client) == name.client;
-            let is_order = role == Role::Orders && name.kind == Kind::Order;
+            let is_order = role == IdRole::Orders && name.kind == IdKind::Order;
             let is_over = name.is_answered || (is_order && !name.state.is_open());
             if is_theirs && begun && is_over {
                 return None;
@@ -203,7 +208,7 @@ impl Orders {
     }
 
     /// The name that a message is about.
-    fn about(&self, venue: SessionId, answers: &[Answer], draft: &Draft) -> Option<u32> {
+    fn about(&self, venue: SessionId, answers: &[InboundId], draft: &Draft) -> Option<u32> {
         answers.iter().find_map(|answer| {
             (0..draft.len())
                 .filter(|at| draft.tag(*at) == answer.tag)
@@ -215,7 +220,7 @@ impl Orders {
     }
 
     /// Writes the client's own ids.
-    fn restore_about(&self, about: u32, answers: &[Answer], draft: &mut Draft) {
+    fn restore_about(&self, about: u32, answers: &[InboundId], draft: &mut Draft) {
         let of = self.book.name(about);
         let (client, venue) = (of.client, of.venue);
         let before = self.book.follow(of.before);
@@ -255,13 +260,13 @@ impl Orders {
     /// find an order for a request in ways that nobody knows here.
     fn reached(&self, about: u32, venue: SessionId, draft: &Draft) -> Option<u32> {
         let of = self.book.name(about);
-        let is_order = of.kind == Kind::Order && of.purpose == Purpose::Order;
+        let is_order = of.kind == IdKind::Order && of.purpose == Purpose::Order;
         if draft.msg_type() != b"8" || is_order {
             return None;
         }
         let is_theirs = |name: &u32| self.book.name(*name).client != of.client;
         let named = draft.get(tag::ORIG_CL_ORD_ID);
-        let named = named.and_then(|id| self.book.at_venue(venue, Kind::Order, id));
+        let named = named.and_then(|id| self.book.at_venue(venue, IdKind::Order, id));
         if named.is_some() {
             return named.filter(is_theirs);
         }

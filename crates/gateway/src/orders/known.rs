@@ -2,8 +2,8 @@
 
 use fixwire_protocol::{Message, SessionId, Tag, Timestamp, tag};
 
-use super::table::{self, Kind, Role};
-use super::{Orders, OrdersConfig, Rewriting};
+use super::table::{self, IdKind, IdRole};
+use super::{OrderTracker, OrdersConfig, Rewriting};
 use crate::Draft;
 
 /// Fields besides ids that [`Orders`] reads of messages to a venue.
@@ -76,7 +76,7 @@ static IDS: [u64; 40] = {
 /// replacement, a cancel.
 #[must_use]
 pub fn begins_orders(msg_type: &[u8]) -> bool {
-    let open = |ask: &table::Ask| !matches!(ask.role, Role::Names | Role::Asks);
+    let open = |ask: &table::OutboundId| !matches!(ask.role, IdRole::Names | IdRole::Asks);
     table::asks(msg_type).iter().any(open)
 }
 
@@ -106,7 +106,7 @@ pub fn id_of(msg_type: &[u8]) -> Option<Tag> {
     table::asks(msg_type).first().map(|ask| ask.tag)
 }
 
-impl Orders {
+impl OrderTracker {
     /// The limits and habits.
     #[must_use]
     pub fn config(&self) -> &OrdersConfig {
@@ -151,9 +151,9 @@ impl Orders {
     #[must_use]
     pub fn came_back(&self, session: SessionId, message: &Message<'_>) -> bool {
         let asks = table::asks(message.msg_type());
-        let only_names = asks.iter().all(|ask| ask.role == Role::Names);
+        let only_names = asks.iter().all(|ask| ask.role == IdRole::Names);
         asks.iter()
-            .filter(|ask| only_names || ask.role != Role::Names)
+            .filter(|ask| only_names || ask.role != IdRole::Names)
             .any(|ask| {
                 let mut ids = message.fields().iter().filter(|id| id.tag == ask.tag);
                 ids.any(|id| {
@@ -171,7 +171,7 @@ impl Orders {
         table::asks(draft.msg_type()).iter().any(|ask| {
             let id = draft.get(ask.tag).filter(|id| !id.is_empty());
             let name = id.and_then(|id| self.book.of_client(client, venue, ask.kind, id));
-            let old = ask.role == Role::Names || again;
+            let old = ask.role == IdRole::Names || again;
             name.is_some_and(|name| old || self.book.name(name).state.is_open())
         })
     }
@@ -180,7 +180,8 @@ impl Orders {
     /// already. A possible resend would not.
     #[must_use]
     pub fn is_second(&self, client: SessionId, id: &[u8], message: &Message<'_>) -> bool {
-        let begins = |ask: &table::Ask| ask.tag == tag::CL_ORD_ID && ask.role != Role::Names;
+        let begins =
+            |ask: &table::OutboundId| ask.tag == tag::CL_ORD_ID && ask.role != IdRole::Names;
         let begins = table::asks(message.msg_type()).iter().any(begins);
         begins && !message.is_poss_resend() && self.is_open(client, id)
     }
@@ -190,7 +191,7 @@ impl Orders {
     pub fn remembers(&self, client: SessionId, id: &[u8]) -> bool {
         let mut venues = self.venues.iter();
         venues.any(|venue| {
-            let name = self.book.of_client(client, venue.id, Kind::Order, id);
+            let name = self.book.of_client(client, venue.id, IdKind::Order, id);
             name.is_some()
         })
     }
@@ -200,7 +201,7 @@ impl Orders {
     #[must_use]
     pub fn is_elsewhere(&self, client: SessionId, venue: SessionId, id: &[u8]) -> bool {
         let at = |venue| {
-            let name = self.book.of_client(client, venue, Kind::Order, id);
+            let name = self.book.of_client(client, venue, IdKind::Order, id);
             name.map(|name| self.book.name(name))
         };
         let Some(here) = at(venue) else { return false };
@@ -216,7 +217,7 @@ impl Orders {
     #[must_use]
     pub fn is_open(&self, client: SessionId, id: &[u8]) -> bool {
         self.venues.iter().any(|venue| {
-            let name = self.book.of_client(client, venue.id, Kind::Order, id);
+            let name = self.book.of_client(client, venue.id, IdKind::Order, id);
             name.is_some_and(|name| self.book.name(name).state.is_open())
         })
     }

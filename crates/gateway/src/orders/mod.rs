@@ -31,7 +31,7 @@ use fixwire_protocol::{Nanos, SessionId, Tag};
 use book::Book;
 pub(crate) use checkpoint::BODY_VERSION;
 pub use checkpoint::CheckpointError;
-pub use inbound::Heard;
+pub use inbound::ReportAddressee;
 pub use rewrite::{Rewriting, When};
 
 /// Configuration of [`Orders`]. Not part of a checkpoint.
@@ -152,7 +152,7 @@ struct Venue {
 
 /// Maps each id at each venue to the client and its order or request.
 #[derive(Clone, Debug)]
-pub struct Orders {
+pub struct OrderTracker {
     config: OrdersConfig,
     book: Book,
     /// By id.
@@ -162,7 +162,7 @@ pub struct Orders {
     unsolicited: u64,
 }
 
-impl Orders {
+impl OrderTracker {
     /// Creates empty ones; all memory is allocated here.
     ///
     /// # Errors

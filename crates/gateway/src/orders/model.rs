@@ -12,7 +12,7 @@ use fixwire_protocol::{SessionId, Timestamp};
 use proptest::prelude::*;
 
 use super::tests::{config, draft, text};
-use super::{Orders, OrdersError, Out, When};
+use super::{OrderTracker, OrdersError, Out, When};
 
 /// Ids that clients share, that look rewritten, or are too long for a venue.
 const IDS: [&str; 7] = ["A", "B", "C", "D", "FW1", "FW7", "more than twelve"];
@@ -163,8 +163,8 @@ struct World {
     small: bool,
     when: When,
     now: i64,
-    orders: Orders,
-    restarted: Orders,
+    orders: OrderTracker,
+    restarted: OrderTracker,
     names: Vec<Name>,
     of_client: HashMap<(u32, SessionId, u32, String), usize>,
     at_venue: HashMap<(SessionId, u32, String), usize>,
@@ -180,8 +180,8 @@ impl World {
             small,
             when,
             now: 0,
-            orders: Orders::new(config).unwrap(),
-            restarted: Orders::new(config).unwrap(),
+            orders: OrderTracker::new(config).unwrap(),
+            restarted: OrderTracker::new(config).unwrap(),
             names: Vec::new(),
             of_client: HashMap::new(),
             at_venue: HashMap::new(),
@@ -225,7 +225,7 @@ impl World {
                 let mut bytes = Vec::new();
                 self.restarted.write(&mut bytes);
                 let config = self.restarted.config;
-                self.restarted = Orders::read(&bytes, config).unwrap();
+                self.restarted = OrderTracker::read(&bytes, config).unwrap();
             }
         }
         assert_eq!(self.orders.state_hash(), self.restarted.state_hash());
@@ -561,7 +561,7 @@ proptest! {
         }
         let right = siphasher::sip::SipHasher24::new().hash(&bytes[..sum]);
         bytes[sum..].copy_from_slice(&right.to_le_bytes());
-        if let Ok(mut orders) = Orders::read(&bytes, world.orders.config) {
+        if let Ok(mut orders) = OrderTracker::read(&bytes, world.orders.config) {
             for step in after {
                 if let Step::Send { client, venue, id, other, .. } = step {
                     let mut sent = draft(&format!("G|41={}|11={}", IDS[other], IDS[id]));
@@ -579,6 +579,6 @@ proptest! {
     fn no_bytes_make_reading_a_checkpoint_panic(
         bytes in prop::collection::vec(any::<u8>(), 0..200),
     ) {
-        let _ = Orders::read(&bytes, config(When::Always, 8));
+        let _ = OrderTracker::read(&bytes, config(When::Always, 8));
     }
 }

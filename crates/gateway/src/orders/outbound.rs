@@ -3,8 +3,8 @@
 use fixwire_protocol::{SessionId, Tag, Timestamp, tag};
 
 use super::book::{By, Link, New, Purpose, State};
-use super::table::{self, Ask, Kind, Role};
-use super::{Orders, OrdersError, Out, Rewriting};
+use super::table::{self, IdKind, IdRole, OutboundId};
+use super::{OrderTracker, OrdersError, Out, Rewriting};
 use crate::Draft;
 
 /// The facts about one outbound message.
@@ -24,16 +24,16 @@ struct Way {
 
 impl Way {
     /// Whether the message begins what an id is of, or names what began earlier.
-    fn begins(&self, ask: Ask) -> bool {
+    fn begins(&self, ask: OutboundId) -> bool {
         match ask.role {
-            Role::Names => false,
-            Role::Asks => !self.unsubscribes,
-            Role::Orders | Role::Replaces | Role::Cancels => true,
+            IdRole::Names => false,
+            IdRole::Asks => !self.unsubscribes,
+            IdRole::Orders | IdRole::Replaces | IdRole::Cancels => true,
         }
     }
 }
 
-impl Orders {
+impl OrderTracker {
     /// A message of a client is about to go to a venue: what it begins is remembered, and its ids
     /// become those that the venue is to see.
     ///
@@ -66,7 +66,7 @@ impl Orders {
         now: Timestamp,
         client: SessionId,
         venue: SessionId,
-        asks: &'static [Ask],
+        asks: &'static [OutboundId],
         draft: &mut Draft,
     ) -> Result<Out, OrdersError> {
         let at = self.venue(venue)?;
@@ -91,15 +91,15 @@ impl Orders {
             let Some(ask) = find(asks, draft.tag(place)) else {
                 continue;
             };
-            let is_order = ask.kind == Kind::Order;
+            let is_order = ask.kind == IdKind::Order;
             if draft.value(place).is_empty() || (is_order && way.begins(ask)) {
                 continue;
             }
             let name = self.name(way, ask, draft.value(place), Link::default(), within)?;
-            if !is_order && ask.role != Role::Asks && within.number == 0 {
+            if !is_order && ask.role != IdRole::Asks && within.number == 0 {
                 within = self.book.link(name);
             }
-            if way.unsubscribes && ask.role == Role::Asks {
+            if way.unsubscribes && ask.role == IdRole::Asks {
                 self.book.close(name, State::Ended);
             }
             draft.set_at(place, self.book.id(name, By::Venue));
@@ -108,12 +108,12 @@ impl Orders {
             let Some(ask) = find(asks, draft.tag(place)) else {
                 continue;
             };
-            let begins = ask.kind == Kind::Order && way.begins(ask);
+            let begins = ask.kind == IdKind::Order && way.begins(ask);
             if !begins || draft.value(place).is_empty() {
                 continue;
             }
             let before = beside(draft, place)
-                .and_then(|id| self.book.at_venue(venue, Kind::Order, id))
+                .and_then(|id| self.book.at_venue(venue, IdKind::Order, id))
                 .map_or(Link::default(), |name| self.book.link(name));
             let name = self.name(way, ask, draft.value(place), before, within)?;
             draft.set_at(place, self.book.id(name, By::Venue));
@@ -122,7 +122,7 @@ impl Orders {
     }
 
     /// Says what the message is and makes room for what it begins; nothing else changes.
-    fn look(&mut self, way: Way, asks: &[Ask], draft: &Draft) -> Result<Out, OrdersError> {
+    fn look(&mut self, way: Way, asks: &[OutboundId], draft: &Draft) -> Result<Out, OrdersError> {
         let (mut begins, mut begun, mut needs, mut keeps) = (0, 0, 0, 0);
         let mut duplicate = false;
         for place in 0..draft.len() {
@@ -174,7 +174,7 @@ impl Orders {
     fn name(
         &mut self,
         way: Way,
-        ask: Ask,
+        ask: OutboundId,
         id: &[u8],
         before: Link,
         within: Link,
@@ -188,12 +188,12 @@ impl Orders {
             }
         }
         let (purpose, state) = match ask.role {
-            Role::Replaces => (Purpose::Replace, State::Pending),
-            Role::Cancels => (Purpose::Cancel, State::Pending),
-            Role::Orders if ask.kind == Kind::Order => (Purpose::Order, State::Live),
-            Role::Asks if way.subscribes => (Purpose::Request, State::Live),
-            Role::Asks => (Purpose::Request, State::Ended),
-            Role::Orders | Role::Names => (Purpose::Order, State::Ended),
+            IdRole::Replaces => (Purpose::Replace, State::Pending),
+            IdRole::Cancels => (Purpose::Cancel, State::Pending),
+            IdRole::Orders if ask.kind == IdKind::Order => (Purpose::Order, State::Live),
+            IdRole::Asks if way.subscribes => (Purpose::Request, State::Live),
+            IdRole::Asks => (Purpose::Request, State::Ended),
+            IdRole::Orders | IdRole::Names => (Purpose::Order, State::Ended),
         };
         let new = New {
             client: way.client,
@@ -232,7 +232,7 @@ impl Orders {
     }
 }
 
-fn find(asks: &[Ask], tag: Tag) -> Option<Ask> {
+fn find(asks: &[OutboundId], tag: Tag) -> Option<OutboundId> {
     asks.iter().find(|ask| ask.tag == tag).copied()
 }
 

@@ -4,7 +4,7 @@ use fixwire_protocol::{Tag, tag};
 
 /// Ids that a venue tells apart: the same text may stand for one thing of each kind.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Kind {
+pub enum IdKind {
     /// ClOrdID(11), OrigClOrdID(41).
     Order,
     /// ListID(66).
@@ -35,7 +35,7 @@ pub enum Kind {
     User,
 }
 
-impl Kind {
+impl IdKind {
     /// All of them, each at the place of its number.
     pub(super) const ALL: [Self; 14] = [
         Self::Order,
@@ -57,7 +57,7 @@ impl Kind {
 
 /// The role of an id in a message to a venue.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Role {
+pub enum IdRole {
     /// A new order, list or cross.
     Orders,
     /// A request to replace the order in OrigClOrdID(41).
@@ -72,30 +72,30 @@ pub enum Role {
 
 /// An id in a message to a venue.
 #[derive(Clone, Copy, Debug)]
-pub struct Ask {
+pub struct OutboundId {
     /// The field.
     pub tag: Tag,
     /// The kind of the id.
-    pub kind: Kind,
+    pub kind: IdKind,
     /// Its role in the message.
-    pub role: Role,
+    pub role: IdRole,
 }
 
-const fn ask(tag: Tag, kind: Kind, role: Role) -> Ask {
-    Ask { tag, kind, role }
+const fn ask(tag: Tag, kind: IdKind, role: IdRole) -> OutboundId {
+    OutboundId { tag, kind, role }
 }
 
-const NEW: Ask = ask(tag::CL_ORD_ID, Kind::Order, Role::Orders);
-const ORIG: Ask = ask(tag::ORIG_CL_ORD_ID, Kind::Order, Role::Names);
-const OF_LIST: Ask = ask(tag::LIST_ID, Kind::List, Role::Names);
+const NEW: OutboundId = ask(tag::CL_ORD_ID, IdKind::Order, IdRole::Orders);
+const ORIG: OutboundId = ask(tag::ORIG_CL_ORD_ID, IdKind::Order, IdRole::Names);
+const OF_LIST: OutboundId = ask(tag::LIST_ID, IdKind::List, IdRole::Names);
 
 /// Messages to a venue, by MsgType(35), with the ids in them. FIX 4.0 to 5.0 SP2.
-pub static ASKS: [(&[u8], &[Ask]); 32] = [
+pub static ASKS: [(&[u8], &[OutboundId]); 32] = [
     (b"D", &[NEW, OF_LIST]),
     (
         b"F",
         &[
-            ask(tag::CL_ORD_ID, Kind::Order, Role::Cancels),
+            ask(tag::CL_ORD_ID, IdKind::Order, IdRole::Cancels),
             ORIG,
             OF_LIST,
         ],
@@ -103,87 +103,117 @@ pub static ASKS: [(&[u8], &[Ask]); 32] = [
     (
         b"G",
         &[
-            ask(tag::CL_ORD_ID, Kind::Order, Role::Replaces),
+            ask(tag::CL_ORD_ID, IdKind::Order, IdRole::Replaces),
             ORIG,
             OF_LIST,
         ],
     ),
-    (b"H", &[ask(tag::CL_ORD_ID, Kind::Order, Role::Names)]),
-    (b"E", &[ask(tag::LIST_ID, Kind::List, Role::Orders), NEW]),
+    (b"H", &[ask(tag::CL_ORD_ID, IdKind::Order, IdRole::Names)]),
+    (
+        b"E",
+        &[ask(tag::LIST_ID, IdKind::List, IdRole::Orders), NEW],
+    ),
     (b"K", &[OF_LIST]),
     (b"L", &[OF_LIST]),
     (b"M", &[OF_LIST]),
     (b"AB", &[NEW]),
     (
         b"AC",
-        &[ask(tag::CL_ORD_ID, Kind::Order, Role::Replaces), ORIG],
+        &[ask(tag::CL_ORD_ID, IdKind::Order, IdRole::Replaces), ORIG],
     ),
-    (b"s", &[ask(tag::CROSS_ID, Kind::Cross, Role::Orders), NEW]),
+    (
+        b"s",
+        &[ask(tag::CROSS_ID, IdKind::Cross, IdRole::Orders), NEW],
+    ),
     (
         b"t",
         &[
-            ask(tag::CROSS_ID, Kind::Cross, Role::Orders),
-            ask(tag::ORIG_CROSS_ID, Kind::Cross, Role::Names),
-            ask(tag::CL_ORD_ID, Kind::Order, Role::Replaces),
+            ask(tag::CROSS_ID, IdKind::Cross, IdRole::Orders),
+            ask(tag::ORIG_CROSS_ID, IdKind::Cross, IdRole::Names),
+            ask(tag::CL_ORD_ID, IdKind::Order, IdRole::Replaces),
             ORIG,
         ],
     ),
     (
         b"u",
         &[
-            ask(tag::CROSS_ID, Kind::Cross, Role::Orders),
-            ask(tag::ORIG_CROSS_ID, Kind::Cross, Role::Names),
-            ask(tag::CL_ORD_ID, Kind::Order, Role::Cancels),
+            ask(tag::CROSS_ID, IdKind::Cross, IdRole::Orders),
+            ask(tag::ORIG_CROSS_ID, IdKind::Cross, IdRole::Names),
+            ask(tag::CL_ORD_ID, IdKind::Order, IdRole::Cancels),
             ORIG,
         ],
     ),
-    (b"q", &[ask(tag::CL_ORD_ID, Kind::Order, Role::Asks)]),
-    (b"CA", &[ask(tag::CL_ORD_ID, Kind::Order, Role::Asks)]),
-    (b"Q", &[ask(tag::CL_ORD_ID, Kind::Order, Role::Names)]),
+    (b"q", &[ask(tag::CL_ORD_ID, IdKind::Order, IdRole::Asks)]),
+    (b"CA", &[ask(tag::CL_ORD_ID, IdKind::Order, IdRole::Asks)]),
+    (b"Q", &[ask(tag::CL_ORD_ID, IdKind::Order, IdRole::Names)]),
     (
         b"AF",
-        &[ask(tag::MASS_STATUS_REQ_ID, Kind::MassStatus, Role::Asks)],
+        &[ask(
+            tag::MASS_STATUS_REQ_ID,
+            IdKind::MassStatus,
+            IdRole::Asks,
+        )],
     ),
     (
         b"R",
-        &[ask(tag::QUOTE_REQ_ID, Kind::QuoteRequest, Role::Asks)],
+        &[ask(tag::QUOTE_REQ_ID, IdKind::QuoteRequest, IdRole::Asks)],
     ),
-    (b"S", &[ask(tag::QUOTE_ID, Kind::Quote, Role::Asks)]),
-    (b"i", &[ask(tag::QUOTE_ID, Kind::Quote, Role::Asks)]),
-    (b"Z", &[ask(tag::QUOTE_ID, Kind::Quote, Role::Names)]),
-    (b"a", &[ask(tag::QUOTE_ID, Kind::Quote, Role::Names)]),
-    (b"V", &[ask(tag::MD_REQ_ID, Kind::MarketData, Role::Asks)]),
+    (b"S", &[ask(tag::QUOTE_ID, IdKind::Quote, IdRole::Asks)]),
+    (b"i", &[ask(tag::QUOTE_ID, IdKind::Quote, IdRole::Asks)]),
+    (b"Z", &[ask(tag::QUOTE_ID, IdKind::Quote, IdRole::Names)]),
+    (b"a", &[ask(tag::QUOTE_ID, IdKind::Quote, IdRole::Names)]),
+    (
+        b"V",
+        &[ask(tag::MD_REQ_ID, IdKind::MarketData, IdRole::Asks)],
+    ),
     (
         b"c",
-        &[ask(tag::SECURITY_REQ_ID, Kind::Security, Role::Asks)],
+        &[ask(tag::SECURITY_REQ_ID, IdKind::Security, IdRole::Asks)],
     ),
     (
         b"v",
-        &[ask(tag::SECURITY_REQ_ID, Kind::Security, Role::Asks)],
+        &[ask(tag::SECURITY_REQ_ID, IdKind::Security, IdRole::Asks)],
     ),
     (
         b"x",
-        &[ask(tag::SECURITY_REQ_ID, Kind::Security, Role::Asks)],
+        &[ask(tag::SECURITY_REQ_ID, IdKind::Security, IdRole::Asks)],
     ),
     (
         b"e",
         &[ask(
             tag::SECURITY_STATUS_REQ_ID,
-            Kind::SecurityStatus,
-            Role::Asks,
+            IdKind::SecurityStatus,
+            IdRole::Asks,
         )],
     ),
     (
         b"g",
-        &[ask(tag::TRAD_SES_REQ_ID, Kind::TradingSession, Role::Asks)],
+        &[ask(
+            tag::TRAD_SES_REQ_ID,
+            IdKind::TradingSession,
+            IdRole::Asks,
+        )],
     ),
-    (b"J", &[ask(tag::ALLOC_ID, Kind::Allocation, Role::Asks)]),
+    (
+        b"J",
+        &[ask(tag::ALLOC_ID, IdKind::Allocation, IdRole::Asks)],
+    ),
     (
         b"AD",
-        &[ask(tag::TRADE_REQUEST_ID, Kind::TradeCapture, Role::Asks)],
+        &[ask(
+            tag::TRADE_REQUEST_ID,
+            IdKind::TradeCapture,
+            IdRole::Asks,
+        )],
     ),
-    (b"AN", &[ask(tag::POS_REQ_ID, Kind::Positions, Role::Asks)]),
-    (b"BE", &[ask(tag::USER_REQUEST_ID, Kind::User, Role::Asks)]),
+    (
+        b"AN",
+        &[ask(tag::POS_REQ_ID, IdKind::Positions, IdRole::Asks)],
+    ),
+    (
+        b"BE",
+        &[ask(tag::USER_REQUEST_ID, IdKind::User, IdRole::Asks)],
+    ),
 ];
 
 /// How a message to a venue names an order by ids that are not in [`ASKS`].
@@ -250,54 +280,63 @@ pub enum Stranger {
 
 /// An id in a message from a venue.
 #[derive(Clone, Copy, Debug)]
-pub struct Answer {
+pub struct InboundId {
     /// The field.
     pub tag: Tag,
     /// The kind of the id; `None` for OrderID(37), which is the venue's own.
-    pub kind: Option<Kind>,
+    pub kind: Option<IdKind>,
     /// The treatment of an id that does not belong to the client.
     pub stranger: Stranger,
 }
 
-const fn answer(tag: Tag, kind: Kind, stranger: Stranger) -> Answer {
+const fn answer(tag: Tag, kind: IdKind, stranger: Stranger) -> InboundId {
     let kind = Some(kind);
-    Answer {
+    InboundId {
         tag,
         kind,
         stranger,
     }
 }
 
-const ABOUT: Answer = answer(tag::CL_ORD_ID, Kind::Order, Stranger::Own);
-const BEFORE: Answer = answer(tag::ORIG_CL_ORD_ID, Kind::Order, Stranger::Before);
-const IN_LIST: Answer = answer(tag::LIST_ID, Kind::List, Stranger::Nothing);
-const BY_ORDER_ID: Answer = Answer {
+const ABOUT: InboundId = answer(tag::CL_ORD_ID, IdKind::Order, Stranger::Own);
+const BEFORE: InboundId = answer(tag::ORIG_CL_ORD_ID, IdKind::Order, Stranger::Before);
+const IN_LIST: InboundId = answer(tag::LIST_ID, IdKind::List, Stranger::Nothing);
+const BY_ORDER_ID: InboundId = InboundId {
     tag: tag::ORDER_ID,
     kind: None,
     stranger: Stranger::Nothing,
 };
-const MASS_CANCEL: [Answer; 2] = [
+const MASS_CANCEL: [InboundId; 2] = [
     ABOUT,
-    answer(tag::ORIG_CL_ORD_ID, Kind::Order, Stranger::NoneText),
+    answer(tag::ORIG_CL_ORD_ID, IdKind::Order, Stranger::NoneText),
 ];
-const QUOTED: Answer = answer(tag::QUOTE_ID, Kind::Quote, Stranger::NoneText);
-const QUOTE_REQUESTED: Answer = answer(tag::QUOTE_REQ_ID, Kind::QuoteRequest, Stranger::Nothing);
-const MARKET_DATA: [Answer; 1] = [answer(tag::MD_REQ_ID, Kind::MarketData, Stranger::Nothing)];
-const SECURITY: [Answer; 1] = [answer(
+const QUOTED: InboundId = answer(tag::QUOTE_ID, IdKind::Quote, Stranger::NoneText);
+const QUOTE_REQUESTED: InboundId =
+    answer(tag::QUOTE_REQ_ID, IdKind::QuoteRequest, Stranger::Nothing);
+const MARKET_DATA: [InboundId; 1] = [answer(
+    tag::MD_REQ_ID,
+    IdKind::MarketData,
+    Stranger::Nothing,
+)];
+const SECURITY: [InboundId; 1] = [answer(
     tag::SECURITY_REQ_ID,
-    Kind::Security,
+    IdKind::Security,
     Stranger::Nothing,
 )];
-const TRADES: [Answer; 1] = [answer(
+const TRADES: [InboundId; 1] = [answer(
     tag::TRADE_REQUEST_ID,
-    Kind::TradeCapture,
+    IdKind::TradeCapture,
     Stranger::Nothing,
 )];
-const POSITIONS: [Answer; 1] = [answer(tag::POS_REQ_ID, Kind::Positions, Stranger::Nothing)];
+const POSITIONS: [InboundId; 1] = [answer(
+    tag::POS_REQ_ID,
+    IdKind::Positions,
+    Stranger::Nothing,
+)];
 
 /// Messages from a venue, by MsgType(35), with the ids in them: the client is found by the first
 /// that is known. FIX 4.0 to 5.0 SP2.
-pub static ANSWERS: [(&[u8], &[Answer]); 25] = [
+pub static ANSWERS: [(&[u8], &[InboundId]); 25] = [
     (
         b"8",
         &[
@@ -305,17 +344,21 @@ pub static ANSWERS: [(&[u8], &[Answer]); 25] = [
             BEFORE,
             BY_ORDER_ID,
             IN_LIST,
-            answer(tag::CROSS_ID, Kind::Cross, Stranger::Nothing),
-            answer(tag::ORIG_CROSS_ID, Kind::Cross, Stranger::Nothing),
-            answer(tag::MASS_STATUS_REQ_ID, Kind::MassStatus, Stranger::Nothing),
+            answer(tag::CROSS_ID, IdKind::Cross, Stranger::Nothing),
+            answer(tag::ORIG_CROSS_ID, IdKind::Cross, Stranger::Nothing),
+            answer(
+                tag::MASS_STATUS_REQ_ID,
+                IdKind::MassStatus,
+                Stranger::Nothing,
+            ),
         ],
     ),
     (b"9", &[ABOUT, BEFORE, BY_ORDER_ID, IN_LIST]),
     (
         b"N",
         &[
-            answer(tag::LIST_ID, Kind::List, Stranger::NoneText),
-            answer(tag::CL_ORD_ID, Kind::Order, Stranger::NoneText),
+            answer(tag::LIST_ID, IdKind::List, Stranger::NoneText),
+            answer(tag::CL_ORD_ID, IdKind::Order, Stranger::NoneText),
         ],
     ),
     (b"r", &MASS_CANCEL),
@@ -335,7 +378,7 @@ pub static ANSWERS: [(&[u8], &[Answer]); 25] = [
         b"f",
         &[answer(
             tag::SECURITY_STATUS_REQ_ID,
-            Kind::SecurityStatus,
+            IdKind::SecurityStatus,
             Stranger::Nothing,
         )],
     ),
@@ -343,17 +386,21 @@ pub static ANSWERS: [(&[u8], &[Answer]); 25] = [
         b"h",
         &[answer(
             tag::TRAD_SES_REQ_ID,
-            Kind::TradingSession,
+            IdKind::TradingSession,
             Stranger::Nothing,
         )],
     ),
     (
         b"P",
-        &[answer(tag::ALLOC_ID, Kind::Allocation, Stranger::NoneText)],
+        &[answer(
+            tag::ALLOC_ID,
+            IdKind::Allocation,
+            Stranger::NoneText,
+        )],
     ),
     (
         b"AS",
-        &[answer(tag::ALLOC_ID, Kind::Allocation, Stranger::Nothing)],
+        &[answer(tag::ALLOC_ID, IdKind::Allocation, Stranger::Nothing)],
     ),
     (b"AE", &TRADES),
     (b"AQ", &TRADES),
@@ -361,12 +408,16 @@ pub static ANSWERS: [(&[u8], &[Answer]); 25] = [
     (b"AP", &POSITIONS),
     (
         b"BF",
-        &[answer(tag::USER_REQUEST_ID, Kind::User, Stranger::Nothing)],
+        &[answer(
+            tag::USER_REQUEST_ID,
+            IdKind::User,
+            Stranger::Nothing,
+        )],
     ),
 ];
 
 /// The ids in a message to a venue; none for a type that is not in [`ASKS`].
-pub(super) fn asks(msg_type: &[u8]) -> &'static [Ask] {
+pub(super) fn asks(msg_type: &[u8]) -> &'static [OutboundId] {
     let row = ASKS.iter().find(|(asked, _)| *asked == msg_type);
     row.map_or(&[], |(_, ids)| ids)
 }
@@ -378,7 +429,7 @@ pub(super) fn naming(msg_type: &[u8]) -> Option<&'static Naming> {
 }
 
 /// The ids in a message from a venue; none for a type that is not in [`ANSWERS`].
-pub(super) fn answers(msg_type: &[u8]) -> &'static [Answer] {
+pub(super) fn answers(msg_type: &[u8]) -> &'static [InboundId] {
     let row = ANSWERS.iter().find(|(answered, _)| *answered == msg_type);
     row.map_or(&[], |(_, ids)| ids)
 }
@@ -389,7 +440,7 @@ mod tests {
 
     #[test]
     fn each_kind_stands_at_its_number() {
-        for (number, kind) in Kind::ALL.iter().enumerate() {
+        for (number, kind) in IdKind::ALL.iter().enumerate() {
             assert_eq!(*kind as usize, number);
         }
     }
@@ -398,7 +449,7 @@ mod tests {
     fn whatever_is_asked_is_answered_by_some_message() {
         for (msg_type, ids) in &ASKS {
             for id in ids.iter() {
-                let answered = |(_, ids): &(_, &[Answer])| {
+                let answered = |(_, ids): &(_, &[InboundId])| {
                     ids.iter().any(|answer| answer.kind == Some(id.kind))
                 };
                 assert!(ANSWERS.iter().any(answered), "{msg_type:?} {id:?}");

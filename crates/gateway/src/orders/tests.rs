@@ -27,8 +27,8 @@ pub(super) fn config(when: When, max_orders: u32) -> OrdersConfig {
     }
 }
 
-fn orders(when: When) -> Orders {
-    Orders::new(config(when, 100)).unwrap()
+fn orders(when: When) -> OrderTracker {
+    OrderTracker::new(config(when, 100)).unwrap()
 }
 
 /// A message: its type, then fields, with `|` between.
@@ -53,25 +53,25 @@ pub(super) fn text(draft: &Draft) -> String {
 }
 
 /// What the venue sees of a message.
-fn sent(orders: &mut Orders, client: SessionId, message: &str) -> String {
+fn sent(orders: &mut OrderTracker, client: SessionId, message: &str) -> String {
     let mut draft = draft(message);
     orders.outbound(NOW, client, VENUE, &mut draft).unwrap();
     text(&draft)
 }
 
-fn out(orders: &mut Orders, client: SessionId, message: &str) -> Result<Out, OrdersError> {
+fn out(orders: &mut OrderTracker, client: SessionId, message: &str) -> Result<Out, OrdersError> {
     orders.outbound(NOW, client, VENUE, &mut draft(message))
 }
 
 /// Who sees what of a report.
-fn heard(orders: &mut Orders, message: &str) -> (Option<SessionId>, String) {
+fn heard(orders: &mut OrderTracker, message: &str) -> (Option<SessionId>, String) {
     let mut draft = draft(message);
     let client = orders.inbound(NOW, VENUE, &mut draft);
     (client, text(&draft))
 }
 
 #[track_caller]
-fn expect(orders: &mut Orders, report: &str, client: SessionId, seen: &str) {
+fn expect(orders: &mut OrderTracker, report: &str, client: SessionId, seen: &str) {
     assert_eq!(heard(orders, report), (Some(client), String::from(seen)));
 }
 
@@ -414,7 +414,7 @@ fn a_subscription_is_open_until_it_is_given_up() {
 
 #[test]
 fn the_id_of_what_was_replaced_comes_back_when_its_next_use_is_forgotten() {
-    let mut orders = Orders::new(config(When::OnCollision, 4)).unwrap();
+    let mut orders = OrderTracker::new(config(When::OnCollision, 4)).unwrap();
     sent(&mut orders, ANNA, "D|11=A");
     sent(&mut orders, ANNA, "G|41=A|11=B");
     let report = "8|11=B|41=A|150=5|39=0";

@@ -8,7 +8,7 @@ use fixwire_protocol::dictionary::{Dictionary, GroupDef};
 use fixwire_protocol::{Message, SOH, Tag, tag};
 
 use super::condition::{Test, World};
-use super::fields::{FieldRef, Groups, Level, View, entry_end, group_end};
+use super::fields::{FieldLevel, FieldRef, Groups, View, entry_end, group_end};
 use super::pseudonym::Pseudonym;
 use super::reshape::reshape;
 use super::script::Script;
@@ -27,7 +27,7 @@ pub const MAX_REMEMBERED: usize = 4 << 10;
 /// Why an action of a rule failed for a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Failure {
+pub enum ActionFailure {
     /// The field to be copied, moved, mapped or put into a text is missing.
     NoField(Tag),
     /// The table has no entry for the value of this field.
@@ -50,7 +50,7 @@ pub enum Failure {
     Secret,
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for ActionFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoField(tag) => write!(f, "field {tag} is missing"),
@@ -77,7 +77,7 @@ impl fmt::Display for Failure {
     }
 }
 
-impl core::error::Error for Failure {}
+impl core::error::Error for ActionFailure {}
 
 /// A text with fields in it.
 #[derive(Clone, Debug)]
@@ -151,7 +151,7 @@ struct Entry<'d> {
 }
 
 impl<'w> Work<'w> {
-    pub fn apply(&mut self, change: &Change) -> Result<(), Failure> {
+    pub fn apply(&mut self, change: &Change) -> Result<(), ActionFailure> {
         self.change(change, None)
     }
 
@@ -180,7 +180,7 @@ impl<'w> Work<'w> {
     }
 
     /// Calls itself for entries, as deep as the action nests, which the reader limits.
-    fn change(&mut self, change: &Change, entry: Option<Entry<'w>>) -> Result<(), Failure> {
+    fn change(&mut self, change: &Change, entry: Option<Entry<'w>>) -> Result<(), ActionFailure> {
         match change {
             Change::Set(field, pieces) => {
                 self.render(pieces, entry, true)?;
@@ -196,7 +196,7 @@ impl<'w> Work<'w> {
                     return if *tried {
                         Ok(())
                     } else {
-                        Err(Failure::NoField(from.tag))
+                        Err(ActionFailure::NoField(from.tag))
                     };
                 }
                 let before = self.draft.len();
@@ -227,8 +227,8 @@ impl<'w> Work<'w> {
                 let cell = table.filter(|_| found);
                 let cell = cell.and_then(|table| table.get(self.text, *column));
                 let failure = match found {
-                    true => Failure::NotInTable(from.tag),
-                    false => Failure::NoField(from.tag),
+                    true => ActionFailure::NotInTable(from.tag),
+                    false => ActionFailure::NoField(from.tag),
                 };
                 match cell.or(otherwise.as_deref()) {
                     Some(value) => {
@@ -272,13 +272,13 @@ impl<'w> Work<'w> {
         otherwise: Option<&[u8]>,
         tried: bool,
         mut entry: Option<Entry<'w>>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ActionFailure> {
         for field in fields {
             let value = self.world.facts.recalled(field.tag);
             let Some(value) = value.or(otherwise) else {
                 match tried {
                     true => continue,
-                    false => return Err(Failure::NotRemembered(field.tag)),
+                    false => return Err(ActionFailure::NotRemembered(field.tag)),
                 }
             };
             self.text.clear();
@@ -292,7 +292,7 @@ impl<'w> Work<'w> {
 
     /// Writes ClOrdID and behind it what is to be remembered, as `tag=value` and SOH; a field that is not
     /// there has no value. How long ClOrdID is.
-    pub fn keep(&mut self, id: &FieldRef, fields: &[FieldRef]) -> Result<usize, Failure> {
+    pub fn keep(&mut self, id: &FieldRef, fields: &[FieldRef]) -> Result<usize, ActionFailure> {
         let mut text = core::mem::take(self.text);
         text.clear();
         let kept = self.keep_in(&mut text, id, fields);
@@ -305,20 +305,20 @@ impl<'w> Work<'w> {
         text: &mut Vec<u8>,
         id: &FieldRef,
         fields: &[FieldRef],
-    ) -> Result<usize, Failure> {
+    ) -> Result<usize, ActionFailure> {
         if self.original.has_secret() {
-            return Err(Failure::Secret);
+            return Err(ActionFailure::Secret);
         }
         let found = self.value(id).filter(|id| !id.is_empty());
-        text.extend_from_slice(found.ok_or(Failure::NoField(id.tag))?);
+        text.extend_from_slice(found.ok_or(ActionFailure::NoField(id.tag))?);
         let len = text.len();
         for field in fields {
             let value = self.value(field).unwrap_or_default();
             if value.len() > MAX_REMEMBERED {
-                return Err(Failure::TooLong(field.tag));
+                return Err(ActionFailure::TooLong(field.tag));
             }
             if value.contains(&SOH) {
-                return Err(Failure::BadValue(field.tag));
+                return Err(ActionFailure::BadValue(field.tag));
             }
             text.extend_from_slice(itoa::Buffer::new().format(field.tag).as_bytes());
             text.push(b'=');
@@ -335,7 +335,7 @@ impl<'w> Work<'w> {
 
     /// Writes what a script has written, when it has ended well.
     #[cfg(feature = "scripts")]
-    fn script(&mut self, script: &Script, entry: Option<Entry<'w>>) -> Result<(), Failure> {
+    fn script(&mut self, script: &Script, entry: Option<Entry<'w>>) -> Result<(), ActionFailure> {
         let level = entry.map(Entry::level);
         let (_, msg) = script.run(&self.view(), level.as_ref(), &self.world)?;
         let mut entry = entry;
@@ -376,7 +376,7 @@ impl<'w> Work<'w> {
         pieces: &[Piece],
         entry: Option<Entry<'w>>,
         all: bool,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ActionFailure> {
         let mut text = core::mem::take(self.text);
         text.clear();
         let mut missing = None;
@@ -388,8 +388,8 @@ impl<'w> Work<'w> {
                     Some(value) if text.len() + value.len() <= MAX_ADDED => {
                         text.extend_from_slice(value);
                     }
-                    Some(_) => missing = missing.or(Some(Failure::TooLarge)),
-                    None => missing = missing.or(Some(Failure::NoField(field.tag))),
+                    Some(_) => missing = missing.or(Some(ActionFailure::TooLarge)),
+                    None => missing = missing.or(Some(ActionFailure::NoField(field.tag))),
                 },
             }
         }
@@ -401,12 +401,12 @@ impl<'w> Work<'w> {
     }
 
     /// Gives a field the text as its value, and a place when it has none.
-    fn put(&mut self, field: &FieldRef, entry: Option<Entry<'w>>) -> Result<(), Failure> {
+    fn put(&mut self, field: &FieldRef, entry: Option<Entry<'w>>) -> Result<(), ActionFailure> {
         if self.text.is_empty() || self.text.contains(&SOH) {
-            return Err(Failure::BadValue(field.tag));
+            return Err(ActionFailure::BadValue(field.tag));
         }
         let cost = PER_FIELD + self.text.len();
-        self.left = self.left.checked_sub(cost).ok_or(Failure::TooLarge)?;
+        self.left = self.left.checked_sub(cost).ok_or(ActionFailure::TooLarge)?;
         if let Some(entry) = entry {
             return self.put_in_entry(field.tag, entry);
         }
@@ -439,9 +439,9 @@ impl<'w> Work<'w> {
         (0..len).find(ends).unwrap_or(len)
     }
 
-    fn put_in_entry(&mut self, tag: Tag, entry: Entry<'w>) -> Result<(), Failure> {
+    fn put_in_entry(&mut self, tag: Tag, entry: Entry<'w>) -> Result<(), ActionFailure> {
         let Some(position) = entry.def.position(tag) else {
-            return Err(Failure::NotInEntry(tag));
+            return Err(ActionFailure::NotInEntry(tag));
         };
         let view = self.view();
         if let Some(at) = view.find_in_entry(entry.start..entry.end, entry.def, tag) {
@@ -464,12 +464,12 @@ impl<'w> Work<'w> {
     }
 
     /// Takes a field out, if it is there; with the count of a group all of its entries.
-    fn remove(&mut self, field: &FieldRef, entry: Option<Entry<'w>>) -> Result<(), Failure> {
+    fn remove(&mut self, field: &FieldRef, entry: Option<Entry<'w>>) -> Result<(), ActionFailure> {
         let view = self.view();
         let (at, group, end) = match entry {
             Some(entry) => {
                 if entry.def.delimiter() == field.tag || entry.def.position(field.tag).is_none() {
-                    return Err(Failure::NotInEntry(field.tag));
+                    return Err(ActionFailure::NotInEntry(field.tag));
                 }
                 let range = entry.start..entry.end;
                 let at = view.find_in_entry(range, entry.def, field.tag);
@@ -513,7 +513,7 @@ impl<'w> Work<'w> {
         count: &FieldRef,
         change: &Change,
         entry: Option<Entry<'w>>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ActionFailure> {
         let Some((at, def)) = self.group(count, entry) else {
             return Ok(());
         };
@@ -536,7 +536,7 @@ impl<'w> Work<'w> {
         count: &FieldRef,
         test: &Test,
         entry: Option<Entry<'w>>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ActionFailure> {
         let Some((at, def)) = self.group(count, entry) else {
             return Ok(());
         };
@@ -545,11 +545,11 @@ impl<'w> Work<'w> {
         let (mut kept, mut dropped) = (0_usize, false);
         let outer = entry.map(Entry::level);
         while let Some(end) = entry_end(self.draft, start, limit, def) {
-            let outer = outer.map(|outer| Level {
+            let outer = outer.map(|outer| FieldLevel {
                 end: limit,
                 ..outer
             });
-            let level = Level {
+            let level = FieldLevel {
                 start,
                 end,
                 def,
@@ -571,7 +571,10 @@ impl<'w> Work<'w> {
             self.draft.remove(at..at + 1);
             return Ok(());
         }
-        self.left = self.left.checked_sub(PER_FIELD).ok_or(Failure::TooLarge)?;
+        self.left = self
+            .left
+            .checked_sub(PER_FIELD)
+            .ok_or(ActionFailure::TooLarge)?;
         self.draft
             .set_at(at, itoa::Buffer::new().format(kept).as_bytes());
         Ok(())
@@ -579,8 +582,8 @@ impl<'w> Work<'w> {
 }
 
 impl<'d> Entry<'d> {
-    fn level(self) -> Level<'d> {
-        Level {
+    fn level(self) -> FieldLevel<'d> {
+        FieldLevel {
             start: self.start,
             end: self.end,
             def: self.def,

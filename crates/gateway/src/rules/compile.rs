@@ -13,11 +13,11 @@ use regex_automata::util::syntax;
 use super::compile_script::Scripts;
 use super::condition::{Pattern, Test};
 use super::fields::FieldRef;
-use super::file::{Errors, Text};
+use super::file::{Errors, SourceText};
 use super::names::{Literal, Names, Scope, Wrong};
-use super::problem::{Problem, nearest};
+use super::problem::{RuleProblem, nearest};
 use super::reach::Narrow;
-use super::syntax::{Condition, How, Name, Op, Value};
+use super::syntax::{Condition, NameToken, Op, PatternMatch, RuleValue};
 use super::table::Table;
 
 /// The most bytes that the table of one regular expression takes.
@@ -47,14 +47,20 @@ pub(super) struct Compiler<'c, 'e, 't> {
 
 /// A text of the file that is compiled, and what its names mean.
 pub(super) struct Here<'h, 'c> {
-    pub text: &'h Text,
+    pub text: &'h SourceText,
     pub scope: Scope<'c>,
     /// The sessions of the rule.
     pub sessions: &'h [bool],
 }
 
 impl<'c> Compiler<'c, '_, '_> {
-    pub fn add(&mut self, here: &Here<'_, '_>, at: usize, problem: Problem, hint: Option<String>) {
+    pub fn add(
+        &mut self,
+        here: &Here<'_, '_>,
+        at: usize,
+        problem: RuleProblem,
+        hint: Option<String>,
+    ) {
         self.errors.add(here.text.offset(at), problem, hint);
     }
 
@@ -113,7 +119,7 @@ impl<'c> Compiler<'c, '_, '_> {
             Condition::Target { at, named, names } => {
                 if !self.on {
                     let hint = "use it in an [[on]] with event = \"undelivered\" or \"failed\"";
-                    self.add(here, *at, Problem::NoTarget, Some(hint.into()));
+                    self.add(here, *at, RuleProblem::NoTarget, Some(hint.into()));
                     return None;
                 }
                 let mut meant = self.named(here, names)?;
@@ -151,7 +157,7 @@ impl<'c> Compiler<'c, '_, '_> {
                     }
                     None => "the message comes from another session".to_string(),
                 };
-                self.add(here, start_of(part), Problem::Never { why }, None);
+                self.add(here, start_of(part), RuleProblem::Never { why }, None);
             }
             tests.push(test);
         }
@@ -164,7 +170,7 @@ impl<'c> Compiler<'c, '_, '_> {
         }
     }
 
-    fn read(&mut self, here: &Here<'_, 'c>, field: &Name) -> Option<FieldRef> {
+    fn read(&mut self, here: &Here<'_, 'c>, field: &NameToken) -> Option<FieldRef> {
         let found = self.names.field(&here.scope, &field.text);
         self.noted(here, field.at, found)
     }
@@ -173,7 +179,7 @@ impl<'c> Compiler<'c, '_, '_> {
     fn entries(
         &mut self,
         here: &mut Here<'_, 'c>,
-        count: &Name,
+        count: &NameToken,
         inner: &Condition,
     ) -> Option<(FieldRef, Box<Test>)> {
         let found = self.names.group(&here.scope, &count.text);
@@ -185,7 +191,7 @@ impl<'c> Compiler<'c, '_, '_> {
     }
 
     /// A table and a column of it.
-    pub fn column(&mut self, here: &Here<'_, '_>, name: &Name) -> Option<(usize, usize)> {
+    pub fn column(&mut self, here: &Here<'_, '_>, name: &NameToken) -> Option<(usize, usize)> {
         let found = self.find_column(&name.text);
         self.noted(here, name.at, found)
     }
@@ -193,11 +199,11 @@ impl<'c> Compiler<'c, '_, '_> {
     fn find_column(&self, text: &str) -> Result<(usize, usize), Wrong> {
         let Some((name, column)) = text.split_once('.') else {
             let hint = "a table and a column have a point between: venues.venue".to_string();
-            return Err((Problem::UnknownColumn(text.into()), Some(hint)));
+            return Err((RuleProblem::UnknownColumn(text.into()), Some(hint)));
         };
         let Some(at) = self.tables.iter().position(|(known, _)| known == name) else {
             let hint = nearest(name, self.tables.iter().map(|(known, _)| known.as_str()));
-            return Err((Problem::UnknownTable(name.into()), hint));
+            return Err((RuleProblem::UnknownTable(name.into()), hint));
         };
         let table = &self.tables[at].1;
         match table.column(column) {
@@ -205,7 +211,7 @@ impl<'c> Compiler<'c, '_, '_> {
             None => {
                 let names = table.column_names().iter().map(String::as_str);
                 Err((
-                    Problem::UnknownColumn(column.into()),
+                    RuleProblem::UnknownColumn(column.into()),
                     nearest(column, names),
                 ))
             }
@@ -216,7 +222,7 @@ impl<'c> Compiler<'c, '_, '_> {
         &mut self,
         here: &Here<'_, '_>,
         tag: u32,
-        value: &Value,
+        value: &RuleValue,
         ordered: bool,
     ) -> Option<Literal> {
         let written = (value.name.text.as_str(), value.form);
@@ -227,9 +233,9 @@ impl<'c> Compiler<'c, '_, '_> {
     fn compare(
         &mut self,
         here: &Here<'_, 'c>,
-        field: &Name,
+        field: &NameToken,
         op: Op,
-        value: &Value,
+        value: &RuleValue,
     ) -> Option<Test> {
         let field = self.read(here, field)?;
         let ordered = !matches!(op, Op::Equal | Op::NotEqual);
@@ -239,7 +245,12 @@ impl<'c> Compiler<'c, '_, '_> {
         })
     }
 
-    fn one_of(&mut self, here: &Here<'_, 'c>, field: &Name, values: &[Value]) -> Option<Test> {
+    fn one_of(
+        &mut self,
+        here: &Here<'_, 'c>,
+        field: &NameToken,
+        values: &[RuleValue],
+    ) -> Option<Test> {
         let field = self.read(here, field)?;
         let (mut bytes, mut numbers) = (Vec::new(), Vec::new());
         let mut good = true;
@@ -269,9 +280,9 @@ impl<'c> Compiler<'c, '_, '_> {
     fn text(
         &mut self,
         here: &Here<'_, 'c>,
-        field: &Name,
-        how: How,
-        pattern: &Name,
+        field: &NameToken,
+        how: PatternMatch,
+        pattern: &NameToken,
     ) -> Option<Test> {
         let field = self.read(here, field);
         if pattern.text.is_empty() {
@@ -280,17 +291,17 @@ impl<'c> Compiler<'c, '_, '_> {
             self.add(
                 here,
                 pattern.at,
-                Problem::Unexpected { found, wanted },
+                RuleProblem::Unexpected { found, wanted },
                 None,
             );
             return None;
         }
         let bytes = pattern.text.as_bytes().to_vec();
         Some(match how {
-            How::Like => Test::Like(field?, bytes),
-            How::Begins => Test::Begins(field?, bytes),
-            How::Contains => Test::Contains(field?, bytes),
-            How::Matches => {
+            PatternMatch::Like => Test::Like(field?, bytes),
+            PatternMatch::Begins => Test::Begins(field?, bytes),
+            PatternMatch::Contains => Test::Contains(field?, bytes),
+            PatternMatch::Matches => {
                 let table = self.pattern(&pattern.text);
                 let table = self.noted(here, pattern.at, table)?;
                 Test::Matches(field?, Box::new(table))
@@ -305,7 +316,7 @@ impl<'c> Compiler<'c, '_, '_> {
             .start_kind(StartKind::Unanchored)
             .dfa_size_limit(Some(limit))
             .determinize_size_limit(Some(4 * MAX_PATTERN));
-        let bad = |why: String| (Problem::BadPattern(why), None);
+        let bad = |why: String| (RuleProblem::BadPattern(why), None);
         let bytes = syntax::Config::new().unicode(false).utf8(false);
         let tree = syntax::parse_with(text, &bytes).map_err(|error| {
             let text = error.to_string();
@@ -328,7 +339,7 @@ impl<'c> Compiler<'c, '_, '_> {
     }
 
     /// The sessions that names, patterns and groups mean.
-    fn named(&mut self, here: &Here<'_, '_>, names: &[Name]) -> Option<Vec<bool>> {
+    fn named(&mut self, here: &Here<'_, '_>, names: &[NameToken]) -> Option<Vec<bool>> {
         let mut sessions = alloc::vec![false; here.sessions.len()];
         let mut good = true;
         for name in names {

@@ -12,9 +12,9 @@ use super::compile::{Compiler, Here};
 use super::condition::Test;
 use super::fields::FieldRef;
 use super::names::Wrong;
-use super::problem::Problem;
+use super::problem::RuleProblem;
 use super::pseudonym::{self, Pseudonym};
-use super::syntax::{Action, Form, Name, RejectKind, Target};
+use super::syntax::{Action, Form, NameToken, RejectKind, SendTarget};
 
 /// An action, all names looked up.
 #[derive(Clone, Debug)]
@@ -83,15 +83,15 @@ impl<'c> Compiler<'c, '_, '_> {
             return self.change(here, action).map(Step::Change);
         }
         Some(match action {
-            Action::Send(Target::Session(name)) => Step::Send(self.session(here, name)?),
-            Action::Send(Target::Table(field, table)) => {
+            Action::Send(SendTarget::Session(name)) => Step::Send(self.session(here, name)?),
+            Action::Send(SendTarget::Table(field, table)) => {
                 let found = self.names.field(&here.scope, &field.text);
                 let field = self.noted(here, field.at, found);
                 let (at, column) = self.column(here, table)?;
                 self.all_sessions(here, table, at, column);
                 Step::SendByTable(field?, at, column)
             }
-            Action::Send(Target::DeliverToCompId(at)) => {
+            Action::Send(SendTarget::DeliverToCompId(at)) => {
                 let same = self.names.same_comp_id();
                 self.noted(here, *at, same)?;
                 let found = self.names.field(&here.scope, "128");
@@ -139,17 +139,17 @@ impl<'c> Compiler<'c, '_, '_> {
     }
 
     /// A field that is to be remembered.
-    fn kept(&mut self, here: &Here<'_, 'c>, name: &Name) -> Option<FieldRef> {
+    fn kept(&mut self, here: &Here<'_, 'c>, name: &NameToken) -> Option<FieldRef> {
         let found = self.may_write(here, name, Write::Remember);
         let found = found.and_then(|field| match SECRETS.contains(&field.tag) {
             true => {
                 let (field, why) = (name.text.clone(), "it is a password");
-                Err((Problem::NotWritable { field, why }, None))
+                Err((RuleProblem::NotWritable { field, why }, None))
             }
             false => Ok(field),
         });
         let found = found.map_err(|(problem, hint)| match problem {
-            Problem::NotWritable { field, why } => (Problem::NotKept { field, why }, hint),
+            RuleProblem::NotWritable { field, why } => (RuleProblem::NotKept { field, why }, hint),
             problem => (problem, hint),
         });
         let field = self.noted(here, name.at, found)?;
@@ -157,13 +157,13 @@ impl<'c> Compiler<'c, '_, '_> {
         Some(field)
     }
 
-    fn session(&mut self, here: &Here<'_, '_>, name: &Name) -> Option<usize> {
+    fn session(&mut self, here: &Here<'_, '_>, name: &NameToken) -> Option<usize> {
         let found = self.names.session(&name.text);
         self.noted(here, name.at, found)
     }
 
     /// Notes the first row whose cell is no session.
-    fn all_sessions(&mut self, here: &Here<'_, '_>, name: &Name, table: usize, column: usize) {
+    fn all_sessions(&mut self, here: &Here<'_, '_>, name: &NameToken, table: usize, column: usize) {
         let table = &self.tables[table].1;
         for row in 0..table.rows() {
             let cell = core::str::from_utf8(table.cell(row, column)).unwrap_or_default();
@@ -196,7 +196,7 @@ impl<'c> Compiler<'c, '_, '_> {
                 if source.tag == target.tag {
                     let wanted = "another field";
                     let found = to.text.clone();
-                    self.add(here, to.at, Problem::Unexpected { found, wanted }, None);
+                    self.add(here, to.at, RuleProblem::Unexpected { found, wanted }, None);
                     return None;
                 }
                 Some(Change::Copy {
@@ -231,7 +231,7 @@ impl<'c> Compiler<'c, '_, '_> {
                 if fits.is_err() {
                     let why = "it cannot have 64 hexadecimal digits";
                     let field = name.text.clone();
-                    self.add(here, name.at, Problem::NotWritable { field, why }, None);
+                    self.add(here, name.at, RuleProblem::NotWritable { field, why }, None);
                     return None;
                 }
                 let key = key.as_ref().map(|key| key.text.as_bytes());
@@ -266,7 +266,12 @@ impl<'c> Compiler<'c, '_, '_> {
         }
     }
 
-    fn set(&mut self, here: &mut Here<'_, 'c>, field: &Name, text: &Name) -> Option<Change> {
+    fn set(
+        &mut self,
+        here: &mut Here<'_, 'c>,
+        field: &NameToken,
+        text: &NameToken,
+    ) -> Option<Change> {
         let field = self.written(here, field, Write::Set);
         let pieces = self.template(here, text);
         let (field, pieces) = (field?, pieces?);
@@ -283,8 +288,8 @@ impl<'c> Compiler<'c, '_, '_> {
     fn map(
         &mut self,
         here: &mut Here<'_, 'c>,
-        [from, table, to]: [&Name; 3],
-        otherwise: Option<&Name>,
+        [from, table, to]: [&NameToken; 3],
+        otherwise: Option<&NameToken>,
         tried: bool,
     ) -> Option<Change> {
         let found = self.names.field(&here.scope, &from.text);
@@ -312,8 +317,8 @@ impl<'c> Compiler<'c, '_, '_> {
     fn recall(
         &mut self,
         here: &mut Here<'_, 'c>,
-        fields: &[Name],
-        otherwise: Option<&Name>,
+        fields: &[NameToken],
+        otherwise: Option<&NameToken>,
         tried: bool,
     ) -> Option<Change> {
         let fields = fields.iter().map(|name| {
@@ -340,7 +345,7 @@ impl<'c> Compiler<'c, '_, '_> {
     fn all_values(
         &mut self,
         here: &Here<'_, '_>,
-        name: &Name,
+        name: &NameToken,
         (table, column): (usize, usize),
         field: &FieldRef,
     ) {
@@ -357,7 +362,7 @@ impl<'c> Compiler<'c, '_, '_> {
     }
 
     /// A field that may be written in this way.
-    fn written(&mut self, here: &Here<'_, 'c>, name: &Name, write: Write) -> Option<FieldRef> {
+    fn written(&mut self, here: &Here<'_, 'c>, name: &NameToken, write: Write) -> Option<FieldRef> {
         let found = self.may_write(here, name, write);
         self.noted(here, name.at, found)
     }
@@ -365,7 +370,7 @@ impl<'c> Compiler<'c, '_, '_> {
     pub fn may_write(
         &self,
         here: &Here<'_, 'c>,
-        name: &Name,
+        name: &NameToken,
         write: Write,
     ) -> Result<FieldRef, Wrong> {
         let scope = &here.scope;
@@ -389,17 +394,22 @@ impl<'c> Compiler<'c, '_, '_> {
             _ => return Ok(field),
         };
         let field = name.text.clone();
-        Err((Problem::NotWritable { field, why }, None))
+        Err((RuleProblem::NotWritable { field, why }, None))
     }
 
     /// A text with `${F}` for values of fields.
-    fn template(&mut self, here: &Here<'_, 'c>, text: &Name) -> Option<Vec<Piece>> {
+    fn template(&mut self, here: &Here<'_, 'c>, text: &NameToken) -> Option<Vec<Piece>> {
         let mut pieces = Vec::new();
         let mut rest = text.text.as_str();
         if rest.is_empty() || rest.contains('\x01') {
             let found = format!("{rest:?}");
             let wanted = "a text that is not empty and has no SOH";
-            self.add(here, text.at, Problem::Unexpected { found, wanted }, None);
+            self.add(
+                here,
+                text.at,
+                RuleProblem::Unexpected { found, wanted },
+                None,
+            );
             return None;
         }
         let mut good = true;
@@ -413,7 +423,12 @@ impl<'c> Compiler<'c, '_, '_> {
             let Some((name, behind)) = inner.split_once('}') else {
                 let found = "${".to_string();
                 let wanted = "a field and '}'";
-                self.add(here, at - 2, Problem::Unexpected { found, wanted }, None);
+                self.add(
+                    here,
+                    at - 2,
+                    RuleProblem::Unexpected { found, wanted },
+                    None,
+                );
                 return None;
             };
             let field = self.names.field(&here.scope, name);

@@ -6,25 +6,25 @@ use alloc::vec::Vec;
 
 use super::compile::Compiler;
 use super::file::EventEntry;
-use super::problem::{Problem, nearest};
+use super::problem::{RuleProblem, nearest};
 use super::rule::Rule;
 use super::syntax::Action;
 
 /// The names of events.
-const EVENTS: [(&str, Happening); 8] = [
-    ("logon request", Happening::LogonRequest),
-    ("logon", Happening::Logon),
-    ("logout", Happening::Logout),
-    ("disconnect", Happening::Disconnect),
-    ("undelivered", Happening::Undelivered),
-    ("failed", Happening::Failed),
-    ("reject received", Happening::RejectReceived),
-    ("reject sent", Happening::RejectSent),
+const EVENTS: [(&str, RuleTrigger); 8] = [
+    ("logon request", RuleTrigger::LogonRequest),
+    ("logon", RuleTrigger::Logon),
+    ("logout", RuleTrigger::Logout),
+    ("disconnect", RuleTrigger::Disconnect),
+    ("undelivered", RuleTrigger::Undelivered),
+    ("failed", RuleTrigger::Failed),
+    ("reject received", RuleTrigger::RejectReceived),
+    ("reject sent", RuleTrigger::RejectSent),
 ];
 
 /// Something that happens to a session, or to a message of it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Happening {
+pub enum RuleTrigger {
     /// Its peer asks to log on; the Logon is the message of the event.
     LogonRequest,
     /// The session has logged on; the peer's Logon is the message of the event.
@@ -43,7 +43,7 @@ pub enum Happening {
     RejectSent,
 }
 
-impl Happening {
+impl RuleTrigger {
     /// Whether the message of the event may go somewhere.
     fn may_be_sent(self) -> bool {
         matches!(self, Self::Undelivered | Self::Failed)
@@ -53,7 +53,7 @@ impl Happening {
 /// `[[on]]`
 #[derive(Clone, Debug)]
 pub(super) struct On {
-    pub happening: Happening,
+    pub happening: RuleTrigger,
     /// For each session whether it is meant.
     pub sessions: Vec<bool>,
     pub rule: Rule,
@@ -68,19 +68,19 @@ impl Compiler<'_, '_, '_> {
             let names = EVENTS.map(|(name, _)| name);
             let hint = nearest(&event.value, names);
             let hint = hint.unwrap_or_else(|| format!("the events are {}", names.join(", ")));
-            let problem = Problem::UnknownEvent(event.value.clone());
+            let problem = RuleProblem::UnknownEvent(event.value.clone());
             self.errors.add(event.offset(0), problem, Some(hint));
             return None;
         };
         let sessions = self.sessions(&entry.sessions);
         let mut meant = sessions.iter().zip(reached).filter(|(meant, _)| **meant);
-        if happening == Happening::Failed
+        if happening == RuleTrigger::Failed
             && sessions.contains(&true)
             && meant.all(|(_, reached)| !reached)
         {
             let why = "no rule handles messages of these sessions".to_string();
             self.errors
-                .add(event.offset(0), Problem::Never { why }, None);
+                .add(event.offset(0), RuleProblem::Never { why }, None);
         }
         let test = self.when(entry.when.as_ref(), &sessions);
         let actions = self.actions(&entry.actions);
@@ -88,7 +88,7 @@ impl Compiler<'_, '_, '_> {
         for (text, action) in &actions {
             if let Some(why) = refused(happening, action) {
                 self.errors
-                    .add(text.offset(0), Problem::NotForEvent(why), None);
+                    .add(text.offset(0), RuleProblem::NotForEvent(why), None);
                 continue;
             }
             let mut here = self.here(text, &sessions);
@@ -105,11 +105,11 @@ impl Compiler<'_, '_, '_> {
 }
 
 /// Why an action cannot be done for this event.
-fn refused(happening: Happening, action: &Action) -> Option<&'static str> {
+fn refused(happening: RuleTrigger, action: &Action) -> Option<&'static str> {
     match action {
         Action::Count(_) | Action::Notify(_) | Action::Connect(_) | Action::Disconnect(_) => None,
-        Action::Reject(..) if happening == Happening::LogonRequest => None,
-        _ if happening == Happening::LogonRequest => {
+        Action::Reject(..) if happening == RuleTrigger::LogonRequest => None,
+        _ if happening == RuleTrigger::LogonRequest => {
             Some("the session is not logged on: use reject, count, notify, connect or disconnect")
         }
         _ if !happening.may_be_sent() => {

@@ -8,12 +8,12 @@ use rhai::{AST, ASTFlags, ASTNode, Engine, Expr, ImmutableString, Position, Stmt
 
 use super::compile::{Compiler, Here};
 use super::compile_action::Write;
-use super::file::{Errors, File, Text};
+use super::file::{Errors, File, SourceText};
 use super::names::{Wrong, is_number};
-use super::problem::{Problem, nearest};
+use super::problem::{RuleProblem, nearest};
 use super::script::{self, FUNCTIONS, Form, Key, LIST, List, MSG, Msg, Script, Shape, Slot};
 use super::script_failure::OPERATIONS;
-use super::syntax::{self, Name};
+use super::syntax::{self, NameToken};
 
 /// The scripts of a file, not yet bound to the fields of a rule.
 pub(super) struct Scripts {
@@ -24,7 +24,7 @@ pub(super) struct Scripts {
 
 struct Parsed {
     name: String,
-    text: Text,
+    text: SourceText,
     line: u32,
     /// `None` when it cannot be read.
     ast: Option<Arc<AST>>,
@@ -45,7 +45,11 @@ impl Scripts {
             let ast = engine.compile_with_scope(&scope, &text.value);
             let ast = ast.map_err(|error| {
                 let why = error.err_type().to_string();
-                errors.add(offset(text, error.position()), Problem::Script(why), None);
+                errors.add(
+                    offset(text, error.position()),
+                    RuleProblem::Script(why),
+                    None,
+                );
             });
             Parsed {
                 name: name.value.clone(),
@@ -62,7 +66,7 @@ impl Scripts {
 }
 
 /// The byte of the file that a place in a script means.
-fn offset(text: &Text, at: Position) -> usize {
+fn offset(text: &SourceText, at: Position) -> usize {
     let line = at.line().unwrap_or(1).saturating_sub(1);
     let before = text.value.split_inclusive('\n').take(line);
     let start: usize = before.map(str::len).sum();
@@ -94,12 +98,17 @@ enum Written {
 impl<'c> Compiler<'c, '_, '_> {
     /// The script of this name for the fields of a rule; `writes` when it is an action. `None` after its
     /// mistakes were noted.
-    pub fn script(&mut self, here: &mut Here<'_, 'c>, name: &Name, writes: bool) -> Option<Script> {
+    pub fn script(
+        &mut self,
+        here: &mut Here<'_, 'c>,
+        name: &NameToken,
+        writes: bool,
+    ) -> Option<Script> {
         let scripts = self.scripts;
         let Some(parsed) = scripts.parsed.iter().find(|one| one.name == name.text) else {
             let names = scripts.parsed.iter().map(|one| one.name.as_str());
             let (problem, hint) = (
-                Problem::UnknownScript(name.text.clone()),
+                RuleProblem::UnknownScript(name.text.clone()),
                 nearest(&name.text, names),
             );
             self.add(here, name.at, problem, hint);
@@ -119,16 +128,16 @@ impl<'c> Compiler<'c, '_, '_> {
                 Named::Function(name, _) if FUNCTIONS.contains(&name.as_str()) => Ok(()),
                 Named::Function(name, at) => {
                     let hint = nearest(&name, FUNCTIONS.into_iter().chain([LIST]));
-                    Err((at, (Problem::UnknownFunction(name), hint)))
+                    Err((at, (RuleProblem::UnknownFunction(name), hint)))
                 }
                 Named::Element(at) => {
                     let why = "a part of a list or text cannot be written";
-                    Err((at, (Problem::Script(why.into()), None)))
+                    Err((at, (RuleProblem::Script(why.into()), None)))
                 }
                 Named::Other(at) => {
                     let wanted = "a field behind it, such as msg.Symbol or msg[55]";
                     let found = MSG.to_string();
-                    Err((at, (Problem::Unexpected { found, wanted }, None)))
+                    Err((at, (RuleProblem::Unexpected { found, wanted }, None)))
                 }
             };
             if let Err((at, (problem, hint))) = found {
@@ -158,13 +167,13 @@ impl<'c> Compiler<'c, '_, '_> {
             Key::Tag(tag) => tag.to_string(),
         };
         let field = self.names.field(&here.scope, &text)?;
-        let name = Name { text, at: 0 };
+        let name = NameToken { text, at: 0 };
         let may = |write| self.may_write(here, &name, write).map(drop);
         if let Some(written) = written {
             if !writes {
                 let why = "a condition changes nothing";
                 let field = name.text;
-                return Err((Problem::NotWritable { field, why }, None));
+                return Err((RuleProblem::NotWritable { field, why }, None));
             }
             match written {
                 Written::Unit => may(Write::Remove)?,

@@ -9,8 +9,8 @@ use fixwire_protocol::{Decimal, Now, SOH, Tag, time, value};
 use regex_automata::Input;
 use regex_automata::dfa::{Automaton, dense};
 
-use super::change::Failure;
-use super::fields::{FieldRef, Fields, Level, View, entry_end};
+use super::change::ActionFailure;
+use super::fields::{FieldLevel, FieldRef, FieldSequence, View, entry_end};
 use super::script::Script;
 use super::syntax::Op;
 use super::table::Table;
@@ -92,16 +92,16 @@ pub(super) struct World<'w> {
     /// The message as it came.
     pub bytes: &'w [u8],
     /// Why a condition could not be evaluated.
-    pub failed: &'w Cell<Option<Failure>>,
+    pub failed: &'w Cell<Option<ActionFailure>>,
     pub facts: &'w Facts<'w>,
 }
 
 impl Test {
     /// Whether it holds. Calls itself as deep as the condition nests, which the reader limits.
-    pub fn holds<F: Fields>(
+    pub fn holds<F: FieldSequence>(
         &self,
         view: &View<'_, F>,
-        level: Option<&Level<'_>>,
+        level: Option<&FieldLevel<'_>>,
         world: &World<'_>,
     ) -> bool {
         let value = |field| view.value(level, field);
@@ -188,11 +188,11 @@ impl Op {
 }
 
 /// Whether one of a group's entries fulfils what is asked.
-pub(super) fn entries<F: Fields>(
+pub(super) fn entries<F: FieldSequence>(
     view: &View<'_, F>,
-    level: Option<&Level<'_>>,
+    level: Option<&FieldLevel<'_>>,
     count: &FieldRef,
-    mut asked: impl FnMut(&Level<'_>) -> bool,
+    mut asked: impl FnMut(&FieldLevel<'_>) -> bool,
 ) -> bool {
     let Some((at, def)) = view.group(level, count.tag) else {
         return false;
@@ -207,7 +207,7 @@ pub(super) fn entries<F: Fields>(
     let limit = around.map_or(view.fields.count(), |entry| entry.end);
     let mut start = at + 1;
     while let Some(end) = entry_end(view.fields, start, limit, def) {
-        let entry = Level {
+        let entry = FieldLevel {
             start,
             end,
             def,

@@ -6,7 +6,7 @@ use fixwire_protocol::dictionary::Dictionary;
 
 /// A session that rules may name.
 #[derive(Clone, Debug)]
-pub struct Session<'c> {
+pub struct NamedSession<'c> {
     /// Its name in the file of settings.
     pub name: &'c str,
     /// The dictionary of its messages; for FIX 5.0 the application dictionary over the transport
@@ -18,9 +18,9 @@ pub struct Session<'c> {
 
 /// The sessions and tables that rules are loaded with.
 #[derive(Clone, Copy, Debug)]
-pub struct Context<'c> {
+pub struct RuleContext<'c> {
     /// The sessions; rules and outcomes refer to them by index.
-    pub sessions: &'c [Session<'c>],
+    pub sessions: &'c [NamedSession<'c>],
     /// The names of tables with their CSV text; see [`table_files`](super::table_files).
     pub tables: &'c [(&'c str, &'c str)],
 }

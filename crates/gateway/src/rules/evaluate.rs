@@ -5,7 +5,7 @@ use core::cell::Cell;
 
 use fixwire_protocol::{Message, Tag};
 
-use super::change::{Failure, MAX_ADDED, Work};
+use super::change::{ActionFailure, MAX_ADDED, Work};
 use super::compile_action::Step;
 use super::condition::{Facts, World};
 use super::fields::{FieldRef, View};
@@ -15,7 +15,7 @@ use crate::Draft;
 
 /// An action to carry out for a message, in the order of the rules.
 #[derive(Debug)]
-pub enum Outcome<'a> {
+pub enum RuleOutcome<'a> {
     /// The message goes to a session.
     Send {
         /// The rule, by its place.
@@ -122,7 +122,7 @@ pub enum Outcome<'a> {
         /// The rule.
         rule: usize,
         /// Why.
-        failure: Failure,
+        failure: ActionFailure,
     },
     /// An action failed: the rule stops here.
     Failed {
@@ -131,7 +131,7 @@ pub enum Outcome<'a> {
         /// The action, by its place in the rule.
         action: usize,
         /// Why.
-        failure: Failure,
+        failure: ActionFailure,
     },
 }
 
@@ -148,7 +148,7 @@ pub struct Evaluated {
 /// Memory of the evaluation, reused for each message. It belongs to one [`Rules`] and holds the state of
 /// its throttles.
 #[derive(Clone, Debug, Default)]
-pub struct Scratch {
+pub struct RuleScratch {
     draft: Draft,
     /// What is handed out when the draft is still needed.
     copy: Draft,
@@ -159,7 +159,7 @@ pub struct Scratch {
     matched: Vec<u64>,
 }
 
-impl Scratch {
+impl RuleScratch {
     /// The number of messages that each rule matched, in the order of the rules.
     #[must_use]
     pub fn matched(&self) -> &[u64] {
@@ -180,8 +180,8 @@ impl Rules {
     /// Scratch memory for these rules, sized for messages of this many fields and bytes; it grows for
     /// larger messages.
     #[must_use]
-    pub fn scratch(&self, fields: usize, bytes: usize) -> Scratch {
-        Scratch {
+    pub fn scratch(&self, fields: usize, bytes: usize) -> RuleScratch {
+        RuleScratch {
             draft: Draft::with_capacity(fields, bytes),
             copy: Draft::with_capacity(fields, bytes),
             text: Vec::with_capacity(bytes),
@@ -198,11 +198,11 @@ impl Rules {
     /// the first that stops. An unknown session has no outcome.
     pub fn evaluate(
         &self,
-        scratch: &mut Scratch,
+        scratch: &mut RuleScratch,
         message: &Message<'_>,
         source: usize,
         facts: &Facts<'_>,
-        out: &mut impl FnMut(Outcome<'_>),
+        out: &mut impl FnMut(RuleOutcome<'_>),
     ) -> Evaluated {
         self.explain(scratch, message, source, facts, &mut |_| {}, out)
     }
@@ -211,12 +211,12 @@ impl Rules {
     /// outcomes of that rule.
     pub fn explain(
         &self,
-        scratch: &mut Scratch,
+        scratch: &mut RuleScratch,
         message: &Message<'_>,
         source: usize,
         facts: &Facts<'_>,
         applies: &mut impl FnMut(usize),
-        out: &mut impl FnMut(Outcome<'_>),
+        out: &mut impl FnMut(RuleOutcome<'_>),
     ) -> Evaluated {
         let mut evaluated = Evaluated::default();
         let Some(from) = self.sessions.get(source) else {
@@ -233,9 +233,9 @@ impl Rules {
         let view = View::of(message, &from.dictionary);
         let failed = Cell::new(None);
         let world = self.world((source, from), message, &failed, facts);
-        let untold = |rule, out: &mut dyn FnMut(Outcome<'_>)| {
+        let untold = |rule, out: &mut dyn FnMut(RuleOutcome<'_>)| {
             if let Some(failure) = failed.take() {
-                out(Outcome::Untold { rule, failure });
+                out(RuleOutcome::Untold { rule, failure });
             }
         };
         for number in from.rules(message.msg_type()) {
@@ -275,7 +275,7 @@ impl Rules {
         &'w self,
         (source, from): (usize, &'w Source),
         message: &Message<'w>,
-        failed: &'w Cell<Option<Failure>>,
+        failed: &'w Cell<Option<ActionFailure>>,
         facts: &'w Facts<'w>,
     ) -> World<'w> {
         World {
@@ -328,13 +328,13 @@ impl Run<'_> {
     pub fn steps(
         &mut self,
         rule: &Rule,
-        scratch: &mut Scratch,
-        out: &mut impl FnMut(Outcome<'_>),
+        scratch: &mut RuleScratch,
+        out: &mut impl FnMut(RuleOutcome<'_>),
     ) -> Ran {
         let mut ran = Ran::Through;
         let mut convert = false;
         let number = self.number;
-        let Scratch {
+        let RuleScratch {
             draft,
             copy,
             text,
@@ -377,16 +377,16 @@ impl Run<'_> {
                     ran = Ran::Decided;
                 }
                 Step::Reject(kind, _) => {
-                    out(Outcome::Reject {
+                    out(RuleOutcome::Reject {
                         rule: number,
                         kind: *kind,
                         text,
                     });
                     ran = Ran::Decided;
                 }
-                Step::Notify(_) => out(Outcome::Notify { rule: number, text }),
+                Step::Notify(_) => out(RuleOutcome::Notify { rule: number, text }),
                 Step::AnswerStatus => {
-                    out(Outcome::Status { rule: number });
+                    out(RuleOutcome::Status { rule: number });
                     ran = Ran::Decided;
                 }
                 Step::Connect(_) | Step::Disconnect(_) | Step::Count(_) => {
@@ -402,7 +402,7 @@ impl Run<'_> {
                     let now = self.world.facts.now.mono.0;
                     let bucket = buckets.get_mut(*bucket);
                     if bucket.is_some_and(|used| !takes(used, now, *rate)) {
-                        out(Outcome::Throttled {
+                        out(RuleOutcome::Throttled {
                             rule: number,
                             action,
                             reject: *reject,
@@ -417,7 +417,7 @@ impl Run<'_> {
                 }
                 Step::Forget(_) => {
                     let id = (!text.is_empty()).then_some(&text[..]);
-                    out(Outcome::Forget { rule: number, id });
+                    out(RuleOutcome::Forget { rule: number, id });
                 }
                 Step::Change(_) | Step::CopyTo(_) => {}
             }
@@ -427,7 +427,7 @@ impl Run<'_> {
 
     /// The session that a step sends to, if it sends to one that is not known already.
     #[inline]
-    fn target(&self, work: &Work<'_>, step: &Step) -> Result<Option<usize>, Failure> {
+    fn target(&self, work: &Work<'_>, step: &Step) -> Result<Option<usize>, ActionFailure> {
         match step {
             Step::Send(to) | Step::CopyTo(to) => Ok(Some(*to)),
             Step::SendByTable(field, table, column) => {
@@ -441,7 +441,7 @@ impl Run<'_> {
 
 /// Does what a step does to the fields, or writes its text. How long the id of a `remember` is.
 #[inline]
-fn prepare(work: &mut Work<'_>, step: &Step) -> Result<usize, Failure> {
+fn prepare(work: &mut Work<'_>, step: &Step) -> Result<usize, ActionFailure> {
     match step {
         Step::Change(change) => work.apply(change).map(|()| 0),
         Step::Remember(id, fields) => work.keep(id, fields),
@@ -461,21 +461,21 @@ fn handed_out<'d>(
     rule: usize,
     draft: &'d mut Draft,
     convert: bool,
-) -> Outcome<'d> {
+) -> RuleOutcome<'d> {
     match (step, target) {
-        (Step::CopyTo(_), Some(to)) => Outcome::Copy {
+        (Step::CopyTo(_), Some(to)) => RuleOutcome::Copy {
             rule,
             to,
             draft,
             convert,
         },
-        (_, Some(to)) => Outcome::Send {
+        (_, Some(to)) => RuleOutcome::Send {
             rule,
             to,
             draft,
             convert,
         },
-        (_, None) => Outcome::Return {
+        (_, None) => RuleOutcome::Return {
             rule,
             draft,
             convert,
@@ -485,8 +485,13 @@ fn handed_out<'d>(
 
 /// Ends a rule at an action that cannot be done.
 #[cold]
-fn failed(rule: usize, action: usize, failure: Failure, out: &mut impl FnMut(Outcome<'_>)) -> Ran {
-    out(Outcome::Failed {
+fn failed(
+    rule: usize,
+    action: usize,
+    failure: ActionFailure,
+    out: &mut impl FnMut(RuleOutcome<'_>),
+) -> Ran {
+    out(RuleOutcome::Failed {
         rule,
         action,
         failure,
@@ -495,9 +500,13 @@ fn failed(rule: usize, action: usize, failure: Failure, out: &mut impl FnMut(Out
 }
 
 /// Hands out what is to be remembered: an id, and fields. Whether the rule goes on.
-fn remember(rule: usize, (id, fields): (&[u8], &[u8]), out: &mut impl FnMut(Outcome<'_>)) -> bool {
+fn remember(
+    rule: usize,
+    (id, fields): (&[u8], &[u8]),
+    out: &mut impl FnMut(RuleOutcome<'_>),
+) -> bool {
     let mut goes_on = true;
-    out(Outcome::Remember {
+    out(RuleOutcome::Remember {
         rule,
         id,
         fields,
@@ -507,11 +516,11 @@ fn remember(rule: usize, (id, fields): (&[u8], &[u8]), out: &mut impl FnMut(Outc
 }
 impl Step {
     /// Its outcome, if it is the same for every message.
-    pub fn simple(&self, rule: usize) -> Option<Outcome<'static>> {
+    pub fn simple(&self, rule: usize) -> Option<RuleOutcome<'static>> {
         Some(match *self {
-            Self::Connect(session) => Outcome::Connect { rule, session },
-            Self::Disconnect(session) => Outcome::Disconnect { rule, session },
-            Self::Count(counter) => Outcome::Count { rule, counter },
+            Self::Connect(session) => RuleOutcome::Connect { rule, session },
+            Self::Disconnect(session) => RuleOutcome::Disconnect { rule, session },
+            Self::Count(counter) => RuleOutcome::Count { rule, counter },
             _ => return None,
         })
     }
@@ -524,17 +533,17 @@ impl Run<'_> {
         work: &Work<'_>,
         field: &FieldRef,
         (table, column): (usize, usize),
-    ) -> Result<usize, Failure> {
-        let key = work.value(field).ok_or(Failure::NoField(field.tag))?;
+    ) -> Result<usize, ActionFailure> {
+        let key = work.value(field).ok_or(ActionFailure::NoField(field.tag))?;
         let table = self.rules.tables.get(table);
         let name = table.and_then(|table| table.get(key, column));
-        let name = name.ok_or(Failure::NotInTable(field.tag))?;
+        let name = name.ok_or(ActionFailure::NotInTable(field.tag))?;
         search(&self.rules.by_name, name, field.tag)
     }
 
     /// The session whose peer has the CompID of a field.
-    fn by_comp_id(&self, work: &Work<'_>, field: &FieldRef) -> Result<usize, Failure> {
-        let peer = work.value(field).ok_or(Failure::NoField(field.tag))?;
+    fn by_comp_id(&self, work: &Work<'_>, field: &FieldRef) -> Result<usize, ActionFailure> {
+        let peer = work.value(field).ok_or(ActionFailure::NoField(field.tag))?;
         search(&self.rules.by_peer, peer, field.tag)
     }
 
@@ -563,11 +572,11 @@ impl Run<'_> {
     }
 }
 
-fn search(sorted: &[(Vec<u8>, usize)], text: &[u8], tag: Tag) -> Result<usize, Failure> {
+fn search(sorted: &[(Vec<u8>, usize)], text: &[u8], tag: Tag) -> Result<usize, ActionFailure> {
     let found = sorted.binary_search_by(|(known, _)| known.as_slice().cmp(text));
     found
         .map(|at| sorted[at].1)
-        .map_err(|_| Failure::NoSession(tag))
+        .map_err(|_| ActionFailure::NoSession(tag))
 }
 
 /// Whether one more message of `rate` a second may go at `now`, with up to `rate` at once. `used` is

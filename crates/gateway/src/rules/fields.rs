@@ -11,7 +11,7 @@ use crate::Draft;
 use crate::draft::OF_THE_SESSION;
 
 /// Fields in order: of a message as it came, or of one that is being changed.
-pub trait Fields {
+pub trait FieldSequence {
     /// How many there are.
     fn count(&self) -> usize;
     /// The tag at a place; 0 behind the last.
@@ -24,7 +24,7 @@ pub trait Fields {
     fn kind(&self) -> &[u8];
 }
 
-impl Fields for Message<'_> {
+impl FieldSequence for Message<'_> {
     fn count(&self) -> usize {
         self.fields().len()
     }
@@ -47,7 +47,7 @@ impl Fields for Message<'_> {
     }
 }
 
-impl Fields for Draft {
+impl FieldSequence for Draft {
     fn count(&self) -> usize {
         self.len()
     }
@@ -96,7 +96,7 @@ impl FieldRef {
 
 /// Where fields are looked for: an entry of a group, and what is around it.
 #[derive(Clone, Copy, Debug)]
-pub struct Level<'l> {
+pub struct FieldLevel<'l> {
     /// The places of the entry's fields.
     pub start: usize,
     /// One past the last of them.
@@ -104,7 +104,7 @@ pub struct Level<'l> {
     /// The entry's group.
     pub def: &'l GroupDef,
     /// The entry around it; otherwise the message.
-    pub outer: Option<&'l Level<'l>>,
+    pub outer: Option<&'l FieldLevel<'l>>,
 }
 
 /// Fields together with what they mean.
@@ -128,10 +128,10 @@ impl<'v> View<'v, Message<'v>> {
     }
 }
 
-impl<'v, F: Fields> View<'v, F> {
+impl<'v, F: FieldSequence> View<'v, F> {
     /// The value of a field: of the innermost entry whose group has it, else the one of the message that
     /// stands in no group.
-    pub fn value(&self, level: Option<&Level<'_>>, field: &FieldRef) -> Option<&'v [u8]> {
+    pub fn value(&self, level: Option<&FieldLevel<'_>>, field: &FieldRef) -> Option<&'v [u8]> {
         if field.tag == tag::MSG_TYPE {
             return Some(self.fields.kind());
         }
@@ -143,7 +143,7 @@ impl<'v, F: Fields> View<'v, F> {
     }
 
     /// The place of a field, looked for as in [`Self::value`].
-    pub fn find(&self, mut level: Option<&Level<'_>>, field: &FieldRef) -> Option<usize> {
+    pub fn find(&self, mut level: Option<&FieldLevel<'_>>, field: &FieldRef) -> Option<usize> {
         while let Some(entry) = level {
             if entry.def.position(field.tag).is_some() {
                 return self.find_in_entry(entry.start..entry.end, entry.def, field.tag);
@@ -181,7 +181,7 @@ impl<'v, F: Fields> View<'v, F> {
     /// message.
     pub fn group<'l>(
         &self,
-        mut level: Option<&Level<'l>>,
+        mut level: Option<&FieldLevel<'l>>,
         count: Tag,
     ) -> Option<(usize, &'l GroupDef)>
     where
@@ -227,7 +227,7 @@ impl<'d> Groups<'d> {
 
 /// The first place of a tag in a range, groups passed over.
 pub fn find_own<'d>(
-    fields: &impl Fields,
+    fields: &impl FieldSequence,
     range: Range<usize>,
     tag: Tag,
     group: impl Fn(Tag) -> Option<&'d GroupDef>,
@@ -247,7 +247,12 @@ pub fn find_own<'d>(
 }
 
 /// Where the entries that begin at a place end.
-pub fn group_end(fields: &impl Fields, mut at: usize, limit: usize, def: &GroupDef) -> usize {
+pub fn group_end(
+    fields: &impl FieldSequence,
+    mut at: usize,
+    limit: usize,
+    def: &GroupDef,
+) -> usize {
     while let Some(end) = entry_end(fields, at, limit, def) {
         at = end;
     }
@@ -256,7 +261,12 @@ pub fn group_end(fields: &impl Fields, mut at: usize, limit: usize, def: &GroupD
 
 /// Where the entry that begins at a place ends; `None` when none begins there. Calls itself as deep as
 /// the definition nests.
-pub fn entry_end(fields: &impl Fields, at: usize, limit: usize, def: &GroupDef) -> Option<usize> {
+pub fn entry_end(
+    fields: &impl FieldSequence,
+    at: usize,
+    limit: usize,
+    def: &GroupDef,
+) -> Option<usize> {
     if at >= limit || fields.tag_at(at) != def.delimiter() {
         return None;
     }

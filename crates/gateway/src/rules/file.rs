@@ -7,7 +7,7 @@ use core::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::problem::{Problem, RuleError, nearest};
+use super::problem::{RuleError, RuleProblem, nearest};
 
 /// The longest file, in bytes.
 pub const MAX_BYTES: usize = 4 << 20;
@@ -22,7 +22,7 @@ pub const MAX_ERRORS: usize = 200;
 
 /// A text of the file.
 #[derive(Clone, Debug, Default)]
-pub struct Text {
+pub struct SourceText {
     /// Without quotes and escapes.
     pub value: String,
     /// Where it begins in the file, its quote included.
@@ -31,7 +31,7 @@ pub struct Text {
     exact: Option<usize>,
 }
 
-impl Text {
+impl SourceText {
     /// The byte of the file where this byte of the text stands, or where the text begins when it has
     /// escapes.
     pub fn offset(&self, at: usize) -> usize {
@@ -41,30 +41,30 @@ impl Text {
 
 /// `[group]`: a name for sessions.
 #[derive(Clone, Debug)]
-pub struct Group {
-    pub name: Text,
-    pub members: Vec<Text>,
+pub struct SessionGroup {
+    pub name: SourceText,
+    pub members: Vec<SourceText>,
 }
 
 /// `[table.venues]`
 #[derive(Clone, Debug)]
 pub struct TableEntry {
-    pub name: Text,
-    pub file: Text,
+    pub name: SourceText,
+    pub file: SourceText,
 }
 
 /// `large = "..."` in the table `[script]`: its name and its text.
-pub type ScriptEntry = (Text, Text);
+pub type ScriptEntry = (SourceText, SourceText);
 
 /// `[[rule]]`
 #[derive(Clone, Debug, Default)]
 pub struct RuleEntry {
     /// Where it begins in the file.
     pub start: usize,
-    pub name: Option<Text>,
-    pub from: Vec<Text>,
-    pub when: Option<Text>,
-    pub actions: Vec<Text>,
+    pub name: Option<SourceText>,
+    pub from: Vec<SourceText>,
+    pub when: Option<SourceText>,
+    pub actions: Vec<SourceText>,
 }
 
 /// `[[on]]`
@@ -72,11 +72,11 @@ pub struct RuleEntry {
 pub struct EventEntry {
     /// Where it begins in the file.
     pub start: usize,
-    pub event: Option<Text>,
-    pub name: Option<Text>,
-    pub sessions: Vec<Text>,
-    pub when: Option<Text>,
-    pub actions: Vec<Text>,
+    pub event: Option<SourceText>,
+    pub name: Option<SourceText>,
+    pub sessions: Vec<SourceText>,
+    pub when: Option<SourceText>,
+    pub actions: Vec<SourceText>,
 }
 
 /// All of it that is ours.
@@ -87,7 +87,7 @@ pub struct File {
     /// `script_operations`
     pub operations: Option<u64>,
     pub scripts: Vec<ScriptEntry>,
-    pub groups: Vec<Group>,
+    pub groups: Vec<SessionGroup>,
     pub tables: Vec<TableEntry>,
     pub rules: Vec<RuleEntry>,
     pub events: Vec<EventEntry>,
@@ -98,7 +98,7 @@ pub(crate) struct Errors<'t> {
     text: &'t str,
     /// Where each line begins.
     lines: Vec<usize>,
-    found: Vec<(usize, Problem, Option<String>)>,
+    found: Vec<(usize, RuleProblem, Option<String>)>,
 }
 
 impl<'t> Errors<'t> {
@@ -111,7 +111,7 @@ impl<'t> Errors<'t> {
         }
     }
 
-    pub fn add(&mut self, at: usize, problem: Problem, hint: Option<String>) {
+    pub fn add(&mut self, at: usize, problem: RuleProblem, hint: Option<String>) {
         // A script that several rules run has its mistakes once.
         let found = (at, problem, hint);
         if !self.is_full() && !self.found.contains(&found) {
@@ -162,7 +162,7 @@ pub(super) fn read(errors: &mut Errors<'_>) -> File {
     let text = errors.text;
     if text.len() > MAX_BYTES {
         let (what, limit) = ("bytes", MAX_BYTES);
-        errors.add(0, Problem::TooMany { what, limit }, None);
+        errors.add(0, RuleProblem::TooMany { what, limit }, None);
         return File::default();
     }
     let table = match DeTable::parse(text) {
@@ -170,7 +170,7 @@ pub(super) fn read(errors: &mut Errors<'_>) -> File {
         Err(error) => {
             let at = error.span().map_or(0, |span| span.start);
             let message = error.message().replace('\n', ", ");
-            errors.add(at, Problem::Toml(message), None);
+            errors.add(at, RuleProblem::Toml(message), None);
             return File::default();
         }
     };
@@ -203,7 +203,7 @@ struct Reader<'r, 't> {
 
 impl Reader<'_, '_> {
     fn wrong<T>(&mut self, at: usize, wanted: &'static str) -> Option<T> {
-        self.errors.add(at, Problem::WrongType { wanted }, None);
+        self.errors.add(at, RuleProblem::WrongType { wanted }, None);
         None
     }
 
@@ -214,21 +214,21 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn string(&mut self, value: &Item<'_>) -> Option<Text> {
+    fn string(&mut self, value: &Item<'_>) -> Option<SourceText> {
         match value.get_ref() {
             DeValue::String(string) => Some(self.place(string, value.span())),
             _ => self.wrong(value.span().start, "a text"),
         }
     }
 
-    fn strings(&mut self, value: &Item<'_>) -> Vec<Text> {
+    fn strings(&mut self, value: &Item<'_>) -> Vec<SourceText> {
         let DeValue::Array(items) = value.get_ref() else {
             let _: Option<()> = self.wrong(value.span().start, "a list of texts");
             return Vec::new();
         };
         if items.len() > MAX_LIST {
             let (what, limit) = ("texts in a list", MAX_LIST);
-            let problem = Problem::TooMany { what, limit };
+            let problem = RuleProblem::TooMany { what, limit };
             self.errors.add(value.span().start, problem, None);
         }
         let texts = items.iter().take(MAX_LIST);
@@ -236,7 +236,7 @@ impl Reader<'_, '_> {
     }
 
     /// The text with its place, exact when it stands in the file as it is.
-    fn place(&self, value: &str, span: Range<usize>) -> Text {
+    fn place(&self, value: &str, span: Range<usize>) -> SourceText {
         let raw = self.text.get(span.clone()).unwrap_or_default();
         let quotes = ["'''", "\"\"\"", "'", "\"", ""];
         let quote = quotes
@@ -253,7 +253,7 @@ impl Reader<'_, '_> {
             .text
             .get(first..)
             .is_some_and(|rest| rest.starts_with(value));
-        Text {
+        SourceText {
             value: value.into(),
             start: span.start,
             exact: exact.then_some(first),
@@ -295,7 +295,7 @@ impl Reader<'_, '_> {
                 if text.value.len() > MAX_SCRIPT {
                     let (what, limit) = ("bytes of a script", MAX_SCRIPT);
                     self.errors
-                        .add(text.start, Problem::TooMany { what, limit }, None);
+                        .add(text.start, RuleProblem::TooMany { what, limit }, None);
                 } else {
                     self.file.scripts.push((name, text));
                 }
@@ -310,7 +310,7 @@ impl Reader<'_, '_> {
         for (name, value) in table {
             let name = self.place(name.get_ref(), name.span());
             let members = self.strings(value);
-            self.file.groups.push(Group { name, members });
+            self.file.groups.push(SessionGroup { name, members });
         }
     }
 
@@ -330,7 +330,7 @@ impl Reader<'_, '_> {
                 Some(file) => self.string(file),
                 None => {
                     let at = name.span().start;
-                    self.errors.add(at, Problem::MissingKey("file"), None);
+                    self.errors.add(at, RuleProblem::MissingKey("file"), None);
                     None
                 }
             };
@@ -389,17 +389,17 @@ impl Reader<'_, '_> {
     fn too_many(&mut self, count: usize, item: &Item<'_>) -> bool {
         if count == MAX_RULES {
             let (what, limit) = ("rules", MAX_RULES);
-            let problem = Problem::TooMany { what, limit };
+            let problem = RuleProblem::TooMany { what, limit };
             self.errors.add(item.span().start, problem, None);
         }
         count == MAX_RULES
     }
 
-    fn optional(&mut self, table: &DeTable<'_>, key: &str) -> Option<Text> {
+    fn optional(&mut self, table: &DeTable<'_>, key: &str) -> Option<SourceText> {
         table.get(key).and_then(|value| self.string(value))
     }
 
-    fn listed(&mut self, table: &DeTable<'_>, key: &str) -> Vec<Text> {
+    fn listed(&mut self, table: &DeTable<'_>, key: &str) -> Vec<SourceText> {
         let texts = table.get(key).map(|value| self.strings(value));
         texts.unwrap_or_default()
     }
@@ -417,9 +417,9 @@ impl Reader<'_, '_> {
         }
         for &key in needed {
             let problem = |missing| match key {
-                "do" => Problem::NoAction,
-                _ if missing => Problem::MissingKey(key),
-                _ => Problem::EmptyList,
+                "do" => RuleProblem::NoAction,
+                _ if missing => RuleProblem::MissingKey(key),
+                _ => RuleProblem::EmptyList,
             };
             match table.get(key) {
                 None => self.errors.add(start, problem(true), None),
@@ -450,7 +450,7 @@ impl Reader<'_, '_> {
         let name = key.get_ref().as_ref();
         if !keys.contains(&name) {
             let hint = nearest(name, keys.iter().copied());
-            let problem = Problem::UnknownKey(name.into());
+            let problem = RuleProblem::UnknownKey(name.into());
             self.errors.add(key.span().start, problem, hint);
         }
     }

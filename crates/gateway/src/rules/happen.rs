@@ -5,16 +5,16 @@ use core::cell::Cell;
 use fixwire_protocol::Message;
 
 use super::Rules;
-use super::change::Failure;
-use super::compile_event::{Happening, On};
+use super::change::ActionFailure;
+use super::compile_event::{On, RuleTrigger};
 use super::condition::{Facts, World};
-use super::evaluate::{Outcome, Run, Scratch};
+use super::evaluate::{RuleOutcome, RuleScratch, Run};
 use super::fields::View;
 
 impl Rules {
     fn events_of(
         &self,
-        happening: Happening,
+        happening: RuleTrigger,
         session: usize,
     ) -> impl Iterator<Item = (usize, &On)> {
         let numbered = (self.rules.len()..).zip(&self.events);
@@ -28,17 +28,17 @@ impl Rules {
     /// Each matching `[[on]]` changes its own copy of the fields, which starts as the message was received.
     pub fn happened_to(
         &self,
-        happening: Happening,
-        scratch: &mut Scratch,
+        happening: RuleTrigger,
+        scratch: &mut RuleScratch,
         message: &Message<'_>,
         (source, missed): (usize, &[usize]),
         facts: &Facts<'_>,
-        out: &mut impl FnMut(Outcome<'_>),
+        out: &mut impl FnMut(RuleOutcome<'_>),
     ) {
         let Some(from) = self.sessions.get(source) else {
             return;
         };
-        let failed: Cell<Option<Failure>> = Cell::new(None);
+        let failed: Cell<Option<ActionFailure>> = Cell::new(None);
         let world = World {
             missed,
             ..self.world((source, from), message, &failed, facts)
@@ -57,7 +57,7 @@ impl Rules {
                 run.steps(&on.rule, scratch, out);
             }
             if let Some(failure) = failed.take() {
-                out(Outcome::Untold {
+                out(RuleOutcome::Untold {
                     rule: number,
                     failure,
                 });

@@ -10,14 +10,16 @@ use super::compile_action::Step;
 use super::compile_event::On;
 use super::compile_script::Scripts;
 use super::condition::Test;
-use super::file::{Errors, File, RuleEntry, TableEntry, Text, read};
+use super::file::{Errors, File, RuleEntry, SourceText, TableEntry, read};
 use super::names::Names;
-use super::problem::{Fault, Problem, RuleError, nearest};
+use super::problem::{Fault, RuleError, RuleProblem, nearest};
 use super::reach::{Taken, only_types, types};
 use super::script_failure::OPERATIONS;
 use super::syntax::Action;
 use super::table::Table;
-use super::{Context, Rule, Rules, STATUS_REQUEST, STATUS_RESPONSE, Source, parse, parse_action};
+use super::{
+    Rule, RuleContext, Rules, STATUS_REQUEST, STATUS_RESPONSE, Source, parse, parse_action,
+};
 
 /// A table that a file of rules asks for.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -61,7 +63,7 @@ impl Rules {
     /// # Errors
     ///
     /// Every mistake with its line, column and a hint, in the order of the file, at most 200 of them.
-    pub fn load(text: &str, context: &Context<'_>) -> Result<Self, Vec<RuleError>> {
+    pub fn load(text: &str, context: &RuleContext<'_>) -> Result<Self, Vec<RuleError>> {
         let mut errors = Errors::new(text);
         let file = read(&mut errors);
         let tables = tables(&file.tables, context, &mut errors);
@@ -109,7 +111,7 @@ impl Rules {
         let recalls = all
             .chain(events.iter().map(|on| &on.rule))
             .any(Rule::recalls);
-        let sorted = |text: fn(&super::Session<'_>) -> Vec<u8>| {
+        let sorted = |text: fn(&super::NamedSession<'_>) -> Vec<u8>| {
             let all = context.sessions.iter().enumerate();
             let mut all: Vec<_> = all.map(|(at, session)| (text(session), at)).collect();
             all.retain(|(text, _)| !text.is_empty());
@@ -146,7 +148,7 @@ struct Compiled {
 
 fn tables(
     wanted: &[TableEntry],
-    context: &Context<'_>,
+    context: &RuleContext<'_>,
     errors: &mut Errors<'_>,
 ) -> Vec<(String, Table)> {
     let mut tables = Vec::new();
@@ -155,7 +157,7 @@ fn tables(
         let found = context.tables.iter().find(|(known, _)| known == name);
         let Some((_, text)) = found else {
             let hint = nearest(name, context.tables.iter().map(|(known, _)| *known));
-            let problem = Problem::UnknownTable(name.clone());
+            let problem = RuleProblem::UnknownTable(name.clone());
             errors.add(entry.name.offset(0), problem, hint);
             continue;
         };
@@ -163,7 +165,11 @@ fn tables(
         let table = Table::parse(text).map_err(|error| {
             let (line, what) = (error.line, error.what);
             let hint = Some(entry.file.value.clone());
-            errors.add(entry.file.offset(0), Problem::Table { line, what }, hint);
+            errors.add(
+                entry.file.offset(0),
+                RuleProblem::Table { line, what },
+                hint,
+            );
         });
         if let Ok(table) = table {
             tables.push((name.clone(), table));
@@ -213,18 +219,19 @@ impl<'c> Compiler<'c, '_, '_> {
     fn status(&mut self, at: usize, sessions: &[bool], asks: bool) {
         if !asks {
             let hint = "write when = 'MsgType = BC' (NetworkCounterpartySystemStatusRequest)";
-            self.errors.add(at, Problem::NoQuestion, Some(hint.into()));
+            self.errors
+                .add(at, RuleProblem::NoQuestion, Some(hint.into()));
         }
         let messages = [STATUS_REQUEST, STATUS_RESPONSE];
         if let Some(name) = self.names.without(sessions, messages) {
             let hint = "FIX 4.4 and later have the request: remove this session from 'from'";
             self.errors
-                .add(at, Problem::CannotAsk(name.into()), Some(hint.into()));
+                .add(at, RuleProblem::CannotAsk(name.into()), Some(hint.into()));
         }
     }
 
     /// The condition of a rule or event; `None` when it has none, or has mistakes.
-    pub fn when(&mut self, when: Option<&Text>, sessions: &[bool]) -> Option<Test> {
+    pub fn when(&mut self, when: Option<&SourceText>, sessions: &[bool]) -> Option<Test> {
         let when = when?;
         let condition = self.parsed(when, parse::condition)?;
         let mut here = self.here(when, sessions);
@@ -234,7 +241,7 @@ impl<'c> Compiler<'c, '_, '_> {
     /// What begins there in the file, under its name or what it is called without one.
     pub fn made(
         &self,
-        name: Option<&Text>,
+        name: Option<&SourceText>,
         unnamed: String,
         start: usize,
         (test, steps): (Option<Test>, Vec<Step>),
@@ -249,7 +256,7 @@ impl<'c> Compiler<'c, '_, '_> {
     }
 
     /// The sessions that names, patterns and groups mean.
-    pub fn sessions(&mut self, names: &[Text]) -> Vec<bool> {
+    pub fn sessions(&mut self, names: &[SourceText]) -> Vec<bool> {
         let mut sessions = alloc::vec![false; self.names.sessions()];
         for name in names {
             if let Err((problem, hint)) = self.names.select(&name.value, &mut sessions) {
@@ -260,11 +267,11 @@ impl<'c> Compiler<'c, '_, '_> {
     }
 
     /// The actions that can be read, with the mistakes of their order noted.
-    pub fn actions<'x>(&mut self, texts: &'x [Text]) -> Vec<(&'x Text, Action)> {
+    pub fn actions<'x>(&mut self, texts: &'x [SourceText]) -> Vec<(&'x SourceText, Action)> {
         let read = texts
             .iter()
             .filter_map(|text| Some((text, self.parsed(text, parse_action::action)?)));
-        let actions: Vec<(&Text, Action)> = read.collect();
+        let actions: Vec<(&SourceText, Action)> = read.collect();
         // What cannot be read may be what sends the fields.
         if actions.len() == texts.len() {
             self.order(&actions);
@@ -272,7 +279,7 @@ impl<'c> Compiler<'c, '_, '_> {
         actions
     }
 
-    pub fn here<'h>(&self, text: &'h Text, sessions: &'h [bool]) -> Here<'h, 'c> {
+    pub fn here<'h>(&self, text: &'h SourceText, sessions: &'h [bool]) -> Here<'h, 'c> {
         Here {
             text,
             scope: self.names.scope(sessions),
@@ -280,7 +287,11 @@ impl<'c> Compiler<'c, '_, '_> {
         }
     }
 
-    pub fn parsed<T>(&mut self, text: &Text, parse: fn(&str) -> Result<T, Fault>) -> Option<T> {
+    pub fn parsed<T>(
+        &mut self,
+        text: &SourceText,
+        parse: fn(&str) -> Result<T, Fault>,
+    ) -> Option<T> {
         match parse(&text.value) {
             Ok(tree) => Some(tree),
             Err(fault) => {
@@ -300,25 +311,26 @@ impl<'c> Compiler<'c, '_, '_> {
         for (at, field, tag) in core::mem::take(&mut self.recalled) {
             if !self.remembered.contains(&tag) {
                 let hint = format!("add 'remember {field}' to a rule for the orders");
-                let problem = Problem::NeverRemembered(field);
+                let problem = RuleProblem::NeverRemembered(field);
                 self.errors.add(at, problem, Some(hint));
             }
         }
     }
 
     /// Notes actions that have no effect where they stand.
-    fn order(&mut self, actions: &[(&Text, Action)]) {
+    fn order(&mut self, actions: &[(&SourceText, Action)]) {
         let stop = actions.iter().position(|(_, one)| *one == Action::Stop);
         if let Some(stop) = stop
             && let Some((text, _)) = actions.get(stop + 1)
         {
-            self.errors.add(text.offset(0), Problem::AfterStop, None);
+            self.errors
+                .add(text.offset(0), RuleProblem::AfterStop, None);
         }
         let last = actions.iter().rposition(|(_, one)| one.uses_fields());
         let behind = &actions[last.map_or(0, |last| last + 1)..];
         for (text, action) in behind {
             if action.changes() || *action == Action::Convert {
-                self.errors.add(text.offset(0), Problem::Lost, None);
+                self.errors.add(text.offset(0), RuleProblem::Lost, None);
             }
         }
     }
@@ -342,7 +354,7 @@ fn duplicates(file: &File, errors: &mut Errors<'_>) {
                 let line = errors.line(first);
                 let at = name.offset(0);
                 let name = name.value.clone();
-                errors.add(at, Problem::Duplicate { name, line }, None);
+                errors.add(at, RuleProblem::Duplicate { name, line }, None);
             }
             None => {
                 known.insert(&name.value, name.offset(0));
@@ -358,7 +370,7 @@ fn unreachable(file: &File, rules: &[Compiled], sessions: usize, errors: &mut Er
         let types = compiled.types.as_deref();
         if let Some(by) = taken.by(&compiled.sessions, types) {
             let (by, line) = (rules[by].rule.name.clone(), rules[by].rule.line);
-            errors.add(entry.start, Problem::Unreachable { by, line }, None);
+            errors.add(entry.start, RuleProblem::Unreachable { by, line }, None);
         }
         let takes = match file.every_rule {
             true => compiled.stops,
@@ -371,7 +383,7 @@ fn unreachable(file: &File, rules: &[Compiled], sessions: usize, errors: &mut Er
 }
 
 /// For each session its rules, by message type.
-fn sources(rules: &[Compiled], context: &Context<'_>) -> Vec<Source> {
+fn sources(rules: &[Compiled], context: &RuleContext<'_>) -> Vec<Source> {
     let sources = context.sessions.iter().enumerate().map(|(at, session)| {
         let mut any = Vec::new();
         let mut typed: BTreeMap<Vec<u8>, Vec<u32>> = BTreeMap::new();

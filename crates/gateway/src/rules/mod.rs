@@ -48,19 +48,19 @@ mod tests;
 mod token;
 mod ways;
 
-pub use change::{Failure, MAX_ADDED, MAX_REMEMBERED};
-pub use compile_event::Happening;
+pub use change::{ActionFailure, MAX_ADDED, MAX_REMEMBERED};
+pub use compile_event::RuleTrigger;
 pub use condition::Facts;
-pub use context::{Context, Session};
-pub use evaluate::{Evaluated, Outcome, Scratch};
+pub use context::{NamedSession, RuleContext};
+pub use evaluate::{Evaluated, RuleOutcome, RuleScratch};
 pub use load::{TableFile, table_files};
-pub use problem::{Problem, RuleError};
+pub use problem::{RuleError, RuleProblem};
 #[cfg(feature = "scripts")]
 pub use script::{LONG_RUNS, MAX_TEXT, MAX_VALUES, run_long};
 pub use script_failure::{OPERATIONS, ScriptFailure, ScriptFault};
 pub use syntax::{ACTIONS, CONDITIONS, RejectKind};
 pub use table::{Table, TableError};
-pub use ways::Way;
+pub use ways::RulePath;
 
 #[cfg(not(feature = "scripts"))]
 use no_script::{self as compile_script, self as script};

@@ -7,14 +7,14 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-use fixwire_protocol::dictionary::{Dictionary, FieldDef, GroupDef, Kind, Member};
+use fixwire_protocol::dictionary::{DataType, Dictionary, FieldDef, GroupDef, Member};
 use fixwire_protocol::{Decimal, Tag, tag};
 
 use super::condition::like;
-use super::context::Context;
+use super::context::RuleContext;
 use super::fields::FieldRef;
-use super::file::{Errors, Group};
-use super::problem::{Problem, nearest};
+use super::file::{Errors, SessionGroup};
+use super::problem::{RuleProblem, nearest};
 use super::syntax::Form;
 
 /// Where a dictionary has a field.
@@ -38,7 +38,7 @@ struct Known<'c> {
 
 /// All that rules may name.
 pub(super) struct Names<'c> {
-    context: &'c Context<'c>,
+    context: &'c RuleContext<'c>,
     known: Vec<Known<'c>>,
     /// For each session its place in `known`.
     of_session: Vec<usize>,
@@ -59,7 +59,7 @@ pub(super) struct Scope<'c> {
 }
 
 /// The error of a name, and the most similar known name.
-pub(super) type Wrong = (Problem, Option<String>);
+pub(super) type Wrong = (RuleProblem, Option<String>);
 
 /// A value to compare with.
 #[derive(Clone, Debug)]
@@ -69,7 +69,7 @@ pub(super) enum Literal {
 }
 
 impl<'c> Names<'c> {
-    pub fn new(context: &'c Context<'c>) -> Self {
+    pub fn new(context: &'c RuleContext<'c>) -> Self {
         let mut known: Vec<Known<'c>> = Vec::new();
         let of_session = context.sessions.iter().map(|session| {
             let same = |one: &Known<'_>| core::ptr::eq(one.dictionary, &*session.dictionary);
@@ -105,14 +105,14 @@ impl<'c> Names<'c> {
     }
 
     /// Makes groups of sessions known.
-    pub fn add_groups(&mut self, groups: &[Group], errors: &mut Errors<'_>) {
+    pub fn add_groups(&mut self, groups: &[SessionGroup], errors: &mut Errors<'_>) {
         let mut known = BTreeMap::new();
         for group in groups {
             let mut sessions = alloc::vec![false; self.context.sessions.len()];
             for member in &group.members {
                 let found = match member.value.starts_with('@') {
                     true => Err((
-                        Problem::UnknownSession(member.value.clone()),
+                        RuleProblem::UnknownSession(member.value.clone()),
                         Some("a group names sessions and patterns, no other groups".to_string()),
                     )),
                     false => self.select(&member.value, &mut sessions),
@@ -131,7 +131,7 @@ impl<'c> Names<'c> {
         if let Some(name) = text.strip_prefix('@') {
             let Some(group) = self.groups.get(name) else {
                 let hint = nearest(name, self.groups.keys().map(String::as_str));
-                return Err((Problem::UnknownGroup(name.into()), hint));
+                return Err((RuleProblem::UnknownGroup(name.into()), hint));
             };
             for (session, member) in sessions.iter_mut().zip(group) {
                 *session |= member;
@@ -151,7 +151,7 @@ impl<'c> Names<'c> {
         }
         match found {
             true => Ok(()),
-            false => Err((Problem::NoSession(text.into()), None)),
+            false => Err((RuleProblem::NoSession(text.into()), None)),
         }
     }
 
@@ -162,7 +162,10 @@ impl<'c> Names<'c> {
             .position(|session| session.name == name)
             .ok_or_else(|| {
                 let names = self.context.sessions.iter().map(|session| session.name);
-                (Problem::UnknownSession(name.into()), nearest(name, names))
+                (
+                    RuleProblem::UnknownSession(name.into()),
+                    nearest(name, names),
+                )
             })
     }
 
@@ -173,7 +176,7 @@ impl<'c> Names<'c> {
         for session in sessions.filter(|session| !session.peer.is_empty()) {
             if let Some(one) = peers.insert(session.peer, session.name) {
                 let (one, other) = (String::from(one), String::from(session.name));
-                return Err((Problem::SameCompId { one, other }, None));
+                return Err((RuleProblem::SameCompId { one, other }, None));
             }
         }
         Ok(())
@@ -208,7 +211,7 @@ impl<'c> Names<'c> {
     }
 
     /// The type of a field, when a dictionary has it.
-    pub fn kind(&self, scope: &Scope<'_>, tag: Tag) -> Option<Kind> {
+    pub fn kind(&self, scope: &Scope<'_>, tag: Tag) -> Option<DataType> {
         self.definitions(scope, tag).next().map(|field| field.kind)
     }
 
@@ -217,7 +220,7 @@ impl<'c> Names<'c> {
         if name.starts_with(|first: char| first.is_ascii_digit() || first == '-') {
             let number = name.parse::<Tag>().ok();
             let number = number.filter(|tag| (1..1_000_000_000).contains(tag));
-            return number.ok_or_else(|| (Problem::UnknownField(name.into()), None));
+            return number.ok_or_else(|| (RuleProblem::UnknownField(name.into()), None));
         }
         let mut tags = self
             .known(scope)
@@ -227,13 +230,13 @@ impl<'c> Names<'c> {
                 .known(scope)
                 .flat_map(|known| known.dictionary.fields());
             let hint = nearest(name, fields.map(|field| field.name.as_str()));
-            return Err((Problem::UnknownField(name.into()), hint));
+            return Err((RuleProblem::UnknownField(name.into()), hint));
         };
         match tags.all(|other| other == tag) {
             true => Ok(tag),
             false => {
                 let hint = "write the field's number".to_string();
-                Err((Problem::SeveralTags(name.into()), Some(hint)))
+                Err((RuleProblem::SeveralTags(name.into()), Some(hint)))
             }
         }
     }
@@ -292,12 +295,12 @@ impl<'c> Names<'c> {
         match around {
             Some(def) => {
                 let group = self.name_of(scope, def.count());
-                (Problem::NotInGroup { field, group }, None)
+                (RuleProblem::NotInGroup { field, group }, None)
             }
             None => {
                 let group = self.name_of(scope, group);
                 let hint = format!("write any({group}, ...) or each {group}: ...");
-                (Problem::OnlyInGroup { field, group }, Some(hint))
+                (RuleProblem::OnlyInGroup { field, group }, Some(hint))
             }
         }
     }
@@ -323,7 +326,7 @@ impl<'c> Names<'c> {
                 .flat_map(|known| known.dictionary.fields());
             let counts = fields.filter(|field| self.counts(scope, field.tag));
             let near = nearest(name, counts.map(|field| field.name.as_str()));
-            return Err((Problem::NoRepeatingGroup(name.into()), near));
+            return Err((RuleProblem::NoRepeatingGroup(name.into()), near));
         }
         Ok((self.reference(scope, tag), opens))
     }
@@ -354,7 +357,7 @@ impl<'c> Names<'c> {
     ) -> Result<String, Wrong> {
         let bad = |hint| {
             let (field, value) = (self.name_of(scope, tag), text.into());
-            Err((Problem::BadValue { field, value }, hint))
+            Err((RuleProblem::BadValue { field, value }, hint))
         };
         if text.is_empty() || text.contains('\x01') {
             return bad(None);
@@ -391,7 +394,7 @@ impl<'c> Names<'c> {
             (false, Form::Quoted | Form::Number) => Ok(text.into()),
             (_, Form::Word) if listed.is_empty() => {
                 let hint = format!("write a text in quotes: \"{text}\"");
-                Err((Problem::Unquoted(text.into()), Some(hint)))
+                Err((RuleProblem::Unquoted(text.into()), Some(hint)))
             }
             _ => bad(nearest(text, listed)),
         }
@@ -421,7 +424,10 @@ impl<'c> Names<'c> {
             Ok(number) => Ok(Literal::Number(number)),
             Err(error) => {
                 let (field, value) = (self.name_of(scope, tag), text.into());
-                Err((Problem::BadValue { field, value }, Some(error.to_string())))
+                Err((
+                    RuleProblem::BadValue { field, value },
+                    Some(error.to_string()),
+                ))
             }
         }
     }
@@ -439,16 +445,16 @@ fn listed_value(field: &FieldDef, text: &str, form: Form) -> Option<String> {
 }
 
 /// Whether values of this type are compared as numbers.
-pub(super) fn is_number(kind: Kind) -> bool {
+pub(super) fn is_number(kind: DataType) -> bool {
     kind.is_decimal()
         || matches!(
             kind,
-            Kind::Int
-                | Kind::Length
-                | Kind::SeqNum
-                | Kind::NumInGroup
-                | Kind::TagNum
-                | Kind::DayOfMonth
+            DataType::Int
+                | DataType::Length
+                | DataType::SeqNum
+                | DataType::NumInGroup
+                | DataType::TagNum
+                | DataType::DayOfMonth
         )
 }
 

@@ -4,8 +4,8 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::problem::{Fault, Problem, nearest};
-use super::syntax::{CONDITIONS, Condition, Form, How, Name, Op, Value};
+use super::problem::{Fault, RuleProblem, nearest};
+use super::syntax::{CONDITIONS, Condition, Form, NameToken, Op, PatternMatch, RuleValue};
 use super::token::{Spot, Token, split};
 
 /// How deep conditions and actions may stand in one another.
@@ -56,7 +56,10 @@ impl Parser {
     pub fn fail<T>(&self, wanted: &'static str) -> Result<T, Fault> {
         let spot = self.peek();
         let found = spot.token.shown();
-        Err(Fault::new(spot.at, Problem::Unexpected { found, wanted }))
+        Err(Fault::new(
+            spot.at,
+            RuleProblem::Unexpected { found, wanted },
+        ))
     }
 
     pub fn sees_word(&self, word: &str) -> bool {
@@ -104,7 +107,10 @@ impl Parser {
         if self.depth == MAX_DEPTH {
             let limit = MAX_DEPTH;
             let what = "levels in one another";
-            return Err(Fault::new(self.peek().at, Problem::TooMany { what, limit }));
+            return Err(Fault::new(
+                self.peek().at,
+                RuleProblem::TooMany { what, limit },
+            ));
         }
         self.depth += 1;
         let result = inner(self);
@@ -113,7 +119,7 @@ impl Parser {
     }
 
     /// A field by name or number.
-    pub fn field(&mut self) -> Result<Name, Fault> {
+    pub fn field(&mut self) -> Result<NameToken, Fault> {
         match self.peek().token {
             Token::Word(_) | Token::Number(_) => Ok(self.taken()),
             _ => self.fail("the name or number of a field"),
@@ -121,7 +127,7 @@ impl Parser {
     }
 
     /// A name as a word or in quotes.
-    pub fn name(&mut self, wanted: &'static str) -> Result<Name, Fault> {
+    pub fn name(&mut self, wanted: &'static str) -> Result<NameToken, Fault> {
         match self.peek().token {
             Token::Word(_) | Token::Quoted(_) => Ok(self.taken()),
             _ => self.fail(wanted),
@@ -129,7 +135,7 @@ impl Parser {
     }
 
     /// A text in quotes.
-    pub fn text(&mut self) -> Result<Name, Fault> {
+    pub fn text(&mut self) -> Result<NameToken, Fault> {
         match self.peek().token {
             Token::Quoted(_) => Ok(self.taken()),
             _ => self.fail("a text in quotes"),
@@ -148,13 +154,13 @@ impl Parser {
         self.fail(wanted)
     }
 
-    fn taken(&mut self) -> Name {
+    fn taken(&mut self) -> NameToken {
         let spot = self.take();
         let text = match spot.token {
             Token::Word(text) | Token::Number(text) | Token::Quoted(text) => text,
             Token::Sign(_) | Token::End => String::new(),
         };
-        Name { text, at: spot.at }
+        NameToken { text, at: spot.at }
     }
 
     /// Conditions with `or` between.
@@ -257,7 +263,7 @@ impl Parser {
             }
             _ => {
                 let found = word.text.clone();
-                let problem = Problem::Unexpected {
+                let problem = RuleProblem::Unexpected {
                     found,
                     wanted: "a condition",
                 };
@@ -283,7 +289,7 @@ impl Parser {
 
     /// `source = "A"`, `source != "A"`, `source in ("A", @clients)`: whether it is one of the named
     /// sessions, and the names.
-    fn sessions(&mut self) -> Result<(bool, Vec<Name>), Fault> {
+    fn sessions(&mut self) -> Result<(bool, Vec<NameToken>), Fault> {
         self.next += 1;
         let wanted = "a session, a pattern or a @group";
         if self.takes_sign("=") {
@@ -300,10 +306,10 @@ impl Parser {
     fn comparison(&mut self) -> Result<Condition, Fault> {
         let field = self.field()?;
         let how = [
-            ("like", How::Like),
-            ("matches", How::Matches),
-            ("begins", How::Begins),
-            ("contains", How::Contains),
+            ("like", PatternMatch::Like),
+            ("matches", PatternMatch::Matches),
+            ("begins", PatternMatch::Begins),
+            ("contains", PatternMatch::Contains),
         ];
         for (word, how) in how {
             if self.takes_word(word) {
@@ -343,7 +349,7 @@ impl Parser {
         Ok(op)
     }
 
-    fn value(&mut self) -> Result<Value, Fault> {
+    fn value(&mut self) -> Result<RuleValue, Fault> {
         let form = match self.peek().token {
             Token::Quoted(_) => Form::Quoted,
             Token::Number(_) => Form::Number,
@@ -351,7 +357,7 @@ impl Parser {
             _ => return self.fail("a value"),
         };
         let name = self.taken();
-        Ok(Value { name, form })
+        Ok(RuleValue { name, form })
     }
 
     fn list<T>(
@@ -361,7 +367,7 @@ impl Parser {
         let at = self.peek().at;
         self.sign("(", "'(' and values")?;
         if self.takes_sign(")") {
-            return Err(Fault::new(at, Problem::EmptyList));
+            return Err(Fault::new(at, RuleProblem::EmptyList));
         }
         let mut items = alloc::vec![item(self)?];
         while self.takes_sign(",") {
@@ -382,7 +388,7 @@ mod tests {
         let tree = condition("not has(A) and has(B) or has(C)").unwrap();
         let has = |name: &str, at| {
             let text = name.into();
-            Condition::Has(Name { text, at })
+            Condition::Has(NameToken { text, at })
         };
         let not = Condition::Not(Box::new(has("A", 8)));
         let and = Condition::And(alloc::vec![not, has("B", 19)]);
@@ -398,7 +404,7 @@ mod tests {
             };
             assert!(nest(MAX_DEPTH - 1).is_ok(), "{open}");
             assert!(
-                matches!(nest(100_000), Err(Problem::TooMany { .. })),
+                matches!(nest(100_000), Err(RuleProblem::TooMany { .. })),
                 "{open}"
             );
         }

@@ -4,8 +4,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::parse::{Parser, SCRIPT};
-use super::problem::{Fault, Problem, nearest};
-use super::syntax::{ACTIONS, Action, Format, Name, RejectKind, Target};
+use super::problem::{Fault, RuleProblem, nearest};
+use super::syntax::{ACTIONS, Action, Format, NameToken, RejectKind, SendTarget};
 use super::token::Token;
 
 /// The most bytes that `format F pad` makes, or `cut` leaves.
@@ -64,7 +64,7 @@ impl Parser {
                 if !inner.changes() {
                     let found = "another action".into();
                     let wanted = "an action that changes fields";
-                    return Err(Fault::new(at, Problem::Unexpected { found, wanted }));
+                    return Err(Fault::new(at, RuleProblem::Unexpected { found, wanted }));
                 }
                 Action::Each(count, Box::new(inner))
             }
@@ -76,7 +76,7 @@ impl Parser {
                 Action::Drop(count, self.or()?)
             }
             "send" if self.takes_word("by") => Action::Send(self.target()?),
-            "send" => Action::Send(Target::Session(self.name(SESSION)?)),
+            "send" => Action::Send(SendTarget::Session(self.name(SESSION)?)),
             "reject" => self.reject()?,
             "answer" => {
                 self.word("status", "'status'")?;
@@ -112,7 +112,7 @@ impl Parser {
         }
     }
 
-    fn fields(&mut self) -> Result<Vec<Name>, Fault> {
+    fn fields(&mut self) -> Result<Vec<NameToken>, Fault> {
         let mut fields = alloc::vec![self.field()?];
         while self.takes_sign(",") {
             fields.push(self.field()?);
@@ -121,7 +121,7 @@ impl Parser {
     }
 
     /// The text after `else`, if present.
-    fn otherwise(&mut self) -> Result<Option<Name>, Fault> {
+    fn otherwise(&mut self) -> Result<Option<NameToken>, Fault> {
         match self.takes_word("else") {
             true => self.text().map(Some),
             false => Ok(None),
@@ -187,7 +187,7 @@ impl Parser {
             let &[byte @ 0x20..=0x7e] = text.text.as_bytes() else {
                 let found = alloc::format!("\"{}\"", text.text);
                 let wanted = "one ASCII character in quotes";
-                return Err(Fault::new(fill, Problem::Unexpected { found, wanted }));
+                return Err(Fault::new(fill, RuleProblem::Unexpected { found, wanted }));
             };
             Ok(match left {
                 true => Format::PadLeft(width, byte),
@@ -199,7 +199,7 @@ impl Parser {
     }
 
     /// The arguments of `sha256`.
-    fn key(&mut self) -> Result<Option<Name>, Fault> {
+    fn key(&mut self) -> Result<Option<NameToken>, Fault> {
         if !self.takes_word("with") {
             return Ok(None);
         }
@@ -207,18 +207,21 @@ impl Parser {
         if key.text.is_empty() {
             let found = "\"\"".into();
             let wanted = "a key that is not empty";
-            return Err(Fault::new(key.at, Problem::Unexpected { found, wanted }));
+            return Err(Fault::new(
+                key.at,
+                RuleProblem::Unexpected { found, wanted },
+            ));
         }
         Ok(Some(key))
     }
 
-    fn target(&mut self) -> Result<Target, Fault> {
+    fn target(&mut self) -> Result<SendTarget, Fault> {
         let at = self.peek().at;
         if self.takes_word("DeliverToCompID") {
-            return Ok(Target::DeliverToCompId(at));
+            return Ok(SendTarget::DeliverToCompId(at));
         }
         self.word("table", "'DeliverToCompID' or 'table'")?;
-        Ok(Target::Table(self.field()?, self.name(TABLE)?))
+        Ok(SendTarget::Table(self.field()?, self.name(TABLE)?))
     }
 
     fn reject(&mut self) -> Result<Action, Fault> {
@@ -275,7 +278,7 @@ mod tests {
         let deep = "each NoAllocs: ".repeat(MAX_DEPTH + 1) + "remove AllocAccount";
         assert!(matches!(
             action(&deep).unwrap_err().problem,
-            Problem::TooMany { .. }
+            RuleProblem::TooMany { .. }
         ));
     }
 

@@ -12,7 +12,7 @@ pub struct RuleError {
     /// In characters, from 1.
     pub column: usize,
     /// The error.
-    pub problem: Problem,
+    pub problem: RuleProblem,
     /// The nearest known name, or how to correct the error.
     pub hint: Option<String>,
 }
@@ -20,7 +20,7 @@ pub struct RuleError {
 /// Errors in rules.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Problem {
+pub enum RuleProblem {
     /// Invalid TOML, with the message of the TOML parser.
     Toml(String),
     /// A limit is exceeded.
@@ -215,7 +215,7 @@ impl fmt::Write for Escaped<'_, '_> {
 
 impl core::error::Error for RuleError {}
 
-impl fmt::Display for Problem {
+impl fmt::Display for RuleProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Toml(text) => write!(f, "invalid TOML: {text}"),
@@ -318,12 +318,12 @@ impl fmt::Display for Problem {
 #[derive(Clone, Debug)]
 pub(super) struct Fault {
     pub at: usize,
-    pub problem: Problem,
+    pub problem: RuleProblem,
     pub hint: Option<String>,
 }
 
 impl Fault {
-    pub fn new(at: usize, problem: Problem) -> Self {
+    pub fn new(at: usize, problem: RuleProblem) -> Self {
         Self {
             at,
             problem,

@@ -8,7 +8,7 @@ use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use fixwire_protocol::time::Stamp;
+use fixwire_protocol::time::TimestampWriter;
 use fixwire_protocol::{Decimal, Precision};
 use rhai::packages::{
     ArithmeticPackage, BasicIteratorPackage, BasicMathPackage, BasicStringPackage, LogicPackage,
@@ -16,9 +16,9 @@ use rhai::packages::{
 };
 use rhai::{AST, Array, Dynamic, Engine, EvalAltResult, INT, ImmutableString, Position, Scope};
 
-use super::change::Failure;
+use super::change::ActionFailure;
 use super::condition::{World, entries};
-use super::fields::{FieldRef, Fields, Level, View};
+use super::fields::{FieldLevel, FieldRef, FieldSequence, View};
 use super::script_failure::{ScriptFailure, ScriptFault};
 
 /// The most bytes of one text of a script, a field's value included.
@@ -212,12 +212,12 @@ pub(super) fn scope(msg: Msg, source: &str, time: &str) -> Scope<'static> {
 
 impl Script {
     /// Whether a condition holds.
-    pub fn holds<F: Fields>(
+    pub fn holds<F: FieldSequence>(
         &self,
         view: &View<'_, F>,
-        level: Option<&Level<'_>>,
+        level: Option<&FieldLevel<'_>>,
         world: &World<'_>,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool, ActionFailure> {
         let (answer, _) = self.run(view, level, world)?;
         answer
             .as_bool()
@@ -225,14 +225,14 @@ impl Script {
     }
 
     /// Runs it; what comes out at its end, and the message as it left it.
-    pub fn run<F: Fields>(
+    pub fn run<F: FieldSequence>(
         &self,
         view: &View<'_, F>,
-        level: Option<&Level<'_>>,
+        level: Option<&FieldLevel<'_>>,
         world: &World<'_>,
-    ) -> Result<(Dynamic, Msg), Failure> {
+    ) -> Result<(Dynamic, Msg), ActionFailure> {
         let msg = Msg::taken(&self.shape, view, level);
-        let mut stamp = Stamp::new();
+        let mut stamp = TimestampWriter::new();
         let time = stamp.format(world.facts.now.wall, Precision::Millis);
         let time = core::str::from_utf8(time).unwrap_or_default();
         let mut scope = scope(msg, world.name, time);
@@ -245,10 +245,10 @@ impl Script {
         Ok((answer, msg))
     }
 
-    fn failure(&self, at: Position, fault: ScriptFault) -> Failure {
+    fn failure(&self, at: Position, fault: ScriptFault) -> ActionFailure {
         let behind = at.line().map_or(0, |line| line.saturating_sub(1));
         let line = self.line.saturating_add(behind as u32);
-        Failure::Script(ScriptFailure { line, fault })
+        ActionFailure::Script(ScriptFailure { line, fault })
     }
 }
 
@@ -292,7 +292,11 @@ impl Msg {
         }
     }
 
-    fn taken<F: Fields>(shape: &Arc<Shape>, view: &View<'_, F>, level: Option<&Level<'_>>) -> Self {
+    fn taken<F: FieldSequence>(
+        shape: &Arc<Shape>,
+        view: &View<'_, F>,
+        level: Option<&FieldLevel<'_>>,
+    ) -> Self {
         let slots = shape.slots.iter();
         let lists = shape.lists.iter().map(|list| {
             let mut values = Vec::new();

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 /// A name or a text, and the byte of the condition or action where it stands.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Name {
+pub struct NameToken {
     /// The text, without quotes.
     pub text: String,
     /// Byte offset.
@@ -26,9 +26,9 @@ pub enum Form {
 
 /// A value that a field is compared with.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Value {
+pub struct RuleValue {
     /// The text and its position.
-    pub name: Name,
+    pub name: NameToken,
     /// How.
     pub form: Form,
 }
@@ -52,7 +52,7 @@ pub enum Op {
 
 /// How a field is compared with a pattern.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum How {
+pub enum PatternMatch {
     /// `like`: `*` for any text, `?` for one byte.
     Like,
     /// `matches`: a regular expression.
@@ -79,29 +79,29 @@ pub enum Condition {
     /// `not a`
     Not(Box<Condition>),
     /// `F = value`
-    Compare(Name, Op, Value),
+    Compare(NameToken, Op, RuleValue),
     /// `F in (a, b)`
-    In(Name, Vec<Value>),
+    In(NameToken, Vec<RuleValue>),
     /// `F in table.column`
-    InTable(Name, Name),
+    InTable(NameToken, NameToken),
     /// `F like "A*"`
-    Text(Name, How, Name),
+    Text(NameToken, PatternMatch, NameToken),
     /// `length(F) >= n`
-    Length(Name, Op, u32),
+    Length(NameToken, Op, u32),
     /// `bits(F, 0xHEX)`
-    Bits(Name, u64),
+    Bits(NameToken, u64),
     /// `today(F)`
-    Today(Name),
+    Today(NameToken),
     /// `has(F)`
-    Has(Name),
+    Has(NameToken),
     /// `any(NoAllocs, a)`
-    AnyEntry(Name, Box<Condition>),
+    AnyEntry(NameToken, Box<Condition>),
     /// `all(NoAllocs, a)`
-    AllEntries(Name, Box<Condition>),
+    AllEntries(NameToken, Box<Condition>),
     /// `active(SESSION)`
-    Active(Name),
+    Active(NameToken),
     /// `source = "A"`, `source in ("A", "@clients")`
-    Source(Vec<Name>),
+    Source(Vec<NameToken>),
     /// `target = "A"`, `target != "A"`, `target in ("A", "@venues")`
     Target {
         /// Where the word stands.
@@ -109,12 +109,12 @@ pub enum Condition {
         /// Whether one of the named sessions is meant, or one of the others.
         named: bool,
         /// The names.
-        names: Vec<Name>,
+        names: Vec<NameToken>,
     },
     /// `message matches "R"`
-    Message(Name),
+    Message(NameToken),
     /// `script large`
-    Script(Name),
+    Script(NameToken),
 }
 
 /// The words that begin an action.
@@ -147,11 +147,11 @@ pub const ACTIONS: [&str; 24] = [
 
 /// Where a message goes.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Target {
+pub enum SendTarget {
     /// `send VENUE`
-    Session(Name),
+    Session(NameToken),
     /// `send by table Symbol venues.venue`
-    Table(Name, Name),
+    Table(NameToken, NameToken),
     /// `send by DeliverToCompID`
     DeliverToCompId(usize),
 }
@@ -190,85 +190,85 @@ pub enum RejectKind {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Action {
     /// `set F "text"`
-    Set(Name, Name),
+    Set(NameToken, NameToken),
     /// `copy F to G`; with `try` a missing F is passed over.
     Copy {
         /// F
-        from: Name,
+        from: NameToken,
         /// G
-        to: Name,
+        to: NameToken,
         /// Whether `try` stands before it.
         tried: bool,
     },
     /// `move F to G`
     Move {
         /// F
-        from: Name,
+        from: NameToken,
         /// G
-        to: Name,
+        to: NameToken,
         /// Whether `try` stands before it.
         tried: bool,
     },
     /// `remove F`
-    Remove(Name),
+    Remove(NameToken),
     /// `map F by table.column to G else "x"`
     Map {
         /// F, looked up in the table's first column.
-        from: Name,
+        from: NameToken,
         /// `table.column`
-        table: Name,
+        table: NameToken,
         /// G
-        to: Name,
+        to: NameToken,
         /// The value of G when F or its row is missing.
-        otherwise: Option<Name>,
+        otherwise: Option<NameToken>,
         /// Whether `try` stands before it.
         tried: bool,
     },
     /// `format F upper`
-    Format(Name, Format),
+    Format(NameToken, Format),
     /// `format F sha256 with "key"`
-    Pseudonym(Name, Option<Name>),
+    Pseudonym(NameToken, Option<NameToken>),
     /// `each NoAllocs: set AllocAccount "X"`
-    Each(Name, Box<Action>),
+    Each(NameToken, Box<Action>),
     /// `drop entries of NoAllocs where (condition)`
-    Drop(Name, Condition),
+    Drop(NameToken, Condition),
     /// `script fill`
-    Script(Name),
+    Script(NameToken),
     /// `recall Account, Text else "x"`
     Recall {
         /// The fields.
-        fields: Vec<Name>,
+        fields: Vec<NameToken>,
         /// The value of a field without a remembered value.
-        otherwise: Option<Name>,
+        otherwise: Option<NameToken>,
         /// Whether `try` stands before it.
         tried: bool,
     },
     /// `remember Account, Text`; where it stands.
-    Remember(Vec<Name>, usize),
+    Remember(Vec<NameToken>, usize),
     /// `forget`; where it stands.
     Forget(usize),
     /// `convert`
     Convert,
     /// `send VENUE`
-    Send(Target),
+    Send(SendTarget),
     /// `copy to AUDIT`
-    CopyTo(Name),
+    CopyTo(NameToken),
     /// `return`
     Return,
     /// `reject "text"`
-    Reject(RejectKind, Name),
+    Reject(RejectKind, NameToken),
     /// `answer status`
     AnswerStatus,
     /// `connect VENUE`
-    Connect(Name),
+    Connect(NameToken),
     /// `disconnect VENUE`
-    Disconnect(Name),
+    Disconnect(NameToken),
     /// `stop`
     Stop,
     /// `count NAME`
-    Count(Name),
+    Count(NameToken),
     /// `notify "text"`
-    Notify(Name),
+    Notify(NameToken),
     /// `throttle 100 per second else reject`
     Throttle {
         /// Messages a second, and as many at once.

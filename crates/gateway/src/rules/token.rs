@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::problem::{Fault, Problem};
+use super::problem::{Fault, RuleProblem};
 
 /// One piece of the text.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -82,7 +82,7 @@ pub fn split(text: &str) -> Result<Vec<Spot>, Fault> {
             let found = rest.chars().next().map(String::from).unwrap_or_default();
             return Err(Fault::new(
                 at,
-                Problem::Unexpected {
+                RuleProblem::Unexpected {
                     found,
                     wanted: "a word, a number, a text in quotes or a sign",
                 },
@@ -113,7 +113,7 @@ fn quoted(rest: &str, at: usize) -> Result<(Token, usize), Fault> {
             return Ok((Token::Quoted(text), place + 1));
         }
     }
-    Err(Fault::new(at, Problem::Unclosed))
+    Err(Fault::new(at, RuleProblem::Unclosed))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::{Rule, Rules};
 
 /// A session whose messages a rule may give to another one.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub struct Way {
+pub struct RulePath {
     /// The rule, by its place.
     pub rule: usize,
     /// The session that a message comes from, by its place in the [`Context`](super::Context).
@@ -21,7 +21,7 @@ pub struct Way {
 
 impl Rules {
     /// Tells every way that a message may go, rule by rule.
-    pub fn ways(&self, each: &mut impl FnMut(Way)) {
+    pub fn ways(&self, each: &mut impl FnMut(RulePath)) {
         let mut sources: Vec<Vec<usize>> = alloc::vec![Vec::new(); self.rules.len()];
         for (from, session) in self.sessions.iter().enumerate() {
             let typed = session.typed.iter().flat_map(|(_, rules)| rules);
@@ -41,7 +41,7 @@ impl Rules {
             };
             for from in sources {
                 for &(to, convert) in &targets {
-                    each(Way {
+                    each(RulePath {
                         rule,
                         from,
                         to,

@@ -8,14 +8,14 @@ use super::super::carried::Carried;
 use super::super::record::{Head, RECORD, is_record, shape_fault};
 use super::super::segment::{long, word};
 use super::super::view::Record;
-use super::super::{Counters, JournalId, Kind};
+use super::super::{JournalId, RecordKind, SequenceCounters};
 
 /// A session as its last record leaves it.
 #[derive(Clone, Debug)]
 pub(super) struct Last {
     /// Its name, if a record has it.
     pub(super) name: Option<String>,
-    pub(super) counters: Counters,
+    pub(super) counters: SequenceCounters,
     /// When its sequence numbers began.
     pub(super) began: Timestamp,
 }
@@ -74,7 +74,7 @@ impl Behind {
         let new = |id| {
             known(id).unwrap_or(Last {
                 name: None,
-                counters: Counters::NEW,
+                counters: SequenceCounters::NEW,
                 began: record.wall,
             })
         };
@@ -87,7 +87,7 @@ impl Behind {
         if let Some(name) = record.session_name() {
             last.name = Some(name.to_owned());
         }
-        if record.kind == Kind::Carried
+        if record.kind == RecordKind::Carried
             && let Some(carried) = Carried::read(record.body)
         {
             last.began = carried.began;

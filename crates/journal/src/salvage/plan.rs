@@ -14,7 +14,7 @@ use super::super::recover::{Bad, Scan};
 use super::super::segment::{
     HEADER, OLDEST_VERSION, SEGMENT_GRAIN, SegmentHeader, VERSION, long, read_version, word,
 };
-use super::super::{Config, Damage, JournalError, JournalId, Position, Start};
+use super::super::{Damage, JournalConfig, JournalError, JournalId, JournalPosition, Start};
 use super::behind::{Behind, Last};
 use crate::NOTES;
 
@@ -38,7 +38,7 @@ pub(super) struct Plan {
 pub(super) struct Kept {
     pub(super) start: Start,
     /// Behind the last record.
-    pub(super) end: Position,
+    pub(super) end: JournalPosition,
     /// Bytes of the last segment.
     pub(super) last_length: usize,
     pub(super) sessions: Vec<Last>,
@@ -68,10 +68,10 @@ pub(super) fn plan(
     let reader = Reader {
         directory,
         numbers: list(directory)?,
-        config: Config {
+        config: JournalConfig {
             index_entries: 2,
             synced_before_sent,
-            ..Config::default()
+            ..JournalConfig::default()
         },
     };
     let mut next = match (base, &damage) {
@@ -148,7 +148,7 @@ struct Run {
 struct Reader<'a> {
     directory: &'a Path,
     numbers: Vec<u32>,
-    config: Config,
+    config: JournalConfig,
 }
 
 impl Reader<'_> {
@@ -219,7 +219,7 @@ impl Reader<'_> {
             }
             repairs.extend(repair);
             if has_records || end.is_none() {
-                end = Some((Position::new(number, found.at as u32), bytes.len()));
+                end = Some((JournalPosition::new(number, found.at as u32), bytes.len()));
             }
             open_end = found.bad.map(|bad| (number, found.at, bytes.len(), bad));
         }
@@ -348,7 +348,9 @@ impl Reader<'_> {
     /// Readable records behind the part that is kept.
     fn behind(&self, kept: Option<&Kept>) -> Result<Behind, JournalError> {
         let mut behind = Behind::default();
-        let (end, first) = kept.map_or((Position::START, 0), |kept| (kept.end, kept.next_record));
+        let (end, first) = kept.map_or((JournalPosition::START, 0), |kept| {
+            (kept.end, kept.next_record)
+        });
         let known = |id: JournalId| kept?.sessions.get(id.0 as usize).cloned();
         for &number in self
             .numbers

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use super::{SimDisk, State};
-use crate::fold::{Closed, Fold, States, Step};
+use crate::fold::{Closed, Fold, FoldStep, States};
 use crate::segment::{HEADER, long, word};
 use crate::view::{Record, records_of};
 use crate::{Base, JournalError};
@@ -61,7 +61,7 @@ impl SimDisk {
     /// # Errors
     ///
     /// News that the thread of a real journal would report.
-    pub fn fold_step(&self) -> Option<Result<Step, JournalError>> {
+    pub fn fold_step(&self) -> Option<Result<FoldStep, JournalError>> {
         // The disk is not held while the step uses it.
         let mut fold = self.state().checkpoints.fold.take()?;
         let step = fold.step(&mut self.clone(), &|| true);

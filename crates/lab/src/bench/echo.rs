@@ -14,10 +14,10 @@ use super::output::OutputArgs;
 use super::tcp::Remote;
 use crate::arena::PATIENCE;
 use crate::error::Error;
-use crate::floor::{ORDER_BYTES, REPORT_BYTES, Way};
+use crate::floor::{ORDER_BYTES, REPORT_BYTES, ReportWay};
 use crate::machine::Machine;
 use crate::pair::{Pair, PairConfig};
-use crate::report::{FLOOR, Origin, Report, Row, Unit};
+use crate::report::{FLOOR, Provenance, Report, Row, Unit};
 use crate::scenario::Echo;
 use crate::stages::marks::MarkingHost;
 use fixwire::host::Os;
@@ -161,7 +161,7 @@ pub fn measure(args: &EchoArgs) -> Result<Report, Error> {
     let machine = Machine::read();
     let rows = rows(args, &config, cores)?;
     Ok(Report {
-        origin: Origin::here(),
+        origin: Provenance::here(),
         scenario: "echo".to_owned(),
         title: format!("FIX 4.2 order and report over TCP, {}", args.engine.title()),
         settings: args.settings(),
@@ -215,7 +215,7 @@ fn rows(
             match subject {
                 Subject::Floor => match &mut remote {
                     Some(remote) => remote.run(args.load.arrivals(), pace, orders),
-                    None => pair.arena.floor(Way::Back, pace, orders),
+                    None => pair.arena.floor(ReportWay::Back, pace, orders),
                 },
                 Subject::Engine | Subject::Asked => pair.run(pace, orders),
                 Subject::Marked => match &mut marked {

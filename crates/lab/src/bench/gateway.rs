@@ -16,10 +16,10 @@ use super::output::OutputArgs;
 use crate::arena::PATIENCE;
 use crate::error::Error;
 use crate::fix_client::FixClient;
-use crate::floor::{ORDER_BYTES, REPORT_BYTES, Way};
+use crate::floor::{ORDER_BYTES, REPORT_BYTES, ReportWay};
 use crate::machine::Machine;
 use crate::pair::PairConfig;
-use crate::report::{FLOOR, FLOOR_ONWARD, Origin, Report, Unit};
+use crate::report::{FLOOR, FLOOR_ONWARD, Provenance, Report, Unit};
 use crate::scenario::NEW_ORDER_SINGLE;
 
 /// Flags of both measurements.
@@ -64,7 +64,7 @@ const HEART_BT_INT: u32 = 0;
 #[derive(Clone, Copy, Debug)]
 enum Subject {
     /// The bare sockets.
-    Floor(Way),
+    Floor(ReportWay),
     /// One of the gateways.
     Gateway(usize),
 }
@@ -149,13 +149,13 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
     };
     let mut ways = vec![("echo", ECHO)];
     let mut subjects = vec![
-        (FLOOR, Subject::Floor(Way::Back)),
+        (FLOOR, Subject::Floor(ReportWay::Back)),
         ("echo", Subject::Gateway(0)),
     ];
     if converts {
         ways.extend([("forward", FORWARD), ("convert", CONVERT)]);
         subjects.extend([
-            (FLOOR_ONWARD, Subject::Floor(Way::Onward)),
+            (FLOOR_ONWARD, Subject::Floor(ReportWay::Onward)),
             ("forward", Subject::Gateway(1)),
             ("convert", Subject::Gateway(2)),
         ]);
@@ -192,7 +192,7 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
         "gateway-echo"
     };
     Ok(Report {
-        origin: Origin::here(),
+        origin: Provenance::here(),
         scenario: scenario.to_owned(),
         title: format!("FIX 4.2 order through a gateway, {}", args.engine.title()),
         settings: format!(

@@ -18,8 +18,8 @@ use crate::analysis::percentile;
 use crate::arena::pin;
 use crate::bare_write::bare_writes;
 use crate::error::Error;
-use crate::machine::{Machine, Noise, Taken};
-use crate::oms_rig::{Behind, Leave, Request, Rig, RigConfig, RigRun, Target, cores};
+use crate::machine::{Machine, Noise, TakenByOthers};
+use crate::oms_rig::{Behind, ChangeTarget, Leave, LoadRequest, Rig, RigConfig, RigRun, cores};
 use crate::progress::Progress;
 use crate::report::table::micros;
 use crate::stamps::Stamp;
@@ -131,7 +131,7 @@ pub(super) struct Row {
     pub(super) first_t0_to_last_t2_ns: u64,
     pub(super) first_t0_to_last_t4_ns: u64,
     pub(super) published_us: Option<[u64; 5]>,
-    pub(super) taken: Taken,
+    pub(super) taken: TakenByOthers,
 }
 
 impl Row {
@@ -291,7 +291,7 @@ fn saturate(
     let mut rig = Rig::start(config, folder.path())?;
     let _pinned = pin(near)?;
     rig.stamps.switch(false);
-    let run = rig.run((0..orders).map(|_| Request::New), Leave::Within(4096))?;
+    let run = rig.run((0..orders).map(|_| LoadRequest::New), Leave::Within(4096))?;
     rig.stop()?;
     let span = run.span().max(1) as f64;
     Ok(Saturation {
@@ -315,9 +315,11 @@ impl Batches<'_> {
         let first = self.rig.requests;
         let count = 5_000;
         let leave = Leave::Within(64);
-        self.rig.run((0..count).map(|_| Request::New), leave)?;
+        self.rig.run((0..count).map(|_| LoadRequest::New), leave)?;
         let cancels = (0..count as u64).map(|at| first + at);
-        let cancels: Vec<Request> = cancels.map(|at| Request::Cancel(Target::of(at))).collect();
+        let cancels: Vec<LoadRequest> = cancels
+            .map(|at| LoadRequest::Cancel(ChangeTarget::of(at)))
+            .collect();
         self.rig.run(cancels.into_iter(), leave)?;
         Ok(())
     }
@@ -331,8 +333,14 @@ impl Batches<'_> {
         pace: &'static str,
     ) -> Result<(), Error> {
         let first = self.rig.requests;
-        self.one(name, "new", (0..count).map(|_| Request::New), leave, pace)?;
-        let cancels = (0..count).map(|at| Request::Cancel(Target::of(first + at as u64)));
+        self.one(
+            name,
+            "new",
+            (0..count).map(|_| LoadRequest::New),
+            leave,
+            pace,
+        )?;
+        let cancels = (0..count).map(|at| LoadRequest::Cancel(ChangeTarget::of(first + at as u64)));
         self.one(name, "cancel", cancels, leave, pace)
     }
 
@@ -340,7 +348,7 @@ impl Batches<'_> {
         &mut self,
         name: &str,
         request: &'static str,
-        requests: impl ExactSizeIterator<Item = Request>,
+        requests: impl ExactSizeIterator<Item = LoadRequest>,
         leave: Leave,
         pace: &'static str,
     ) -> Result<(), Error> {
@@ -426,7 +434,7 @@ fn row(run: &RigRun, stamps: &[Stamp], count: usize) -> Result<Row, Error> {
         first_t0_to_last_t2_ns: last_t2.saturating_sub(first),
         first_t0_to_last_t4_ns: run.span(),
         published_us: None,
-        taken: Taken::default(),
+        taken: TakenByOthers::default(),
     })
 }
 

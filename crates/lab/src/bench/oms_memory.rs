@@ -16,7 +16,7 @@ use super::oms::{OmsArgs, folder};
 use crate::driven::engine_error;
 use crate::error::Error;
 use crate::oms_driven::DrivenOms;
-use crate::oms_rig::{Request, Target};
+use crate::oms_rig::{ChangeTarget, LoadRequest};
 
 /// The parts in the process.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
@@ -184,11 +184,11 @@ fn measure(args: &OmsArgs, part: Part) -> Result<Measured, Error> {
     let mut first = (0, 0);
     for number in 0..orders {
         open.push_back(oms.requests);
-        oms.request(Request::New)?;
+        oms.request(LoadRequest::New)?;
         if open.len() > live
             && let Some(oldest) = open.pop_front()
         {
-            oms.request(Request::Cancel(Target::of(oldest)))?;
+            oms.request(LoadRequest::Cancel(ChangeTarget::of(oldest)))?;
         }
         if number + 1 == orders / 10 {
             first = (anonymous()?, oms.requests);

@@ -12,10 +12,10 @@ use crate::arena::pin;
 use crate::clock::{Clock, time_batches};
 use crate::error::Error;
 use crate::hot_path::{HotPath, MOST_ORDERS, Stage};
-use crate::load::{Faults, Outcome, Pace, TimedOrder, histogram};
+use crate::load::{Faults, Pace, RunOutcome, TimedOrder, histogram};
 use crate::machine::{Machine, Noise};
 use crate::progress::Progress;
-use crate::report::{Origin, Report, Row, Run, Unit, pace_text};
+use crate::report::{Provenance, Report, Row, Run, Unit, pace_text};
 use crate::usage::{UsageReading, reset_peak_memory};
 
 /// Flags of `bench parse-log`.
@@ -95,7 +95,7 @@ pub fn measure(args: &ParseLogArgs) -> Result<Report, Error> {
         journals += 1;
         let path = folder.path().join(format!("journal-{journals}"));
         let disk = Directory::open(path).map_err(|error| Error::Engine(error.to_string()))?;
-        let (journal, _) = Journal::open(disk, journal::Config::default())
+        let (journal, _) = Journal::open(disk, journal::JournalConfig::default())
             .map_err(|error| Error::Engine(error.to_string()))?;
         HotPath::new(journal)
     };
@@ -141,7 +141,7 @@ pub fn measure(args: &ParseLogArgs) -> Result<Report, Error> {
         });
     }
     Ok(Report {
-        origin: Origin::here(),
+        origin: Provenance::here(),
         scenario: "parse-log".to_owned(),
         title: "a FIX 4.2 order framed, decoded, validated, journalled".to_owned(),
         settings: format!(
@@ -182,7 +182,7 @@ fn one_run<D: Disk>(
     clock: Clock,
     pace: Pace,
     count: u32,
-) -> Result<Outcome, Error> {
+) -> Result<RunOutcome, Error> {
     let (mut response, mut service) = (histogram(), histogram());
     let mut orders = vec![TimedOrder::default(); count as usize];
     let start = clock.now();
@@ -214,7 +214,7 @@ fn one_run<D: Disk>(
         };
         path.rest();
     }
-    Ok(Outcome {
+    Ok(RunOutcome {
         response,
         service,
         faults: Faults::default(),

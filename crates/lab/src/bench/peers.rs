@@ -17,7 +17,7 @@ use crate::load::Pace;
 use crate::machine::Machine;
 use crate::pair::PairConfig;
 use crate::progress::Progress;
-use crate::report::{FLOOR_SLEEPS, FLOOR_SPINS, Origin, Report, Row, Run, Unit};
+use crate::report::{FLOOR_SLEEPS, FLOOR_SPINS, Provenance, Report, Row, Run, Unit};
 use crate::scenario::EXECUTION_REPORT;
 use fixwire::Durability;
 use fixwire_protocol::dictionary::Version;
@@ -283,7 +283,7 @@ impl Peers<'_> {
             }
         }
         let report = Report {
-            origin: Origin::here(),
+            origin: Provenance::here(),
             scenario: "peers".to_owned(),
             title: "FIX 4.2 order and report, each acceptor a process".to_owned(),
             settings: format!(

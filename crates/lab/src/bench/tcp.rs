@@ -13,11 +13,11 @@ use crate::arena::{Arena, PATIENCE, pin};
 use crate::arrivals::Arrivals;
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::floor::{self, ORDER_BYTES, REPORT_BYTES, Way};
+use crate::floor::{self, ORDER_BYTES, REPORT_BYTES, ReportWay};
 use crate::gaps::{End, Ends, Watch};
 use crate::load::{Load, Pace};
 use crate::machine::{Machine, Noise};
-use crate::report::{FLOOR, Origin, Report, Run, Unit};
+use crate::report::{FLOOR, Provenance, Report, Run, Unit};
 use crate::usage::UsageReading;
 
 /// Flags of `bench tcp`.
@@ -69,7 +69,7 @@ pub fn run(args: &TcpArgs) -> Result<ExitCode, Error> {
 
 /// A floor that is served by another process.
 pub(super) struct Remote {
-    client: floor::Client,
+    client: floor::FloorClient,
     clock: Clock,
     watch: Watch,
     ends: Ends,
@@ -113,7 +113,7 @@ impl Remote {
         self.watch.begin(&self.ends, End::Near);
         self.client
             .run(
-                Way::Back,
+                ReportWay::Back,
                 &mut load,
                 &self.clock,
                 &mut self.watch,
@@ -139,7 +139,7 @@ fn measure_to(to: &str, args: &TcpArgs) -> Result<Report, Error> {
         remote.run(load.arrivals(), pace, orders)
     })?;
     Ok(Report {
-        origin: Origin::here(),
+        origin: Provenance::here(),
         scenario: "tcp".to_owned(),
         title: format!("the bytes of an order and its report to {to}, no FIX"),
         settings: format!(
@@ -167,7 +167,7 @@ pub fn measure(args: &TcpArgs) -> Result<Report, Error> {
     let far = cores.map(|cores| cores.0);
     let mut arena = Arena::start(far, Clock::start(), || Ok(|| Ok(false)))?;
     arena.arrivals = load.arrivals();
-    let subjects = [(FLOOR, Way::Back)];
+    let subjects = [(FLOOR, ReportWay::Back)];
     let core = cores.map(|cores| cores.1);
     let rows = load.rows(
         core,
@@ -178,7 +178,7 @@ pub fn measure(args: &TcpArgs) -> Result<Report, Error> {
     );
     arena.stop()?;
     Ok(Report {
-        origin: Origin::here(),
+        origin: Provenance::here(),
         scenario: "tcp".to_owned(),
         title: "the bytes of an order and its report over loopback, no FIX".to_owned(),
         settings: format!(

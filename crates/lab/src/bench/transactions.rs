@@ -16,8 +16,8 @@ use super::oms::folder;
 use crate::analysis::Throughput;
 use crate::arena::pin;
 use crate::error::Error;
-use crate::machine::{Machine, Noise, Taken};
-use crate::oms_rig::{Behind, Leave, Request, Rig, RigConfig, Target, cores};
+use crate::machine::{Machine, Noise, TakenByOthers};
+use crate::oms_rig::{Behind, ChangeTarget, Leave, LoadRequest, Rig, RigConfig, cores};
 use crate::report::thousands;
 
 /// Flags of `bench transactions`.
@@ -71,7 +71,7 @@ struct Found {
     per_ms: Vec<(u64, u64)>,
     client_share: f64,
     exchange_share: f64,
-    taken: Taken,
+    taken: TakenByOthers,
 }
 
 /// Measures and prints.
@@ -128,26 +128,26 @@ fn measure(args: &TransactionsArgs) -> Result<(Found, Throughput), Error> {
 }
 
 /// So many orders, each replaced and cancelled, where `first` is the number of the first request.
-fn plan(first: u64, orders: u64) -> Vec<Request> {
+fn plan(first: u64, orders: u64) -> Vec<LoadRequest> {
     let mut plan = Vec::with_capacity(3 * orders as usize);
-    let mut targets: Vec<Target> = Vec::with_capacity(orders as usize);
+    let mut targets: Vec<ChangeTarget> = Vec::with_capacity(orders as usize);
     for step in 0..orders + 2 * BETWEEN {
-        let number = |plan: &Vec<Request>| first + plan.len() as u64;
+        let number = |plan: &Vec<LoadRequest>| first + plan.len() as u64;
         if step < orders {
-            targets.push(Target::of(number(&plan)));
-            plan.push(Request::New);
+            targets.push(ChangeTarget::of(number(&plan)));
+            plan.push(LoadRequest::New);
         }
         let replaced = step.checked_sub(BETWEEN).filter(|it| *it < orders);
         if let Some(target) = replaced.map(|it| &mut targets[it as usize]) {
             let was = std::mem::replace(&mut target.original, number(&plan));
-            plan.push(Request::Replace(Target {
+            plan.push(LoadRequest::Replace(ChangeTarget {
                 original: was,
                 ..*target
             }));
         }
         let cancelled = step.checked_sub(2 * BETWEEN).filter(|it| *it < orders);
         if let Some(at) = cancelled {
-            plan.push(Request::Cancel(targets[at as usize]));
+            plan.push(LoadRequest::Cancel(targets[at as usize]));
         }
     }
     plan
@@ -211,12 +211,12 @@ mod tests {
         let mut ids = std::collections::BTreeMap::new();
         for (number, request) in (7..).zip(&plan) {
             match request {
-                Request::New => assert_eq!(ids.insert(number, number), None),
-                Request::Replace(target) => {
+                LoadRequest::New => assert_eq!(ids.insert(number, number), None),
+                LoadRequest::Replace(target) => {
                     assert_eq!(ids.insert(target.order, number), Some(target.original));
                     assert!(number >= target.original + BETWEEN);
                 }
-                Request::Cancel(target) => {
+                LoadRequest::Cancel(target) => {
                     assert_eq!(ids.remove(&target.order), Some(target.original));
                     assert!(number >= target.original + BETWEEN);
                 }

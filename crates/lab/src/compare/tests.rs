@@ -1,6 +1,6 @@
 use super::*;
-use crate::load::{Faults, Outcome, histogram};
-use crate::machine::Taken;
+use crate::load::{Faults, RunOutcome, histogram};
+use crate::machine::TakenByOthers;
 use crate::report::{FLOOR, sample};
 
 /// SplitMix64, and normal numbers by Box and Muller.
@@ -35,7 +35,7 @@ const TYPICAL: [(f64, f64); 6] = [
 
 fn noisy_run(noise: &mut Noise, slower: f64) -> Run {
     let mut run = Run::new(
-        Outcome {
+        RunOutcome {
             response: histogram(),
             service: histogram(),
             faults: Faults::default(),
@@ -45,7 +45,7 @@ fn noisy_run(noise: &mut Noise, slower: f64) -> Run {
             orders: Vec::new(),
         },
         [Some(60.0); 2],
-        Taken::default(),
+        TakenByOthers::default(),
         Default::default(),
     );
     // Variation of a run, and of its percentiles.

@@ -40,7 +40,7 @@ impl Weight {
 
 /// Method of a check.
 #[derive(Clone, Copy, Debug)]
-pub enum How {
+pub enum CheckMethod {
     /// Reads kernel files.
     Read(fn(&Observed) -> Observation),
     /// Uses a measurement.
@@ -72,7 +72,7 @@ pub struct Check {
     /// Directives for the service unit.
     pub unit: &'static [&'static str],
     /// Its method.
-    pub how: How,
+    pub how: CheckMethod,
 }
 
 /// Default values of a row.
@@ -86,7 +86,7 @@ const ROW: Check = Check {
     script: &[],
     boot: "",
     unit: &[],
-    how: How::Read(|_| Observation::new()),
+    how: CheckMethod::Read(|_| Observation::new()),
 };
 
 /// All checks.
@@ -98,7 +98,7 @@ pub const CHECKS: &[Check] = &[
         good: "bare metal, steal 0",
         remedy: "Measure on bare metal, or on an instance of a whole host; report only ratios from this machine.",
         cost: "A machine of its own.",
-        how: How::Read(cpu::virtual_machine),
+        how: CheckMethod::Read(cpu::virtual_machine),
         ..ROW
     },
     Check {
@@ -109,7 +109,7 @@ pub const CHECKS: &[Check] = &[
         remedy: "Fix the rows below by weight, then measure for 300 seconds. Jitter left on a tuned machine is \
                  firmware: check with hwlatdetect, then cyclictest, then oslat.",
         cost: "The cores are busy while it is measured.",
-        how: How::Measure(measure::jitter),
+        how: CheckMethod::Measure(measure::jitter),
         ..ROW
     },
     Check {
@@ -118,7 +118,7 @@ pub const CHECKS: &[Check] = &[
         reads: "raw TCP ping-pong over loopback",
         good: "beside each result",
         remedy: "Compare results by their ratio to it.",
-        how: How::Measure(measure::floor),
+        how: CheckMethod::Measure(measure::floor),
         ..ROW
     },
     Check {
@@ -130,7 +130,7 @@ pub const CHECKS: &[Check] = &[
         cost: "Only pinned threads run on these cores; a reboot.",
         boot: "isolcpus=managed_irq,domain,{cores}",
         unit: &["CPUAffinity="],
-        how: How::Read(cpu::isolated),
+        how: CheckMethod::Read(cpu::isolated),
         ..ROW
     },
     Check {
@@ -141,7 +141,7 @@ pub const CHECKS: &[Check] = &[
         remedy: "Stop the timer tick on the hot cores; the kernel must be built with NO_HZ_FULL.",
         cost: "System calls there are about 0.1 us slower; a reboot.",
         boot: "nohz_full={cores}",
-        how: How::Read(cpu::tickless),
+        how: CheckMethod::Read(cpu::tickless),
         ..ROW
     },
     Check {
@@ -153,7 +153,7 @@ pub const CHECKS: &[Check] = &[
         cost: "The other cores do that work; a reboot.",
         script: &["for pid in $(pgrep '^rcuo'); do taskset -pc {others} \"$pid\"; done"],
         boot: "rcu_nocbs={cores}",
-        how: How::Read(cpu::rcu),
+        how: CheckMethod::Read(cpu::rcu),
         ..ROW
     },
     Check {
@@ -164,7 +164,7 @@ pub const CHECKS: &[Check] = &[
         remedy: "Switch SMT off, or keep the sibling of each hot core idle.",
         cost: "Half of the hardware threads.",
         script: &["echo off > /sys/devices/system/cpu/smt/control"],
-        how: How::Read(cpu::smt),
+        how: CheckMethod::Read(cpu::smt),
         ..ROW
     },
     Check {
@@ -179,7 +179,7 @@ pub const CHECKS: &[Check] = &[
             "  echo performance > /sys/devices/system/cpu/cpu$core/cpufreq/scaling_governor",
             "done",
         ],
-        how: How::Read(cpu::governor),
+        how: CheckMethod::Read(cpu::governor),
         ..ROW
     },
     Check {
@@ -196,7 +196,7 @@ pub const CHECKS: &[Check] = &[
             "  done",
             "done",
         ],
-        how: How::Read(cpu::c_states),
+        how: CheckMethod::Read(cpu::c_states),
         ..ROW
     },
     Check {
@@ -204,7 +204,7 @@ pub const CHECKS: &[Check] = &[
         reads: "/sys/devices/system/cpu/intel_pstate/no_turbo, cpufreq/boost",
         good: "recorded, stable",
         remedy: "Do not change it between results that you compare.",
-        how: How::Read(cpu::turbo),
+        how: CheckMethod::Read(cpu::turbo),
         ..ROW
     },
     Check {
@@ -216,7 +216,7 @@ pub const CHECKS: &[Check] = &[
         cost: "A reboot; wrong time if the TSCs of the cores are not synchronized.",
         script: &["echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource"],
         boot: "tsc=reliable",
-        how: How::Read(cpu::clock),
+        how: CheckMethod::Read(cpu::clock),
         ..ROW
     },
     Check {
@@ -230,7 +230,7 @@ pub const CHECKS: &[Check] = &[
             "echo never > /sys/kernel/mm/transparent_hugepage/enabled",
             "echo never > /sys/kernel/mm/transparent_hugepage/defrag",
         ],
-        how: How::Read(memory::huge_pages),
+        how: CheckMethod::Read(memory::huge_pages),
         ..ROW
     },
     Check {
@@ -244,7 +244,7 @@ pub const CHECKS: &[Check] = &[
             "echo 0 > /sys/kernel/mm/ksm/run",
             "sysctl -w vm.swappiness=10",
         ],
-        how: How::Read(memory::swap),
+        how: CheckMethod::Read(memory::swap),
         ..ROW
     },
     Check {
@@ -258,7 +258,7 @@ pub const CHECKS: &[Check] = &[
             "prlimit --pid {pid} --memlock=unlimited  # then LockMemory=Y and a restart of the engine",
         ],
         unit: &["LimitMEMLOCK=infinity"],
-        how: How::Read(memory::locked),
+        how: CheckMethod::Read(memory::locked),
         ..ROW
     },
     Check {
@@ -268,7 +268,7 @@ pub const CHECKS: &[Check] = &[
         good: "0 in steady state",
         remedy: "Lock the memory (LockMemory=Y), and look again once the engine has processed some orders.",
         cost: "The same as for locked memory.",
-        how: How::Read(memory::page_faults),
+        how: CheckMethod::Read(memory::page_faults),
         ..ROW
     },
     Check {
@@ -279,7 +279,7 @@ pub const CHECKS: &[Check] = &[
         remedy: "Stop the kernel from moving pages; use cores and memory of the network card's node.",
         cost: "The other node's cores and memory are not used.",
         script: &["sysctl -w kernel.numa_balancing=0"],
-        how: How::Read(memory::numa),
+        how: CheckMethod::Read(memory::numa),
         ..ROW
     },
     Check {
@@ -295,7 +295,7 @@ pub const CHECKS: &[Check] = &[
             "  echo {others} > $irq/smp_affinity_list || echo \"$irq cannot be moved\" >&2",
             "done",
         ],
-        how: How::Read(interrupts::on_hot_cores),
+        how: CheckMethod::Read(interrupts::on_hot_cores),
         ..ROW
     },
     Check {
@@ -309,7 +309,7 @@ pub const CHECKS: &[Check] = &[
             "sysctl -w net.core.netdev_budget=600 net.core.netdev_budget_usecs=8000",
             "sysctl -w net.core.netdev_max_backlog=5000",
         ],
-        how: How::Read(interrupts::softirq),
+        how: CheckMethod::Read(interrupts::softirq),
         ..ROW
     },
     Check {
@@ -323,7 +323,7 @@ pub const CHECKS: &[Check] = &[
             "echo {others_mask} > /sys/devices/virtual/workqueue/cpumask",
             "echo {others_mask} > /sys/bus/workqueue/devices/writeback/cpumask",
         ],
-        how: How::Read(interrupts::workqueues),
+        how: CheckMethod::Read(interrupts::workqueues),
         ..ROW
     },
     Check {
@@ -334,7 +334,7 @@ pub const CHECKS: &[Check] = &[
         remedy: "Switch the kernel's watchdogs off, or keep them off the hot cores.",
         cost: "The kernel no longer reports a CPU core that hangs.",
         script: &["sysctl -w kernel.nmi_watchdog=0 kernel.watchdog_cpumask={others}"],
-        how: How::Read(interrupts::watchdog),
+        how: CheckMethod::Read(interrupts::watchdog),
         ..ROW
     },
     Check {
@@ -354,7 +354,7 @@ pub const CHECKS: &[Check] = &[
             "CPUSchedulingPriority=",
             "LimitRTPRIO=",
         ],
-        how: How::Read(process::real_time_throttle),
+        how: CheckMethod::Read(process::real_time_throttle),
         ..ROW
     },
     Check {
@@ -365,7 +365,7 @@ pub const CHECKS: &[Check] = &[
         remedy: "Pin the engine with Core= to an isolated core of its own, so that nothing preempts it.",
         cost: "A core for each engine.",
         unit: &["CPUAffinity="],
-        how: How::Read(process::policy),
+        how: CheckMethod::Read(process::policy),
         ..ROW
     },
     Check {
@@ -377,7 +377,7 @@ pub const CHECKS: &[Check] = &[
         cost: "VM statistics are up to 10 s old; idle cores wake up for their own timers.",
         script: &["sysctl -w kernel.timer_migration=0 vm.stat_interval=10"],
         boot: "skew_tick=1",
-        how: How::Read(interrupts::timers),
+        how: CheckMethod::Read(interrupts::timers),
         ..ROW
     },
     Check {
@@ -388,7 +388,7 @@ pub const CHECKS: &[Check] = &[
         remedy: "Let reads poll the network card: BusyPoll=50 for a session, or the sysctls for all sockets.",
         cost: "A read without data spends up to that long in the kernel. No effect on loopback.",
         script: &["sysctl -w net.core.busy_poll=50 net.core.busy_read=50"],
-        how: How::Read(network::busy_poll),
+        how: CheckMethod::Read(network::busy_poll),
         ..ROW
     },
     Check {
@@ -403,7 +403,7 @@ pub const CHECKS: &[Check] = &[
             "ethtool -K {interface} lro off",
             "ethtool -L {interface} combined 1  # rx 1 where the card has no combined queues",
         ],
-        how: How::Read(network::coalescing),
+        how: CheckMethod::Read(network::coalescing),
         ..ROW
     },
     Check {
@@ -414,28 +414,28 @@ pub const CHECKS: &[Check] = &[
         remedy: "Disable slow start after idle and autocorking. TCP_NODELAY is set per session (SocketNodelay=Y) and not visible here.",
         cost: "Bursts after an idle time may congest the network; more small packets.",
         script: &["sysctl -w net.ipv4.tcp_slow_start_after_idle=0 net.ipv4.tcp_autocorking=0"],
-        how: How::Read(network::tcp),
+        how: CheckMethod::Read(network::tcp),
         ..ROW
     },
     Check {
         name: "Onload",
         reads: "/proc/PID/maps, environ (EF_*)",
         remedy: "Start the engine under onload for results with Onload; check with onload_stackdump.",
-        how: How::Read(network::onload),
+        how: CheckMethod::Read(network::onload),
         ..ROW
     },
     Check {
         name: "kernel",
         reads: "/proc/sys/kernel/osrelease, /sys/kernel/realtime",
         remedy: "Report it with each result.",
-        how: How::Read(kernel::flavour),
+        how: CheckMethod::Read(kernel::flavour),
         ..ROW
     },
     Check {
         name: "mitigations",
         reads: "/sys/devices/system/cpu/vulnerabilities, /proc/cmdline (mitigations)",
         remedy: "Report them with each result. Disabling them is a security decision.",
-        how: How::Read(kernel::mitigations),
+        how: CheckMethod::Read(kernel::mitigations),
         ..ROW
     },
     Check {
@@ -448,7 +448,7 @@ pub const CHECKS: &[Check] = &[
         script: &[
             "for bank in /sys/devices/system/machinecheck/machinecheck*; do echo 1 > $bank/ignore_ce; done",
         ],
-        how: How::Read(kernel::machine_checks),
+        how: CheckMethod::Read(kernel::machine_checks),
         ..ROW
     },
     Check {
@@ -458,7 +458,7 @@ pub const CHECKS: &[Check] = &[
         good: "idle, clock in sync",
         remedy: "Stop other programs; synchronize the clock with chrony or ptp4l.",
         cost: "None for an engine.",
-        how: How::Read(kernel::load),
+        how: CheckMethod::Read(kernel::load),
         ..ROW
     },
 ];

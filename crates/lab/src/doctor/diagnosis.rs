@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use serde::Serialize;
 
-use super::checks::{CHECKS, Check, How, Weight};
+use super::checks::{CHECKS, Check, CheckMethod, Weight};
 use super::measure::Measured;
 use super::observed::{Health, Observation, Observed};
 use super::snapshot::Snapshot;
@@ -81,9 +81,9 @@ impl Diagnosis {
 impl Finding {
     fn of(check: &'static Check, observed: &Observed, measured: Option<&Measured>) -> Self {
         let seen = match (check.how, measured) {
-            (How::Read(look), _) => look(observed),
-            (How::Measure(judge), Some(measured)) => judge(measured),
-            (How::Measure(_), None) => Observation::not_asked("a measurement"),
+            (CheckMethod::Read(look), _) => look(observed),
+            (CheckMethod::Measure(judge), Some(measured)) => judge(measured),
+            (CheckMethod::Measure(_), None) => Observation::not_asked("a measurement"),
         };
         let (found, health) = seen.into_parts();
         Self {

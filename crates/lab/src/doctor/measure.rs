@@ -10,7 +10,7 @@ use crate::arena::{Arena, pin};
 use crate::bench::args::on_own_thread;
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::floor::Way;
+use crate::floor::ReportWay;
 use crate::load::Pace;
 use crate::stats::Figures;
 
@@ -77,8 +77,8 @@ pub fn measure(cores: &[usize], time: Duration) -> Result<Measured, Error> {
         let idle = || Ok(|| Ok(false));
         let mut arena = Arena::start(pair.map(|pair| pair.0), Clock::start(), idle)?;
         let _pinned = pin(pair.map(|pair| pair.1))?;
-        arena.floor(Way::Back, Pace::PingPong, ORDERS)?;
-        let run = arena.floor(Way::Back, Pace::PingPong, ORDERS)?;
+        arena.floor(ReportWay::Back, Pace::PingPong, ORDERS)?;
+        let run = arena.floor(ReportWay::Back, Pace::PingPong, ORDERS)?;
         arena.stop()?;
         Ok(run.response)
     })?;

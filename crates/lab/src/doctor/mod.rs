@@ -29,7 +29,7 @@ mod snapshot;
 #[cfg(test)]
 mod tests;
 
-pub use checks::{CHECKS, Check, How, Weight};
+pub use checks::{CHECKS, Check, CheckMethod, Weight};
 pub use command::{DoctorArgs, run};
 pub use diagnosis::{Diagnosis, Finding, facts};
 pub use measure::{Jitter, LIMITS, Measured};

@@ -11,12 +11,12 @@ use self::tree::{Tree, hold, of_check, stat};
 use super::measure::{self, Jitter, LIMITS, Measured};
 use super::script::mask;
 use super::show::wrapped;
-use super::{CHECKS, Diagnosis, Health, How, Weight, script, show};
+use super::{CHECKS, CheckMethod, Diagnosis, Health, Weight, script, show};
 use crate::stats::Figures;
 
 fn is_measured(name: &str) -> bool {
     let check = CHECKS.iter().find(|check| check.name == name);
-    check.is_some_and(|check| matches!(check.how, How::Measure(_)))
+    check.is_some_and(|check| matches!(check.how, CheckMethod::Measure(_)))
 }
 
 #[test]

@@ -9,16 +9,16 @@ fn order(intended: u64, answer: u64) -> TimedOrder {
     }
 }
 
-fn of(orders: &[TimedOrder], gaps: &[Vec<Gap>; 2], least: u64) -> Touched {
-    let outcome = Outcome {
+fn of(orders: &[TimedOrder], gaps: &[Vec<TimeGap>; 2], least: u64) -> Touched {
+    let outcome = RunOutcome {
         orders: orders.to_vec(),
-        ..Outcome::default()
+        ..RunOutcome::default()
     };
     touched(&outcome, gaps, least)
 }
 
-fn gap(start: u64, length: u32) -> Gap {
-    Gap {
+fn gap(start: u64, length: u32) -> TimeGap {
+    TimeGap {
         start,
         length,
         ours: 0,
@@ -38,7 +38,7 @@ fn a_tail_belongs_to_the_machine_when_gaps_make_it_up() {
     for at in [100, 300, 500] {
         orders[at].answer += 50_000;
     }
-    let machine: Vec<Gap> = [100, 300]
+    let machine: Vec<TimeGap> = [100, 300]
         .map(|at| gap(at * 10_000 + 2_000, 50_000))
         .to_vec();
     let gaps = [machine.clone(), Vec::new()];
@@ -48,7 +48,7 @@ fn a_tail_belongs_to_the_machine_when_gaps_make_it_up() {
     // The same gaps when threads of ours had the core.
     let ours = machine
         .iter()
-        .map(|gap| Gap {
+        .map(|gap| TimeGap {
             ours: gap.length,
             ..*gap
         })
@@ -137,7 +137,7 @@ fn turns_that_always_take_longer_than_was_thought_are_no_gaps() {
 
 #[test]
 fn what_threads_of_ours_had_of_a_gap_is_not_the_machines() {
-    let shared = Gap {
+    let shared = TimeGap {
         ours: 10_000,
         ..gap(1_002_000, 50_000)
     };

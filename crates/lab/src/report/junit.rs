@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::{Report, Row, chart::escape, pace_cell, pace_text};
-use crate::assertion::Verdict;
+use crate::assertion::AssertionVerdict;
 use crate::load::Faults;
 
 /// Writes a test suite in JUnit's XML: a test case for each verdict, and one for the faults of each row.
@@ -11,7 +11,7 @@ use crate::load::Faults;
 /// # Errors
 ///
 /// Those of the writer.
-pub fn write(report: &Report, verdicts: &[Verdict], to: &mut impl Write) -> fmt::Result {
+pub fn write(report: &Report, verdicts: &[AssertionVerdict], to: &mut impl Write) -> fmt::Result {
     let faults: Vec<(String, Faults)> = report.rows.iter().map(faults_of).collect();
     let faulty = faults.iter().filter(|(_, faults)| faults.total() > 0);
     let failures = faulty.count() + verdicts.iter().filter(|verdict| !verdict.passed).count();

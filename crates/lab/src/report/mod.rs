@@ -8,9 +8,9 @@ use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 use crate::distance::Distance;
-use crate::gaps::{self, Gap, Touched};
-use crate::load::{Faults, Outcome, Pace, TimedOrder};
-use crate::machine::{Machine, Taken};
+use crate::gaps::{self, TimeGap, Touched};
+use crate::load::{Faults, Pace, RunOutcome, TimedOrder};
+use crate::machine::{Machine, TakenByOthers};
 use crate::series::{RunSecond, per_second};
 use crate::stages::Stages;
 use crate::stats::{self, Figures};
@@ -35,7 +35,7 @@ pub mod table;
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Report {
     /// When, where and by which command it was measured.
-    pub origin: Origin,
+    pub origin: Provenance,
     /// The command, for example `echo`.
     pub scenario: String,
     /// What is measured, in plain words and at most 60 characters.
@@ -58,7 +58,7 @@ pub struct Report {
 
 /// When, where and by which command a measurement was made.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Origin {
+pub struct Provenance {
     /// Version of the laboratory.
     pub version: String,
     /// The command line, its arguments parted by spaces.
@@ -69,7 +69,7 @@ pub struct Origin {
     pub host: String,
 }
 
-impl Origin {
+impl Provenance {
     /// This process, now.
     pub fn here() -> Self {
         let since_1970 = SystemTime::now()
@@ -131,7 +131,7 @@ pub struct Run {
     /// The verdict.
     pub distance: Distance,
     /// Time taken by other work, as counted by the kernel.
-    pub taken: Taken,
+    pub taken: TakenByOthers,
     /// Time taken from the initiator and the acceptor, as measured by their loops.
     #[serde(default)]
     pub gaps: [gaps::GapTotals; 2],
@@ -162,10 +162,10 @@ pub struct Run {
 impl Run {
     /// Sums a run up; the gaps are those of the initiator and the acceptor.
     pub fn new(
-        outcome: Outcome,
+        outcome: RunOutcome,
         core_to_core: [Option<f64>; 2],
-        taken: Taken,
-        gaps: [Vec<Gap>; 2],
+        taken: TakenByOthers,
+        gaps: [Vec<TimeGap>; 2],
     ) -> Self {
         Self {
             response: Figures::of(&outcome.response),
@@ -387,7 +387,7 @@ pub(crate) mod sample {
             response.saturating_record(base + i);
             service.saturating_record(base + i / 2);
         }
-        let outcome = Outcome {
+        let outcome = RunOutcome {
             response,
             service,
             faults: Faults::default(),
@@ -405,7 +405,7 @@ pub(crate) mod sample {
         Run::new(
             outcome,
             [Some(distance); 2],
-            Taken::default(),
+            TakenByOthers::default(),
             Default::default(),
         )
     }
@@ -422,7 +422,7 @@ pub(crate) mod sample {
         };
         let rate = Pace::PerSecond(50_000);
         Report {
-            origin: Origin::here(),
+            origin: Provenance::here(),
             scenario: "echo".to_owned(),
             title: "FIX 4.2 order and report over TCP".to_owned(),
             settings: "profile balanced".to_owned(),

@@ -10,7 +10,7 @@ use postgres::{Client, Config, Error, NoTls};
 use super::names::POSITIONS;
 use super::rows::{Backend, Row};
 use super::table::{self, Column, SESSION, Tables};
-use fixwire_engine::journal::Position;
+use fixwire_engine::journal::JournalPosition;
 use fixwire_engine::log::LogError;
 use fixwire_protocol::Secret;
 
@@ -147,7 +147,7 @@ impl Postgresql {
         }
     }
 
-    fn try_open(&mut self, journal: &str, from: Position) -> Result<Position, Fault> {
+    fn try_open(&mut self, journal: &str, from: JournalPosition) -> Result<JournalPosition, Fault> {
         let mut open = match self.open.take().filter(|open| !open.client.is_closed()) {
             Some(open) => open,
             None => self.connect()?,
@@ -160,15 +160,15 @@ impl Postgresql {
         let known = format!("SELECT position FROM {POSITIONS} WHERE journal = $1");
         let bits: i64 = open.client.query_one(&known, &[&journal])?.get(0);
         self.open = Some(open);
-        Ok(Position::from_bits(bits.cast_unsigned()))
+        Ok(JournalPosition::from_bits(bits.cast_unsigned()))
     }
 
     fn try_write(
         &mut self,
         rows: &[Row],
         journal: &str,
-        from: Position,
-        to: Position,
+        from: JournalPosition,
+        to: JournalPosition,
     ) -> Result<(), Fault> {
         let Some(open) = &mut self.open else {
             return Err(Fault::Wrong(LogError("the database is not open".into())));
@@ -202,7 +202,7 @@ impl Postgresql {
 }
 
 impl Backend for Postgresql {
-    fn open(&mut self, journal: &str, from: Position) -> Result<Position, LogError> {
+    fn open(&mut self, journal: &str, from: JournalPosition) -> Result<JournalPosition, LogError> {
         self.try_open(journal, from)
             .map_err(|fault| self.say(fault))
     }
@@ -211,8 +211,8 @@ impl Backend for Postgresql {
         &mut self,
         rows: &[Row],
         journal: &str,
-        from: Position,
-        to: Position,
+        from: JournalPosition,
+        to: JournalPosition,
     ) -> Result<(), LogError> {
         self.try_write(rows, journal, from, to).map_err(|fault| {
             self.open = None;

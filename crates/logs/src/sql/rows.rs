@@ -7,8 +7,8 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use fixwire_engine::journal::Position;
-use fixwire_engine::log::{LogError, Target};
+use fixwire_engine::journal::JournalPosition;
+use fixwire_engine::log::{LogError, LogTarget};
 use fixwire_protocol::Timestamp;
 use fixwire_sys::private;
 
@@ -39,7 +39,7 @@ pub(super) type Session = Arc<[String; SESSION.len()]>;
 pub(super) trait Backend: Send {
     /// Connects unless it is connected, looks at the tables, makes what is missing, and answers up to
     /// where this journal is written: `from` when the database does not know.
-    fn open(&mut self, journal: &str, from: Position) -> Result<Position, LogError>;
+    fn open(&mut self, journal: &str, from: JournalPosition) -> Result<JournalPosition, LogError>;
 
     /// Writes rows and moves the position, both or neither. An error when the position is not `from`:
     /// another process writes this journal.
@@ -47,8 +47,8 @@ pub(super) trait Backend: Send {
         &mut self,
         rows: &[Row],
         journal: &str,
-        from: Position,
-        to: Position,
+        from: JournalPosition,
+        to: JournalPosition,
     ) -> Result<(), LogError>;
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Rows {
     journal: String,
     heartbeats: bool,
     /// Up to where the database has the journal.
-    written: Position,
+    written: JournalPosition,
     rows: Vec<Row>,
     bytes: usize,
     sessions: HashMap<String, Session>,
@@ -78,7 +78,7 @@ impl Rows {
             tables,
             journal,
             heartbeats,
-            written: Position::START,
+            written: JournalPosition::START,
             rows: Vec::new(),
             bytes: 0,
             sessions: HashMap::new(),
@@ -108,8 +108,8 @@ impl Rows {
     }
 }
 
-impl Target for Rows {
-    fn open(&mut self, from: Position) -> Result<Position, LogError> {
+impl LogTarget for Rows {
+    fn open(&mut self, from: JournalPosition) -> Result<JournalPosition, LogError> {
         // The messages come again out of the journal, the events do not.
         let events = self.tables.events;
         self.rows.retain(|row| row.table == events);
@@ -138,7 +138,7 @@ impl Target for Rows {
         self.bytes >= FULL
     }
 
-    fn flush(&mut self, to: Position) -> Result<(), LogError> {
+    fn flush(&mut self, to: JournalPosition) -> Result<(), LogError> {
         if self.rows.is_empty() && to == self.written {
             return Ok(());
         }

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fixwire_engine::journal::Position;
+use fixwire_engine::journal::JournalPosition;
 use fixwire_engine::log::LogError;
 use fixwire_protocol::Timestamp;
-use fixwire_protocol::time::{Precision, Stamp};
+use fixwire_protocol::time::{Precision, TimestampWriter};
 use fixwire_sys::private;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
 
@@ -24,7 +24,7 @@ pub(super) struct Sqlite {
     path: PathBuf,
     tables: Tables,
     open: Option<Open>,
-    stamp: Stamp,
+    stamp: TimestampWriter,
 }
 
 struct Open {
@@ -56,7 +56,7 @@ impl Sqlite {
             path: path.to_owned(),
             tables,
             open: None,
-            stamp: Stamp::new(),
+            stamp: TimestampWriter::new(),
         };
         match made.connect(NOT_AT_ALL) {
             Ok(open) => made.open = Some(open),
@@ -113,8 +113,8 @@ impl Sqlite {
         &mut self,
         rows: &[Row],
         journal: &str,
-        from: Position,
-        to: Position,
+        from: JournalPosition,
+        to: JournalPosition,
     ) -> Result<(), Fault> {
         let Some(open) = &mut self.open else {
             return Err(Fault::Wrong(LogError("the database is not open".into())));
@@ -149,7 +149,7 @@ impl Sqlite {
 }
 
 impl Backend for Sqlite {
-    fn open(&mut self, journal: &str, from: Position) -> Result<Position, LogError> {
+    fn open(&mut self, journal: &str, from: JournalPosition) -> Result<JournalPosition, LogError> {
         if self.open.is_none() {
             self.open = Some(self.connect(BUSY).map_err(|fault| self.say(fault))?);
         }
@@ -167,8 +167,8 @@ impl Backend for Sqlite {
         &mut self,
         rows: &[Row],
         journal: &str,
-        from: Position,
-        to: Position,
+        from: JournalPosition,
+        to: JournalPosition,
     ) -> Result<(), LogError> {
         self.try_write(rows, journal, from, to).map_err(|fault| {
             self.open = None;
@@ -178,14 +178,20 @@ impl Backend for Sqlite {
 }
 
 /// The position of a journal; without one, `from` is stored and returned.
-fn position(database: &Connection, journal: &str, from: Position) -> rusqlite::Result<Position> {
+fn position(
+    database: &Connection,
+    journal: &str,
+    from: JournalPosition,
+) -> rusqlite::Result<JournalPosition> {
     let first = format!("INSERT OR IGNORE INTO {POSITIONS} (journal, position) VALUES (?1, ?2)");
     database.execute(&first, params![journal, from.bits().cast_signed()])?;
     let known = format!("SELECT position FROM {POSITIONS} WHERE journal = ?1");
     let bits: Option<i64> = database
         .query_row(&known, [journal], |row| row.get(0))
         .optional()?;
-    Ok(bits.map_or(from, |bits| Position::from_bits(bits.cast_unsigned())))
+    Ok(bits.map_or(from, |bits| {
+        JournalPosition::from_bits(bits.cast_unsigned())
+    }))
 }
 
 /// The columns of a table.
@@ -216,7 +222,7 @@ fn insert(table: &str, found: &[usize]) -> String {
 }
 
 /// `2026-08-21 13:30:00.123456`, in UTC: what the functions of SQLite take as a time.
-fn time(stamp: &mut Stamp, wall: Timestamp) -> String {
+fn time(stamp: &mut TimestampWriter, wall: Timestamp) -> String {
     let text = stamp.format(wall, Precision::Micros);
     let text = String::from_utf8_lossy(text);
     match (text.get(..4), text.get(4..6), text.get(6..8), text.get(9..)) {

@@ -5,7 +5,9 @@ use std::io::{BufWriter, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use fixwire_engine::journal::{Config, Counters, Directory, Journal, Recovered, Stored, Torn};
+use fixwire_engine::journal::{
+    Directory, Journal, JournalConfig, Recovered, SequenceCounters, Stored, Torn,
+};
 use fixwire_protocol::session::{RESET_DUE, RESET_OPEN};
 use fixwire_sys::private;
 
@@ -54,8 +56,8 @@ pub fn export(
     if directory.is_empty()? {
         return Err(none());
     }
-    let config = Config {
-        ..Config::default()
+    let config = JournalConfig {
+        ..JournalConfig::default()
     };
     let (mut journal, Recovered { torn: cut, .. }) = Journal::open(directory, config)?;
     for ending in family.endings() {
@@ -107,7 +109,7 @@ impl Files<'_> {
         };
         let counters = match counters.next_in {
             // A reset is in progress: the importing engine completes it.
-            RESET_OPEN | RESET_DUE => Counters::NEW,
+            RESET_OPEN | RESET_DUE => SequenceCounters::NEW,
             _ => counters,
         };
         let most = self.family.highest();

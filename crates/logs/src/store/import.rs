@@ -4,9 +4,9 @@ use std::fs;
 use std::iter;
 use std::path::Path;
 
-use fixwire_engine::canary::{self, Fault};
+use fixwire_engine::canary::{self, PlantedFault};
 use fixwire_engine::journal::{
-    Cause, Config, Counters, Directory, Effect, Journal, Kind, Recovered, Torn,
+    Cause, Directory, Effect, Journal, JournalConfig, RecordKind, Recovered, SequenceCounters, Torn,
 };
 use fixwire_protocol::time::Timestamp;
 
@@ -86,9 +86,9 @@ fn append_all(
     if first {
         directory.begin_pending(1)?;
     }
-    let config = Config {
+    let config = JournalConfig {
         index_entries: 2,
-        ..Config::default()
+        ..JournalConfig::default()
     };
     let (mut journal, Recovered { torn: cut, .. }) = Journal::open(directory, config)?;
     let known = journal
@@ -117,10 +117,10 @@ fn append_all(
         }
         None => journal.register(store.began, session)?,
     };
-    let counters = journal.counters(id).unwrap_or(Counters::NEW);
+    let counters = journal.counters(id).unwrap_or(SequenceCounters::NEW);
     let mut redactor = Redactor::new(0, Redactor::FIELDS);
     for index in 0..store.messages() {
-        if canary::is(Fault::SkipStored) && index % 1_000 == 999 {
+        if canary::is(PlantedFault::SkipStored) && index % 1_000 == 999 {
             continue;
         }
         let next_in = store.next_in;
@@ -133,7 +133,7 @@ fn append_all(
         };
         let cause = Cause {
             session: id,
-            kind: Kind::Sent,
+            kind: RecordKind::Sent,
             inbound: None,
             next_in,
             next_out: seq + 1,
@@ -142,7 +142,7 @@ fn append_all(
         journal.append(now, cause, iter::once(effect))?;
         redactor.clear();
     }
-    let after = Counters {
+    let after = SequenceCounters {
         next_in: store.next_in,
         next_out: store.next_out,
         ..counters

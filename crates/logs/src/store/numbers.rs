@@ -1,6 +1,6 @@
 //! The small files of a store: the two sequence numbers and the session's creation time.
 
-use fixwire_protocol::time::{Precision, Stamp, Timestamp};
+use fixwire_protocol::time::{Precision, Timestamp, TimestampWriter};
 
 use super::Family;
 
@@ -248,7 +248,7 @@ pub(super) fn write_numbers(
 
 /// The bytes of a `.session`.
 pub(super) fn write_time(family: Family, began: Timestamp) -> Vec<u8> {
-    let mut stamp = Stamp::new();
+    let mut stamp = TimestampWriter::new();
     let mut text = |precision| {
         let text = stamp.format(began, precision);
         String::from_utf8_lossy(text).into_owned()

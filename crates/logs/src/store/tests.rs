@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fixwire_engine::journal::{self, Cause, Config, Directory, Journal, Kind};
+use fixwire_engine::journal::{self, Cause, Directory, Journal, JournalConfig, RecordKind};
 use fixwire_protocol::time::Timestamp;
 use fixwire_protocol::{frame, tag};
 use tempfile::TempDir;
@@ -111,7 +111,9 @@ impl Place {
 
     fn open(&self) -> Journal<Directory> {
         let directory = Directory::open(self.journal()).unwrap();
-        Journal::open(directory, Config::default()).unwrap().0
+        Journal::open(directory, JournalConfig::default())
+            .unwrap()
+            .0
     }
 }
 
@@ -190,7 +192,7 @@ fn a_session_whose_reset_is_under_way_moves_out_with_both_numbers_1() {
             let mut journal = place.open();
             let cause = Cause {
                 session: journal.sessions().next().unwrap().0,
-                kind: Kind::Reset,
+                kind: RecordKind::Reset,
                 inbound: None,
                 next_in: 0,
                 next_out: 5,

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 const MOST: usize = 16;
 
 /// An answer: for which question, and the addresses.
-pub struct Answer {
+pub struct Resolution {
     /// As given to [`Resolver::ask`].
     pub key: u64,
     /// The addresses, at least one, or why the lookup failed.
@@ -18,8 +18,8 @@ pub struct Answer {
 
 /// Asks the system's resolver without waiting for it.
 pub struct Resolver {
-    sender: Sender<Answer>,
-    receiver: Receiver<Answer>,
+    sender: Sender<Resolution>,
+    receiver: Receiver<Resolution>,
     running: usize,
 }
 
@@ -55,7 +55,7 @@ impl Resolver {
                 Ok(found)
             });
             // The engine may have ended; then the answer is not needed.
-            let _ = sender.send(Answer { key, addresses });
+            let _ = sender.send(Resolution { key, addresses });
             wake();
         })?;
         self.running += 1;
@@ -63,7 +63,7 @@ impl Resolver {
     }
 
     /// The next answer, if available.
-    pub fn answer(&mut self) -> Option<Answer> {
+    pub fn answer(&mut self) -> Option<Resolution> {
         if self.running == 0 {
             return None;
         }

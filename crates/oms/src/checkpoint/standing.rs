@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::take_all;
 use crate::flow::Flow;
-use crate::limits::Control;
+use crate::limits::RiskControl;
 use crate::state::Standing;
 use crate::tally::Position;
 use crate::wire::Wire;
@@ -13,7 +13,7 @@ pub(super) fn put_standing(standing: &Standing, to: &mut Vec<u8>) {
     standing.tally.traded.put(to);
     standing.tally.gained.put(to);
     standing.limits.trading.put(to);
-    for control in Control::ALL {
+    for control in RiskControl::ALL {
         standing.limits.get(*control).put(to);
         standing.limits.filed(*control).put(to);
     }
@@ -28,7 +28,7 @@ pub(super) fn take_standing(from: &mut &[u8]) -> Option<Standing> {
     standing.tally.traded = Wire::take(from)?;
     standing.tally.gained = Wire::take(from)?;
     standing.limits.trading = Wire::take(from)?;
-    for control in Control::ALL {
+    for control in RiskControl::ALL {
         standing.limits.set(*control, Wire::take(from)?);
         standing.limits.set_filed(*control, Wire::take(from)?);
     }

@@ -8,11 +8,11 @@ use fixwire_protocol::{
 use super::mass::{LAST_RPT_REQUESTED, MASS_STATUS_REQ_ID, TOT_NUM_REPORTS};
 use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT, id};
 use super::{average, digits, price, reason_text};
-use crate::event::Event;
+use crate::event::OrderEvent;
 use crate::order::Order;
 use crate::pool::NO_POOL;
 use crate::reason::{Reason, Why};
-use crate::state::State;
+use crate::state::OmsState;
 use crate::value::{Effect, Number, RequestKind, Text};
 
 const COPY_MSG_INDICATOR: Tag = 797;
@@ -30,10 +30,12 @@ pub(crate) struct Before {
 
 impl Before {
     /// Called before the event is applied.
-    pub(crate) fn note(&mut self, state: &State, event: &Event<'_>) {
+    pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         let request = match *event {
-            Event::Replaced { request, .. } | Event::Declined { request, .. } => Some(request),
-            Event::Ended { request, .. } => request,
+            OrderEvent::Replaced { request, .. } | OrderEvent::Declined { request, .. } => {
+                Some(request)
+            }
+            OrderEvent::Ended { request, .. } => request,
             _ => None,
         };
         self.request = None;
@@ -78,8 +80,8 @@ impl Client {
 
 /// Writes the report of an event, if it has one.
 pub(crate) fn report(
-    state: &State,
-    event: &Event<'_>,
+    state: &OmsState,
+    event: &OrderEvent<'_>,
     before: &Before,
     client: Client,
     outbox: &mut Outbox,
@@ -87,18 +89,18 @@ pub(crate) fn report(
     let orders = state.orders();
     match *event {
         // A request is not reported before it was sent.
-        Event::Queued { number } => {
+        OrderEvent::Queued { number } => {
             if let Some(order) = orders.get(number) {
                 let text = b"queued: waiting for a session to the venue";
                 execution(state, order, (b'A', text), None, client, outbox);
             }
         }
-        Event::Accepted { order, .. } => {
+        OrderEvent::Accepted { order, .. } => {
             if let Some(order) = orders.get(order) {
                 execution(state, order, (b'0', b""), None, client, outbox);
             }
         }
-        Event::Rejected {
+        OrderEvent::Rejected {
             order,
             ref reason,
             text,
@@ -115,7 +117,7 @@ pub(crate) fn report(
                 execution(state, order, (b'8', text), Some(extra), client, outbox);
             }
         }
-        Event::Filled {
+        OrderEvent::Filled {
             order,
             quantity,
             price,
@@ -131,13 +133,13 @@ pub(crate) fn report(
                 execution(state, order, (kind, b""), Some(extra), client, outbox);
             }
         }
-        Event::Replaced { .. } => {
+        OrderEvent::Replaced { .. } => {
             if let Some(order) = orders.get(before.order) {
                 let extra = Extra::Original(&before.id);
                 execution(state, order, (b'5', b""), Some(extra), client, outbox);
             }
         }
-        Event::Ended {
+        OrderEvent::Ended {
             order, how, text, ..
         } => {
             if let Some(order) = orders.get(order) {
@@ -147,33 +149,33 @@ pub(crate) fn report(
                 execution(state, order, (how.byte(), text), extra, client, outbox);
             }
         }
-        Event::DoneForDay { order, text, .. } => {
+        OrderEvent::DoneForDay { order, text, .. } => {
             if let Some(order) = orders.get(order) {
                 execution(state, order, (b'3', text), None, client, outbox);
             }
         }
-        Event::Renewed { order, .. } => {
+        OrderEvent::Renewed { order, .. } => {
             if let Some(order) = orders.get(order) {
                 let extra = Some(Extra::Renewed);
                 execution(state, order, (b'D', b""), extra, client, outbox);
             }
         }
-        Event::Declined { .. } => declined(state, event, before, client, outbox),
-        Event::Refused { .. } => refused(state, event, client, outbox),
+        OrderEvent::Declined { .. } => declined(state, event, before, client, outbox),
+        OrderEvent::Refused { .. } => refused(state, event, client, outbox),
         _ => {}
     }
 }
 
 /// Rejects a replace or cancel.
 fn declined(
-    state: &State,
-    event: &Event<'_>,
+    state: &OmsState,
+    event: &OrderEvent<'_>,
     before: &Before,
     client: Client,
     outbox: &mut Outbox,
 ) {
     let order = state.orders().get(before.order);
-    if let (Event::Declined { reason, text, .. }, Some((kind, id)), Some(order)) =
+    if let (OrderEvent::Declined { reason, text, .. }, Some((kind, id)), Some(order)) =
         (event, &before.request, order)
         && !id.bytes().is_empty()
     {
@@ -189,28 +191,28 @@ fn declined(
 }
 
 /// The order whose execution an event reports.
-pub(crate) fn order_of(event: &Event<'_>, before: &Before) -> Option<Number> {
+pub(crate) fn order_of(event: &OrderEvent<'_>, before: &Before) -> Option<Number> {
     match *event {
-        Event::Queued { number: order }
-        | Event::Accepted { order, .. }
-        | Event::Rejected { order, .. }
-        | Event::Filled { order, .. }
-        | Event::Ended { order, .. }
-        | Event::DoneForDay { order, .. }
-        | Event::Renewed { order, .. } => Some(order),
-        Event::Replaced { .. } => Some(before.order),
+        OrderEvent::Queued { number: order }
+        | OrderEvent::Accepted { order, .. }
+        | OrderEvent::Rejected { order, .. }
+        | OrderEvent::Filled { order, .. }
+        | OrderEvent::Ended { order, .. }
+        | OrderEvent::DoneForDay { order, .. }
+        | OrderEvent::Renewed { order, .. } => Some(order),
+        OrderEvent::Replaced { .. } => Some(before.order),
         _ => None,
     }
 }
 
 /// The session that receives the report of an event.
-pub(crate) fn session_of(state: &State, event: &Event<'_>, before: &Before) -> Option<u32> {
+pub(crate) fn session_of(state: &OmsState, event: &OrderEvent<'_>, before: &Before) -> Option<u32> {
     let order = match *event {
-        Event::Declined { .. } => before.order,
-        Event::Refused { session, .. } | Event::MassCancelRefused { session, .. } => {
+        OrderEvent::Declined { .. } => before.order,
+        OrderEvent::Refused { session, .. } | OrderEvent::MassCancelRefused { session, .. } => {
             return Some(session);
         }
-        Event::MassCancelTaken { session, .. } => return session,
+        OrderEvent::MassCancelTaken { session, .. } => return session,
         _ => order_of(event, before)?,
     };
     state.orders().get(order).map(|order| order.session)
@@ -242,7 +244,7 @@ fn put_pool_number(order: &Order, report: &mut Body<'_>) {
 
 /// Writes an ExecutionReport(8); its ExecID(17) is the event number.
 pub(super) fn execution(
-    state: &State,
+    state: &OmsState,
     order: &Order,
     (kind, text): (u8, &[u8]),
     extra: Option<Extra<'_>>,
@@ -340,7 +342,7 @@ struct CancelReject<'a> {
 }
 
 fn cancel_reject(
-    state: &State,
+    state: &OmsState,
     order: Option<&Order>,
     reject: &CancelReject<'_>,
     client: Client,
@@ -389,8 +391,8 @@ fn cancel_reject(
     let _ = report.finish();
 }
 
-fn refused(state: &State, event: &Event<'_>, client: Client, outbox: &mut Outbox) {
-    let Event::Refused {
+fn refused(state: &OmsState, event: &OrderEvent<'_>, client: Client, outbox: &mut Outbox) {
+    let OrderEvent::Refused {
         kind,
         order,
         id,
@@ -416,7 +418,7 @@ fn refused(state: &State, event: &Event<'_>, client: Client, outbox: &mut Outbox
 
 /// ExecutionReport(8) for a rejected new order, with the fields of its message.
 pub(crate) fn refused_new(
-    state: &State,
+    state: &OmsState,
     reason: &Reason,
     new: &Message<'_>,
     client: Client,
@@ -479,7 +481,7 @@ pub(crate) fn refused_new(
 /// Answers an OrderStatusRequest(H): ExecutionReport(8) with ExecType(150) = I, or OrdStatus(39) = 8 for an unknown
 /// order.
 pub(crate) fn status(
-    state: &State,
+    state: &OmsState,
     session: u32,
     request: &Message<'_>,
     client: Client,

@@ -6,13 +6,13 @@ use siphasher::sip::SipHasher13;
 
 use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT};
 use super::{Digits, digits, price, two_numbers};
-use crate::canary::{self, Fault};
-use crate::event::Event;
+use crate::canary::{self, OmsPlantedFault};
+use crate::event::OrderEvent;
 use crate::order::{Order, Request};
-use crate::state::State;
+use crate::state::OmsState;
 use crate::transition::OrderState;
 use crate::value::{Effect, End, Number, RequestKind, Side};
-use crate::venue::{Report, ReportKind, VenueId, cut};
+use crate::venue::{ReportKind, VenueId, VenueReport, cut};
 
 /// ClOrdID(11) at the venue.
 fn venue_id(order: Number, request: Number) -> Digits {
@@ -24,18 +24,19 @@ fn venue_id(order: Number, request: Number) -> Digits {
 }
 
 /// Writes the order, request or status request that an event sends.
-pub(crate) fn send(state: &State, event: &Event<'_>, line: SessionId, outbox: &mut Outbox) {
+pub(crate) fn send(state: &OmsState, event: &OrderEvent<'_>, line: SessionId, outbox: &mut Outbox) {
     match *event {
-        Event::Sent { number, .. } => {
+        OrderEvent::Sent { number, .. } => {
             if let Some(order) = state.orders().get(number) {
                 new_order(state, order, line, outbox);
             } else if let Some((request, order)) = state.orders().request(number) {
                 change(state, order, request, line, outbox);
             }
         }
-        Event::Asked { order, .. } => {
+        OrderEvent::Asked { order, .. } => {
             if let Some(order) = state.orders().get(order) {
-                if canary::is(Fault::ResendUnknown) && order.state == OrderState::Unknown {
+                if canary::is(OmsPlantedFault::ResendUnknown) && order.state == OrderState::Unknown
+                {
                     return new_order(state, order, line, outbox);
                 }
                 ask(state, order, line, outbox);
@@ -45,7 +46,7 @@ pub(crate) fn send(state: &State, event: &Event<'_>, line: SessionId, outbox: &m
     }
 }
 
-fn new_order(state: &State, order: &Order, line: SessionId, outbox: &mut Outbox) {
+fn new_order(state: &OmsState, order: &Order, line: SessionId, outbox: &mut Outbox) {
     let scale = state.scale(order.instrument);
     let mut out = outbox.begin(line, b"D");
     // It was rejected under its own number.
@@ -88,13 +89,19 @@ fn put_validity(order: &Order, out: &mut Body<'_>) {
 }
 
 /// The pool number, in the tag of the pool.
-fn put_pool_number(state: &State, order: &Order, out: &mut Body<'_>) {
+fn put_pool_number(state: &OmsState, order: &Order, out: &mut Body<'_>) {
     if let Some(pool) = state.pools.get(order.pool as usize) {
         out.field(pool.tag, order.pool_number.bytes());
     }
 }
 
-fn change(state: &State, order: &Order, request: &Request, line: SessionId, outbox: &mut Outbox) {
+fn change(
+    state: &OmsState,
+    order: &Order,
+    request: &Request,
+    line: SessionId,
+    outbox: &mut Outbox,
+) {
     let scale = state.scale(order.instrument);
     let is_replace = request.kind == RequestKind::Replace;
     let mut out = outbox.begin(line, if is_replace { b"G" } else { b"F" });
@@ -134,7 +141,7 @@ fn change(state: &State, order: &Order, request: &Request, line: SessionId, outb
     let _ = out.finish();
 }
 
-fn ask(state: &State, order: &Order, line: SessionId, outbox: &mut Outbox) {
+fn ask(state: &OmsState, order: &Order, line: SessionId, outbox: &mut Outbox) {
     let mut out = outbox.begin(line, b"H");
     out.field(
         tag::CL_ORD_ID,
@@ -151,7 +158,7 @@ pub(crate) fn report<'a>(
     line: u32,
     message: &Indexed<'_, 'a>,
     version: Version,
-) -> Option<Report<'a>> {
+) -> Option<VenueReport<'a>> {
     let text_id = message.get(tag::CL_ORD_ID)?;
     let original = message.get(tag::ORIG_CL_ORD_ID).and_then(VenueId::parse);
     let decimal = |tag| message.decimal(tag).and_then(Result::ok);
@@ -183,7 +190,7 @@ pub(crate) fn report<'a>(
         how @ (b'3' | b'4' | b'C') => ReportKind::End(End::of(how)?),
         _ => ReportKind::Other,
     };
-    Some(Report {
+    Some(VenueReport {
         line,
         id: VenueId::parse(text_id).unwrap_or_default(),
         original,

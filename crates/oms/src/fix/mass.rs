@@ -11,11 +11,11 @@ use fixwire_protocol::{
 use super::clients::{Client, Extra, execution};
 use super::requests::{byte, id, required};
 use super::{digits, reason_text};
-use crate::event::Event;
-use crate::filter::Filter;
+use crate::event::OrderEvent;
+use crate::filter::OrderFilter;
 use crate::mass::MassCancel;
 use crate::reason::{Reason, Why};
-use crate::state::State;
+use crate::state::OmsState;
 use crate::value::{Number, Side, Text};
 
 const MASS_CANCEL_REQUEST_TYPE: Tag = 530;
@@ -55,15 +55,15 @@ pub(crate) fn mass_cancel<'a>(
 
 /// OrderMassCancelReport(r) of an event; nothing when no client message requested it.
 pub(crate) fn report(
-    state: &State,
-    event: &Event<'_>,
+    state: &OmsState,
+    event: &OrderEvent<'_>,
     message: Option<&Message<'_>>,
     client: Client,
     outbox: &mut Outbox,
 ) {
     let (id, orders, reason) = match *event {
-        Event::MassCancelTaken { id, orders, .. } if !id.is_empty() => (id, orders, None),
-        Event::MassCancelRefused { id, ref reason, .. } => (id, 0, Some(reason)),
+        OrderEvent::MassCancelTaken { id, orders, .. } if !id.is_empty() => (id, orders, None),
+        OrderEvent::MassCancelRefused { id, ref reason, .. } => (id, 0, Some(reason)),
         _ => return,
     };
     let field = |tag| message.and_then(|message| message.get(tag));
@@ -127,7 +127,7 @@ pub(crate) struct Listing {
 ///
 /// A field that is missing.
 pub(crate) fn listing(
-    state: &State,
+    state: &OmsState,
     session: u32,
     message: &Message<'_>,
     client: Client,
@@ -137,7 +137,7 @@ pub(crate) fn listing(
     required(message, MASS_STATUS_REQ_TYPE)?;
     let symbol = message.get(tag::SYMBOL).unwrap_or_default();
     let account = message.get(tag::ACCOUNT);
-    let (mut why, mut filter) = (None, Filter::default());
+    let (mut why, mut filter) = (None, OrderFilter::default());
     filter.session = Some(session);
     match byte(message, MASS_STATUS_REQ_TYPE) {
         Some(b'1') => {
@@ -179,7 +179,7 @@ impl Listing {
     }
 
     /// Reports the next order; false when no order is left.
-    pub(crate) fn step(&mut self, state: &State, outbox: &mut Outbox) -> bool {
+    pub(crate) fn step(&mut self, state: &OmsState, outbox: &mut Outbox) -> bool {
         let Some(number) = self.left.pop_front() else {
             if self.is_new {
                 self.report_none(state, outbox);
@@ -205,7 +205,7 @@ impl Listing {
     }
 
     /// OrdStatus(39) = 8: no matching order, or no order left.
-    fn report_none(&self, state: &State, outbox: &mut Outbox) {
+    fn report_none(&self, state: &OmsState, outbox: &mut Outbox) {
         let mut report = outbox.begin(self.client.session, b"8");
         report
             .field(tag::ORDER_ID, b"NONE")

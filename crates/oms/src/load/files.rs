@@ -8,7 +8,7 @@ use fixwire_protocol::Decimal;
 
 use super::{OmsError, Reader, is_name};
 use crate::command::limit_value;
-use crate::limits::Control;
+use crate::limits::RiskControl;
 use crate::rules::{
     InstrumentRule, LimitRule, PositionRule, Restricted, RestrictedRule, ScopeName, matches,
 };
@@ -126,9 +126,9 @@ impl Reader<'_> {
     fn limit(&mut self, row: &Row<'_>) -> Result<(), (String, &'static str)> {
         let scope = self.scope(row.cells[0].unwrap_or_default())?;
         let code = row.cells[1].unwrap_or_default();
-        let controls = Control::named(code);
+        let controls = RiskControl::named(code);
         if controls.is_empty() {
-            let known: Vec<&str> = Control::ALL.iter().map(|it| it.code()).collect();
+            let known: Vec<&str> = RiskControl::ALL.iter().map(|it| it.code()).collect();
             let what = format!(
                 "unknown control {code}; the controls are {}",
                 known.join(", ")

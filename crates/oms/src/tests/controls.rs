@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Scope;
-use crate::limits::Control;
+use crate::limits::RiskControl;
 use crate::value::Trading;
 
 /// The symbol is the first, the account A1 the second, its parent the first.
@@ -15,13 +15,18 @@ const SCOPES: [Scope; 5] = [
 ];
 const HOLDING: Scope = Scope::Holding(1, 0);
 
-pub fn limit(world: &mut World, scope: Scope, control: Control, value: i128) {
+pub fn limit(world: &mut World, scope: Scope, control: RiskControl, value: i128) {
     let limit = (scope, control, Some(value));
     world.tell(|core, at, mut sink| core.set_limit(at, limit, (b"test", b""), &mut sink));
 }
 
 /// At each scope: `most` passes and what is above it does not, also by a replace, and after a restart.
-fn edges(control: Control, why: Why, value: i128, place: impl Fn(&mut World, bool) -> Option<u64>) {
+fn edges(
+    control: RiskControl,
+    why: Why,
+    value: i128,
+    place: impl Fn(&mut World, bool) -> Option<u64>,
+) {
     for scope in SCOPES.into_iter().chain([HOLDING]) {
         let mut world = World::new();
         limit(&mut world, scope, control, value);
@@ -46,7 +51,7 @@ fn edges(control: Control, why: Why, value: i128, place: impl Fn(&mut World, boo
 #[test]
 fn order_quantity() {
     edges(
-        Control::OrderQuantity,
+        RiskControl::OrderQuantity,
         Why::OrderQuantity,
         500,
         |world, above| world.order(Side::Buy, if above { 510 } else { 500 }, "100"),
@@ -57,7 +62,7 @@ fn order_quantity() {
 fn order_value() {
     // 10 × 100 × multiplier 2, in 10^-9.
     let value = 2_000 * 1_000_000_000;
-    edges(Control::Value, Why::Value, value, |world, above| {
+    edges(RiskControl::Value, Why::Value, value, |world, above| {
         world.order(Side::Sell, 10, if above { "100.05" } else { "100" })
     });
 }
@@ -65,24 +70,29 @@ fn order_value() {
 #[test]
 fn collar() {
     let five = 5 * 1_000_000_000;
-    edges(Control::Collar, Why::Collar, five, |world, above| {
+    edges(RiskControl::Collar, Why::Collar, five, |world, above| {
         world.order(Side::Buy, 10, if above { "94.95" } else { "95" })
     });
 }
 
 #[test]
 fn open_orders() {
-    edges(Control::OpenOrders, Why::OpenOrders, 1, |world, above| {
-        if above {
-            let first = world.order(Side::Buy, 10, "100").unwrap();
-            let second = world.order(Side::Buy, 10, "100");
-            let why = world.refused;
-            world.report(&about(first, first, ReportKind::Rejected));
-            world.refused = why;
-            return second;
-        }
-        world.order(Side::Buy, 10, "100")
-    });
+    edges(
+        RiskControl::OpenOrders,
+        Why::OpenOrders,
+        1,
+        |world, above| {
+            if above {
+                let first = world.order(Side::Buy, 10, "100").unwrap();
+                let second = world.order(Side::Buy, 10, "100");
+                let why = world.refused;
+                world.report(&about(first, first, ReportKind::Rejected));
+                world.refused = why;
+                return second;
+            }
+            world.order(Side::Buy, 10, "100")
+        },
+    );
 }
 
 #[test]
@@ -91,7 +101,7 @@ fn credit_counts_what_is_open_and_what_was_traded() {
     let value = 4_000 * 1_000_000_000;
     for scope in SCOPES.into_iter().chain([HOLDING]) {
         let mut world = World::new();
-        limit(&mut world, scope, Control::Credit, value);
+        limit(&mut world, scope, RiskControl::Credit, value);
         let first = world.order(Side::Buy, 10, "100").unwrap();
         world.fill(first, 10, "100");
         let second = world.order(Side::Sell, 10, "100").unwrap();
@@ -108,7 +118,7 @@ fn credit_counts_what_is_open_and_what_was_traded() {
 
 #[test]
 fn positions_count_every_order_that_may_fill() {
-    edges(Control::Long, Why::Long, 100, |world, above| {
+    edges(RiskControl::Long, Why::Long, 100, |world, above| {
         if above {
             let first = world.order(Side::Buy, 50, "100").unwrap();
             let second = world.order(Side::Buy, 60, "100");
@@ -119,7 +129,7 @@ fn positions_count_every_order_that_may_fill() {
         }
         world.order(Side::Buy, 100, "100")
     });
-    edges(Control::Short, Why::Short, 100, |world, above| {
+    edges(RiskControl::Short, Why::Short, 100, |world, above| {
         world.order(Side::Sell, if above { 110 } else { 100 }, "100")
     });
 }
@@ -127,7 +137,7 @@ fn positions_count_every_order_that_may_fill() {
 #[test]
 fn a_replace_is_checked_as_what_it_becomes() {
     let mut world = World::new();
-    limit(&mut world, Scope::Account(1), Control::Long, 100);
+    limit(&mut world, Scope::Account(1), RiskControl::Long, 100);
     let order = world.order(Side::Buy, 50, "100").unwrap();
     world.accept(order);
     world.fill(order, 20, "100");
@@ -145,7 +155,7 @@ fn a_replace_is_checked_as_what_it_becomes() {
 
 #[test]
 fn a_control_without_a_limit_refuses() {
-    for control in Control::ALL.iter().filter(|it| it.is_required()) {
+    for control in RiskControl::ALL.iter().filter(|it| it.is_required()) {
         let lines = LIMITS.lines();
         let kept = lines.filter(|line| {
             let code = line.split(',').nth(1).unwrap();
@@ -154,7 +164,7 @@ fn a_control_without_a_limit_refuses() {
         let mut limits: Vec<&str> = kept.collect();
         limits.push("");
         let mut world = World::with(&limits.join("\n"));
-        let side = if *control == Control::Short {
+        let side = if *control == RiskControl::Short {
             Side::Sell
         } else {
             Side::Buy
@@ -234,9 +244,9 @@ fn orders(world: &mut World, count: usize) -> Option<u64> {
 #[test]
 fn messages_and_their_quantity_in_a_time() {
     for (control, why, value) in [
-        (Control::Rate, Why::Rate, 2),
-        (Control::QuantitySecond, Why::QuantitySecond, 20),
-        (Control::QuantityMinute, Why::QuantityMinute, 20),
+        (RiskControl::Rate, Why::Rate, 2),
+        (RiskControl::QuantitySecond, Why::QuantitySecond, 20),
+        (RiskControl::QuantityMinute, Why::QuantityMinute, 20),
     ] {
         edges(control, why, value, |world, above| {
             orders(world, if above { 3 } else { 2 })
@@ -245,8 +255,8 @@ fn messages_and_their_quantity_in_a_time() {
     // Two orders at 100 and 100.05, twice 10, multiplier 2: 4,001.
     let value = 4_001 * 1_000_000_000;
     for (control, why) in [
-        (Control::ValueSecond, Why::ValueSecond),
-        (Control::ValueMinute, Why::ValueMinute),
+        (RiskControl::ValueSecond, Why::ValueSecond),
+        (RiskControl::ValueMinute, Why::ValueMinute),
     ] {
         edges(control, why, value, |world, above| {
             orders(world, if above { 3 } else { 2 })
@@ -257,8 +267,8 @@ fn messages_and_their_quantity_in_a_time() {
 #[test]
 fn what_passed_today_is_forgotten_tomorrow() {
     for (control, why, value) in [
-        (Control::QuantityDay, Why::QuantityDay, 20),
-        (Control::ValueDay, Why::ValueDay, 4_001 * 1_000_000_000),
+        (RiskControl::QuantityDay, Why::QuantityDay, 20),
+        (RiskControl::ValueDay, Why::ValueDay, 4_001 * 1_000_000_000),
     ] {
         let mut world = World::new();
         limit(&mut world, Scope::Account(0), control, value);
@@ -279,7 +289,7 @@ fn what_passed_today_is_forgotten_tomorrow() {
 #[test]
 fn a_replace_counts_for_what_it_adds() {
     let mut world = World::new();
-    limit(&mut world, Scope::Firm, Control::QuantityMinute, 50);
+    limit(&mut world, Scope::Firm, RiskControl::QuantityMinute, 50);
     let order = world.order(Side::Buy, 30, "100").unwrap();
     world.accept(order);
     assert_eq!(world.replace(order, 60, "100"), None);
@@ -293,7 +303,7 @@ fn a_replace_counts_for_what_it_adds() {
 
 #[test]
 fn the_same_order_again() {
-    edges(Control::Repeated, Why::Repeated, 2, |world, above| {
+    edges(RiskControl::Repeated, Why::Repeated, 2, |world, above| {
         world.at += 2_000_000_000;
         assert!(world.order(Side::Buy, 20, "99").is_some(), "it is another");
         let mut last = None;
@@ -308,8 +318,13 @@ fn the_same_order_again() {
 #[test]
 fn cancels_have_a_rate_of_their_own() {
     let mut world = World::new();
-    limit(&mut world, Scope::Session(CLIENT), Control::CancelRate, 1);
-    limit(&mut world, Scope::Firm, Control::Rate, 3);
+    limit(
+        &mut world,
+        Scope::Session(CLIENT),
+        RiskControl::CancelRate,
+        1,
+    );
+    limit(&mut world, Scope::Firm, RiskControl::Rate, 3);
     let first = world.order(Side::Buy, 10, "100").unwrap();
     let second = world.order(Side::Buy, 10, "100").unwrap();
     let third = world.order(Side::Buy, 10, "100").unwrap();
@@ -332,7 +347,7 @@ fn cancels_have_a_rate_of_their_own() {
 #[test]
 fn replaces_of_an_order_are_counted() {
     let mut world = World::new();
-    limit(&mut world, Scope::Account(1), Control::Replaces, 2);
+    limit(&mut world, Scope::Account(1), RiskControl::Replaces, 2);
     let order = world.order(Side::Buy, 10, "100").unwrap();
     for quantity in [20, 30] {
         let request = world.replace(order, quantity, "100").unwrap();
@@ -350,24 +365,29 @@ fn replaces_of_an_order_are_counted() {
 
 #[test]
 fn orders_that_the_venue_has_not_answered() {
-    edges(Control::Unanswered, Why::Unanswered, 1, |world, above| {
-        let first = world.order(Side::Buy, 10, "100")?;
-        if !above {
+    edges(
+        RiskControl::Unanswered,
+        Why::Unanswered,
+        1,
+        |world, above| {
+            let first = world.order(Side::Buy, 10, "100")?;
+            if !above {
+                world.accept(first);
+                return Some(first);
+            }
+            let second = world.order(Side::Buy, 10, "100");
+            let why = world.refused;
             world.accept(first);
-            return Some(first);
-        }
-        let second = world.order(Side::Buy, 10, "100");
-        let why = world.refused;
-        world.accept(first);
-        world.refused = why;
-        second
-    });
+            world.refused = why;
+            second
+        },
+    );
 }
 
 #[test]
 fn messages_for_each_execution() {
     let mut world = World::new();
-    limit(&mut world, Scope::Firm, Control::Ratio, 2);
+    limit(&mut world, Scope::Firm, RiskControl::Ratio, 2);
     let first = world.order(Side::Buy, 10, "100").unwrap();
     world.order(Side::Buy, 10, "100").unwrap();
     assert_eq!(world.order(Side::Buy, 10, "100"), None);
@@ -386,7 +406,7 @@ fn executions_messages_and_losses_kill() {
     let killed = |world: &World, scope| world.core.state().trading(scope) == Trading::Killed;
     for scope in SCOPES.into_iter().chain([HOLDING]) {
         let mut world = World::new();
-        limit(&mut world, scope, Control::Executions, 2);
+        limit(&mut world, scope, RiskControl::Executions, 2);
         let order = world.order(Side::Buy, 100, "100").unwrap();
         world.fill(order, 10, "100");
         world.fill(order, 10, "100");
@@ -401,7 +421,7 @@ fn executions_messages_and_losses_kill() {
         let loss = 20 * 1_000_000_000;
         for (limited, kills) in [(loss, false), (loss - 1, true)] {
             let mut world = World::new();
-            limit(&mut world, scope, Control::Loss, limited);
+            limit(&mut world, scope, RiskControl::Loss, limited);
             let order = world.order(Side::Buy, 10, "100").unwrap();
             world.fill(order, 10, "100");
             let order = world.order(Side::Sell, 10, "99").unwrap();
@@ -412,7 +432,7 @@ fn executions_messages_and_losses_kill() {
     }
     for scope in &SCOPES[..2] {
         let mut world = World::new();
-        limit(&mut world, *scope, Control::KillRate, 2);
+        limit(&mut world, *scope, RiskControl::KillRate, 2);
         world.order(Side::Buy, 10, "100").unwrap();
         assert_eq!(world.order(Side::Buy, 15, "100"), None, "no lot");
         assert!(!killed(&world, *scope));
@@ -429,7 +449,7 @@ fn a_loss_beyond_counting_kills() {
     let killed = |world: &World, scope| world.core.state().trading(scope) == Trading::Killed;
     for scope in SCOPES.into_iter().chain([HOLDING]) {
         let mut world = World::new();
-        limit(&mut world, scope, Control::Loss, i64::MAX.into());
+        limit(&mut world, scope, RiskControl::Loss, i64::MAX.into());
         let order = world.order(Side::Buy, 10, "100").unwrap();
         world.fill(order, 9_000_000_000_000_000, "90000000000000");
         assert!(!killed(&world, scope), "{scope:?}: nothing is lost yet");
@@ -454,7 +474,7 @@ fn a_loss_beyond_counting_kills() {
 fn replaces_kill_as_new_orders_do() {
     for quantity in [20, 15] {
         let mut world = World::new();
-        limit(&mut world, Scope::Firm, Control::KillRate, 1);
+        limit(&mut world, Scope::Firm, RiskControl::KillRate, 1);
         let order = world.order(Side::Buy, 10, "100").unwrap();
         // A replace within the limits is taken and then declined, one of no whole lots is refused.
         world.replace(order, quantity, "100");

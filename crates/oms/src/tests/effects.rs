@@ -3,7 +3,7 @@
 use super::controls::limit;
 use super::*;
 use crate::Scope;
-use crate::limits::Control;
+use crate::limits::RiskControl;
 use crate::value::{Effect, Trading};
 
 /// A world with separate long and short positions.
@@ -41,8 +41,8 @@ impl World {
 #[test]
 fn long_and_short_beside_each_other_are_limited_each() {
     let mut world = with_effect();
-    limit(&mut world, Scope::Firm, Control::Long, 100);
-    limit(&mut world, Scope::Firm, Control::Short, 100);
+    limit(&mut world, Scope::Firm, RiskControl::Long, 100);
+    limit(&mut world, Scope::Firm, RiskControl::Short, 100);
     for side in [Side::Buy, Side::Sell] {
         let order = world.order_that(Effect::Open, side, 100).unwrap();
         world.fill(order, 100, "100");
@@ -53,7 +53,7 @@ fn long_and_short_beside_each_other_are_limited_each() {
     assert_eq!(world.refused, Some(Why::Long), "though the net is flat");
     let reducing = (Scope::Firm, Trading::Reducing);
     world.tell(|core, at, mut sink| core.set_trading(at, reducing, (b"", b""), &mut sink));
-    limit(&mut world, Scope::Firm, Control::Short, 1000);
+    limit(&mut world, Scope::Firm, RiskControl::Short, 1000);
     assert_eq!(world.order_that(Effect::Open, Side::Sell, 10), None);
     assert_eq!(world.order_that(Effect::Close, Side::Sell, 110), None);
     assert_eq!(world.refused, Some(Why::Reducing), "more than is held");
@@ -77,7 +77,7 @@ fn position_effects_are_those_of_the_instrument() {
 /// A fill of an unknown order, with this PositionEffect(77).
 fn stray(world: &mut World, effect: Option<Effect>, side: Side, quantity: i64) {
     world.execs += 1;
-    let report = Report {
+    let report = VenueReport {
         side: Some(side),
         effect,
         exec: world.execs,

@@ -5,12 +5,12 @@ use std::vec::Vec;
 
 use super::{LINES, World, about};
 use crate::history::History;
-use crate::state::State;
+use crate::state::OmsState;
 use crate::value::{End, Number, Side, TimeInForce};
 use crate::venue::ReportKind;
 
 fn told(world: &World, order: Number) -> Vec<String> {
-    let mut history = History::new(order, State::default());
+    let mut history = History::new(order, OmsState::default());
     let steps = world
         .notes
         .iter()

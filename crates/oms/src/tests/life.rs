@@ -7,7 +7,7 @@ use crate::venue::Heard;
 use crate::{OrderState, Scope};
 
 /// No listener for events.
-const NOBODY: fn(&State, &Event<'_>) = |_, event| panic!("{event:?}");
+const NOBODY: fn(&OmsState, &OrderEvent<'_>) = |_, event| panic!("{event:?}");
 
 impl World {
     fn state_of(&self, order: Number) -> Option<OrderState> {
@@ -16,7 +16,7 @@ impl World {
     }
 
     fn ends(&mut self, order: Number, request: Number, how: End, filled: i64) {
-        let report = Report {
+        let report = VenueReport {
             filled: Some(Decimal::from_int(filled)),
             ..about(order, request, ReportKind::End(how))
         };
@@ -226,7 +226,7 @@ fn a_venue_that_answers_by_the_id_of_a_lost_replace_has_carried_it_out() {
             world.tell(|core, at, mut sink| core.line_up(at, line, &mut sink));
         }
         world.work();
-        let report = Report {
+        let report = VenueReport {
             quantity: Some(Decimal::from_int(10)),
             ..about(order, request, ReportKind::Status(b'0'))
         };
@@ -394,7 +394,7 @@ fn after_a_reset_every_open_order_of_the_line_is_asked_about() {
     world.tell(|core, at, mut sink| core.line_up(at, LINES[0], &mut sink));
     world.work();
     assert_eq!(world.said, ["Asked"]);
-    let report = Report {
+    let report = VenueReport {
         filled: Some(Decimal::from_int(10)),
         ..about(order, order, ReportKind::Status(b'2'))
     };
@@ -492,7 +492,7 @@ fn a_report_of_another_symbol_or_side_changes_no_order() {
     let mut world = World::new();
     let order = world.order(Side::Buy, 10, "100").unwrap();
     for (symbol, side) in [(&b"ABC"[..], Side::Buy), (b"XYZ", Side::Sell)] {
-        let report = Report {
+        let report = VenueReport {
             symbol,
             side: Some(side),
             ..about(order, order, ReportKind::End(End::Cancelled))

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::command::carry_out;
-use crate::limits::Control;
+use crate::limits::RiskControl;
 use crate::rules::OperatorRule;
 use crate::transition::OrderState::Ended;
 use crate::value::{End, Trading};
@@ -19,7 +19,7 @@ impl World {
         self.tell(|core, at, mut sink| carry_out(core, at, command, &mut sink))
     }
 
-    fn limit_of(&self, scope: Scope, control: Control) -> Option<Amount> {
+    fn limit_of(&self, scope: Scope, control: RiskControl) -> Option<Amount> {
         self.core.state().limit(scope, control)
     }
 
@@ -47,9 +47,15 @@ fn a_limit_with_a_time_is_then_what_it_was() {
     world.check();
     world.restart(20_261_122);
     world.waits(HOUR);
-    assert_eq!(world.limit_of(account, Control::OrderQuantity), Some(500));
+    assert_eq!(
+        world.limit_of(account, RiskControl::OrderQuantity),
+        Some(500)
+    );
     world.waits(HOUR);
-    assert_eq!(world.limit_of(account, Control::OrderQuantity), Some(50));
+    assert_eq!(
+        world.limit_of(account, RiskControl::OrderQuantity),
+        Some(50)
+    );
     world.check();
 
     world
@@ -59,7 +65,7 @@ fn a_limit_with_a_time_is_then_what_it_was() {
     assert!(said.unwrap().ends_with("then 50 again"), "as before both");
     world.says("ann", "limit account=A1 RC6=70").unwrap();
     world.waits(6 * HOUR);
-    let limit = world.limit_of(account, Control::OrderQuantity);
+    let limit = world.limit_of(account, RiskControl::OrderQuantity);
     assert_eq!(limit, Some(70), "somebody set another");
     assert!(world.says("ann", "limit firm RC6=5 until=25:00").is_err());
     world.check();

@@ -28,7 +28,7 @@ fn world(pool: PoolRule) -> World {
 }
 
 /// Orders have numbers of a pool of thirty, and the client may name them.
-pub fn number(rules: &mut Rules, each_day: bool) {
+pub fn number(rules: &mut RiskRules, each_day: bool) {
     let wide = PoolRule {
         form: NumberForm::new("T", b"0123456789", 2).unwrap(),
         last: 29,
@@ -111,7 +111,7 @@ fn operators_see_how_far_a_pool_is_used() {
     assert!(line.ends_with("\tT0"), "{line}");
     world.numbers(9);
     assert_eq!(ask(&world, b"pools"), "pool\tnext\tleft\tof\nP\t\t0\t10");
-    let mut history = crate::history::History::new(order, State::default());
+    let mut history = crate::history::History::new(order, OmsState::default());
     let steps = world
         .notes
         .iter()

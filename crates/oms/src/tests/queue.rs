@@ -82,8 +82,8 @@ fn a_line_never_sends_more_than_its_venue_takes() {
     assert_eq!(world.sent.len(), 3, "the next one waits");
     let left = world.pass_by(5 * SECOND);
     let sent = world.notes.iter().filter(|(_, note)| {
-        let event = Event::of(&note[8..]);
-        matches!(event, Some(Event::Sent { .. }))
+        let event = OrderEvent::of(&note[8..]);
+        matches!(event, Some(OrderEvent::Sent { .. }))
     });
     let times: Vec<i64> = sent.map(|(at, _)| *at).collect();
     assert_eq!(times.len(), 9);
@@ -349,8 +349,8 @@ fn questions_keep_to_the_flow() {
     let start = world.notes.len();
     world.pass_by(5 * SECOND);
     let asked = world.notes[start..].iter().filter(|(_, note)| {
-        let event = Event::of(&note[8..]);
-        matches!(event, Some(Event::Asked { .. }))
+        let event = OrderEvent::of(&note[8..]);
+        matches!(event, Some(OrderEvent::Asked { .. }))
     });
     let times: Vec<i64> = asked.map(|(at, _)| *at).collect();
     assert_eq!(times.len(), 3);

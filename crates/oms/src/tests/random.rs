@@ -1,9 +1,9 @@
 //! Random inputs in any order: the notes rebuild the same state, and nothing is counted twice.
 
 use super::*;
-use crate::limits::Control;
+use crate::limits::RiskControl;
 use crate::value::{End, Market, Presence, Trading};
-use crate::{Scope, State};
+use crate::{OmsState, Scope};
 use std::string::ToString;
 
 /// xorshift64*.
@@ -76,7 +76,7 @@ fn step(world: &mut World, dice: &mut Dice) {
         14 => {
             let how = [End::Cancelled, End::Expired, End::DoneForDay][dice.below(3) as usize];
             let filled = Decimal::from_int(dice.below(10).cast_signed() * 10);
-            world.report(&Report {
+            world.report(&VenueReport {
                 filled: Some(filled),
                 ..about(order, request, ReportKind::End(how))
             });
@@ -160,7 +160,7 @@ fn rare(world: &mut World, dice: &mut Dice) {
         _ => {
             let limit = (
                 scope,
-                Control::ALL[dice.below(Control::ALL.len() as u64) as usize],
+                RiskControl::ALL[dice.below(RiskControl::ALL.len() as u64) as usize],
                 Some(dice.below(5000).into()).filter(|it: &i128| *it > 0),
             );
             world.tell(|core, at, mut sink| {
@@ -274,8 +274,8 @@ fn bytes_that_are_no_state_are_refused() {
         .core
         .state()
         .write(&mut |bytes| written.extend_from_slice(bytes));
-    let version = State::default().form().1;
-    let is_refused = |bytes: &[u8]| State::default().read(version, bytes).is_err();
+    let version = OmsState::default().form().1;
+    let is_refused = |bytes: &[u8]| OmsState::default().read(version, bytes).is_err();
     for at in 0..written.len() {
         let mut damaged = written.clone();
         damaged[at] ^= 1 << (at % 8);

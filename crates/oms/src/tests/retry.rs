@@ -61,7 +61,7 @@ impl World {
     }
 
     fn reject_as(&mut self, id: VenueId, text: &str, reason: Option<u64>) {
-        self.report(&Report {
+        self.report(&VenueReport {
             text: text.as_bytes(),
             reason,
             ..about(id.order, id.request, ReportKind::Rejected)
@@ -77,8 +77,8 @@ impl World {
     /// Text(58) of the last reject to the client.
     fn told(&self) -> String {
         let mut notes = self.notes.iter().rev();
-        let last = notes.find_map(|(_, note)| match Event::of(&note[8..]) {
-            Some(Event::Rejected { text, .. } | Event::Declined { text, .. }) => {
+        let last = notes.find_map(|(_, note)| match OrderEvent::of(&note[8..]) {
+            Some(OrderEvent::Rejected { text, .. } | OrderEvent::Declined { text, .. }) => {
                 Some(String::from_utf8_lossy(text).into_owned())
             }
             _ => None,
@@ -226,7 +226,7 @@ fn what_may_live_at_the_venue_is_not_sent_again() {
     let line = world.core.state().orders().get(third).unwrap().line;
     world.line(line, false);
     world.line(line, true);
-    world.report(&Report {
+    world.report(&VenueReport {
         text: b"busy",
         ..about(third, third, ReportKind::Status(b'8'))
     });
@@ -302,7 +302,7 @@ fn a_venue_that_has_what_it_rejected_gets_no_other() {
         let mut world = world(&[rule(Remedy::Retry)]);
         let first = world.buy();
         world.reject(first, "busy");
-        let report = Report {
+        let report = VenueReport {
             exec: 7,
             last_quantity: Some(Decimal::from_int(10)),
             last_price: Some(Decimal::from_int(100)),
@@ -406,14 +406,14 @@ fn a_history_says_that_it_was_sent_again() {
     let first = world.buy();
     world.reject(first, "busy");
     world.pass_by(SECOND);
-    world.report(&Report {
+    world.report(&VenueReport {
         text_id: b"1",
         exec: 7,
         last_quantity: Some(Decimal::from_int(10)),
         last_price: Some(Decimal::from_int(100)),
         ..about(first, first, ReportKind::Fill)
     });
-    let mut history = crate::history::History::new(first, State::default());
+    let mut history = crate::history::History::new(first, OmsState::default());
     let steps = world
         .notes
         .iter()

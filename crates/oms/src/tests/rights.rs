@@ -5,7 +5,7 @@ use crate::mass::MassCancel;
 use crate::rules::{Rights, UserRule};
 
 /// The settings of the tests, with these tables of the user in place of its own.
-fn rules_of(tables: &[(&str, &str)]) -> Rules {
+fn rules_of(tables: &[(&str, &str)]) -> RiskRules {
     let (front, rest) = SETTINGS.split_once("[[user]]").unwrap();
     let (_, back) = rest.split_once("[[line_group]]").unwrap();
     let table = |(accounts, may): &(&str, &str)| {
@@ -47,7 +47,7 @@ impl World {
     }
 
     /// The settings change: the process is killed and starts again.
-    fn starts_with(&mut self, rules: Rules) {
+    fn starts_with(&mut self, rules: RiskRules) {
         let mut core = Core::new(rules);
         for (_, note) in &self.notes {
             core.replay_note(note);

@@ -12,8 +12,8 @@ const CHECKPOINT_1: &[u8] = include_bytes!("checkpoint-1.bin");
 /// One of version 2: orders that are filled, in part with a replace under way, unknown, and queued.
 const CHECKPOINT_2: &[u8] = include_bytes!("checkpoint-2.bin");
 
-fn read(version: u32, bytes: &[u8]) -> Result<State, String> {
-    let mut state = State::default();
+fn read(version: u32, bytes: &[u8]) -> Result<OmsState, String> {
+    let mut state = OmsState::default();
     state.read(version, bytes).map(|()| state)
 }
 
@@ -69,7 +69,7 @@ fn a_checkpoint_of_version_2_has_no_order_that_is_sent_again() {
 
 #[test]
 fn a_checkpoint_of_another_version_is_refused() {
-    let version = State::default().form().1;
+    let version = OmsState::default().form().1;
     for other in [0, version + 1] {
         let why = read(other, CHECKPOINT_1).unwrap_err();
         let wanted = format!(
@@ -85,7 +85,7 @@ fn a_good_till_cancel_order_that_ended_with_its_day_stays_over() {
     let mut world = World::new();
     let order = world.order_with(TimeInForce::GoodTillCancel).unwrap();
     world.accept(order);
-    let event = Event::Ended {
+    let event = OrderEvent::Ended {
         order,
         how: End::DoneForDay,
         request: None,
@@ -105,7 +105,7 @@ fn a_good_till_cancel_order_that_ended_with_its_day_stays_over() {
 fn a_stray_of_old_nets() {
     let mut world = World::new();
     for (exec, side, quantity) in [(1, Side::Buy, 50), (2, Side::Sell, 20)] {
-        let event = Event::Stray {
+        let event = OrderEvent::Stray {
             line: LINES[0],
             account: 1,
             instrument: 0,

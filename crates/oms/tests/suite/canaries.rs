@@ -8,41 +8,41 @@ pub fn plant() {
 
 #[cfg(feature = "canary")]
 mod trials {
-    use fixwire_oms::canary::Fault;
+    use fixwire_oms::canary::OmsPlantedFault;
     use std::process::Command;
     use std::time::Instant;
 
     /// A fault, the test that must find it, and what it says then.
-    const TRIALS: [(Fault, &str, &str); 5] = [
+    const TRIALS: [(OmsPlantedFault, &str, &str); 5] = [
         (
-            Fault::SkipNote,
+            OmsPlantedFault::SkipNote,
             "crashes::nothing_is_sent_twice_or_forgotten_when_the_process_is_killed",
             "the notes",
         ),
         (
-            Fault::DropPended,
+            OmsPlantedFault::DropPended,
             "permutations::every_order_of_reports_ends_in_the_same_state",
             "cancelled while it is filled in part: [",
         ),
         (
-            Fault::ResendUnknown,
+            OmsPlantedFault::ResendUnknown,
             "crashes::nothing_is_sent_twice_or_forgotten_when_the_process_is_killed",
             "was sent twice",
         ),
         (
-            Fault::ReleaseTwice,
+            OmsPlantedFault::ReleaseTwice,
             "twin::the_oms_does_what_the_slow_model_says",
             "reserved is ",
         ),
         (
-            Fault::RetryPast,
+            OmsPlantedFault::RetryPast,
             "twin::the_oms_does_what_the_slow_model_says",
             "the OMS wrote",
         ),
     ];
 
     /// Each in a process of its own, in all of which it is planted.
-    fn found(fault: Fault, test: &str, words: &str) -> Result<String, String> {
+    fn found(fault: OmsPlantedFault, test: &str, words: &str) -> Result<String, String> {
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
         let output = Command::new(program)
             .args(["--exact", test, "--nocapture"])
@@ -61,7 +61,7 @@ mod trials {
 
     #[test]
     fn each_planted_fault_is_found() {
-        assert_eq!(TRIALS.map(|(fault, ..)| fault), Fault::ALL);
+        assert_eq!(TRIALS.map(|(fault, ..)| fault), OmsPlantedFault::ALL);
         for (fault, test, words) in TRIALS {
             let (began, name) = (Instant::now(), fault.name());
             match found(fault, test, words) {

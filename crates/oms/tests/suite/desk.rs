@@ -6,7 +6,7 @@ use fixwire_engine::protocol::{
     SessionId, Timestamp,
 };
 use fixwire_oms::load::load;
-use fixwire_oms::{Oms, OmsSession, State};
+use fixwire_oms::{Oms, OmsSession, OmsState};
 
 /// Nanoseconds of a day.
 const DAY: i64 = 86_400_000_000_000;
@@ -94,7 +94,7 @@ impl Desk {
         desk
     }
 
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &OmsState {
         self.oms.state()
     }
 
@@ -191,7 +191,7 @@ impl Desk {
             .write(&mut |bytes| written.extend_from_slice(bytes));
         self.oms = oms(&self.setup);
         if from_checkpoint {
-            let (_, version) = State::default().form();
+            let (_, version) = OmsState::default().form();
             let read = self.oms.on_checkpoint(version, &written);
             assert_eq!(read, Ok(()));
         } else {

@@ -8,7 +8,7 @@ use fixwire_engine::protocol::{Nanos, SessionId, Tag};
 use fixwire_engine::{Connection, Durability, EngineConfig, SessionConfig};
 use fixwire_harness::World;
 use fixwire_oms::load::load;
-use fixwire_oms::{Oms, OmsSession, Order, OrderState, State};
+use fixwire_oms::{Oms, OmsSession, OmsState, Order, OrderState};
 
 pub const CLIENT: SessionId = SessionId(0);
 pub const VENUE: SessionId = SessionId(1);
@@ -221,7 +221,7 @@ impl Floor {
         self.send("D", &body);
     }
 
-    pub fn state(&mut self) -> &State {
+    pub fn state(&mut self) -> &OmsState {
         self.world.application().expect("it runs").state()
     }
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::Dictionary;
 use crate::dictionary::assemble::{Definitions, assemble};
-use crate::dictionary::{FieldDef, Kind, Version};
+use crate::dictionary::{DataType, FieldDef, Version};
 
 /// The decoder as one would write it first: a field at a time, byte by byte.
 fn model(bytes: &[u8], capacity: usize) -> (Vec<Field>, Option<FieldFault>) {
@@ -193,8 +193,8 @@ fn a_dictionary_may_add_pairs() {
     };
     let dictionary = assemble(Definitions {
         fields: std::vec![
-            field(5011, "SealLength", Kind::Length),
-            field(5012, "Seal", Kind::Data),
+            field(5011, "SealLength", DataType::Length),
+            field(5012, "Seal", DataType::Data),
         ],
         ..Definitions::default()
     });
@@ -224,7 +224,7 @@ fn every_quick_tag_is_found_and_missed() {
 fn the_pairs_are_those_of_the_standard() {
     for version in Version::ALL {
         let dictionary = Dictionary::built_in(version);
-        let data = |kind| matches!(kind, Kind::Data | Kind::XmlData);
+        let data = |kind| matches!(kind, DataType::Data | DataType::XmlData);
         for field in dictionary.fields().iter().filter(|f| data(f.kind)) {
             let pair = (field.partner.unwrap_or(0), field.tag);
             let name = &field.name;

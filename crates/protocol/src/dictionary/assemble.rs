@@ -6,10 +6,12 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::condition::Condition;
+use super::condition::ConditionalRequirement;
 use super::definition_problem::DefinitionProblem;
 use super::validate::Check;
-use super::{ComponentDef, Dictionary, FieldDef, Kind, Member, MessageDef, NO_SLOT, set, unique};
+use super::{
+    ComponentDef, DataType, Dictionary, FieldDef, Member, MessageDef, NO_SLOT, set, unique,
+};
 use crate::Tag;
 
 /// Most fields that one dictionary may define: slots are 16 bits wide.
@@ -70,7 +72,7 @@ impl MessageDef {
     }
 
     /// The message with these conditions, each once.
-    pub fn with_conditions(mut self, mut conditions: Vec<Condition>) -> Self {
+    pub fn with_conditions(mut self, mut conditions: Vec<ConditionalRequirement>) -> Self {
         conditions.sort();
         conditions.dedup();
         self.conditions = conditions;
@@ -157,7 +159,8 @@ pub(super) fn pair(fields: &mut [FieldDef]) {
             continue;
         }
         let before = |&at: &usize| {
-            matches!(fields[at].kind, Kind::Length | Kind::Int) && fields[at].tag + 1 == field.tag
+            matches!(fields[at].kind, DataType::Length | DataType::Int)
+                && fields[at].tag + 1 == field.tag
         };
         let named = ["Len", "Length"]
             .into_iter()
@@ -345,7 +348,7 @@ mod tests {
         FieldDef {
             tag,
             name: format!("F{tag}"),
-            kind: Kind::String,
+            kind: DataType::String,
             values: Vec::new(),
             partner: None,
         }

@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use super::compile::{
     ComponentSource, DictionarySource, FieldSource, ItemKind, LayoutItem, MessageSource, compile,
 };
-use super::{Dictionary, Kind};
+use super::{DataType, Dictionary};
 
 /// A version of FIX whose dictionary is built in.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -153,7 +153,7 @@ fn source(version: Version) -> DictionarySource<'static> {
     while let Some((at, parts)) = lines.next() {
         match parts {
             ["F", tag, name, kind] => {
-                let kind = Kind::from_quickfix(kind).unwrap_or(Kind::String);
+                let kind = DataType::from_quickfix(kind).unwrap_or(DataType::String);
                 let mut values = Vec::new();
                 while let Some((_, ["V", value, description, _])) = lines.next_if("V") {
                     values.push((value, description));
@@ -270,7 +270,7 @@ mod tests {
             for field in dictionary
                 .fields()
                 .iter()
-                .filter(|field| field.kind == Kind::Data)
+                .filter(|field| field.kind == DataType::Data)
             {
                 let length = field.partner.and_then(|tag| dictionary.field(tag));
                 let length =

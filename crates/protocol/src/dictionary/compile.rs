@@ -12,7 +12,7 @@ use super::assemble::{
     self, Definitions, MAX_DEPTH, MAX_FIELDS, MAX_GROUP_DEPTH, MAX_MEMBERS, MAX_MESSAGES,
 };
 use super::definition_problem::DefinitionProblem;
-use super::{ComponentDef, Dictionary, FieldDef, GroupDef, Kind, Member, MessageDef, ValueDef};
+use super::{ComponentDef, DataType, Dictionary, FieldDef, GroupDef, Member, MessageDef, ValueDef};
 use crate::Tag;
 
 /// The definitions of a table or a file, in its order. `at` is everywhere the byte of the definition.
@@ -42,7 +42,7 @@ pub struct FieldSource<'a> {
     /// Its name.
     pub name: &'a str,
     /// Its data type.
-    pub kind: Kind,
+    pub kind: DataType,
     /// The values that it may have, and their names; empty when any value of its type will do.
     pub values: Vec<(&'a str, &'a str)>,
     /// Of a data field, its length field where the source names it.
@@ -211,10 +211,10 @@ fn fields(source: &DictionarySource<'_>) -> Result<Vec<FieldDef>, CompileError> 
 }
 
 /// Before FIX 4.2 the type char was text of any length, and ExecInst held several instructions.
-fn kind(version: &str, field: &FieldSource<'_>) -> Kind {
+fn kind(version: &str, field: &FieldSource<'_>) -> DataType {
     match (version, field.kind, field.name) {
-        ("FIX.4.0" | "FIX.4.1", Kind::Char, "ExecInst") => Kind::MultipleStringValue,
-        ("FIX.4.0" | "FIX.4.1", Kind::Char, _) => Kind::String,
+        ("FIX.4.0" | "FIX.4.1", DataType::Char, "ExecInst") => DataType::MultipleStringValue,
+        ("FIX.4.0" | "FIX.4.1", DataType::Char, _) => DataType::String,
         (_, kind, _) => kind,
     }
 }

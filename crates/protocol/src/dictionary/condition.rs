@@ -13,7 +13,7 @@ use crate::Tag;
 
 /// One requirement of a message, or of the entries of one of its groups.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub struct Condition {
+pub struct ConditionalRequirement {
     /// The counts of the groups that lead to it, the outermost first; empty for the message itself.
     pub path: Vec<Tag>,
     /// The field that must be there.

@@ -5,8 +5,8 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::condition::Condition;
-use super::kind::Kind;
+use super::condition::ConditionalRequirement;
+use super::kind::DataType;
 use super::validate::Check;
 use crate::Tag;
 use crate::time::LastMinute;
@@ -187,7 +187,7 @@ pub struct FieldDef {
     /// The standard's name: `ClOrdID`.
     pub name: String,
     /// The data type.
-    pub kind: Kind,
+    pub kind: DataType,
     /// The values it may have; empty when any value of its type will do.
     pub values: Vec<ValueDef>,
     /// Of a length field, the data field whose bytes it counts; of a data field, its length field.
@@ -232,7 +232,7 @@ pub struct MessageDef {
     /// The groups among them, in the order of their count tags.
     pub(super) groups: Vec<Arc<GroupDef>>,
     /// The conditions of some members.
-    pub(super) conditions: Vec<Condition>,
+    pub(super) conditions: Vec<ConditionalRequirement>,
     /// The components in its layout, not in one of its groups.
     pub(super) components: Vec<String>,
     /// Whether it came with the transport dictionary, whose messages know only its fields.
@@ -281,7 +281,7 @@ impl MessageDef {
     }
 
     /// The conditions that make members required, besides those that always are.
-    pub fn conditions(&self) -> &[Condition] {
+    pub fn conditions(&self) -> &[ConditionalRequirement] {
         &self.conditions
     }
 

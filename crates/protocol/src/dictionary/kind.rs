@@ -5,7 +5,7 @@ use crate::{time, value};
 /// A data type of FIX.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum DataType {
     /// Whole number, may be negative.
     Int,
     /// Count of bytes.
@@ -70,7 +70,7 @@ pub enum Kind {
     XmlData,
 }
 
-impl Kind {
+impl DataType {
     /// The type that a QuickFIX dictionary means; letter case does not matter.
     pub fn from_quickfix(name: &str) -> Option<Self> {
         let names: [(&str, Self); 47] = [
@@ -252,7 +252,7 @@ pub(super) fn is_decimal(text: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Kind;
+    use super::DataType;
 
     #[test]
     fn decimals_have_no_plus_exponent_or_group_separator() {
@@ -266,13 +266,13 @@ mod tests {
             "5.",
             "100000000000000000000000000000.25",
         ] {
-            assert!(Kind::Price.accepts(good.as_bytes()), "{good}");
+            assert!(DataType::Price.accepts(good.as_bytes()), "{good}");
         }
         for bad in [
             "+200.00", "1e5", "NaN", "0x10", "1,000", ".", "-", "-.", "1.2.3", "--1", "1 ", " 1",
             "", "1-",
         ] {
-            assert!(!Kind::Qty.accepts(bad.as_bytes()), "{bad}");
+            assert!(!DataType::Qty.accepts(bad.as_bytes()), "{bad}");
         }
     }
 
@@ -283,7 +283,7 @@ mod tests {
             "20260102-03:04:05.123456789012",
             "20240229-23:59:60",
         ] {
-            assert!(Kind::UtcTimestamp.accepts(good.as_bytes()), "{good}");
+            assert!(DataType::UtcTimestamp.accepts(good.as_bytes()), "{good}");
         }
         for bad in [
             "20260230-10:00:00",
@@ -293,32 +293,35 @@ mod tests {
             "now",
             "",
         ] {
-            assert!(!Kind::UtcTimestamp.accepts(bad.as_bytes()), "{bad}");
+            assert!(!DataType::UtcTimestamp.accepts(bad.as_bytes()), "{bad}");
         }
-        assert!(Kind::TzTimeOnly.accepts(b"07:39Z"));
-        assert!(Kind::MonthYear.accepts(b"201106") && Kind::MonthYear.accepts(b"201106w2"));
-        assert!(!Kind::MonthYear.accepts(b"201113") && !Kind::MonthYear.accepts(b"2011-6"));
+        assert!(DataType::TzTimeOnly.accepts(b"07:39Z"));
+        assert!(DataType::MonthYear.accepts(b"201106") && DataType::MonthYear.accepts(b"201106w2"));
+        assert!(!DataType::MonthYear.accepts(b"201113") && !DataType::MonthYear.accepts(b"2011-6"));
     }
 
     #[test]
     fn whole_numbers_and_letters() {
-        assert!(Kind::Int.accepts(b"-12") && Kind::Int.accepts(b"007"));
+        assert!(DataType::Int.accepts(b"-12") && DataType::Int.accepts(b"007"));
         assert!(
-            !Kind::Int.accepts(b"1.0") && !Kind::Int.accepts(b"+1") && !Kind::Int.accepts(b"-")
+            !DataType::Int.accepts(b"1.0")
+                && !DataType::Int.accepts(b"+1")
+                && !DataType::Int.accepts(b"-")
         );
-        assert!(!Kind::Length.accepts(b"-3"));
+        assert!(!DataType::Length.accepts(b"-3"));
         assert!(
-            Kind::DayOfMonth.accepts(b"31")
-                && !Kind::DayOfMonth.accepts(b"32")
-                && !Kind::DayOfMonth.accepts(b"0")
-        );
-        assert!(
-            Kind::Boolean.accepts(b"Y")
-                && !Kind::Boolean.accepts(b"1")
-                && !Kind::Boolean.accepts(b"YN")
+            DataType::DayOfMonth.accepts(b"31")
+                && !DataType::DayOfMonth.accepts(b"32")
+                && !DataType::DayOfMonth.accepts(b"0")
         );
         assert!(
-            Kind::MultipleCharValue.accepts(b"G 6") && !Kind::MultipleCharValue.accepts(b"G  6")
+            DataType::Boolean.accepts(b"Y")
+                && !DataType::Boolean.accepts(b"1")
+                && !DataType::Boolean.accepts(b"YN")
+        );
+        assert!(
+            DataType::MultipleCharValue.accepts(b"G 6")
+                && !DataType::MultipleCharValue.accepts(b"G  6")
         );
     }
 }

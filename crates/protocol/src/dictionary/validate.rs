@@ -16,7 +16,7 @@ use pass::Pass;
 
 /// Which checks a session makes; QuickFIX's settings have the same names.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Rules {
+pub struct ValidationRules {
     /// `ValidateFieldsOutOfOrder`: header, body and trailer come in this order (14).
     pub fields_out_of_order: bool,
     /// `ValidateFieldsHaveValues`: no field is empty (4).
@@ -50,7 +50,7 @@ pub struct Rules {
     pub max_group_entries: u32,
 }
 
-impl Default for Rules {
+impl Default for ValidationRules {
     /// Every check; what QuickFIX does by default, and at most 1,024 entries in a group.
     fn default() -> Self {
         Self {
@@ -128,7 +128,7 @@ impl RejectReason {
 
 /// The first thing that is wrong with a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Fault {
+pub struct ValidationFault {
     /// The fault.
     pub reason: RejectReason,
     /// RefTagID(371); `None` when the field's tag is not a number, or the fault is MsgType itself.
@@ -141,7 +141,7 @@ pub struct Fault {
     pub conditional: bool,
 }
 
-impl Fault {
+impl ValidationFault {
     #[cold]
     fn at(reason: RejectReason, fields: &[Field], field: usize) -> Self {
         let tag = fields
@@ -200,9 +200,9 @@ impl Scratch {
 pub fn check(
     dictionary: &Dictionary,
     message: &Message<'_>,
-    rules: &Rules,
+    rules: &ValidationRules,
     scratch: &mut Scratch,
-) -> Result<(), Fault> {
+) -> Result<(), ValidationFault> {
     if message.fault().is_some() {
         return Err(malformed(message));
     }
@@ -247,10 +247,10 @@ fn conditional(
     dictionary: &Dictionary,
     definition: &MessageDef,
     message: &Message<'_>,
-) -> Result<(), Fault> {
+) -> Result<(), ValidationFault> {
     match conditions::missing(dictionary, definition, message) {
         None => Ok(()),
-        Some(tag) => Err(Fault {
+        Some(tag) => Err(ValidationFault {
             reason: RejectReason::RequiredTagMissing,
             tag: Some(tag),
             field: None,
@@ -260,7 +260,7 @@ fn conditional(
 }
 
 #[cold]
-fn malformed(message: &Message<'_>) -> Fault {
+fn malformed(message: &Message<'_>) -> ValidationFault {
     let fault = message.fault();
     let reason = match fault.map(|fault| fault.reason()) {
         Some(0) => RejectReason::InvalidTagNumber,
@@ -276,7 +276,7 @@ fn malformed(message: &Message<'_>) -> Fault {
         Some(field) if split => Some(field.tag),
         _ => fault.and_then(|fault| fault.tag),
     };
-    Fault {
+    ValidationFault {
         reason,
         tag,
         field: fault.map(|fault| fault.index),
@@ -285,21 +285,21 @@ fn malformed(message: &Message<'_>) -> Fault {
 }
 
 #[cold]
-fn no_such_message(message: &Message<'_>) -> Fault {
+fn no_such_message(message: &Message<'_>) -> ValidationFault {
     match message.index_of(tag::MSG_TYPE) {
-        None => Fault {
+        None => ValidationFault {
             reason: RejectReason::RequiredTagMissing,
             tag: Some(tag::MSG_TYPE),
             field: None,
             conditional: false,
         },
-        Some(field) if message.msg_type().is_empty() => Fault {
+        Some(field) if message.msg_type().is_empty() => ValidationFault {
             reason: RejectReason::TagWithoutValue,
             tag: Some(tag::MSG_TYPE),
             field: Some(field),
             conditional: false,
         },
-        Some(field) => Fault {
+        Some(field) => ValidationFault {
             reason: RejectReason::InvalidMsgType,
             tag: None,
             field: Some(field),

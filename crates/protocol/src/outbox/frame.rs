@@ -1,6 +1,8 @@
 //! Outbound frames of links: written as they are, without a header.
 
-use super::{BodyError, Content, Entry, MAX_MSG_TYPE, Number, Outbox, RESERVE, SLACK, State};
+use super::{
+    BodyError, Content, Entry, MAX_MSG_TYPE, MsgSeqNumSource, Outbox, RESERVE, SLACK, State,
+};
 use crate::{Hangup, SessionId};
 
 impl Entry {
@@ -61,7 +63,7 @@ impl Outbox {
         self.buffer[start..end].copy_from_slice(bytes);
         self.entries.push(Entry {
             session,
-            number: Number::Next,
+            number: MsgSeqNumSource::Next,
             seq: 0,
             state: State::Whole,
             content,

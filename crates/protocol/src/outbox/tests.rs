@@ -116,7 +116,7 @@ fn sealed_messages_touch() {
         outbox.begin(A, b"B").field(58, text);
     }
     seal_all(&mut outbox, 9);
-    outbox.begin_admin(A, b"0", Number::Next);
+    outbox.begin_admin(A, b"0", MsgSeqNumSource::Next);
     outbox.begin(A, b"B").field(58, b"gone");
     outbox.begin(A, b"B").field(58, b"also gone");
     outbox.begin(A, b"LONGESTTYPE16byt").field(58, &[b'x'; 300]);
@@ -164,13 +164,13 @@ fn what_does_not_fit_leaves_no_trace() {
     assert!(outbox.is_empty());
     assert_eq!(outbox.failures(), 1);
     outbox.begin(A, b"B").field(58, b"a");
-    outbox.begin_admin(A, b"0", Number::Fixed(3));
+    outbox.begin_admin(A, b"0", MsgSeqNumSource::Fixed(3));
     assert_eq!(outbox.begin(A, b"B").finish(), Err(BodyError::Full));
     // A session still finds room, for messages and for bytes.
-    let mut body = outbox.begin_admin(A, b"3", Number::Next);
+    let mut body = outbox.begin_admin(A, b"3", MsgSeqNumSource::Next);
     body.field(58, &[b'r'; RESERVE / 2]);
     assert_eq!(body.finish(), Ok(()));
-    let mut body = outbox.begin_admin(A, b"3", Number::Next);
+    let mut body = outbox.begin_admin(A, b"3", MsgSeqNumSource::Next);
     body.data(95, 96, &[b'r'; RESERVE]);
     assert_eq!(body.finish(), Err(BodyError::Full));
     seal_all(&mut outbox, 1);
@@ -193,7 +193,7 @@ fn every_byte_of_the_buffer_can_be_used_and_none_behind_it() {
             outbox.seal(0, &header(), u64::MAX, TIME);
             assert_whole(outbox.sealed(0));
         }
-        let mut body = outbox.begin_admin(A, b"3", Number::Next);
+        let mut body = outbox.begin_admin(A, b"3", MsgSeqNumSource::Next);
         body.field(58, &std::vec![b'x'; RESERVE - 200 + len]);
         let _ = body.finish();
         seal_all(&mut outbox, 5);
@@ -329,7 +329,7 @@ fn repeated(fields: &str) -> String {
     seal_all(&mut outbox, 90);
     let (sealed, entry) = (outbox.sealed(1), outbox.entries()[1]);
     assert_whole(sealed);
-    assert_eq!((entry.seq, entry.number), (7, Number::Fixed(7)));
+    assert_eq!((entry.seq, entry.number), (7, MsgSeqNumSource::Fixed(7)));
     let joined: usize = (0..3).map(|i| outbox.sealed(i).len()).sum();
     assert_eq!(outbox.bytes(0..3).len(), joined);
     let shown = shown(sealed);

@@ -2,8 +2,8 @@
 
 use super::Session;
 use super::config::{ApplVerId, Role};
-use super::sequence::Request;
-use crate::outbox::{Body, Number, Outbox};
+use super::sequence::ResendRequest;
+use crate::outbox::{Body, MsgSeqNumSource, Outbox};
 use crate::tag;
 
 /// TestReqID(112) of our own TestRequests. One at most is open, so all can be named alike.
@@ -11,7 +11,7 @@ pub const TEST_REQ_ID: &[u8] = b"TEST";
 
 impl Session {
     fn admin<'o>(&self, msg_type: &[u8], outbox: &'o mut Outbox) -> Body<'o> {
-        outbox.begin_admin(self.id, msg_type, Number::Next)
+        outbox.begin_admin(self.id, msg_type, MsgSeqNumSource::Next)
     }
 
     /// Our Logon. `appl_ver_id` is that of the peer's Logon, which the answer echoes.
@@ -77,7 +77,7 @@ impl Session {
             .field(tag::TEST_REQ_ID, TEST_REQ_ID);
     }
 
-    pub(super) fn write_resend_request(&self, request: Request, outbox: &mut Outbox) {
+    pub(super) fn write_resend_request(&self, request: ResendRequest, outbox: &mut Outbox) {
         let end = request.end.unwrap_or(self.config.begin_string.infinity());
         self.admin(b"2", outbox)
             .uint(tag::BEGIN_SEQ_NO, request.begin)

@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::sequence::Manner;
-use crate::dictionary::validate::Rules;
+use crate::dictionary::validate::ValidationRules;
 use crate::dictionary::{Dictionary, Version};
 use crate::time::Precision;
 use crate::{Nanos, Secret, Tag};
@@ -119,7 +119,7 @@ pub struct Party {
 
 /// Limits on what the peer can make us keep.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Limits {
+pub struct SessionLimits {
     /// Bytes of messages kept above an open gap; messages that do not fit are asked for again.
     pub held_bytes: usize,
     /// Messages kept above an open gap.
@@ -144,7 +144,7 @@ pub struct Limits {
     pub test_req_id_bytes: usize,
 }
 
-impl Default for Limits {
+impl Default for SessionLimits {
     fn default() -> Self {
         Self {
             held_bytes: 1 << 20,
@@ -217,7 +217,7 @@ pub struct Config {
     /// the one of that version. When there are any, other versions are rejected.
     pub appl_dictionaries: Vec<(ApplVerId, Arc<Dictionary>)>,
     /// Which of the dictionary's rules apply.
-    pub rules: Rules,
+    pub rules: ValidationRules,
     /// Rejects messages that fail validation; `false` delivers the message nevertheless, unless
     /// its fields are ambiguous or the session itself cannot do without one of them.
     pub reject_invalid_message: bool,
@@ -290,7 +290,7 @@ pub struct Config {
     /// Further fields of our Logon, in this order.
     pub logon_fields: Vec<(Tag, Secret)>,
     /// Limits on what the peer can make us keep.
-    pub limits: Limits,
+    pub limits: SessionLimits,
 }
 
 impl Config {
@@ -347,7 +347,7 @@ impl Config {
                 .then_some(ApplVerId::FIX50_SP2),
             dictionary: None,
             appl_dictionaries: Vec::new(),
-            rules: Rules::default(),
+            rules: ValidationRules::default(),
             reject_invalid_message: true,
             check_comp_id: true,
             allow_on_behalf_of: true,
@@ -384,7 +384,7 @@ impl Config {
             username: Vec::new(),
             password: Secret::default(),
             logon_fields: Vec::new(),
-            limits: Limits::default(),
+            limits: SessionLimits::default(),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use super::phase::Phase;
 use super::sequence;
-use super::verdict::{Reason, Verdict};
+use super::verdict::{DisconnectReason, Verdict};
 use super::{BeginString, Session};
-use crate::outbox::{Number, Outbox};
+use crate::outbox::{MsgSeqNumSource, Outbox};
 use crate::{Now, SOH, tag};
 
 /// Fields of a garbled message that are looked at: a header is shorter.
@@ -25,7 +25,7 @@ impl Session {
     pub fn garbled(&mut self, _now: Now, bytes: &[u8], outbox: &mut Outbox) -> Verdict {
         match self.phase {
             Phase::AwaitingLogon { .. } | Phase::LogonSent { .. } => {
-                return self.close(Reason::GarbledLogon);
+                return self.close(DisconnectReason::GarbledLogon);
             }
             Phase::LoggedOn(_) if self.config.reject_garbled => {}
             _ => return Verdict::Handled,
@@ -52,7 +52,7 @@ impl Session {
         outbox: &mut Outbox,
     ) {
         let version = self.config.begin_string;
-        let mut body = outbox.begin_admin(self.id, b"3", Number::Next);
+        let mut body = outbox.begin_admin(self.id, b"3", MsgSeqNumSource::Next);
         body.uint(tag::REF_SEQ_NUM, number)
             .field(tag::TEXT, b"Message is garbled");
         if version >= BeginString::Fix42

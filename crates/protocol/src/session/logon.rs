@@ -6,8 +6,8 @@ use alloc::string::String;
 use super::config::{ApplVerId, Role};
 use super::phase::{LoggedOn, Phase};
 use super::reject::Objection;
-use super::sequence::{self, Inbound, Place};
-use super::verdict::{Reason, Verdict};
+use super::sequence::{self, Inbound, SequencePlace};
+use super::verdict::{DisconnectReason, Verdict};
 use super::{Config, Session};
 use crate::dictionary::RejectReason;
 use crate::outbox::Outbox;
@@ -27,7 +27,7 @@ pub(super) struct Terms {
 /// Why a Logon is refused.
 pub(super) enum Flaw<'a> {
     /// An unknown party sent it: close without an answer.
-    Stranger(Reason),
+    Stranger(DisconnectReason),
     /// A Reject, then a Logout with the same text.
     Field(Objection<'a>),
     /// A Logout with this text.
@@ -88,7 +88,7 @@ impl Session {
     /// the connection.
     pub fn turn_away(&mut self, text: &str, outbox: &mut Outbox) -> Verdict {
         self.write_logout(text, outbox);
-        self.close(Reason::RefusedByApplication)
+        self.close(DisconnectReason::RefusedByApplication)
     }
 
     /// An acceptor's first message.
@@ -99,7 +99,7 @@ impl Session {
         outbox: &mut Outbox,
     ) -> Verdict {
         if message.msg_type() != b"A" {
-            return self.close(Reason::NotALogon);
+            return self.close(DisconnectReason::NotALogon);
         }
         let terms = match self.read_logon(now, message) {
             Ok(terms) => terms,
@@ -125,7 +125,7 @@ impl Session {
         }
         self.reset_open = false;
         let (next_in, next_out) = (self.next_in, self.next_out);
-        let expected = Place::of(terms.number, next_in) == Place::Expected;
+        let expected = SequencePlace::of(terms.number, next_in) == SequencePlace::Expected;
         let next_expected = if expected { next_in + 1 } else { next_in };
         let heart_bt_int_seconds = self.heart_bt_int(&terms);
         self.write_logon(
@@ -154,9 +154,9 @@ impl Session {
                 if number == Some(self.next_in) && self.is_of_this_session(message) {
                     self.next_in += 1;
                 }
-                return self.close(Reason::RefusedByPeer);
+                return self.close(DisconnectReason::RefusedByPeer);
             }
-            _ => return self.close(Reason::NotALogon),
+            _ => return self.close(DisconnectReason::NotALogon),
         }
         let terms = match self.read_logon(now, message) {
             Ok(terms) => terms,
@@ -220,23 +220,23 @@ impl Session {
         message: &Message<'a>,
     ) -> Result<Terms, Flaw<'a>> {
         if !self.is_of_this_session(message) {
-            return Err(Flaw::Stranger(Reason::NotThisSession));
+            return Err(Flaw::Stranger(DisconnectReason::NotThisSession));
         }
         let number = message
             .get(tag::MSG_SEQ_NUM)
             .and_then(sequence::parse)
             .filter(|number| *number > 0)
-            .ok_or(Flaw::Stranger(Reason::NotThisSession))?;
+            .ok_or(Flaw::Stranger(DisconnectReason::NotThisSession))?;
         if self.config.role == Role::Acceptor && !has_credentials(&self.config, message) {
-            return Err(Flaw::Stranger(Reason::Credentials));
+            return Err(Flaw::Stranger(DisconnectReason::Credentials));
         }
         match message.time(tag::SENDING_TIME) {
             Some(Ok(sent)) if self.is_near(now.wall, sent) => {}
             Some(Ok(sent)) => {
                 let ahead = sent.0.saturating_sub(now.wall.0);
-                return Err(Flaw::Stranger(Reason::LogonSendingTime { ahead }));
+                return Err(Flaw::Stranger(DisconnectReason::LogonSendingTime { ahead }));
             }
-            _ => return Err(Flaw::Stranger(Reason::LogonWithoutSendingTime)),
+            _ => return Err(Flaw::Stranger(DisconnectReason::LogonWithoutSendingTime)),
         }
         let appl_ver_id = self.read_appl_ver_id(message)?;
         self.find_fault(message).map_err(Flaw::Field)?;
@@ -279,7 +279,7 @@ impl Session {
         let text = message
             .get(tag::DEFAULT_APPL_VER_ID)
             .filter(|text| !text.is_empty())
-            .ok_or(Flaw::Stranger(Reason::NoDefaultApplVerId))?;
+            .ok_or(Flaw::Stranger(DisconnectReason::NoDefaultApplVerId))?;
         match ApplVerId::parse(text) {
             Some(version) if self.speaks(version) => Ok(Some(version)),
             _ => Err(Flaw::Field(Objection {
@@ -327,7 +327,7 @@ impl Session {
         outbox: &mut Outbox,
     ) -> Verdict {
         let text = match &flaw {
-            Flaw::Stranger(reason @ Reason::LogonSendingTime { .. })
+            Flaw::Stranger(reason @ DisconnectReason::LogonSendingTime { .. })
                 if self.config.logout_for_logon_sending_time =>
             {
                 self.write_logout("SendingTime accuracy problem", outbox);
@@ -341,7 +341,7 @@ impl Session {
             Flaw::Session(text) => text,
         };
         self.write_logout(text, outbox);
-        self.close(Reason::LogonRefused)
+        self.close(DisconnectReason::LogonRefused)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::liveness::Pulse;
 use super::sequence::Inbound;
-use super::verdict::Reason;
+use super::verdict::DisconnectReason;
 use crate::Mono;
 
 /// The phase of a session. State that exists in one phase only lives inside it.
@@ -30,7 +30,7 @@ pub enum Phase {
     /// The engine was asked to close the connection; further input is ignored.
     Closing {
         /// Why.
-        reason: Reason,
+        reason: DisconnectReason,
     },
 }
 
@@ -42,12 +42,12 @@ pub struct LoggedOn {
     /// The gap in the peer's messages.
     pub inbound: Inbound,
     /// Our open request to the peer.
-    pub exchange: Exchange,
+    pub exchange: PendingReply,
 }
 
 /// A request of ours that the peer answers with the same MsgType.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Exchange {
+pub enum PendingReply {
     /// None is open.
     Settled,
     /// Our Logon with ResetSeqNumFlag(141) is sent, and the peer's sequence numbers are not reset yet.
@@ -62,7 +62,7 @@ pub enum Exchange {
     },
 }
 
-impl Exchange {
+impl PendingReply {
     /// When we stop waiting for the answer.
     #[must_use]
     pub fn until(self) -> Mono {

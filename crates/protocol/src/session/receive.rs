@@ -13,10 +13,10 @@ use super::check::check_own_needs;
 use super::config::OnReject;
 use super::held::Kept;
 use super::logon::too_low;
-use super::phase::{Exchange, LoggedOn, Phase};
+use super::phase::{LoggedOn, PendingReply, Phase};
 use super::reject::Objection;
-use super::sequence::{self, MAX_SEQ_NUM, Next, Place};
-use super::verdict::{Fate, Reason, Verdict};
+use super::sequence::{self, MAX_SEQ_NUM, Next, SequencePlace};
+use super::verdict::{DisconnectReason, Fate, Verdict};
 use super::{Rejected, Session};
 use crate::dictionary::RejectReason;
 use crate::message::UsualHeader;
@@ -53,11 +53,13 @@ impl Session {
     pub fn receive(&mut self, now: Now, message: &Message<'_>, outbox: &mut Outbox) -> Verdict {
         self.fate = Fate::Taken;
         match self.phase {
-            Phase::Down => Verdict::Disconnect(Reason::NotConnected),
+            Phase::Down => Verdict::Disconnect(DisconnectReason::NotConnected),
             Phase::Closing { reason } => Verdict::Disconnect(reason),
             Phase::AwaitingLogon { .. } => self.receive_first_as_acceptor(now, message, outbox),
             Phase::LogonSent { .. } => self.receive_first_as_initiator(now, message, outbox),
-            Phase::Refusing { .. } if message.msg_type() == b"5" => self.close(Reason::LoggedOut),
+            Phase::Refusing { .. } if message.msg_type() == b"5" => {
+                self.close(DisconnectReason::LoggedOut)
+            }
             Phase::Refusing { .. } => self.leave(Fate::Ignored),
             Phase::LoggedOn(ref mut up) => {
                 up.pulse = up.pulse.heard(now.mono);
@@ -117,8 +119,8 @@ impl Session {
         {
             return verdict;
         }
-        let place = Place::of(number, self.next_in);
-        let seen = marks.poss_dup && place == Place::TooLow;
+        let place = SequencePlace::of(number, self.next_in);
+        let seen = marks.poss_dup && place == SequencePlace::TooLow;
         match message.msg_type() {
             b"A" if message.get(tag::RESET_SEQ_NUM_FLAG) == Some(b"Y") => {
                 return self.receive_reset(now, message, outbox);
@@ -129,15 +131,15 @@ impl Session {
             }
             b"2" if marks.poss_dup && self.config.ignore_poss_dup_resend_requests => {
                 match place {
-                    Place::Expected => self.advance(number + 1, outbox),
-                    Place::TooHigh => self.fate = Fate::Ignored,
-                    Place::TooLow => self.fate = Fate::Duplicate,
+                    SequencePlace::Expected => self.advance(number + 1, outbox),
+                    SequencePlace::TooHigh => self.fate = Fate::Ignored,
+                    SequencePlace::TooLow => self.fate = Fate::Duplicate,
                 }
                 return Verdict::Handled;
             }
-            b"2" if !seen && place != Place::Expected => {
+            b"2" if !seen && place != SequencePlace::Expected => {
                 if let Ok(range) = self.read_resend_request(message) {
-                    if place == Place::TooHigh {
+                    if place == SequencePlace::TooHigh {
                         self.keep_served(number);
                         self.owe_request(number);
                     }
@@ -155,15 +157,15 @@ impl Session {
             _ => {}
         }
         match place {
-            Place::Expected => self.receive_expected(now, message, number, &marks, outbox),
-            Place::TooHigh if number - self.next_in > self.config.limits.seq_num_jump => {
+            SequencePlace::Expected => self.receive_expected(now, message, number, &marks, outbox),
+            SequencePlace::TooHigh if number - self.next_in > self.config.limits.seq_num_jump => {
                 let text = format!(
                     "MsgSeqNum too high, expecting {} but received {number}",
                     self.next_in
                 );
                 self.refuse_session(now, &text, outbox)
             }
-            Place::TooHigh => {
+            SequencePlace::TooHigh => {
                 self.fate = match self.held.keep(number, message.bytes()) {
                     Kept::Now => Fate::Queued { number },
                     Kept::Before => Fate::Duplicate,
@@ -171,7 +173,9 @@ impl Session {
                 };
                 self.ask_for_gap(now, number, outbox)
             }
-            Place::TooLow => self.receive_too_low(now, message, number, marks.poss_dup, outbox),
+            SequencePlace::TooLow => {
+                self.receive_too_low(now, message, number, marks.poss_dup, outbox)
+            }
         }
     }
 
@@ -308,21 +312,22 @@ impl Session {
         &mut self,
         now: Now,
         number: u64,
-        place: Place,
+        place: SequencePlace,
         outbox: &mut Outbox,
     ) -> Verdict {
-        if place == Place::Expected {
+        if place == SequencePlace::Expected {
             self.next_in += 1;
         }
         let Phase::LoggedOn(up) = self.phase else {
-            return self.close(Reason::LoggedOut);
+            return self.close(DisconnectReason::LoggedOut);
         };
         match up.exchange {
-            Exchange::Logout { .. } => return self.close(Reason::LoggedOut),
-            Exchange::Settled if place == Place::TooHigh && self.config.reset_on.at_the_end() => {}
+            PendingReply::Logout { .. } => return self.close(DisconnectReason::LoggedOut),
+            PendingReply::Settled
+                if place == SequencePlace::TooHigh && self.config.reset_on.at_the_end() => {}
             _ => {
                 self.write_logout("", outbox);
-                return self.close(Reason::LoggedOut);
+                return self.close(DisconnectReason::LoggedOut);
             }
         }
         self.keep_served(number);
@@ -332,7 +337,7 @@ impl Session {
         self.reset_due = true;
         if let Phase::LoggedOn(up) = self.phase {
             let until = now.mono + self.config.logout_timeout;
-            let exchange = Exchange::Logout { until };
+            let exchange = PendingReply::Logout { until };
             self.phase = Phase::LoggedOn(LoggedOn { exchange, ..up });
         }
         verdict

@@ -6,8 +6,8 @@ use super::business_id::business_id;
 use super::config::{ApplVerId, BeginString};
 use super::{Rejected, Session};
 use crate::decode::{FaultKind, FieldFault};
-use crate::dictionary::{Fault, RejectReason};
-use crate::outbox::{Body, Number, Outbox};
+use crate::dictionary::{RejectReason, ValidationFault};
+use crate::outbox::{Body, MsgSeqNumSource, Outbox};
 use crate::{Message, Now, Refusal, Tag, tag};
 
 /// A fault of a message, and where it is.
@@ -65,7 +65,7 @@ impl<'a> Objection<'a> {
 
     /// Converts a fault found by the dictionary.
     #[must_use]
-    pub fn from_fault(message: &Message<'a>, fault: Fault) -> Self {
+    pub fn from_fault(message: &Message<'a>, fault: ValidationFault) -> Self {
         let at = match (fault.reason, fault.tag, fault.field) {
             (RejectReason::InvalidMsgType, ..) => RefTag::None,
             (_, Some(tag), _) if tag != 0 => RefTag::Tag(tag),
@@ -203,7 +203,7 @@ impl Session {
         outbox: &mut Outbox,
     ) {
         let version = self.config.begin_string;
-        let mut body = outbox.begin_admin(self.id, b"3", Number::Next);
+        let mut body = outbox.begin_admin(self.id, b"3", MsgSeqNumSource::Next);
         write_reversed_route(message, version, &mut body);
         write_ref_seq_num(message, &mut body);
         if version < BeginString::Fix42 {
@@ -276,7 +276,7 @@ impl Session {
             };
             return self.write_reject(message, objection, outbox);
         }
-        let mut body = outbox.begin_admin(self.id, b"j", Number::Next);
+        let mut body = outbox.begin_admin(self.id, b"j", MsgSeqNumSource::Next);
         write_reversed_route(message, self.config.begin_string, &mut body);
         write_ref_seq_num(message, &mut body);
         match tag {

@@ -4,13 +4,13 @@ use alloc::collections::VecDeque;
 use core::ops::RangeInclusive;
 
 use super::Session;
-use super::config::{BeginString, Limits};
+use super::config::{BeginString, SessionLimits};
 use super::phase::Phase;
 use super::reject::Objection;
 use super::sequence::{self, Next};
 use super::verdict::Verdict;
 use crate::dictionary::RejectReason;
-use crate::outbox::{Number, Outbox};
+use crate::outbox::{MsgSeqNumSource, Outbox};
 use crate::repeat::RepeatError;
 use crate::{Message, Mono, Nanos, Now, Timestamp, tag};
 
@@ -59,7 +59,7 @@ pub enum Admission {
 impl Resend {
     /// Nothing is asked for.
     #[must_use]
-    pub fn new(limits: &Limits) -> Self {
+    pub fn new(limits: &SessionLimits) -> Self {
         Self {
             serving: Serving::Idle,
             waiting: VecDeque::with_capacity(limits.waiting_resends),
@@ -68,7 +68,12 @@ impl Resend {
     }
 
     /// Accepts a ResendRequest for messages that were all sent.
-    pub fn admit(&mut self, now: Mono, range: RangeInclusive<u64>, limits: &Limits) -> Admission {
+    pub fn admit(
+        &mut self,
+        now: Mono,
+        range: RangeInclusive<u64>,
+        limits: &SessionLimits,
+    ) -> Admission {
         let times = match self.last {
             Some(last)
                 if last.begin == *range.start() && now < last.since + limits.resend_hold_down =>
@@ -290,7 +295,7 @@ impl Session {
     /// A SequenceReset-GapFill for `from` up to `next`, exclusive; false when it did not fit.
     fn write_gap_fill(&mut self, now: Now, from: u64, next: u64, outbox: &mut Outbox) -> bool {
         let time = self.stamp.format(now.wall, self.config.precision);
-        let mut body = outbox.begin_admin(self.id, b"4", Number::Fixed(from));
+        let mut body = outbox.begin_admin(self.id, b"4", MsgSeqNumSource::Fixed(from));
         body.bool(tag::POSS_DUP_FLAG, true)
             .field(tag::ORIG_SENDING_TIME, time)
             .bool(tag::GAP_FILL_FLAG, true)
@@ -353,9 +358,9 @@ mod tests {
 
     #[test]
     fn the_same_request_again_and_again_is_held_down() {
-        let limits = Limits {
+        let limits = SessionLimits {
             same_resend_requests: 3,
-            ..Limits::default()
+            ..SessionLimits::default()
         };
         let mut resend = Resend::new(&limits);
         for _ in 0..3 {
@@ -372,9 +377,9 @@ mod tests {
 
     #[test]
     fn requests_that_wait_are_bounded() {
-        let limits = Limits {
+        let limits = SessionLimits {
             waiting_resends: 2,
-            ..Limits::default()
+            ..SessionLimits::default()
         };
         let mut resend = Resend::new(&limits);
         assert_eq!(resend.admit(Mono(0), 1..=9, &limits), Admission::Accepted);

@@ -15,7 +15,7 @@
 use super::Session;
 use super::config::BeginString;
 use super::logon::{Flaw, Terms};
-use super::phase::{Exchange, LoggedOn, Phase};
+use super::phase::{LoggedOn, PendingReply, Phase};
 use super::sequence::Inbound;
 use super::verdict::Verdict;
 use crate::outbox::Outbox;
@@ -29,7 +29,8 @@ impl Session {
         match self.phase {
             Phase::Down => true,
             Phase::LoggedOn(up) => {
-                up.exchange == Exchange::Settled && self.config.begin_string > BeginString::Fix40
+                up.exchange == PendingReply::Settled
+                    && self.config.begin_string > BeginString::Fix40
             }
             _ => false,
         }
@@ -73,7 +74,7 @@ impl Session {
     fn await_confirmation(&mut self, now: Now) {
         let until = now.mono + self.config.logon_timeout;
         if let Phase::LoggedOn(up) = &mut self.phase {
-            up.exchange = Exchange::Reset { until };
+            up.exchange = PendingReply::Reset { until };
         }
     }
 
@@ -122,8 +123,8 @@ impl Session {
         self.held.clear();
         if let Phase::LoggedOn(up) = &mut self.phase {
             up.inbound = Inbound::Steady;
-            if let Exchange::Reset { .. } = up.exchange {
-                up.exchange = Exchange::Settled;
+            if let PendingReply::Reset { .. } = up.exchange {
+                up.exchange = PendingReply::Settled;
             }
         }
     }
@@ -160,7 +161,7 @@ impl Session {
         }
         self.next_in = 2;
         self.log_on(now, heart_bt_int_seconds, Inbound::Steady);
-        if let (Exchange::Logout { .. }, Phase::LoggedOn(fresh)) = (up.exchange, self.phase) {
+        if let (PendingReply::Logout { .. }, Phase::LoggedOn(fresh)) = (up.exchange, self.phase) {
             let exchange = up.exchange;
             self.phase = Phase::LoggedOn(LoggedOn { exchange, ..fresh });
         }

@@ -2,7 +2,7 @@
 
 use super::Session;
 use super::phase::Phase;
-use crate::outbox::{AdminOut, Number, Outbox};
+use crate::outbox::{AdminOut, MsgSeqNumSource, Outbox};
 use crate::{Now, tag};
 
 impl Session {
@@ -33,8 +33,8 @@ impl Session {
     fn number(&mut self, now: Now, outbox: &mut Outbox, index: usize) -> u64 {
         let entry = outbox.entries()[index];
         let number = match entry.number {
-            Number::Fixed(number) => number,
-            Number::Next => {
+            MsgSeqNumSource::Fixed(number) => number,
+            MsgSeqNumSource::Next => {
                 if !self.config.keep_own_poss_dup {
                     outbox.leave_out_poss_dup(index);
                 }
@@ -45,7 +45,7 @@ impl Session {
         };
         if let Phase::LoggedOn(up) = &mut self.phase {
             up.pulse = up.pulse.sent(now.mono);
-            if entry.number == Number::Next && entry.msg_type() == b"2" {
+            if entry.number == MsgSeqNumSource::Next && entry.msg_type() == b"2" {
                 up.inbound = up.inbound.sealed(number);
             }
         }

@@ -23,7 +23,7 @@ pub fn parse(text: &[u8]) -> Option<u64> {
 
 /// An inbound MsgSeqNum compared with the expected one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Place {
+pub enum SequencePlace {
     /// The next one.
     Expected,
     /// Something before it is missing.
@@ -32,7 +32,7 @@ pub enum Place {
     TooLow,
 }
 
-impl Place {
+impl SequencePlace {
     /// Compares a MsgSeqNum with the expected one.
     #[must_use]
     pub fn of(number: u64, expected: u64) -> Self {
@@ -46,7 +46,7 @@ impl Place {
 
 /// A ResendRequest to write: both ends inclusive; `end` is `None` for "and all after it".
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Request {
+pub struct ResendRequest {
     /// BeginSeqNo(7).
     pub begin: u64,
     /// EndSeqNo(16).
@@ -74,7 +74,7 @@ pub enum Next {
     /// It has been asked for, or will be.
     Wait,
     /// Write this ResendRequest.
-    Ask(Request),
+    Ask(ResendRequest),
     /// We have asked often enough: the session cannot go on.
     GiveUp,
 }
@@ -295,7 +295,7 @@ impl Gap {
                 number: None,
             },
         };
-        (Inbound::Gap(gap), Next::Ask(Request { begin, end }))
+        (Inbound::Gap(gap), Next::Ask(ResendRequest { begin, end }))
     }
 }
 

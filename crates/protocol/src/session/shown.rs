@@ -1,6 +1,6 @@
 //! Selects the admin messages of the peer that the application receives.
 
-use super::verdict::{Fate, Reason, Verdict};
+use super::verdict::{DisconnectReason, Fate, Verdict};
 use super::{Session, is_admin};
 use crate::Message;
 
@@ -21,7 +21,7 @@ impl Session {
             Verdict::Ended { reject_sent: false } => {
                 matches!(msg_type, b"3" | b"5") && self.is_of_this_session(message)
             }
-            Verdict::Disconnect(Reason::LoggedOut | Reason::RefusedByPeer) => {
+            Verdict::Disconnect(DisconnectReason::LoggedOut | DisconnectReason::RefusedByPeer) => {
                 msg_type == b"5" && self.is_of_this_session(message)
             }
             Verdict::Disconnect(_)

@@ -31,7 +31,7 @@ pub enum Verdict {
     },
     /// Write the contents of the outbox, then close the connection and drop its
     /// unread bytes. [`Session::disconnected`](crate::Session::disconnected) comes next.
-    Disconnect(Reason),
+    Disconnect(DisconnectReason),
 }
 
 /// How the log shows a message that arrived, beside its effects.
@@ -54,7 +54,7 @@ pub enum Fate {
 /// Why a connection ends. For the log and the counters.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum DisconnectReason {
     /// No complete Logon in time.
     LogonTimeout,
     /// The first message was not a Logon.
@@ -92,7 +92,7 @@ pub enum Reason {
     NotConnected,
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for DisconnectReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Self::LogonSendingTime { ahead } = self {
             let millis = ahead.unsigned_abs() / 1_000_000;

@@ -10,7 +10,7 @@ fn parse(text: &str) -> Result<i64, TimeError> {
 }
 
 fn text(moment: i64, precision: Precision) -> String {
-    let mut stamp = Stamp::new();
+    let mut stamp = TimestampWriter::new();
     String::from_utf8(stamp.format(Timestamp(moment), precision).to_vec()).expect("it is text")
 }
 
@@ -146,7 +146,7 @@ fn a_stamp_cuts_and_follows_the_second() {
         text(moment, Precision::Nanos),
         "20260821-13:30:00.123456789"
     );
-    let mut stamp = Stamp::new();
+    let mut stamp = TimestampWriter::new();
     for moment in [
         0,
         999_999_999,

@@ -1,7 +1,7 @@
 //! A message whose ApplVerID(1128) is not the session's default is written and read back.
 
 use fixwire_protocol::dictionary::validate::check;
-use fixwire_protocol::dictionary::{Dictionary, Rules, Scratch, Version};
+use fixwire_protocol::dictionary::{Dictionary, Scratch, ValidationRules, Version};
 use fixwire_protocol::session::{BeginString, Config, Role};
 use fixwire_protocol::{Decoder, Mono, Now, Outbox, Session, SessionId, Timestamp, tag};
 
@@ -30,6 +30,11 @@ fn one_message_can_be_sent_in_another_version() {
     assert_eq!(message.get(tag::APPL_VER_ID), Some(&b"6"[..]));
     assert_eq!(message.get(tag::CL_ORD_ID), Some(&b"A"[..]));
     let fix44 = Dictionary::built_in(Version::Fix44).over(&transport);
-    let found = check(&fix44, &message, &Rules::default(), &mut Scratch::default());
+    let found = check(
+        &fix44,
+        &message,
+        &ValidationRules::default(),
+        &mut Scratch::default(),
+    );
     assert_eq!(found, Ok(()));
 }

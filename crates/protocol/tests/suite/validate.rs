@@ -4,7 +4,9 @@
 use fixwire_protocol::Decoder;
 use fixwire_protocol::dictionary::RejectReason::{self, *};
 use fixwire_protocol::dictionary::validate::check;
-use fixwire_protocol::dictionary::{Dictionary, Fault, Rules, Scratch, Version};
+use fixwire_protocol::dictionary::{
+    Dictionary, Scratch, ValidationFault, ValidationRules, Version,
+};
 use proptest::prelude::*;
 
 const HEAD: &str = "34=2|49=BUYER|52=20260821-13:30:00|56=SELLER";
@@ -21,7 +23,11 @@ fn dictionary(version: Version) -> Dictionary {
 }
 
 /// Validates a message given without its first two fields and its last.
-fn judge(dictionary: &Dictionary, rules: &Rules, text: &str) -> Result<(), Fault> {
+fn judge(
+    dictionary: &Dictionary,
+    rules: &ValidationRules,
+    text: &str,
+) -> Result<(), ValidationFault> {
     let text = text.trim_end_matches('|');
     let text = format!("8=FIX.4.4|9=100|{text}|10=000|").replace('|', "\x01");
     let mut decoder = Decoder::with_capacity(40_000);
@@ -35,13 +41,17 @@ fn judge(dictionary: &Dictionary, rules: &Rules, text: &str) -> Result<(), Fault
 
 #[track_caller]
 fn refused(dictionary: &Dictionary, text: &str, reason: RejectReason, tag: impl Into<Option<u32>>) {
-    let fault = judge(dictionary, &Rules::default(), text).expect_err(text);
+    let fault = judge(dictionary, &ValidationRules::default(), text).expect_err(text);
     assert_eq!((fault.reason, fault.tag), (reason, tag.into()), "{text}");
 }
 
 #[track_caller]
 fn accepted(dictionary: &Dictionary, text: &str) {
-    assert_eq!(judge(dictionary, &Rules::default(), text), Ok(()), "{text}");
+    assert_eq!(
+        judge(dictionary, &ValidationRules::default(), text),
+        Ok(()),
+        "{text}"
+    );
 }
 
 /// A heartbeat and an order with `more` behind them.
@@ -381,15 +391,15 @@ fn a_group_has_only_so_many_entries() {
         (0..count).for_each(|n| text += &format!("|448=P{n}|447=D|452=1"));
         order(&text)
     };
-    let cap = Rules::default().max_group_entries as usize;
+    let cap = ValidationRules::default().max_group_entries as usize;
     accepted(&fix44, &group(cap - 1, cap - 1));
     accepted(&fix44, &group(cap, cap));
     refused(&fix44, &group(cap + 1, cap + 1), ValueIncorrect, 453);
     refused(&fix44, &group(10_000, 10_000), ValueIncorrect, 453);
-    let small = Rules {
+    let small = ValidationRules {
         max_group_entries: 2,
         group_counts: false,
-        ..Rules::default()
+        ..ValidationRules::default()
     };
     // The value of NumInGroup does not matter.
     assert!(judge(&fix44, &small, &group(2, 3)).is_ok());
@@ -401,7 +411,7 @@ fn a_group_has_only_so_many_entries() {
         };
         order(&format!("453=2{}{}", entry(0), entry(1)))
     };
-    let strict = Rules {
+    let strict = ValidationRules {
         group_counts: true,
         ..small
     };
@@ -413,87 +423,87 @@ fn a_group_has_only_so_many_entries() {
 #[test]
 fn each_rule_can_be_switched_off() {
     let fix44 = dictionary(Version::Fix44);
-    let all = Rules::default();
+    let all = ValidationRules::default();
     let cases = [
         (
-            Rules {
+            ValidationRules {
                 fields_out_of_order: false,
                 ..all
             },
             order("50=DESK"),
         ),
         (
-            Rules {
+            ValidationRules {
                 fields_have_values: false,
                 ..all
             },
             heartbeat("112="),
         ),
         (
-            Rules {
+            ValidationRules {
                 user_defined_fields: false,
                 ..all
             },
             order("5000=x|20001=y"),
         ),
         (
-            Rules {
+            ValidationRules {
                 allow_unknown_msg_fields: true,
                 ..all
             },
             heartbeat("55=MSFT|999=x"),
         ),
         (
-            Rules {
+            ValidationRules {
                 allow_unknown_msg_fields: true,
                 ..all
             },
             order("453=2|448=A|447=D|999=x|452=1|448=B"),
         ),
         (
-            Rules {
+            ValidationRules {
                 allow_unknown_enum_values: true,
                 ..all
             },
             order("167=BOO"),
         ),
         (
-            Rules {
+            ValidationRules {
                 unordered_group_fields: false,
                 ..all
             },
             order("453=1|448=A|452=1|447=D"),
         ),
         (
-            Rules {
+            ValidationRules {
                 first_field_in_group_is_delimiter: true,
                 ..all
             },
             order("453=2|447=D|448=A|447=D|448=B"),
         ),
         (
-            Rules {
+            ValidationRules {
                 required_fields: false,
                 ..all
             },
             format!("35=D|{HEAD}|55=MSFT"),
         ),
         (
-            Rules {
+            ValidationRules {
                 formats: false,
                 ..all
             },
             order("").replace("38=100", "38=+1"),
         ),
         (
-            Rules {
+            ValidationRules {
                 duplicate_tags: false,
                 ..all
             },
             order("55=MSFT"),
         ),
         (
-            Rules {
+            ValidationRules {
                 group_counts: false,
                 ..all
             },
@@ -505,7 +515,7 @@ fn each_rule_can_be_switched_off() {
         assert_eq!(judge(&fix44, &rules, &text), Ok(()), "{text}");
     }
     // The tag 0 is never good, and user-defined fields have their own switch.
-    let lenient = Rules {
+    let lenient = ValidationRules {
         allow_unknown_msg_fields: true,
         ..all
     };
@@ -517,7 +527,7 @@ proptest! {
     #[test]
     fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
         let mut decoder = Decoder::with_capacity(64);
-        let _ = check(&dictionary(Version::Fix42), &decoder.decode(&bytes), &Rules::default(), &mut Scratch::default());
+        let _ = check(&dictionary(Version::Fix42), &decoder.decode(&bytes), &ValidationRules::default(), &mut Scratch::default());
     }
 
     #[test]
@@ -527,7 +537,7 @@ proptest! {
     ) {
         let mut text = String::from("35=D");
         fields.iter().for_each(|(tag, value)| text += &format!("|{tag}={value}"));
-        let rules = Rules {
+        let rules = ValidationRules {
             fields_out_of_order: rules[0],
             fields_have_values: rules[1],
             user_defined_fields: rules[2],

@@ -2,7 +2,7 @@
 
 use super::super::dialect::Dialect;
 use super::super::ini::{Source, Span};
-use super::super::problem::{Fault, Problem};
+use super::super::problem::{Problem, SettingsFault};
 
 /// The longest name of a property, in bytes.
 const LONGEST: usize = 1000;
@@ -12,7 +12,7 @@ const COMMENTS: [char; 4] = ['#', '!', ';', '\''];
 
 /// A name and a value.
 #[derive(Debug)]
-pub struct Line {
+pub struct PropertyLine {
     /// The place of the name.
     pub key: Span,
     /// The place of the value; may be empty, may go over several lines.
@@ -26,7 +26,7 @@ pub struct Line {
 }
 
 /// Every line that says something.
-pub fn lines(source: &Source, problems: &mut Vec<Problem>) -> Vec<Line> {
+pub fn lines(source: &Source, problems: &mut Vec<Problem>) -> Vec<PropertyLine> {
     let mut found = Vec::new();
     let text = &source.text;
     let mut at = text.len() - text.trim_start_matches('\u{feff}').len();
@@ -43,7 +43,7 @@ pub fn lines(source: &Source, problems: &mut Vec<Problem>) -> Vec<Line> {
                 if content.contains('\\') {
                     let note =
                         "for .NET reads each `\\` literally; here it is an escape, as in Java";
-                    let fault = Fault::Differs {
+                    let fault = SettingsFault::Differs {
                         dialect: Dialect::Antenna,
                         note: note.to_owned(),
                     };
@@ -74,7 +74,7 @@ fn end_of(text: &str, start: usize) -> usize {
     end
 }
 
-fn line(text: &str, whole: Span) -> Result<Line, Fault> {
+fn line(text: &str, whole: Span) -> Result<PropertyLine, SettingsFault> {
     let content = &text[whole.start..whole.end];
     let mut escaped = false;
     let separator = content.char_indices().find(|(_, c)| {
@@ -86,16 +86,18 @@ fn line(text: &str, whole: Span) -> Result<Line, Fault> {
         Some((at, _)) => (at, at + 1),
         // Java takes a blank as well.
         None => {
-            let at = content.find(char::is_whitespace).ok_or(Fault::NoEquals)?;
+            let at = content
+                .find(char::is_whitespace)
+                .ok_or(SettingsFault::NoEquals)?;
             (at, at)
         }
     };
     let key = trimmed(text, whole.start, whole.start + at);
     if key.start == key.end {
-        return Err(Fault::EmptyKey);
+        return Err(SettingsFault::EmptyKey);
     }
     if key.end - key.start > LONGEST {
-        return Err(Fault::UnknownKey {
+        return Err(SettingsFault::UnknownKey {
             nearest: None,
             kept_by: None,
         });
@@ -108,7 +110,7 @@ fn line(text: &str, whole: Span) -> Result<Line, Fault> {
     if value_text.len() > 1 && value_text.starts_with(quotes) && value_text.ends_with(quotes) {
         value_text = value_text.trim_matches(quotes).trim().to_owned();
     }
-    Ok(Line {
+    Ok(PropertyLine {
         key,
         value,
         name: plain(key)?,
@@ -118,7 +120,7 @@ fn line(text: &str, whole: Span) -> Result<Line, Fault> {
 }
 
 /// A text without its escapes and line ends.
-fn plain(text: &str) -> Result<String, Fault> {
+fn plain(text: &str) -> Result<String, SettingsFault> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars();
     while let Some(c) = rest.next() {
@@ -137,7 +139,7 @@ fn plain(text: &str) -> Result<String, Fault> {
                 let code = u32::from_str_radix(&digits, 16).ok().filter(|_| hex);
                 let note = "`\\u` wants the four hexadecimal digits of a character";
                 let character = code.and_then(char::from_u32);
-                out.push(character.ok_or(Fault::Conflict { note: note.into() })?);
+                out.push(character.ok_or(SettingsFault::Conflict { note: note.into() })?);
             }
             Some('\r' | '\n') => {
                 // The next line without the blanks that it begins with.

@@ -20,7 +20,7 @@ pub struct Property {
 #[derive(Debug)]
 pub enum Becomes {
     /// A key of ours.
-    Key(Id, Form),
+    Key(Id, PropertyForm),
     /// Read specially, with its description.
     Read(Special, &'static str),
     /// Nothing.
@@ -36,7 +36,7 @@ pub enum Becomes {
 
 /// How a value is converted.
 #[derive(Clone, Copy, Debug)]
-pub enum Form {
+pub enum PropertyForm {
     /// As it is.
     Same,
     /// As it is, and this value is none.
@@ -68,7 +68,7 @@ pub enum Special {
     Aside,
 }
 
-impl Form {
+impl PropertyForm {
     /// The value here; empty for none.
     ///
     /// # Errors
@@ -133,10 +133,10 @@ pub fn described(property: &Property) -> String {
         Becomes::Key(id, form) => {
             let name = KEYS[id as usize].name;
             let form = match form {
-                Form::Same | Form::Unless(_) => String::new(),
-                Form::Millis => ", milliseconds".to_owned(),
-                Form::Not => ", the other way round".to_owned(),
-                Form::Word(words) => {
+                PropertyForm::Same | PropertyForm::Unless(_) => String::new(),
+                PropertyForm::Millis => ", milliseconds".to_owned(),
+                PropertyForm::Not => ", the other way round".to_owned(),
+                PropertyForm::Word(words) => {
                     let words: Vec<String> = words
                         .iter()
                         .map(|(there, here)| format!("`{there}` is `{here}`"))
@@ -161,7 +161,7 @@ pub fn described(property: &Property) -> String {
     }
 }
 
-const fn key(name: &'static str, default: &'static str, id: Id, form: Form) -> Property {
+const fn key(name: &'static str, default: &'static str, id: Id, form: PropertyForm) -> Property {
     Property {
         name,
         default,
@@ -170,7 +170,7 @@ const fn key(name: &'static str, default: &'static str, id: Id, form: Form) -> P
 }
 
 const fn same(name: &'static str, default: &'static str, id: Id) -> Property {
-    key(name, default, id, Form::Same)
+    key(name, default, id, PropertyForm::Same)
 }
 
 const fn read(
@@ -243,14 +243,14 @@ const fn idle(name: &'static str, default: &'static str, note: &'static str) -> 
     }
 }
 
-const STORES: Form = Form::Word(&[
+const STORES: PropertyForm = PropertyForm::Word(&[
     ("FilesystemStorageFactory", "process"),
     ("SlicedFileStorageFactory", "process"),
     ("MmfStorageFactory", "process"),
     ("InMemoryStorageFactory", "memory"),
 ]);
-const RESETS: Form = Form::Word(&[("Never", "N"), ("Always", "Y")]);
-const PRECISIONS: Form = Form::Word(&[
+const RESETS: PropertyForm = PropertyForm::Word(&[("Never", "N"), ("Always", "Y")]);
+const PRECISIONS: PropertyForm = PropertyForm::Word(&[
     ("Second", "SECONDS"),
     ("Milli", "MILLIS"),
     ("Micro", "MICROS"),
@@ -307,12 +307,12 @@ pub static PROPERTIES: &[Property] = &[
     idle("logonMessageSessionQualifierTag", "9012", "a qualifier is never sent: set LogonTag=9012=… if the peer requires it"),
     // Connections.
     warned_unless("autoreconnectAttempts", "-1", "0", "fixwire reconnects as long as the session schedule allows"),
-    key("autoreconnectDelayInMs", "1000", Id::ReconnectInterval, Form::Millis),
+    key("autoreconnectDelayInMs", "1000", Id::ReconnectInterval, PropertyForm::Millis),
     refused("enableAutoSwitchToBackupConnection", "true", "all hosts are tried in turn: remove backupHost"),
     warned("cyclicSwitchBackupConnection", "true", "hosts are tried in turn: see HostSelectionPolicy"),
     refused("resetOnSwitchToBackup", "false", OTHERWISE),
     refused("resetOnSwitchToPrimary", "false", OTHERWISE),
-    key("enableNagle", "true", Id::SocketNodelay, Form::Not),
+    key("enableNagle", "true", Id::SocketNodelay, PropertyForm::Not),
     same("tcpSendBufferSize", "0", Id::SocketSendBufferSize),
     same("tcpReceiveBufferSize", "0", Id::SocketReceiveBufferSize),
     same("connectAddress", "", Id::SocketLocalHost),
@@ -364,7 +364,7 @@ pub static PROPERTIES: &[Property] = &[
     refused("validateGarbledMessage", "true", ALWAYS),
     same("validation", "false", Id::UseDataDictionary),
     refused("wellformenessValidation", "true", ALWAYS),
-    key("allowedFieldsValidation", "true", Id::AllowUnknownMsgFields, Form::Not),
+    key("allowedFieldsValidation", "true", Id::AllowUnknownMsgFields, PropertyForm::Not),
     refused("requiredFieldsValidation", "true", "the dictionary defines which fields are required: change it with a delta"),
     same("fieldOrderValidation", "true", Id::ValidateFieldsOutOfOrder),
     refused("duplicateFieldsValidation", "true", ALWAYS),
@@ -374,14 +374,14 @@ pub static PROPERTIES: &[Property] = &[
     refused("validation.", "", "convert the dictionary to QuickFIX XML, or write its changes as a delta, and set DataDictionary"),
     same("senderTargetIdConsistencyCheck", "true", Id::CheckCompID),
     same("checkSendingTimeAccuracy", "true", Id::CheckLatency),
-    key("reasonableDelayInMs", "120000", Id::MaxLatency, Form::Millis),
+    key("reasonableDelayInMs", "120000", Id::MaxLatency, PropertyForm::Millis),
     idle("measurementAccuracyInMs", "1", "MaxLatency is exact"),
     same("origSendingTimeChecking", "true", Id::RequiresOrigSendingTime),
     refused("ignorePossDupForGapFill", "true", ALWAYS),
     // Timers.
     idle("heartbeatReasonableTransmissionTime", "200", "set TestRequestDelayMultiplier, in heartbeat intervals"),
     warned("testRequestsNumberUponDisconnection", "1", "set HeartBeatTimeoutMultiplier, in heartbeat intervals"),
-    key("loginWaitTimeout", "5000", Id::LogonTimeout, Form::Millis),
+    key("loginWaitTimeout", "5000", Id::LogonTimeout, PropertyForm::Millis),
     same("logoutWaitTimeout", "", Id::LogoutTimeout),
     idle("forcedLogoffTimeout", "2", "LogoutTimeout applies to all our Logouts"),
     idle("disconnectOnLogonHeartbeatMismatch", "true", "see HeartBtInt and HeartBtIntOverride for which side sets the interval"),
@@ -409,8 +409,8 @@ pub static PROPERTIES: &[Property] = &[
     same("allowedCountOfSimilarRR", "3", Id::MaxResendAttempts),
     refused("advancedResendRequestProcessing", "false", OTHERWISE),
     same("skipDuplicatedResendRequests", "false", Id::IgnorePossDupResendRequests),
-    key("possDupSmartDelivery", "false", Id::DeliverPossDup, Form::Not),
-    key("switchOffSendingMultipleResendRequests", "false", Id::SendRedundantResendRequests, Form::Not),
+    key("possDupSmartDelivery", "false", Id::DeliverPossDup, PropertyForm::Not),
+    key("switchOffSendingMultipleResendRequests", "false", Id::SendRedundantResendRequests, PropertyForm::Not),
     refused("enhancedCmeResendLogic", "false", OTHERWISE),
     // Limits.
     refused("throttleCheckingEnabled", "false", "rate limits by message type are not supported: set InboundRate and InboundExcess"),
@@ -432,7 +432,7 @@ pub static PROPERTIES: &[Property] = &[
     same("requireSSL", "false", Id::SocketUseSSL),
     same("enableSSL", "false", Id::SocketUseSSL),
     refused("sslPort", "", "set port, and requireSSL=true"),
-    key("sslProtocol", "None", Id::EnabledProtocols, Form::Unless("None")),
+    key("sslProtocol", "None", Id::EnabledProtocols, PropertyForm::Unless("None")),
     same("sslCertificate", "", Id::SocketKeyStore),
     same("sslCertificatePassword", "", Id::SocketKeyStorePassword),
     same("sslValidatePeerCertificate", "true", Id::SSLValidateCertificates),

@@ -49,7 +49,7 @@ fn properties_become_keys_of_their_session() {
     let settings = read(TWO).unwrap();
     assert_eq!(
         (settings.dialect, settings.told),
-        (Dialect::Antenna, Told::ByItsName)
+        (Dialect::Antenna, DialectSource::ByItsName)
     );
     assert_eq!(settings.report.to_string(), "");
     let [venue, broker] = &settings.sessions[..] else {
@@ -296,10 +296,13 @@ fn the_caller_or_the_name_tells_whose_file_it_is() {
         Settings::read_with(&source, &options).map(|settings| settings.told)
     };
     let antenna = Some(Dialect::Antenna);
-    assert!(matches!(as_named("x.cfg", antenna), Ok(Told::ByCaller)));
+    assert!(matches!(
+        as_named("x.cfg", antenna),
+        Ok(DialectSource::ByCaller)
+    ));
     assert!(matches!(
         as_named("x.Properties", None),
-        Ok(Told::ByItsName)
+        Ok(DialectSource::ByItsName)
     ));
     assert!(as_named("x.cfg", None).is_err());
     assert!(as_named("x.properties", Some(Dialect::QuickFix)).is_err());

@@ -27,7 +27,7 @@ fn the_engine_decides_where_defaults_differ() {
     let nodelay = |dialect| {
         let (session, _) = one(dialect, "");
         let setting = session.find(Id::SocketNodelay).unwrap();
-        (setting.value == Value::Bool(true), setting.origin)
+        (setting.value == SettingValue::Bool(true), setting.origin)
     };
     let of_quickfix = Origin::Dialect(Dialect::QuickFix);
     assert_eq!(nodelay(Dialect::QuickFix), (false, of_quickfix));
@@ -432,24 +432,24 @@ fn a_key_or_the_caller_says_whose_file_it_is() {
         let settings = read(&format!("{SESSION}{extra}")).unwrap();
         (settings.dialect, settings.told)
     };
-    assert_eq!(whose(""), (Dialect::Fixwire, Told::Nowhere));
+    assert_eq!(whose(""), (Dialect::Fixwire, DialectSource::Nowhere));
     assert_eq!(
         whose("SocketTcpNoDelay=Y\nSLF4JLogHeartbeats=Y"),
-        (Dialect::QuickFixJ, Told::ByItsKeys)
+        (Dialect::QuickFixJ, DialectSource::ByItsKeys)
     );
     assert_eq!(
         whose("SocketTcpNoDelay=Y\ndialect=QuickFixN"),
-        (Dialect::QuickFixN, Told::ByKey)
+        (Dialect::QuickFixN, DialectSource::ByKey)
     );
     assert_eq!(
         whose("SocketTcpNoDelay=Y\nSLF4JLogHeartbeats=Y\nMaxFields=100"),
-        (Dialect::Fixwire, Told::ByItsKeys)
+        (Dialect::Fixwire, DialectSource::ByItsKeys)
     );
     let text = format!("{SESSION}Dialect=quickfixn\n");
     let settings = read_as(Dialect::QuickFix, &text).unwrap();
     assert_eq!(
         (settings.dialect, settings.told),
-        (Dialect::QuickFix, Told::ByCaller)
+        (Dialect::QuickFix, DialectSource::ByCaller)
     );
     assert!(
         errors(&format!("{SESSION}Dialect=artio")).contains("`artio` is not valid for Dialect")

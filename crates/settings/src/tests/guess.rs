@@ -6,7 +6,7 @@ use super::*;
 const README: &str = "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort=9876\nFileStorePath=store\n\n\
                       [SESSION]\nBeginString=FIX.4.4\nSenderCompID=BROKER\nTargetCompID=CLIENT\n";
 
-fn values(settings: &Settings) -> Vec<(Id, Value, Origin)> {
+fn values(settings: &Settings) -> Vec<(Id, SettingValue, Origin)> {
     let all = settings.sessions[0].settings.iter();
     let defaults = all.filter(|setting| setting.origin.span().is_none());
     defaults
@@ -19,7 +19,7 @@ fn one_harmless_key_changes_no_default() {
     let plain = read(README).unwrap();
     assert_eq!(
         (plain.dialect, plain.told),
-        (Dialect::Fixwire, Told::Nowhere)
+        (Dialect::Fixwire, DialectSource::Nowhere)
     );
     for line in [
         "SocketAcceptAddress=127.0.0.1",
@@ -34,7 +34,7 @@ fn one_harmless_key_changes_no_default() {
         let other = read(&text).unwrap();
         assert_eq!(
             (other.dialect, other.told),
-            (Dialect::Fixwire, Told::Nowhere),
+            (Dialect::Fixwire, DialectSource::Nowhere),
             "{line}"
         );
         let names: Vec<&str> = line
@@ -50,7 +50,10 @@ fn one_harmless_key_changes_no_default() {
     }
     let own = read(&README.replace("[SESSION]\n", "[SESSION]\nSessionName=A\nSocketTcpNoDelay=Y\nValidateChecksum=Y\nValidateSequenceNumbers=Y\n"));
     let own = own.unwrap();
-    assert_eq!((own.dialect, own.told), (Dialect::Fixwire, Told::ByItsKeys));
+    assert_eq!(
+        (own.dialect, own.told),
+        (Dialect::Fixwire, DialectSource::ByItsKeys)
+    );
 }
 
 #[test]
@@ -71,7 +74,7 @@ fn a_slip_of_the_pen_is_an_error_unless_somebody_said_whose_file_it_is() {
     let kept = read(&with("MyDesk=Paris\n")).unwrap();
     assert_eq!(
         (kept.dialect, kept.told),
-        (Dialect::QuickFixJ, Told::ByItsKeys)
+        (Dialect::QuickFixJ, DialectSource::ByItsKeys)
     );
     assert_eq!(kept.sessions[0].custom[0].key, "MyDesk");
 }

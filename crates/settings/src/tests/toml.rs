@@ -80,7 +80,7 @@ X-Application=London
 
 #[test]
 fn a_toml_file_says_what_a_cfg_file_says() {
-    let values = |settings: &Settings| -> Vec<Vec<(Id, Option<u16>, Value)>> {
+    let values = |settings: &Settings| -> Vec<Vec<(Id, Option<u16>, SettingValue)>> {
         let of = |session: &SessionSettings| {
             let one = |found: &Setting| (found.key.id, found.number, found.value.clone());
             session.settings.iter().map(one).collect()
@@ -92,7 +92,7 @@ fn a_toml_file_says_what_a_cfg_file_says() {
     assert_eq!(values(&toml), values(&cfg));
     assert_eq!(
         (toml.dialect, toml.told),
-        (Dialect::Fixwire, Told::ByItsName)
+        (Dialect::Fixwire, DialectSource::ByItsName)
     );
     let custom: Vec<(&str, &str)> = toml.sessions[1]
         .custom

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use fixwire_protocol::dictionary::validate::{self, Scratch};
-use fixwire_protocol::dictionary::{Dictionary, Rules, Version};
+use fixwire_protocol::dictionary::{Dictionary, ValidationRules, Version};
 use fixwire_protocol::session::{BeginString, Config, Phase, RESET_OPEN, Role, Verdict};
 use fixwire_protocol::{
-    Decoder, Frame, Message, Mono, Nanos, Now, Number, Outbox, Refusal, Session, SessionId,
-    Timestamp, frame,
+    Decoder, Frame, Message, Mono, MsgSeqNumSource, Nanos, Now, Outbox, Refusal, Session,
+    SessionId, Timestamp, frame,
 };
 
 use crate::fuzz::hold;
@@ -386,13 +386,13 @@ impl End {
         for index in self.outbox.unsealed() {
             let number = self.outbox.entries()[index].number;
             let expected = match number {
-                Number::Next => self.session.next_out(),
-                Number::Fixed(number) => number,
+                MsgSeqNumSource::Next => self.session.next_out(),
+                MsgSeqNumSource::Fixed(number) => number,
             };
             self.session.seal(self.now, &mut self.outbox, index);
             let bytes = self.outbox.sealed(index).to_vec();
             self.check_sent(&bytes, number, expected)?;
-            if number == Number::Next {
+            if number == MsgSeqNumSource::Next {
                 let twice = self.stored.insert(expected, bytes).is_some();
                 hold!(!twice, "{expected} was given out twice");
             }
@@ -402,7 +402,12 @@ impl End {
     }
 
     /// A message that we write is one that any peer accepts.
-    fn check_sent(&mut self, bytes: &[u8], number: Number, expected: u64) -> Result<(), String> {
+    fn check_sent(
+        &mut self,
+        bytes: &[u8],
+        number: MsgSeqNumSource,
+        expected: u64,
+    ) -> Result<(), String> {
         let len = bytes.len();
         let whole = frame::next(bytes, len) == Frame::Whole { skip: 0, len };
         hold!(whole, "wrote no message: {}", show(bytes));
@@ -416,7 +421,7 @@ impl End {
         let valid = validate::check(
             &self.dictionary,
             &message,
-            &Rules::default(),
+            &ValidationRules::default(),
             &mut Scratch::default(),
         );
         // A tag that is not a number is echoed as it came; the application's messages are its own.
@@ -430,7 +435,7 @@ impl End {
             "wrote what is not valid ({valid:?}): {}",
             show(bytes)
         );
-        if let Number::Fixed(number) = number {
+        if let MsgSeqNumSource::Fixed(number) = number {
             let again = message.get(43) == Some(b"Y");
             let fill = message.msg_type() == b"4" && message.get(123) == Some(b"Y");
             let stored = self

@@ -2,7 +2,7 @@
 
 use fixwire_protocol::Timestamp;
 use fixwire_protocol::session::BeginString;
-use fixwire_protocol::time::{Precision, Stamp};
+use fixwire_protocol::time::{Precision, TimestampWriter};
 
 use super::end::{End, OWN, PEER};
 use crate::fuzz::input::{self, Input};
@@ -90,7 +90,7 @@ fn build(end: &End, body: &str, number: u64, spoil: u8, input: &mut Input<'_>) -
     };
     let ago = |seconds: i64| {
         let moment = Timestamp(end.now.wall.0 - seconds * 1_000_000_000);
-        String::from_utf8_lossy(Stamp::new().format(moment, precision)).into_owned()
+        String::from_utf8_lossy(TimestampWriter::new().format(moment, precision)).into_owned()
     };
     let mut header = format!("49={PEER}|56={OWN}|34={number}|52={}|", ago(0));
     let mut version = end.begin_string.as_str();

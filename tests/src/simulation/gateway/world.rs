@@ -6,7 +6,7 @@ use fixwire::Engine;
 use fixwire::config::{Durability, EngineConfig};
 use fixwire::host::sim::{SimHost, SimNet, Weather};
 use fixwire::journal::sim::SimDisk;
-use fixwire::journal::{Config as JournalConfig, JournalError, Retention, Step};
+use fixwire::journal::{FoldStep, JournalConfig, JournalError, Retention};
 use fixwire::protocol::{Application, Nanos};
 use fixwire_gateway::gateway::Reload;
 use fixwire_gateway::{Gateway, GatewayContext, GatewaySession};
@@ -225,7 +225,7 @@ impl World {
             return Ok(());
         }
         match self.disk.fold_step() {
-            Some(Ok(Step::Made { .. })) => self.tally.checkpoints += 1,
+            Some(Ok(FoldStep::Made { .. })) => self.tally.checkpoints += 1,
             Some(Err(error @ JournalError::StateDiffers { .. })) => {
                 return Err(format!("G5: {error}"));
             }

@@ -11,7 +11,7 @@ const LONGEST: usize = 128;
 
 /// An order as its reports speak of it.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Order {
+pub struct EchoOrder {
     /// OrderID(37).
     pub id: u64,
     /// Symbol(55); empty when it has none.
@@ -21,12 +21,12 @@ pub struct Order {
     /// OrderQty(38).
     pub quantity: Box<[u8]>,
     /// Its state.
-    pub state: State,
+    pub state: EchoState,
 }
 
 /// The state of an order; no order is ever filled.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum State {
+pub enum EchoState {
     /// Accepted, as it is or in place of another one.
     Open,
     /// Canceled.
@@ -39,25 +39,25 @@ type Key = (SessionId, Box<[u8]>);
 
 /// Orders by session and ClOrdID(11).
 #[derive(Debug, Default)]
-pub struct Book {
-    orders: HashMap<Key, Order>,
+pub struct EchoBook {
+    orders: HashMap<Key, EchoOrder>,
     /// Every key once, the oldest first; some are no longer in `orders`.
     ages: VecDeque<Key>,
 }
 
-impl Book {
+impl EchoBook {
     /// The order of this ClOrdID.
-    pub fn get(&self, session: SessionId, cl_ord_id: &[u8]) -> Option<&Order> {
+    pub fn get(&self, session: SessionId, cl_ord_id: &[u8]) -> Option<&EchoOrder> {
         self.orders.get(&(session, cl_ord_id.into()))
     }
 
     /// The same, to change it.
-    pub fn get_mut(&mut self, session: SessionId, cl_ord_id: &[u8]) -> Option<&mut Order> {
+    pub fn get_mut(&mut self, session: SessionId, cl_ord_id: &[u8]) -> Option<&mut EchoOrder> {
         self.orders.get_mut(&(session, cl_ord_id.into()))
     }
 
     /// Remembers an order, in place of one with the same ClOrdID.
-    pub fn put(&mut self, session: SessionId, cl_ord_id: &[u8], order: Order) {
+    pub fn put(&mut self, session: SessionId, cl_ord_id: &[u8], order: EchoOrder) {
         let parts = [cl_ord_id, &order.symbol, &order.side, &order.quantity];
         if parts.iter().any(|part| part.len() > LONGEST) {
             return;
@@ -77,19 +77,19 @@ impl Book {
 mod tests {
     use super::*;
 
-    fn order(id: u64) -> Order {
-        Order {
+    fn order(id: u64) -> EchoOrder {
+        EchoOrder {
             id,
             symbol: (*b"VOD").into(),
             side: (*b"1").into(),
             quantity: (*b"100").into(),
-            state: State::Open,
+            state: EchoState::Open,
         }
     }
 
     #[test]
     fn memory_is_bounded_and_the_oldest_order_goes_first() {
-        let mut book = Book::default();
+        let mut book = EchoBook::default();
         let session = SessionId(0);
         for n in 0..MOST as u64 + 10 {
             book.put(session, n.to_string().as_bytes(), order(n));

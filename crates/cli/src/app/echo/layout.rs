@@ -7,7 +7,7 @@ use fixwire_protocol::dictionary::{GroupDef, Member, MessageDef};
 use fixwire_protocol::session::Config;
 use fixwire_protocol::{Body, Dictionary, Message, Tag, tag};
 
-use super::book::State;
+use super::book::EchoState;
 use super::{
     EXECUTION_REPORT, NEW_ORDER_SINGLE, ORDER_CANCEL_REPLACE_REQUEST, ORDER_CANCEL_REQUEST,
 };
@@ -100,11 +100,11 @@ impl Layout {
     }
 
     /// OrdStatus(39) of an order. FIX 4.4 has none for a replaced one.
-    pub fn status(&self, state: State) -> u8 {
+    pub fn status(&self, state: EchoState) -> u8 {
         match state {
-            State::Open => b'0',
-            State::Replaced if self.takes(tag::ORD_STATUS, "5") => b'5',
-            State::Canceled | State::Replaced => b'4',
+            EchoState::Open => b'0',
+            EchoState::Replaced if self.takes(tag::ORD_STATUS, "5") => b'5',
+            EchoState::Canceled | EchoState::Replaced => b'4',
         }
     }
 

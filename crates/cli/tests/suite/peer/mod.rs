@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use fixwire_protocol::time::{Precision, Stamp, Timestamp};
+use fixwire_protocol::time::{Precision, Timestamp, TimestampWriter};
 
 /// One end of a session on a plain socket; of FIX 4.2 unless it says otherwise.
 pub struct Peer {
@@ -115,5 +115,10 @@ pub fn order(cl_ord_id: &str) -> String {
 pub fn utc_now() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let now = Timestamp(i64::try_from(since.as_nanos()).unwrap());
-    String::from_utf8(Stamp::new().format(now, Precision::Millis).to_vec()).unwrap()
+    String::from_utf8(
+        TimestampWriter::new()
+            .format(now, Precision::Millis)
+            .to_vec(),
+    )
+    .unwrap()
 }

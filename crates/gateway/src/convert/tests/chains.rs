@@ -157,7 +157,7 @@ fn user_defined_fields_and_groups_pass_all_tables() {
 
 #[test]
 fn conversions_share_dictionaries_and_tables() {
-    let mut built_in = BuiltIn::default();
+    let mut built_in = BuiltInConversions::default();
     let one = built_in.conversion(Fix42, Fix50Sp2).unwrap();
     let other = built_in.conversion(Fix40, Fix44).unwrap();
     assert!(Arc::ptr_eq(&one.links[0], &other.links[2]));

@@ -5,7 +5,7 @@ use std::string::ToString;
 use std::vec::Vec;
 
 use fixwire_protocol::Tag;
-use fixwire_protocol::dictionary::{Dictionary, FieldDef, Kind, Member};
+use fixwire_protocol::dictionary::{DataType, Dictionary, FieldDef, Member};
 
 use crate::draft::OF_THE_SESSION;
 
@@ -98,7 +98,7 @@ impl Generator<'_> {
         words.join(" ").into_bytes()
     }
 
-    fn of_kind(&mut self, kind: Kind) -> Vec<u8> {
+    fn of_kind(&mut self, kind: DataType) -> Vec<u8> {
         let (month, day) = (1 + self.below(12), 1 + self.below(28));
         let date = format!("2026{month:02}{day:02}");
         let time = format!(
@@ -108,25 +108,25 @@ impl Generator<'_> {
             self.below(60)
         );
         let text = match kind {
-            Kind::Int => format!("{}", self.below(2000) as i64 - 1000),
-            Kind::Length | Kind::SeqNum | Kind::NumInGroup | Kind::TagNum => {
+            DataType::Int => format!("{}", self.below(2000) as i64 - 1000),
+            DataType::Length | DataType::SeqNum | DataType::NumInGroup | DataType::TagNum => {
                 format!("{}", self.below(1000))
             }
-            Kind::DayOfMonth => format!("{}", 1 + self.below(31)),
-            Kind::Char | Kind::MultipleCharValue => {
+            DataType::DayOfMonth => format!("{}", 1 + self.below(31)),
+            DataType::Char | DataType::MultipleCharValue => {
                 char::from(b'A' + self.below(26) as u8).to_string()
             }
-            Kind::Boolean => ["Y", "N"][self.below(2) as usize].to_string(),
-            Kind::MonthYear => match self.below(8) {
+            DataType::Boolean => ["Y", "N"][self.below(2) as usize].to_string(),
+            DataType::MonthYear => match self.below(8) {
                 0 => format!("2026{month:02}w2"),
                 1 => date,
                 _ => format!("2026{month:02}"),
             },
-            Kind::UtcTimestamp => format!("{date}-{time}"),
-            Kind::UtcTimeOnly | Kind::LocalMktTime => time,
-            Kind::UtcDateOnly | Kind::LocalMktDate => date,
-            Kind::TzTimeOnly => format!("{time}Z"),
-            Kind::TzTimestamp => format!("{date}-{time}Z"),
+            DataType::UtcTimestamp => format!("{date}-{time}"),
+            DataType::UtcTimeOnly | DataType::LocalMktTime => time,
+            DataType::UtcDateOnly | DataType::LocalMktDate => date,
+            DataType::TzTimeOnly => format!("{time}Z"),
+            DataType::TzTimestamp => format!("{date}-{time}Z"),
             kind if kind.is_decimal() => match self.below(4) {
                 0 => "0".to_string(),
                 1 => format!("-{}.{}", self.below(100), self.below(100)),

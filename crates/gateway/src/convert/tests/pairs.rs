@@ -71,7 +71,7 @@ fn is_documented(to: Version, msg_type: &str, why: Unconvertible) -> bool {
 
 #[test]
 fn every_version_says_what_each_other_one_can() {
-    let mut built_in = BuiltIn::default();
+    let mut built_in = BuiltInConversions::default();
     let each = cases(56 * 22 * 10) / (56 * 22);
     for (from, to) in pairs() {
         let mut way = Way::of(&mut built_in, from, to);

@@ -22,10 +22,10 @@ pub struct Way {
 
 impl Way {
     fn new(from: Version, to: Version) -> Self {
-        Self::of(&mut BuiltIn::default(), from, to)
+        Self::of(&mut BuiltInConversions::default(), from, to)
     }
 
-    pub fn of(built_in: &mut BuiltIn, from: Version, to: Version) -> Self {
+    pub fn of(built_in: &mut BuiltInConversions, from: Version, to: Version) -> Self {
         let conversion = built_in.conversion(from, to).unwrap();
         let links = &conversion.links;
         Self {

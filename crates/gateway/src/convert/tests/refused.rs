@@ -34,7 +34,7 @@ fn a_table_begins_with_its_versions() {
     let long = format!("from FIX.4.2\nto FIX.4.4\n#{}", "x".repeat(MAX_TABLE));
     assert_eq!(
         Conversion::read(&long).unwrap_err().problem,
-        Problem::TooLong
+        ConversionProblem::TooLong
     );
 }
 
@@ -133,6 +133,6 @@ fn statements_can_apply() {
     let gone = Conversion::read("from FIX.4.4\nto FIX.4.2\nfor AE\nremove 571").unwrap_err();
     assert_eq!(
         (gone.line, gone.problem),
-        (3, Problem::NoSuchTarget("AE".into()))
+        (3, ConversionProblem::NoSuchTarget("AE".into()))
     );
 }

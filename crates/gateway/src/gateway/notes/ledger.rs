@@ -35,7 +35,7 @@ use siphasher::sip::SipHasher24;
 
 use super::remembered::is_rememberable;
 use super::{ANSWERED, Known, Lane, MAX_ORDERS, MAX_SESSIONS, Notes, UNANSWERED};
-use crate::orders::{BODY_VERSION, Orders, OrdersConfig, Rewriting, When};
+use crate::orders::{BODY_VERSION, OrderTracker, OrdersConfig, Rewriting, When};
 
 const NAME: &str = "gateway";
 const VERSION: u32 = 1;
@@ -122,7 +122,7 @@ impl Notes {
             ));
         }
         let sessions = parts.sessions().ok_or("sessions").map_err(wrong)?;
-        let mut orders = Orders::take(&mut parts.0, config)
+        let mut orders = OrderTracker::take(&mut parts.0, config)
             .map_err(|error| format!("orders in the gateway state: {error}"))?;
         for (number, session) in (0..).zip(&sessions) {
             let ids = session.orders_ids;

@@ -7,20 +7,20 @@ use fixwire_protocol::{Outbox, SOH, SessionId, tag};
 use super::super::event::{NoteError, Trouble};
 use super::super::memory::MAX_ID;
 use super::{Notes, put_number, word};
-use crate::orders::{Heard, Orders, OrdersError};
+use crate::orders::{OrderTracker, OrdersError, ReportAddressee};
 
 /// The order that a message is about.
 #[derive(Clone, Copy)]
 pub(in super::super) enum Order<'o> {
     /// The one that a message of a venue answers.
-    Answered(Heard),
+    Answered(ReportAddressee),
     /// The one that a client calls so.
     Of(SessionId, &'o [u8]),
 }
 
 impl<'o> Order<'o> {
     /// Its client, and the ids that it has there, the newest first.
-    fn ids(self, orders: &'o Orders) -> (SessionId, impl Iterator<Item = &'o [u8]>) {
+    fn ids(self, orders: &'o OrderTracker) -> (SessionId, impl Iterator<Item = &'o [u8]>) {
         let (client, heard, id) = match self {
             Self::Answered(heard) => (heard.client, Some(heard), None),
             Self::Of(client, id) => (client, None, Some(id)),

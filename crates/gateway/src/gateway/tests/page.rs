@@ -138,11 +138,11 @@ fn the_table_of_reasons_has_every_text() {
     use super::super::Trouble;
     use crate::convert::Unconvertible;
     use crate::orders::OrdersError;
-    use crate::rules::Failure;
+    use crate::rules::ActionFailure;
     let failed = |failure| Trouble::Failed { action: 0, failure };
     for trouble in [
-        failed(Failure::NotInTable(1)),
-        failed(Failure::TooLarge),
+        failed(ActionFailure::NotInTable(1)),
+        failed(ActionFailure::TooLarge),
         Trouble::TooMany,
         Trouble::Unconvertible(Unconvertible::MessageType),
         Trouble::Orders(OrdersError::NoId),

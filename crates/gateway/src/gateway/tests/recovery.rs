@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::*;
-use crate::rules::Way;
+use crate::rules::RulePath;
 
 /// The sessions in another order, one of them gone, one new.
 const OTHERS: [(&str, Version); 6] = [
@@ -451,7 +451,7 @@ fn each_way_is_known_before_the_first_message() {
     let mut ways = Vec::new();
     let rules = rig.gateway.rules();
     rules.ways(&mut |way| ways.extend((way.rule == 0).then_some(way)));
-    let way = |from, to, convert| Way {
+    let way = |from, to, convert| RulePath {
         rule: 0,
         from,
         to: Some(to),

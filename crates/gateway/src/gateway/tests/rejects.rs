@@ -1,6 +1,6 @@
 //! What the source is answered when its message goes nowhere.
 
-use fixwire_protocol::dictionary::{Rules, Scratch, validate};
+use fixwire_protocol::dictionary::{Scratch, ValidationRules, validate};
 
 use super::*;
 
@@ -50,7 +50,7 @@ pub(super) fn assert_valid(version: Version, written: &str) {
     let checked = validate::check(
         &dictionary,
         &message,
-        &Rules::default(),
+        &ValidationRules::default(),
         &mut Scratch::default(),
     );
     assert_eq!(checked, Ok(()), "{} {written}", version.name());

@@ -3,8 +3,8 @@
 use core::mem;
 
 use super::super::raised::{Raised, Target};
-use super::{Facts, Scratch, Trouble, Work};
-use crate::rules::Happening;
+use super::{Facts, RuleScratch, Trouble, Work};
+use crate::rules::RuleTrigger;
 
 impl Work<'_> {
     pub(super) fn raise(&mut self, trouble: Trouble, target: Target) {
@@ -36,7 +36,7 @@ impl Work<'_> {
     }
 
     /// This has happened to the message: does what is to be done about it, and nothing else.
-    pub fn happened(&mut self, happening: Happening, scratch: &mut Scratch) {
+    pub fn happened(&mut self, happening: RuleTrigger, scratch: &mut RuleScratch) {
         self.happened = true;
         let facts = Facts {
             now: self.now,
@@ -45,12 +45,12 @@ impl Work<'_> {
         };
         let (rules, message) = (self.rules, self.message);
         let way = (self.source, &[][..]);
-        let mut each = |outcome: super::Outcome<'_>| self.outcome(outcome);
+        let mut each = |outcome: super::RuleOutcome<'_>| self.outcome(outcome);
         rules.happened_to(happening, scratch, message, way, &facts, &mut each);
     }
 
     /// Does what is to be done about it, once for a message.
-    pub(super) fn happen(&mut self, scratch: &mut Scratch) {
+    pub(super) fn happen(&mut self, scratch: &mut RuleScratch) {
         self.happened = true;
         let Raised {
             undelivered,
@@ -68,12 +68,12 @@ impl Work<'_> {
         };
         let (rules, message) = (self.rules, self.message);
         for (happening, missed) in [
-            (Happening::Failed, &mut raised.failed),
-            (Happening::Undelivered, &mut raised.undelivered),
+            (RuleTrigger::Failed, &mut raised.failed),
+            (RuleTrigger::Undelivered, &mut raised.undelivered),
         ] {
             if missed.happened {
                 let way = (self.source, &missed.sessions[..]);
-                let mut each = |outcome: super::Outcome<'_>| self.outcome(outcome);
+                let mut each = |outcome: super::RuleOutcome<'_>| self.outcome(outcome);
                 rules.happened_to(happening, scratch, message, way, &facts, &mut each);
             }
             missed.clear();

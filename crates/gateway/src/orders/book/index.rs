@@ -8,7 +8,7 @@ use core::hash::Hasher;
 
 use fixwire_protocol::SessionId;
 
-use super::super::table::Kind;
+use super::super::table::IdKind;
 use super::{Book, By, NOWHERE};
 
 /// Places by the hash of a key, in memory that is taken once: open addressing with linear probing. The hash
@@ -96,12 +96,12 @@ struct Key<'a> {
     /// None but for [`By::Client`].
     client: SessionId,
     venue: SessionId,
-    kind: Kind,
+    kind: IdKind,
     id: &'a [u8],
 }
 
 impl<'a> Key<'a> {
-    fn new(by: By, client: SessionId, venue: SessionId, kind: Kind, id: &'a [u8]) -> Self {
+    fn new(by: By, client: SessionId, venue: SessionId, kind: IdKind, id: &'a [u8]) -> Self {
         let client = match by {
             By::Client => client,
             By::Venue | By::OrderId => SessionId(0),
@@ -151,7 +151,7 @@ impl Book {
         &self,
         client: SessionId,
         venue: SessionId,
-        kind: Kind,
+        kind: IdKind,
         id: &[u8],
     ) -> Option<u32> {
         self.find(Key::new(By::Client, client, venue, kind, id))
@@ -161,7 +161,7 @@ impl Book {
     pub(in crate::orders) fn at_venue(
         &self,
         venue: SessionId,
-        kind: Kind,
+        kind: IdKind,
         id: &[u8],
     ) -> Option<u32> {
         self.find(Key::new(By::Venue, venue, venue, kind, id))
@@ -169,7 +169,7 @@ impl Book {
 
     /// The name whose report last told this OrderID.
     pub(in crate::orders) fn of_order_id(&self, venue: SessionId, id: &[u8]) -> Option<u32> {
-        self.find(Key::new(By::OrderId, venue, venue, Kind::Order, id))
+        self.find(Key::new(By::OrderId, venue, venue, IdKind::Order, id))
     }
 
     pub(super) fn keep(&mut self, place: u32, by: By, id: &[u8]) {

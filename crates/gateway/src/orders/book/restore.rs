@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::{SessionId, Timestamp};
 
-use super::super::table::Kind;
+use super::super::table::IdKind;
 use super::{Book, By, EMPTY, FREE, Link, NOWHERE, Name, Purpose, Queue, State};
 
 /// The bit that says that a venue has said something about a name.
@@ -16,7 +16,7 @@ pub(in crate::orders) struct Saved<'a> {
     pub(in crate::orders) number: u64,
     pub(in crate::orders) client: SessionId,
     pub(in crate::orders) venue: SessionId,
-    pub(in crate::orders) kind: Kind,
+    pub(in crate::orders) kind: IdKind,
     pub(in crate::orders) purpose: Purpose,
     pub(in crate::orders) state: State,
     pub(in crate::orders) queue: Queue,
@@ -157,7 +157,7 @@ impl Book {
         let mut chain = NOWHERE;
         for (id, place) in by_chain {
             let name = &saved[place as usize];
-            let ordered = name.kind == Kind::Order && name.purpose != Purpose::Request;
+            let ordered = name.kind == IdKind::Order && name.purpose != Purpose::Request;
             if ordered != (id != 0) || id >= self.next_number {
                 return None;
             }

@@ -8,7 +8,7 @@ use super::*;
 
 #[test]
 fn the_order_that_ended_first_is_forgotten_first() {
-    let mut orders = Orders::new(config(When::Always, 3)).unwrap();
+    let mut orders = OrderTracker::new(config(When::Always, 3)).unwrap();
     for id in ["A", "B", "C"] {
         sent(&mut orders, ANNA, &format!("D|11={id}"));
     }
@@ -26,7 +26,7 @@ fn the_order_that_ended_first_is_forgotten_first() {
 
 #[test]
 fn an_id_that_an_open_replacement_needs_is_not_forgotten() {
-    let mut orders = Orders::new(config(When::Always, 3)).unwrap();
+    let mut orders = OrderTracker::new(config(When::Always, 3)).unwrap();
     sent(&mut orders, ANNA, "D|11=A");
     sent(&mut orders, ANNA, "G|41=A|11=B");
     heard(&mut orders, "8|11=FW2|41=FW1|39=0|150=5");
@@ -59,7 +59,7 @@ fn an_id_that_an_open_replacement_needs_is_not_forgotten() {
 
 #[test]
 fn a_list_is_remembered_as_long_as_one_of_its_orders_is_open() {
-    let mut orders = Orders::new(config(When::Always, 3)).unwrap();
+    let mut orders = OrderTracker::new(config(When::Always, 3)).unwrap();
     sent(&mut orders, ANNA, "E|66=L|73=2|11=A|11=B");
     assert_eq!(out(&mut orders, ANNA, "D|11=C"), Err(OrdersError::Full));
     heard(&mut orders, "8|11=FW2|39=2");
@@ -76,7 +76,7 @@ fn a_list_is_remembered_as_long_as_one_of_its_orders_is_open() {
 
 #[test]
 fn what_a_message_names_makes_no_room_for_it() {
-    let mut orders = Orders::new(config(When::Always, 2)).unwrap();
+    let mut orders = OrderTracker::new(config(When::Always, 2)).unwrap();
     sent(&mut orders, ANNA, "D|11=A");
     sent(&mut orders, ANNA, "D|11=B");
     heard(&mut orders, "8|11=FW1|39=2");
@@ -98,7 +98,7 @@ fn a_quiet_order_is_forgotten_when_that_is_allowed() {
         forget_quiet: Some(Nanos(100)),
         ..config(When::Always, 2)
     };
-    let mut orders = Orders::new(quiet).unwrap();
+    let mut orders = OrderTracker::new(quiet).unwrap();
     sent(&mut orders, ANNA, "D|11=A");
     sent(&mut orders, ANNA, "D|11=B");
     let mut report = draft("8|11=FW1|39=0");
@@ -125,7 +125,7 @@ fn a_checkpoint_is_the_same_orders() {
     heard(&mut orders, "8|37=1|11=FW2|41=FW1|39=5|150=5");
     let mut bytes = Vec::new();
     orders.write(&mut bytes);
-    let mut again = Orders::read(&bytes, config(When::OnCollision, 100)).unwrap();
+    let mut again = OrderTracker::read(&bytes, config(When::OnCollision, 100)).unwrap();
     assert_eq!(again.state_hash(), orders.state_hash());
     assert_eq!(again.counters(), orders.counters());
     assert_eq!(sent(&mut again, ANNA, "D|11=FW3"), "D|11=FW3");
@@ -140,7 +140,7 @@ fn the_key_of_the_tables_changes_no_answer() {
         hash_key: [8; 16],
         ..config(When::OnCollision, 100)
     };
-    let mut other = Orders::new(other).unwrap();
+    let mut other = OrderTracker::new(other).unwrap();
     for orders in [&mut orders, &mut other] {
         sent(orders, ANNA, "D|11=A");
         sent(orders, BERT, "D|11=A");
@@ -158,29 +158,29 @@ fn a_damaged_checkpoint_is_refused() {
     orders.write(&mut bytes);
     let config = config(When::Always, 100);
     for end in 0..bytes.len() {
-        assert!(Orders::read(&bytes[..end], config).is_err());
+        assert!(OrderTracker::read(&bytes[..end], config).is_err());
     }
     for at in 0..bytes.len() {
         let mut bent = bytes.clone();
         bent[at] ^= 0x20;
-        assert!(Orders::read(&bent, config).is_err(), "byte {at}");
+        assert!(OrderTracker::read(&bent, config).is_err(), "byte {at}");
     }
     let fewer = OrdersConfig {
         max_orders: 2,
         ..config
     };
     assert_eq!(
-        Orders::read(&bytes, fewer).err(),
+        OrderTracker::read(&bytes, fewer).err(),
         Some(CheckpointError::Room)
     );
 }
 
 #[test]
 fn a_message_takes_no_memory() {
-    let mut orders = Orders::new(config(When::Always, 50)).unwrap();
+    let mut orders = OrderTracker::new(config(When::Always, 50)).unwrap();
     let mut draft = Draft::with_capacity(64, 4096);
     let mut id = *b"A0000";
-    let mut send = |orders: &mut Orders, msg_type: &[u8], report: &[u8]| {
+    let mut send = |orders: &mut OrderTracker, msg_type: &[u8], report: &[u8]| {
         for number in 0..200_u32 {
             id[1..].copy_from_slice(&[0, 12, 6, 0].map(|bits| b'a' + (number >> bits & 15) as u8));
             draft.begin(msg_type);

@@ -3,11 +3,11 @@
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-use fixwire_dictionary::{Limits, quickfix};
+use fixwire_dictionary::{DocumentLimits, quickfix};
 use proptest::prelude::*;
 
 use super::{VENUES, load, sessions};
-use crate::rules::{Context, Problem, Rules, Session, TableFile, table_files};
+use crate::rules::{NamedSession, RuleContext, RuleProblem, Rules, TableFile, table_files};
 
 pub fn errors(text: &str) -> Vec<String> {
     match load(text) {
@@ -375,7 +375,7 @@ fn rules_that_no_message_can_reach_are_refused() {
     let all = "[gateway]\nmatch = 'all'\n";
     let unreachable = |text: String| -> bool {
         let found = load(&text).err().unwrap_or_default();
-        let is = |problem: &Problem| matches!(problem, Problem::Unreachable { .. });
+        let is = |problem: &RuleProblem| matches!(problem, RuleProblem::Unreachable { .. });
         assert_eq!(
             found.len(),
             usize::from(found.iter().any(|one| is(&one.problem))),
@@ -423,7 +423,7 @@ fn tables_are_checked_with_the_rules() {
         );
         let sessions = sessions();
         let tables = [("venues", venues)];
-        let context = Context {
+        let context = RuleContext {
             sessions: &sessions,
             tables: &tables,
         };
@@ -453,7 +453,7 @@ fn tables_are_checked_with_the_rules() {
 fn two_peers_of_one_comp_id_cannot_be_told_apart() {
     let mut sessions = sessions();
     sessions[5].peer = "ALPHA";
-    let context = Context {
+    let context = RuleContext {
         sessions: &sessions,
         tables: &[],
     };
@@ -485,8 +485,8 @@ fn a_name_with_two_tags_has_to_be_a_number() {
             <message name='NewOrderSingle' msgtype='D' msgcat='app'><field name='Desk' required='N'/></message>
             </messages><components/><fields><field number='{tag}' name='Desk' type='STRING'/></fields></fix>"
         );
-        let dictionary = quickfix::read(&xml, Limits::default()).unwrap();
-        Session {
+        let dictionary = quickfix::read(&xml, DocumentLimits::default()).unwrap();
+        NamedSession {
             name,
             dictionary: dictionary.into(),
             peer: name,
@@ -494,14 +494,14 @@ fn a_name_with_two_tags_has_to_be_a_number() {
     };
     let sessions = [house("ONE", 5001), house("TWO", 5002)];
     let load = |rest: &str| {
-        let context = Context {
+        let context = RuleContext {
             sessions: &sessions,
             tables: &[],
         };
         Rules::load(&std::format!("[[rule]]\n{rest}\ndo = ['stop']\n"), &context)
     };
     let errors = load("from = ['ONE', 'TWO']\nwhen = 'has(Desk)'").unwrap_err();
-    assert_eq!(errors[0].problem, Problem::SeveralTags("Desk".into()));
+    assert_eq!(errors[0].problem, RuleProblem::SeveralTags("Desk".into()));
     let hint = "3:13: 'Desk' has different tags in the dictionaries of the source sessions (write the \
          field's number)";
     assert_eq!(errors[0].to_string(), hint);
@@ -522,7 +522,7 @@ fn tables_are_asked_for_by_name() {
     let error = &table_files("[table.venues]\n").unwrap_err()[0];
     assert_eq!(error.to_string(), "1:8: 'file' is missing");
     let error = &table_files("[table\n").unwrap_err()[0];
-    assert!(matches!(error.problem, Problem::Toml(_)) && error.line == 1);
+    assert!(matches!(error.problem, RuleProblem::Toml(_)) && error.line == 1);
 }
 
 #[test]
@@ -531,12 +531,12 @@ fn there_is_an_end_to_everything() {
     let found = load(&many).unwrap_err();
     assert!(matches!(
         found[0].problem,
-        Problem::TooMany { limit: 10_000, .. }
+        RuleProblem::TooMany { limit: 10_000, .. }
     ));
     let long = std::format!("a = '{}'", "x".repeat(4 << 20));
     assert!(matches!(
         load(&long).unwrap_err()[0].problem,
-        Problem::TooMany { .. }
+        RuleProblem::TooMany { .. }
     ));
     let wrong = "[[rule]]\nform = []\n".repeat(1000);
     assert_eq!(load(&wrong).unwrap_err().len(), 200);

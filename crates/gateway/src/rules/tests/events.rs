@@ -5,7 +5,7 @@ use std::string::{String, ToString};
 use std::vec::Vec;
 
 use super::{load, loaded};
-use crate::rules::Way;
+use crate::rules::RulePath;
 
 const RULE: &str = "[[rule]]\nfrom = ['ALPHA']\ndo = ['send VENUE']\n";
 
@@ -146,7 +146,7 @@ fn where_events_send_is_known_as_for_rules() {
     assert_eq!(rules.name(2), None);
     let mut ways = Vec::new();
     rules.ways(&mut |way| ways.push(way));
-    let way = |rule, to, convert| Way {
+    let way = |rule, to, convert| RulePath {
         rule,
         from: 0,
         to: Some(to),

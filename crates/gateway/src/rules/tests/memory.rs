@@ -3,7 +3,7 @@
 use fixwire_protocol::Decoder;
 
 use super::{ACTIVE, loaded, message, now, place};
-use crate::rules::{Facts, Outcome};
+use crate::rules::{Facts, RuleOutcome};
 
 pub const RULES: &str = r#"
 [gateway]
@@ -38,8 +38,8 @@ fn the_next_message_takes_no_memory() {
         remembered: &[],
     };
     let (mut sent, mut failed) = (0, 0);
-    let mut each = |outcome: Outcome<'_>| match outcome {
-        Outcome::Failed { .. } => failed += 1,
+    let mut each = |outcome: RuleOutcome<'_>| match outcome {
+        RuleOutcome::Failed { .. } => failed += 1,
         _ => sent += 1,
     };
     let mut evaluate = || {

@@ -20,7 +20,8 @@ use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::{Decoder, Mono, Now, Outbox, SessionId, Timestamp};
 
 use super::{
-    Context, Evaluated, Facts, Failure, Outcome, RejectKind, RuleError, Rules, Scratch, Session,
+    ActionFailure, Evaluated, Facts, NamedSession, RejectKind, RuleContext, RuleError, RuleOutcome,
+    RuleScratch, Rules,
 };
 use crate::Draft;
 
@@ -40,8 +41,8 @@ fn dictionary(version: Version) -> Arc<Dictionary> {
     made[usize::from(version == Version::Fix44)].clone()
 }
 
-fn sessions() -> Vec<Session<'static>> {
-    let sessions = SESSIONS.iter().enumerate().map(|(at, name)| Session {
+fn sessions() -> Vec<NamedSession<'static>> {
+    let sessions = SESSIONS.iter().enumerate().map(|(at, name)| NamedSession {
         name,
         dictionary: dictionary(if at < 4 {
             Version::Fix42
@@ -54,7 +55,7 @@ fn sessions() -> Vec<Session<'static>> {
 }
 
 fn load(text: &str) -> Result<Rules, Vec<RuleError>> {
-    let context = Context {
+    let context = RuleContext {
         sessions: &sessions(),
         tables: &[("venues", VENUES)],
     };
@@ -98,23 +99,23 @@ fn written(draft: &mut Draft) -> String {
     std::format!("35={}|{fields}", String::from_utf8_lossy(&kind))
 }
 
-fn shown(rules: &Rules, outcome: Outcome<'_>) -> String {
+fn shown(rules: &Rules, outcome: RuleOutcome<'_>) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let fields = |draft: &mut Draft, convert| {
         let convert = if convert { ", convert" } else { "" };
         std::format!("{convert}: {}", written(draft))
     };
     match outcome {
-        Outcome::Send {
+        RuleOutcome::Send {
             to, draft, convert, ..
         } => std::format!("send {}{}", SESSIONS[to], fields(draft, convert)),
-        Outcome::Copy {
+        RuleOutcome::Copy {
             to, draft, convert, ..
         } => std::format!("copy to {}{}", SESSIONS[to], fields(draft, convert)),
-        Outcome::Return { draft, convert, .. } => {
+        RuleOutcome::Return { draft, convert, .. } => {
             std::format!("return{}", fields(draft, convert))
         }
-        Outcome::Reject {
+        RuleOutcome::Reject {
             kind, text: why, ..
         } => {
             let kind = match kind {
@@ -125,33 +126,33 @@ fn shown(rules: &Rules, outcome: Outcome<'_>) -> String {
             };
             std::format!("reject{kind}: {}", text(why))
         }
-        Outcome::Status { .. } => "answer status".into(),
-        Outcome::Connect { session, .. } => std::format!("connect {}", SESSIONS[session]),
-        Outcome::Remember { id, fields, .. } => {
+        RuleOutcome::Status { .. } => "answer status".into(),
+        RuleOutcome::Connect { session, .. } => std::format!("connect {}", SESSIONS[session]),
+        RuleOutcome::Remember { id, fields, .. } => {
             let fields = text(fields).replace('\x01', "|");
             std::format!("remember for {}: {fields}", text(id))
         }
-        Outcome::Forget { id, .. } => std::format!("forget {}", text(id.unwrap_or_default())),
-        Outcome::Disconnect { session, .. } => std::format!("disconnect {}", SESSIONS[session]),
-        Outcome::Count { counter, .. } => std::format!("count {}", rules.counters()[counter]),
-        Outcome::Notify { text: what, .. } => std::format!("notify: {}", text(what)),
-        Outcome::Throttled { reject, .. } => {
+        RuleOutcome::Forget { id, .. } => std::format!("forget {}", text(id.unwrap_or_default())),
+        RuleOutcome::Disconnect { session, .. } => std::format!("disconnect {}", SESSIONS[session]),
+        RuleOutcome::Count { counter, .. } => std::format!("count {}", rules.counters()[counter]),
+        RuleOutcome::Notify { text: what, .. } => std::format!("notify: {}", text(what)),
+        RuleOutcome::Throttled { reject, .. } => {
             let what = if reject { "reject" } else { "drop" };
             std::format!("throttled, {what}")
         }
-        Outcome::Untold { failure, .. } => std::format!("not told: {failure}"),
-        Outcome::Failed {
-            failure: Failure::Script(failure),
+        RuleOutcome::Untold { failure, .. } => std::format!("not told: {failure}"),
+        RuleOutcome::Failed {
+            failure: ActionFailure::Script(failure),
             ..
         } => std::format!("failed: {failure}"),
-        Outcome::Failed { failure, .. } => std::format!("failed: {failure:?}"),
+        RuleOutcome::Failed { failure, .. } => std::format!("failed: {failure:?}"),
     }
 }
 
 /// What comes out for a message from a session.
 fn outcomes(
     rules: &Rules,
-    scratch: &mut Scratch,
+    scratch: &mut RuleScratch,
     session: &str,
     text: &str,
 ) -> (Vec<String>, Evaluated) {
@@ -162,7 +163,7 @@ fn outcomes(
 fn outcomes_with(
     remembered: &str,
     rules: &Rules,
-    scratch: &mut Scratch,
+    scratch: &mut RuleScratch,
     (session, text): (&str, &str),
 ) -> (Vec<String>, Evaluated) {
     let remembered = remembered.replace('|', "\x01").into_bytes();
@@ -195,7 +196,7 @@ fn nothing_happens_for_a_session_that_is_not_known() {
     };
     let mut decoder = Decoder::with_capacity(64);
     let evaluated = rules.evaluate(
-        &mut Scratch::default(),
+        &mut RuleScratch::default(),
         &decoder.decode(&bytes),
         99,
         &facts,
@@ -215,7 +216,7 @@ fn what_was_matched_and_decided_is_told() {
         (2, Some("one"), Some("rule 2"))
     );
     assert_eq!((rules.line(1), rules.line(2)), (Some(5), None));
-    let mut scratch = Scratch::default();
+    let mut scratch = RuleScratch::default();
     let (_, evaluated) = outcomes(&rules, &mut scratch, "ALPHA", "35=D|58=x|");
     assert_eq!((evaluated.matched, evaluated.decided), (2, true));
     let (_, evaluated) = outcomes(&rules, &mut scratch, "ALPHA", "35=D|11=x|");
@@ -231,7 +232,7 @@ fn conditions_on_an_entry_see_the_other_groups_of_the_message_wherever_they_stan
     let (parties, allocs) = ("453=1|448=p|", "78=2|79=a|79=b|");
     for order in [[parties, allocs], [allocs, parties]] {
         let order = std::format!("35=D|{}", order.concat());
-        let (out, _) = outcomes(&rules, &mut Scratch::default(), "GAMMA", &order);
+        let (out, _) = outcomes(&rules, &mut RuleScratch::default(), "GAMMA", &order);
         assert_eq!(out, ["count both"], "{order}");
     }
 }
@@ -243,6 +244,6 @@ fn no_message_grows_without_end() {
     );
     let mut text = std::format!("35=D|95=20000|96={}|78=100|", "x".repeat(20_000));
     text += &"79=A|".repeat(100);
-    let (out, _) = outcomes(&rules, &mut Scratch::default(), "ALPHA", &text);
+    let (out, _) = outcomes(&rules, &mut RuleScratch::default(), "ALPHA", &text);
     assert_eq!(out, ["failed: TooLarge"]);
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-use super::{Scratch, VENUES, loaded, outcomes_with};
+use super::{RuleScratch, VENUES, loaded, outcomes_with};
 use crate::rules::syntax::{ACTIONS, CONDITIONS};
 use crate::rules::token::{Token, split};
 
@@ -40,7 +40,7 @@ fn every_example_comes_true() {
             continue;
         };
         let rules = loaded(rules);
-        let mut scratch = Scratch::default();
+        let mut scratch = RuleScratch::default();
         let mut pending: Vec<String> = Vec::new();
         // By ClOrdID; the gateway knows whose it is.
         let mut memory: BTreeMap<String, String> = BTreeMap::new();

@@ -11,8 +11,8 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
 use super::slow::{Part, Slow, Speaks, Tree, any_condition, any_message};
-use super::{Scratch, dictionary, load, loaded, message, outcomes};
-use crate::rules::Problem;
+use super::{RuleScratch, dictionary, load, loaded, message, outcomes};
+use crate::rules::RuleProblem;
 
 /// A rule from these sessions, with this condition, that decides or counts.
 type AnyRule = (&'static str, Option<Tree>, bool);
@@ -105,15 +105,17 @@ fn rules_apply_as_their_text_says() {
             Err(errors) => {
                 for error in errors {
                     let problem = &error.problem;
-                    let known =
-                        matches!(problem, Problem::Never { .. } | Problem::Unreachable { .. });
+                    let known = matches!(
+                        problem,
+                        RuleProblem::Never { .. } | RuleProblem::Unreachable { .. }
+                    );
                     prop_assert!(known, "{error}\n{text}");
                 }
                 return Ok(());
             }
         };
         loads.set(loads.get() + 1);
-        let mut scratch = Scratch::default();
+        let mut scratch = RuleScratch::default();
         for one in &sent {
             let (found, _) = outcomes(&compiled, &mut scratch, one.0, &one.2);
             prop_assert_eq!(
@@ -207,14 +209,14 @@ proptest! {
     ) {
         let actions: Vec<String> = changes.iter().map(|one| std::format!("'{one}', ")).collect();
         let rules = loaded(&std::format!("[[rule]]\nfrom = ['GAMMA']\ndo = [{}'return']\n", actions.concat()));
-        let (out, _) = outcomes(&rules, &mut Scratch::default(), "GAMMA", &order);
+        let (out, _) = outcomes(&rules, &mut RuleScratch::default(), "GAMMA", &order);
         let out = out[0].strip_prefix("return: ").map(ToString::to_string);
         let out = out.unwrap_or_else(|| panic!("{order} {changes:?}: failed"));
         for text in [&order, &out] {
             let bytes = message("GAMMA", text);
             let bytes = String::from_utf8(bytes).unwrap().replace("FIX.4.2", "FIX.4.4").into_bytes();
             let mut decoder = Decoder::with_capacity(256);
-            let strict = dictionary::Rules { required_fields: false, ..dictionary::Rules::default() };
+            let strict = dictionary::ValidationRules { required_fields: false, ..dictionary::ValidationRules::default() };
             let dictionary = dictionary(Version::Fix44);
             let found = check(&dictionary, &decoder.decode(&bytes), &strict, &mut dictionary::Scratch::default());
             prop_assert_eq!(found, Ok(()), "{} {:?} {}", order, changes, text);

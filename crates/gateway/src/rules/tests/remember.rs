@@ -3,7 +3,7 @@
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-use super::{Scratch, load, loaded, outcomes, outcomes_with};
+use super::{RuleScratch, load, loaded, outcomes, outcomes_with};
 
 fn rules(orders: &str, answers: &str) -> String {
     std::format!(
@@ -21,7 +21,7 @@ fn errors(orders: &str, answers: &str) -> Vec<String> {
 /// What comes out for an order of one rule.
 fn orders(actions: &str, text: &str) -> Vec<String> {
     let rules = loaded(&rules(actions, "'stop'"));
-    outcomes(&rules, &mut Scratch::default(), "ALPHA", text).0
+    outcomes(&rules, &mut RuleScratch::default(), "ALPHA", text).0
 }
 
 #[test]
@@ -57,12 +57,12 @@ fn what_is_sent_may_be_changed_before_it_is_remembered() {
     };
     let mut out = Vec::new();
     rules.evaluate(
-        &mut Scratch::default(),
+        &mut RuleScratch::default(),
         &decoder.decode(&bytes),
         0,
         &facts,
         &mut |outcome| match outcome {
-            super::Outcome::Send { draft, .. } => {
+            super::RuleOutcome::Send { draft, .. } => {
                 draft.set(11, b"FW1");
                 draft.remove_tag(1);
             }
@@ -99,13 +99,13 @@ fn a_rule_goes_no_further_when_the_gateway_cannot_remember() {
     };
     let mut count = 0;
     let evaluated = rules.evaluate(
-        &mut Scratch::default(),
+        &mut RuleScratch::default(),
         &decoder.decode(&bytes),
         0,
         &facts,
         &mut |outcome| {
             count += 1;
-            if let super::Outcome::Remember { goes_on, .. } = outcome {
+            if let super::RuleOutcome::Remember { goes_on, .. } = outcome {
                 *goes_on = false;
             }
         },
@@ -119,7 +119,7 @@ fn what_is_remembered_is_written() {
         let remembers = "'remember Account, Text, SecondaryOrderID', 'send VENUE'";
         let rules = loaded(&rules(remembers, actions));
         let message = ("VENUE", "35=8|37=V|11=1|39=0|58=told|");
-        outcomes_with(remembered, &rules, &mut Scratch::default(), message).0
+        outcomes_with(remembered, &rules, &mut RuleScratch::default(), message).0
     };
     let both = "'recall Account, Text', 'return'";
     assert_eq!(

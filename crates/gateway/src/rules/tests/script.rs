@@ -6,7 +6,7 @@ use std::vec::Vec;
 
 use proptest::prelude::*;
 
-use super::{Scratch, load, loaded, outcomes};
+use super::{RuleScratch, load, loaded, outcomes};
 use crate::rules::script::FUNCTIONS;
 
 /// A rule with a script as its action.
@@ -25,7 +25,7 @@ fn condition(script: &str) -> String {
 
 #[track_caller]
 fn run(file: &str, message: &str) -> Vec<String> {
-    outcomes(&loaded(file), &mut Scratch::default(), "ALPHA", message).0
+    outcomes(&loaded(file), &mut RuleScratch::default(), "ALPHA", message).0
 }
 
 /// What becomes of `35=D|38=<quantity>|58=<text>|` after an action.
@@ -303,7 +303,7 @@ fn what_is_no_utf_8_cannot_be_read() {
     let mut out = Vec::new();
     let message = decoder.decode(&bytes);
     rules.evaluate(
-        &mut Scratch::default(),
+        &mut RuleScratch::default(),
         &message,
         0,
         &facts,
@@ -416,7 +416,7 @@ proptest! {
         let text = words.join(" ").replace('\'', "");
         for file in [action(&text), condition(&text)] {
             if let Ok(rules) = load(&file) {
-                let _ = outcomes(&rules, &mut Scratch::default(), "ALPHA", "35=D|38=1|58=x|");
+                let _ = outcomes(&rules, &mut RuleScratch::default(), "ALPHA", "35=D|38=1|58=x|");
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::bench::args::on_own_thread;
 use crate::bench::engine::EngineArgs;
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::floor::{REPORT_BYTES, Way};
+use crate::floor::{REPORT_BYTES, ReportWay};
 use crate::load::Pace;
 use crate::machine::{self, Machine};
 use crate::pair::{Pair, PairConfig};
@@ -19,7 +19,7 @@ use crate::progress::Progress;
 use crate::push::{PushCounts, Pushed, Pusher};
 use crate::report::percentiles::together;
 use crate::report::table::micros;
-use crate::report::{Origin, Report, Row, Unit, flood, thousands};
+use crate::report::{Provenance, Report, Row, Unit, flood, thousands};
 use crate::stats::Figures;
 
 /// The subjects of the rows.
@@ -85,7 +85,7 @@ fn measure_report(counts: Counts, engine: &EngineArgs) -> Result<Report, Error> 
     // The error of the far engine explains a failed run, not the other way round.
     pair.stop()?;
     Ok(Report {
-        origin: Origin::here(),
+        origin: Provenance::here(),
         scenario: "push".to_owned(),
         title: "FIX 4.2 reports from server to client, unasked".to_owned(),
         settings: format!(
@@ -123,7 +123,9 @@ fn rows(
         runs: vec![run],
     };
     progress.step(ROUND_TRIP);
-    let floor = pair.arena.floor(Way::Back, Pace::PingPong, counts.floor)?;
+    let floor = pair
+        .arena
+        .floor(ReportWay::Back, Pace::PingPong, counts.floor)?;
     progress.step(ONE_WAY);
     pair.receive(books(Pace::PingPong, counts.warm_up))?;
     let one_way = pair.receive(books(Pace::PingPong, counts.one_way))?;

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use fixwire_protocol::{Frame, Precision, Stamp, Timestamp, frame};
+use fixwire_protocol::{Frame, Precision, Timestamp, TimestampWriter, frame};
 use hdrhistogram::Histogram;
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
@@ -30,7 +30,7 @@ pub(super) struct Peers {
     poll: Poll,
     events: Events,
     peers: Vec<Peer>,
-    stamp: Stamp,
+    stamp: TimestampWriter,
     /// Those from here on send only where they do not read.
     readers: u32,
     /// From here on they do not read.
@@ -60,7 +60,7 @@ impl Peers {
             poll: Poll::new().map_err(Error::system("poll"))?,
             events: Events::with_capacity(1024),
             peers: Vec::new(),
-            stamp: Stamp::new(),
+            stamp: TimestampWriter::new(),
             readers,
             deaf_from: u32::MAX,
             start: Instant::now(),

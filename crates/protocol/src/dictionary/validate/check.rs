@@ -4,13 +4,13 @@ use alloc::boxed::Box;
 use alloc::vec;
 
 use crate::dictionary::kind::{all_digits, is_decimal};
-use crate::dictionary::{FieldDef, Kind, set};
+use crate::dictionary::{DataType, FieldDef, set};
 use crate::tag;
 use crate::time::LastMinute;
 
 /// A part of a message, in the order of the wire.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub enum Part {
+pub enum MessagePart {
     /// The standard header.
     Header,
     /// The fields that the message type defines.
@@ -27,8 +27,8 @@ pub(in crate::dictionary) struct Check {
     /// Values of two to eight bytes as numbers: a hash table with open addressing, 0 where free.
     words: Box<[u64]>,
     look: Look,
-    pub kind: Kind,
-    pub part: Part,
+    pub kind: DataType,
+    pub part: MessagePart,
     /// The transport dictionary has it.
     pub of_transport: bool,
 }
@@ -83,10 +83,10 @@ impl Check {
             // The table of messages says which types there are.
             _ if field.tag == tag::MSG_TYPE => Look::Any,
             _ if !field.values.is_empty() => Look::Listed,
-            Kind::UtcTimestamp => Look::Timestamp,
+            DataType::UtcTimestamp => Look::Timestamp,
             kind if kind.is_decimal() => Look::Decimal,
-            Kind::Length | Kind::SeqNum | Kind::TagNum => Look::Digits,
-            Kind::Int | Kind::NumInGroup => Look::Int,
+            DataType::Length | DataType::SeqNum | DataType::TagNum => Look::Digits,
+            DataType::Int | DataType::NumInGroup => Look::Int,
             // Only types of text take this.
             kind if kind.accepts(b"\x02 ") => Look::Any,
             _ => Look::Kind,
@@ -96,17 +96,17 @@ impl Check {
             words: words.into(),
             look,
             kind: field.kind,
-            part: Part::Body,
+            part: MessagePart::Body,
             of_transport: false,
         }
     }
 
     pub fn in_header(&mut self) {
-        self.part = Part::Header;
+        self.part = MessagePart::Header;
     }
 
     pub fn in_trailer(&mut self) {
-        self.part = Part::Trailer;
+        self.part = MessagePart::Trailer;
     }
 
     pub fn open_group(&mut self) {
@@ -204,7 +204,7 @@ mod tests {
             let field = FieldDef {
                 tag: 167,
                 name: "SecurityType".into(),
-                kind: Kind::String,
+                kind: DataType::String,
                 values: values.iter().map(list).collect(),
                 partner: None,
             };

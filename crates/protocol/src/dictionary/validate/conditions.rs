@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use crate::dictionary::condition::{Condition, MAX_TERMS, Term, Test};
+use crate::dictionary::condition::{ConditionalRequirement, MAX_TERMS, Term, Test};
 use crate::dictionary::{Dictionary, GroupDef, MessageDef};
 use crate::group::own_fields;
 use crate::message::Field;
@@ -28,7 +28,7 @@ impl Term {
     }
 }
 
-impl Condition {
+impl ConditionalRequirement {
     /// Whether these fields have what is required; the groups among them are not looked into.
     fn is_met<'a>(
         &self,
@@ -93,7 +93,7 @@ pub(super) fn missing(
 /// Whether all entries that these fields begin with meet the condition, `path` leading further inside.
 fn entries_meet(
     dictionary: &Dictionary,
-    condition: &Condition,
+    condition: &ConditionalRequirement,
     fields: &[Field],
     def: &GroupDef,
     path: &[Tag],

@@ -1,7 +1,7 @@
 //! The validation pass over a message's fields and the entries of its groups.
 
-use super::check::{Check, Part};
-use super::{Fault, RejectReason, Rules};
+use super::check::{Check, MessagePart};
+use super::{RejectReason, ValidationFault, ValidationRules};
 use crate::Tag;
 use crate::dictionary::{Dictionary, FIRST_USER_DEFINED, GroupDef, MessageDef, has};
 use crate::message::{Field, Message};
@@ -12,7 +12,7 @@ use crate::time::LastMinute;
 pub(super) struct Pass<'a> {
     pub dictionary: &'a Dictionary,
     pub message: &'a Message<'a>,
-    pub rules: &'a Rules,
+    pub rules: &'a ValidationRules,
     pub definition: &'a MessageDef,
     pub fields: &'a [Field],
 }
@@ -25,8 +25,8 @@ impl Pass<'_> {
         open: &mut [u64],
         entries: &mut [u64],
         times: &mut LastMinute,
-    ) -> Result<(), Fault> {
-        let mut part = Part::Header;
+    ) -> Result<(), ValidationFault> {
+        let mut part = MessagePart::Header;
         let mut at = 0;
         loop {
             at = self.plain_fields(at, &mut part, open, times);
@@ -60,7 +60,7 @@ impl Pass<'_> {
     fn plain_fields(
         &self,
         from: usize,
-        part: &mut Part,
+        part: &mut MessagePart,
         open: &mut [u64],
         times: &mut LastMinute,
     ) -> usize {
@@ -91,7 +91,12 @@ impl Pass<'_> {
     }
 
     /// Finds the place of any field, and marks it as taken; see [`Pass::unusual`].
-    fn place(&self, at: usize, part: &mut Part, open: &mut [u64]) -> Result<Option<usize>, Fault> {
+    fn place(
+        &self,
+        at: usize,
+        part: &mut MessagePart,
+        open: &mut [u64],
+    ) -> Result<Option<usize>, ValidationFault> {
         let slot = self.dictionary.near_slot(self.fields[at].tag);
         if let Some(check) = self.dictionary.checks.get(slot)
             && has(open, slot)
@@ -110,27 +115,27 @@ impl Pass<'_> {
     fn unusual(
         &self,
         at: usize,
-        part: &mut Part,
+        part: &mut MessagePart,
         open: &mut [u64],
-    ) -> Result<Option<usize>, Fault> {
+    ) -> Result<Option<usize>, ValidationFault> {
         let Some(slot) = self.dictionary.slot(self.fields[at].tag) else {
             self.unknown(at)?;
-            *part = (*part).max(Part::Body);
+            *part = (*part).max(MessagePart::Body);
             return Ok(None);
         };
         let check = &self.dictionary.checks[slot];
         let of_body = has(&self.definition.allowed, slot);
         let own = match check.part {
             // A few fields are of the header and of some bodies.
-            Part::Header if of_body && *part == Part::Body => Part::Body,
-            Part::Body if !of_body => {
+            MessagePart::Header if of_body && *part == MessagePart::Body => MessagePart::Body,
+            MessagePart::Body if !of_body => {
                 self.stranger(check, at)?;
-                Part::Body
+                MessagePart::Body
             }
             own => own,
         };
         if own < *part && self.rules.fields_out_of_order {
-            return Err(Fault::at(
+            return Err(ValidationFault::at(
                 RejectReason::TagOutOfRequiredOrder,
                 self.fields,
                 at,
@@ -139,7 +144,7 @@ impl Pass<'_> {
         *part = own.max(*part);
         let again = has(&self.definition.places, slot) && !has(open, slot);
         if again && self.rules.duplicate_tags {
-            return Err(Fault::at(
+            return Err(ValidationFault::at(
                 RejectReason::TagAppearsMoreThanOnce,
                 self.fields,
                 at,
@@ -155,7 +160,7 @@ impl Pass<'_> {
         slot: usize,
         at: usize,
         times: &mut LastMinute,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ValidationFault> {
         let text = self.message.value(self.fields[at]);
         if !text.is_empty() && check.takes(text, times) {
             return Ok(());
@@ -165,12 +170,18 @@ impl Pass<'_> {
 
     /// A value that the quick look did not take: empty, several values, a long one, or wrong.
     #[cold]
-    fn doubtful(&self, check: &Check, slot: usize, text: &[u8], at: usize) -> Result<(), Fault> {
+    fn doubtful(
+        &self,
+        check: &Check,
+        slot: usize,
+        text: &[u8],
+        at: usize,
+    ) -> Result<(), ValidationFault> {
         if text.is_empty() {
             return self.not_empty(at);
         }
         if self.rules.formats && !check.kind.accepts(text) {
-            return Err(Fault::at(
+            return Err(ValidationFault::at(
                 RejectReason::IncorrectDataFormat,
                 self.fields,
                 at,
@@ -187,21 +198,29 @@ impl Pass<'_> {
         if !is_listed || good || self.rules.allow_unknown_enum_values {
             return Ok(());
         }
-        Err(Fault::at(RejectReason::ValueIncorrect, self.fields, at))
+        Err(ValidationFault::at(
+            RejectReason::ValueIncorrect,
+            self.fields,
+            at,
+        ))
     }
 
     /// A tag that the dictionary does not have.
     #[cold]
-    fn unknown(&self, at: usize) -> Result<(), Fault> {
+    fn unknown(&self, at: usize) -> Result<(), ValidationFault> {
         if self.tolerated(self.fields[at].tag) {
             return self.not_empty(at);
         }
-        Err(Fault::at(RejectReason::InvalidTagNumber, self.fields, at))
+        Err(ValidationFault::at(
+            RejectReason::InvalidTagNumber,
+            self.fields,
+            at,
+        ))
     }
 
     /// A field that the message does not have.
     #[cold]
-    fn stranger(&self, check: &Check, at: usize) -> Result<(), Fault> {
+    fn stranger(&self, check: &Check, at: usize) -> Result<(), ValidationFault> {
         if self.tolerated(self.fields[at].tag) {
             return Ok(());
         }
@@ -210,7 +229,7 @@ impl Pass<'_> {
             true => RejectReason::InvalidTagNumber,
             false => RejectReason::TagNotDefinedForMessageType,
         };
-        Err(Fault::at(reason, self.fields, at))
+        Err(ValidationFault::at(reason, self.fields, at))
     }
 
     fn tolerated(&self, tag: Tag) -> bool {
@@ -226,9 +245,13 @@ impl Pass<'_> {
         }
     }
 
-    fn not_empty(&self, at: usize) -> Result<(), Fault> {
+    fn not_empty(&self, at: usize) -> Result<(), ValidationFault> {
         if self.rules.fields_have_values && self.message.value(self.fields[at]).is_empty() {
-            return Err(Fault::at(RejectReason::TagWithoutValue, self.fields, at));
+            return Err(ValidationFault::at(
+                RejectReason::TagWithoutValue,
+                self.fields,
+                at,
+            ));
         }
         Ok(())
     }
@@ -236,7 +259,7 @@ impl Pass<'_> {
     /// The fault to report when the pass has stopped at `found`: a misplaced field of the header comes
     /// before a missing field, and both before what is wrong with one field, at any place.
     #[cold]
-    pub fn gravest(&self, found: Fault, open: &mut [u64]) -> Fault {
+    pub fn gravest(&self, found: ValidationFault, open: &mut [u64]) -> ValidationFault {
         if found.reason == RejectReason::TagOutOfRequiredOrder {
             return found;
         }
@@ -246,11 +269,12 @@ impl Pass<'_> {
                 continue;
             };
             let own = self.dictionary.checks[slot].part;
-            let misplaced = own == Part::Header && in_body && !has(&self.definition.allowed, slot);
+            let misplaced =
+                own == MessagePart::Header && in_body && !has(&self.definition.allowed, slot);
             if misplaced && self.rules.fields_out_of_order {
-                return Fault::at(RejectReason::TagOutOfRequiredOrder, self.fields, at);
+                return ValidationFault::at(RejectReason::TagOutOfRequiredOrder, self.fields, at);
             }
-            in_body |= own == Part::Body;
+            in_body |= own == MessagePart::Body;
             if let Some(word) = open.get_mut(slot / 64) {
                 *word &= !(1 << (slot % 64));
             }
@@ -264,7 +288,7 @@ impl Pass<'_> {
 
     /// The first required field that is not there: of the header, then of the rest, by tag.
     #[cold]
-    pub fn missing(&self, open: &[u64]) -> Fault {
+    pub fn missing(&self, open: &[u64]) -> ValidationFault {
         let first = |required: &[u64]| {
             let words = required
                 .iter()
@@ -277,7 +301,7 @@ impl Pass<'_> {
         };
         let field =
             first(&self.dictionary.header.required).or_else(|| first(&self.definition.required));
-        Fault {
+        ValidationFault {
             reason: RejectReason::RequiredTagMissing,
             tag: field.map(|field| field.tag),
             field: None,
@@ -308,11 +332,12 @@ impl Pass<'_> {
         scratch: &mut [u64],
         times: &mut LastMinute,
         outer: Option<&Outer<'_>>,
-        held: &mut Option<Fault>,
-    ) -> Result<usize, Fault> {
+        held: &mut Option<ValidationFault>,
+    ) -> Result<usize, ValidationFault> {
         let count = first - 1;
         let declared = entry_count(self.message.value(self.fields[count]));
-        let wrong_count = || Fault::at(RejectReason::IncorrectNumInGroupCount, self.fields, count);
+        let wrong_count =
+            || ValidationFault::at(RejectReason::IncorrectNumInGroupCount, self.fields, count);
         let (own, nested) = scratch.split_at_mut(group.required.len().min(scratch.len()));
         let mut delimiter = group.delimiter();
         let mut found = 0;
@@ -336,7 +361,11 @@ impl Pass<'_> {
                 }
                 found += 1;
                 if found > u64::from(self.rules.max_group_entries) {
-                    return Err(Fault::at(RejectReason::ValueIncorrect, self.fields, count));
+                    return Err(ValidationFault::at(
+                        RejectReason::ValueIncorrect,
+                        self.fields,
+                        count,
+                    ));
                 }
                 if self.rules.group_counts && declared.is_none_or(|declared| found > declared) {
                     return Err(wrong_count());
@@ -347,7 +376,7 @@ impl Pass<'_> {
                 if declared == Some(0) || self.belongs_outside(field.tag, outer) {
                     break;
                 }
-                return Err(Fault::at(
+                return Err(ValidationFault::at(
                     RejectReason::GroupFieldsOutOfOrder,
                     self.fields,
                     at,
@@ -356,7 +385,7 @@ impl Pass<'_> {
                 if self.belongs_outside(field.tag, outer) {
                     break;
                 }
-                return Err(Fault::at(
+                return Err(ValidationFault::at(
                     RejectReason::TagAppearsMoreThanOnce,
                     self.fields,
                     at,
@@ -368,7 +397,7 @@ impl Pass<'_> {
                 if self.belongs_outside(field.tag, outer) {
                     break;
                 }
-                return Err(Fault::at(
+                return Err(ValidationFault::at(
                     RejectReason::GroupFieldsOutOfOrder,
                     self.fields,
                     at,
@@ -402,7 +431,7 @@ impl Pass<'_> {
     }
 
     /// Whether an entry that ends before field `at` has all it must have.
-    fn entry_ends(&self, group: &GroupDef, seen: &[u64], at: usize) -> Result<(), Fault> {
+    fn entry_ends(&self, group: &GroupDef, seen: &[u64], at: usize) -> Result<(), ValidationFault> {
         if !self.rules.required_fields {
             return Ok(());
         }
@@ -418,7 +447,7 @@ impl Pass<'_> {
         let member = group
             .members
             .get(word * 64 + bits.trailing_zeros() as usize);
-        Err(Fault {
+        Err(ValidationFault {
             reason: RejectReason::RequiredTagMissing,
             tag: member.map(|member| member.tag),
             field: Some(at - 1),
@@ -444,7 +473,7 @@ impl Pass<'_> {
 
     fn in_frame(&self, tag: Tag) -> bool {
         let slot = self.dictionary.slot(tag);
-        slot.is_some_and(|slot| self.dictionary.checks[slot].part != Part::Body)
+        slot.is_some_and(|slot| self.dictionary.checks[slot].part != MessagePart::Body)
     }
 }
 
@@ -466,7 +495,7 @@ impl Outer<'_> {
     }
 }
 
-fn hold(held: &mut Option<Fault>, outcome: Result<(), Fault>) {
+fn hold(held: &mut Option<ValidationFault>, outcome: Result<(), ValidationFault>) {
     if held.is_none() {
         *held = outcome.err();
     }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::frame::{self, Frame};
-use crate::{Decoder, Number, SessionId};
+use crate::{Decoder, MsgSeqNumSource, SessionId};
 
 const TIME: &[u8] = b"20260821-13:30:00.123";
 const A: SessionId = SessionId(0);
@@ -33,7 +33,7 @@ fn body(sealed: &[u8]) -> String {
 /// A Logon as a session writes one, changed.
 fn changed(change: impl FnOnce(&mut AdminOut<'_>)) -> String {
     let mut outbox = Outbox::new(4096, 4, header().room());
-    let mut logon = outbox.begin_admin(A, b"A", Number::Next);
+    let mut logon = outbox.begin_admin(A, b"A", MsgSeqNumSource::Next);
     logon.uint(98, 0).uint(108, 30).field(553, b"me");
     assert_eq!(logon.finish(), Ok(()));
     outbox.change_admin(0, &header(), 7, TIME, change);
@@ -139,7 +139,7 @@ fn what_belongs_to_the_session_is_refused_and_the_rest_stays() {
 #[test]
 fn what_a_logon_is_acted_by_is_free_elsewhere() {
     let mut outbox = Outbox::new(4096, 4, header().room());
-    outbox.begin_admin(A, b"0", Number::Next);
+    outbox.begin_admin(A, b"0", MsgSeqNumSource::Next);
     outbox.change_admin(0, &header(), 1, TIME, |heartbeat| {
         assert_eq!(heartbeat.set(108, b"5"), Ok(()));
         assert_eq!(heartbeat.set(112, b"T"), Err(AdminOutError::OwnField(112)));
@@ -299,20 +299,20 @@ proptest! {
             match piece {
                 Piece::Admin(changes) => {
                     let mut fields: Fields = vec![(112, b"T".to_vec()), (58, b"text".to_vec())];
-                    let mut body = outbox.begin_admin(A, b"0", Number::Next);
+                    let mut body = outbox.begin_admin(A, b"0", MsgSeqNumSource::Next);
                     body.field(112, b"T").field(58, b"text");
                     prop_assert_eq!(body.finish(), Ok(()));
                     changes.iter().for_each(|change| change.carry_out(&mut fields));
                     wanted.push_back(text_of(&fields));
                 }
                 Piece::Application(len) => {
-                    let mut body = outbox.begin_admin(A, b"B", Number::Next);
+                    let mut body = outbox.begin_admin(A, b"B", MsgSeqNumSource::Next);
                     body.field(58, &vec![b'x'; *len]);
                     prop_assert_eq!(body.finish(), Ok(()));
                     wanted.push_back([b"58=", &vec![b'x'; *len][..], b"\x01"].concat());
                 }
                 Piece::Discarded => {
-                    outbox.begin_admin(A, b"B", Number::Next).field(58, b"gone");
+                    outbox.begin_admin(A, b"B", MsgSeqNumSource::Next).field(58, b"gone");
                     wanted.push_back(Vec::new());
                 }
             }

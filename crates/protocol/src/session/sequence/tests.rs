@@ -14,7 +14,7 @@ const CHUNKS: Manner = Manner {
 };
 
 fn ask(begin: u64, end: Option<u64>) -> Next {
-    Next::Ask(Request { begin, end })
+    Next::Ask(ResendRequest { begin, end })
 }
 
 #[test]
