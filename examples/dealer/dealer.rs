@@ -125,7 +125,7 @@ impl Application for Dealer {
         };
         let id = (text(tag::SENDER_COMP_ID)?, text(tag::CL_ORD_ID)?);
         if let Some(known) = self.fills.get(&id) {
-            // It was filled before: the client is told, and nothing changes.
+            // It was filled before: the client gets its state, and nothing changes.
             let told = known.report(b'I', from, outbox);
             return told.map_err(|_| Refusal::NotAvailable);
         }

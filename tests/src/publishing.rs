@@ -4,12 +4,13 @@ use serde_json::Value;
 use std::path::Path;
 
 /// Ours that are published; programs, rigs and what only they use are not.
-pub const PUBLIC: [&str; 17] = [
+pub const PUBLIC: [&str; 18] = [
     "fixwire",
     "fixwire-control",
     "fixwire-dictionary",
     "fixwire-engine",
     "fixwire-gateway",
+    "fixwire-gateway-service",
     "fixwire-harness",
     "fixwire-journal",
     "fixwire-logs",

@@ -19,7 +19,7 @@ pub(crate) type Outcome = Result<String, String>;
 /// How other threads, and what rules ask of the engine, reach a gateway that runs. Clones reach the same one.
 #[derive(Clone, Debug, Default)]
 pub struct Remote {
-    /// Held from reading the file until the gateway was told, so that the last reading is what stays.
+    /// Locked from reading the file until the gateway has the rules, so that the last reading is what stays.
     one: Arc<Mutex<()>>,
     rules: Arc<Mutex<Option<Handed>>>,
     /// The engine, once there is one.
@@ -35,7 +35,7 @@ enum Handed {
 }
 
 impl Remote {
-    /// From now on the engine can be told something: once there is one, before it runs.
+    /// The engine accepts commands from now on: once it exists, before it runs.
     pub fn attach(&self, engine: Handle) {
         *locked(&self.engine) = Some(engine);
     }

@@ -105,7 +105,7 @@ pub fn show(done: &Result<String, ReloadError>) {
                 "gateway not reloaded: the old rules stay in effect",
             );
         }
-        // Whoever named it hears of it.
+        // Whoever sent the command gets the answer.
         Err(_) => {}
     }
 }

@@ -1,30 +1,30 @@
 //! A build without scripts: a file that has one is refused.
 
-use super::change::Failure;
+use super::change::ActionFailure;
 use super::compile::{Compiler, Here};
 use super::condition::World;
-use super::fields::{Fields, Level, View};
+use super::fields::{FieldSequence, FieldLevel, View};
 use super::file::{Errors, File};
-use super::problem::Problem;
-use super::syntax::Name;
+use super::problem::RuleProblem;
+use super::syntax::NameToken;
 
-/// There is none.
+/// No script exists in this build.
 #[derive(Clone, Debug)]
 pub(super) enum Script {}
 
 impl Script {
     /// Whether a condition holds.
-    pub fn holds<F: Fields>(
+    pub fn holds<F: FieldSequence>(
         &self,
         _: &View<'_, F>,
-        _: Option<&Level<'_>>,
+        _: Option<&FieldLevel<'_>>,
         _: &World<'_>,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool, ActionFailure> {
         match *self {}
     }
 }
 
-/// The scripts of a file, of which there are none.
+/// The scripts of a file: this build has none.
 pub(super) struct Scripts;
 
 impl Scripts {
@@ -36,14 +36,14 @@ impl Scripts {
         Self
     }
 
-    fn missing(&self) -> Problem {
-        Problem::NoScripts
+    fn missing(&self) -> RuleProblem {
+        RuleProblem::NoScripts
     }
 }
 
 impl<'c> Compiler<'c, '_, '_> {
     /// Notes that a rule has a script.
-    pub fn script(&mut self, here: &mut Here<'_, 'c>, name: &Name, _: bool) -> Option<Script> {
+    pub fn script(&mut self, here: &mut Here<'_, 'c>, name: &NameToken, _: bool) -> Option<Script> {
         self.add(here, name.at, self.scripts.missing(), None);
         None
     }
