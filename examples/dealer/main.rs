@@ -1,8 +1,8 @@
 //! A dealer that fills orders at their price and keeps its positions in the engine's journal.
 //!
 //! `cargo run -p fixwire --example dealer -- 9878` is DEALER and answers CLIENT in FIX 4.4. Its state is made of its notes
-//! alone, so it is the same after any end of the process; a client that sends an order again, with its ClOrdID, is
-//! told how it stands. The test below lets its process die wherever it can, and is the one to copy: see
+//! alone, so it is the same after any end of the process; a client that sends an order again, with its ClOrdID, gets
+//! its state. The test below lets its process die wherever it can, and is the one to copy: see
 //! `docs/guide/applications.md`.
 
 mod dealer;

@@ -64,7 +64,7 @@ pub enum What {
     Disconnect(usize),
     /// A counter is raised.
     Count(String),
-    /// The operator is told.
+    /// The operator is notified.
     Notify(Vec<u8>),
     /// There were too many in a second of the log; whether the source gets a reject.
     Throttled(bool),
