@@ -1,4 +1,5 @@
-//! Raises the events of messages: Logouts, Rejects, gaps and resends, with their contents.
+//! Raises the events of messages received and sent: Logouts, Rejects, gaps and resends, with their contents. A Logon's
+//! is raised in `turn/receive.rs`, those of sequence numbers in `commit.rs`.
 
 use std::ops::Range;
 

@@ -1,15 +1,17 @@
 //! Every key that fixwire uses, each defined once.
 //!
-//! To change a default, a bound or a text, change it here and run the tests with `UPDATE=1`, which
-//! writes `docs/reference/settings.md` anew.
+//! To change a default, a bound or a text, change it here and run `UPDATE=1 cargo test -p fixwire-settings`, which
+//! rewrites `docs/reference/settings.md`. A new key needs no other list; the page has the order of this file. A key
+//! for one role only has no scope of its own: `rules.rs` rejects it in the other.
 
 use super::kinds::*;
 use super::registry::{ForeignName, Key, KeyScope};
 use super::value::ValueKind;
 
 /// Makes [`Id`] and [`KEYS`] from one list. An entry is its text, then
-/// `Name [names elsewhere: whose], kind, default, scope;` where scope is `Engine`, `Session` or, for
-/// a key that a number may follow, `Numbered`.
+/// `Name [names elsewhere: whose], kind, default, scope;`. Whose: C is QuickFIX (C++), J QuickFIX/J, G QuickFIX/Go,
+/// N QuickFIX/n; `[]` is a key of fixwire only. Scope is `Engine`, `Session` or, for a key that a number may follow,
+/// `Numbered`.
 macro_rules! keys {
     ($(
         $(#[doc = $doc:literal])+

@@ -3,7 +3,7 @@
 use super::change::ActionFailure;
 use super::compile::{Compiler, Here};
 use super::condition::World;
-use super::fields::{FieldSequence, FieldLevel, View};
+use super::fields::{FieldLevel, FieldSequence, View};
 use super::file::{Errors, File};
 use super::problem::RuleProblem;
 use super::syntax::NameToken;

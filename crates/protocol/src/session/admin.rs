@@ -6,7 +6,7 @@ use super::sequence::ResendRequest;
 use crate::outbox::{Body, MsgSeqNumSource, Outbox};
 use crate::tag;
 
-/// TestReqID(112) of our own TestRequests. One at most is open, so all can be named alike.
+/// TestReqID(112) of our own TestRequests. All have the same: no Heartbeat is matched to one of them.
 pub const TEST_REQ_ID: &[u8] = b"TEST";
 
 impl Session {

@@ -205,7 +205,8 @@ pub struct Config {
     pub own: Party,
     /// The peer: TargetCompID of outbound messages.
     pub peer: Party,
-    /// HeartBtInt(108) in seconds: that of an initiator's Logon. An acceptor uses the peer's.
+    /// HeartBtInt(108) in seconds: that of an initiator's Logon. An acceptor uses the peer's, unless
+    /// `own_heart_bt_int` is set.
     pub heart_bt_int_seconds: u32,
     /// DefaultApplVerID(1137): needed with [`BeginString::Fixt11`], ignored otherwise.
     pub default_appl_ver_id: Option<ApplVerId>,

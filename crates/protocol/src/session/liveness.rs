@@ -18,7 +18,7 @@ pub enum Liveness {
         /// When its last message arrived.
         last: Mono,
     },
-    /// The peer was asked to answer, and has been silent since `last`.
+    /// A TestRequest was sent, and the peer has been silent since `last`; any message ends this, before it is checked.
     Probing {
         /// When its last message arrived.
         last: Mono,
