@@ -82,7 +82,7 @@ impl From<CompileError> for Misfit {
 ///
 /// # Errors
 ///
-/// [`Problem::Encoding`] with the place of the first byte that cannot be read.
+/// [`DictionaryProblem::Encoding`] with the place of the first byte that cannot be read.
 pub fn text_of(bytes: &[u8]) -> Result<&str, DictionaryError> {
     let wrong = |line, column, found: &str| DictionaryError {
         line,

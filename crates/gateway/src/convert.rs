@@ -86,7 +86,7 @@ impl Link {
 
 impl Conversion {
     /// The gateway's own conversion between two versions: its table, or the tables of the versions
-    /// between them. `None` for a version and itself, and for FIXT.1.1. [`BuiltIn`] makes several that
+    /// between them. `None` for a version and itself, and for FIXT.1.1. [`BuiltInConversions`] makes several that
     /// share what they can.
     #[must_use]
     pub fn built_in(from: Version, to: Version) -> Option<Self> {

@@ -10,7 +10,7 @@
 //! [`Gateway::load`] loads one from the text of a file, [`Gateway::reload`] replaces its rules;
 //! `docs/reference/gateway.md` describes the file and the handling of a message. Changes of the state of
 //! orders are stored with [`Outbox::note`], and `on_note` restores them. The listener given to `load`
-//! receives [`Event`]s on the engine's thread. [`Gateway::counters`], [`matched`](Gateway::matched),
+//! receives [`GatewayEvent`]s on the engine's thread. [`Gateway::counters`], [`matched`](Gateway::matched),
 //! [`counted`](Gateway::counted), [`losses`](Gateway::losses), [`held`](Gateway::held),
 //! [`remembered`](Gateway::remembered) and [`orders`](Gateway::orders) report its state.
 //!

@@ -21,7 +21,7 @@ impl CrashKind {
     ];
 }
 
-/// A point at which a trial lets the engine die: the operation of its disk or network, or for [`Fault::FailedSync`] the
+/// A point at which a trial lets the engine die: the operation of its disk or network, or for [`CrashKind::FailedSync`] the
 /// sync, counted from 0.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CrashPoint {

@@ -3,7 +3,7 @@
 use super::segment::{JournalPosition, long, word};
 use fixwire_protocol::time::Timestamp;
 
-/// The body of a [`Kind::Carried`](super::Kind::Carried) record.
+/// The body of a [`Kind::Carried`](super::RecordKind::Carried) record.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Carried<'a> {
     /// MsgSeqNum and place of the session's last message; 0 for none since its reset.

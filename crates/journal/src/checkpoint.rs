@@ -1,6 +1,6 @@
 //! The checkpoint at the start of a segment: the state of every session.
 //!
-//! It is one record of kind [`Carried`](Kind::Carried) for each session, in the order of their ids.
+//! It is one record of kind [`Carried`](RecordKind::Carried) for each session, in the order of their ids.
 //! Recovery may begin with it; where it does not, it is checked against the records before it.
 
 use super::base::Start;

@@ -145,7 +145,7 @@ pub enum JournalError {
     },
     /// The configuration cannot work.
     Setting {
-        /// Name of the field of [`Config`](super::Config).
+        /// Name of the field of [`Config`](super::JournalConfig).
         name: &'static str,
         /// The values that are allowed.
         must: &'static str,

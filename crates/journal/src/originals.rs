@@ -71,7 +71,7 @@ impl Originals {
         }
     }
 
-    /// The message that came in: the record's body, or for [`Kind::Dequeued`] that of the record in
+    /// The message that came in: the record's body, or for [`RecordKind::Dequeued`] that of the record in
     /// which it came in, `None` when this one was removed. `None` for records of other kinds.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl Originals {
         }
     }
 
-    /// Gives each message that was sent by a record of kind [`Kind::Resent`] to `each`, in their
+    /// Gives each message that was sent by a record of kind [`RecordKind::Resent`] to `each`, in their
     /// order. Nothing for records of other kinds.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use super::{Damage, Disk, Journal, JournalError, JournalId, Segment};
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
 
-/// Records in the order of their writing. See [`Reading::records`](super::Reading::records).
+/// Records in the order of their writing. See [`Reading::records`](super::MappedJournal::records).
 pub struct Records<'a> {
     /// The segments from that of `first` on.
     segments: Vec<&'a [u8]>,

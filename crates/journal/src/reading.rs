@@ -31,7 +31,7 @@ impl<D: Disk> Journal<D> {
 }
 
 impl<D: Disk> MappedJournal<'_, D> {
-    /// All records from a place on: [`Position::START`], or the `at` or `end` of a record.
+    /// All records from a place on: [`JournalPosition::START`], or the `at` or `end` of a record.
     #[must_use]
     pub fn records(&self, from: JournalPosition) -> Records<'_> {
         let (first, end) = self.journal.positions();

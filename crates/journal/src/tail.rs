@@ -96,7 +96,7 @@ impl Bytes {
 }
 
 impl Tail {
-    /// A reader of the journal in `directory` that begins at `from`: [`Position::START`], or the `end`
+    /// A reader of the journal in `directory` that begins at `from`: [`JournalPosition::START`], or the `end`
     /// of a record.
     #[must_use]
     pub fn new(directory: &Path, from: JournalPosition) -> Self {

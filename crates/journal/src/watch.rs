@@ -39,7 +39,7 @@ pub enum JournalTrouble {
         /// The error.
         error: String,
     },
-    /// The next segment has been made after [`Trouble::NotMade`].
+    /// The next segment has been made after [`JournalTrouble::NotMade`].
     Made,
     /// Messages that the journal has could not be read.
     NotRead {

@@ -67,7 +67,7 @@ pub enum RunState {
 }
 
 /// One order that was sent. Times are nanoseconds: of the clock while a run goes on, since the start of the run
-/// in an [`Outcome`].
+/// in an [`RunOutcome`].
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct TimedOrder {
     /// When it was due.

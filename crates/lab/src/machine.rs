@@ -66,7 +66,7 @@ impl fmt::Display for Machine {
     }
 }
 
-/// A reading of the time that other work took from this process; two of them make a [`Taken`].
+/// A reading of the time that other work took from this process; two of them make a [`TakenByOthers`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Noise {
     steal_ticks: u64,

@@ -346,7 +346,7 @@ events! {
     40 Limit {
         /// The scope.
         scope: Scope,
-        /// Its number; see [`Control`](crate::limits::Control).
+        /// Its number; see [`Control`](crate::limits::RiskControl).
         control: u8,
         /// In the control's unit.
         value: Option<i128>,

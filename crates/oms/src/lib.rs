@@ -6,7 +6,7 @@
 //!                                  +--> one note each, in the record of the input
 //! ```
 //!
-//! Only [`State::apply`] changes the state, so that recovery, a checkpoint and a replica get the same state.
+//! Only [`OmsState::apply`] changes the state, so that recovery, a checkpoint and a replica get the same state.
 //! The crate reads no clock, socket or file.
 #![no_std]
 #![forbid(unsafe_code)]

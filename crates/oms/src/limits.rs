@@ -145,7 +145,7 @@ impl RiskControl {
         self.index() <= Self::Short.index()
     }
 
-    /// Its bit in [`Limits::controls`].
+    /// Its bit in [`RiskLimits::controls`].
     pub(crate) const fn bit(self) -> u32 {
         1 << self.index()
     }

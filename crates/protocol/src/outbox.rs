@@ -414,7 +414,7 @@ impl Outbox {
     /// into its place.
     ///
     /// Messages are sealed in their order; those before `index` that were not are discarded.
-    /// `sending_time` has at most [`Stamp::MAX`] bytes.
+    /// `sending_time` has at most [`TimestampWriter::MAX`] bytes.
     ///
     /// # Panics
     ///

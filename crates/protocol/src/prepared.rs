@@ -182,7 +182,7 @@ impl Prepared {
         self.set(slot, &text[from..])
     }
 
-    /// Changes a value to a `UTCTimestamp`. Keep a [`Stamp`] and use [`Self::set`] where many are
+    /// Changes a value to a `UTCTimestamp`. Keep a [`TimestampWriter`] and use [`Self::set`] where many are
     /// written.
     ///
     /// # Errors

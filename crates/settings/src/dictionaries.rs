@@ -53,7 +53,7 @@ pub(crate) fn without_missing(words: &str) -> Option<(String, &str, Version)> {
 ///
 /// # Errors
 ///
-/// [`LoadError`] names the file, the line and what to do.
+/// [`DictionaryLoadError`] names the file, the line and what to do.
 pub fn load(words: &str, usual: Option<Version>) -> Result<Dictionary, DictionaryLoadError> {
     let mut parts = words.split(AND).map(str::trim);
     let name = parts.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! [`Kind`] and [`Value`]: the type of a key's value, and the value.
+//! [`ValueKind`] and [`SettingValue`]: the type of a key's value, and the value.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -77,29 +77,29 @@ pub enum ValueKind {
 /// A checked value.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum SettingValue {
-    /// Of [`Kind::Bool`].
+    /// Of [`ValueKind::Bool`].
     Bool(bool),
-    /// Of [`Kind::Int`], [`Kind::Factor`] (thousandths), [`Kind::Bytes`], [`Kind::Port`].
+    /// Of [`ValueKind::Int`], [`ValueKind::Factor`] (thousandths), [`ValueKind::Bytes`], [`ValueKind::Port`].
     Int(u64),
-    /// Of [`Kind::Time`].
+    /// Of [`ValueKind::Time`].
     Time(Duration),
-    /// Of [`Kind::TimeOfDay`].
+    /// Of [`ValueKind::TimeOfDay`].
     Clock(ZonedTime),
-    /// Of [`Kind::Day`] and [`Kind::Days`]: at least one.
+    /// Of [`ValueKind::Day`] and [`ValueKind::Days`]: at least one.
     Days(Vec<Day>),
-    /// Of [`Kind::Dates`].
+    /// Of [`ValueKind::Dates`].
     Dates(Vec<Date>),
-    /// Of [`Kind::Text`], [`Kind::Name`], [`Kind::Secret`], [`Kind::Path`], [`Kind::Host`].
+    /// Of [`ValueKind::Text`], [`ValueKind::Name`], [`ValueKind::Secret`], [`ValueKind::Path`], [`ValueKind::Host`].
     Text(String),
-    /// Of [`Kind::Word`]: the word it stands for.
+    /// Of [`ValueKind::Word`]: the word it stands for.
     Word(&'static str),
-    /// Of [`Kind::Ip`].
+    /// Of [`ValueKind::Ip`].
     Ip(IpAddr),
-    /// Of [`Kind::Pauses`]: at least one; the last repeats.
+    /// Of [`ValueKind::Pauses`]: at least one; the last repeats.
     Pauses(Vec<Duration>),
-    /// Of [`Kind::TagValue`].
+    /// Of [`ValueKind::TagValue`].
     TagValue(u32, String),
-    /// Of [`Kind::Tags`]: at least one.
+    /// Of [`ValueKind::Tags`]: at least one.
     Tags(Vec<u32>),
 }
 

@@ -1,4 +1,4 @@
-//! [`Level`]: how two dictionaries place the fields of a message or of a group entry, side by side.
+//! [`ConversionLevel`]: how two dictionaries place the fields of a message or of a group entry, side by side.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -21,7 +21,7 @@ pub struct FieldPlace {
     pub tag: Tag,
     /// Its position when a message is taken apart; `NONE` when only the target has it here.
     pub position: u32,
-    /// See [`Level::order`].
+    /// See [`ConversionLevel::order`].
     order: u32,
     /// Whether the target has it here.
     pub in_target: bool,
@@ -94,7 +94,7 @@ impl ConversionLevel {
         self.is_home_of(tag, self.place(tag))
     }
 
-    /// [`Level::has_home_for`] of a field whose place is known.
+    /// [`ConversionLevel::has_home_for`] of a field whose place is known.
     pub fn is_home_of(&self, tag: Tag, place: Option<&FieldPlace>) -> bool {
         match place {
             Some(place) => place.in_target,
@@ -120,7 +120,7 @@ impl ConversionLevel {
         self.order_of(self.place(tag))
     }
 
-    /// [`Level::order`] of a field whose place is known.
+    /// [`ConversionLevel::order`] of a field whose place is known.
     pub fn order_of(&self, place: Option<&FieldPlace>) -> u32 {
         place.map_or(self.strangers, |place| place.order)
     }

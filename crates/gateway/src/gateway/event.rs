@@ -1,4 +1,4 @@
-//! [`Event`]s that a gateway reports to its listener, the reasons in them, and counters.
+//! [`GatewayEvent`]s that a gateway reports to its listener, the reasons in them, and counters.
 
 use core::fmt;
 

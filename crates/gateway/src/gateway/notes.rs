@@ -1,6 +1,6 @@
 //! The orders, and the journal notes that restore them.
 //!
-//! A note is written before [`Orders`] is called, and `Orders` is not called without it. So the same
+//! A note is written before [`OrderTracker`] is called, and `Orders` is not called without it. So the same
 //! calls, made again from the notes, give the same state. A note begins with words and SOH:
 //!
 //! ```text
@@ -323,7 +323,7 @@ impl Notes {
         Ok(number)
     }
 
-    /// A message is about to go to a venue; as [`Orders::outbound`].
+    /// A message is about to go to a venue; as [`OrderTracker::outbound`].
     pub fn outbound(
         &mut self,
         at: Timestamp,
@@ -405,7 +405,7 @@ impl Notes {
         self.most.is_some()
     }
 
-    /// What [`outbound`](Self::outbound) last let go was not sent; as [`Orders::refused`].
+    /// What [`outbound`](Self::outbound) last let go was not sent; as [`OrderTracker::refused`].
     pub fn not_sent(&mut self, venue: usize, outbox: &mut Outbox) -> Result<(), Trouble> {
         let venue = self.introduced(venue, outbox)?;
         self.end(venue, outbox)
@@ -432,7 +432,7 @@ impl Notes {
         Ok(())
     }
 
-    /// A message of a venue came; as [`Orders::heard`].
+    /// A message of a venue came; as [`OrderTracker::heard`].
     pub fn heard(
         &mut self,
         at: Timestamp,
@@ -451,7 +451,7 @@ impl Notes {
         Ok(self.orders.heard(at, venue, &self.draft))
     }
 
-    /// A venue refused what has this id in a message of this type; as [`Orders::refused`]. The client,
+    /// A venue refused what has this id in a message of this type; as [`OrderTracker::refused`]. The client,
     /// and what it calls the id.
     pub fn refused(
         &mut self,
@@ -468,7 +468,7 @@ impl Notes {
         Ok(client.map(|client| (client, self.draft.value(0))))
     }
 
-    /// A venue rejected this message, which is as it was sent; as [`Orders::rejected`].
+    /// A venue rejected this message, which is as it was sent; as [`OrderTracker::rejected`].
     pub fn rejected(
         &mut self,
         venue: usize,

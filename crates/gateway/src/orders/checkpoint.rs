@@ -83,7 +83,7 @@ impl fmt::Display for CheckpointError {
 impl core::error::Error for CheckpointError {}
 
 impl OrderTracker {
-    /// A number that two [`Orders`] share when they will answer all calls alike, and, but for a chance
+    /// A number that two [`OrderTracker`] share when they will answer all calls alike, and, but for a chance
     /// of 1 in 2 to the 64th, only then. Allocates nothing; takes as long as writing a checkpoint.
     #[must_use]
     pub fn state_hash(&self) -> u64 {
@@ -106,7 +106,7 @@ impl OrderTracker {
         bytes.extend_from_slice(&sum.to_le_bytes());
     }
 
-    /// Makes [`Orders`] of a checkpoint. Sessions have the numbers that they had when it was written.
+    /// Makes [`OrderTracker`] of a checkpoint. Sessions have the numbers that they had when it was written.
     ///
     /// # Errors
     ///
@@ -120,7 +120,7 @@ impl OrderTracker {
         Ok(orders)
     }
 
-    /// Takes [`Orders`] from the beginning of bytes, where [`put`](Self::put) wrote them in [`BODY_VERSION`].
+    /// Takes [`OrderTracker`] from the beginning of bytes, where [`put`](Self::put) wrote them in [`BODY_VERSION`].
     pub(crate) fn take(bytes: &mut &[u8], config: OrdersConfig) -> Result<Self, CheckpointError> {
         let mut orders = Self::new(config).map_err(CheckpointError::Config)?;
         let mut parts = Parts(bytes);

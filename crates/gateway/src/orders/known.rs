@@ -6,9 +6,9 @@ use super::table::{self, IdKind, IdRole};
 use super::{OrderTracker, OrdersConfig, Rewriting};
 use crate::Draft;
 
-/// Fields besides ids that [`Orders`] reads of messages to a venue.
+/// Fields besides ids that [`OrderTracker`] reads of messages to a venue.
 const ASKED_WITH: [Tag; 2] = [tag::POSS_RESEND, tag::SUBSCRIPTION_REQUEST_TYPE];
-/// Fields besides ids that [`Orders`] reads of messages from a venue.
+/// Fields besides ids that [`OrderTracker`] reads of messages from a venue.
 const ANSWERED_WITH: [Tag; 6] = [
     tag::POSS_RESEND,
     tag::EXEC_TYPE,
@@ -30,7 +30,7 @@ pub fn answers(msg_type: &[u8]) -> bool {
     !table::answers(msg_type).is_empty()
 }
 
-/// Whether a message of this type may name an order by OrderID(37), and [`Orders::guard`] reads it.
+/// Whether a message of this type may name an order by OrderID(37), and [`OrderTracker::guard`] reads it.
 #[must_use]
 pub fn names_orders(msg_type: &[u8]) -> bool {
     table::naming(msg_type).is_some()
@@ -86,13 +86,13 @@ pub fn reaches_all(msg_type: &[u8]) -> bool {
     table::MASS_REQUESTS.contains(&msg_type)
 }
 
-/// Whether [`Orders::outbound`] and [`Orders::refused`] read this field of a message of this type.
+/// Whether [`OrderTracker::outbound`] and [`OrderTracker::refused`] read this field of a message of this type.
 #[must_use]
 pub fn reads_outbound(msg_type: &[u8], tag: Tag) -> bool {
     ASKED_WITH.contains(&tag) || table::asks(msg_type).iter().any(|ask| ask.tag == tag)
 }
 
-/// Whether [`Orders::heard`] reads this field of a message of this type.
+/// Whether [`OrderTracker::heard`] reads this field of a message of this type.
 #[must_use]
 pub fn reads_inbound(msg_type: &[u8], tag: Tag) -> bool {
     let answers = table::answers(msg_type);

@@ -1,12 +1,12 @@
 //! The return path: finds the client that a venue's response is for.
 //!
-//! [`Orders`] sees each message that goes to a venue and each that comes from one. It remembers whose
+//! [`OrderTracker`] sees each message that goes to a venue and each that comes from one. It remembers whose
 //! order and whose question stands behind each id, gives ids of two clients that collide different
 //! texts at the venue, and writes each client's own ids into the answers again. Which ids in which
 //! messages: [`table`].
 //!
 //! The same calls in the same order give the same answers, the same ids and the same
-//! [`state_hash`](Orders::state_hash).
+//! [`state_hash`](OrderTracker::state_hash).
 
 mod book;
 mod checkpoint;
@@ -34,7 +34,7 @@ pub use checkpoint::CheckpointError;
 pub use inbound::ReportAddressee;
 pub use rewrite::{Rewriting, When};
 
-/// Configuration of [`Orders`]. Not part of a checkpoint.
+/// Configuration of [`OrderTracker`]. Not part of a checkpoint.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct OrdersConfig {
     /// Maximum number of ids in memory: one for each order, replacement, cancel and other request. Each
@@ -44,7 +44,7 @@ pub struct OrdersConfig {
     pub max_sessions: u32,
     /// Maximum length of a client's id, 1 to 255 bytes. A longer OrderID(37) of a venue is not stored.
     pub max_id: usize,
-    /// The form of ids at a venue without its own [`Orders::set_venue`].
+    /// The form of ids at a venue without its own [`OrderTracker::set_venue`].
     pub rewriting: Rewriting,
     /// Time without a report after which an open order may be evicted when memory is full. `None`
     /// means never; orders whose end no venue reports then use memory for ever.
@@ -54,7 +54,7 @@ pub struct OrdersConfig {
     pub hash_key: [u8; 16],
 }
 
-/// The result of [`Orders::outbound`].
+/// The result of [`OrderTracker::outbound`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Out {
     /// It is a new request, which is now stored.
@@ -70,7 +70,7 @@ pub enum Out {
     Other,
 }
 
-/// Why a message cannot be sent, or why [`Orders`] cannot be created.
+/// Why a message cannot be sent, or why [`OrderTracker`] cannot be created.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum OrdersError {

@@ -20,7 +20,7 @@ use super::table::Table;
 pub struct Facts<'f> {
     /// The time: UTC for `today`, the monotonic count for `throttle`.
     pub now: Now,
-    /// Whether each session is logged on, in the order of the [`Context`](super::Context); those beyond
+    /// Whether each session is logged on, in the order of the [`Context`](super::RuleContext); those beyond
     /// the end are not.
     pub active: &'f [bool],
     /// The values remembered for the order that the message answers, each as `tag=value` and SOH.

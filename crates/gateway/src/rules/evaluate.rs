@@ -20,7 +20,7 @@ pub enum RuleOutcome<'a> {
     Send {
         /// The rule, by its place.
         rule: usize,
-        /// The session, by its place in the [`Context`](super::Context).
+        /// The session, by its place in the [`Context`](super::RuleContext).
         to: usize,
         /// The changed fields; the caller may change them further.
         draft: &'a mut Draft,
@@ -190,7 +190,7 @@ impl Rules {
         }
     }
 
-    /// Evaluates a message from a session, given by its index in the [`Context`](super::Context), and
+    /// Evaluates a message from a session, given by its index in the [`Context`](super::RuleContext), and
     /// emits the outcomes in order.
     ///
     /// Conditions see the message as received; each rule changes its own copy of the fields. With

@@ -34,7 +34,7 @@ pub struct TableFile {
     pub column: usize,
 }
 
-/// The tables that a file asks for: their texts belong into the [`Context`].
+/// The tables that a file asks for: their texts belong into the [`RuleContext`].
 ///
 /// # Errors
 ///

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The language is in `docs/reference/gateway-rules.md`. All names are looked up at load; evaluation takes no
-//! memory once its [`Scratch`] has grown to the largest message, unless a script runs.
+//! memory once its [`RuleScratch`] has grown to the largest message, unless a script runs.
 
 use alloc::string::String;
 use alloc::sync::Arc;

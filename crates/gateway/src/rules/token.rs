@@ -48,7 +48,7 @@ const SIGNS: [&str; 10] = ["!=", "<=", ">=", "(", ")", ",", ":", "=", "<", ">"];
 ///
 /// # Errors
 ///
-/// [`Problem::Unclosed`] for a text without its second quote, [`Problem::Unexpected`] for a byte that
+/// [`RuleProblem::Unclosed`] for a text without its second quote, [`RuleProblem::Unexpected`] for a byte that
 /// begins nothing.
 pub fn split(text: &str) -> Result<Vec<Spot>, Fault> {
     let bytes = text.as_bytes();

@@ -11,7 +11,7 @@ use super::{Rule, Rules};
 pub struct RulePath {
     /// The rule, by its place.
     pub rule: usize,
-    /// The session that a message comes from, by its place in the [`Context`](super::Context).
+    /// The session that a message comes from, by its place in the [`Context`](super::RuleContext).
     pub from: usize,
     /// The session that it goes to; `None` for `return`.
     pub to: Option<usize>,

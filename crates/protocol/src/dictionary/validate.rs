@@ -43,7 +43,7 @@ pub struct ValidationRules {
     pub duplicate_tags: bool,
     /// NumInGroup is the number of entries (16).
     pub group_counts: bool,
-    /// `ValidateConditionalFields`: fields that a [`Condition`](super::Condition) of the dictionary
+    /// `ValidateConditionalFields`: fields that a [`Condition`](super::ConditionalRequirement) of the dictionary
     /// requires are present (BusinessRejectReason 5).
     pub conditional_fields: bool,
     /// `MaxGroupEntries`: most entries of one group (5). A group inside an entry counts for itself.
@@ -192,7 +192,7 @@ impl Scratch {
 ///
 /// # Errors
 ///
-/// The first [`Fault`] under these rules.
+/// The first [`ValidationFault`] under these rules.
 ///
 /// # Source
 ///
