@@ -390,7 +390,10 @@ mod tests {
         );
         let nothing = tempfile::tempdir().unwrap();
         let error = Folder::open(nothing.path()).unwrap_err().to_string();
-        assert!(error.starts_with("--folder: there is no "), "{error}");
+        assert!(
+            error.starts_with("--folder: ") && error.contains("is missing"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -157,7 +157,7 @@ mod tests {
         let cme = format!("LogonSignature=cme\n{}\n", file(&cme));
         assert_eq!(error(&format!("{cme}{all}")), "");
         for (extra, says) in [
-            ("LogonSignature=coinbase".into(), "needs LogonKeyFile"),
+            ("LogonSignature=coinbase".into(), "requires LogonKeyFile"),
             (
                 file(&good),
                 "requires LogonSignature: ed25519, coinbase or cme",
@@ -188,7 +188,7 @@ mod tests {
             ),
             (
                 format!("{fine}\nConnectionType=acceptor\nSocketAcceptPort=5001"),
-                "an acceptor signs none",
+                "only an initiator signs its Logon",
             ),
         ] {
             let error = error(&extra);

@@ -286,11 +286,11 @@ fn schedules_that_cannot_be_are_refused_at_their_line() {
         ),
         (
             "LogonTime=08:00:00",
-            "x.cfg:7: LogonTime and LogoutTime go together",
+            "x.cfg:7: without StartTime, set both LogonTime and LogoutTime or neither",
         ),
         (
             "StartTime=08:00:00\nEndTime=17:00:00\nLogonDay=Mon",
-            "x.cfg:9: LogonDay and LogoutDay go together",
+            "x.cfg:9: without StartDay, set both LogonDay and LogoutDay or neither",
         ),
         (
             "StartTime=08:00:00\nEndTime=17:00:00\nLogonTime=18:00:00\nLogoutTime=19:00:00",

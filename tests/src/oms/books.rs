@@ -128,7 +128,7 @@ pub fn agree(clients: &[Dialogue], books: &Books, exchange: &Dialogue) -> Result
             }
             (Some(order), _) => {
                 return Err(format!(
-                    "the client received other reports of {id}: {told:?}, the OMS has {order:?}"
+                    "the client received another state of {id}: {told:?}, the OMS has {order:?}"
                 ));
             }
         }

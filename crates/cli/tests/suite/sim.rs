@@ -171,7 +171,7 @@ fn an_operator_halts_trading_and_is_shown_the_instruments() {
     let wrong = about(folder.path(), &["session", "command"], &["halt VOD"]);
     assert_eq!(wrong.status.code(), Some(1));
     assert!(
-        text(&wrong.stderr).contains("no command \"halt\""),
+        text(&wrong.stderr).contains("unknown command \"halt\""),
         "{}",
         text(&wrong.stderr)
     );
@@ -200,7 +200,7 @@ fn a_fault_of_the_file_loses_one_report_and_no_trade() {
     let wrong = fault.replace("drop", "lose").replace("count", "times");
     write(folder.path(), &format!("{INSTRUMENTS}{wrong}"));
     let said = text(&about(folder.path(), &["check"], &[]).stderr);
-    assert!(said.contains("no fault \"lose\""), "{said}");
+    assert!(said.contains("unknown fault \"lose\""), "{said}");
     assert!(said.contains("unknown key `times`"), "{said}");
 }
 

@@ -132,7 +132,7 @@ fn mistakes_in_scripts_have_their_lines_and_check_shows_what_is_understood() {
         ("quantity is not a decimal number", "sim.toml:26:12"),
         ("unknown key `sides`", "sim.toml:27:1"),
         (
-            "no step \"fil 40\": the steps are pending, ack, fill",
+            "unknown step \"fil 40\": the steps are pending, ack, fill",
             "sim.toml:30:3",
         ),
         ("wait 5: write it as wait 200ms", "sim.toml:31:3"),

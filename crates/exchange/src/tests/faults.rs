@@ -130,7 +130,10 @@ fn faults_hold_from_the_start_when_the_configuration_has_them() {
         ..config()
     };
     let error = crate::Exchange::new(wrong, []).unwrap_err();
-    assert!(error.to_string().contains("no fault \"break\""), "{error}");
+    assert!(
+        error.to_string().contains("unknown fault \"break\""),
+        "{error}"
+    );
 }
 
 #[test]
@@ -141,7 +144,7 @@ fn faults_are_listed_and_what_is_none_is_refused() {
     let listed = "delay ms=5 type=8 count=3\nstall\n";
     assert_eq!(desk.query("faults"), Ok(listed.into()));
     for (words, why) in [
-        ("break", "no fault \"break\""),
+        ("break", "unknown fault \"break\""),
         ("drop count=0", "count=0 is no number from 1"),
         (
             "drop percent=101",

@@ -214,12 +214,12 @@ fn the_status_of_all_orders_is_reported_and_counted() {
 fn an_operator_is_told_what_is_wrong_with_a_command() {
     let mut desk = Desk::new();
     for (command, words) in [
-        ("open VOD", "no command \"open\""),
-        ("state open VOD", "no state \"open\""),
-        ("state halted XYZ", "no instrument \"XYZ\""),
+        ("open VOD", "unknown command \"open\""),
+        ("state open VOD", "unknown state \"open\""),
+        ("state halted XYZ", "unknown instrument \"XYZ\""),
         ("band 1 0.5 VOD", "the low price is above the high price"),
-        ("band 1 x VOD", "\"x\" is no price"),
-        ("band 1 1.005 VOD", "\"1.005\" is no price"),
+        ("band 1 x VOD", "\"x\" is not a price"),
+        ("band 1 1.005 VOD", "\"1.005\" is not a price"),
     ] {
         let error = desk.command(command).0.unwrap_err();
         assert!(error.contains(words), "{error}");
@@ -237,7 +237,7 @@ fn an_operator_is_told_what_is_wrong_with_a_command() {
     assert!(
         desk.query("book XYZ")
             .unwrap_err()
-            .contains("no instrument \"XYZ\"")
+            .contains("unknown instrument \"XYZ\"")
     );
     assert!(desk.query("orders").is_err());
 }

@@ -344,9 +344,9 @@ fn mistakes_say_where_they_are_and_what_is_understood() {
     for (step, why) in [
         (
             "fil 40",
-            "no step \"fil 40\": the steps are pending, ack, fill QTY|P%|rest [@ PRICE]",
+            "unknown step \"fil 40\": the steps are pending, ack, fill QTY|P%|rest [@ PRICE]",
         ),
-        ("", "no step \"\""),
+        ("", "unknown step \"\""),
         ("fill", "fill: write it as fill 40, fill 50% or fill rest"),
         ("fill 0", "fill 0: write it as"),
         ("fill 101%", "fill 101%: write it as"),
@@ -363,10 +363,10 @@ fn mistakes_say_where_they_are_and_what_is_understood() {
             "wait for fill",
             "wait for fill: \"fill\" is not a request: use cancel or replace",
         ),
-        ("reject \"\"", "a text stands at the end, in \"quotes\""),
+        ("reject \"\"", "put the text at the end, in \"quotes\""),
         (
             "reject \"Not today",
-            "a text stands at the end, in \"quotes\"",
+            "put the text at the end, in \"quotes\"",
         ),
         (
             "reject ninety",

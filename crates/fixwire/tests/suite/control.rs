@@ -141,7 +141,7 @@ fn each_request_is_answered() {
         file: Some("rules.toml".to_owned()),
         ..of(ControlQuestion::Reload)
     };
-    assert!(ask(&mut client, &reload).contains("no rules"));
+    assert!(ask(&mut client, &reload).contains("no gateway rules"));
     drop(control);
     engine.stop();
     assert!(!place.path.exists(), "it is removed with its engine");
@@ -226,7 +226,7 @@ fn one_too_many_is_told_to_come_again() {
     let mut refused = UnixStream::connect(&place.path).unwrap();
     let mut said = String::new();
     refused.read_to_string(&mut said).unwrap();
-    assert!(said.contains("16 others are connected"), "{said}");
+    assert!(said.contains("16 other clients are connected"), "{said}");
     drop(clients);
     common::wait_until(
         || {

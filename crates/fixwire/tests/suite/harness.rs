@@ -302,7 +302,7 @@ fn what_cannot_be_tried_is_refused() {
     resets.sessions[0].session.reset_on.logon = true;
     refused(
         Trial::new(resets, relay),
-        "sequence numbers of DEALER->CLIENT restart",
+        "sequence numbers of DEALER->CLIENT reset",
     );
     let trial = || Trial::new(config(Durability::Process), relay);
     refused(trial().send(VENUE, "D", A1), "unknown session 1");

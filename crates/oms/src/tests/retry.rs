@@ -426,7 +426,7 @@ fn a_history_says_that_it_was_sent_again() {
             "order sent on SIM-1",
             "rejected: rejected by the venue (busy); sent again as 1-2",
             "order sent on SIM-2",
-            "10 filled at 100 as 1, which is no open order: the position has it",
+            "10 filled at 100 for 1, which is not an open order; the position includes it",
         ]
     );
 }

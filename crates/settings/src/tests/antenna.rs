@@ -121,7 +121,7 @@ fn what_is_not_known_or_not_done_is_said() {
         ),
         (
             "tradePeriodBegin=0 0 8 * * ?",
-            "LogonTime and LogoutTime go together",
+            "set both LogonTime and LogoutTime or neither",
         ),
         ("loginWaitTimeout=5", "`5` is not valid for LogonTimeout"),
         ("sessionIDs=a,A", "duplicate session"),

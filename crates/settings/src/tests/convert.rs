@@ -176,7 +176,7 @@ fn what_is_a_variable_only_here_cannot_be_said() {
         let text = session(&format!("My={value}"));
         let said = convert(Dialect::QuickFixJ, &text).unwrap_err().to_string();
         assert!(
-            said.starts_with("line 7: the value of My has text"),
+            said.starts_with("line 7: the value of My contains text"),
             "{said}"
         );
     }
