@@ -4,8 +4,7 @@
 //! begin      | header room |                        cursor behind the room
 //! Body       | header room | 58=..|60=..|           application or session writes fields
 //! seal       |   8=..|9=..|35=..|34=..|..|58=..|60=..|10=..|
-//!                ^ right before the body when it is the first message,
-//!                  otherwise right behind the message before, to which the body moves
+//!                ^ right before the body of a first message, else behind the message before, to which the body moves
 //! ```
 //!
 //! Sealed messages touch, so that a batch is one slice and one write.
@@ -19,6 +18,7 @@ use crate::put::{digits, put, put_three};
 use crate::repeat::{Repeat, RepeatError};
 use crate::time::TimestampWriter;
 use crate::{SOH, SessionId, Tag};
+use admin_out::Edit;
 
 mod admin_out;
 mod again;
@@ -32,8 +32,6 @@ mod note;
 pub use admin_out::{AdminOut, AdminOutError};
 pub use body::{Body, BodyError};
 pub use note::{NOTE_ROOM, stored_note};
-
-use admin_out::Edit;
 
 /// Bytes of every outbox that only sessions may use, so that they can always answer.
 pub const RESERVE: usize = 16 * 1024;
@@ -381,8 +379,7 @@ impl Outbox {
         }
     }
 
-    /// The sealed messages of a range of entries, one behind the other; empty as soon as one of them
-    /// is not sealed.
+    /// The sealed messages of a range of entries, one behind the other; empty when one of them is not sealed.
     #[inline]
     pub fn bytes(&self, range: Range<usize>) -> &[u8] {
         if range.is_empty() || range.end > self.next {
@@ -410,8 +407,7 @@ impl Outbox {
         self.failures
     }
 
-    /// Gives a message its header and trailer. A resent message has both already and is only put
-    /// into its place.
+    /// Gives a message its header and trailer. A resent message has both and only gets its place.
     ///
     /// Messages are sealed in their order; those before `index` that were not are discarded.
     /// `sending_time` has at most [`TimestampWriter::MAX`] bytes.

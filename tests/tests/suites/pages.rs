@@ -50,7 +50,7 @@ const EXEMPT: [(&str, &str); 14] = [
 /// Parts of pages that are lists of commands and no steps.
 const LISTS: [(&str, &str); 1] = [("README.md", "Run it")];
 
-/// Benches take a minute as they are. The rest of their command line stays.
+/// Benches take a minute as they are, unless the page says how much they do. The rest of their command line stays.
 const SHORTENED: [(&str, &str); 4] = [
     ("fixwire bench echo", SHORT),
     ("fixwire bench gateway-convert", SHORT),
@@ -261,7 +261,10 @@ fn spelled(text: &str) -> String {
     let ours = ["cargo run --release -- ", "cargo run -- "];
     let rest = ours.iter().find_map(|begin| text.strip_prefix(begin));
     let text = rest.map_or_else(|| text.to_owned(), |rest| format!("fixwire {rest}"));
-    let short = SHORTENED.iter().find(|(begin, _)| text.starts_with(begin));
+    let is_short = text.contains("--iterations");
+    let short = SHORTENED
+        .iter()
+        .find(|(begin, _)| text.starts_with(begin) && !is_short);
     short.map_or(text.clone(), |(_, short)| format!("{text} {short}"))
 }
 

@@ -17,8 +17,7 @@ use super::syntax::Format;
 use crate::Draft;
 use crate::draft::HEADER;
 
-/// The maximum number of bytes that the rules may add to one message; each written field counts 64 bytes
-/// more.
+/// The maximum number of bytes that the rules may add to one message; each written field counts 64 more.
 pub const MAX_ADDED: usize = 1 << 20;
 const PER_FIELD: usize = 64;
 /// The maximum length of a value that `remember` stores.

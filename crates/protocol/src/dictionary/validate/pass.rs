@@ -336,8 +336,8 @@ impl Pass<'_> {
     ) -> Result<usize, ValidationFault> {
         let count = first - 1;
         let declared = entry_count(self.message.value(self.fields[count]));
-        let wrong_count =
-            || ValidationFault::at(RejectReason::IncorrectNumInGroupCount, self.fields, count);
+        let wrong = |reason, at| Err(ValidationFault::at(reason, self.fields, at));
+        let wrong_count = || wrong(RejectReason::IncorrectNumInGroupCount, count);
         let (own, nested) = scratch.split_at_mut(group.required.len().min(scratch.len()));
         let mut delimiter = group.delimiter();
         let mut found = 0;
@@ -361,14 +361,10 @@ impl Pass<'_> {
                 }
                 found += 1;
                 if found > u64::from(self.rules.max_group_entries) {
-                    return Err(ValidationFault::at(
-                        RejectReason::ValueIncorrect,
-                        self.fields,
-                        count,
-                    ));
+                    return wrong(RejectReason::ValueIncorrect, count);
                 }
                 if self.rules.group_counts && declared.is_none_or(|declared| found > declared) {
-                    return Err(wrong_count());
+                    return wrong_count();
                 }
                 own.fill(0);
             } else if found == 0 {
@@ -376,20 +372,12 @@ impl Pass<'_> {
                 if declared == Some(0) || self.belongs_outside(field.tag, outer) {
                     break;
                 }
-                return Err(ValidationFault::at(
-                    RejectReason::GroupFieldsOutOfOrder,
-                    self.fields,
-                    at,
-                ));
+                return wrong(RejectReason::GroupFieldsOutOfOrder, at);
             } else if own[word] & bit != 0 {
                 if self.belongs_outside(field.tag, outer) {
                     break;
                 }
-                return Err(ValidationFault::at(
-                    RejectReason::TagAppearsMoreThanOnce,
-                    self.fields,
-                    at,
-                ));
+                return wrong(RejectReason::TagAppearsMoreThanOnce, at);
             } else if position < last
                 && self.rules.unordered_group_fields
                 && delimiter == group.delimiter()
@@ -397,11 +385,7 @@ impl Pass<'_> {
                 if self.belongs_outside(field.tag, outer) {
                     break;
                 }
-                return Err(ValidationFault::at(
-                    RejectReason::GroupFieldsOutOfOrder,
-                    self.fields,
-                    at,
-                ));
+                return wrong(RejectReason::GroupFieldsOutOfOrder, at);
             }
             own[word] |= bit;
             last = position;
@@ -425,7 +409,7 @@ impl Pass<'_> {
             hold(held, self.entry_ends(group, own, at));
         }
         if self.rules.group_counts && declared != Some(found) {
-            return Err(wrong_count());
+            return wrong_count();
         }
         Ok(at)
     }
