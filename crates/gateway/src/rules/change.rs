@@ -328,7 +328,7 @@ impl<'w> Work<'w> {
     }
 
     #[cfg(not(feature = "scripts"))]
-    fn script(&mut self, script: &Script, _: Option<Entry<'w>>) -> Result<(), Failure> {
+    fn script(&mut self, script: &Script, _: Option<Entry<'w>>) -> Result<(), ActionFailure> {
         match *script {}
     }
 
