@@ -153,7 +153,8 @@ impl Hour {
             let fate = match (entry.session, entry.msg_type()) {
                 (VENUE, b"D") => Fate::Delivered,
                 (CLIENT, b"8")
-                    if value(body, "58").is_some_and(|text| text.ends_with(b"in time")) =>
+                    if value(body, "58")
+                        .is_some_and(|text| text.starts_with(b"time to live expired")) =>
                 {
                     Fate::Expired
                 }
@@ -328,7 +329,7 @@ fn the_binary_knows_after_a_kill_what_it_held() -> Result<(), String> {
         let answer =
             next(&mut client).map_err(|error| format!("no answer to order {order}: {error}"))?;
         let text = value(&answer, "58").unwrap_or_default();
-        if number(&answer, "11") != Some(order) || !text.ends_with(b"in time") {
+        if number(&answer, "11") != Some(order) || !text.starts_with(b"time to live expired") {
             return Err(format!(
                 "instead of the reject of {order}: {}",
                 show(&answer)

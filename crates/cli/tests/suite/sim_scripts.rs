@@ -155,7 +155,7 @@ fn mistakes_in_scripts_have_their_lines_and_check_shows_what_is_understood() {
             "12.505 is not a multiple of the tick of VOD, 0.01",
             "sim.toml:28:3",
         ),
-        ("no instrument \"XYZ\"", "sim.toml:32:10"),
+        ("unknown instrument \"XYZ\"", "sim.toml:32:10"),
     ] {
         let at = said.find(title);
         let at = at.unwrap_or_else(|| panic!("{title}: {said}"));

@@ -145,7 +145,7 @@ fn faults_are_listed_and_what_is_none_is_refused() {
     assert_eq!(desk.query("faults"), Ok(listed.into()));
     for (words, why) in [
         ("break", "unknown fault \"break\""),
-        ("drop count=0", "count=0 is no number from 1"),
+        ("drop count=0", "count=0 is not a number from 1"),
         (
             "drop percent=101",
             "percent=101 is not a number from 1 to 100",

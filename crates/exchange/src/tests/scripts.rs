@@ -419,7 +419,7 @@ fn mistakes_say_where_they_are_and_what_is_understood() {
     };
     assert_eq!(wrong(price).0, "price");
     let twice = with(&[script("ack"), script("")]);
-    assert!(twice.problems()[0].what.contains("two scripts half"));
+    assert!(twice.problems()[0].what.contains("duplicate script half"));
     // A quantity that only one instrument has leaves the others out.
     let btc = OrderScript {
         quantity: Some(decimal("0.5")),

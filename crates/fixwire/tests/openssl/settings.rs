@@ -187,7 +187,7 @@ fn what_does_not_go_together_is_refused_at_its_line() {
         ),
         (
             "SocketUseSSL=Y\nEnabledProtocols=SSLv3",
-            "x.cfg:10: TLS 1.2 or TLS 1.3",
+            "x.cfg:10: include TLS 1.2 or TLS 1.3",
         ),
         (
             "SocketUseSSL=Y\nCipherSuites=RC4-SHA",
