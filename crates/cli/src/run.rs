@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::{Args, ValueEnum};
 use fixwire::control::{Control, Place, ReloadHandler};
@@ -263,9 +263,16 @@ fn run_gateway(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
     let mut engine = Engine::new(config, app).map_err(|error| cannot(how, &error))?;
     remote.attach(engine.handle());
     let reloader = Arc::new(Reloader::new(&settings, &remote));
-    let reload = Arc::clone(&reloader).for_control(show_reload);
+    let printer = Arc::new(Mutex::new(Printer::new(io::stderr())?));
+    let shared = Arc::clone(&printer);
+    let reload = Arc::clone(&reloader).for_control(move |done| show_reload(done, &shared));
     let _control = control(engine.handle(), &settings, Some(reload))?;
-    signals.serve(engine.handle(), Ruled { remote, reloader })?;
+    let ruled = Ruled {
+        remote,
+        reloader,
+        printer,
+    };
+    signals.serve(engine.handle(), ruled)?;
     tell_events(&mut engine, names, &start)?;
     let ended = engine.run().map_err(|error| cannot(how, &error));
     let counts = counts(&engine.application_mut().loaded().gateway);
@@ -318,16 +325,19 @@ fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
 struct Ruled {
     remote: Remote,
     reloader: Arc<Reloader>,
+    printer: Arc<Mutex<Printer>>,
 }
 
 impl Obey for Ruled {
     fn reload(&self) {
-        show_reload(&self.reloader.reload(Operator::new("SIGHUP", "")));
+        let done = self.reloader.reload(Operator::new("SIGHUP", ""));
+        show_reload(&done, &self.printer);
     }
 
     fn count(&self) {
         if let Ok(counts) = self.remote.counts() {
-            show_counts(&counts);
+            let mut printer = self.printer.lock().unwrap_or_else(PoisonError::into_inner);
+            printer.line(shown(&counts));
         }
     }
 }

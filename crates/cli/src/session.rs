@@ -118,7 +118,7 @@ pub enum SessionCommand {
     Reset(One),
     /// Sets the sequence numbers of a session that is not connected, also while no engine runs
     #[command(
-        after_help = "If --out is lower than a number already sent, no earlier message is resent: \
+        after_help = "If --out is a number already sent, or lower, no earlier message is resent: \
                       the peer's ResendRequest is gap-filled, and messages that waited for it are \
                       void. A session schedule still resets numbers from before its current \
                       session, and so do ResetOnLogon, ResetOnLogout and ResetOnDisconnect."
@@ -259,7 +259,7 @@ pub fn store(at: &EngineFlags) -> Result<PathBuf, Failure> {
     let store = Target::find(&at.engine, &at.reading)?.store;
     store.ok_or_else(|| {
         Failure::Text(format!(
-            "{} is not a journal: pass the settings file or the folder",
+            "{} has no journal: pass the settings file or the folder",
             at.engine.display()
         ))
     })

@@ -38,7 +38,7 @@ pub enum ClientError {
 impl fmt::Display for ClientError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Nobody => f.write_str("no engine is running here"),
+            Self::Nobody => f.write_str("no engine responds here"),
             Self::Io(error) => write!(f, "cannot query the engine: {error}"),
             Self::Timeout => f.write_str(
                 "no response in time: the engine may still do it, and reports an event if it does",

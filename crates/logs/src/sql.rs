@@ -162,7 +162,7 @@ impl Database<'_> {
             _ => return Ok(()),
         };
         Err(LogError(format!(
-            "this build of fixwire has no logs in {name}: build it with `cargo build --release --features {feature}`"
+            "this build of fixwire has no logs in {name}, the cargo feature `{feature}`: build it with `cargo build --release --features {feature}`"
         )))
     }
 }

@@ -168,7 +168,7 @@ pub static GROUPS: &[KeyGroup] = &[
         keys: &["SocketReceiveTimeout"],
         refused: false,
         unless: Some("0"),
-        note: "reads never block: a silent peer is disconnected after HeartBtInt",
+        note: "reads never block: heartbeats find a silent peer",
     },
     KeyGroup {
         keys: &["HttpAcceptPort"],

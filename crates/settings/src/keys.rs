@@ -227,7 +227,8 @@ keys! {
         ValueKind::Path, None, Session;
     /// Folder of PEM files with further certificate authorities.
     CertificationAuthoritiesDirectory ["CertificationAuthoritiesDirectory": "C"], ValueKind::Path, None, Session;
-    /// Certificate authorities as a PKCS#12 file. An acceptor uses it with `NeedClientAuth=Y`.
+    /// Certificate authorities as a PKCS#12 file. Needs a build with `--features pkcs12`. An acceptor uses it
+    /// with `NeedClientAuth=Y`.
     SocketTrustStore ["SocketTrustStore": "J"], ValueKind::Path, None, Session;
     /// Password of `SocketTrustStore`. Never shown.
     SocketTrustStorePassword ["SocketTrustStorePassword": "J"], ValueKind::Secret, None, Session;

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::{Args, value_parser};
@@ -14,6 +15,7 @@ use fixwire_protocol::readable::Escaped;
 
 use crate::failure::{self, Failure, tell};
 use crate::place::place_of;
+use crate::print::Printer;
 use crate::reading::Reading;
 
 /// What to reload.
@@ -94,10 +96,13 @@ fn check(file: &Path, reading: &Reading) -> Result<Settings, Failure> {
     Ok(settings)
 }
 
-/// Prints what became of a reload.
-pub fn show(done: &Result<String, ReloadError>) {
+/// Prints what became of a reload. A reader of standard error who does not keep up holds nobody up who waits for it.
+pub fn show(done: &Result<String, ReloadError>, printer: &Mutex<Printer>) {
     match done {
-        Ok(said) | Err(ReloadError::Kept(said)) => line(said),
+        Ok(said) | Err(ReloadError::Kept(said)) => {
+            let mut printer = printer.lock().unwrap_or_else(PoisonError::into_inner);
+            printer.line(Escaped(said.as_bytes()).to_string());
+        }
         Err(ReloadError::File(error)) => {
             failure::tell_settings(error);
             tell(
@@ -108,10 +113,4 @@ pub fn show(done: &Result<String, ReloadError>) {
         // Whoever sent the command gets the answer.
         Err(_) => {}
     }
-}
-
-/// Without control characters.
-fn line(text: &str) {
-    // Nobody is left to tell when this fails.
-    let _ = writeln!(io::stderr(), "{}", Escaped(text.as_bytes()));
 }

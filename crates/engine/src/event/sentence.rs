@@ -86,7 +86,7 @@ impl fmt::Display for Event {
             Self::NotLogged { messages, .. } => write!(
                 f,
                 "{messages} out-of-sequence or resent messages not logged: over JournalLogOnlyLimit \
-                 for this hour; check why the peer keeps resending"
+                 for this hour; check why the peer repeats messages or ResendRequests"
             ),
             Self::Garbled { why, .. } => write!(f, "garbled message ignored: {why}"),
             Self::NotSent { .. } | Self::Voided { .. } | Self::Panicked { .. } => write_dropped(self, f),

@@ -251,7 +251,7 @@ impl fmt::Display for RuleProblem {
             Self::BadPattern(why) => write!(f, "invalid regular expression: {why}"),
             Self::Script(why) => write!(f, "invalid script: {why}"),
             Self::NoScripts => {
-                f.write_str("this build has no scripts: cargo build --release --features scripts")
+                f.write_str("this build has no scripts, the cargo feature `scripts`: cargo build --release --features scripts")
             }
             Self::UnknownScript(name) => write!(f, "unknown script '{name}'"),
             Self::UnknownFunction(name) => write!(f, "scripts have no function '{name}'"),

@@ -57,7 +57,9 @@ impl fmt::Display for ScriptFault {
             Self::Number => "number too large, or division by zero",
             Self::Bounds => "index out of range",
             Self::NotText => "value is not UTF-8",
-            Self::NotWritable(tag) => return write!(f, "field {tag} cannot have this value"),
+            Self::NotWritable(tag) => {
+                return write!(f, "field {tag} cannot be set or removed here");
+            }
             Self::NoAnswer => "its result is neither true nor false",
             Self::Thrown => "it throws",
             Self::Other => "it failed",

@@ -70,7 +70,7 @@ pub fn load(of: &Observed) -> Observation {
             format!("clock synchronized by {}", keeper.trim_end_matches('*')),
             Some(true),
         ),
-        (None, Some(_)) => seen.judge("clock not synchronized", Some(false)),
+        (None, Some(_)) => seen.judge("no clock daemon seen", Some(false)),
         (None, None) => seen.judge("clock unknown", None),
     }
 }

@@ -217,9 +217,14 @@ impl Tunnel {
                 self.say.extend(password.bytes());
                 self.waits = Waits::ForConsent;
             }
-            _ => {
+            _ if self.proxy.user.is_empty() => {
                 return Err(failure(
                     "the proxy requires authentication: set ProxyUser and ProxyPassword",
+                ));
+            }
+            _ => {
+                return Err(failure(
+                    "the proxy accepts no connection with or without user and password",
                 ));
             }
         }

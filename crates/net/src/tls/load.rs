@@ -269,8 +269,9 @@ mod key_store {
 
     use super::Chain;
 
-    const NOTE: &str = "is a PKCS#12 key store, which this build of fixwire does not read: build it with \
-                        `cargo build --release --features pkcs12`, or convert the file to PEM with `openssl pkcs12`";
+    const NOTE: &str = "a key store has to be PKCS#12, which this build of fixwire does not read, as its cargo feature `pkcs12` is \
+                        off: build it with `cargo build --release --features pkcs12`, or convert the file to PEM with \
+                        `openssl pkcs12`";
 
     pub fn identity(_: &[u8], _: &str) -> Result<(Chain, PrivateKeyDer<'static>), String> {
         Err(NOTE.into())

@@ -399,7 +399,7 @@ pub const BAD: &[(&str, Change, &str)] = &[
     (
         "load and clock",
         |it| it.with("proc/300/comm", "cron"),
-        "clock not synchronized",
+        "no clock daemon seen",
     ),
 ];
 
