@@ -219,6 +219,7 @@ impl<'a> Module<'a> {
             "FIX.4.0" | "FIX.4.1" => "Seconds",
             _ => "Millis",
         };
+        // A message without times uses it for nothing.
         self.line("#[allow(dead_code)]");
         self.line(&format!(
             "const PRECISION: Precision = Precision::{precision};"

@@ -85,10 +85,9 @@ impl Remote {
             .as_mut()
             .map(|engine| engine.command(RELOAD, by));
         let outcome = answered(asked);
+        // Freed here, with the lock released.
         let spent = locked(&self.rules).take();
-        if let Some(Handed::New(rules) | Handed::Spent(rules)) = spent {
-            drop(rules);
-        }
+        drop(spent);
         outcome
     }
 }
