@@ -28,6 +28,8 @@ const LOOK: Duration = Duration::from_millis(200);
 const LOOKS: u32 = 15;
 /// Ticks of the kernel's accounting in a look, at 100 a second, up to which it slept.
 const TICKS_ASLEEP: u64 = 2;
+/// Column of a socket's inode in the kernel's tables of sockets.
+const INODE: usize = 9;
 /// Lines of its output that are shown when it fails.
 const LAST_LINES: usize = 5;
 
@@ -230,17 +232,30 @@ fn parse_line(line: &str) -> Result<Listed, String> {
     Ok(listed)
 }
 
-/// Whether a socket listens on this port of an address of this host (proc_pid_net(5): state 0A).
-fn is_listening(port: u16) -> bool {
+/// Whether this process listens on this port of an address of this host: a socket in state 0A (proc_pid_net(5)) that is
+/// one of its files. Without the second, anybody's socket would do that got the port before it.
+fn listens(process: u32, port: u16) -> bool {
     let of_port = format!(":{port:04X}");
-    ["/proc/net/tcp", "/proc/net/tcp6"].iter().any(|path| {
+    let mut sockets = Vec::new();
+    for path in ["/proc/net/tcp", "/proc/net/tcp6"] {
         let text = fs::read_to_string(path).unwrap_or_default();
-        text.lines().any(|line| {
-            let mut words = line.split_whitespace().skip(1);
-            let (local, _, state) = (words.next(), words.next(), words.next());
-            local.is_some_and(|local| local.ends_with(&of_port)) && state == Some("0A")
-        })
-    })
+        for line in text.lines() {
+            let columns: Vec<&str> = line.split_whitespace().collect();
+            if let [_, local, _, "0A", ..] = columns[..]
+                && local.ends_with(&of_port)
+                && let Some(inode) = columns.get(INODE)
+            {
+                sockets.push(PathBuf::from(format!("socket:[{inode}]")));
+            }
+        }
+    }
+    let Ok(files) = fs::read_dir(format!("/proc/{process}/fd")) else {
+        return false;
+    };
+    files
+        .flatten()
+        .filter_map(|file| fs::read_link(file.path()).ok())
+        .any(|file| sockets.contains(&file))
 }
 
 fn free_address() -> io::Result<SocketAddr> {
@@ -262,7 +277,7 @@ impl Acceptor {
     fn await_listening(&mut self) -> Result<(), Error> {
         let start = Instant::now();
         // Not by a connection: some acceptors serve only one.
-        while !is_listening(self.address.port()) {
+        while !listens(self.child.id(), self.address.port()) {
             if let Ok(Some(status)) = self.child.try_wait() {
                 return Err(self.failed(&format!("it exited before it listened ({status})")));
             }
@@ -394,6 +409,17 @@ mod tests {
             error.starts_with("--folder: ") && error.contains("is missing"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_socket_of_somebody_else_is_not_its_own() {
+        let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = socket.local_addr().unwrap().port();
+        let mut other = Command::new("sleep").arg("60").spawn().unwrap();
+        assert!(listens(std::process::id(), port));
+        assert!(!listens(other.id(), port));
+        other.kill().unwrap();
+        other.wait().unwrap();
     }
 
     #[test]
