@@ -60,8 +60,9 @@ impl MessageFields {
         Ok(())
     }
 
-    /// The fields as `55=VOD`, SOH, `54=1`: as the book and its notes keep them.
-    pub(crate) fn packed(&self, without: &[Tag]) -> String {
+    /// The fields as `55=VOD`, SOH, `54=1`, as [`OrderSubject`](crate::OrderSubject) has them.
+    #[must_use]
+    pub fn packed(&self, without: &[Tag]) -> String {
         let mut text = String::new();
         for (tag, value) in &self.fields {
             if without.contains(tag) {

@@ -24,7 +24,7 @@ const OF_THE_ORDER: [Tag; 8] = [
 ];
 
 /// Completes the messages of one session by its dictionary, or by the built-in one of its version.
-pub(crate) struct OrderLayout {
+pub struct OrderLayout {
     dictionary: Arc<Dictionary>,
     /// Digits of TransactTime(60).
     precision: Precision,
@@ -32,7 +32,7 @@ pub(crate) struct OrderLayout {
 }
 
 /// The order of a message, as far as the message identifies it.
-pub(crate) struct Subject<'a> {
+pub struct OrderSubject<'a> {
     /// OrigClOrdID(41), or the ClOrdID(11) of a status request.
     pub id: &'a str,
     /// OrderID(37); empty when it is not known.
@@ -42,7 +42,9 @@ pub(crate) struct Subject<'a> {
 }
 
 impl OrderLayout {
-    pub(crate) fn of(session: &Config) -> Self {
+    /// The layout for a session.
+    #[must_use]
+    pub fn of(session: &Config) -> Self {
         let built_in = || Arc::new(Dictionary::built_in(session.appl_version()));
         Self {
             dictionary: session.dictionary.clone().unwrap_or_else(built_in),
@@ -70,11 +72,11 @@ impl OrderLayout {
 
     /// All fields of a message: `id` is its ClOrdID(11), `subject` its order, and `at` the TransactTime(60). Fields
     /// written by the user come last, in their order, and override all others.
-    pub(crate) fn complete(
+    pub fn complete(
         &mut self,
         message: &MessageFields,
         id: Option<&str>,
-        subject: Option<&Subject<'_>>,
+        subject: Option<&OrderSubject<'_>>,
         at: Timestamp,
     ) -> Vec<(Tag, String)> {
         let msg_type = message.msg_type.as_str();
@@ -128,7 +130,7 @@ impl OrderLayout {
         &self,
         all: &mut Vec<(Tag, String)>,
         message: &MessageFields,
-        subject: &Subject<'_>,
+        subject: &OrderSubject<'_>,
     ) {
         let msg_type = message.msg_type.as_str();
         if matches!(msg_type, "F" | "G") {

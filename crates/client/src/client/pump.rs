@@ -11,7 +11,7 @@ use crate::book::MOST_KEPT;
 use crate::failure::CommandFailure;
 use crate::fields::MessageFields;
 use crate::note::{ClientNote, SentNote};
-use crate::order_layout::{SEND_TIME, Subject};
+use crate::order_layout::{OrderSubject, SEND_TIME};
 use crate::sending::{Sending, Targets, day};
 
 /// Bytes of a field beside its value: ten digits, `=`, SOH and the margin of a body.
@@ -65,7 +65,7 @@ impl OrderClient {
         let order = self.target(sending, &message)?;
         let id = self.next_id(now, sending, &message)?;
         let order = order.and_then(|order| self.book.order(order));
-        let subject = order.map(|order| Subject {
+        let subject = order.map(|order| OrderSubject {
             id: message.get(tag::ORIG_CL_ORD_ID).unwrap_or(&order.id),
             order_id: &order.order_id,
             fields: &order.fields,

@@ -1,0 +1,36 @@
+//! Certification of a venue: a plan of numbered cases, played over a socket, with the bytes as evidence.
+//!
+//! ```text
+//! text > CertificationPlan::parse > CasePlayer::play > CaseResult      one for each case
+//!                                        |  > RawSession > VenueLine > the venue
+//!                                        v
+//!                                   EvidenceFolder                     a file for each case, and an index
+//! ```
+//!
+//! The session is played by hand and not by the engine: a certification sends what an engine never would, such as a
+//! wrong CheckSum(10), a gap or a Logon with a wrong number.
+#![forbid(unsafe_code)]
+
+mod evidence;
+mod ids;
+mod parse;
+mod plan;
+mod player;
+mod raw_session;
+mod record;
+mod result;
+mod scope;
+mod selection;
+mod value;
+mod venue_line;
+mod wire_message;
+
+pub use evidence::EvidenceFolder;
+pub use plan::{
+    CertificationCase, CertificationPlan, Expectation, MessagePattern, Outgoing, PlanMistake,
+    PlanStep, StepAction,
+};
+pub use player::{CasePlayer, PlayerSetup, StartNumbers};
+pub use result::{CaseResult, CaseVerdict, Totals};
+pub use selection::{CaseSelection, SelectionError};
+pub use value::{ExpectedValue, SentValue};

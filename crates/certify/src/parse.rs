@@ -1,0 +1,260 @@
+//! Reads the text of a plan, line by line, and collects every mistake.
+
+mod names;
+mod step;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use fixwire_protocol::dictionary::Version;
+
+use crate::plan::{CertificationCase, CertificationPlan, PlanMistake, PlanStep, StepAction};
+use crate::value::duration;
+use names::Names;
+
+/// Time limit of an expectation where the plan has none.
+const LIMIT: Duration = Duration::from_secs(5);
+/// How often a case may be played.
+const ROUNDS_MAX: u32 = 1000;
+
+impl CertificationPlan {
+    /// Reads a plan.
+    ///
+    /// # Errors
+    ///
+    /// All mistakes, in the order of their lines.
+    pub fn parse(text: &str) -> Result<Self, Vec<PlanMistake>> {
+        let mut reader = Reader::new();
+        for (index, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            reader.line = index + 1;
+            if let Err(what) = reader.read(line) {
+                reader.mistake(reader.line, what);
+            }
+        }
+        reader.end_case();
+        if reader.plan.cases.is_empty() && reader.mistakes.is_empty() {
+            let what = "the plan has no case: begin one with 'case 1 TITLE'".to_owned();
+            reader.mistake(text.lines().count().max(1), what);
+        }
+        if reader.mistakes.is_empty() {
+            return Ok(reader.plan);
+        }
+        reader.mistakes.sort_by_key(|mistake| mistake.line);
+        Err(reader.mistakes)
+    }
+}
+
+/// A plan that is being read.
+struct Reader {
+    plan: CertificationPlan,
+    mistakes: Vec<PlanMistake>,
+    /// The current line, from 1.
+    line: usize,
+    /// The variables of the current case.
+    names: Names,
+    /// Whether a line of the current case was no step: steps that refer to it are not mistakes as well.
+    is_broken: bool,
+}
+
+impl Reader {
+    fn new() -> Self {
+        Self {
+            plan: CertificationPlan {
+                settings: None,
+                session: None,
+                limit: LIMIT,
+                cases: Vec::new(),
+            },
+            mistakes: Vec::new(),
+            line: 0,
+            names: Names::default(),
+            is_broken: false,
+        }
+    }
+
+    fn mistake(&mut self, line: usize, what: String) {
+        self.mistakes.push(PlanMistake { line, what });
+    }
+
+    fn read(&mut self, line: &str) -> Result<(), String> {
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = rest.trim();
+        match word {
+            "case" => {
+                self.end_case();
+                self.begin_case(rest)
+            }
+            "session" | "limit" => self.head(word, rest),
+            "optional" | "repeat" | "versions:" => self.attribute(word, rest),
+            _ => self.step(word, rest, line),
+        }
+    }
+
+    /// A line before the first case.
+    fn head(&mut self, word: &str, rest: &str) -> Result<(), String> {
+        if !self.plan.cases.is_empty() {
+            return Err(format!(
+                "'{word}' is for the whole plan: write it before the first case"
+            ));
+        }
+        if word == "limit" {
+            self.plan.limit = duration(rest)?;
+            return Ok(());
+        }
+        let (file, name) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        if file.is_empty() {
+            return Err("session needs a settings file: session FILE.cfg [NAME]".to_owned());
+        }
+        if self.plan.settings.is_some() {
+            return Err("a second 'session': a plan is played on one session".to_owned());
+        }
+        self.plan.settings = Some(file.to_owned());
+        let name = name.trim();
+        self.plan.session = (!name.is_empty()).then(|| name.to_owned());
+        Ok(())
+    }
+
+    fn begin_case(&mut self, rest: &str) -> Result<(), String> {
+        const FORM: &str = "write 'case NUMBER TITLE', such as 'case 3 An order is acknowledged'";
+        let (number, title) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let parsed: Option<u32> = number.parse().ok().filter(|number| *number > 0);
+        let earlier = self
+            .plan
+            .cases
+            .iter()
+            .find(|case| Some(case.number) == parsed);
+        let mistake = match parsed {
+            None => Some(format!("'{number}' is not the number of a case: {FORM}")),
+            Some(_) if title.trim().is_empty() => Some(format!("the case has no title: {FORM}")),
+            Some(number) => earlier.map(|earlier| {
+                let line = earlier.line;
+                format!("case {number} is in line {line} already: give each case its own number")
+            }),
+        };
+        self.plan.cases.push(CertificationCase {
+            number: parsed.unwrap_or_default(),
+            title: title.trim().to_owned(),
+            line: self.line,
+            optional: false,
+            rounds: 1,
+            versions: Vec::new(),
+            steps: Vec::new(),
+        });
+        self.is_broken = mistake.is_some();
+        mistake.map_or(Ok(()), Err)
+    }
+
+    /// What is known only behind the last step of a case.
+    fn end_case(&mut self) {
+        let names = std::mem::take(&mut self.names);
+        let is_broken = std::mem::take(&mut self.is_broken);
+        let Some(case) = self.plan.cases.last() else {
+            return;
+        };
+        if is_broken {
+            return;
+        }
+        let expects = |step: &PlanStep| {
+            use StepAction::{Disconnect, Expect, LoggedOn, Silence};
+            matches!(
+                step.action,
+                Expect(_) | Disconnect(_) | Silence(_) | LoggedOn
+            )
+        };
+        if !case.steps.iter().any(expects) {
+            let what = format!(
+                "case {} expects nothing: add an 'expect' step, such as 'expect 35=8|150=0'",
+                case.number
+            );
+            let line = case.line;
+            self.mistake(line, what);
+        }
+        for (line, what) in names.unused() {
+            self.mistake(line, what);
+        }
+    }
+
+    /// A line between the title of a case and its first step.
+    fn attribute(&mut self, word: &str, rest: &str) -> Result<(), String> {
+        let Some(case) = self.plan.cases.last_mut() else {
+            return Err(format!(
+                "'{word}' is for a case: write it behind its 'case' line"
+            ));
+        };
+        if !case.steps.is_empty() {
+            return Err(format!(
+                "'{word}' is for the whole case: write it before its first step"
+            ));
+        }
+        match word {
+            "optional" if rest.is_empty() => case.optional = true,
+            "optional" => return Err(format!("optional: unexpected '{rest}'")),
+            "repeat" => {
+                let rounds = rest
+                    .parse()
+                    .ok()
+                    .filter(|rounds| (1..=ROUNDS_MAX).contains(rounds));
+                case.rounds = rounds.ok_or_else(|| {
+                    format!(
+                        "repeat '{rest}': write how often the case is played, 1 to {ROUNDS_MAX}"
+                    )
+                })?;
+            }
+            _ => {
+                let known = |word: &str| {
+                    let versions = Version::ALL.into_iter();
+                    let mut versions = versions.filter(|version| *version != Version::Fixt11);
+                    let wrong =
+                        || format!("unknown version '{word}': write 4.2, 4.4, 5.0SP2 or similar");
+                    let found =
+                        versions.find(|version| version.name().strip_prefix("FIX.") == Some(word));
+                    found.ok_or_else(wrong)
+                };
+                let versions: Vec<_> = rest
+                    .split_whitespace()
+                    .map(known)
+                    .collect::<Result<_, _>>()?;
+                if versions.is_empty() {
+                    return Err(
+                        "versions: write those that the case is for, such as 4.4 5.0SP2".to_owned(),
+                    );
+                }
+                case.versions = versions;
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, word: &str, rest: &str, text: &str) -> Result<(), String> {
+        let Some(case) = self.plan.cases.last_mut() else {
+            return Err(match step::is_step(word) {
+                true => format!("'{word}' before the first case: begin one with 'case 1 TITLE'"),
+                false => format!(
+                    "unknown word '{word}': a plan begins with 'session FILE.cfg' and 'case 1 TITLE'"
+                ),
+            });
+        };
+        let line = self.line;
+        let result = if word == "and" {
+            step::and(case, rest, line, &mut self.names)
+        } else {
+            let number = self.names.next_step();
+            let action = step::parse(word, rest, line, number, &mut self.names);
+            action.map(|action| {
+                case.steps.push(PlanStep {
+                    line,
+                    number,
+                    text: text.to_owned(),
+                    action,
+                });
+            })
+        };
+        self.is_broken |= result.is_err();
+        result
+    }
+}

@@ -1,0 +1,153 @@
+//! [`Names`]: the variables and steps of a case that is being read, so that no step refers to what is not known yet.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fixwire_protocol::{Tag, tag};
+
+use crate::value::{ExpectedValue, SentValue};
+
+/// Fields with an id that whoever sends the message makes.
+const IDS: [Tag; 16] = [
+    tag::CL_ORD_ID,
+    66,
+    112,
+    117,
+    131,
+    262,
+    320,
+    324,
+    335,
+    390,
+    548,
+    568,
+    571,
+    584,
+    693,
+    1346,
+];
+
+/// A variable that a received message gives its value.
+#[derive(Debug)]
+struct Captured {
+    line: usize,
+    is_used: bool,
+}
+
+/// What the steps of a case may refer to.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    variables: BTreeMap<String, Option<Captured>>,
+    /// Steps with a message.
+    messages: BTreeSet<usize>,
+    steps: usize,
+    /// Whether an order was sent, which `last` names.
+    has_order: bool,
+}
+
+impl Names {
+    /// The number of the next step.
+    pub(super) fn next_step(&mut self) -> usize {
+        self.steps += 1;
+        self.steps
+    }
+
+    /// A step has a message.
+    pub(super) fn has_message(&mut self, step: usize) {
+        self.messages.insert(step);
+    }
+
+    /// An order is sent.
+    pub(super) fn has_order(&mut self) {
+        self.has_order = true;
+    }
+
+    /// Checks that there is a last order.
+    pub(super) fn last_order(&self) -> Result<(), String> {
+        match self.has_order {
+            true => Ok(()),
+            false => Err("no last order: send one with 'new' earlier in this case".to_owned()),
+        }
+    }
+
+    /// A variable is used in place of an order's id.
+    pub(super) fn order(&mut self, name: &str) -> Result<(), String> {
+        self.used(name).then_some(()).ok_or_else(|| {
+            format!("unknown order ${name}: send one with '11=${name}' earlier in this case")
+        })
+    }
+
+    /// Whether the variable is known; it is used then.
+    fn used(&mut self, name: &str) -> bool {
+        match self.variables.get_mut(name) {
+            Some(Some(captured)) => captured.is_used = true,
+            Some(None) => {}
+            None => return false,
+        }
+        true
+    }
+
+    /// A field that is sent in step `step`.
+    pub(super) fn sent(&mut self, tag: Tag, value: &SentValue, step: usize) -> Result<(), String> {
+        match value {
+            SentValue::Variable(name) if !self.used(name) => {
+                if !IDS.contains(&tag) {
+                    return Err(format!(
+                        "unknown variable ${name}: an earlier 'expect' of this case must have it, or a field with an \
+                         id of ours, such as 11=${name}"
+                    ));
+                }
+                self.variables.insert(name.clone(), None);
+                Ok(())
+            }
+            SentValue::SameAs(other) => self.step(*other, step),
+            _ => Ok(()),
+        }
+    }
+
+    /// A field that is expected in step `step`.
+    pub(super) fn expected(
+        &mut self,
+        value: &ExpectedValue,
+        step: usize,
+        line: usize,
+    ) -> Result<(), String> {
+        match value {
+            ExpectedValue::Variable(name) if !self.used(name) => {
+                let captured = Captured {
+                    line,
+                    is_used: false,
+                };
+                self.variables.insert(name.clone(), Some(captured));
+                Ok(())
+            }
+            ExpectedValue::SameAs(other) => self.step(*other, step),
+            _ => Ok(()),
+        }
+    }
+
+    fn step(&self, other: usize, step: usize) -> Result<(), String> {
+        if other < step && self.messages.contains(&other) {
+            return Ok(());
+        }
+        let why = match other.cmp(&step) {
+            std::cmp::Ordering::Less => "has no message",
+            std::cmp::Ordering::Equal => "is this step",
+            std::cmp::Ordering::Greater => "comes later, or is missing",
+        };
+        Err(format!(
+            "@{other}: step {other} of this case {why}; this is step {step}"
+        ))
+    }
+
+    /// Mistakes: variables that get a value and are never used, with their lines.
+    pub(super) fn unused(self) -> impl Iterator<Item = (usize, String)> {
+        let captured = self.variables.into_iter();
+        let captured = captured.filter_map(|(name, captured)| Some((name, captured?)));
+        captured.filter(|(_, captured)| !captured.is_used).map(|(name, captured)| {
+            let what = format!(
+                "${name} gets its value here and no later step uses it: check its spelling, or write * for any value"
+            );
+            (captured.line, what)
+        })
+    }
+}

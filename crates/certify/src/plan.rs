@@ -1,0 +1,150 @@
+//! [`CertificationPlan`]: cases and their steps, as values.
+
+use std::fmt;
+use std::time::Duration;
+
+use fixwire_client::Instruction;
+use fixwire_protocol::Tag;
+use fixwire_protocol::dictionary::Version;
+
+use crate::value::{ExpectedValue, SentValue};
+
+/// A plan, read from its text by [`CertificationPlan::parse`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct CertificationPlan {
+    /// The settings file of the session, as the plan writes it: relative to the plan.
+    pub settings: Option<String>,
+    /// The session of that file, by its name, if the file has several.
+    pub session: Option<String>,
+    /// Time limit of an expectation that has none of its own.
+    pub limit: Duration,
+    /// The cases, in the order of the file.
+    pub cases: Vec<CertificationCase>,
+}
+
+/// A numbered case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CertificationCase {
+    /// Its number, unique in the plan.
+    pub number: u32,
+    /// Its title.
+    pub title: String,
+    /// Its line in the plan.
+    pub line: usize,
+    /// Whether the venue may do without it: a failure does not count.
+    pub optional: bool,
+    /// How many times it is played.
+    pub rounds: u32,
+    /// The FIX versions that it is for; empty: all.
+    pub versions: Vec<Version>,
+    /// The steps.
+    pub steps: Vec<PlanStep>,
+}
+
+impl CertificationCase {
+    /// Whether it is for sessions of this version.
+    #[must_use]
+    pub fn is_for(&self, version: Version) -> bool {
+        self.versions.is_empty() || self.versions.contains(&version)
+    }
+
+    /// Whether its steps open the connection themselves, so that the case begins without one.
+    #[must_use]
+    pub fn opens_connection(&self) -> bool {
+        let first = self.steps.first().map(|step| &step.action);
+        matches!(first, Some(StepAction::Connect | StepAction::LoggedOn))
+    }
+}
+
+/// A line of a case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanStep {
+    /// Its line in the plan.
+    pub line: usize,
+    /// Its number in the case, from 1; `@3` in a later step names it.
+    pub number: usize,
+    /// Its text.
+    pub text: String,
+    /// The content.
+    pub action: StepAction,
+}
+
+/// What a step does or expects.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StepAction {
+    /// `connect`: opens the connection.
+    Connect,
+    /// `logon`: sends a Logon, with these fields in addition or instead of the usual ones.
+    Logon(Vec<(Tag, SentValue)>),
+    /// `logged-on`: connects and exchanges Logons.
+    LoggedOn,
+    /// `log-out`: sends a Logout with this Text(58), if any.
+    LogOut(String),
+    /// `drop`: closes the connection.
+    Drop,
+    /// `send`, or an order, replace, cancel or status request.
+    Send(Outgoing),
+    /// `garbled`: the message is sent with a wrong CheckSum(10).
+    Garbled(Outgoing),
+    /// `skip`: so many of our sequence numbers are left out.
+    Skip(u64),
+    /// `answers on`, `answers off`: whether Heartbeats, and responses to TestRequest, ResendRequest and Logout, are
+    /// sent without a step.
+    Answers(bool),
+    /// `wait`: time passes.
+    Wait(Duration),
+    /// `silence`: nothing but Heartbeats and TestRequests arrives in this time.
+    Silence(Duration),
+    /// `expect`, `await` and their `and` lines.
+    Expect(Expectation),
+    /// `disconnect`: the venue closes the connection, within this time.
+    Disconnect(Option<Duration>),
+}
+
+/// A message to send.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outgoing {
+    /// These fields, MsgType(35) among them.
+    Fields(Vec<(Tag, SentValue)>),
+    /// A command of the order client.
+    Command(Box<Instruction>),
+}
+
+/// Messages that must arrive, in any order among themselves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expectation {
+    /// One for each message.
+    pub patterns: Vec<MessagePattern>,
+    /// Time limit for all of them; `None`: that of the plan.
+    pub within: Option<Duration>,
+    /// Whether other messages may arrive in between (`await`).
+    pub skips_others: bool,
+}
+
+/// The fields that a message must have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MessagePattern {
+    /// Its line in the plan.
+    pub line: usize,
+    /// Number of its step.
+    pub step: usize,
+    /// Tags and values; a tag that is named twice is that of two entries of a repeating group.
+    pub fields: Vec<(Tag, ExpectedValue)>,
+}
+
+/// A mistake in the text of a plan.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PlanMistake {
+    /// The line, from 1.
+    pub line: usize,
+    /// The mistake, and what to write.
+    pub what: String,
+}
+
+impl fmt::Display for PlanMistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.line, self.what)
+    }
+}
+
+impl std::error::Error for PlanMistake {}

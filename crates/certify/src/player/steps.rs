@@ -1,0 +1,245 @@
+//! The steps of a case.
+
+use std::time::Duration;
+
+use fixwire_protocol::{Nanos, Tag, tag};
+
+use super::{CasePlayer, Trouble, is_chatter, seconds, stopped};
+use crate::plan::{Expectation, MessagePattern, Outgoing, PlanStep, StepAction};
+use crate::raw_session::{Inbound, Pumped};
+use crate::scope::CaseScope;
+use crate::wire_message::TextFields;
+
+type Step = Result<(), Trouble>;
+
+fn failed(line: usize, expected: &str, received: &str) -> Trouble {
+    Trouble::Failed(line, vec![expected.to_owned(), received.to_owned()])
+}
+
+impl CasePlayer {
+    pub(super) fn step(&mut self, step: &PlanStep, scope: &mut CaseScope) -> Step {
+        let line = step.line;
+        match &step.action {
+            StepAction::Connect => {
+                let connected = self.session.connect();
+                connected.map_err(|why| failed(line, "expected a connection", &why))
+            }
+            StepAction::LoggedOn => self.log_on().map_err(|trouble| match trouble {
+                Trouble::NotPlayed(why) if !self.is_stopped() => {
+                    failed(line, "expected a Logon", &why)
+                }
+                other => other,
+            }),
+            StepAction::Logon(fields) => {
+                let mut logon = self.session.logon(false);
+                let (given, left_out) = self.resolved(fields, scope, line)?;
+                for (tag, value) in given {
+                    match logon.iter_mut().find(|field| field.0 == tag) {
+                        Some(field) => field.1 = value,
+                        None => logon.push((tag, value)),
+                    }
+                }
+                self.send(step, logon, &left_out, false, scope)
+            }
+            StepAction::LogOut(text) => {
+                let mut logout = vec![(tag::MSG_TYPE, "5".to_owned())];
+                if !text.is_empty() {
+                    logout.push((tag::TEXT, text.clone()));
+                }
+                self.send(step, logout, &[], false, scope)
+            }
+            StepAction::Drop => {
+                self.session.disconnect();
+                Ok(())
+            }
+            StepAction::Send(outgoing) => self.outgoing(step, outgoing, false, scope),
+            StepAction::Garbled(outgoing) => self.outgoing(step, outgoing, true, scope),
+            StepAction::Skip(count) => {
+                self.session.skip(*count);
+                Ok(())
+            }
+            StepAction::Answers(are_sent) => {
+                self.session.answers = *are_sent;
+                Ok(())
+            }
+            StepAction::Wait(time) => {
+                let until = self.deadline(Some(Nanos::from(*time)));
+                match self.session.gather(until) {
+                    Pumped::Stopped => Err(stopped()),
+                    // A connection that is lost meanwhile fails the next step that needs it.
+                    _ => Ok(()),
+                }
+            }
+            StepAction::Silence(time) => self.silence(line, *time, scope),
+            StepAction::Expect(expectation) => self.expect(expectation, scope),
+            StepAction::Disconnect(within) => self.disconnected(line, *within, scope),
+        }
+    }
+
+    fn resolved(
+        &mut self,
+        fields: &[(Tag, crate::value::SentValue)],
+        scope: &mut CaseScope,
+        line: usize,
+    ) -> Result<(TextFields, Vec<Tag>), Trouble> {
+        let Self { session, ids, .. } = self;
+        let fields = scope.fields(fields, ids, &mut |offset| session.time(offset));
+        fields.map_err(|why| failed(line, "the message cannot be made", &why))
+    }
+
+    fn outgoing(
+        &mut self,
+        step: &PlanStep,
+        outgoing: &Outgoing,
+        is_garbled: bool,
+        scope: &mut CaseScope,
+    ) -> Step {
+        let Self {
+            session,
+            ids,
+            layout,
+            ..
+        } = self;
+        let at = session.now().wall;
+        let made = scope.compose(outgoing, ids, layout, at, &mut |offset| {
+            session.time(offset)
+        });
+        let made = made.map_err(|why| failed(step.line, "the message cannot be made", &why));
+        let (fields, left_out) = made?;
+        self.send(step, fields, &left_out, is_garbled, scope)
+    }
+
+    fn send(
+        &mut self,
+        step: &PlanStep,
+        fields: TextFields,
+        left_out: &[Tag],
+        is_garbled: bool,
+        scope: &mut CaseScope,
+    ) -> Step {
+        let sent = self.session.send(&fields, left_out, is_garbled);
+        let sent = sent.map_err(|error| {
+            failed(
+                step.line,
+                "expected a connection to send on",
+                &error.to_string(),
+            )
+        })?;
+        scope.keep(step.number, sent);
+        Ok(())
+    }
+
+    /// Takes messages until each pattern has one.
+    fn expect(&mut self, expectation: &Expectation, scope: &mut CaseScope) -> Step {
+        let within = expectation.within.map_or(self.limit, Nanos::from);
+        let until = self.deadline(Some(within));
+        let mut left: Vec<&MessagePattern> = expectation.patterns.iter().collect();
+        while let Some(first) = left.first().copied() {
+            let expected = || -> String {
+                let shown: Vec<String> = left.iter().map(|pattern| scope.shown(pattern)).collect();
+                format!(
+                    "expected {} within {}",
+                    shown.join(" and "),
+                    seconds(within)
+                )
+            };
+            let Some(message) = self.session.inbox.pop_front() else {
+                match self.session.pump(until) {
+                    Pumped::Message => continue,
+                    Pumped::Stopped => return Err(stopped()),
+                    Pumped::TimedOut => {
+                        return Err(failed(first.line, &expected(), "received nothing"));
+                    }
+                    Pumped::Closed => {
+                        return Err(failed(
+                            first.line,
+                            &expected(),
+                            "the venue closed the connection",
+                        ));
+                    }
+                }
+            };
+            if let Some(fault) = &message.fault {
+                let received = format!("received {}: {fault}", message.shown);
+                return Err(failed(first.line, &expected(), &received));
+            }
+            if self.set_aside(&message, scope) {
+                continue;
+            }
+            let mut differences = Vec::new();
+            let mut found = None;
+            for (place, pattern) in left.iter().enumerate() {
+                match scope.match_message(pattern, &message.fields, &self.dictionary) {
+                    Ok(()) => {
+                        found = Some(place);
+                        break;
+                    }
+                    Err(these) if differences.is_empty() => differences = these,
+                    Err(_) => {}
+                }
+            }
+            if let Some(place) = found {
+                left.remove(place);
+            } else if !expectation.skips_others && !is_chatter(&message) {
+                let shown: Vec<String> = left.iter().map(|pattern| scope.shown(pattern)).collect();
+                let mut why = vec![
+                    format!("expected {}", shown.join(" and ")),
+                    format!("received {}", message.shown),
+                ];
+                why.extend(differences);
+                return Err(Trouble::Failed(first.line, why));
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing but chatter arrives.
+    fn silence(&mut self, line: usize, time: Duration, scope: &CaseScope) -> Step {
+        let until = self.deadline(Some(Nanos::from(time)));
+        let expected = format!("expected nothing for {}", seconds(Nanos::from(time)));
+        loop {
+            while let Some(message) = self.session.inbox.pop_front() {
+                self.quiet(line, &expected, &message, scope)?;
+            }
+            match self.session.pump(until) {
+                Pumped::Message => {}
+                Pumped::TimedOut => return Ok(()),
+                Pumped::Closed => {
+                    return Err(failed(line, &expected, "the venue closed the connection"));
+                }
+                Pumped::Stopped => return Err(stopped()),
+            }
+        }
+    }
+
+    /// The venue closes the connection, without a further message.
+    fn disconnected(&mut self, line: usize, within: Option<Duration>, scope: &CaseScope) -> Step {
+        let within = within.map_or(self.limit, Nanos::from);
+        let until = self.deadline(Some(within));
+        let expected = format!(
+            "expected the venue to close the connection within {}",
+            seconds(within)
+        );
+        loop {
+            while let Some(message) = self.session.inbox.pop_front() {
+                self.quiet(line, &expected, &message, scope)?;
+            }
+            match self.session.pump(until) {
+                Pumped::Message => {}
+                Pumped::Closed => return Ok(()),
+                Pumped::TimedOut => return Err(failed(line, &expected, "it is still open")),
+                Pumped::Stopped => return Err(stopped()),
+            }
+        }
+    }
+
+    /// Fails for a message that is none of those that may arrive at any time.
+    fn quiet(&mut self, line: usize, expected: &str, message: &Inbound, scope: &CaseScope) -> Step {
+        let fault = message.fault.as_ref().map(|fault| format!(": {fault}"));
+        if fault.is_none() && (is_chatter(message) || self.set_aside(message, scope)) {
+            return Ok(());
+        }
+        let received = format!("received {}{}", message.shown, fault.unwrap_or_default());
+        Err(failed(line, expected, &received))
+    }
+}

@@ -1,0 +1,45 @@
+//! [`CaseRecord`]: what happens in one case, line by line, kept in memory and written to its file at once.
+
+use std::fs::File;
+use std::io::{self, Write};
+
+use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
+
+/// The lines of a case. The file has each line as soon as it is known, so that it is readable whenever the process
+/// ends.
+#[derive(Debug, Default)]
+pub(crate) struct CaseRecord {
+    file: Option<File>,
+    stamp: TimestampWriter,
+    /// The first error of the file.
+    error: Option<io::Error>,
+}
+
+impl CaseRecord {
+    pub(crate) fn to(file: Option<File>) -> Self {
+        Self {
+            file,
+            ..Self::default()
+        }
+    }
+
+    /// A line without a time.
+    pub(crate) fn line(&mut self, text: &str) {
+        let Some(file) = &mut self.file else { return };
+        if let Err(error) = file.write_all(format!("{text}\n").as_bytes()) {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    /// A line with its time: `>` before what was sent, `<` before what was received, or words.
+    pub(crate) fn at(&mut self, at: Timestamp, what: &str) {
+        let time = self.stamp.format(at, Precision::Micros);
+        let line = format!("{} {what}", String::from_utf8_lossy(time));
+        self.line(&line);
+    }
+
+    /// The first error of the file, if any.
+    pub(crate) fn end(self) -> io::Result<()> {
+        self.error.map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,140 @@
+//! [`CaseResult`]: how a case has ended, and the totals of all.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How a case has ended.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum CaseVerdict {
+    /// Everything that it expects has happened.
+    Passed,
+    /// Something else has happened.
+    Failed {
+        /// The line in the plan of the step.
+        line: usize,
+        /// What was expected and what was received, a line each.
+        why: Vec<String>,
+    },
+    /// It could not be played.
+    NotPlayed {
+        /// The reason.
+        why: String,
+    },
+    /// It is not for the session's FIX version.
+    NotApplicable {
+        /// The reason.
+        why: String,
+    },
+}
+
+/// The result of one case.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct CaseResult {
+    /// Its number.
+    pub number: u32,
+    /// Its title.
+    pub title: String,
+    /// Whether a failure does not count.
+    pub optional: bool,
+    /// How it has ended.
+    pub verdict: CaseVerdict,
+    /// The time it took.
+    pub took: Duration,
+    /// Its evidence.
+    pub evidence: Option<PathBuf>,
+}
+
+impl CaseResult {
+    /// The verdict in a word: `pass`, `FAIL`, `fail` for an optional case, `not played`, `skipped`.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self.verdict {
+            CaseVerdict::Passed => "pass",
+            CaseVerdict::Failed { .. } if self.optional => "fail",
+            CaseVerdict::Failed { .. } => "FAIL",
+            CaseVerdict::NotPlayed { .. } => "not played",
+            CaseVerdict::NotApplicable { .. } => "skipped",
+        }
+    }
+
+    /// Lines that say why it did not pass; with the place in `plan` where there is one.
+    #[must_use]
+    pub fn reasons(&self, plan: &str) -> Vec<String> {
+        match &self.verdict {
+            CaseVerdict::Passed => Vec::new(),
+            CaseVerdict::Failed { line, why } => {
+                let mut why = why.iter();
+                let first = why.next().map_or("", String::as_str);
+                let first = format!("{plan}:{line}: {first}");
+                std::iter::once(first).chain(why.cloned()).collect()
+            }
+            CaseVerdict::NotPlayed { why } | CaseVerdict::NotApplicable { why } => {
+                vec![why.clone()]
+            }
+        }
+    }
+}
+
+/// Counts of verdicts.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Totals {
+    /// Cases.
+    pub cases: usize,
+    /// Passed cases.
+    pub passed: usize,
+    /// Failed cases that count.
+    pub failed: usize,
+    /// Failed optional cases.
+    pub failed_optional: usize,
+    /// Cases that could not be played.
+    pub not_played: usize,
+    /// Cases for other FIX versions.
+    pub skipped: usize,
+}
+
+impl Totals {
+    /// Counts results.
+    #[must_use]
+    pub fn of(results: &[CaseResult]) -> Self {
+        let mut totals = Self::default();
+        for result in results {
+            totals.cases += 1;
+            match result.verdict {
+                CaseVerdict::Passed => totals.passed += 1,
+                CaseVerdict::Failed { .. } if result.optional => totals.failed_optional += 1,
+                CaseVerdict::Failed { .. } => totals.failed += 1,
+                CaseVerdict::NotPlayed { .. } => totals.not_played += 1,
+                CaseVerdict::NotApplicable { .. } => totals.skipped += 1,
+            }
+        }
+        totals
+    }
+
+    /// Whether no case failed that counts, and each could be played.
+    #[must_use]
+    pub fn is_success(&self) -> bool {
+        self.failed == 0 && self.not_played == 0
+    }
+}
+
+impl fmt::Display for Totals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.cases == 1 { "" } else { "s" };
+        write!(
+            f,
+            "{} case{plural}: {} passed, {} failed",
+            self.cases, self.passed, self.failed
+        )?;
+        for (count, what) in [
+            (self.failed_optional, "optional failed"),
+            (self.not_played, "not played"),
+            (self.skipped, "skipped"),
+        ] {
+            if count > 0 {
+                write!(f, ", {count} {what}")?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,223 @@
+//! Values of fields as a plan writes them: [`SentValue`] in messages that are sent, [`ExpectedValue`] in those that
+//! must arrive.
+
+use std::time::Duration;
+
+/// The value of a field that is sent.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum SentValue {
+    /// This text.
+    Text(String),
+    /// `$NAME`: an id of this case, or a value that was received.
+    Variable(String),
+    /// `now`, `now+10s`, `now-121s`: that time; nanoseconds from now.
+    Now(i64),
+    /// `@N`: the value that the same field has in the message of step N.
+    SameAs(usize),
+    /// `(none)`: the field is left out of the header.
+    LeftOut,
+}
+
+/// What the value of a received field must be.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum ExpectedValue {
+    /// This text; a number may be written otherwise, such as 10.5 for 10.50.
+    Text(String),
+    /// A text with `*` for any characters.
+    Pattern(String),
+    /// `{a,b}`: one of these.
+    OneOf(Vec<String>),
+    /// `*`: any value.
+    Any,
+    /// `(none)`: the field is absent.
+    Absent,
+    /// `$NAME`: the value of that variable; the first time any value, which the variable then has.
+    Variable(String),
+    /// `@N`: the value that the same field has in the message of step N.
+    SameAs(usize),
+}
+
+impl SentValue {
+    /// Reads a value.
+    ///
+    /// # Errors
+    ///
+    /// The mistake, and what to write.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if let Some(text) = text.strip_prefix('\\') {
+            return not_empty(text).map(Self::Text);
+        }
+        if let Some(name) = text.strip_prefix('$') {
+            return variable(name).map(Self::Variable);
+        }
+        if let Some(number) = text.strip_prefix('@') {
+            return step(number).map(Self::SameAs);
+        }
+        if text == "(none)" {
+            return Ok(Self::LeftOut);
+        }
+        if let Some(offset) = text.strip_prefix("now") {
+            let nanos = |text: &str| duration(text).map(|time| time.as_nanos() as i64);
+            match offset.as_bytes().first() {
+                None => return Ok(Self::Now(0)),
+                Some(b'+') => return nanos(&offset[1..]).map(Self::Now),
+                Some(b'-') => return nanos(&offset[1..]).map(|nanos| Self::Now(-nanos)),
+                Some(_) => {}
+            }
+        }
+        not_empty(text).map(|text| Self::Text(text.replace("<SOH>", "\x01")))
+    }
+}
+
+impl ExpectedValue {
+    /// Reads a value.
+    ///
+    /// # Errors
+    ///
+    /// The mistake, and what to write.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if let Some(text) = text.strip_prefix('\\') {
+            return not_empty(text).map(Self::Text);
+        }
+        if let Some(name) = text.strip_prefix('$') {
+            return variable(name).map(Self::Variable);
+        }
+        if let Some(number) = text.strip_prefix('@') {
+            return step(number).map(Self::SameAs);
+        }
+        if let Some(list) = text.strip_prefix('{') {
+            let wrong = || format!("'{text}': write the possible values as {{1,2}}");
+            let list = list.strip_suffix('}').ok_or_else(wrong)?;
+            let values: Vec<String> = list.split(',').map(str::to_owned).collect();
+            return match values.iter().any(String::is_empty) {
+                true => Err(wrong()),
+                false => Ok(Self::OneOf(values)),
+            };
+        }
+        Ok(match text {
+            "*" => Self::Any,
+            "(none)" => Self::Absent,
+            text if text.contains('*') => Self::Pattern(text.to_owned()),
+            text => Self::Text(not_empty(text)?),
+        })
+    }
+}
+
+fn not_empty(text: &str) -> Result<String, String> {
+    match text {
+        "" => Err(
+            "a field without a value: write * for any value, (none) for no such field".to_owned(),
+        ),
+        text => Ok(text.to_owned()),
+    }
+}
+
+fn variable(name: &str) -> Result<String, String> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    match !name.is_empty() && name.chars().all(is_name) {
+        true => Ok(name.to_owned()),
+        false => Err(format!(
+            "'${name}': the name of a variable is of letters, digits and '_'; write \\${name} for the text itself"
+        )),
+    }
+}
+
+fn step(number: &str) -> Result<usize, String> {
+    let parsed = number.parse().ok().filter(|number| *number > 0);
+    parsed.ok_or_else(|| {
+        format!("'@{number}': write @N with the number of an earlier step, or \\@{number} for the text itself")
+    })
+}
+
+/// Whether a text fits a pattern, whose `*` are any characters.
+pub(crate) fn fits(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else {
+        return false;
+    };
+    let mut parts: Vec<&str> = parts.collect();
+    let Some(last) = parts.pop() else {
+        return rest.is_empty();
+    };
+    for part in parts {
+        let Some(at) = rest.find(part) else {
+            return false;
+        };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+/// `6s`, `1.5s` or `250ms`; at most a day.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    const LONGEST: Duration = Duration::from_secs(86_400);
+    let wrong = || format!("'{text}' is not a time: write 6s, 1.5s or 250ms, at most a day");
+    let time = match text.strip_suffix("ms") {
+        Some(millis) => millis.parse().ok().map(Duration::from_millis),
+        None => text
+            .strip_suffix('s')
+            .filter(|seconds| {
+                seconds
+                    .bytes()
+                    .all(|byte| byte.is_ascii_digit() || byte == b'.')
+            })
+            .and_then(|seconds| seconds.parse().ok())
+            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+    };
+    time.filter(|time| *time <= LONGEST).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_read_as_they_are_written() {
+        let sent = |text: &str| SentValue::parse(text).unwrap();
+        assert_eq!(sent("VOD"), SentValue::Text("VOD".to_owned()));
+        assert_eq!(sent("now"), SentValue::Now(0));
+        assert_eq!(sent("now-2s"), SentValue::Now(-2_000_000_000));
+        assert_eq!(sent("nowhere"), SentValue::Text("nowhere".to_owned()));
+        assert_eq!(sent("$A"), SentValue::Variable("A".to_owned()));
+        assert_eq!(sent("\\$A"), SentValue::Text("$A".to_owned()));
+        assert_eq!(sent("@3"), SentValue::SameAs(3));
+        let expected = |text: &str| ExpectedValue::parse(text).unwrap();
+        assert_eq!(expected("*"), ExpectedValue::Any);
+        assert_eq!(expected("(none)"), ExpectedValue::Absent);
+        assert_eq!(
+            expected("{1,F}"),
+            ExpectedValue::OneOf(vec!["1".to_owned(), "F".to_owned()])
+        );
+        assert_eq!(expected("A*"), ExpectedValue::Pattern("A*".to_owned()));
+        for wrong in ["", "$", "$a-b", "@0", "@x", "{1,", "{1,}"] {
+            assert!(ExpectedValue::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_star_is_any_characters() {
+        for (pattern, text, fit) in [
+            ("A*", "ABC", true),
+            ("A*", "BAC", false),
+            ("*C", "ABC", true),
+            ("A*C", "AC", true),
+            ("A*A", "A", false),
+            ("*B*", "ABC", true),
+            ("*b*", "ABC", false),
+            ("A*B*C", "AxBxC", true),
+            ("A*B*C", "AxC", false),
+        ] {
+            assert_eq!(fits(pattern, text), fit, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn times_are_seconds_or_milliseconds() {
+        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
+        assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));
+        for wrong in ["", "s", "5", "-1s", "1e3s", "infs", "86401s", "xms"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+}
