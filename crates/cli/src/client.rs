@@ -5,7 +5,7 @@ mod reader;
 mod show;
 
 use std::io::{self, IsTerminal, stdin};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::mpsc::{TryRecvError, channel};
 use std::time::Duration;
@@ -82,7 +82,8 @@ pub fn run(args: &ClientArgs) -> Result<ExitCode, Failure> {
     show(&settings.report);
     let mut config = settings.to_config()?;
     config.new_journal = args.new_journal;
-    choose_session(args, &settings, &mut config)?;
+    let name = args.session.as_deref();
+    choose_session(&args.file, name, "the client", &settings, &mut config)?;
     guard_journal(&config)?;
     if config.durability == Durability::Memory {
         let text = "no journal (Durability=memory): after a restart these orders are unknown, and \
@@ -127,21 +128,24 @@ pub fn run(args: &ClientArgs) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Leaves the engine with one session, an initiator.
-fn choose_session(
-    args: &ClientArgs,
+/// Leaves the configuration with one session, an initiator: the one of this name, if the file has several. `who` is
+/// who uses it.
+pub fn choose_session(
+    file: &Path,
+    name: Option<&str>,
+    who: &str,
     settings: &Settings,
     config: &mut EngineConfig,
 ) -> Result<(), Failure> {
-    let fail = |why: String| Failure::Text(format!("{}: {why}", args.file.display()));
+    let fail = |why: String| Failure::Text(format!("{}: {why}", file.display()));
     if !settings.gateway.is_empty() {
-        return Err(fail(
-            "the file has gateway rules: use a separate settings file for the client".to_owned(),
-        ));
+        return Err(fail(format!(
+            "the file has gateway rules: use a separate settings file for {who}"
+        )));
     }
     let called =
         |session: &SessionSettings, name: &str| session.called() == name || session.name() == name;
-    if let Some(name) = &args.session {
+    if let Some(name) = name {
         let found = settings.sessions.iter().find(|it| called(it, name));
         let found = found.ok_or_else(|| {
             fail(format!(
@@ -155,14 +159,14 @@ fn choose_session(
     let [session] = &config.sessions[..] else {
         let count = config.sessions.len();
         let why = format!(
-            "the file has {count} sessions, and the client uses one: select it with \
+            "the file has {count} sessions, and {who} uses one: select it with \
                            --session"
         );
         return Err(fail(why));
     };
     if !matches!(session.connection, Connection::Initiator { .. }) {
         let why = format!(
-            "session {} is an acceptor: the client needs ConnectionType=initiator",
+            "session {} is an acceptor: {who} needs ConnectionType=initiator",
             session.name
         );
         return Err(fail(why));

@@ -3,6 +3,7 @@
 
 mod analyse;
 mod app;
+mod certify;
 mod check;
 mod client;
 mod config;
@@ -50,6 +51,7 @@ use failure::Failure;
   fixwire run --app echo broker.cfg     accept each order with an execution report
   fixwire client client.cfg             send orders, see their reports
   fixwire sim sim.toml                  run a simulated exchange (examples/sim.toml)
+  fixwire certify venue.plan            play certification cases against a venue
   fixwire status broker.cfg             show the state of its sessions
   fixwire gateway try gateway.toml messages.log
                                         test its rules with these messages
@@ -82,6 +84,8 @@ enum Command {
     Client(client::ClientArgs),
     /// Runs a simulated exchange: members send orders over FIX, and matching orders trade
     Sim(sim::SimArgs),
+    /// Plays the certification cases of a plan against a venue, and keeps the bytes as evidence
+    Certify(certify::CertifyArgs),
     /// Checks a settings file; prints each session's values and where they come from
     Check(check::CheckArgs),
     /// Converts settings files
@@ -123,6 +127,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Client(args) => client::run(&args),
         Command::Sim(args) => sim::run(&args),
+        Command::Certify(args) => certify::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Config(command) => config::run(&command),
         Command::Status(args) => session::status(&args),

@@ -1,6 +1,7 @@
 //! The tests of the binary: one program, built once.
 
 mod bench;
+mod certify;
 mod check;
 mod client;
 mod convert;
