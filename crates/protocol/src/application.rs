@@ -58,7 +58,8 @@ pub trait Application {
 
     /// A frame of a [link](SessionId::of_link), whole and with a valid check sum: length field, check sum and
     /// all. Frames and notes written here are committed in one journal record with it, as with
-    /// [`on_message`](Self::on_message).
+    /// [`on_message`](Self::on_message). Secrets in the frame are masked in that record where
+    /// [`Outbox::mask_inbound`] says so.
     ///
     /// # Errors
     ///

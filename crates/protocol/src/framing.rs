@@ -16,18 +16,12 @@ use core::fmt;
 /// use fixwire_protocol::framing::{FrameCheck, Framing};
 ///
 /// // TAIFEX TMP: a length of two bytes, which counts neither itself nor the check sum behind the message.
-/// let tmp = Framing {
-///     length_at: 0,
-///     length_bytes: 2,
-///     big_endian: true,
-///     adds: 3,
-///     least: 19,
-///     most: 65_538,
-///     check: FrameCheck::SumOfBytes,
-/// };
+/// let tmp = Framing::big_endian(0, 2).adding(3).within(19, 65_538).with_sum_of_bytes();
+/// assert_eq!(tmp.check, FrameCheck::SumOfBytes);
 /// assert_eq!(tmp.check(), Ok(()));
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Framing {
     /// Where the length begins, bytes from the start of the frame.
     pub length_at: usize,
@@ -114,6 +108,52 @@ pub enum FramingError {
 }
 
 impl Framing {
+    /// Frames with a length of so many bytes at this byte, its most significant byte first. It counts all bytes
+    /// of a frame, there is no check sum, and a frame has at most 65,535 bytes, until other methods say so.
+    #[must_use]
+    pub const fn big_endian(length_at: usize, length_bytes: usize) -> Self {
+        Self {
+            length_at,
+            length_bytes,
+            big_endian: true,
+            adds: 0,
+            least: length_at.saturating_add(length_bytes),
+            most: 65_535,
+            check: FrameCheck::None,
+        }
+    }
+
+    /// As [`Framing::big_endian`], with the least significant byte first.
+    #[must_use]
+    pub const fn little_endian(length_at: usize, length_bytes: usize) -> Self {
+        Self {
+            big_endian: false,
+            ..Self::big_endian(length_at, length_bytes)
+        }
+    }
+
+    /// The length leaves out so many bytes of each frame.
+    #[must_use]
+    pub const fn adding(mut self, adds: usize) -> Self {
+        self.adds = adds;
+        self
+    }
+
+    /// The shortest frame has `least` bytes and the longest one `most`.
+    #[must_use]
+    pub const fn within(mut self, least: usize, most: usize) -> Self {
+        self.least = least;
+        self.most = most;
+        self
+    }
+
+    /// The last byte of a frame is its check sum: [`FrameCheck::SumOfBytes`].
+    #[must_use]
+    pub const fn with_sum_of_bytes(mut self) -> Self {
+        self.check = FrameCheck::SumOfBytes;
+        self
+    }
+
     /// Looks for what cannot work.
     ///
     /// # Errors
@@ -169,6 +209,20 @@ impl Framing {
             // A framing that passes `check` has none of these.
             0 => Framed::More,
             total => Framed::Whole(total),
+        }
+    }
+
+    /// Makes changed bytes a frame again, which they were before as `original`: with its length, and with the
+    /// check sum that they have now.
+    pub(crate) fn mend(&self, changed: &mut [u8], original: &[u8]) {
+        let length = self.length_at..self.length_at.saturating_add(self.length_bytes);
+        if let (Some(to), Some(from)) = (changed.get_mut(length.clone()), original.get(length)) {
+            to.copy_from_slice(from);
+        }
+        if let (FrameCheck::SumOfBytes, Some((sum, summed))) =
+            (self.check, changed.split_last_mut())
+        {
+            *sum = sum_of_bytes(summed);
         }
     }
 
@@ -246,15 +300,10 @@ mod tests {
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
-    const TMP: Framing = Framing {
-        length_at: 0,
-        length_bytes: 2,
-        big_endian: true,
-        adds: 3,
-        least: 19,
-        most: 65_538,
-        check: FrameCheck::SumOfBytes,
-    };
+    const TMP: Framing = Framing::big_endian(0, 2)
+        .adding(3)
+        .within(19, 65_538)
+        .with_sum_of_bytes();
 
     /// A frame of TMP's shape.
     fn tmp(body: &[u8]) -> Vec<u8> {
@@ -297,15 +346,7 @@ mod tests {
 
     #[test]
     fn a_length_of_little_endian_counts_what_its_protocol_says() {
-        let own = Framing {
-            length_at: 1,
-            length_bytes: 4,
-            big_endian: false,
-            adds: 0,
-            least: 5,
-            most: 300,
-            check: FrameCheck::None,
-        };
+        let own = Framing::little_endian(1, 4).within(5, 300);
         assert_eq!(own.check(), Ok(()));
         let mut frame = vec![9, 44, 1, 0, 0];
         frame.resize(300, 0);

@@ -190,7 +190,7 @@ pub struct Outbox {
     /// The first entry that is neither sealed nor discarded.
     next: usize,
     failures: u64,
-    /// Sessions and connections of links that the application ends.
+    /// Sessions and connections of links that the application ends, and what it masks.
     ends: ends::Ends,
     /// Fields of an admin message while the application changes them.
     edit: Edit,

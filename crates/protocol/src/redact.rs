@@ -1,5 +1,7 @@
 //! Masks secrets: passwords are masked before a message is stored.
 //!
+//! Of the frames of links those places are masked that the application names.
+//!
 //! Logon and UserRequest are never resent, so the bytes are not needed: of them only the values of
 //! fields that are known to be harmless stay. Of other messages that came in, the password fields are
 //! masked wherever a peer put them by mistake; what we sent must stay as it was. Lengths stay, and
@@ -8,7 +10,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::{Decoder, Message, SECRETS, SOH, Tag, frame};
+use crate::{Decoder, Framing, Message, SECRETS, SOH, Tag, frame};
 
 /// Fields of Logon and UserRequest whose values may stay: header and trailer but for Signature(89), and
 /// what the session agrees on.
@@ -129,6 +131,29 @@ impl Redactor {
         self.copy(index, message, private);
     }
 
+    /// Makes a copy of the frame of this index with stars at these places. It is a frame still: its length is
+    /// never masked, and its check sum is made right.
+    #[cold]
+    pub fn copy_frame(
+        &mut self,
+        index: usize,
+        frame: &[u8],
+        framing: &Framing,
+        secrets: impl Iterator<Item = Range<usize>>,
+    ) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(frame);
+        let copy = &mut self.bytes[start..];
+        for secret in secrets {
+            let end = secret.end.min(copy.len());
+            if let Some(secret) = copy.get_mut(secret.start..end) {
+                secret.fill(b'*');
+            }
+        }
+        framing.mend(copy, frame);
+        self.copies.push((index, start..self.bytes.len()));
+    }
+
     /// The copy of a message, or the message itself when it needed none.
     #[inline]
     pub fn kept<'a>(&'a self, index: usize, message: &'a [u8]) -> &'a [u8] {
@@ -162,6 +187,7 @@ fn seeming_tag(text: &[u8]) -> Option<Tag> {
 mod tests {
     use super::*;
     use crate::Frame;
+    use crate::framing::{Framed, sum_of_bytes};
     use alloc::format;
     use alloc::string::String;
 
@@ -234,6 +260,31 @@ mod tests {
         assert!(text.contains("|49=us|58=*****|553=**|10="), "{text}");
         let len = whole.len();
         assert_eq!(frame::next(kept, 4096), Frame::Whole { skip: 0, len });
+    }
+
+    #[test]
+    fn of_a_frame_the_named_places_go_and_it_is_a_frame_still() {
+        let framing = Framing::big_endian(1, 2)
+            .adding(4)
+            .within(4, 100)
+            .with_sum_of_bytes();
+        let mut frame = *b"!\0\x0cuser,secret.\0";
+        let last = frame.len() - 1;
+        frame[last] = sum_of_bytes(&frame[..last]);
+        let whole = Framed::Whole(frame.len());
+        assert_eq!(framing.next(&frame), whole);
+        let mut redactor = Redactor::new(1024, 16);
+        for (secrets, stored) in [
+            ([8..14, 0..0], "!\0\x0cuser,******."),
+            ([0..4, 14..99], "*\0\x0c*ser,secret*"),
+            ([99..100, 9..8], "!\0\x0cuser,secret."),
+        ] {
+            redactor.copy_frame(7, &frame, &framing, secrets.into_iter());
+            let kept = redactor.kept(7, &frame);
+            assert_eq!(&kept[..last], stored.as_bytes());
+            assert_eq!(framing.next(kept), whole);
+            redactor.clear();
+        }
     }
 
     #[test]

@@ -65,17 +65,17 @@ pub fn check(data: &[u8], next: impl Fn(&Framing, &[u8]) -> Framed) -> Result<()
 fn framing(input: &mut Input<'_>) -> Framing {
     let [at, bytes, flags] = [input.byte(), input.byte(), input.byte()].map(usize::from);
     let (adds, least, most) = (input.byte(), input.byte(), input.short());
-    Framing {
-        length_at: at % 8,
-        length_bytes: bytes % 6,
-        big_endian: flags & 1 == 1,
-        adds: usize::from(adds) % 16,
-        least: usize::from(least) % 32,
-        most: usize::from(most) % 700,
-        check: match flags & 2 {
-            0 => FrameCheck::None,
-            _ => FrameCheck::SumOfBytes,
-        },
+    let (at, bytes) = (at % 8, bytes % 6);
+    let framing = match flags & 1 {
+        0 => Framing::little_endian(at, bytes),
+        _ => Framing::big_endian(at, bytes),
+    };
+    let framing = framing
+        .adding(usize::from(adds) % 16)
+        .within(usize::from(least) % 32, usize::from(most) % 700);
+    match flags & 2 {
+        0 => framing,
+        _ => framing.with_sum_of_bytes(),
     }
 }
 

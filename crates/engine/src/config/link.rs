@@ -16,6 +16,7 @@ use crate::transport::Transport;
 /// messages inside, a logon among them, are the application's:
 /// [`Application::on_frame`](fixwire_protocol::Application::on_frame).
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct LinkConfig {
     /// Its name in the journal and in events, for example `TMP:CORE->TAIFEX`. Unique among links and
     /// sessions.

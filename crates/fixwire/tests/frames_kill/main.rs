@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use fixwire::Engine;
 use fixwire::config::{Connection, EngineConfig, LinkConfig, Wait};
 use fixwire::journal::{Directory, Journal, JournalConfig, JournalPosition, NOTES, RecordKind};
-use fixwire::protocol::framing::{FrameCheck, Framed, Framing, sum_of_bytes};
+use fixwire::protocol::framing::{Framed, Framing, sum_of_bytes};
 use fixwire::protocol::{
     Application, Hangup, Link, Message, Now, Outbox, Refusal, SessionId, Timestamp,
 };
@@ -24,15 +24,10 @@ const LINK: SessionId = SessionId::of_link(0);
 const WINDOW: u64 = 200;
 const PATIENCE: Duration = Duration::from_secs(60);
 
-const TMP: Framing = Framing {
-    length_at: 0,
-    length_bytes: 2,
-    big_endian: true,
-    adds: 3,
-    least: 19,
-    most: 65_538,
-    check: FrameCheck::SumOfBytes,
-};
+const TMP: Framing = Framing::big_endian(0, 2)
+    .adding(3)
+    .within(19, 65_538)
+    .with_sum_of_bytes();
 
 /// A frame with this number behind 10 bytes of head, and so many bytes behind that.
 fn frame(number: u64, more: usize) -> Vec<u8> {

@@ -1,5 +1,6 @@
 //! Frames of TMP's shape on a simulated network, an application that echoes them, and a peer.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use fixwire::config::{Connection, Durability, EngineConfig, LinkConfig};
 use fixwire::host::ConnId;
 use fixwire::host::sim::{SimHost, SimNet};
 use fixwire::journal::sim::SimDisk;
-use fixwire::protocol::framing::{FrameCheck, Framed, Framing, sum_of_bytes};
+use fixwire::protocol::framing::{Framed, Framing, sum_of_bytes};
 use fixwire::protocol::{
     Application, Hangup, Link, Message, Mono, Now, Outbox, Refusal, SessionId, Timestamp, tag,
 };
@@ -20,15 +21,10 @@ use crate::common::wire;
 pub const LINK_PORT: u16 = 2000;
 pub const LINK: SessionId = SessionId::of_link(0);
 
-pub const TMP: Framing = Framing {
-    length_at: 0,
-    length_bytes: 2,
-    big_endian: true,
-    adds: 3,
-    least: 19,
-    most: 65_538,
-    check: FrameCheck::SumOfBytes,
-};
+pub const TMP: Framing = Framing::big_endian(0, 2)
+    .adding(3)
+    .within(19, 65_538)
+    .with_sum_of_bytes();
 
 /// A frame with this text behind 16 bytes of head.
 pub fn frame(text: &str) -> Vec<u8> {
@@ -60,8 +56,22 @@ pub fn texts(mut bytes: &[u8]) -> (Vec<String>, usize) {
 
 type Later = Box<dyn FnOnce(&mut Outbox) + Send>;
 
+/// Where the secret of a frame is, if it has one: behind `key `.
+pub fn secret_of(frame: &[u8]) -> Option<Range<usize>> {
+    let at = frame.windows(4).position(|text| text == b"key ")?;
+    Some(at + 4..frame.len() - 1)
+}
+
+/// Sends a frame; its secret is not for the journal.
+pub fn send(outbox: &mut Outbox, link: SessionId, frame: &[u8]) {
+    outbox.frame(link, frame).expect("room");
+    if let Some(secret) = secret_of(frame) {
+        outbox.mask_outbound(secret);
+    }
+}
+
 /// Echoes each frame and notes it; ends the connection at BYE, behind the echo. Sends an order of a FIX session to the
-/// link, and a frame that begins with `fill ` to the FIX session.
+/// link, and a frame that begins with `fill ` to the FIX session. Of a frame with a secret it notes only that.
 #[derive(Default)]
 pub struct Desk {
     /// `up`, `down 3` (what was written), and texts of frames and notes.
@@ -100,13 +110,18 @@ impl Application for Desk {
         outbox: &mut Outbox,
     ) -> Result<(), Hangup> {
         let text = text_of(bytes);
-        outbox.note(text.as_bytes()).expect("room");
+        let secret = secret_of(bytes);
+        let note = secret.as_ref().map_or(text.as_str(), |_| "secret");
+        outbox.note(note.as_bytes()).expect("room");
+        if let Some(secret) = secret {
+            outbox.mask_inbound(secret);
+        }
         if let Some(id) = text.strip_prefix("fill ") {
             let mut body = outbox.begin(SessionId(0), b"8");
             body.field(tag::CL_ORD_ID, id.as_bytes());
             body.finish().expect("room");
         } else {
-            outbox.frame(from, bytes).expect("room");
+            send(outbox, from, bytes);
         }
         let is_bye = text == "BYE";
         self.hear(text);
@@ -122,7 +137,7 @@ impl Application for Desk {
             Link::Up => {
                 self.hear("up".to_owned());
                 if let Some(hello) = self.hello {
-                    outbox.frame(session, &frame(hello)).expect("room");
+                    send(outbox, session, &frame(hello));
                 }
             }
             Link::Down { written } => {

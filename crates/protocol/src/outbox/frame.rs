@@ -1,5 +1,7 @@
 //! Outbound frames of links: written as they are, without a header.
 
+use core::ops::Range;
+
 use super::{
     BodyError, Content, Entry, MAX_MSG_TYPE, MsgSeqNumSource, Outbox, RESERVE, SLACK, State,
 };
@@ -18,6 +20,9 @@ impl Entry {
 }
 
 impl Outbox {
+    /// The index of the inbound frame among those whose bytes are masked.
+    pub const INBOUND: usize = usize::MAX;
+
     /// Sends a frame over a [link](SessionId::of_link): a whole one, as its framing says, with its length and
     /// check sum. Its number is the count of frames written to this connection. It is committed with what is
     /// being handled, and sent after that. One that is for a link without a connection, or that is not
@@ -28,6 +33,53 @@ impl Outbox {
     /// [`BodyError::Full`] when there is no room now, [`BodyError::NotALink`]; nothing is left in the outbox.
     pub fn frame(&mut self, link: SessionId, frame: &[u8]) -> Result<(), BodyError> {
         self.begin_frame(link, frame, Content::Frame)
+    }
+
+    /// Masks bytes of the frame that was written last, a password or a key: the peer gets it as it is, the
+    /// journal has stars in their place. What is beyond the frame is left out; its length field is never masked,
+    /// and the check sum in the journal is that of the stars. Without a frame it does nothing. A further secret
+    /// is a further call.
+    pub fn mask_outbound(&mut self, secret: Range<usize>) {
+        let last = self.entries.last();
+        if last.is_some_and(|entry| entry.is_frame() && entry.state == State::Whole) {
+            self.ends.masks.push((self.entries.len() - 1, secret));
+        }
+    }
+
+    /// Masks bytes of the frame that is being handled, in the journal and the receive buffer, as
+    /// [`Outbox::mask_outbound`] does for one that is sent. Outside
+    /// [`Application::on_frame`](crate::Application::on_frame) it does nothing.
+    pub fn mask_inbound(&mut self, secret: Range<usize>) {
+        if self.ends.in_frame {
+            self.ends.masks.push((Self::INBOUND, secret));
+        }
+    }
+
+    /// Whether an inbound frame is being handled from now on. Forgets the masks of the one before.
+    pub fn set_in_frame(&mut self, in_frame: bool) {
+        self.ends.in_frame = in_frame;
+        self.clear_masks(Self::INBOUND);
+    }
+
+    /// The places of a frame that are masked: of one that is not cleared yet, or of the
+    /// [inbound](Outbox::INBOUND) one.
+    pub fn masks(&self, index: usize) -> impl Iterator<Item = Range<usize>> + '_ {
+        let masks = self.ends.masks.iter().filter(move |mask| mask.0 == index);
+        masks.map(|mask| mask.1.clone())
+    }
+
+    /// Whether some places of a frame are masked.
+    #[inline]
+    #[must_use]
+    pub fn has_masks(&self, index: usize) -> bool {
+        !self.ends.masks.is_empty() && self.masks(index).next().is_some()
+    }
+
+    #[inline]
+    fn clear_masks(&mut self, index: usize) {
+        if !self.ends.masks.is_empty() {
+            self.ends.masks.retain(|mask| mask.0 != index);
+        }
     }
 
     /// Ends the connection of a [link](SessionId::of_link) behind what was written to it, as soon as that has
@@ -60,6 +112,8 @@ impl Outbox {
             self.failures += 1;
             return Err(error);
         }
+        // An earlier one with its index has been sent, or taken out again.
+        self.clear_masks(self.entries.len());
         self.buffer[start..end].copy_from_slice(bytes);
         self.entries.push(Entry {
             session,
@@ -149,6 +203,39 @@ mod tests {
         assert_eq!(outbox.bytes(frames..frames + 2), b"\0\x01onetwo");
         outbox.clear();
         assert!(outbox.is_empty());
+    }
+
+    #[test]
+    fn masks_are_those_of_one_frame() {
+        let header = HeaderTemplate::new(b"FIX.4.4", b"A", b"B", &[]);
+        let mut outbox = Outbox::new(4096, 8, header.room());
+        let of = |outbox: &Outbox, index| outbox.masks(index).collect::<alloc::vec::Vec<_>>();
+        outbox.mask_outbound(0..1);
+        outbox.frame(LINK, b"plain").unwrap();
+        outbox.frame(LINK, b"secret").unwrap();
+        outbox.mask_outbound(1..2);
+        outbox.mask_outbound(4..9);
+        outbox.mask_inbound(0..3);
+        assert!(!outbox.has_masks(Outbox::INBOUND), "there is no frame");
+        outbox.set_in_frame(true);
+        outbox.mask_inbound(0..3);
+        assert_eq!(of(&outbox, 0), []);
+        assert_eq!(of(&outbox, 1), [1..2, 4..9]);
+        assert!(outbox.has_masks(Outbox::INBOUND) && !outbox.has_masks(0));
+        outbox.set_in_frame(false);
+        assert!(!outbox.has_masks(Outbox::INBOUND) && outbox.has_masks(1));
+        // It is taken out again: the next one in its place has no secret.
+        outbox.truncate(1);
+        outbox.frame(LINK, b"other").unwrap();
+        assert!(!outbox.has_masks(1));
+        // What was written last is no frame, or has been numbered.
+        outbox.begin(SessionId(0), b"8").field(37, b"X");
+        outbox.mask_outbound(0..1);
+        outbox.truncate(2);
+        outbox.seal_frame(0, 1);
+        outbox.seal_frame(1, 2);
+        outbox.mask_outbound(0..1);
+        assert!((0..3).all(|index| !outbox.has_masks(index)));
     }
 
     #[test]
