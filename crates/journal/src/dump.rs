@@ -10,22 +10,45 @@ use super::view::Record;
 use super::{JournalError, JournalId, JournalPosition};
 use fixwire_protocol::Redactor;
 use fixwire_protocol::Tag;
-use fixwire_protocol::decode::DATA_PAIRS;
 use fixwire_protocol::outbox::stored_note;
-use fixwire_protocol::readable::is_secret;
 use fixwire_protocol::time::Timestamp;
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::path::Path;
+use text::{masked, write_escaped, write_hex, write_moment};
+
+mod text;
 
 /// How a dump looks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum DumpFormat {
     /// A line for each message: time, session, direction, MsgSeqNum, in brackets what marks it (queued,
-    /// duplicate, ignored, rejected, resent, gap fill), and the message with `|` for SOH.
+    /// duplicate, ignored, rejected, resent, gap fill), and the message with `|` for SOH. A frame of a link
+    /// has its number on its connection, and its bytes as hexadecimal digits.
     Text,
     /// The same as one JSON object per line.
     Json,
+}
+
+/// Shows a frame of a link to people: writes what is in it, on one line.
+pub type FrameDecoder = fn(frame: &[u8], out: &mut dyn Write) -> io::Result<()>;
+
+/// What shows any frame, by name: `hex` as hexadecimal digits, `text` as its printable characters, with
+/// `\xNN` for other bytes.
+pub const FRAME_DECODERS: &[(&str, FrameDecoder)] = &[("hex", as_hex), ("text", as_text)];
+
+fn as_hex(frame: &[u8], mut out: &mut dyn Write) -> io::Result<()> {
+    write_hex(&mut out, frame)
+}
+
+fn as_text(frame: &[u8], mut out: &mut dyn Write) -> io::Result<()> {
+    write_escaped(&mut out, frame, false)
+}
+
+/// Whether bytes of a record or an effect are a FIX message, and not a frame of a link.
+#[must_use]
+pub fn is_fix_message(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"8=")
 }
 
 /// Which way a message went.
@@ -48,9 +71,9 @@ pub struct DumpFilter {
     pub from: Option<Timestamp>,
     /// Only before this moment.
     pub until: Option<Timestamp>,
-    /// Only from this MsgSeqNum on; hides entries without a MsgSeqNum.
+    /// Only from this MsgSeqNum, or number of a frame, on; hides entries without one.
     pub first_seq: Option<u64>,
-    /// Only up to this MsgSeqNum; hides entries without a MsgSeqNum.
+    /// Only up to this MsgSeqNum, or number of a frame; hides entries without one.
     pub last_seq: Option<u64>,
     /// Only messages and notes that have all of these fields with these values.
     pub fields: Vec<(Tag, Vec<u8>)>,
@@ -76,15 +99,9 @@ impl DumpFilter {
             && self.direction.is_none_or(|only| direction == Some(only))
             && self.first_seq.is_none_or(is_first)
             && self.last_seq.is_none_or(is_last)
+            && (self.fields.is_empty() || !shown.is_frame)
             && self.fields.iter().all(has)
     }
-}
-
-/// Of the tag of a secret, without leading zeros: the tag of its length when it is data.
-fn secret(tag: &[u8]) -> Option<Option<Tag>> {
-    let tag = str::from_utf8(tag).ok()?.parse().ok()?;
-    let pair = DATA_PAIRS.iter().find(|(_, data)| *data == tag);
-    is_secret(tag).then_some(pair.map(|(length, _)| *length))
 }
 
 /// Prints every record of a journal that the filter lets through, and answers what
@@ -217,6 +234,11 @@ fn print<N: AsRef<str>>(
         _ => "",
     };
     match record.kind {
+        RecordKind::Message if !is_fix_message(record.body) => {
+            // The counter is the number of the next one.
+            let number = record.counters.next_in.checked_sub(1);
+            show(Shown::frame(session, "in", number, record.body))?;
+        }
         RecordKind::Message | RecordKind::Queued | RecordKind::Duplicate | RecordKind::Ignored => {
             let seq = number(record.body, b"34=");
             let mut rejects = record.effects.filter(|effect| {
@@ -254,6 +276,10 @@ fn print<N: AsRef<str>>(
     } in record.effects
     {
         let is_note = names.get(session.0 as usize).map(N::as_ref) == Some(NOTES);
+        if !is_note && !is_fix_message(bytes) {
+            show(Shown::frame(session, "out", Some(seq), bytes))?;
+            continue;
+        }
         let (what, bytes) = match stored_note(bytes).filter(|_| is_note) {
             Some((_, note)) => ("kept", note),
             None if is_note => ("kept", bytes),
@@ -298,9 +324,17 @@ struct Shown<'a> {
     seq: Option<u64>,
     mark: &'static str,
     bytes: &'a [u8],
+    is_frame: bool,
 }
 
 impl<'a> Shown<'a> {
+    fn frame(session: JournalId, what: &'static str, number: Option<u64>, bytes: &'a [u8]) -> Self {
+        Self {
+            is_frame: true,
+            ..Self::new(session, what, number, "", bytes)
+        }
+    }
+
     fn new(
         session: JournalId,
         what: &'static str,
@@ -314,6 +348,7 @@ impl<'a> Shown<'a> {
             seq,
             mark,
             bytes,
+            is_frame: false,
         }
     }
 }
@@ -330,8 +365,17 @@ impl DumpLine<'_> {
     /// The message with its secrets; `None` when this is none.
     #[must_use]
     pub fn raw_message(&self) -> Option<&[u8]> {
-        let is_message = matches!(self.shown.what, "in" | "out") && !self.shown.bytes.is_empty();
+        let is_message = matches!(self.shown.what, "in" | "out")
+            && !self.shown.bytes.is_empty()
+            && !self.shown.is_frame;
         is_message.then_some(self.shown.bytes)
+    }
+
+    /// The bytes of a link's frame, with stars for the secrets that the application named; `None` when this is
+    /// none.
+    #[must_use]
+    pub fn frame(&self) -> Option<&[u8]> {
+        self.shown.is_frame.then_some(self.shown.bytes)
     }
 
     /// The number and the bytes of an application's note, its secrets with it; `None` when this is none.
@@ -354,7 +398,7 @@ impl DumpLine<'_> {
         text
     }
 
-    /// Writes time, session, direction and MsgSeqNum, and what marks the message.
+    /// Writes time, session, direction and MsgSeqNum, or a frame's number, and what marks the message.
     ///
     /// # Errors
     ///
@@ -368,12 +412,27 @@ impl DumpLine<'_> {
         write_escaped(out, self.name.as_bytes(), false)?;
         write!(out, " {what:<7}")?;
         if let Some(seq) = seq {
-            write!(out, " 34={seq} ")?;
+            let name = if self.shown.is_frame { "frame" } else { "34" };
+            write!(out, " {name}={seq} ")?;
             if !mark.is_empty() {
                 write!(out, "[{mark}] ")?;
             }
         }
         Ok(())
+    }
+
+    /// Writes the line of a frame as a decoder shows it, any other line as [`DumpFormat::Text`].
+    ///
+    /// # Errors
+    ///
+    /// The output's error.
+    pub fn write_decoded(&self, out: &mut impl Write, decoder: FrameDecoder) -> io::Result<()> {
+        let Some(frame) = self.frame() else {
+            return self.write(out, DumpFormat::Text);
+        };
+        self.write_head(out)?;
+        decoder(frame, out)?;
+        writeln!(out)
     }
 
     /// Writes the line.
@@ -385,7 +444,15 @@ impl DumpLine<'_> {
         let Shown {
             what, seq, mark, ..
         } = self.shown;
-        let (record, name, text) = (self.record, self.name, &self.text());
+        let (record, name) = (self.record, self.name);
+        let (key, text) = match self.frame() {
+            Some(frame) => {
+                let mut digits = Vec::with_capacity(2 * frame.len());
+                write_hex(&mut digits, frame)?;
+                ("frame", digits)
+            }
+            None => ("text", self.text()),
+        };
         match format {
             DumpFormat::Text => {
                 self.write_head(out)?;
@@ -402,7 +469,7 @@ impl DumpLine<'_> {
                 } else if seq.is_none() {
                     write!(out, " ")?;
                 }
-                write_escaped(out, text, false)?;
+                write_escaped(out, &text, false)?;
                 writeln!(out)
             }
             DumpFormat::Json => {
@@ -430,10 +497,10 @@ impl DumpLine<'_> {
                 let counters = record.counters;
                 write!(
                     out,
-                    ",\"next_in\":{},\"next_out\":{},\"epoch\":{},\"text\":\"",
+                    ",\"next_in\":{},\"next_out\":{},\"epoch\":{},\"{key}\":\"",
                     counters.next_in, counters.next_out, counters.epoch
                 )?;
-                write_escaped(out, text, true)?;
+                write_escaped(out, &text, true)?;
                 writeln!(out, "\"}}")
             }
         }
@@ -446,150 +513,4 @@ fn number(message: &[u8], tag: &[u8]) -> Option<u64> {
         .split(|&byte| byte == 1)
         .find_map(|field| field.strip_prefix(tag))?;
     str::from_utf8(field).ok()?.parse().ok()
-}
-
-/// The message with its secrets replaced. A data field whose length does not lead to an SOH hides
-/// everything behind it, since the end of the secret is unknown.
-fn masked(message: &[u8]) -> Vec<u8> {
-    let mut shown = Vec::with_capacity(message.len());
-    let mut rest = message;
-    let mut length: (&[u8], &[u8]) = (b"", b"");
-    while !rest.is_empty() {
-        let end = rest
-            .iter()
-            .position(|&byte| byte == 1)
-            .unwrap_or(rest.len());
-        let equals = rest[..end]
-            .iter()
-            .position(|&byte| byte == b'=')
-            .unwrap_or(end);
-        let tag = &rest[..equals];
-        // Leading zeros do not hide a tag.
-        let plain = &tag[tag.iter().take_while(|&&byte| byte == b'0').count()..];
-        let mut taken = end;
-        if let Some(length_tag) = secret(plain) {
-            shown.extend_from_slice(tag);
-            shown.extend_from_slice(b"=***");
-            if let Some(length_tag) = length_tag {
-                let start = (equals + 1).min(rest.len());
-                let stated = (length.0 == length_tag.to_string().as_bytes())
-                    .then(|| str::from_utf8(length.1).ok()?.parse::<usize>().ok())
-                    .flatten()
-                    .and_then(|stated| start.checked_add(stated));
-                taken = match stated {
-                    Some(stop) if rest.get(stop) == Some(&1) => stop,
-                    _ => rest.len(),
-                };
-            }
-        } else {
-            shown.extend_from_slice(&rest[..end]);
-        }
-        length = (plain, rest.get(equals + 1..end).unwrap_or_default());
-        if taken < rest.len() {
-            shown.push(1);
-        }
-        rest = rest.get(taken + 1..).unwrap_or_default();
-    }
-    shown
-}
-
-fn write_escaped(out: &mut impl Write, bytes: &[u8], json: bool) -> io::Result<()> {
-    for &byte in bytes {
-        match byte {
-            1 => out.write_all(b"|")?,
-            b'"' if json => out.write_all(b"\\\"")?,
-            b'\\' => out.write_all(b"\\\\")?,
-            b' '..=b'~' => out.write_all(&[byte])?,
-            _ if json => write!(out, "\\u{byte:04x}")?,
-            _ => write!(out, "\\x{byte:02x}")?,
-        }
-    }
-    Ok(())
-}
-
-/// Writes a moment as `2026-08-21T13:30:00.123456789Z`.
-fn write_moment(out: &mut impl Write, moment: Timestamp) -> io::Result<()> {
-    let seconds = moment.0.div_euclid(1_000_000_000);
-    let nanos = moment.0.rem_euclid(1_000_000_000);
-    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Days since 0000-03-01, in eras of 400 years: the leap day is the last of its year.
-    let shifted = days + 719_468;
-    let (era, day) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day_of_month = day - (153 * month + 2) / 5 + 1;
-    let (month, carry) = if month < 10 {
-        (month + 3, 0)
-    } else {
-        (month - 9, 1)
-    };
-    write!(
-        out,
-        "{:04}-{month:02}-{day_of_month:02}T{:02}:{:02}:{:02}.{nanos:09}Z",
-        era * 400 + year + carry,
-        second / 3600,
-        second / 60 % 60,
-        second % 60
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn shown(message: &[u8]) -> String {
-        String::from_utf8(masked(message))
-            .unwrap()
-            .replace('\x01', "|")
-    }
-
-    #[test]
-    fn secrets_are_masked_wherever_they_end() {
-        let cases: [(&[u8], &str); 8] = [
-            (b"35=A\x01554=pw\x0198=0\x01", "35=A|554=***|98=0|"),
-            (
-                b"0554=pw\x01925=new\x0110=000\x01",
-                "0554=***|925=***|10=000|",
-            ),
-            (b"95=5\x0196=a\x01554\x0158=x\x01", "95=5|96=***|58=x|"),
-            (b"95=4\x0196=a\x01secret\x0158=x\x01", "95=4|96=***"),
-            (b"96=no length\x0158=x\x01", "96=***"),
-            (b"1401=2\x011402=ab\x011=x\x01", "1401=2|1402=***|1=x|"),
-            (
-                b"95=99999999999999999999\x0196=ab\x01",
-                "95=99999999999999999999|96=***",
-            ),
-            (b"554=unfinished", "554=***"),
-        ];
-        for (message, expected) in cases {
-            assert_eq!(shown(message), expected);
-        }
-    }
-
-    #[test]
-    fn moments_are_written_as_the_calendar_has_them() {
-        let cases = [
-            (0, "1970-01-01T00:00:00.000000000Z"),
-            (-1, "1969-12-31T23:59:59.999999999Z"),
-            (1_709_164_800_000_000_001, "2024-02-29T00:00:00.000000001Z"),
-            (1_787_319_000_123_456_789, "2026-08-21T13:30:00.123456789Z"),
-            (951_868_799_000_000_000, "2000-02-29T23:59:59.000000000Z"),
-        ];
-        for (nanos, expected) in cases {
-            let mut text = Vec::new();
-            write_moment(&mut text, Timestamp(nanos)).unwrap();
-            assert_eq!(String::from_utf8(text).unwrap(), expected);
-        }
-    }
-
-    #[test]
-    fn every_byte_stays_on_its_line() {
-        let all: Vec<u8> = (0..=255).collect();
-        for json in [false, true] {
-            let mut text = Vec::new();
-            write_escaped(&mut text, &all, json).unwrap();
-            assert!(text.iter().all(|byte| (b' '..=b'~').contains(byte)));
-        }
-    }
 }

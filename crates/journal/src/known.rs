@@ -100,6 +100,8 @@ pub(super) struct Known {
     /// When its sequence numbers began: its registration, or its last reset.
     pub(super) began: Timestamp,
     pub(super) index: Index,
+    /// Messages before this MsgSeqNum are no longer asked for; 0 until somebody says so.
+    pub(super) needed_from: u64,
     /// The address of its peer's last Logon, as far as the remaining segments know it.
     pub(super) peer: Option<IpAddr>,
     /// An operator has disabled it.
@@ -115,6 +117,7 @@ impl Known {
             counters: SequenceCounters::NEW,
             began,
             index: Index::new(config.index_entries),
+            needed_from: 0,
             peer: None,
             disabled: false,
             stated: None,
@@ -152,6 +155,7 @@ impl Known {
     pub(super) fn set(&mut self, wall: Timestamp, counters: SequenceCounters) {
         if counters.epoch != self.counters.epoch {
             self.index.clear();
+            self.needed_from = 0;
             self.began = wall;
         }
         self.counters = counters;

@@ -61,7 +61,10 @@ pub use append::{Cause, Journal};
 pub use base::{Base, Retention, Start};
 pub use directory::Directory;
 pub use disk::{Disk, DiskNews, DiskWakeUp, Segment};
-pub use dump::{Direction, DumpFilter, DumpFormat, DumpLine, dump, each_line, follow};
+pub use dump::{
+    Direction, DumpFilter, DumpFormat, DumpLine, FRAME_DECODERS, FrameDecoder, dump, each_line,
+    follow, is_fix_message,
+};
 pub use durability::Durability;
 pub use error::{Damage, JournalError};
 pub use fold::{Closed, Fold, FoldStep, States};

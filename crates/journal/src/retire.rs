@@ -113,8 +113,36 @@ impl<D: Disk> Journal<D> {
             .retire(segment, start, policy.keep.map(before), policy.compress)
     }
 
+    /// Messages of a session before this MsgSeqNum are no longer asked for: a link that has written its frames
+    /// keeps no segment. Holds until the session's next reset.
+    #[inline]
+    pub fn release_before(&mut self, session: JournalId, seq: u64) {
+        if let Some(known) = self.sessions.get_mut(session.0 as usize) {
+            known.needed_from = seq;
+        }
+    }
+
+    /// The segment of the first message of a session from this MsgSeqNum on, or of one before it.
+    fn segment_of(&mut self, session: usize, seq: u64) -> Result<Option<u32>, JournalError> {
+        let begin = self.positions().0;
+        let Some(mut place) = self.sessions[session].index.at_or_above(seq, begin) else {
+            return Ok(None);
+        };
+        while place.0 > seq && place.1.segment() > begin.segment() {
+            match self.before(JournalId(session as u32), place)? {
+                Some(previous) => place = previous,
+                None => break,
+            }
+        }
+        Ok(Some(place.1.segment()))
+    }
+
     /// The segment of the oldest message of a session that can be resent.
     fn oldest_needed(&mut self, session: usize) -> Result<Option<u32>, JournalError> {
+        let needed_from = self.sessions[session].needed_from;
+        if needed_from > 0 {
+            return self.segment_of(session, needed_from);
+        }
         let begin = self.positions().0;
         let index = &self.sessions[session].index;
         let Some(first) = index.first() else {

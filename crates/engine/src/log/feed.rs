@@ -15,8 +15,8 @@ use fixwire_protocol::{SessionId, Tag, Timestamp};
 use super::{Log, LogError, LogTarget};
 use crate::event::{Event, EventSink};
 use crate::host::WakeUp;
-use crate::journal::is_session;
 use crate::journal::{JournalPosition, Originals, Resent, Tail};
+use crate::journal::{is_fix_message, is_session};
 use fixwire_protocol::Redactor;
 use fixwire_sys::private;
 
@@ -341,8 +341,7 @@ impl Worker {
             self.redactor.clear();
         };
         // Frames of links have no line: they are not text.
-        let is_fix = |bytes: &[u8]| bytes.starts_with(b"8=");
-        if record.kind.is_inbound() && is_fix(record.body) {
+        if record.kind.is_inbound() && is_fix_message(record.body) {
             log(name(id), true, record.body);
         }
         let mut gone = None;
@@ -358,7 +357,7 @@ impl Worker {
         resent.map_err(|error| LogError(error.to_string()))?;
         for effect in record.effects {
             let name = name(effect.session.0 as usize);
-            if is_session(name) && is_fix(effect.bytes) {
+            if is_session(name) && is_fix_message(effect.bytes) {
                 log(name, false, effect.bytes);
             }
         }

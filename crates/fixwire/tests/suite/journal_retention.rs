@@ -296,6 +296,44 @@ fn messages_older_than_they_can_be_resent_become_gaps() {
 }
 
 #[test]
+fn messages_that_nobody_asks_for_keep_no_segment() {
+    let root = TempDir::new().unwrap();
+    let path = root.path().join("journal");
+    let mut journal = open(&path, KEEP);
+    let a = journal.register(Timestamp(0), "A").unwrap();
+    let first = |journal: &Journal<Directory>| journal.positions().0.segment();
+    for seq in 1..200 {
+        send(&mut journal, a, seq).unwrap();
+        if seq < 100 {
+            journal.release_before(a, seq as u64 + 1);
+        }
+    }
+    // Those up to 99 were released: the first that is needed is there, and not much before it.
+    let begin = first(&journal);
+    assert!(begin > 3, "{begin}");
+    assert_eq!(journal.outbound(a, 60).unwrap(), None);
+    for seq in 100..200 {
+        let stored = journal.outbound(a, seq).unwrap();
+        assert_eq!(stored, Some(&message(a, seq)[..]), "{seq}");
+    }
+    journal.release_before(a, u64::MAX);
+    send(&mut journal, a, 200).unwrap();
+    for _ in 0..40 {
+        send(&mut journal, a, 201).unwrap();
+    }
+    assert!(first(&journal) + 2 >= journal.end().segment());
+    // After a reset all of them are needed.
+    reset(&mut journal, a, 300).unwrap();
+    for second in 301..400 {
+        send(&mut journal, a, second).unwrap();
+    }
+    serves_all(&mut journal, a);
+    drop(journal);
+    let mut journal = open(&path, KEEP);
+    serves_all(&mut journal, a);
+}
+
+#[test]
 fn notes_of_the_application_stay_for_ever() {
     let root = TempDir::new().unwrap();
     let path = root.path().join("journal");

@@ -1,0 +1,178 @@
+//! Text of a dump's lines: secrets masked, bytes escaped, moments written out.
+
+use fixwire_protocol::Tag;
+use fixwire_protocol::decode::DATA_PAIRS;
+use fixwire_protocol::readable::is_secret;
+use fixwire_protocol::time::Timestamp;
+use std::io::{self, Write};
+
+/// The message with its secrets replaced. A data field whose length does not lead to an SOH hides
+/// everything behind it, since the end of the secret is unknown.
+pub(super) fn masked(message: &[u8]) -> Vec<u8> {
+    let mut shown = Vec::with_capacity(message.len());
+    let mut rest = message;
+    let mut length: (&[u8], &[u8]) = (b"", b"");
+    while !rest.is_empty() {
+        let end = rest
+            .iter()
+            .position(|&byte| byte == 1)
+            .unwrap_or(rest.len());
+        let equals = rest[..end]
+            .iter()
+            .position(|&byte| byte == b'=')
+            .unwrap_or(end);
+        let tag = &rest[..equals];
+        // Leading zeros do not hide a tag.
+        let plain = &tag[tag.iter().take_while(|&&byte| byte == b'0').count()..];
+        let mut taken = end;
+        if let Some(length_tag) = secret(plain) {
+            shown.extend_from_slice(tag);
+            shown.extend_from_slice(b"=***");
+            if let Some(length_tag) = length_tag {
+                let start = (equals + 1).min(rest.len());
+                let stated = (length.0 == length_tag.to_string().as_bytes())
+                    .then(|| str::from_utf8(length.1).ok()?.parse::<usize>().ok())
+                    .flatten()
+                    .and_then(|stated| start.checked_add(stated));
+                taken = match stated {
+                    Some(stop) if rest.get(stop) == Some(&1) => stop,
+                    _ => rest.len(),
+                };
+            }
+        } else {
+            shown.extend_from_slice(&rest[..end]);
+        }
+        length = (plain, rest.get(equals + 1..end).unwrap_or_default());
+        if taken < rest.len() {
+            shown.push(1);
+        }
+        rest = rest.get(taken + 1..).unwrap_or_default();
+    }
+    shown
+}
+
+/// Of the tag of a secret, without leading zeros: the tag of its length when it is data.
+fn secret(tag: &[u8]) -> Option<Option<Tag>> {
+    let tag = str::from_utf8(tag).ok()?.parse().ok()?;
+    let pair = DATA_PAIRS.iter().find(|(_, data)| *data == tag);
+    is_secret(tag).then_some(pair.map(|(length, _)| *length))
+}
+
+/// Writes bytes so that they stay on their line.
+pub(super) fn write_escaped(out: &mut impl Write, bytes: &[u8], json: bool) -> io::Result<()> {
+    for &byte in bytes {
+        match byte {
+            1 => out.write_all(b"|")?,
+            b'"' if json => out.write_all(b"\\\"")?,
+            b'\\' => out.write_all(b"\\\\")?,
+            b' '..=b'~' => out.write_all(&[byte])?,
+            _ if json => write!(out, "\\u{byte:04x}")?,
+            _ => write!(out, "\\x{byte:02x}")?,
+        }
+    }
+    Ok(())
+}
+
+/// Writes bytes as hexadecimal digits.
+pub(super) fn write_hex(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    for byte in bytes {
+        let (high, low) = (usize::from(byte >> 4), usize::from(byte & 15));
+        out.write_all(&[DIGITS[high], DIGITS[low]])?;
+    }
+    Ok(())
+}
+
+/// Writes a moment as `2026-08-21T13:30:00.123456789Z`.
+pub(super) fn write_moment(out: &mut impl Write, moment: Timestamp) -> io::Result<()> {
+    let seconds = moment.0.div_euclid(1_000_000_000);
+    let nanos = moment.0.rem_euclid(1_000_000_000);
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // Days since 0000-03-01, in eras of 400 years: the leap day is the last of its year.
+    let shifted = days + 719_468;
+    let (era, day) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day_of_month = day - (153 * month + 2) / 5 + 1;
+    let (month, carry) = if month < 10 {
+        (month + 3, 0)
+    } else {
+        (month - 9, 1)
+    };
+    write!(
+        out,
+        "{:04}-{month:02}-{day_of_month:02}T{:02}:{:02}:{:02}.{nanos:09}Z",
+        era * 400 + year + carry,
+        second / 3600,
+        second / 60 % 60,
+        second % 60
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(message: &[u8]) -> String {
+        String::from_utf8(masked(message))
+            .unwrap()
+            .replace('\x01', "|")
+    }
+
+    #[test]
+    fn secrets_are_masked_wherever_they_end() {
+        let cases: [(&[u8], &str); 8] = [
+            (b"35=A\x01554=pw\x0198=0\x01", "35=A|554=***|98=0|"),
+            (
+                b"0554=pw\x01925=new\x0110=000\x01",
+                "0554=***|925=***|10=000|",
+            ),
+            (b"95=5\x0196=a\x01554\x0158=x\x01", "95=5|96=***|58=x|"),
+            (b"95=4\x0196=a\x01secret\x0158=x\x01", "95=4|96=***"),
+            (b"96=no length\x0158=x\x01", "96=***"),
+            (b"1401=2\x011402=ab\x011=x\x01", "1401=2|1402=***|1=x|"),
+            (
+                b"95=99999999999999999999\x0196=ab\x01",
+                "95=99999999999999999999|96=***",
+            ),
+            (b"554=unfinished", "554=***"),
+        ];
+        for (message, expected) in cases {
+            assert_eq!(shown(message), expected);
+        }
+    }
+
+    #[test]
+    fn moments_are_written_as_the_calendar_has_them() {
+        let cases = [
+            (0, "1970-01-01T00:00:00.000000000Z"),
+            (-1, "1969-12-31T23:59:59.999999999Z"),
+            (1_709_164_800_000_000_001, "2024-02-29T00:00:00.000000001Z"),
+            (1_787_319_000_123_456_789, "2026-08-21T13:30:00.123456789Z"),
+            (951_868_799_000_000_000, "2000-02-29T23:59:59.000000000Z"),
+        ];
+        for (nanos, expected) in cases {
+            let mut text = Vec::new();
+            write_moment(&mut text, Timestamp(nanos)).unwrap();
+            assert_eq!(String::from_utf8(text).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn bytes_are_written_as_two_digits_each() {
+        let mut text = Vec::new();
+        write_hex(&mut text, &[0, 1, 0x9F, 0xFA]).unwrap();
+        assert_eq!(text, b"00019ffa");
+    }
+
+    #[test]
+    fn every_byte_stays_on_its_line() {
+        let all: Vec<u8> = (0..=255).collect();
+        for json in [false, true] {
+            let mut text = Vec::new();
+            write_escaped(&mut text, &all, json).unwrap();
+            assert!(text.iter().all(|byte| (b' '..=b'~').contains(byte)));
+        }
+    }
+}
