@@ -21,7 +21,7 @@ use crate::timers::Timers;
 use fixwire_protocol::Redactor;
 
 /// The inbound message among those that were copied without secrets.
-pub(crate) const INBOUND: usize = usize::MAX;
+pub(crate) const INBOUND: usize = Outbox::INBOUND;
 
 /// The sessions with all that is needed to send their messages.
 pub(crate) struct Core<D: Disk> {
@@ -503,7 +503,7 @@ pub(crate) fn effect<'a>(
         return None;
     }
     let Some(line) = lines.get(entry.session.0 as usize) else {
-        return effect_aside(index, outbox, links, notes);
+        return effect_aside(index, outbox, links, kept, notes);
     };
     Some(Effect {
         session: line.journal,
@@ -519,6 +519,7 @@ fn effect_aside<'a>(
     index: usize,
     outbox: &'a Outbox,
     links: &[FrameLink],
+    kept: &'a Redactor,
     notes: &Notes,
 ) -> Option<Effect<'a>> {
     let entry = &outbox.entries()[index];
@@ -528,7 +529,7 @@ fn effect_aside<'a>(
     Some(Effect {
         session: links.get(link)?.journal,
         seq: entry.seq,
-        bytes: outbox.sealed(index),
+        bytes: kept.kept(index, outbox.sealed(index)),
     })
 }
 

@@ -45,6 +45,8 @@ pub(crate) struct FrameLink {
     pub(crate) door: Option<Door>,
     pub(crate) output: Output,
     pub(crate) pacer: Option<Pacer>,
+    /// Numbers of committed frames whose secrets the journal does not have, until they are given to the output.
+    pub(crate) secret: Vec<u64>,
     /// Stands in [`Core::busy`](crate::commit::Core).
     pub(crate) is_busy: bool,
     /// When its pace or a stalled peer is due.
@@ -98,6 +100,7 @@ impl FrameLink {
             door,
             output: Output::new(room),
             pacer: config.outbound.map(Pacer::new),
+            secret: Vec::new(),
             is_busy: false,
             wake: Mono::NEVER,
             connections: 0,
@@ -127,6 +130,7 @@ impl FrameLink {
     /// A new connection, without a frame so far: its frames count from 1.
     pub(crate) fn connect(&mut self, conn: ConnId) {
         self.output.reset();
+        self.secret.clear();
         self.epoch = self.epoch.wrapping_add(1);
         (self.frames_in, self.next_out) = (0, 1);
         self.connections += 1;
@@ -177,7 +181,9 @@ impl FrameLink {
         }
         let conn = up.conn;
         let sent = match &mut self.pacer {
-            None => self.output.send(host, conn, outbox, run, Gate::Open),
+            None => self
+                .output
+                .send(host, conn, outbox, run.clone(), Gate::Open),
             Some(pacer) => {
                 let left = match self.output.has_backlog() {
                     true => 0,
@@ -214,7 +220,27 @@ impl FrameLink {
             Ok(()) => up.given = last.seq,
             Err(_) => up.has_failed = true,
         }
+        if !self.secret.is_empty() {
+            self.keep_secrets(outbox, run);
+        }
         sent
+    }
+
+    /// Those frames with secrets that wait in the journal, where they have stars, wait in memory too.
+    #[cold]
+    fn keep_secrets(&mut self, outbox: &Outbox, run: Range<usize>) {
+        let (_, next) = self.output.unwritten();
+        for index in run {
+            let entry = &outbox.entries()[index];
+            let is_its = |number: &u64| *number == entry.seq && !entry.is_discarded();
+            let Some(at) = self.secret.iter().position(is_its) else {
+                continue;
+            };
+            self.secret.swap_remove(at);
+            if next.is_some_and(|next| entry.seq >= next) {
+                self.output.keep_secret(entry.seq, outbox.sealed(index));
+            }
+        }
     }
 
     /// Frames that may be written now.
@@ -242,6 +268,13 @@ impl FrameLink {
             last -= 1;
         }
         Ok(last)
+    }
+
+    /// All frames are written: the journal keeps none of them for this connection.
+    pub(crate) fn release<D: Disk>(&self, journal: &mut Journal<D>) {
+        if let Some(up) = self.up {
+            journal.release_before(self.journal, up.given + 1);
+        }
     }
 
     /// When it has to be looked at though nothing arrives.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use fixwire_protocol::{Application, Framed, Hangup, Link, Now, SessionId};
 
-use crate::commit::{Core, Sealed, effect};
+use crate::commit::{Core, INBOUND, Sealed, effect};
 use crate::event::Ending;
 use crate::frame_link::FrameLink;
 use crate::host::Host;
@@ -19,7 +19,8 @@ pub(crate) fn link_of(session: usize) -> Option<usize> {
 }
 
 impl<D: Disk> Core<D> {
-    /// Handles one frame: the application answers, and one record holds it with its effects.
+    /// Handles one frame: the application answers, and one record holds it with its effects. Says what the
+    /// application answered, and whether the frame has secrets.
     #[inline]
     pub(crate) fn receive_frame(
         &mut self,
@@ -27,11 +28,25 @@ impl<D: Disk> Core<D> {
         link: usize,
         frame: &[u8],
         app: &mut impl Application,
-    ) -> Result<Result<(), Hangup>, JournalError> {
+    ) -> Result<(Result<(), Hangup>, bool), JournalError> {
         self.links[link].frames_in += 1;
+        self.outbox.set_in_frame(true);
         let answer = app.on_frame(now, self.links[link].id, frame, &mut self.outbox);
+        let has_secret = self.outbox.has_masks(INBOUND);
+        if has_secret {
+            self.mask_inbound(link, frame);
+        }
+        self.outbox.set_in_frame(false);
         self.commit_link(now, link, RecordKind::Message, Some(frame), app)?;
-        Ok(answer)
+        Ok((answer, has_secret))
+    }
+
+    /// The journal gets a copy of an inbound frame, with stars for its secrets.
+    #[cold]
+    fn mask_inbound(&mut self, link: usize, frame: &[u8]) {
+        let framing = &self.links[link].framing;
+        let masks = self.outbox.masks(INBOUND);
+        self.redactor.copy_frame(INBOUND, frame, framing, masks);
     }
 
     /// Notifies the application that a link is up or down, and keeps what it writes in a record about the link.
@@ -70,15 +85,6 @@ impl<D: Disk> Core<D> {
             self.redactor.clear();
             return Ok(());
         }
-        let about_link = &self.links[link];
-        let cause = Cause {
-            session: about_link.journal,
-            kind,
-            inbound,
-            next_in: about_link.frames_in + 1,
-            next_out: about_link.next_out,
-            epoch: about_link.epoch,
-        };
         let Self {
             lines,
             links,
@@ -88,6 +94,15 @@ impl<D: Disk> Core<D> {
             notes,
             ..
         } = self;
+        let about_link = &links[link];
+        let cause = Cause {
+            session: about_link.journal,
+            kind,
+            inbound: inbound.map(|frame| redactor.kept(INBOUND, frame)),
+            next_in: about_link.frames_in + 1,
+            next_out: about_link.next_out,
+            epoch: about_link.epoch,
+        };
         let (outbox, lines, links, kept, notes) = (&*outbox, &*lines, &*links, &*redactor, &*notes);
         let effects = new
             .clone()
@@ -133,7 +148,29 @@ impl<D: Disk> Core<D> {
                 return false;
             }
         }
+        if self.outbox.has_masks(index) {
+            self.mask_sealed(index);
+        }
         true
+    }
+
+    /// The same of a frame that has just been numbered. Should it have to wait, the journal could not say its
+    /// secrets, so the link has it in memory.
+    #[cold]
+    fn mask_sealed(&mut self, index: usize) {
+        let Self {
+            outbox,
+            links,
+            redactor,
+            ..
+        } = self;
+        let entry = outbox.entries()[index];
+        let Some(link) = entry.session.link().and_then(|at| links.get_mut(at)) else {
+            return;
+        };
+        let (frame, masks) = (outbox.sealed(index), outbox.masks(index));
+        redactor.copy_frame(index, frame, &link.framing, masks);
+        link.secret.push(entry.seq);
     }
 
     /// Writes frames of one link that are adjacent in the outbox; nothing when they are notes.
@@ -146,7 +183,8 @@ impl<D: Disk> Core<D> {
         let is_leaving = link.leaving().is_some();
         match link.send(self.clock, host, &self.outbox, run) {
             Err(ending) => self.failed.push((session, ending)),
-            Ok(()) if link.output.has_backlog() && !is_leaving => self.note_link_backlog(session),
+            Ok(()) if !link.output.has_backlog() => link.release(&mut self.journal),
+            Ok(()) if !is_leaving => self.note_link_backlog(session),
             Ok(()) => {}
         }
     }
@@ -232,6 +270,7 @@ impl<D: Disk> Core<D> {
         }
         if !link.output.has_backlog() {
             link.output.is_slow = false;
+            link.release(&mut self.journal);
         }
         self.note_link_stall(at);
         let link = &self.links[at];

@@ -41,6 +41,8 @@ pub(super) fn restore<D: Disk>(
     let mut links = Vec::with_capacity(configs.len());
     for (index, (config, door)) in configs.into_iter().zip(doors).enumerate() {
         let id = journal.register(now.wall, &config.name)?;
+        // Nothing of an earlier connection is sent.
+        journal.release_before(id, u64::MAX);
         let counters = journal.counters(id).unwrap_or(SequenceCounters::NEW);
         let session = SessionId::of_link(index as u32);
         links.push(FrameLink::new(session, config, (id, counters), door, room));

@@ -24,6 +24,8 @@ pub(crate) struct Output {
     rest: Vec<u8>,
     at: usize,
     behind: Option<Behind>,
+    /// Those of them whose secrets the journal does not have, as they are sent.
+    secrets: Vec<(u64, Vec<u8>)>,
     /// Reads the messages that are behind.
     cursor: Option<Replay>,
     /// The socket accepts nothing more until the host says so.
@@ -65,6 +67,7 @@ impl Output {
             rest: Vec::with_capacity(room),
             at: 0,
             behind: None,
+            secrets: Vec::new(),
             cursor: None,
             blocked: false,
             since: None,
@@ -92,6 +95,23 @@ impl Output {
     fn forget(&mut self) {
         self.behind = None;
         self.cursor = None;
+        if !self.secrets.is_empty() {
+            self.forget_secrets();
+        }
+    }
+
+    #[cold]
+    fn forget_secrets(&mut self) {
+        for (_, bytes) in &mut self.secrets {
+            bytes.fill(0);
+            std::hint::black_box(bytes);
+        }
+        self.secrets.clear();
+    }
+
+    /// A message that waits has secrets, which the journal does not have.
+    pub(crate) fn keep_secret(&mut self, seq: u64, bytes: &[u8]) {
+        self.secrets.push((seq, bytes.to_vec()));
     }
 
     /// The sequence numbers are reset: what waits in the journal is void. Answers how many messages.
@@ -329,7 +349,9 @@ impl Output {
             };
             match found {
                 Ok(Some(Stored::Message { bytes, .. })) => {
-                    self.rest.extend_from_slice(bytes);
+                    let own = self.secrets.iter().find(|kept| kept.0 == behind.next);
+                    self.rest
+                        .extend_from_slice(own.map_or(bytes, |(_, own)| &own[..]));
                     behind.bytes = behind.bytes.saturating_sub(bytes.len() as u64);
                     behind.next += 1;
                 }

@@ -69,7 +69,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 dialler.logged_on();
             }
             let (core, app) = (&mut self.core, &mut self.app);
-            let answer = core.receive_frame(now, link, &bytes[..len], app)?;
+            let (answer, has_secret) = core.receive_frame(now, link, &bytes[..len], app)?;
+            if has_secret {
+                self.link_inputs[link].blank(len);
+            }
             self.link_inputs[link].consume(len);
             if let Err(Hangup(why)) = answer {
                 break Some(Ending::Application(why));
@@ -156,6 +159,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         };
         let why = up.leaving.map_or(why, |leaving| leaving.why);
         let written = at.written(&mut self.core.journal)?;
+        self.core.journal.release_before(at.journal, u64::MAX);
         at.up = None;
         at.output.reset();
         at.wake = Mono::NEVER;

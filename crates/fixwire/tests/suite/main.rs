@@ -20,6 +20,7 @@ mod effect_once;
 mod events;
 mod farewell;
 mod frames;
+mod frames_journal;
 mod frames_world;
 mod gateway;
 mod harness;
