@@ -4,7 +4,7 @@ use super::archive::read_base;
 use super::files::{names, open_checked, remove, segment_path, sync_names};
 use super::fold::{Closed, Fold, FoldStep, States};
 use super::record::{CRC_AT, Head, RECORD, crc_of, shape_fault};
-use super::segment::{HEADER, long, word};
+use super::segment::{HEADER, JournalPosition, long, word};
 use super::state::{self, SUFFIX};
 use super::tail::{Open, failed, is_missing};
 use super::view::Record;
@@ -309,6 +309,48 @@ pub fn oldest_state(directory: &Path, name: &str) -> Result<Option<(u32, Vec<u8>
         oldest.is_none()
     })?;
     Ok(oldest)
+}
+
+/// A checkpoint to begin with.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct StateBefore {
+    /// The number of the last note in it.
+    pub note: u64,
+    /// Where the notes behind it begin.
+    pub behind: JournalPosition,
+    /// The version of the state.
+    pub version: u32,
+    /// The state.
+    pub state: Vec<u8>,
+}
+
+/// The newest checkpoint of this name that is whole and has no note from this number on. Takes no lock and changes
+/// nothing.
+///
+/// # Errors
+///
+/// When a file cannot be read, or is open to others than its owner.
+pub fn state_before(
+    directory: &Path,
+    name: &str,
+    note: u64,
+) -> Result<Option<StateBefore>, JournalError> {
+    let mut newest = None;
+    each_state(directory, |_, _, read| {
+        let Ok((head, state)) = read else {
+            return true;
+        };
+        if head.name == name && head.note < note {
+            newest = Some(StateBefore {
+                note: head.note,
+                behind: JournalPosition::new(head.segment, HEADER as u32),
+                version: head.version,
+                state,
+            });
+        }
+        head.note < note
+    })?;
+    Ok(newest)
 }
 
 /// The head and the state of a checkpoint, or what is wrong with it.
