@@ -16,6 +16,9 @@ use crate::value::{Amount, Price, Quantity};
 pub(crate) mod clients;
 pub(crate) mod lines;
 pub(crate) mod mass;
+pub(crate) mod report_numbers;
+pub(crate) mod report_requests;
+pub(crate) mod reports;
 pub(crate) mod requests;
 
 /// The longest Text(58).

@@ -48,6 +48,7 @@ mod pool;
 mod query;
 mod queue;
 mod reason;
+pub mod recovery;
 mod rejects;
 mod retries;
 mod retry;

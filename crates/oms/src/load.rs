@@ -12,6 +12,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::command::VERBS;
+use crate::fix::report_numbers::ReportNumbers;
 use crate::rules::{AccountRule, DropCopyRule, OperatorRule, RiskRules, Route, ScopeName};
 use crate::state::SCOPES;
 
@@ -113,6 +114,7 @@ pub fn load(
         rules: RiskRules {
             orders: 100_000,
             remembered: 10_000,
+            appl_id: "OMS".into(),
             ..RiskRules::default()
         },
         known: Known::default(),
@@ -269,6 +271,7 @@ impl Reader<'_> {
             return;
         };
         let known = [
+            "appl_id",
             "arming",
             "day_begins",
             "instruments",
@@ -284,6 +287,7 @@ impl Reader<'_> {
             return;
         };
         self.rules.stamps = self.text(table, "stamps");
+        self.appl_id(table);
         if let Some(orders) = self.number(table, "orders", 50_000_000) {
             self.rules.orders = orders;
         }
@@ -328,6 +332,21 @@ impl Reader<'_> {
                 }
             }
         }
+    }
+
+    /// ApplID(1180) of numbered reports.
+    fn appl_id(&mut self, table: &DeTable<'_>) {
+        const MOST: usize = ReportNumbers::LONGEST;
+        let Some(name) = self.text(table, "appl_id") else {
+            return;
+        };
+        if name.len() > MOST || name.contains(|it: char| !it.is_ascii_graphic()) {
+            let at = table.get("appl_id").map_or(0, |it| it.span().start);
+            let what = format!("appl_id = \"{name}\" is not an ApplID(1180)");
+            let hint = format!("write at most {MOST} letters, digits and signs, without blanks");
+            self.wrong(at, what, &hint);
+        }
+        self.rules.appl_id = name;
     }
 
     fn has_account(&self, name: &str) -> bool {
@@ -411,7 +430,7 @@ impl Reader<'_> {
     fn drop_copies(&mut self, value: Option<&Item<'_>>) {
         for item in self.items(value, "drop_copy") {
             let at = item.span().start;
-            let Some(table) = self.keys(item, &["accounts", "session"]) else {
+            let Some(table) = self.keys(item, &["accounts", "report_numbers", "session"]) else {
                 continue;
             };
             let accounts = self.texts(table, "accounts");
@@ -435,9 +454,12 @@ impl Reader<'_> {
                 self.wrong(at, what, "remove one of the two: a session has one role");
             }
             let accounts = accounts.into_iter().map(|(_, pattern)| pattern).collect();
-            self.rules
-                .drop_copies
-                .push(DropCopyRule { session, accounts });
+            let report_numbers = self.flag(table, "report_numbers");
+            self.rules.drop_copies.push(DropCopyRule {
+                session,
+                accounts,
+                report_numbers,
+            });
         }
     }
 

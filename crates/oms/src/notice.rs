@@ -59,6 +59,11 @@ pub enum OmsEvent<'a> {
         /// How many.
         left: u64,
     },
+    /// Reports could not be sent again.
+    NoReports {
+        /// Why the journal cannot be read.
+        why: &'a str,
+    },
     /// Notes of the journal could not be read: new orders are rejected.
     Incomplete {
         /// How many.
@@ -115,6 +120,10 @@ impl fmt::Display for OmsEvent<'_> {
                 f,
                 "{left} order numbers left in pool {}: orders are rejected when it is empty; extend the pool",
                 String::from_utf8_lossy(pool)
+            ),
+            Self::NoReports { why } => write!(
+                f,
+                "a request for reports was refused: the journal cannot be read: {why}"
             ),
             Self::Incomplete { notes } => write!(
                 f,

@@ -19,8 +19,9 @@ use crate::day::date;
 use crate::event::OrderEvent;
 use crate::fix::clients::{self, Before, Client};
 use crate::fix::lines;
-use crate::fix::mass::{self, Listing};
-use crate::fix::scope_name;
+use crate::fix::mass::Listing;
+use crate::fix::report_numbers::ReportNumbers;
+use crate::fix::{reports, scope_name};
 use crate::notice::{OmsEvent, OmsListener};
 use crate::rejects::VenueReject;
 use crate::rules::{RiskRules, matches};
@@ -28,7 +29,10 @@ use crate::state::OmsState;
 use crate::value::Presence;
 use crate::venue::{VenueId, cut};
 
+mod recoveries;
 mod says;
+
+use recoveries::Recoveries;
 
 /// Maximum output of handling one message: notes and messages, and their bytes.
 const ROOM: (usize, usize) = (16, 16 << 10);
@@ -66,6 +70,7 @@ pub struct Oms {
     rates: ClientRates,
     /// Mass status requests being answered, in order.
     listings: VecDeque<Listing>,
+    recoveries: Recoveries,
     note: Vec<u8>,
     decoder: Decoder,
     listener: OmsListener,
@@ -165,23 +170,8 @@ impl Out<'_> {
         let Some(&Some(client)) = client else {
             return;
         };
-        match (event, self.message) {
-            (
-                OrderEvent::Refused {
-                    kind: None, reason, ..
-                },
-                Some(message),
-            ) => {
-                clients::refused_new(state, reason, message, client, self.outbox);
-            }
-            (
-                OrderEvent::MassCancelTaken { .. } | OrderEvent::MassCancelRefused { .. },
-                message,
-            ) => {
-                mass::report(state, event, message, client, self.outbox);
-            }
-            _ => clients::report(state, event, self.before, client, self.outbox),
-        }
+        let from = (&*self.before, self.message);
+        reports::report(state, event, from, client, self.outbox);
     }
 }
 
@@ -209,6 +199,7 @@ impl Oms {
             before: Before::default(),
             rates: ClientRates::default(),
             listings: VecDeque::new(),
+            recoveries: Recoveries::default(),
             note: Vec::with_capacity(1 << 10),
             decoder: Decoder::with_capacity(128),
             listener,
@@ -327,16 +318,19 @@ impl Oms {
     }
 
     fn find_sessions(&mut self) {
+        let numbers = ReportNumbers::new(self.core.rules().appl_id.as_bytes());
         let names = self.core.state().sessions();
         let find = |session: &OmsSession| names.find(session.name.as_bytes());
         self.indices = self.sessions.iter().map(find).collect();
         self.links = alloc::vec![None; names.len() as usize];
         for (at, index) in (0..).zip(&self.indices) {
             if let Some(index) = index {
+                let is_numbered = self.core.user(*index).is_ok_and(|it| it.report_numbers);
                 self.links[*index as usize] = Some(Client {
                     session: SessionId(at),
                     version: self.sessions[at as usize].version,
                     is_copy: false,
+                    numbers: is_numbered.then_some(numbers),
                 });
             }
         }
@@ -349,6 +343,7 @@ impl Oms {
                 session: SessionId(u32::try_from(at).ok()?),
                 version: self.sessions[at].version,
                 is_copy: true,
+                numbers: rule.report_numbers.then_some(numbers),
             };
             Some((client, rule.accounts.clone()))
         });
@@ -385,7 +380,7 @@ impl Application for Oms {
         match self.index(from) {
             Some(index) => {
                 self.admit(at, (from, index), outbox)?;
-                self.client_says(at, index, message, outbox)
+                self.client_says(at, (from, index), message, outbox)
             }
             None => Err(Refusal::NotAuthorized),
         }
@@ -430,6 +425,7 @@ impl Application for Oms {
             Parting::LoggedOut => Presence::LoggedOut,
             Parting::Lost => Presence::Lost,
         };
+        self.recoveries.stop(session);
         self.changed.push_back((session, Some(is)));
         self.begin(now, outbox);
     }
@@ -503,6 +499,7 @@ impl Application for Oms {
             }
         };
         self.list(outbox);
+        let recovering = self.recover(outbox);
         for order in overdue {
             (self.listener)(OmsEvent::FillsMissing { order });
         }
@@ -510,7 +507,7 @@ impl Application for Oms {
             return Some(now.mono);
         }
         let next_day = begins.map(|begins| crate::day::left(now.wall, begins));
-        let next = due.into_iter().chain(next_day).min();
+        let next = due.into_iter().chain(next_day).chain(recovering).min();
         next.map(|after| now.mono + after)
     }
 

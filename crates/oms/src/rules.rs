@@ -54,6 +54,8 @@ pub struct UserRule {
     pub own_numbers: bool,
     /// Its rate limit.
     pub rate: Option<RateRule>,
+    /// Its reports have ApplID(1180) and ApplSeqNum(1181).
+    pub report_numbers: bool,
 }
 
 /// Rights of a client for some accounts.
@@ -71,6 +73,8 @@ pub struct Rights {
     pub mass_cancel: bool,
     /// It may request their status.
     pub status: bool,
+    /// It may request their reports again.
+    pub reports: bool,
 }
 
 /// Rate limit of a client.
@@ -222,6 +226,8 @@ pub struct DropCopyRule {
     pub session: String,
     /// Its accounts; `*` matches any suffix.
     pub accounts: Vec<String>,
+    /// Its reports have ApplID(1180) and ApplSeqNum(1181).
+    pub report_numbers: bool,
 }
 
 /// An operator.
@@ -340,6 +346,8 @@ pub struct RiskRules {
     pub positions_file: String,
     /// The file beside the settings for the times at which requests pass.
     pub stamps: Option<String>,
+    /// ApplID(1180) of numbered reports.
+    pub appl_id: String,
     /// Room for orders that is made at start.
     pub orders: usize,
     /// Orders that have ended and are still known for late fills.
@@ -388,6 +396,13 @@ impl UserRule {
 }
 
 impl RiskRules {
+    /// Whether a session may request reports again.
+    #[must_use]
+    pub fn recovers_reports(&self) -> bool {
+        let mut rights = self.users.iter().flat_map(|user| &user.rights);
+        !self.drop_copies.is_empty() || rights.any(|rights| rights.reports)
+    }
+
     /// The group that orders of a symbol go to.
     #[must_use]
     pub fn group_of(&self, symbol: &[u8]) -> Option<usize> {

@@ -6,6 +6,7 @@ use fixwire_protocol::{
 };
 
 use super::mass::{LAST_RPT_REQUESTED, MASS_STATUS_REQ_ID, TOT_NUM_REPORTS};
+use super::report_numbers::ReportNumbers;
 use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT, id};
 use super::{average, digits, price, reason_text};
 use crate::event::OrderEvent;
@@ -45,6 +46,11 @@ impl Before {
             self.request = Some((request.kind, request.id.clone()));
         }
     }
+
+    /// The order of the request of the last event that has one.
+    pub(crate) fn order(&self) -> Option<Number> {
+        self.request.as_ref().map(|_| self.order)
+    }
 }
 
 /// Receiver of a report, and its FIX version.
@@ -54,9 +60,18 @@ pub(crate) struct Client {
     pub version: Version,
     /// It gets copies of the reports to others (drop copy).
     pub is_copy: bool,
+    /// Its reports are numbered.
+    pub numbers: Option<ReportNumbers>,
 }
 
 impl Client {
+    /// Writes the number of the report of an event; 0 for a message that reports none.
+    pub(super) fn put_number(self, event: u64, report: &mut Body<'_>) {
+        if let Some(numbers) = self.numbers.filter(|_| event > 0) {
+            numbers.put(event, report);
+        }
+    }
+
     fn is_old(self) -> bool {
         self.version <= Version::Fix42
     }
@@ -328,6 +343,7 @@ pub(super) fn execution(
     if !text.is_empty() {
         report.field(tag::TEXT, text);
     }
+    client.put_number(exec, &mut report);
     // There is room: it was checked before the first event.
     let _ = report.finish();
 }
@@ -388,6 +404,7 @@ fn cancel_reject(
             Timestamp(state.time()),
             Precision::Millis,
         );
+    client.put_number(state.events(), &mut report);
     let _ = report.finish();
 }
 
@@ -475,6 +492,7 @@ pub(crate) fn refused_new(
             Precision::Millis,
         )
         .field(tag::TEXT, text.bytes());
+    client.put_number(exec, &mut report);
     let _ = report.finish();
 }
 

@@ -104,6 +104,7 @@ pub(crate) fn report(
     if let Some(reason) = reason {
         report.field(tag::TEXT, reason_text(state, reason, 0).bytes());
     }
+    client.put_number(state.events(), &mut report);
     // There is room: it was checked before the event.
     let _ = report.finish();
 }

@@ -15,13 +15,14 @@ use crate::rules::{RateRule, Rights, UserRule};
 const MOST_GRACE: i64 = 60_000_000_000;
 
 /// Settings that apply to the whole session.
-const OF_SESSION: [&str; 6] = [
+const OF_SESSION: [&str; 7] = [
     "account",
     "number_pool",
     "on_disconnect",
     "on_logout",
     "own_numbers",
     "rate",
+    "report_numbers",
 ];
 
 /// A table that was read, for checks.
@@ -54,6 +55,7 @@ impl Reader<'_> {
                 number_pool: self.number_pool(table),
                 own_numbers: self.flag(table, "own_numbers"),
                 rate: self.rate(table),
+                report_numbers: self.flag(table, "report_numbers"),
             };
             let Some(session) = self.required(table, at, "session") else {
                 continue;
@@ -90,8 +92,9 @@ impl Reader<'_> {
                 "cancel" => rights.cancel = true,
                 "mass cancel" => rights.mass_cancel = true,
                 "status" => rights.status = true,
+                "reports" => rights.reports = true,
                 _ => {
-                    let hint = "the rights are new, replace, cancel, mass cancel, status";
+                    let hint = "the rights are new, replace, cancel, mass cancel, status, reports";
                     self.wrong(at, format!("unknown right {right}"), hint);
                 }
             }
@@ -155,6 +158,7 @@ impl Reader<'_> {
         known.number_pool = known.number_pool.take().or(user.number_pool);
         known.own_numbers |= user.own_numbers;
         known.rate = known.rate.or(user.rate);
+        known.report_numbers |= user.report_numbers;
     }
 
     /// Checks that a session may use its default account.

@@ -36,7 +36,7 @@ impl Oms {
     pub(super) fn client_says(
         &mut self,
         at: i64,
-        index: u32,
+        (from, index): (SessionId, u32),
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
@@ -69,6 +69,7 @@ impl Oms {
             }
             b"H" => return self.status(index, message, outbox),
             b"AF" => return self.mass_status(index, message),
+            b"BW" => return self.reports_asked((from, index), message, outbox),
             _ => return Err(Refusal::UnsupportedMessageType),
         }
         Ok(())

@@ -1,5 +1,7 @@
 //! An OMS with clients and venue sessions, without an engine: messages in, messages out.
 
+use std::sync::Arc;
+
 use fixwire_engine::protocol::dictionary::Version;
 use fixwire_engine::protocol::{
     Application, Decoder, Ledger as _, Mono, Now, OperatorCommand, Outbox, Parting, PeerLogout,
@@ -7,6 +9,8 @@ use fixwire_engine::protocol::{
 };
 use fixwire_oms::load::load;
 use fixwire_oms::{Oms, OmsSession, OmsState};
+
+use crate::archive::{Kept, MemoryArchive};
 
 /// Nanoseconds of a day.
 const DAY: i64 = 86_400_000_000_000;
@@ -60,6 +64,10 @@ pub struct Desk {
     decoder: Decoder,
     wall: i64,
     notes: Vec<(i64, Vec<u8>)>,
+    /// The same, with the messages that caused them.
+    kept: Kept,
+    /// The message that is handled.
+    cause: Vec<u8>,
 }
 
 fn oms(setup: &Setup) -> Oms {
@@ -81,8 +89,11 @@ fn oms(setup: &Setup) -> Oms {
 impl Desk {
     /// One that has just started: nobody is logged on.
     pub fn new(setup: &Setup) -> Self {
+        let kept = Kept::default();
         let mut desk = Self {
             oms: oms(setup),
+            kept: Arc::clone(&kept),
+            cause: Vec::new(),
             setup: setup.clone(),
             outbox: Outbox::new(1 << 22, 1 << 14, 256),
             decoder: Decoder::with_capacity(128),
@@ -90,12 +101,18 @@ impl Desk {
             wall: 1_795_334_400_000_000_000,
             notes: Vec::new(),
         };
+        desk.oms.set_archive(Box::new(MemoryArchive::new(kept)));
         desk.turn(&mut Vec::new());
         desk
     }
 
     pub fn state(&self) -> &OmsState {
         self.oms.state()
+    }
+
+    /// Its journal says that so many of the first events were removed.
+    pub fn remove(&mut self, events: u64) {
+        self.kept.lock().unwrap().removed = events;
     }
 
     /// Nanoseconds since 1970.
@@ -122,6 +139,7 @@ impl Desk {
                     _ => "FIX.4.4",
                 };
                 let bytes = format!("8={begin}|9=0|35={msg_type}|{body}").replace('|', "\x01");
+                bytes.as_bytes().clone_into(&mut self.cause);
                 let message = self.decoder.decode(bytes.as_bytes());
                 if *msg_type == "3" {
                     // Of the message that the fields are of.
@@ -190,6 +208,8 @@ impl Desk {
         self.state()
             .write(&mut |bytes| written.extend_from_slice(bytes));
         self.oms = oms(&self.setup);
+        let archive = MemoryArchive::new(Arc::clone(&self.kept));
+        self.oms.set_archive(Box::new(archive));
         if from_checkpoint {
             let (_, version) = OmsState::default().form();
             let read = self.oms.on_checkpoint(version, &written);
@@ -217,6 +237,7 @@ impl Desk {
     /// Until the OMS has nothing to do now.
     fn turn(&mut self, said: &mut Vec<Said>) {
         self.collect(said);
+        self.cause.clear();
         loop {
             let now = self.clocks();
             let due = self.oms.on_time(now, &mut self.outbox);
@@ -234,6 +255,8 @@ impl Desk {
             let entry = &self.outbox.entries()[index];
             if entry.is_note() {
                 self.notes.push((self.wall, body.to_vec()));
+                let kept = (body.to_vec(), self.cause.clone());
+                self.kept.lock().unwrap().notes.push(kept);
                 continue;
             }
             let fields = body.split(|byte| *byte == 1).filter_map(|field| {

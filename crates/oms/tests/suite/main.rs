@@ -1,6 +1,7 @@
 //! The OMS as clients and venues see it: in a world of its own, where its process dies at every operation of its disk
 //! and network; beside a slow model with the same inputs; with venue reports in every order; in scenarios.
 
+mod archive;
 mod canaries;
 mod crashes;
 mod desk;
@@ -8,6 +9,7 @@ mod floor;
 mod model;
 mod permutations;
 mod rates;
+mod recovery;
 mod reports;
 mod rights;
 mod scenarios;

@@ -1,6 +1,6 @@
 //! The OMS and the slow model receive the same random inputs: messages and state must be equal.
 
-mod dice;
+pub mod dice;
 pub mod floors;
 
 use std::collections::{BTreeMap, VecDeque};

@@ -35,7 +35,7 @@ impl Dice {
         }
     }
 
-    fn below(&mut self, most: u64) -> u64 {
+    pub fn below(&mut self, most: u64) -> u64 {
         self.state ^= self.state >> 12;
         self.state ^= self.state << 25;
         self.state ^= self.state >> 27;

@@ -1,0 +1,54 @@
+//! Numbers of reports: ApplID(1180) and ApplSeqNum(1181).
+
+use fixwire_protocol::{Body, Tag};
+
+const APPL_ID: Tag = 1180;
+const APPL_SEQ_NUM: Tag = 1181;
+const APPL_RESEND_FLAG: Tag = 1352;
+
+/// ApplID(1180) of the reports to a client. Their ApplSeqNum(1181) is the number of their event: it rises, with gaps,
+/// and stays the same after a restart and on later days.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct ReportNumbers {
+    id: [u8; Self::LONGEST],
+    len: u8,
+    is_resent: bool,
+}
+
+impl ReportNumbers {
+    /// The longest ApplID(1180), in bytes.
+    pub(crate) const LONGEST: usize = 16;
+
+    /// Numbers of this application; a longer name is cut.
+    pub(crate) fn new(name: &[u8]) -> Self {
+        let len = name.len().min(Self::LONGEST);
+        let mut id = [0; Self::LONGEST];
+        id[..len].copy_from_slice(&name[..len]);
+        Self {
+            id,
+            len: len as u8,
+            is_resent: false,
+        }
+    }
+
+    /// ApplID(1180).
+    pub(crate) fn id(&self) -> &[u8] {
+        &self.id[..usize::from(self.len)]
+    }
+
+    /// The same, for reports that are sent again: with ApplResendFlag(1352) = Y.
+    pub(crate) fn resent(self) -> Self {
+        Self {
+            is_resent: true,
+            ..self
+        }
+    }
+
+    /// Writes the fields of the report of an event.
+    pub(crate) fn put(&self, event: u64, report: &mut Body<'_>) {
+        report.field(APPL_ID, self.id()).uint(APPL_SEQ_NUM, event);
+        if self.is_resent {
+            report.char(APPL_RESEND_FLAG, b'Y');
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! ApplicationMessageRequest(BW) in, ApplicationMessageRequestAck(BX) and ApplicationMessageReport(BY) out.
+
+use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, Tag, tag, value};
+
+use super::requests::{id, required};
+use super::two_numbers;
+use crate::recovery::ReportFilter;
+
+const APPL_BEG_SEQ_NUM: Tag = 1182;
+const APPL_END_SEQ_NUM: Tag = 1183;
+const APPL_REQ_ID: Tag = 1346;
+const APPL_REQ_TYPE: Tag = 1347;
+const APPL_RESPONSE_TYPE: Tag = 1348;
+const NO_APPL_IDS: Tag = 1351;
+const APPL_RESPONSE_ID: Tag = 1353;
+const APPL_RESPONSE_ERROR: Tag = 1354;
+const REF_APPL_ID: Tag = 1355;
+const APPL_REPORT_ID: Tag = 1356;
+const REF_APPL_LAST_SEQ_NUM: Tag = 1357;
+const APPL_REPORT_TYPE: Tag = 1426;
+/// Names of [`ReportFilter`], separated by blanks; a tag of ours.
+const REPORT_FILTER: Tag = 9702;
+
+/// ApplReqType(1347).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum ReportRequestKind {
+    /// 0: reports are sent again.
+    Resend,
+    /// 2: the last number.
+    Last,
+    /// 5: a request is given up.
+    Stop,
+}
+
+impl ReportRequestKind {
+    fn byte(self) -> u8 {
+        match self {
+            Self::Resend => b'0',
+            Self::Last => b'2',
+            Self::Stop => b'5',
+        }
+    }
+}
+
+/// An ApplicationMessageRequest(BW).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReportsAsked<'a> {
+    /// ApplReqID(1346).
+    pub id: &'a [u8],
+    /// ApplReqType(1347).
+    pub kind: ReportRequestKind,
+    /// RefApplID(1355).
+    pub appl_id: &'a [u8],
+    /// ApplBegSeqNum(1182).
+    pub first: u64,
+    /// ApplEndSeqNum(1183); 0 for all.
+    pub last: u64,
+    /// Which of them.
+    pub filter: ReportFilter,
+}
+
+/// Reads an ApplicationMessageRequest(BW).
+///
+/// # Errors
+///
+/// A field that is missing, or whose value is not supported.
+pub(crate) fn asked<'a>(message: &Message<'a>) -> Result<ReportsAsked<'a>, Refusal> {
+    let message = &Indexed::new(message);
+    let number = |tag: Tag| match message.get(tag) {
+        Some(text) => match value::uint(text) {
+            Ok(number) => Ok(Some(number)),
+            Err(_) => Err(Refusal::IncorrectDataFormat(tag)),
+        },
+        None => Ok(None),
+    };
+    let kind = match required(message, APPL_REQ_TYPE)? {
+        b"0" => ReportRequestKind::Resend,
+        b"2" => ReportRequestKind::Last,
+        b"5" => ReportRequestKind::Stop,
+        _ => return Err(Refusal::ValueOutOfRange(APPL_REQ_TYPE)),
+    };
+    // There is one application.
+    if message.get(NO_APPL_IDS).is_some_and(|count| count != b"1") {
+        return Err(Refusal::ValueOutOfRange(NO_APPL_IDS));
+    }
+    let first = match (kind, number(APPL_BEG_SEQ_NUM)?) {
+        (_, Some(first)) => first,
+        (ReportRequestKind::Resend, None) => {
+            return Err(Refusal::ConditionallyRequiredFieldMissing(APPL_BEG_SEQ_NUM));
+        }
+        (_, None) => 0,
+    };
+    let filter = ReportFilter::of(message.get(REPORT_FILTER).unwrap_or_default());
+    Ok(ReportsAsked {
+        id: id(message, APPL_REQ_ID)?,
+        kind,
+        appl_id: required(message, REF_APPL_ID)?,
+        first,
+        last: number(APPL_END_SEQ_NUM)?.unwrap_or(0),
+        filter: filter.ok_or(Refusal::ValueOutOfRange(REPORT_FILTER))?,
+    })
+}
+
+/// Why reports are not sent again: ApplResponseType(1348) and ApplResponseError(1354).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum NoReports {
+    /// Another ApplID.
+    UnknownApplication,
+    /// The range is empty, or the journal has it no longer.
+    NotAvailable,
+    /// The session has not the right to request reports.
+    NotAuthorized,
+}
+
+impl NoReports {
+    fn codes(self) -> (u8, u8) {
+        match self {
+            Self::UnknownApplication => (b'1', b'0'),
+            Self::NotAvailable => (b'2', b'1'),
+            Self::NotAuthorized => (b'2', b'2'),
+        }
+    }
+}
+
+/// A request for reports as its answers name it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReportAnswer<'a> {
+    /// The client.
+    pub to: SessionId,
+    /// Number of the request.
+    pub number: u64,
+    /// ApplReqID(1346).
+    pub id: &'a [u8],
+    /// ApplReqType(1347).
+    pub kind: ReportRequestKind,
+    /// RefApplID(1355).
+    pub appl_id: &'a [u8],
+    /// ApplBegSeqNum(1182) and ApplEndSeqNum(1183).
+    pub range: (u64, u64),
+    /// RefApplLastSeqNum(1357).
+    pub last: u64,
+}
+
+impl ReportAnswer<'_> {
+    /// Writes an ApplicationMessageRequestAck(BX): the request is carried out, or why not, with a text.
+    pub(crate) fn acknowledge(&self, why: Option<(NoReports, &[u8])>, outbox: &mut Outbox) {
+        let codes = why.map(|(why, _)| why.codes());
+        let mut ack = outbox.begin(self.to, b"BX");
+        ack.field(
+            APPL_RESPONSE_ID,
+            two_numbers(self.last, self.number).bytes(),
+        )
+        .field(APPL_REQ_ID, self.id)
+        .char(APPL_REQ_TYPE, self.kind.byte())
+        .char(
+            APPL_RESPONSE_TYPE,
+            codes.map_or(b'0', |(response, _)| response),
+        )
+        .char(NO_APPL_IDS, b'1')
+        .field(REF_APPL_ID, self.appl_id);
+        if self.kind == ReportRequestKind::Resend {
+            ack.uint(APPL_BEG_SEQ_NUM, self.range.0)
+                .uint(APPL_END_SEQ_NUM, self.range.1);
+        }
+        ack.uint(REF_APPL_LAST_SEQ_NUM, self.last);
+        if let Some((_, error)) = codes {
+            ack.char(APPL_RESPONSE_ERROR, error);
+        }
+        if let Some((_, text)) = why.filter(|(_, text)| !text.is_empty()) {
+            ack.field(tag::TEXT, text);
+        }
+        // There is room: it was checked before.
+        let _ = ack.finish();
+    }
+
+    /// Writes an ApplicationMessageReport(BY): all reports of the request were sent.
+    pub(crate) fn complete(&self, outbox: &mut Outbox) {
+        let mut report = outbox.begin(self.to, b"BY");
+        report
+            .field(APPL_REPORT_ID, two_numbers(self.last, self.number).bytes())
+            .char(APPL_REPORT_TYPE, b'3')
+            .char(NO_APPL_IDS, b'1')
+            .field(REF_APPL_ID, self.appl_id)
+            .uint(REF_APPL_LAST_SEQ_NUM, self.last)
+            .field(APPL_REQ_ID, self.id);
+        let _ = report.finish();
+    }
+}

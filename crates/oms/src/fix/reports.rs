@@ -1,0 +1,31 @@
+//! The report of an event for the client that receives it.
+
+use fixwire_protocol::{Message, Outbox};
+
+use super::clients::{self, Before, Client};
+use super::mass;
+use crate::event::OrderEvent;
+use crate::state::OmsState;
+
+/// Writes the report of an event, live or again. `message` is the client message that caused the event; the report of
+/// a rejected new order repeats fields of it.
+pub(crate) fn report(
+    state: &OmsState,
+    event: &OrderEvent<'_>,
+    (before, message): (&Before, Option<&Message<'_>>),
+    client: Client,
+    outbox: &mut Outbox,
+) {
+    match (event, message) {
+        (
+            OrderEvent::Refused {
+                kind: None, reason, ..
+            },
+            Some(message),
+        ) => clients::refused_new(state, reason, message, client, outbox),
+        (OrderEvent::MassCancelTaken { .. } | OrderEvent::MassCancelRefused { .. }, message) => {
+            mass::report(state, event, message, client, outbox);
+        }
+        _ => clients::report(state, event, before, client, outbox),
+    }
+}
