@@ -1,5 +1,6 @@
 //! `fixwire oms`: queries and controls a running OMS.
 
+pub mod archive;
 mod load;
 pub mod stamps;
 

@@ -33,6 +33,7 @@ use crate::failure::{Failure, show, tell};
 use crate::gateway::events::{printed, shown};
 use crate::gateway::reload::show as show_reload;
 use crate::oms;
+use crate::oms::archive::JournalArchive;
 use crate::place::{named, place_of, store_of};
 use crate::print::Printer;
 use crate::reading::Reading;
@@ -290,7 +291,11 @@ fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
         return Err(Failure::Text(format!("{file}: {why}")));
     }
     let config = how.config(&begun.settings)?;
-    let app = oms::load(&begun.source, &begun.settings, oms::listener()?)?;
+    let mut app = oms::load(&begun.source, &begun.settings, oms::listener()?)?;
+    if app.rules().recovers_reports() && config.durability != Durability::Memory {
+        let archive = JournalArchive::start(&config.journal_dir).map_err(Failure::thread)?;
+        app.set_archive(Box::new(archive));
+    }
     let Some(file) = &app.rules().stamps else {
         return how.serve(begun, "oms", config, app);
     };

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::peer::{Peer, utc_now};
 use crate::running::{Running, SOON, fixwire, free_port};
 
-fn example(file: &str) -> String {
+pub fn example(file: &str) -> String {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     fs::read_to_string(examples.join(file)).unwrap()
 }
@@ -41,7 +41,7 @@ fn write(folder: &Path, port: u16, venue: u16) {
     fs::write(folder.join("oms.toml"), text).unwrap();
 }
 
-fn start(folder: &Path, port: u16) -> Running {
+pub fn start(folder: &Path, port: u16) -> Running {
     let mut command = fixwire();
     command.arg("run").arg(folder.join("oms.toml"));
     let running = Running::spawn(command, port);
@@ -60,25 +60,34 @@ fn start_that_says(folder: &Path, port: u16, text: &str) -> Running {
 }
 
 /// The OMS of the example, with its venue and its client logged on.
-struct Floor {
-    folder: TempDir,
-    listener: TcpListener,
-    port: u16,
-    running: Running,
-    venue: Peer,
-    client: Peer,
+pub struct Floor {
+    pub folder: TempDir,
+    pub listener: TcpListener,
+    pub port: u16,
+    pub running: Running,
+    pub venue: Peer,
+    pub client: Peer,
 }
 
 impl Floor {
     /// Begins one whose table `[oms]` begins so.
-    fn begin(table: &str) -> Self {
+    pub fn begin(table: &str) -> Self {
+        Self::with(&[("[oms]\n", table)])
+    }
+
+    /// Begins one with other words in its settings.
+    pub fn with(changes: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = free_port();
         write(folder.path(), port, listener.local_addr().unwrap().port());
         let settings = folder.path().join("oms.toml");
-        let text = fs::read_to_string(&settings).unwrap();
-        fs::write(&settings, text.replace("[oms]\n", table)).unwrap();
+        let mut text = fs::read_to_string(&settings).unwrap();
+        for (old, new) in changes {
+            assert!(text.contains(old), "{old}");
+            text = text.replacen(old, new, 1);
+        }
+        fs::write(&settings, text).unwrap();
         let running = start(folder.path(), port);
         let venue = venue_logs_on(&listener, 1);
         running.hears("SIM-1 logged on");
@@ -94,7 +103,7 @@ impl Floor {
 }
 
 /// The venue accepts a connection of the OMS, and goes on with this MsgSeqNum.
-fn venue_logs_on(listener: &TcpListener, next_out: u64) -> Peer {
+pub fn venue_logs_on(listener: &TcpListener, next_out: u64) -> Peer {
     let socket = listener.accept().unwrap().0;
     let mut venue = Peer::on(socket, "EXCHANGE", "OMS");
     venue.next_out = next_out;
@@ -104,7 +113,7 @@ fn venue_logs_on(listener: &TcpListener, next_out: u64) -> Peer {
 }
 
 /// The client connects, and goes on with this MsgSeqNum.
-fn client_logs_on(port: u16, next_out: u64) -> Peer {
+pub fn client_logs_on(port: u16, next_out: u64) -> Peer {
     let mut client = Peer::connect(port, "CLIENT", "OMS");
     client.next_out = next_out;
     client.log_on(30);
@@ -112,7 +121,7 @@ fn client_logs_on(port: u16, next_out: u64) -> Peer {
 }
 
 /// Runs `fixwire oms`; its exit code and all that it says.
-fn oms(folder: &Path, verb: &str, rest: &[&str]) -> (i32, String) {
+pub fn oms(folder: &Path, verb: &str, rest: &[&str]) -> (i32, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fixwire"));
     command.args(["oms", verb]).arg(folder.join("oms.toml"));
     let run = command.args(rest).output().unwrap();
@@ -120,19 +129,19 @@ fn oms(folder: &Path, verb: &str, rest: &[&str]) -> (i32, String) {
     (run.status.code().unwrap(), String::from_utf8(said).unwrap())
 }
 
-fn json(folder: &Path, verb: &str, rest: &[&str]) -> Value {
+pub fn json(folder: &Path, verb: &str, rest: &[&str]) -> Value {
     let (code, said) = oms(folder, verb, &[rest, &["--json"]].concat());
     assert_eq!(code, 0, "{said}");
     serde_json::from_str(&said).unwrap()
 }
 
-fn order(id: &str, quantity: u32) -> String {
+pub fn order(id: &str, quantity: u32) -> String {
     let now = utc_now();
     format!("11={id}|21=1|55=VOD|54=1|60={now}|38={quantity}|40=2|44=12.50")
 }
 
 /// The fields of a report of the venue's.
-fn report(id: &str, exec: u32, status: char, (quantity, filled): (u32, u32)) -> String {
+pub fn report(id: &str, exec: u32, status: char, (quantity, filled): (u32, u32)) -> String {
     let last = if status == '0' { 0 } else { filled };
     let leaves = quantity - filled;
     format!(
@@ -142,7 +151,7 @@ fn report(id: &str, exec: u32, status: char, (quantity, filled): (u32, u32)) -> 
 }
 
 /// A ClOrdID(11) of a message.
-fn id(message: &str) -> String {
+pub fn id(message: &str) -> String {
     let start = message.find("|11=").unwrap() + 4;
     message[start..].split('|').next().unwrap().to_owned()
 }

@@ -1,0 +1,270 @@
+//! Reads the reports that a client asks for again from the journal of its OMS, in a thread of its own.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use fixwire::journal::{self, JournalError, JournalPosition, NOTES, Originals, Record, Tail};
+use fixwire_oms::OmsState;
+use fixwire_oms::recovery::{ArchiveNews, ReportArchive, ReportBatch, ReportReplay, ReportRequest};
+use fixwire_protocol::Ledger as _;
+use fixwire_protocol::outbox::stored_note;
+
+/// Bytes of reports that are handed over together.
+const BATCH: usize = 16 << 10;
+/// Batches that may wait for the engine; the thread waits before it reads further.
+const WAITING: usize = 4;
+/// How long it waits for the last events of a request, which are about to be committed.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// The journal of an OMS, for requests for reports.
+#[derive(Debug)]
+pub struct JournalArchive {
+    jobs: Sender<Job>,
+    news: Receiver<(u64, ArchiveNews)>,
+    /// Number of the last request, and whether it is over.
+    job: u64,
+    over: Arc<AtomicBool>,
+}
+
+/// A request for the thread.
+#[derive(Debug)]
+struct Job {
+    number: u64,
+    request: ReportRequest,
+    over: Arc<AtomicBool>,
+}
+
+impl JournalArchive {
+    /// Starts the thread. It ends when this is dropped.
+    ///
+    /// # Errors
+    ///
+    /// The system gives no thread.
+    pub fn start(journal: &Path) -> io::Result<Self> {
+        let (jobs, waiting) = channel();
+        let (to, news) = sync_channel(WAITING);
+        let reader = Reader {
+            journal: journal.to_owned(),
+            to,
+        };
+        fixwire_threads::spawn("oms-reports", move || reader.work(&waiting))?;
+        Ok(Self {
+            jobs,
+            news,
+            job: 0,
+            over: Arc::new(AtomicBool::new(true)),
+        })
+    }
+}
+
+impl ReportArchive for JournalArchive {
+    fn ask(&mut self, request: ReportRequest) {
+        self.stop();
+        self.job += 1;
+        self.over = Arc::default();
+        let job = Job {
+            number: self.job,
+            request,
+            over: Arc::clone(&self.over),
+        };
+        // `news` reports a thread that has ended.
+        let _ = self.jobs.send(job);
+    }
+
+    fn news(&mut self) -> Option<ArchiveNews> {
+        if self.over.load(Ordering::Relaxed) {
+            return None;
+        }
+        loop {
+            match self.news.try_recv() {
+                // Of an earlier request.
+                Ok((job, _)) if job != self.job => {}
+                Ok((_, news)) => return Some(news),
+                Err(TryRecvError::Empty) => return None,
+                Err(TryRecvError::Disconnected) => {
+                    self.stop();
+                    let why = "the thread that reads it has ended";
+                    return Some(ArchiveNews::Failed(why.to_owned()));
+                }
+            }
+        }
+    }
+
+    fn stop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Why a request is not read to its end.
+enum Stop {
+    /// Nobody wants it any more.
+    Over,
+    /// The journal cannot be read.
+    Failed(String),
+}
+
+impl From<JournalError> for Stop {
+    fn from(error: JournalError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+/// Where reading begins: a state, and the notes behind it.
+struct Start {
+    state: OmsState,
+    /// The number of the last note in the state.
+    note: u64,
+    tail: Tail,
+}
+
+struct Reader {
+    journal: PathBuf,
+    to: SyncSender<(u64, ArchiveNews)>,
+}
+
+impl Reader {
+    fn work(&self, jobs: &Receiver<Job>) {
+        for job in jobs {
+            let news = match self.carry_out(&job) {
+                Ok(()) => ArchiveNews::Done,
+                Err(Stop::Over) => continue,
+                Err(Stop::Failed(why)) => ArchiveNews::Failed(why),
+            };
+            // The OMS may have ended; then so do the jobs.
+            let _ = self.to.send((job.number, news));
+        }
+    }
+
+    fn carry_out(&self, job: &Job) -> Result<(), Stop> {
+        let first = job.request.first();
+        let start = self.open(first)?;
+        let from = if start.note == 0 {
+            self.oldest()?
+        } else {
+            start.note + 1
+        };
+        self.tell(job, ArchiveNews::Opened { from })?;
+        if from > first {
+            return Err(Stop::Over);
+        }
+        let mut replay = ReportReplay::new(job.request.clone());
+        let mut start = start;
+        loop {
+            replay.begin(start.state);
+            self.read(job, (start.note, start.tail), &mut replay)?;
+            if !replay.goes_again() {
+                return Ok(());
+            }
+            start = self.open(first)?;
+        }
+    }
+
+    fn tell(&self, job: &Job, news: ArchiveNews) -> Result<(), Stop> {
+        let sent = self.to.send((job.number, news));
+        match job.over.load(Ordering::Relaxed) {
+            false => sent.map_err(|_| Stop::Over),
+            true => Err(Stop::Over),
+        }
+    }
+
+    /// The newest state without an event from `first` on, or else the empty one.
+    fn open(&self, first: u64) -> Result<Start, Stop> {
+        let mut state = OmsState::default();
+        let found = journal::state_before(&self.journal, state.form().0, first)?;
+        let Some(found) = found else {
+            return Ok(Start {
+                state,
+                note: 0,
+                tail: Tail::new(&self.journal, JournalPosition::START),
+            });
+        };
+        let read = state.read(found.version, &found.state);
+        read.map_err(|why| Stop::Failed(format!("its checkpoint: {why}")))?;
+        Ok(Start {
+            state,
+            note: found.note,
+            tail: Tail::new(&self.journal, found.behind),
+        })
+    }
+
+    /// The first number of which the state before it is known, when no checkpoint is old enough.
+    fn oldest(&self) -> Result<u64, Stop> {
+        let mut tail = Tail::new(&self.journal, JournalPosition::START);
+        let mut notes = Notes::default();
+        while let Some(record) = tail.next_record()? {
+            if let Some((1, _)) = notes.of(&record).next() {
+                return Ok(1);
+            }
+            if notes.of(&record).next().is_some() {
+                break;
+            }
+        }
+        let name = OmsState::default().form().0;
+        let states = journal::stored_states(&self.journal)?.into_iter().flatten();
+        let oldest = states.filter(|state| state.name == name).map(|it| it.note);
+        let oldest = oldest.min().ok_or_else(|| {
+            Stop::Failed("its first events were removed, and it has no checkpoint".to_owned())
+        })?;
+        Ok(oldest + 1)
+    }
+
+    fn read(
+        &self,
+        job: &Job,
+        (mut last, mut tail): (u64, Tail),
+        replay: &mut ReportReplay,
+    ) -> Result<(), Stop> {
+        let mut originals = Originals::new(&self.journal);
+        let mut notes = Notes::default();
+        let mut batch = ReportBatch::default();
+        loop {
+            if batch.bytes() >= BATCH {
+                self.tell(job, ArchiveNews::Reports(std::mem::take(&mut batch)))?;
+            }
+            if job.over.load(Ordering::Relaxed) {
+                return Err(Stop::Over);
+            }
+            let Some(record) = tail.next_record()? else {
+                thread::sleep(PAUSE);
+                continue;
+            };
+            let known = last;
+            let notes = notes.of(&record);
+            for (number, note) in notes.filter(|(number, _)| *number > known) {
+                if number != last + 1 {
+                    let why = format!("event {} was removed while it was read", last + 1);
+                    return Err(Stop::Failed(why));
+                }
+                last = number;
+                let cause = originals.inbound(&record)?.unwrap_or_default();
+                if replay.take(note, cause, &mut batch) {
+                    return self.tell(job, ArchiveNews::Reports(batch));
+                }
+            }
+        }
+    }
+}
+
+/// Finds the notes of records.
+#[derive(Default)]
+struct Notes {
+    session: Option<fixwire::journal::JournalId>,
+}
+
+impl Notes {
+    /// Number and bytes of the notes of a record.
+    fn of<'a>(&mut self, record: &Record<'a>) -> impl Iterator<Item = (u64, &'a [u8])> + use<'a> {
+        if record.session_name() == Some(NOTES) {
+            self.session = Some(record.session);
+        }
+        let session = self.session;
+        let effects = record.effects;
+        let notes = effects.filter(move |effect| Some(effect.session) == session);
+        notes.filter_map(|effect| Some((effect.seq, stored_note(effect.bytes)?.1)))
+    }
+}
