@@ -1,0 +1,68 @@
+//! Why bytes are not a message, or a value not one that its field may have.
+
+use core::fmt;
+
+/// A field of a frame that is wrong: message, field, offset, found and expected.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct FrameError {
+    /// The message, such as `R01`; `frame` while its type is unknown.
+    pub message: &'static str,
+    /// The field, such as `checksum`; `length` is that of the bytes given.
+    pub field: &'static str,
+    /// Byte offset of the field in the frame.
+    pub at: usize,
+    /// What was found.
+    pub found: u64,
+    /// What would be right.
+    pub expected: ExpectedValue,
+}
+
+/// What a field should have had.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ExpectedValue {
+    /// This value.
+    Exactly(u64),
+    /// This value or a greater one.
+    AtLeast(u64),
+    /// This value or a smaller one.
+    AtMost(u64),
+    /// One of these, as text.
+    OneOf(&'static str),
+}
+
+impl FrameError {
+    /// Whether the frame has the wrong number of bytes: status 92; all others are 93.
+    #[must_use]
+    pub fn is_length(&self) -> bool {
+        self.field == "length" || self.field == "msg_length"
+    }
+}
+
+impl fmt::Display for FrameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            message,
+            field,
+            at,
+            found,
+            expected,
+        } = self;
+        write!(
+            f,
+            "{message}: {field} at byte {at} is {found}, expected {expected}"
+        )
+    }
+}
+
+impl fmt::Display for ExpectedValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exactly(value) => write!(f, "{value}"),
+            Self::AtLeast(value) => write!(f, "at least {value}"),
+            Self::AtMost(value) => write!(f, "at most {value}"),
+            Self::OneOf(values) => write!(f, "one of {values}"),
+        }
+    }
+}
+
+impl core::error::Error for FrameError {}

@@ -1,0 +1,226 @@
+//! One frame: length, type and checksum are checked once, then its fields can be read.
+
+use crate::error::{ExpectedValue, FrameError};
+use crate::header::{FRAME_BYTES_LEAST, LENGTH_ADDS, TYPE_AT, TmpHeader, checksum};
+use crate::layout::{TmpLayout, TmpLayoutInfo};
+use crate::wire::{TmpTime, WireField};
+
+/// Where L40 has its key value.
+const KEY_VALUE_AT: usize = 26;
+/// MessageType of L40.
+const L40_CODE: u8 = 40;
+
+/// A frame whose length, type and checksum are right. Borrowed from the receive buffer.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub struct TmpFrame<'a> {
+    bytes: &'a [u8],
+    info: &'static TmpLayoutInfo,
+}
+
+impl<'a> TmpFrame<'a> {
+    /// Checks a whole frame: length, type and checksum, in this order.
+    ///
+    /// # Errors
+    ///
+    /// The first field that is wrong.
+    #[inline]
+    pub fn read(bytes: &'a [u8]) -> Result<Self, FrameError> {
+        let wrong = |message, field, at, found, expected| FrameError {
+            message,
+            field,
+            at,
+            found,
+            expected,
+        };
+        let len = bytes.len();
+        if len < FRAME_BYTES_LEAST {
+            let least = ExpectedValue::AtLeast(FRAME_BYTES_LEAST as u64);
+            return Err(wrong("frame", "length", 0, len as u64, least));
+        }
+        let stated = usize::from(u16::get(&bytes[..2]));
+        let Some(info) = crate::messages::layout_of(bytes[TYPE_AT]) else {
+            let known = ExpectedValue::OneOf("the types of TMP");
+            let found = u64::from(bytes[TYPE_AT]);
+            return Err(wrong("frame", "message_type", TYPE_AT, found, known));
+        };
+        if stated + LENGTH_ADDS != len {
+            let right = ExpectedValue::Exactly((len - LENGTH_ADDS) as u64);
+            return Err(wrong(info.name, "msg_length", 0, stated as u64, right));
+        }
+        if len != info.size && !(info.has_data && len > info.size) {
+            let right = (info.size - LENGTH_ADDS) as u64;
+            let right = match info.has_data {
+                true => ExpectedValue::AtLeast(right),
+                false => ExpectedValue::Exactly(right),
+            };
+            return Err(wrong(info.name, "msg_length", 0, stated as u64, right));
+        }
+        let (found, counted) = (bytes[len - 1], checksum(&bytes[..len - 1]));
+        if found != counted {
+            let right = ExpectedValue::Exactly(u64::from(counted));
+            return Err(wrong(
+                info.name,
+                "checksum",
+                len - 1,
+                u64::from(found),
+                right,
+            ));
+        }
+        Ok(Self { bytes, info })
+    }
+
+    /// The frame's bytes.
+    #[inline]
+    #[must_use]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// MessageType: nn for Lnn, 100 + nn for Rnn.
+    #[inline]
+    #[must_use]
+    pub fn code(&self) -> u8 {
+        self.info.code
+    }
+
+    /// The message's name, such as `R01`.
+    #[inline]
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.info.name
+    }
+
+    /// Its layout.
+    #[inline]
+    #[must_use]
+    pub fn layout(&self) -> &'static TmpLayoutInfo {
+        self.info
+    }
+
+    /// The header.
+    #[inline]
+    #[must_use]
+    pub fn header(&self) -> TmpHeader {
+        TmpHeader {
+            msg_seq_num: u32::get(&self.bytes[2..6]),
+            msg_time: TmpTime::get(&self.bytes[6..12]),
+            fcm_id: u16::get(&self.bytes[13..15]),
+            session_id: u16::get(&self.bytes[15..17]),
+        }
+    }
+
+    /// The byte of a field behind the header; zero beyond the body.
+    #[inline]
+    pub(crate) fn byte(&self, at: usize) -> u8 {
+        let body = &self.bytes[..self.bytes.len() - 1];
+        body.get(at).copied().unwrap_or_default()
+    }
+
+    /// Reads a whole frame of a known type, header and fields.
+    ///
+    /// # Errors
+    ///
+    /// The first field that is wrong, MessageType among them.
+    #[inline]
+    pub fn decode<T: TmpLayout<'a>>(bytes: &'a [u8]) -> Result<(TmpHeader, T), FrameError> {
+        let frame = Self::read(bytes)?;
+        Ok((frame.header(), frame.body()?))
+    }
+
+    /// The message's fields.
+    ///
+    /// # Errors
+    ///
+    /// The frame is another message.
+    #[inline]
+    pub fn body<T: TmpLayout<'a>>(&self) -> Result<T, FrameError> {
+        if self.info.code == T::CODE {
+            return Ok(T::read(self.bytes));
+        }
+        Err(FrameError {
+            message: T::NAME,
+            field: "message_type",
+            at: TYPE_AT,
+            found: u64::from(self.info.code),
+            expected: ExpectedValue::Exactly(u64::from(T::CODE)),
+        })
+    }
+}
+
+impl core::fmt::Debug for TmpFrame<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{} of {} bytes", self.info.name, self.bytes.len())
+    }
+}
+
+/// Overwrites the key value of an L40 with zero, for journals and logs. Other frames keep their bytes. The checksum
+/// stays, so that a masked frame cannot be mistaken for one that was sent, unless the key was zero.
+pub fn mask_key(frame: &mut [u8]) {
+    if frame.len() > KEY_VALUE_AT + 1 && frame[TYPE_AT] == L40_CODE {
+        frame[KEY_VALUE_AT] = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::header::{seal, write_header};
+    use crate::messages::{L20, L40, R01};
+    use crate::{KeyValue, TmpStatus};
+    use alloc::string::ToString;
+
+    fn l20() -> [u8; 19] {
+        let mut frame = [0; 19];
+        let message = L20 {
+            status: TmpStatus::OK,
+        };
+        message.encode(&TmpHeader::default(), &mut frame).unwrap();
+        frame
+    }
+
+    #[test]
+    fn an_error_names_message_field_offset_found_and_expected() {
+        let text = |bytes: &[u8]| TmpFrame::read(bytes).unwrap_err().to_string();
+        let good = l20();
+        assert_eq!(TmpFrame::read(&good).unwrap().name(), "L20");
+        assert_eq!(
+            text(&good[..18]),
+            "frame: length at byte 0 is 18, expected at least 19"
+        );
+        let mut bad = good;
+        bad[18] = 7;
+        assert_eq!(text(&bad), "L20: checksum at byte 18 is 7, expected 36");
+        bad[1] = 17;
+        assert_eq!(text(&bad), "L20: msg_length at byte 0 is 17, expected 16");
+        bad[12] = 9;
+        let unknown = "frame: message_type at byte 12 is 9, expected one of the types of TMP";
+        assert_eq!(text(&bad), unknown);
+        let mut long = [0; 20];
+        write_header(20, &TmpHeader::default(), &mut long);
+        seal(&mut long);
+        assert_eq!(text(&long), "L20: msg_length at byte 0 is 17, expected 16");
+        let other = TmpFrame::read(&good).unwrap().body::<R01>().unwrap_err();
+        assert_eq!(
+            other.to_string(),
+            "R01: message_type at byte 12 is 20, expected 101"
+        );
+    }
+
+    #[test]
+    fn a_key_is_masked() {
+        let message = L40 {
+            key_value: KeyValue(42),
+            ..L40::default()
+        };
+        let mut frame = [0; 33];
+        message.encode(&TmpHeader::default(), &mut frame).unwrap();
+        assert_eq!(frame[26], 42);
+        mask_key(&mut frame);
+        assert_eq!(frame[26], 0);
+        assert!(TmpFrame::read(&frame).is_err());
+        let mut other = l20();
+        mask_key(&mut other);
+        assert_eq!(other, l20());
+        mask_key(&mut []);
+    }
+}

@@ -1,0 +1,62 @@
+//! TAIFEX TMP: the binary order protocol of the Taiwan futures exchange, messages and link, both ends.
+//!
+//! ```text
+//!   bytes > TmpFrame::read > frame.body::<R01>()          length, type and checksum checked once
+//!   R01   > encode(&header, &mut buffer) > bytes          no allocation
+//!
+//!   on_connect, on_frame, on_time, send  >  LinkClient    (the broker)    >  LinkActions: send, deliver,
+//!                                           LinkExchange  (the exchange)     ready, save, warn, close
+//! ```
+//!
+//! Everything here is a value: no socket, file, clock or thread. Bytes and [`LinkNow`] are inputs. Each layout is
+//! declared once, in [`messages`]; [`messages::LAYOUTS`] lists names, offsets and sizes at run time. What the
+//! public specification leaves open is decided in [`uncertain`], nowhere else.
+//!
+//! ```
+//! use fixwire_tmp::{TmpExecType, TmpFrame, TmpHeader, TmpLayout, messages::R01};
+//!
+//! let order = R01 { exec_type: TmpExecType::NEW, order_no: *b"A0001", ..R01::default() };
+//! let mut buffer = [0; 128];
+//! let len = order.encode(&TmpHeader::default(), &mut buffer).unwrap();
+//! let frame = TmpFrame::read(&buffer[..len]).unwrap();
+//! assert_eq!(frame.body::<R01>().unwrap(), order);
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod codes;
+mod error;
+mod frame;
+mod header;
+mod layout;
+mod link;
+pub mod messages;
+mod status;
+mod symbol;
+pub mod uncertain;
+mod wire;
+
+pub use codes::{
+    ApCode, KeyValue, SystemType, TmpExecType, TmpOrdType, TmpPositionEffect, TmpSide,
+    TmpSymbolType, TmpTimeInForce,
+};
+pub use error::{ExpectedValue, FrameError};
+pub use frame::{TmpFrame, mask_key};
+pub use header::{FRAME_BYTES_LEAST, FRAME_BYTES_MOST, TmpHeader, checksum};
+pub use layout::{LayoutField, TmpLayout, TmpLayoutInfo};
+pub use link::actions::{LinkAction, LinkActions, LinkActionsIter};
+pub use link::client::{ClientLinkState, LinkClient};
+pub use link::end::{LinkEnd, LinkReady, LinkSendError, LinkWarning};
+pub use link::exchange::{ExchangeLinkState, LinkExchange};
+pub use link::heartbeat::HeartbeatRule;
+pub use link::resend::ResendStore;
+pub use link::settings::{
+    ClientLinkSettings, ExchangeLinkSettings, LinkNow, LinkNumbers, TmpPassword,
+};
+pub use status::{STATUS_TEXTS, TmpStatus};
+pub use symbol::{NumericSymbol, TmpSymbol};
+pub use wire::{TmpTime, WireField};

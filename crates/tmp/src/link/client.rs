@@ -1,0 +1,492 @@
+//! The broker's end of a link.
+
+use core::fmt;
+
+use crate::frame::TmpFrame;
+use crate::header::{TmpHeader, checksum, seal, stamp};
+use crate::layout::TmpLayout;
+use crate::link::actions::LinkActions;
+use crate::link::clock::{clock_difference, millis_ahead};
+use crate::link::end::{LinkEnd, LinkReady, LinkSendError, LinkWarning};
+use crate::link::flow::{FlowWindow, is_counted};
+use crate::link::heartbeat::{Beat, HeartbeatClock};
+use crate::link::settings::{ClientLinkSettings, LinkNow, LinkNumbers};
+use crate::link::tail::BlockTail;
+use crate::messages::{L10, L20, L30, L40, L41, L42, L50, L60, R04, R05};
+use crate::status::TmpStatus;
+use crate::uncertain::{END_OF_APPLICATION, is_numbered, may_be_numbered, resends};
+use crate::wire::TmpTime;
+
+/// How far a login has come.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum ClientLinkState {
+    /// Not connected, or closed and waiting for [`LinkClient::on_disconnect`].
+    #[default]
+    Down,
+    /// L10 is sent.
+    AwaitL10,
+    /// L20 is sent.
+    AwaitL30,
+    /// L40 is sent: blocks of missed messages come, then L50.
+    AwaitL50,
+    /// L60 is sent.
+    Ready,
+}
+
+/// The broker's end: logs in, recovers missed messages, numbers what it sends, keeps within the flow limit.
+///
+/// ```text
+///   on_connect       L10              L30              L41 (missed messages)
+///  Down ----> AwaitL10 ----> AwaitL30 ----> AwaitL50 <-----------------+
+///       L10            L20            L40      |  |     send L42       |
+///                                              |  +--------------------+
+///                                              | L50
+///                                              v  send L60
+///                                            Ready     R04, R05, application messages
+/// ```
+///
+/// Each call adds to [`LinkActions`], which the caller carries out in order. After [`crate::LinkAction::Close`] the
+/// link is down until the next [`LinkClient::on_connect`].
+pub struct LinkClient {
+    settings: ClientLinkSettings,
+    numbers: LinkNumbers,
+    state: ClientLinkState,
+    /// When the step of the login began.
+    step_ns: u64,
+    /// The last number that L30 promised.
+    end: u32,
+    /// Whether L41 are still to come.
+    missing: bool,
+    /// When an L42 may be sent that the flow limit holds back.
+    owed_ns: Option<u64>,
+    tail: BlockTail,
+    heartbeat: HeartbeatClock,
+    flow: FlowWindow,
+}
+
+impl LinkClient {
+    /// A link that is down, with the numbers that were saved last.
+    #[must_use]
+    pub fn new(settings: ClientLinkSettings, numbers: LinkNumbers) -> Self {
+        Self {
+            heartbeat: HeartbeatClock::new(settings.heartbeat, 0, 0),
+            settings,
+            numbers,
+            state: ClientLinkState::Down,
+            step_ns: 0,
+            end: 0,
+            missing: false,
+            owed_ns: None,
+            tail: BlockTail::default(),
+            flow: FlowWindow::default(),
+        }
+    }
+
+    /// How far the login has come.
+    #[must_use]
+    pub fn state(&self) -> ClientLinkState {
+        self.state
+    }
+
+    /// The last sequence numbers.
+    #[must_use]
+    pub fn numbers(&self) -> LinkNumbers {
+        self.numbers
+    }
+
+    /// The connection is up.
+    pub fn on_connect(&mut self, now: LinkNow, out: &mut LinkActions) {
+        self.tail.clear();
+        (self.missing, self.owed_ns) = (false, None);
+        // None before L50 says the interval.
+        self.heartbeat = HeartbeatClock::new(self.settings.heartbeat, 0, now.mono_ns);
+        self.emit(now, &L10::default(), out);
+        self.step(now, ClientLinkState::AwaitL10);
+    }
+
+    /// The connection is down.
+    pub fn on_disconnect(&mut self) {
+        self.state = ClientLinkState::Down;
+        self.tail.clear();
+    }
+
+    /// Ends the link; the protocol has no message for it.
+    pub fn stop(&mut self, out: &mut LinkActions) {
+        if self.state != ClientLinkState::Down {
+            self.end(LinkEnd::Stopped, out);
+        }
+    }
+
+    /// A frame has arrived, whole. Its length and checksum are checked here.
+    pub fn on_frame(&mut self, now: LinkNow, frame: &[u8], out: &mut LinkActions) {
+        if self.state == ClientLinkState::Down {
+            return;
+        }
+        if let Err(end) = self.receive(now, frame, out) {
+            self.end(end, out);
+        }
+    }
+
+    /// Time has passed; see [`LinkClient::next_due`].
+    pub fn on_time(&mut self, now: LinkNow, out: &mut LinkActions) {
+        match self.state {
+            ClientLinkState::Down => {}
+            ClientLinkState::Ready => match self.heartbeat.elapse(now.mono_ns) {
+                Beat::Nothing => {}
+                Beat::Ask => self.emit(now, &R04::default(), out),
+                Beat::GiveUp => self.end(LinkEnd::HeartbeatTimeout, out),
+            },
+            _ => match self.owed_ns {
+                Some(due) if due <= now.mono_ns => self.confirm_block(now, out),
+                Some(_) => {}
+                None if self.step_due() <= now.mono_ns => {
+                    let awaited = self.awaited();
+                    self.end(LinkEnd::StepTimeout { awaited }, out);
+                }
+                None => {}
+            },
+        }
+    }
+
+    /// When [`LinkClient::on_time`] has something to do next, on the monotonic clock.
+    #[must_use]
+    pub fn next_due(&self) -> Option<u64> {
+        match self.state {
+            ClientLinkState::Down => None,
+            ClientLinkState::Ready => self.heartbeat.next_due(),
+            _ => self.owed_ns.or(Some(self.step_due())),
+        }
+    }
+
+    /// How long the flow limit asks to wait before the next counted message; none if it may be sent now.
+    pub fn flow_wait_ns(&mut self, now: LinkNow) -> Option<u64> {
+        let kept_back = kept_back(self.flow.limit());
+        self.flow.wait_ns(now.mono_ns, kept_back)
+    }
+
+    /// Sends an application message: writes number, time, broker, session and checksum into the frame.
+    ///
+    /// # Errors
+    ///
+    /// The link is not ready, the flow limit is reached, or the bytes are no frame that a broker sends. Nothing was
+    /// changed but perhaps the frame; the caller queues it.
+    pub fn send(
+        &mut self,
+        now: LinkNow,
+        frame: &mut [u8],
+        out: &mut LinkActions,
+    ) -> Result<(), LinkSendError> {
+        if self.state != ClientLinkState::Ready {
+            return Err(LinkSendError::NotReady);
+        }
+        let checked = TmpFrame::read(frame).map_err(LinkSendError::Frame)?;
+        let (code, layout) = (checked.code(), checked.layout());
+        if !layout.from_broker || layout.from_exchange || code < 100 {
+            let message = layout.name;
+            return Err(LinkSendError::OtherEnd { message });
+        }
+        let numbered = is_numbered(&checked);
+        if is_counted(code)
+            && let Some(wait_ns) = self.flow_wait_ns(now)
+        {
+            return Err(LinkSendError::FlowLimit { wait_ns });
+        }
+        let mut msg_seq_num = 0;
+        if numbered {
+            let next = self.numbers.outbound.checked_add(1);
+            msg_seq_num = next.ok_or(LinkSendError::NumbersUsed)?;
+            self.numbers.outbound = msg_seq_num;
+            out.save(self.numbers);
+        }
+        stamp(&self.header(now, msg_seq_num), frame);
+        seal(frame);
+        self.leaves(now, code);
+        out.send(frame);
+        Ok(())
+    }
+
+    fn receive(
+        &mut self,
+        now: LinkNow,
+        bytes: &[u8],
+        out: &mut LinkActions,
+    ) -> Result<(), LinkEnd> {
+        if ends_application(bytes) {
+            return Err(LinkEnd::EndOfApplication);
+        }
+        let frame = TmpFrame::read(bytes).map_err(LinkEnd::BadFrame)?;
+        self.heartbeat.heard(now.mono_ns);
+        let (code, message) = (frame.code(), frame.name());
+        let status = TmpStatus(frame.byte(17));
+        if code < 100 && status != TmpStatus::OK {
+            return Err(LinkEnd::Refused { message, status });
+        }
+        match (self.state, code) {
+            (_, R04::CODE) => self.answer(now, &frame, out),
+            (_, R05::CODE) => notice(now, &frame, status, out),
+            (ClientLinkState::AwaitL10, L10::CODE) => {
+                self.emit(now, &L20::default(), out);
+                self.step(now, ClientLinkState::AwaitL30);
+            }
+            (ClientLinkState::AwaitL30, L30::CODE) => {
+                self.identify(now, &frame.body().map_err(LinkEnd::BadFrame)?, out)?;
+            }
+            (ClientLinkState::AwaitL50, L41::CODE) if self.missing && self.owed_ns.is_none() => {
+                self.recover(now, &frame.body().map_err(LinkEnd::BadFrame)?, out)?;
+            }
+            (ClientLinkState::AwaitL50, L50::CODE) => {
+                self.become_ready(now, &frame.body().map_err(LinkEnd::BadFrame)?, out)?;
+            }
+            (ClientLinkState::Ready, 100..) if frame.layout().from_exchange => {
+                if accept(&mut self.numbers, &frame, false, out)? {
+                    out.save(self.numbers);
+                }
+            }
+            _ => {
+                let awaited = self.awaited();
+                return Err(LinkEnd::Unexpected { message, awaited });
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers R04, and warns when the clocks differ.
+    fn answer(&mut self, now: LinkNow, frame: &TmpFrame<'_>, out: &mut LinkActions) {
+        let millis = clock_difference(now, frame);
+        let status = match millis {
+            Some(_) => TmpStatus::CLOCK,
+            None => TmpStatus::OK,
+        };
+        self.emit(now, &R05 { status }, out);
+        if let Some(millis) = millis {
+            out.warn(LinkWarning::ClockDifference { millis });
+        }
+    }
+
+    /// Answers L30 with who we are.
+    fn identify(&mut self, now: LinkNow, l30: &L30, out: &mut LinkActions) -> Result<(), LinkEnd> {
+        let settings = &self.settings;
+        if l30.system_type != settings.system_type {
+            return Err(LinkEnd::OtherSystem {
+                expected: settings.system_type.0,
+                found: l30.system_type.0,
+            });
+        }
+        let (from, to) = (self.numbers.inbound, l30.end_out_bound_num);
+        if to < from {
+            self.numbers.inbound = to;
+            out.warn(LinkWarning::NumberLowered { from, to });
+            out.save(self.numbers);
+        }
+        let l40 = L40 {
+            status: TmpStatus::OK,
+            append_no: l30.append_no,
+            fcm_id: settings.fcm_id,
+            session_id: settings.session_id,
+            system_type: settings.system_type,
+            ap_code: settings.ap_code,
+            key_value: settings.password.key_value(l30.append_no),
+            request_start_seq: self.numbers.inbound,
+            cancel_order_sec: settings.cancel_order_sec,
+        };
+        self.end = to;
+        self.missing = resends(self.numbers.inbound, to);
+        self.emit(now, &l40, out);
+        self.step(now, ClientLinkState::AwaitL50);
+        Ok(())
+    }
+
+    /// Delivers the messages of a block, and confirms it.
+    fn recover(
+        &mut self,
+        now: LinkNow,
+        l41: &L41<'_>,
+        out: &mut LinkActions,
+    ) -> Result<(), LinkEnd> {
+        let (before, numbers) = (self.numbers, &mut self.numbers);
+        let read = self.tail.read(l41.data, |frame| {
+            let (message, awaited) = (frame.name(), "messages with a number");
+            match may_be_numbered(frame.code()) && frame.layout().from_exchange {
+                true => accept(numbers, frame, true, out).map(|_| ()),
+                false => Err(LinkEnd::Unexpected { message, awaited }),
+            }
+        });
+        if self.numbers != before {
+            out.save(self.numbers);
+        }
+        read?;
+        if l41.is_eof != 0 {
+            if self.tail.len() != 0 {
+                let bytes = self.tail.len();
+                return Err(LinkEnd::RecoveryCut { bytes });
+            }
+            self.all_recovered()?;
+            self.missing = false;
+        }
+        match self.flow.wait_ns(now.mono_ns, 0) {
+            Some(wait_ns) => self.owed_ns = Some(now.mono_ns + wait_ns),
+            None => self.confirm_block(now, out),
+        }
+        Ok(())
+    }
+
+    /// Sends L42.
+    fn confirm_block(&mut self, now: LinkNow, out: &mut LinkActions) {
+        self.owed_ns = None;
+        self.emit(now, &L42::default(), out);
+        self.step(now, ClientLinkState::AwaitL50);
+    }
+
+    fn all_recovered(&self) -> Result<(), LinkEnd> {
+        let (last, end) = (self.numbers.inbound, self.end);
+        if last < end {
+            return Err(LinkEnd::RecoveryShort { last, end });
+        }
+        Ok(())
+    }
+
+    fn become_ready(
+        &mut self,
+        now: LinkNow,
+        l50: &L50,
+        out: &mut LinkActions,
+    ) -> Result<(), LinkEnd> {
+        self.all_recovered()?;
+        if self.owed_ns.is_some() {
+            let (message, awaited) = ("L50", self.awaited());
+            return Err(LinkEnd::Unexpected { message, awaited });
+        }
+        self.flow.set_limit(l50.max_flow_ctrl_cnt);
+        let rule = self.settings.heartbeat;
+        self.heartbeat = HeartbeatClock::new(rule, l50.heart_bt_int, now.mono_ns);
+        self.emit(now, &L60::default(), out);
+        self.state = ClientLinkState::Ready;
+        out.ready(LinkReady {
+            heart_bt_int: l50.heart_bt_int,
+            max_flow_ctrl_cnt: l50.max_flow_ctrl_cnt,
+            cancel_order_sec: self.settings.cancel_order_sec,
+        });
+        Ok(())
+    }
+
+    /// What the state waits for.
+    fn awaited(&self) -> &'static str {
+        match self.state {
+            ClientLinkState::Down => "a connection",
+            ClientLinkState::AwaitL10 => "L10",
+            ClientLinkState::AwaitL30 => "L30",
+            ClientLinkState::AwaitL50 if self.owed_ns.is_some() => "nothing before our L42",
+            ClientLinkState::AwaitL50 if self.missing => "L41",
+            ClientLinkState::AwaitL50 => "L50",
+            ClientLinkState::Ready => "an application message",
+        }
+    }
+
+    fn step(&mut self, now: LinkNow, state: ClientLinkState) {
+        (self.state, self.step_ns) = (state, now.mono_ns);
+    }
+
+    fn step_due(&self) -> u64 {
+        self.step_ns.saturating_add(self.settings.step_within_ns)
+    }
+
+    fn end(&mut self, end: LinkEnd, out: &mut LinkActions) {
+        self.state = ClientLinkState::Down;
+        self.tail.clear();
+        out.close(end);
+    }
+
+    fn header(&self, now: LinkNow, msg_seq_num: u32) -> TmpHeader {
+        TmpHeader {
+            msg_seq_num,
+            msg_time: TmpTime::from_wall_ns(now.wall_ns),
+            fcm_id: self.settings.fcm_id,
+            session_id: self.settings.session_id,
+        }
+    }
+
+    /// A message leaves.
+    fn leaves(&mut self, now: LinkNow, code: u8) {
+        self.heartbeat.spoke(now.mono_ns);
+        if is_counted(code) {
+            self.flow.record(now.mono_ns);
+        }
+    }
+
+    /// Sends a message of the link, which has no number.
+    fn emit<'a, T: TmpLayout<'a>>(&mut self, now: LinkNow, message: &T, out: &mut LinkActions) {
+        let mut buffer = [0; 64];
+        // The longest has 33 bytes.
+        if let Ok(len) = message.encode(&self.header(now, 0), &mut buffer) {
+            self.leaves(now, T::CODE);
+            out.send(&buffer[..len]);
+        }
+    }
+}
+
+/// Messages of the flow limit that are left for heartbeats.
+fn kept_back(limit: u16) -> usize {
+    match limit {
+        0 | 1 => 0,
+        2..=8 => 1,
+        _ => 2,
+    }
+}
+
+/// Delivers a message of the exchange whose number is the next one, or that has none; whether the last number changed.
+fn accept(
+    numbers: &mut LinkNumbers,
+    frame: &TmpFrame<'_>,
+    recovered: bool,
+    out: &mut LinkActions,
+) -> Result<bool, LinkEnd> {
+    let found = frame.header().msg_seq_num;
+    let without = !may_be_numbered(frame.code()) || (found == 0 && !is_numbered(frame));
+    if without && !recovered {
+        out.deliver(frame.bytes(), recovered, TmpStatus::OK);
+        return Ok(false);
+    }
+    let msg_seq_num = found;
+    if found != 0 && found <= numbers.inbound {
+        out.warn(LinkWarning::PossibleDuplicate { msg_seq_num });
+        return Ok(false);
+    }
+    if numbers.inbound.checked_add(1) != Some(found) {
+        let expected = numbers.inbound.saturating_add(1);
+        return Err(LinkEnd::SequenceGap { expected, found });
+    }
+    numbers.inbound = found;
+    out.deliver(frame.bytes(), recovered, TmpStatus::OK);
+    Ok(true)
+}
+
+/// Raises what an R05 says beside that the peer is alive.
+fn notice(now: LinkNow, frame: &TmpFrame<'_>, status: TmpStatus, out: &mut LinkActions) {
+    match status {
+        TmpStatus::OK => {}
+        TmpStatus::CLOCK => out.warn(LinkWarning::ClockDifference {
+            millis: millis_ahead(now, frame),
+        }),
+        _ => out.warn(LinkWarning::PeerStatus { status }),
+    }
+}
+
+/// Whether the bytes are an L70 or L80, whose layout is unknown.
+fn ends_application(bytes: &[u8]) -> bool {
+    let Some((sum, before)) = bytes.split_last() else {
+        return false;
+    };
+    let code = before.get(12);
+    code.is_some_and(|code| END_OF_APPLICATION.contains(code)) && checksum(before) == *sum
+}
+
+/// Shows no password and no bytes of messages.
+impl fmt::Debug for LinkClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("LinkClient");
+        shown.field("settings", &self.settings);
+        shown.field("state", &self.state);
+        shown.field("numbers", &self.numbers);
+        shown.finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,174 @@
+//! What the public specification leaves open, or says twice in different ways, and what was chosen.
+//!
+//! Each choice is one constant or function, so that a venue that does otherwise is one change.
+
+use crate::codes::TmpExecType;
+use crate::frame::TmpFrame;
+use crate::status::TmpStatus;
+
+/// L70 (from the exchange) and L80 (from the broker) end the application in the text of the login flow; no layout
+/// is given and no public implementation has them. Chosen: neither is sent. A frame with this MessageType and a right
+/// checksum ends the link as [`crate::LinkEnd::EndOfApplication`].
+pub const END_OF_APPLICATION: [u8; 2] = [70, 80];
+
+/// Whether a login resends messages. The text says "request + 1 >= end" means none and gives an example with request
+/// 698 and end 697, which is off by one. Chosen: `request < end` resends request + 1 to end.
+#[must_use]
+pub const fn resends(request_start_seq: u32, end_out_bound_num: u32) -> bool {
+    request_start_seq < end_out_bound_num
+}
+
+/// Whether a message may be split over two L41 blocks is not said. Chosen: the broker accepts it, by keeping the tail
+/// of a block; the exchange does so only with [`crate::ExchangeLinkSettings::split_messages`].
+pub const SPLIT_MESSAGES_DEFAULT: bool = false;
+
+/// The meaning of `file_size` in L41 is not said. Chosen: the exchange writes the bytes of the block's data; the broker
+/// reads the data up to the checksum and does not look at it.
+#[must_use]
+pub const fn file_size(block_bytes: usize) -> u32 {
+    // At most 65,514.
+    block_bytes as u32
+}
+
+/// R12 means the state of trading in two ways: section 2.3.4 says 2 open, 3 closed, 4 pre-open; section 3.6 says 2
+/// pre-open, 3 open, 4 closed. Chosen: 3.6, the later and longer text.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum TradeStatus {
+    /// Orders are accepted, nothing trades.
+    PreOpen,
+    /// Trading.
+    Open,
+    /// Closed.
+    Closed,
+}
+
+impl TradeStatus {
+    /// The value in R12.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::PreOpen => 2,
+            Self::Open => 3,
+            Self::Closed => 4,
+        }
+    }
+
+    /// The state of a value in R12; none for another value.
+    #[must_use]
+    pub const fn of(code: u8) -> Option<Self> {
+        match code {
+            2 => Some(Self::PreOpen),
+            3 => Some(Self::Open),
+            4 => Some(Self::Closed),
+            _ => None,
+        }
+    }
+}
+
+/// The MessageType that refuses a price inquiry (R07, R37). The specification says R03, a public implementation sees
+/// R08. Chosen: R08, or R38 for a symbol of 40 bytes, with the status; a broker has to accept both.
+#[must_use]
+pub const fn inquiry_refusal(inquiry: u8) -> u8 {
+    match inquiry {
+        137 => 138,
+        _ => 108,
+    }
+}
+
+/// Whether a frame takes a sequence number. Said: R01, R31, R09, R39 from the broker and R02, R32, R03, R22 from the
+/// exchange, but for queries (ExecType I) and R03 with status 1 or 99. Open: whether an R03 with status 240 takes one.
+/// Chosen: it does, as any R03 that is not listed.
+#[must_use]
+pub fn is_numbered(frame: &TmpFrame<'_>) -> bool {
+    let query = TmpExecType::QUERY.0;
+    match frame.code() {
+        101 | 131 | 109 | 139 => frame.byte(17) != query,
+        102 | 132 | 122 => frame.byte(18) != query,
+        103 => {
+            let status = TmpStatus(frame.byte(17));
+            status != TmpStatus::CLOSED
+                && status != TmpStatus::MAJOR_ERROR
+                && frame.byte(18) != query
+        }
+        _ => false,
+    }
+}
+
+/// Whether messages of this type have sequence numbers. One with a number is checked even where [`is_numbered`] expects
+/// none.
+#[must_use]
+pub const fn may_be_numbered(code: u8) -> bool {
+    matches!(code, 101 | 131 | 109 | 139 | 102 | 132 | 122 | 103)
+}
+
+/// Whether an exchange accepts this number as the broker's first one after a login. Section 2.1.1 says that the first is
+/// not verified; section 3.8 says "based on start_in_bound_num", which section 2.2.1 fixes at 0. Chosen: 2.1.1, any
+/// number but 0.
+#[must_use]
+pub const fn accepts_first(msg_seq_num: u32) -> bool {
+    msg_seq_num != 0
+}
+
+/// Status of a frame whose bytes are wrong: 92 is "length", 93 "format". Which one a wrong checksum gets is not said.
+/// Chosen: 93.
+#[must_use]
+pub const fn frame_status(is_length: bool) -> TmpStatus {
+    match is_length {
+        true => TmpStatus::LENGTH,
+        false => TmpStatus::FORMAT,
+    }
+}
+
+/// How long the exchange waits before it disconnects after an L10 with a status: "about 0.1 s".
+pub const DROP_AFTER_NS: u64 = 100_000_000;
+
+/// How long after R04 an answer is awaited. Only R05 is named as the answer. Chosen: any message counts.
+pub const ANSWER_WITHIN_NS: u64 = 5_000_000_000;
+
+/// HeartBtInt 0 is not described. Chosen: no heartbeats.
+#[must_use]
+pub const fn has_heartbeats(heart_bt_int: u8) -> bool {
+    heart_bt_int != 0
+}
+
+/// A flow limit of 0 is not described. Chosen: no limit.
+#[must_use]
+pub const fn has_flow_limit(max_flow_ctrl_cnt: u16) -> bool {
+    max_flow_ctrl_cnt != 0
+}
+
+/// The window of the flow limit. A rule of 2021 counts more than three times the limit within 3 s, or within 1 s; the
+/// two cannot both be meant. Chosen: the limit within any 1 s, which keeps all three.
+pub const FLOW_WINDOW_NS: u64 = 1_000_000_000;
+
+/// How often the flow limit may be exceeded before the session is locked ("more than 10 times"). Chosen: counted over
+/// all connections since the last unlock.
+pub const FLOW_EXCEEDED_MOST: u32 = 10;
+
+/// How many L40 with a wrong field lock the session.
+pub const WRONG_LOGINS_MOST: u32 = 3;
+
+/// A difference of the clocks above this is status 200.
+pub const CLOCK_DIFFERENCE_MOST_NS: u64 = 500_000_000;
+
+/// The filler behind text symbols is not said. Chosen: zero bytes; zero bytes and blanks are both read.
+pub const TEXT_FILLER: u8 = 0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_at_the_end_resends_nothing() {
+        assert!(resends(0, 1) && resends(696, 697));
+        assert!(!resends(697, 697) && !resends(698, 697) && !resends(0, 0));
+    }
+
+    #[test]
+    fn trade_status_reads_back() {
+        for status in [TradeStatus::PreOpen, TradeStatus::Open, TradeStatus::Closed] {
+            assert_eq!(TradeStatus::of(status.code()), Some(status));
+        }
+        assert_eq!(TradeStatus::of(1), None);
+    }
+}

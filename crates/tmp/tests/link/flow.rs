@@ -1,0 +1,306 @@
+//! Flow control, heartbeats and clocks.
+
+use fixwire_tmp::messages::{R03, R04, R05, R11};
+use fixwire_tmp::{
+    HeartbeatRule, LinkAction, LinkActions, LinkEnd, LinkSendError, LinkWarning, TmpFrame,
+    TmpStatus,
+};
+
+use super::world::{
+    MS, PlannedFault, S, Who, WireFaultKind, World, client_settings, exchange_settings, frame,
+    order, report, reseal,
+};
+
+#[test]
+fn a_broker_stays_within_the_limit() {
+    let mut exchange = exchange_settings();
+    exchange.heart_bt_int = 1;
+    let mut world = World::new(client_settings(), exchange);
+    world.answers = false;
+    world.queue_orders(100);
+    world.run(20 * S);
+    assert_eq!(world.ends, []);
+    assert_eq!(world.orders.len(), 100);
+    // 16 a second less two for heartbeats: the broker comes near the limit.
+    assert!(
+        world
+            .orders
+            .iter()
+            .any(|(_, flow)| *flow == TmpStatus::FLOW_80)
+    );
+    assert!(
+        !world
+            .orders
+            .iter()
+            .any(|(_, flow)| *flow == TmpStatus::FLOW_EXCEEDED)
+    );
+}
+
+#[test]
+fn recovery_in_many_blocks_keeps_within_the_limit_too() {
+    let mut exchange = exchange_settings();
+    exchange.block_bytes = 256;
+    let mut world = World::new(client_settings(), exchange);
+    // The first login says the limit.
+    world.run(S);
+    assert!(world.is_ready());
+    world.fault = Some(PlannedFault {
+        to_exchange: false,
+        code: 102,
+        kind: WireFaultKind::Cut,
+        times: 1,
+    });
+    world.exchange_reports(100);
+    world.run(30 * S);
+    assert_eq!(world.ends, [(Who::Wire, None)]);
+    let all: Vec<u32> = (1..=100).collect();
+    assert_eq!(world.reports, all);
+    assert!(world.recovered.len() > 90 && world.is_ready());
+}
+
+#[test]
+fn a_send_over_the_limit_says_how_long_to_wait() {
+    let mut world = World::usual();
+    world.run(5 * S);
+    let mut out = LinkActions::new();
+    let mut sent = 0;
+    let error = loop {
+        match world.client.send(world.now, &mut order(), &mut out) {
+            Ok(()) => sent += 1,
+            Err(error) => break error,
+        }
+    };
+    // Two of the 16 are kept back for heartbeats.
+    assert_eq!(sent, 14);
+    let wait_ns = S + 1;
+    assert_eq!(error, LinkSendError::FlowLimit { wait_ns });
+    assert_eq!(
+        error.to_string(),
+        "flow limit reached: send again in 1001 ms"
+    );
+    world.now.mono_ns += wait_ns;
+    assert_eq!(world.client.flow_wait_ns(world.now), None);
+    assert_eq!(world.client.numbers().outbound, 14);
+}
+
+/// Sends orders past the broker's own limit, all at once.
+fn flood(world: &mut World, count: u32) -> Vec<TmpStatus> {
+    let first = world.exchange.numbers().inbound;
+    let mut statuses = Vec::new();
+    for number in first + 1..=first + count {
+        let mut frame = order();
+        frame[2..6].copy_from_slice(&number.to_be_bytes());
+        frame[13..17].copy_from_slice(&[1, 23, 0, 50]);
+        reseal(&mut frame);
+        let mut out = LinkActions::new();
+        let (now, store) = (world.now, &mut world.store);
+        world.exchange.on_frame(now, &frame, store, &mut out);
+        for action in &out {
+            match action {
+                LinkAction::Deliver { flow, .. } => statuses.push(flow),
+                LinkAction::Send(frame) => {
+                    let frame = TmpFrame::read(frame).unwrap();
+                    statuses.push(TmpStatus(frame.bytes()[17]));
+                }
+                LinkAction::Keep { msg_seq_num, frame } => {
+                    let (header, reject) = TmpFrame::decode::<R03>(frame).unwrap();
+                    assert_eq!(header.msg_seq_num, msg_seq_num);
+                    assert_eq!(&reject.order_no, b"A0001");
+                    store.0.insert(msg_seq_num, frame.to_vec());
+                }
+                _ => {}
+            }
+        }
+    }
+    statuses
+}
+
+#[test]
+fn a_flood_is_warned_rejected_and_locked() {
+    let mut world = World::usual();
+    world.answers = false;
+    for times in 1..=11 {
+        world.run(10 * S);
+        assert!(world.is_ready(), "{times}");
+        let statuses = flood(&mut world, 20);
+        let mut expected = vec![TmpStatus::OK; 12];
+        expected.extend([TmpStatus::FLOW_80; 2]);
+        expected.extend([TmpStatus::FLOW_90; 2]);
+        // R03 and L10; what follows is dropped.
+        expected.extend([TmpStatus::FLOW_EXCEEDED; 2]);
+        assert_eq!(statuses, expected);
+        assert_eq!(world.exchange.is_locked(), times > 10, "{times}");
+    }
+    world.run(S / 2);
+    let exceeded = (Who::Exchange, Some(LinkEnd::FlowExceeded { limit: 16 }));
+    assert_eq!(
+        world.ends.iter().filter(|end| **end == exceeded).count(),
+        11
+    );
+    world.run(5 * S);
+    let (message, status) = ("L10", TmpStatus::LOCKED);
+    let locked = (Who::Broker, Some(LinkEnd::Refused { message, status }));
+    assert_eq!(world.ends.last(), Some(&locked));
+}
+
+#[test]
+fn heartbeats_keep_an_idle_link_by_either_rule() {
+    for ours in [HeartbeatRule::SilentPeer, HeartbeatRule::IdleSender] {
+        for theirs in [HeartbeatRule::SilentPeer, HeartbeatRule::IdleSender] {
+            let (mut client, mut exchange) = (client_settings(), exchange_settings());
+            (client.heartbeat, exchange.heartbeat) = (ours, theirs);
+            let mut world = World::new(client, exchange);
+            world.run(600 * S);
+            assert_eq!(world.ends, [], "{ours:?} {theirs:?}");
+            let asked = world
+                .trace
+                .iter()
+                .filter(|step| step.ends_with("R04"))
+                .count();
+            assert!((15..=45).contains(&asked), "{asked}");
+            assert_eq!(world.warnings, []);
+        }
+    }
+}
+
+#[test]
+fn a_stalled_peer_is_disconnected_in_time() {
+    for (rule, seconds) in [
+        (HeartbeatRule::SilentPeer, 35),
+        (HeartbeatRule::IdleSender, 60),
+    ] {
+        let (mut client, mut exchange) = (client_settings(), exchange_settings());
+        (client.heartbeat, exchange.heartbeat) = (rule, rule);
+        let mut world = World::new(client, exchange);
+        world.run(S);
+        world.fault = Some(PlannedFault {
+            to_exchange: false,
+            code: 104,
+            kind: WireFaultKind::Stall,
+            times: 1,
+        });
+        world.run((seconds - 2) * S);
+        assert_eq!(world.ends, [], "{rule:?}");
+        world.run(2 * S);
+        let end = (Who::Broker, Some(LinkEnd::HeartbeatTimeout));
+        assert_eq!(world.ends, [end], "{rule:?}");
+        world.run(5 * S);
+        assert!(world.is_ready());
+    }
+}
+
+#[test]
+fn clocks_that_differ_are_reported_by_both_ends() {
+    let mut world = World::usual();
+    world.exchange_ahead = 501 * MS;
+    world.run(100 * S);
+    assert_eq!(world.ends, []);
+    for who in [Who::Broker, Who::Exchange] {
+        let found = world.warnings.iter().find(|(it, _)| *it == who);
+        let Some((_, LinkWarning::ClockDifference { millis })) = found else {
+            panic!("{who:?}: {:?}", world.warnings);
+        };
+        assert!((499..=503).contains(&millis.abs()), "{millis}");
+        assert_eq!(*millis > 0, who == Who::Broker);
+    }
+    let mut world = World::usual();
+    world.exchange_ahead = 490 * MS;
+    world.run(100 * S);
+    assert_eq!(world.warnings, []);
+}
+
+#[test]
+fn status_of_r05_other_than_the_clock_is_reported() {
+    let mut world = World::usual();
+    world.run(S);
+    let mut out = LinkActions::new();
+    let status = TmpStatus::FLOW_90;
+    world
+        .client
+        .on_frame(world.now, &frame(&R05 { status }), &mut out);
+    let warning = LinkWarning::PeerStatus { status };
+    assert!(out.iter().eq([LinkAction::Warn(warning)]));
+    assert_eq!(
+        warning.to_string(),
+        "R05 received with status 249 (Warning: 90 % of the flow limit used)"
+    );
+}
+
+#[test]
+fn only_ones_own_messages_are_sent_and_queries_have_no_number() {
+    let mut world = World::usual();
+    let mut out = LinkActions::new();
+    let error = world.client.send(world.now, &mut order(), &mut out);
+    assert_eq!(error, Err(LinkSendError::NotReady));
+    let error = world.exchange.send(
+        world.now,
+        &mut frame(&fixwire_tmp::messages::R08::default()),
+        &mut out,
+    );
+    assert_eq!(error, Err(LinkSendError::NotReady));
+    world.run(S);
+    let message = "R02";
+    let error = world.client.send(world.now, &mut report(), &mut out);
+    assert_eq!(error, Err(LinkSendError::OtherEnd { message }));
+    let message = "R04";
+    let error = world
+        .client
+        .send(world.now, &mut frame(&R04::default()), &mut out);
+    assert_eq!(error, Err(LinkSendError::OtherEnd { message }));
+    let message = "R01";
+    let error = world.exchange.send(world.now, &mut order(), &mut out);
+    assert_eq!(error, Err(LinkSendError::OtherEnd { message }));
+    let mut torn = order();
+    torn[79] ^= 1;
+    let error = world.client.send(world.now, &mut torn, &mut out);
+    assert!(matches!(error, Err(LinkSendError::Frame(_))));
+    assert!(out.is_empty());
+
+    let mut query = order();
+    query[17] = b'I';
+    reseal(&mut query);
+    world.client.send(world.now, &mut query, &mut out).unwrap();
+    let mut services = frame(&R11::default());
+    world
+        .client
+        .send(world.now, &mut services, &mut out)
+        .unwrap();
+    assert_eq!(world.client.numbers().outbound, 0);
+    world
+        .client
+        .send(world.now, &mut order(), &mut out)
+        .unwrap();
+    let numbers: Vec<u32> = out
+        .iter()
+        .filter_map(|action| match action {
+            LinkAction::Send(frame) => Some(TmpFrame::read(frame).unwrap().header().msg_seq_num),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(numbers, [0, 0, 1]);
+    let header = TmpFrame::read(&query).unwrap().header();
+    assert_eq!((header.fcm_id, header.session_id), (279, 50));
+    assert_eq!(header.msg_time.wall_ns(), world.now.wall_ns);
+}
+
+#[test]
+fn rejects_of_a_closed_market_have_no_number() {
+    let mut world = World::usual();
+    world.run(S);
+    for (status, outbound) in [
+        (TmpStatus::CLOSED, 0),
+        (TmpStatus::MAJOR_ERROR, 0),
+        (TmpStatus::TICK, 1),
+    ] {
+        let reject = R03 {
+            status,
+            ..R03::default()
+        };
+        let mut out = LinkActions::new();
+        world
+            .exchange
+            .send(world.now, &mut frame(&reject), &mut out)
+            .unwrap();
+        assert_eq!(world.exchange.numbers().outbound, outbound);
+    }
+}
