@@ -47,3 +47,8 @@ bytes journal/segment-session 0 7 1 $(record 72 0 3 0 3) 65 66 67 0 0 0 0 0
 bytes journal/segment-effects 0 7 3 $(record 72 0 2 0 3) 65 66 67 0 0 0 0 0 $(record 104 0 0 1 8) 1 2 3 4 5 6 7 8 0 0 0 0 8 0 0 0 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 2 3 4 5 6 7 8
 bytes journal/segment-resent 0 7 3 $(record 72 0 2 0 3) 65 66 67 0 0 0 0 0 $(record 104 0 10 0 40) 3 0 0 0 0 0 0 0 1 0 0 0 0 0 0 0 1 0 0 0 0 0 0 0 64 0 0 0 1 0 0 0 0 0 0 0 0 0 0 0
 bytes journal/segment-noise 0 7 0 1 2 3 4 5 6 7 8
+# Settings; then 0 and 1 a frame (layout, length and bytes), 2 bytes, 3 time, 4 and 132 a message sent, 5 connect,
+# 6 connection lost, 7 everything under way arrives.
+bytes tmp/login 13 132 132 132 132 132 132 132 132 132 132 5 7 4 132 7 6 132 5 7 4 7 3 255 127 3 255 127 7
+bytes tmp/flood 34 5 7 4 4 4 4 4 7 128 8 0 128 8 0 128 8 0 3 255 255 7 5 7 3 255 127 7
+bytes tmp/frames 0 5 7 129 10 0 129 12 0 128 30 3 0 0 0 128 3 0 2 19 0 16 0 0 0 0 0 0 0 0 0 0 20 0 0 0 0 0 36

@@ -23,6 +23,7 @@ pub mod rules;
 pub mod session;
 pub mod settings;
 pub mod store;
+pub mod tmp;
 pub mod tunnel;
 
 pub(crate) use hold::hold;
@@ -31,7 +32,7 @@ pub(crate) use hold::hold;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 17] = [
+pub const TARGETS: [Target; 18] = [
     ("frame", frame::run),
     ("framing", framing::run),
     ("decode", decode::run),
@@ -49,4 +50,5 @@ pub const TARGETS: [Target; 17] = [
     ("control", control::run),
     ("checkpoint", checkpoint::run),
     ("oms", oms::run),
+    ("tmp", tmp::run),
 ];
