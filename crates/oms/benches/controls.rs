@@ -123,6 +123,7 @@ fn order<'a>(account: &'a str, symbol: &'a str, id: &'a str) -> NewOrder<'a> {
         effect: Some(Effect::Netting),
         is_located: false,
         own_number: b"",
+        terms: fixwire_oms::Terms::NONE,
     }
 }
 

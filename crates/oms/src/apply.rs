@@ -223,6 +223,7 @@ impl OmsState {
         let (before, gained_before) = (counted(self), gained(self));
         let factor = 10_i64.pow(more.into());
         self.orders.rescale(index, factor);
+        self.conditions.rescale(index, factor);
         let holdings = self.holdings.iter_mut();
         for holding in holdings.filter(|it| it.instrument == index) {
             let position = &mut holding.position;
@@ -397,6 +398,7 @@ impl OmsState {
             pool_number: Text::EMPTY,
             pool: NO_POOL,
             own_number: false,
+            triggered: false,
         };
         let tally = self.counted(&new, None);
         if self.recent.is_on {
@@ -503,6 +505,7 @@ impl OmsState {
                 }
                 self.orders.at_mut(place)?.pended = None;
                 self.orders.has_ended(number);
+                self.conditions.has_ended(number);
             }
             (false, true) => self.orders.is_open_again(number),
             _ => {}

@@ -31,15 +31,7 @@ impl OmsState {
                 self.request(request, order, RequestKind::Cancel, (0, 0, 0), id)
             }
             OrderEvent::Sent { number, line } => self.sent(number, line),
-            OrderEvent::Queued { number } => {
-                let at = self.time;
-                if let Some(order) = self.orders.get_mut(number) {
-                    order.queued = at;
-                } else {
-                    self.orders.request_mut(number)?.queued = at;
-                }
-                Some(())
-            }
+            OrderEvent::Queued { number } => self.queued(number),
             OrderEvent::Accepted {
                 order, venue_id, ..
             } => self.change(order, |state, place| {
@@ -108,7 +100,7 @@ impl OmsState {
                 Some(())
             }
             OrderEvent::Forgotten { order } => self.forget(order),
-            _ => None,
+            _ => self.apply_condition(event),
         }
     }
 
@@ -121,6 +113,7 @@ impl OmsState {
         for exec in fills {
             self.ids.add(FILLS, &exec.to_le_bytes(), order);
         }
+        self.conditions.forget(order);
         self.orders.forget(order).then_some(())
     }
 
@@ -170,6 +163,22 @@ impl OmsState {
             passed.cancels = 1;
         }
         self.pass(session, account, instrument, passed);
+        Some(())
+    }
+
+    fn queued(&mut self, number: Number) -> Option<()> {
+        let at = self.time;
+        // It keeps the time until which it is valid.
+        let set = |queued: &mut i64| {
+            if *queued >= 0 {
+                *queued = at;
+            }
+        };
+        if let Some(order) = self.orders.get_mut(number) {
+            set(&mut order.queued);
+        } else {
+            set(&mut self.orders.request_mut(number)?.queued);
+        }
         Some(())
     }
 
@@ -359,7 +368,7 @@ impl OmsState {
         let request = self.orders.remove_request(request)?;
         let order = self.orders.at_mut(place)?;
         // The venue does not know an order that was not sent.
-        if order.state != OrderState::Queued {
+        if !order.state.is_unsent() {
             order.current = request.number;
         }
         (order.quantity, order.price) = (quantity, price);

@@ -293,6 +293,7 @@ impl Core {
         }
         self.pools = self.pools_by_number();
         self.own.rebuild(&self.state);
+        self.prices.rebuild(&self.state);
     }
 
     fn pools_by_number(&self) -> Pools {

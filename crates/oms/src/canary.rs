@@ -17,16 +17,19 @@ pub enum OmsPlantedFault {
     ReleaseTwice,
     /// A duplicate reject sends its order again.
     RetryPast,
+    /// An order whose condition is met is sent twice.
+    TriggerTwice,
 }
 
 impl OmsPlantedFault {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::SkipNote,
         Self::DropPended,
         Self::ResendUnknown,
         Self::ReleaseTwice,
         Self::RetryPast,
+        Self::TriggerTwice,
     ];
 
     /// Its name in `FIXWIRE_CANARY`.
@@ -38,6 +41,7 @@ impl OmsPlantedFault {
             Self::ResendUnknown => "resend-unknown",
             Self::ReleaseTwice => "release-twice",
             Self::RetryPast => "retry-past",
+            Self::TriggerTwice => "trigger-twice",
         }
     }
 }

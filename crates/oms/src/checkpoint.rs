@@ -6,6 +6,7 @@
 //! body     = time i64  events u64  violations u64  late fills u64  day u32  key u128  last number u64
 //!            build text, settings u64, orders of the last second, next day u32, temporary limits, stopped scopes
 //!            last number of yesterday u64, pools of order numbers u32: name text, pool...
+//!            conditions u32: order u64, condition...
 //!            names of sessions, accounts, instruments: count u32, text...
 //!            firm: standing   session: ready u8, client u8, standing...   account: parent, standing...
 //!            instrument: scale u8, worth u64, market u8, standing...
@@ -15,7 +16,7 @@
 //!            flow counters, optional
 //! ```
 //!
-//! Versions 1 and 2 have no pools, and orders have no retry and no pool number.
+//! Versions 1 and 2 have no pools, and orders have no retry and no pool number. Versions 1 to 3 have no conditions.
 //!
 //! Orders and ids are unordered; the usage of open orders is derived from them.
 
@@ -28,6 +29,7 @@ use core::hash::Hasher;
 use fixwire_protocol::{Ledger, Timestamp};
 use siphasher::sip::SipHasher24;
 
+use crate::condition::Conditions;
 use crate::event::OrderEvent;
 use crate::flow::Recent;
 use crate::ids::{Ids, Used};
@@ -38,15 +40,15 @@ use crate::slab::NOWHERE;
 use crate::state::{Account, Expiry, Holding, Instrument, OmsState, Session, Standing, Stop};
 use crate::tally::Tally;
 use crate::transition::OrderState;
-use crate::value::Number;
 use crate::wire::Wire;
 
+mod checks;
 mod standing;
 
 use standing::{put_position, put_standing, take_position, take_standing};
 
 const NAME: &str = "oms";
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// Size in bytes of an order without texts, fills and request.
 const LEAST_ORDER: usize = 126;
 
@@ -208,6 +210,7 @@ impl OmsState {
             name.put(to);
             pool.put(to);
         }
+        self.conditions.put(to);
         let names = [
             &self.session_names,
             &self.account_names,
@@ -383,6 +386,7 @@ impl OmsState {
             (!order.state.is_open()).then(|| state.orders.has_ended(number))?;
         }
         state.check_ended()?;
+        state.conditions.mark(&mut state.orders)?;
         let has_flow = state
             .all_standings()
             .any(|standing| standing.flow.is_some());
@@ -410,34 +414,10 @@ impl OmsState {
             self.pool_names.add(index, name).then_some(())?;
             self.pools.push(Pool::take(from)?);
         }
-        Some(())
-    }
-
-    /// Accounts have no cycles.
-    fn check_parents(&self) -> Option<()> {
-        for account in 0..self.account_names.len() {
-            let mut above = self.parent(account);
-            let mut steps = 0;
-            while let Some(of) = above {
-                if of >= self.account_names.len() || steps > self.account_names.len() {
-                    return None;
-                }
-                steps += 1;
-                above = self.parent(of);
-            }
+        if version > 3 {
+            self.conditions = Conditions::take(from)?;
         }
         Some(())
-    }
-
-    /// Each closed order is listed once among the closed ones, and no number overflows.
-    fn check_ended(&self) -> Option<()> {
-        const MOST: u64 = 1 << 62;
-        let mut ended: Vec<Number> = self.orders.ended().iter().copied().collect();
-        ended.sort_unstable();
-        ended.dedup();
-        let all = self.orders.iter().filter(|order| !order.state.is_open());
-        let is_whole = ended.len() == self.orders.ended().len() && ended.len() == all.count();
-        (is_whole && self.last < MOST && self.events < MOST).then_some(())
     }
 
     fn take_holdings(&mut self, from: &mut &[u8]) -> Option<()> {
@@ -513,6 +493,7 @@ impl OmsState {
             pool_number: crate::Text::EMPTY,
             pool: NO_POOL,
             own_number: false,
+            triggered: false,
         };
         [order.price, order.stop, order.hold, order.asked] = take_all(from)?;
         order.paid = Wire::take(from)?;

@@ -5,8 +5,10 @@
 //! | `limit SCOPE... CODE=VALUE...` | sets a limit; `CODE=none` removes it |
 //! | `cancel SCOPE...` | cancels the open orders; new ones are allowed |
 //! | `market symbol=NAME STATE` | `open`, `auction`, `halted` or `closed` |
+//! | `price symbol=NAME last=PRICE` | prices of a market, also `bid` and `offer`, for conditional orders |
 //! | `kill SCOPE...`, `reducing SCOPE...`, `arm SCOPE...` | kill switch on; only orders that reduce positions; trading resumes |
 //!
+//! | `report order=NUMBER type=...` | a report of a venue, entered by hand |
 //! | `roll day=2026-11-23` | starts a trading day |
 //!
 //! SCOPE is `firm`, `session=NAME`, `account=NAME`, `symbol=NAME`, or `account=NAME symbol=NAME`. A limit with
@@ -18,14 +20,14 @@ use core::fmt::Write as _;
 
 use fixwire_protocol::{Decimal, OperatorCommand, Timestamp};
 
-use crate::core::{Core, Sink};
+use crate::core::{Core, Sink, scaled};
 use crate::event::OrderEvent;
 use crate::filter::OrderFilter;
 use crate::fix::{figure, scope_name};
 use crate::limits::RiskControl;
 use crate::rules::ScopeName;
 use crate::scope::Scope;
-use crate::value::{Market, Text, Trading};
+use crate::value::{Market, PriceField, Text, Trading};
 
 /// Executes a command; returns what was done.
 ///
@@ -45,6 +47,9 @@ pub fn carry_out(
     }
     core.check_right(command.who, words.verb)?;
     let by = (cut(command.who), cut(command.why));
+    if words.verb == "report" {
+        return core.report_by_hand(at, words.rest, by, sink);
+    }
     if words.verb == "roll" {
         return core.roll(at, words.get("day"), by, sink);
     }
@@ -64,6 +69,7 @@ pub fn carry_out(
             return Ok(format!("{name}: cancelling {orders} open orders"));
         }
         "market" => return market(core, at, &words, scope, by, sink),
+        "price" => return price(core, at, &words, scope, by, sink),
         "limit" => return limit(core, at, &words, (scope, &name), by, sink),
         other => {
             return Err(format!(
@@ -98,13 +104,15 @@ pub fn carry_out(
 }
 
 /// Commands, and the right that each one requires.
-pub(crate) const VERBS: [(&str, &str); 7] = [
+pub(crate) const VERBS: [(&str, &str); 9] = [
     ("limit", "limit"),
     ("cancel", "kill"),
     ("kill", "kill"),
     ("reducing", "kill"),
     ("arm", "arm"),
     ("market", "market"),
+    ("price", "market"),
+    ("report", "report"),
     ("roll", "roll"),
 ];
 
@@ -134,6 +142,44 @@ fn market(
     };
     core.set_market(at, (instrument, *state), by, sink);
     Ok(format!("{}: {name}", scope_name(core.state(), scope)))
+}
+
+/// Prices of a market, which trigger the conditional orders that they meet.
+fn price(
+    core: &mut Core,
+    at: i64,
+    words: &Words<'_>,
+    scope: Scope,
+    (who, _): (&[u8], &[u8]),
+    sink: &mut impl Sink,
+) -> Result<String, String> {
+    const WANTED: &str = "give symbol=NAME and a price: last=101.5, bid=101 or offer=102";
+    let Scope::Instrument(instrument) = scope else {
+        return Err(WANTED.into());
+    };
+    let scale = core.state().scale(instrument);
+    let mut prices = alloc::vec::Vec::new();
+    for field in [PriceField::Last, PriceField::Bid, PriceField::Offer] {
+        let text = words.get(&field.to_string());
+        if text.is_empty() {
+            continue;
+        }
+        let price = Decimal::parse(text.as_bytes()).ok();
+        let price = price.and_then(|price| scaled(price, scale).ok());
+        let price = price.ok_or_else(|| {
+            format!("{field}={text} is not a price with at most {scale} decimals")
+        })?;
+        prices.push((field, price));
+    }
+    if prices.is_empty() {
+        return Err(WANTED.into());
+    }
+    for (field, price) in prices {
+        core.price_by_hand(at, (instrument, field, price), who, sink);
+    }
+    let met = core.met();
+    let name = scope_name(core.state(), scope);
+    Ok(format!("{name}: price set; condition of {met} orders met"))
 }
 
 fn limit(
@@ -335,21 +381,23 @@ impl<'a> Words<'a> {
         let (verb, rest) = text.split_once(' ').unwrap_or((text, ""));
         let words = Self { verb, rest };
         let known = [
-            "firm", "session", "account", "symbol", "open", "until", "day",
+            "firm", "session", "account", "symbol", "open", "until", "day", "last", "bid", "offer",
         ];
         let is_known = |key: &str| {
             known.contains(&key) || key.starts_with("RC") || MARKETS.iter().any(|it| it.0 == key)
         };
         let unknown = words.pairs().find(|(key, _)| !is_known(key));
         match unknown {
-            Some((key, _)) if verb != "order" => Err(format!(
-                "unknown word {key}: name the scope (firm, session=NAME, account=NAME, symbol=NAME)"
-            )),
+            Some((key, _)) if !["order", "report", "check-reports"].contains(&verb) => {
+                Err(format!(
+                    "unknown word {key}: name the scope (firm, session=NAME, account=NAME, symbol=NAME)"
+                ))
+            }
             _ => Ok(words),
         }
     }
 
-    fn pairs(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+    pub fn pairs(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let words = self.rest.split_whitespace();
         words.map(|word| word.split_once('=').unwrap_or((word, "")))
     }

@@ -5,10 +5,12 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::{Decimal, Ledger};
 
+use crate::condition::Terms;
 use crate::event::OrderEvent;
 use crate::order::Order;
 use crate::own::OwnOrders;
 use crate::pool::{PoolNumber, Pools};
+use crate::prices::{Asked, Prices};
 use crate::queue::Lines;
 use crate::reason::{Reason, Why};
 use crate::risk::{self, Proposal};
@@ -66,10 +68,17 @@ pub struct NewOrder<'a> {
     pub is_located: bool,
     /// The number of a pool that the client names, in the field of the pool; empty for none.
     pub own_number: &'a [u8],
+    /// What it asks for beside its usual fields.
+    pub terms: Terms,
 }
 
-/// Derived values of a new order: price to reserve for, TimeInForce(59), and the order number that the client chose.
-type Accepted = (Proposal, Price, (TimeInForce, Option<PoolNumber>));
+/// Derived values of a new order: price to reserve for, TimeInForce(59), the order number that the client chose, and
+/// what it asks for beside its usual fields.
+type Accepted = (
+    Proposal,
+    Price,
+    (TimeInForce, Option<PoolNumber>, Option<Asked>),
+);
 
 /// OrderCancelReplaceRequest(G) or OrderCancelRequest(F).
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +99,8 @@ pub struct Change<'a> {
     pub quantity: Option<Decimal>,
     /// Price(44) of a replace.
     pub price: Option<Decimal>,
+    /// A replace must not be sent later than so many nanoseconds after it was received.
+    pub valid_for: Option<i64>,
     /// Its other fields, which a replace cannot change: Account(1), OrdType(40), TimeInForce(59) and others.
     pub others: Others<'a>,
 }
@@ -125,6 +136,7 @@ pub struct Core {
     pub(crate) restrictions: Vec<Vec<RestrictedRule>>,
     pub(crate) own: OwnOrders,
     pub(crate) pools: Pools,
+    pub(crate) prices: Prices,
     pub(crate) work: Work,
 }
 
@@ -140,6 +152,7 @@ impl Core {
             restrictions: Vec::new(),
             own: OwnOrders::new(rules.rejects_self_trades),
             pools: Pools::default(),
+            prices: Prices::default(),
             work: Work::default(),
             rules,
         }
@@ -186,11 +199,14 @@ impl Core {
         sink.happened(&self.state, event);
         self.lines.note(&self.state, event);
         self.work.note(&self.state, event);
+        if !self.state.conditions.is_empty() {
+            self.prices.note(&self.state, event);
+        }
     }
 
     /// Handles a new order of a client.
     pub fn new_order(&mut self, at: i64, new: &NewOrder<'_>, sink: &mut impl Sink) {
-        let (proposal, hold, (tif, own_number)) = match self.accept(at, new) {
+        let (proposal, hold, (tif, own_number, asked)) = match self.accept(at, new) {
             Ok(accepted) => accepted,
             Err(reason) => {
                 let event = OrderEvent::Refused {
@@ -228,9 +244,12 @@ impl Core {
         if let Some(named) = own_number {
             self.take_own_number(at, order, (named, new.own_number), sink);
         }
+        let is_held = asked.is_some_and(|asked| self.take_terms(at, order, asked, sink));
         let of = (proposal.session, proposal.account, proposal.instrument);
         if self.guard(at, of, sink) {
             self.reject_unsent(at, order, Why::Killed, sink);
+        } else if is_held {
+            self.look_at_price(at, order, sink);
         } else {
             self.send_order(at, order, sink);
         }
@@ -291,14 +310,23 @@ impl Core {
             (true, None) => Err(Reason::of(Why::Number)),
             (false, _) => Ok(0),
         };
+        let limit = price(kind.has_price(), new.price)?;
+        let stop = price(kind.has_stop(), new.stop)?;
+        let is_plain = new.terms == Terms::NONE && user.validity.is_none();
+        let asked = if is_plain && !kind.has_stop() {
+            None
+        } else {
+            let of = (user, instrument, rule.scale);
+            Some(self.asked(new, of, (side, kind, stop))?)
+        };
         let proposal = Proposal {
             session: new.session,
             account,
             instrument,
             side,
             kind,
-            price: price(kind.has_price(), new.price)?,
-            stop: price(kind.has_stop(), new.stop)?,
+            price: limit,
+            stop,
             quantity: whole(new.quantity)?,
             filled: 0,
             counted: Tally::default(),
@@ -311,12 +339,14 @@ impl Core {
         };
         self.check_restricted(&proposal, new.is_located)?;
         let hold = risk::check(state, rule, &proposal)?;
-        self.own.check(state, &proposal, 0)?;
+        if asked.is_none_or(|asked| !asked.is_held()) {
+            self.own.check(state, &proposal, 0)?;
+        }
         let own_number = match new.own_number {
             b"" => None,
             number => Some(self.check_own_number((new.session, instrument), number)?),
         };
-        Ok((proposal, hold, (tif, own_number)))
+        Ok((proposal, hold, (tif, own_number, asked)))
     }
 
     pub(crate) fn rule(&self, instrument: u32) -> Result<&InstrumentRule, Reason> {
@@ -356,7 +386,7 @@ impl Core {
             }
         };
         let known = self.state.orders().get(order);
-        let is_unsent = known.is_some_and(|order| order.state == OrderState::Queued);
+        let is_unsent = known.is_some_and(|order| order.state.is_unsent());
         let request = self.state.last + 1;
         let id = change.id;
         match taken {
@@ -374,6 +404,7 @@ impl Core {
                     self.decline(at, request, Why::Killed, b"", sink);
                     return;
                 }
+                self.limit_replace(at, change, request, sink);
             }
             None => self.emit(at, &OrderEvent::CancelTaken { request, order, id }, sink),
         }
@@ -444,7 +475,7 @@ impl Core {
         if is_replace && self.cannot_replace(order.instrument) {
             return Err(Reason::of(Why::NoReplace));
         }
-        if order.state != OrderState::Queued && !state.is_ready(order.line) {
+        if !order.state.is_unsent() && !state.is_ready(order.line) {
             return Err(Reason::of(Why::NoLine));
         }
         if !is_replace {
@@ -465,7 +496,7 @@ impl Core {
             account: order.account,
             instrument: order.instrument,
             side: order.side,
-            kind: order.kind,
+            kind: order.sent_kind(),
             price,
             stop: order.stop,
             quantity,
@@ -480,7 +511,9 @@ impl Core {
         };
         self.check_restricted(&proposal, true)?;
         let hold = risk::check(state, rule, &proposal)?;
-        self.own.check(state, &proposal, order.number)?;
+        if order.state != OrderState::Held {
+            self.own.check(state, &proposal, order.number)?;
+        }
         Ok(Some((quantity, price, hold)))
     }
 

@@ -9,8 +9,8 @@ use crate::filter::OrderFilter;
 use crate::reason::Reason;
 use crate::scope::Scope;
 use crate::value::{
-    Effect, End, Market, Number, OrderType, Presence, Price, Quantity, RequestKind, Side,
-    TimeInForce, Trading,
+    Effect, End, Market, Number, OrderType, Presence, Price, PriceField, Quantity, RequestKind,
+    Side, TimeInForce, Trading,
 };
 use crate::wire::Wire;
 
@@ -508,5 +508,49 @@ events! {
         pool: u32,
         /// How many.
         left: u64,
+    }
+
+    /// A new order is held until its condition is met.
+    80 Held {
+        /// The order.
+        order: Number,
+        /// The price to look at.
+        field: PriceField,
+        /// Whether the price has to be at least this; otherwise at most.
+        rises: bool,
+        /// The price.
+        price: Price,
+    }
+    /// A price of the market meets the conditions of orders: each of these is triggered, or rejected.
+    81 Touched {
+        /// The instrument.
+        instrument: u32,
+        /// Which price.
+        field: PriceField,
+        /// The price.
+        price: Price,
+        /// The session or operator that it came from.
+        who: &'a [u8],
+    }
+    /// A held order whose condition is met passed the controls again, and is sent.
+    82 Triggered {
+        /// The order.
+        order: Number,
+    }
+    /// An operator enters the report of a venue about an order; the events behind it are of this report.
+    84 ReportEntered {
+        /// The order.
+        order: Number,
+        /// Who did it.
+        who: &'a [u8],
+        /// As text.
+        why: &'a [u8],
+    }
+    /// A new order or a replace must not be sent after a time.
+    83 ValidUntil {
+        /// Its number.
+        number: Number,
+        /// In nanoseconds since 1970.
+        until: i64,
     }
 }

@@ -16,10 +16,12 @@ use crate::value::{Amount, Price, Quantity};
 pub(crate) mod clients;
 pub(crate) mod lines;
 pub(crate) mod mass;
+pub(crate) mod prices;
 pub(crate) mod report_numbers;
 pub(crate) mod report_requests;
 pub(crate) mod reports;
 pub(crate) mod requests;
+pub(crate) mod terms;
 
 /// The longest Text(58).
 const TEXT: usize = 240;
@@ -191,6 +193,7 @@ fn write_reason(
         | Why::CancelRate
         | Why::Replaces
         | Why::Unanswered
+        | Why::Conditionals
         | Why::Ratio => LimitUnit::Whole.digits(),
         Why::Value | Why::Credit | Why::ValueSecond | Why::ValueMinute | Why::ValueDay => {
             LimitUnit::Money.digits()

@@ -4,6 +4,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
+
 use crate::event::OrderEvent;
 use crate::fix::{price, reason_text};
 use crate::query::text;
@@ -98,6 +100,10 @@ impl History {
                 "{} queued: waiting for a session to the venue",
                 self.what(number)?
             )),
+            OrderEvent::Held { .. }
+            | OrderEvent::Triggered { .. }
+            | OrderEvent::ValidUntil { .. }
+            | OrderEvent::ReportEntered { .. } => self.special(event),
             OrderEvent::Accepted {
                 order, venue_id, ..
             } if order == self.order => {
@@ -243,6 +249,36 @@ impl History {
                 instrument
             ),
         )
+    }
+
+    /// Describes what it waits for, and what an operator entered.
+    fn special(&self, event: &OrderEvent<'_>) -> Option<String> {
+        match *event {
+            OrderEvent::Held {
+                order,
+                field,
+                rises,
+                price,
+            } if order == self.order => {
+                let way = if rises { ">=" } else { "<=" };
+                Some(format!("held until {field} {way} {}", self.price(price)))
+            }
+            OrderEvent::Triggered { order } if order == self.order => {
+                Some("triggered: its condition is met".into())
+            }
+            OrderEvent::ValidUntil { number, until } => {
+                let mut stamp = TimestampWriter::new();
+                let until = text(stamp.format(Timestamp(until), Precision::Millis));
+                Some(format!(
+                    "{} not to be sent after {until}",
+                    self.what(number)?
+                ))
+            }
+            OrderEvent::ReportEntered { order, who, why } if order == self.order => {
+                Some(format!("report entered by {}: {}", text(who), text(why)))
+            }
+            _ => None,
+        }
     }
 
     fn refused(&self, event: &OrderEvent<'_>) -> Option<String> {

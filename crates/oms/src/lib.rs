@@ -16,6 +16,7 @@ extern crate alloc;
 extern crate std;
 
 mod apply;
+mod apply_condition;
 mod apply_limit;
 mod apply_order;
 mod apply_pool;
@@ -24,6 +25,7 @@ pub mod canary;
 mod checkpoint;
 mod client_rate;
 pub mod command;
+mod condition;
 pub mod core;
 mod day;
 mod done_for_day;
@@ -37,6 +39,7 @@ pub mod history;
 mod ids;
 pub mod limits;
 pub mod load;
+mod manual;
 mod mass;
 mod names;
 mod notice;
@@ -45,11 +48,14 @@ pub mod oms;
 pub mod order;
 mod own;
 mod pool;
+mod price_file;
+mod prices;
 mod query;
 mod queue;
 mod reason;
 pub mod recovery;
 mod rejects;
+mod report_file;
 mod retries;
 mod retry;
 mod rights;
@@ -69,6 +75,7 @@ pub mod venue;
 mod wire;
 mod work;
 
+pub use condition::{Terms, Wish};
 pub use core::{Change, Core, NewOrder, Sink};
 pub use event::OrderEvent;
 pub use filter::OrderFilter;
@@ -78,13 +85,15 @@ pub use names::Names;
 pub use notice::{OmsEvent, OmsListener};
 pub use oms::{Oms, OmsSession};
 pub use order::{Order, Orders, Request};
+pub use price_file::price_commands;
 pub use reason::{Reason, Why};
 pub use rejects::VenueReject;
+pub use report_file::report_rows;
 pub use scope::Scope;
 pub use state::OmsState;
 pub use tally::{Position, Tally};
 pub use transition::OrderState;
 pub use value::{
-    Amount, Effect, End, Number, OrderType, Price, Quantity, RequestKind, Side, Text, TimeInForce,
-    Trading,
+    Amount, Effect, End, Number, OrderType, Price, PriceField, Quantity, RequestKind, Side, Text,
+    TimeInForce, Trading,
 };

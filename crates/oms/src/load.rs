@@ -276,6 +276,7 @@ impl Reader<'_> {
             "day_begins",
             "instruments",
             "limits",
+            "market_data",
             "orders",
             "positions",
             "remembered",
@@ -288,6 +289,10 @@ impl Reader<'_> {
         };
         self.rules.stamps = self.text(table, "stamps");
         self.appl_id(table);
+        for (at, session) in self.texts(table, "market_data").unwrap_or_default() {
+            self.check_session(at, &session);
+            self.rules.market_data.push(session);
+        }
         if let Some(orders) = self.number(table, "orders", 50_000_000) {
             self.rules.orders = orders;
         }
@@ -472,7 +477,7 @@ impl Reader<'_> {
             let may = self.texts(table, "may").unwrap_or_default();
             for (at, right) in &may {
                 if !VERBS.iter().any(|(_, known)| known == right) {
-                    let hint = "the rights are limit, kill, arm, market, roll";
+                    let hint = "the rights are limit, kill, arm, market, roll, report";
                     self.wrong(*at, format!("unknown right {right}"), hint);
                 }
             }
@@ -535,6 +540,6 @@ fn duration(text: &str) -> Option<i64> {
 }
 
 /// Whether commands can contain the name.
-fn is_name(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     !name.contains(|c: char| c.is_whitespace() || c.is_control() || c == '=')
 }

@@ -428,6 +428,9 @@ impl Application for Oms {
         self.recoveries.stop(session);
         self.changed.push_back((session, Some(is)));
         self.begin(now, outbox);
+        if self.index(session).is_some_and(|it| self.gives_prices(it)) {
+            self.core.forget_prices();
+        }
     }
 
     fn on_reject(

@@ -70,7 +70,7 @@ pub struct Order {
     pub(crate) withdrawn: bool,
     /// Number of accepted replaces.
     pub(crate) replaces: u16,
-    /// When it was queued, in nanoseconds since 1970.
+    /// When it was queued, in nanoseconds since 1970; below 0 the time after which it must not be sent, negated.
     pub(crate) queued: i64,
     /// Retry state, after a reject by a venue.
     pub(crate) retry: Option<Box<Retry>>,
@@ -80,6 +80,8 @@ pub struct Order {
     pub(crate) pool: u32,
     /// Whether the client chose that number.
     pub(crate) own_number: bool,
+    /// It was held, and its condition was met.
+    pub(crate) triggered: bool,
 }
 
 /// Retry state of an order.
@@ -101,6 +103,20 @@ impl Order {
     pub fn attempt(&self) -> Number {
         let retry = self.retry.as_ref();
         retry.map_or(self.number, |retry| retry.attempt)
+    }
+
+    /// OrdType(40) at the venue: what a triggered order became.
+    pub(crate) fn sent_kind(&self) -> OrderType {
+        if self.triggered {
+            self.kind.triggered()
+        } else {
+            self.kind
+        }
+    }
+
+    /// The time after which it must not be sent, in nanoseconds since 1970.
+    pub(crate) fn valid_until(&self) -> Option<i64> {
+        (self.queued < 0).then(|| self.queued.saturating_neg())
     }
 
     /// Whether the venue rejected it under this number, or a request was pending then.
@@ -164,8 +180,15 @@ pub struct Request {
     pub hold: Price,
     /// ClOrdID(11); empty when no client message requested it.
     pub id: Text,
-    /// When it was queued, in nanoseconds since 1970.
+    /// When it was queued, as that of an order.
     pub(crate) queued: i64,
+}
+
+impl Request {
+    /// The time after which it must not be sent, in nanoseconds since 1970.
+    pub(crate) fn valid_until(&self) -> Option<i64> {
+        (self.queued < 0).then(|| self.queued.saturating_neg())
+    }
 }
 
 /// A final state that the venue reported while fills were missing.

@@ -8,6 +8,7 @@ use crate::order::Order;
 use crate::reason::{Reason, Why};
 use crate::risk::Proposal;
 use crate::state::OmsState;
+use crate::transition::OrderState;
 use crate::value::{Number, OrderType, Price, RequestKind, Side};
 
 /// Owner, instrument, side, and price as distance from crossing.
@@ -66,7 +67,8 @@ impl OwnOrders {
 
     /// Its price and that of a pending replace.
     fn each(state: &OmsState, order: &Order, mut level: impl FnMut(Level)) {
-        if !order.state.is_open() {
+        // A held order cannot trade.
+        if !order.state.is_open() || order.state == OrderState::Held {
             return;
         }
         let (owner, buys) = (owner(state, order.account), order.side.is_buy());
@@ -95,6 +97,8 @@ impl OwnOrders {
             | OrderEvent::ReplaceTaken { order, .. }
             | OrderEvent::Rejected { order, .. }
             | OrderEvent::Filled { order, .. }
+            | OrderEvent::Held { order, .. }
+            | OrderEvent::Triggered { order }
             | OrderEvent::Ended { order, .. } => order,
             OrderEvent::Replaced { request, .. } | OrderEvent::Declined { request, .. } => {
                 state.orders().request(request)?.1.number

@@ -1,7 +1,7 @@
 //! Operator queries: words in, a table of columns out.
 //!
-//! Queries are `status`, `orders [account=NAME] [open]`, `order NUMBER`, `positions`, `limits`, `pools`. The first line of
-//! their answers names the columns, which are separated by tabs.
+//! Queries are `status`, `orders [account=NAME] [open]`, `order NUMBER`, `positions`, `limits`, `pools`, `held`. The first
+//! line of their answers names the columns, which are separated by tabs.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -45,8 +45,11 @@ pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
         "positions" => Ok(positions(state)),
         "limits" => Ok(limits(state)),
         "pools" => Ok(pools(core)),
+        "held" => Ok(held(state)),
+        // Before `report` commands; the answer lists what is wrong.
+        "check-reports" => core.check_reports(words.rest),
         other => Err(format!(
-            "unknown query {other}: the queries are status, orders, order, positions, limits, pools"
+            "unknown query {other}: the queries are status, orders, order, positions, limits, pools, held"
         )),
     }
 }
@@ -83,6 +86,7 @@ const ORDER_COLUMNS: &str = "order\tsession\tClOrdID\taccount\tside\tsymbol\tqua
 
 fn state_name(order: &Order) -> &'static str {
     match order.state {
+        OrderState::Held => "held",
         OrderState::Queued => "queued",
         OrderState::Sent => "sent",
         OrderState::Unknown => "unknown",
@@ -194,6 +198,28 @@ fn pools(core: &Core) -> String {
             next.unwrap_or_default(),
             pool.left(),
             pool.last.saturating_sub(pool.first).saturating_add(1),
+        );
+    }
+    list
+}
+
+/// Conditional orders that are held.
+fn held(state: &OmsState) -> String {
+    let mut list = String::from("order\tClOrdID\taccount\tsymbol\tcondition");
+    for (number, condition) in state.conditions.iter().filter(|(_, it)| it.is_held()) {
+        let Some(order) = state.orders().get(number) else {
+            continue;
+        };
+        let scale = state.scale(order.instrument);
+        let _ = write!(
+            list,
+            "\n{number}\t{}\t{}\t{}\t{} {} {}",
+            text(order.id.bytes()),
+            text(state.accounts().name(order.account)),
+            text(state.instruments().name(order.instrument)),
+            condition.field,
+            if condition.rises { ">=" } else { "<=" },
+            price(condition.price, scale),
         );
     }
     list

@@ -21,6 +21,7 @@ pub(crate) struct Group {
     /// Maximum queueing time of orders and replaces, in nanoseconds; without it only cancels wait.
     pub patience: Option<i64>,
     pub cannot_replace: bool,
+    pub cannot_stop: bool,
     pub orders: VecDeque<Number>,
 }
 
@@ -82,6 +83,7 @@ impl Lines {
                 flow: rule.flow,
                 patience: rule.queue,
                 cannot_replace: rule.cannot_replace,
+                cannot_stop: rule.cannot_stop,
                 orders: VecDeque::new(),
             });
         }
@@ -279,7 +281,8 @@ impl Lines {
             };
         };
         let patience = self.groups[group].patience.unwrap_or(0);
-        let stale = order.queued.saturating_add(patience);
+        let queued = || order.queued.saturating_add(patience);
+        let stale = order.valid_until().unwrap_or_else(queued);
         if stale <= at {
             return Some((order.number, Next::Stale));
         }
@@ -323,7 +326,10 @@ impl Lines {
             // A cancel never times out.
             let stale = match is_cancel {
                 true => i64::MAX,
-                false => request.queued.saturating_add(patience),
+                false => {
+                    let queued = request.queued.saturating_add(patience);
+                    request.valid_until().unwrap_or(queued)
+                }
             };
             let next = match self.room(at, line, is_cancel) {
                 _ if stale <= at => Next::Stale,

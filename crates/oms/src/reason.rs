@@ -212,6 +212,10 @@ reasons! {
     72 OwnNumber, "RC2", 0, 2, "this session may not choose its own order numbers";
     /// The number has another format, or is out of range.
     73 NumberForm, "", 99, 2, "the order number does not belong to the pool";
+    /// The session may not place conditional orders.
+    80 NotConditional, "RC2", 0, 2, "conditional orders are not allowed for this session";
+    /// Too many held orders.
+    81 Conditionals, "", 3, 2, "too many conditional orders of this session are held";
     /// The number is already used.
     74 NumberUsed, "", 6, 2, "the order number was used before";
 }

@@ -61,7 +61,7 @@ impl Core {
         reject: &VenueReject<'_>,
         sink: &mut impl Sink,
     ) -> bool {
-        let Some((after, not_on)) = self.retry_after(order, reject) else {
+        let Some((after, not_on)) = self.retry_after(at, order, reject) else {
             return false;
         };
         let event = OrderEvent::Retried {
@@ -76,7 +76,12 @@ impl Core {
     }
 
     /// Delay, and the session to avoid.
-    fn retry_after(&self, order: Number, reject: &VenueReject<'_>) -> Option<(i64, Option<u32>)> {
+    fn retry_after(
+        &self,
+        at: i64,
+        order: Number,
+        reject: &VenueReject<'_>,
+    ) -> Option<(i64, Option<u32>)> {
         let orders = self.state.orders();
         let order = orders.get(order)?;
         let rule = self.error_rule(order, reject)?;
@@ -91,7 +96,10 @@ impl Core {
         let is_wanted = is_alone && is_unanswered && !must_go(&self.state, order);
         let is_of_today = order.number > self.state.yesterday || order.outlives(self.state.day());
         let tries = order.retry.as_ref().map_or(0, |retry| retry.tries);
-        let may = is_wanted && is_of_today && !self.work.ends_day() && !reject.may_live();
+        let due = at.saturating_add(rule.after);
+        let is_valid = order.valid_until().is_none_or(|until| due < until);
+        let may =
+            is_valid && is_wanted && is_of_today && !self.work.ends_day() && !reject.may_live();
         (may && tries < rule.times).then_some((rule.after, not_on))
     }
 
@@ -126,6 +134,9 @@ impl Core {
         let (Some(retry), Some(order)) = (retry, order) else {
             return Err((Why::NoRoute, at, None));
         };
+        if order.valid_until().is_some_and(|until| until <= at) {
+            return Err((Why::Stale, at, None));
+        }
         let Some(group) = self.lines.group(order.instrument) else {
             return Err((Why::NoRoute, at, None));
         };
@@ -134,7 +145,9 @@ impl Core {
         let is_no = |line| work.is_leaving(line) || retry.not_on == Some(line);
         let of = (order.account, order.instrument);
         let line = self.lines.choose(&self.state, (at, group), of, is_no);
-        line.map_err(|(why, when)| (why, retry.due.saturating_add(patience), when))
+        let stale = retry.due.saturating_add(patience);
+        let stale = order.valid_until().map_or(stale, |until| stale.min(until));
+        line.map_err(|(why, when)| (why, stale, when))
     }
 
     /// When an order can be sent again, or times out.

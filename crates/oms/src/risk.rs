@@ -68,6 +68,19 @@ const TABLE: [Check; 13] = [
     market,
 ];
 
+/// The controls that a triggered order passes again. Those that count messages counted it when it was accepted.
+const AGAIN: [Check; 9] = [
+    trading,
+    quantity,
+    value,
+    increments,
+    collar,
+    open_orders,
+    credit,
+    position,
+    market,
+];
+
 struct Checking<'a> {
     state: &'a OmsState,
     rule: &'a InstrumentRule,
@@ -89,6 +102,30 @@ pub(crate) fn check(
     state: &OmsState,
     rule: &InstrumentRule,
     order: &Proposal,
+) -> Result<Price, Reason> {
+    run(state, rule, order, &TABLE)
+}
+
+/// Checks an order whose condition is met, before it is sent.
+///
+/// # Errors
+///
+/// As [`check`].
+#[cold]
+pub(crate) fn check_again(
+    state: &OmsState,
+    rule: &InstrumentRule,
+    order: &Proposal,
+) -> Result<Price, Reason> {
+    run(state, rule, order, &AGAIN)
+}
+
+#[inline(always)]
+fn run(
+    state: &OmsState,
+    rule: &InstrumentRule,
+    order: &Proposal,
+    table: &[Check],
 ) -> Result<Price, Reason> {
     let hold = hold(rule, order)?;
     let held = order.quantity.saturating_sub(order.filled);
@@ -115,7 +152,7 @@ pub(crate) fn check(
         controls: 0,
     };
     checking.controls = checking.scopes.keep_limited();
-    TABLE.iter().try_for_each(|check| check(&checking))?;
+    table.iter().try_for_each(|check| check(&checking))?;
     Ok(hold)
 }
 
@@ -124,7 +161,7 @@ fn hold(rule: &InstrumentRule, order: &Proposal) -> Result<Price, Reason> {
     match order.kind {
         OrderType::Limit | OrderType::StopLimit => Ok(order.price.saturating_abs()),
         // Without a limit price the execution price is unknown: reserve the reference price plus a fifth.
-        OrderType::Market | OrderType::Stop => {
+        OrderType::Market | OrderType::Stop | OrderType::IfTouched => {
             let reference = rule.reference.ok_or(Reason::of(Why::NoReference))?;
             let worst = reference.saturating_abs().max(order.stop.saturating_abs());
             Ok(worst.saturating_add(worst / 5))

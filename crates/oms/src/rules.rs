@@ -56,6 +56,11 @@ pub struct UserRule {
     pub rate: Option<RateRule>,
     /// Its reports have ApplID(1180) and ApplSeqNum(1181).
     pub report_numbers: bool,
+    /// Maximum number of its orders that are held at a time; without it, it may not place conditional orders.
+    pub conditional: Option<usize>,
+    /// Its orders must not be sent later than so many nanoseconds after they were received, unless they set another
+    /// time.
+    pub validity: Option<i64>,
 }
 
 /// Rights of a client for some accounts.
@@ -103,6 +108,8 @@ pub struct LineGroup {
     pub queue: Option<i64>,
     /// The venue does not support replace.
     pub cannot_replace: bool,
+    /// The venue does not support stop orders: the OMS holds them.
+    pub cannot_stop: bool,
     /// Handling of rejects from the venue; the first matching entry decides.
     pub errors: Vec<ErrorRule>,
     /// The number pool for orders of users without their own pool.
@@ -235,7 +242,7 @@ pub struct DropCopyRule {
 pub struct OperatorRule {
     /// The name of the user at the control socket.
     pub user: String,
-    /// Rights: limit, kill, arm, market, roll.
+    /// Rights: limit, kill, arm, market, roll, report.
     pub may: Vec<String>,
 }
 
@@ -324,6 +331,8 @@ pub struct RiskRules {
     pub limits: Vec<LimitRule>,
     /// Source of the limits, for the journal.
     pub limits_file: String,
+    /// The sessions that give prices of markets.
+    pub market_data: Vec<String>,
     /// The sessions that receive a copy of every execution report.
     pub drop_copies: Vec<DropCopyRule>,
     /// Operators and their rights; if empty, everybody with access to the socket has all rights.

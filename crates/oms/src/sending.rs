@@ -20,6 +20,12 @@ impl Core {
         group.is_some_and(|group| self.lines.groups[group].cannot_replace)
     }
 
+    /// Whether the venue of an instrument does not support stop orders: the OMS holds them.
+    pub(crate) fn cannot_stop(&self, instrument: u32) -> bool {
+        let group = self.lines.group(instrument);
+        group.is_some_and(|group| self.lines.groups[group].cannot_stop)
+    }
+
     /// Sends a new order, queues it, or rejects it.
     pub(crate) fn send_order(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
         let Some(order) = self.state.orders().get(number) else {

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use hashbrown::HashTable;
 
+use crate::condition::Conditions;
 use crate::flow::{Flow, Passed, Recent, Span};
 use crate::ids::Ids;
 use crate::limits::{RiskControl, RiskLimits};
@@ -181,6 +182,8 @@ pub struct OmsState {
     /// Pools of order numbers.
     pub(crate) pool_names: Names,
     pub(crate) pools: Vec<Pool>,
+    /// Orders that are or were held.
+    pub(crate) conditions: Conditions,
     /// New orders of the last second.
     pub(crate) recent: Recent,
     /// Whether any scope counts flow.

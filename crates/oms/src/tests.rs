@@ -16,6 +16,7 @@ use crate::tally::Tally;
 use crate::value::{Number, OrderType, RequestKind, Side, TimeInForce};
 use crate::venue::{ReportKind, VenueId, VenueReport};
 
+mod conditions;
 mod controls;
 mod effects;
 mod files;
@@ -220,6 +221,7 @@ impl World {
             quantity: Decimal::from_int(quantity),
             is_located: false,
             own_number: b"",
+            terms: crate::Terms::NONE,
             until: None,
             effect: Some(crate::value::Effect::Netting),
         };
@@ -247,6 +249,7 @@ impl World {
             side: None,
             quantity: quantity.map(Decimal::from_int),
             price: price.and_then(|price| Decimal::parse(price.as_bytes()).ok()),
+            valid_for: None,
             others: Others::default(),
         };
         self.tell(|core, at, mut sink| core.change(at, &change, &mut sink));

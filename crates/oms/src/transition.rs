@@ -1,7 +1,10 @@
 //! State transitions of an order: one table.
 //!
 //! ```text
-//!            Send            Accept, Fill            Fill of the rest, End
+//!    Held
+//!    ^ |
+//!    | | Trigger
+//!    | v     Send            Accept, Fill            Fill of the rest, End
 //!   Queued <-------> Sent ----------------> Working ------------------------> Ended
 //!     | ^    Retry    | Lose   ^  Accept, Fill  | ^                             ^
 //!     | |             v        |                | |                             |
@@ -17,6 +20,8 @@ use crate::value::End;
 /// The state of an order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum OrderState {
+    /// Held by the OMS until its condition is met.
+    Held,
     /// Accepted by the OMS, or to be sent again, and not sent yet.
     Queued,
     /// Sent to the venue, not acknowledged.
@@ -34,6 +39,10 @@ pub enum OrderState {
 /// An input of the state machine.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Happening {
+    /// It has a condition.
+    Hold,
+    /// Its condition is met, and the controls passed.
+    Trigger,
     /// It is sent to the venue.
     Send,
     /// Its session to the venue disconnected.
@@ -66,14 +75,20 @@ impl OrderState {
     /// The next state; `None` when the input is not possible in this state and has no effect.
     #[must_use]
     pub fn after(self, happening: Happening) -> Option<Self> {
-        use Happening::{Accept, Fill, Lose, Reject, Renew, Replace, Rest, Retry, Send};
-        use OrderState::{DoneForDay, Ended, Queued, Sent, Unknown, Working};
+        use Happening::{
+            Accept, Fill, Hold, Lose, Reject, Renew, Replace, Rest, Retry, Send, Trigger,
+        };
+        use OrderState::{DoneForDay, Ended, Held, Queued, Sent, Unknown, Working};
         let filled = |all| if all { Ended(End::Filled) } else { Working };
         match (self, happening) {
             (Queued, Send) => Some(Sent),
-            // It is queued; the OMS executes requests itself.
-            (Queued, Replace { all: false }) => Some(Queued),
-            (Queued, Lose | Accept | Retry | Fill { .. } | Replace { .. }) => None,
+            (Queued, Hold) => Some(Held),
+            // Once: a second trigger finds it queued or sent.
+            (Held, Trigger) => Some(Queued),
+            // The venue does not have it; the OMS executes requests itself.
+            (Queued | Held, Replace { all: false }) => Some(self),
+            (Queued | Held, Lose | Accept | Retry | Fill { .. } | Replace { .. }) => None,
+            (Held, Send) => None,
 
             (Sent, Lose) => Some(Unknown),
             (Unknown, Lose) => None,
@@ -93,11 +108,15 @@ impl OrderState {
             (DoneForDay, Fill { all } | Replace { all }) if !all => Some(DoneForDay),
             (DoneForDay, Fill { .. } | Replace { .. }) => Some(Ended(End::Filled)),
             (DoneForDay, Send | Accept | Lose | Retry) => None,
-            (Queued | Sent | Unknown, Rest | Renew) => None,
+            (Held | Queued | Sent | Unknown, Rest | Renew) => None,
+            (Queued | Sent | Unknown | Working | DoneForDay, Trigger) => None,
+            (Held | Sent | Unknown | Working | DoneForDay, Hold) => None,
 
             // A venue may reject an order after accepting it.
-            (Queued | Sent | Unknown | Working | DoneForDay, Reject) => Some(Ended(End::Rejected)),
-            (Queued | Sent | Unknown | Working | DoneForDay, Happening::End(how)) => {
+            (Held | Queued | Sent | Unknown | Working | DoneForDay, Reject) => {
+                Some(Ended(End::Rejected))
+            }
+            (Held | Queued | Sent | Unknown | Working | DoneForDay, Happening::End(how)) => {
                 Some(Ended(how))
             }
 
@@ -109,10 +128,16 @@ impl OrderState {
         }
     }
 
-    /// Whether the venue has acknowledged it.
+    /// Whether the venue has acknowledged it, or does not have to.
     #[must_use]
     pub fn is_answered(self) -> bool {
         !matches!(self, Self::Queued | Self::Sent | Self::Unknown)
+    }
+
+    /// Whether the venue does not have it: the OMS executes requests itself.
+    #[must_use]
+    pub fn is_unsent(self) -> bool {
+        matches!(self, Self::Held | Self::Queued)
     }
 
     /// Whether it is open.
@@ -124,6 +149,7 @@ impl OrderState {
     /// Its byte in a checkpoint.
     pub(crate) fn byte(self) -> u8 {
         match self {
+            Self::Held => b'h',
             Self::Queued => b'q',
             Self::Sent => b's',
             Self::Unknown => b'u',
@@ -135,6 +161,7 @@ impl OrderState {
 
     pub(crate) fn of(byte: u8) -> Option<Self> {
         Some(match byte {
+            b'h' => Self::Held,
             b'q' => Self::Queued,
             b's' => Self::Sent,
             b'u' => Self::Unknown,
@@ -161,8 +188,10 @@ pub fn ord_status(state: OrderState, filled: bool, pending: Option<crate::Reques
 
 #[cfg(test)]
 mod tests {
-    use super::Happening::{Accept, Fill, Lose, Reject, Renew, Replace, Rest, Retry, Send};
-    use super::OrderState::{DoneForDay, Ended, Queued, Sent, Unknown, Working};
+    use super::Happening::{
+        Accept, Fill, Hold, Lose, Reject, Renew, Replace, Rest, Retry, Send, Trigger,
+    };
+    use super::OrderState::{DoneForDay, Ended, Held, Queued, Sent, Unknown, Working};
     use super::*;
 
     #[test]
@@ -191,6 +220,21 @@ mod tests {
             assert_eq!(larger, (how == End::Filled).then_some(Working));
             assert_eq!(Ended(how).after(fill), Some(Ended(how)));
         }
+    }
+
+    #[test]
+    fn a_held_order_is_triggered_once_and_never_sent_before() {
+        assert_eq!(Queued.after(Hold), Some(Held));
+        assert_eq!(Held.after(Send), None);
+        assert_eq!(Held.after(Trigger), Some(Queued));
+        for other in [Queued, Sent, Unknown, Working, DoneForDay] {
+            assert_eq!(other.after(Trigger), None, "{other:?}");
+        }
+        assert_eq!(Held.after(Replace { all: false }), Some(Held));
+        let end = Happening::End(End::Expired);
+        assert_eq!(Held.after(end), Some(Ended(End::Expired)));
+        assert_eq!(Held.after(Reject), Some(Ended(End::Rejected)));
+        assert_eq!(OrderState::of(Held.byte()), Some(Held));
     }
 
     #[test]

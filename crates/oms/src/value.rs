@@ -76,6 +76,8 @@ bytes! {
         Stop = b'3',
         /// Stop limit: becomes a limit order at its stop price.
         StopLimit = b'4',
+        /// Market if touched: becomes a market order when the price is as good as its stop price. Always held.
+        IfTouched = b'J',
     }
 }
 
@@ -89,7 +91,38 @@ impl OrderType {
     /// Whether StopPx(99) is required.
     #[must_use]
     pub fn has_stop(self) -> bool {
-        matches!(self, Self::Stop | Self::StopLimit)
+        matches!(self, Self::Stop | Self::StopLimit | Self::IfTouched)
+    }
+
+    /// What it becomes when it is triggered.
+    #[must_use]
+    pub fn triggered(self) -> Self {
+        match self {
+            Self::Market | Self::Stop | Self::IfTouched => Self::Market,
+            Self::Limit | Self::StopLimit => Self::Limit,
+        }
+    }
+}
+
+bytes! {
+    /// A price of the market that a condition looks at: MDEntryType(269).
+    PriceField {
+        /// The best bid.
+        Bid = b'0',
+        /// The best offer.
+        Offer = b'1',
+        /// The last trade.
+        Last = b'2',
+    }
+}
+
+impl fmt::Display for PriceField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Bid => "bid",
+            Self::Offer => "offer",
+            Self::Last => "last",
+        })
     }
 }
 

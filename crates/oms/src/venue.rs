@@ -132,7 +132,7 @@ impl Core {
             return self.report_of_past(at, report, sink);
         }
         // It was never sent.
-        if order.state == OrderState::Queued {
+        if order.state.is_unsent() {
             return self.report_of_none(at, report, sink);
         }
         let heard = match report.kind {

@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 
 use crate::value::{
-    Effect, End, Market, OrderType, Presence, RequestKind, Side, Text, TimeInForce, Trading,
+    Effect, End, Market, OrderType, Presence, PriceField, RequestKind, Side, Text, TimeInForce,
+    Trading,
 };
 
 /// A value in an event.
@@ -49,6 +50,7 @@ of_a_byte!(
     Side,
     Effect,
     OrderType,
+    PriceField,
     TimeInForce,
     End,
     RequestKind,

@@ -178,6 +178,7 @@ impl Core {
         if self.next_retry(at).is_some()
             || self.next_waiting(at).is_some()
             || self.next_asked(at).is_some()
+            || !self.prices.is_idle()
         {
             return true;
         }
@@ -196,6 +197,8 @@ impl Core {
             self.expire(at, order, sink);
         } else if let Some(order) = self.work.renewing.pop_front() {
             self.renew(at, order, false, sink);
+        } else if !self.prices.is_idle() {
+            self.trigger_next(at, sink);
         } else if let Some(retry) = self.next_retry(at) {
             self.send_again(at, retry, sink);
         } else if let Some(waiting) = self.next_waiting(at) {
@@ -216,7 +219,7 @@ impl Core {
         let Some(order) = orders.get(number).filter(|it| it.state.is_open()) else {
             return;
         };
-        if order.state == OrderState::Queued {
+        if order.state.is_unsent() {
             let event = OrderEvent::Ended {
                 order: number,
                 how: End::Cancelled,
@@ -304,7 +307,8 @@ impl Core {
         let cancels = self.due_cancels(at);
         let ends = self.due_ends(at, overdue);
         let gone = self.due_withdrawal(at, sink);
-        let limits = self.due_limits(at, sink);
+        let limits = self.due_limits(at, sink).into_iter();
+        let limits = limits.chain(self.due_held(at, sink));
         let asking = self.due_asking(at);
         let waiting = self.due_waiting(at).into_iter().chain(asking);
         let waiting = waiting.chain(self.due_retry(at)).min();

@@ -110,6 +110,11 @@ pub(crate) fn report(
                 execution(state, order, (b'A', text), None, client, outbox);
             }
         }
+        OrderEvent::Held { order, .. } | OrderEvent::Triggered { order } => {
+            if let Some(order) = orders.get(order) {
+                held(state, order, client, outbox);
+            }
+        }
         OrderEvent::Accepted { order, .. } => {
             if let Some(order) = orders.get(order) {
                 execution(state, order, (b'0', b""), None, client, outbox);
@@ -181,6 +186,17 @@ pub(crate) fn report(
     }
 }
 
+/// A conditional order is held, or was triggered.
+fn held(state: &OmsState, order: &Order, client: Client, outbox: &mut Outbox) {
+    // Triggered or Activated by System is of FIX 5.0.
+    let (kind, text): (u8, &[u8]) = match order.triggered {
+        false => (b'A', b"held: waiting for its condition"),
+        true if client.version >= Version::Fix50 => (b'L', b"triggered: its condition is met"),
+        true => (b'A', b"triggered: its condition is met"),
+    };
+    execution(state, order, (kind, text), None, client, outbox);
+}
+
 /// Rejects a replace or cancel.
 fn declined(
     state: &OmsState,
@@ -209,6 +225,8 @@ fn declined(
 pub(crate) fn order_of(event: &OrderEvent<'_>, before: &Before) -> Option<Number> {
     match *event {
         OrderEvent::Queued { number: order }
+        | OrderEvent::Held { order, .. }
+        | OrderEvent::Triggered { order }
         | OrderEvent::Accepted { order, .. }
         | OrderEvent::Rejected { order, .. }
         | OrderEvent::Filled { order, .. }

@@ -28,6 +28,9 @@ pub(crate) fn send(state: &OmsState, event: &OrderEvent<'_>, line: SessionId, ou
     match *event {
         OrderEvent::Sent { number, .. } => {
             if let Some(order) = state.orders().get(number) {
+                if canary::is(OmsPlantedFault::TriggerTwice) && order.triggered {
+                    new_order(state, order, line, outbox);
+                }
                 new_order(state, order, line, outbox);
             } else if let Some((request, order)) = state.orders().request(number) {
                 change(state, order, request, line, outbox);
@@ -47,7 +50,7 @@ pub(crate) fn send(state: &OmsState, event: &OrderEvent<'_>, line: SessionId, ou
 }
 
 fn new_order(state: &OmsState, order: &Order, line: SessionId, outbox: &mut Outbox) {
-    let scale = state.scale(order.instrument);
+    let (scale, kind) = (state.scale(order.instrument), order.sent_kind());
     let mut out = outbox.begin(line, b"D");
     // It was rejected under its own number.
     if order.current == order.number {
@@ -67,11 +70,11 @@ fn new_order(state: &OmsState, order: &Order, line: SessionId, outbox: &mut Outb
             Precision::Millis,
         )
         .uint(tag::ORDER_QTY, order.quantity)
-        .char(tag::ORD_TYPE, order.kind.byte());
-    if order.kind.has_price() {
+        .char(tag::ORD_TYPE, kind.byte());
+    if kind.has_price() {
         out.decimal(tag::PRICE, price(order.price, scale));
     }
-    if order.kind.has_stop() {
+    if kind.has_stop() {
         out.decimal(tag::STOP_PX, price(order.stop, scale));
     }
     put_validity(order, &mut out);
@@ -102,7 +105,7 @@ fn change(
     line: SessionId,
     outbox: &mut Outbox,
 ) {
-    let scale = state.scale(order.instrument);
+    let (scale, kind) = (state.scale(order.instrument), order.sent_kind());
     let is_replace = request.kind == RequestKind::Replace;
     let mut out = outbox.begin(line, if is_replace { b"G" } else { b"F" });
     out.field(
@@ -127,11 +130,11 @@ fn change(
         );
     if is_replace {
         out.uint(tag::ORDER_QTY, request.quantity)
-            .char(tag::ORD_TYPE, order.kind.byte());
-        if order.kind.has_price() {
+            .char(tag::ORD_TYPE, kind.byte());
+        if kind.has_price() {
             out.decimal(tag::PRICE, price(request.price, scale));
         }
-        if order.kind.has_stop() {
+        if kind.has_stop() {
             out.decimal(tag::STOP_PX, price(order.stop, scale));
         }
         put_validity(order, &mut out);

@@ -2,6 +2,7 @@
 
 use fixwire_protocol::{Decimal, Indexed, Refusal, Tag, tag};
 
+use crate::condition::Terms;
 use crate::core::{Change, NewOrder, Others};
 use crate::value::{Effect, OrderType, RequestKind, Side, Text, TimeInForce};
 
@@ -101,6 +102,7 @@ pub(crate) fn new_order<'a>(
         stop,
         quantity,
         own_number: b"",
+        terms: Terms::NONE,
         is_located: side == Some(Side::SellShort)
             && (message.get(LOCATE_REQD) == Some(b"N") || message.get(LOCATE_BROKER).is_some()),
     })
@@ -133,6 +135,7 @@ pub(crate) fn change<'a>(
         side: byte(message, tag::SIDE).and_then(Side::of),
         quantity: number(tag::ORDER_QTY)?,
         price: number(tag::PRICE)?,
+        valid_for: None,
         others: if is_replace {
             Others {
                 account: message.get(tag::ACCOUNT).unwrap_or_default(),

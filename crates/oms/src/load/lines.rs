@@ -46,6 +46,7 @@ impl Reader<'_> {
                     self.wrong(*at, what, "remove one of the two: a session has one role");
                 }
             }
+            let (cannot_replace, cannot_stop) = self.cannot(table);
             let has_another = lines.len() > 1;
             let group = LineGroup {
                 name,
@@ -53,7 +54,8 @@ impl Reader<'_> {
                 affinity: self.affinity(table),
                 flow: self.flow(table),
                 queue: self.queue(table),
-                cannot_replace: self.cannot_replace(table),
+                cannot_replace,
+                cannot_stop,
                 errors: self.errors(table, has_another),
                 number_pool: self.number_pool(table),
             };
@@ -122,14 +124,16 @@ impl Reader<'_> {
         time
     }
 
-    pub(super) fn cannot_replace(&mut self, table: &DeTable<'_>) -> bool {
+    /// Whether the venue cannot replace orders, and whether it has no stop orders.
+    fn cannot(&mut self, table: &DeTable<'_>) -> (bool, bool) {
         let all = self.texts(table, "cannot").unwrap_or_default();
         for (at, what) in &all {
-            if what != "replace" {
+            if !["replace", "stop"].contains(&what.as_str()) {
                 let what = format!("unknown value in cannot: {what}");
-                self.wrong(*at, what, "write replace");
+                self.wrong(*at, what, "write replace, or stop");
             }
         }
-        all.iter().any(|(_, what)| what == "replace")
+        let has = |wanted: &str| all.iter().any(|(_, what)| what == wanted);
+        (has("replace"), has("stop"))
     }
 }

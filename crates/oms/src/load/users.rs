@@ -15,14 +15,16 @@ use crate::rules::{RateRule, Rights, UserRule};
 const MOST_GRACE: i64 = 60_000_000_000;
 
 /// Settings that apply to the whole session.
-const OF_SESSION: [&str; 7] = [
+const OF_SESSION: [&str; 9] = [
     "account",
+    "conditional",
     "number_pool",
     "on_disconnect",
     "on_logout",
     "own_numbers",
     "rate",
     "report_numbers",
+    "validity",
 ];
 
 /// A table that was read, for checks.
@@ -56,6 +58,8 @@ impl Reader<'_> {
                 own_numbers: self.flag(table, "own_numbers"),
                 rate: self.rate(table),
                 report_numbers: self.flag(table, "report_numbers"),
+                conditional: self.number(table, "conditional", 1_000_000),
+                validity: self.validity(table),
             };
             let Some(session) = self.required(table, at, "session") else {
                 continue;
@@ -159,6 +163,8 @@ impl Reader<'_> {
         known.own_numbers |= user.own_numbers;
         known.rate = known.rate.or(user.rate);
         known.report_numbers |= user.report_numbers;
+        known.conditional = known.conditional.or(user.conditional);
+        known.validity = known.validity.or(user.validity);
     }
 
     /// Checks that a session may use its default account.
@@ -193,6 +199,19 @@ impl Reader<'_> {
             self.wrong(at, what, "write cancel, or cancel after 5s (at most 60s)");
         }
         after
+    }
+
+    /// `500ms`: how long its orders may wait before they are sent.
+    fn validity(&mut self, table: &DeTable<'_>) -> Option<i64> {
+        const MOST: i64 = 86_400_000_000_000;
+        let text = self.text(table, "validity")?;
+        let time = duration(&text).filter(|time| (1..=MOST).contains(time));
+        if time.is_none() {
+            let what = format!("validity = \"{text}\" is not a time");
+            let hint = "write how long an order may wait (at most 86400s): 500ms, 5s";
+            self.wrong(Self::place(table, "validity"), what, hint);
+        }
+        time
     }
 
     /// `100 in 1s`, or `100 in 1s, logout after 10`.

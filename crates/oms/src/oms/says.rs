@@ -5,8 +5,9 @@ use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, tag, value}
 
 use super::Oms;
 use crate::client_rate::Passage;
+use crate::core::scaled;
 use crate::fix::mass::{self, Listing};
-use crate::fix::{clients, lines, requests};
+use crate::fix::{clients, lines, prices, requests, terms};
 use crate::notice::OmsEvent;
 use crate::rejects::VenueReject;
 use crate::rules::RejectCode;
@@ -46,6 +47,7 @@ impl Oms {
                 if let Some(tag) = self.core.own_number_tag(index, new.symbol) {
                     new.own_number = message.get(tag).unwrap_or_default();
                 }
+                new.terms = terms::terms(message)?;
                 let (core, mut out) = self.parts(outbox, Some(message));
                 if message.is_poss_resend() && core.state().used(index, new.id).is_some() {
                     return self.status(index, message, outbox);
@@ -58,7 +60,10 @@ impl Oms {
                 } else {
                     RequestKind::Cancel
                 };
-                let change = requests::change(index, kind, &Indexed::new(message))?;
+                let mut change = requests::change(index, kind, &Indexed::new(message))?;
+                if kind == RequestKind::Replace {
+                    change.valid_for = terms::validity(message)?;
+                }
                 let (core, mut out) = self.parts(outbox, None);
                 core.change(at, &change, &mut out);
             }
@@ -70,9 +75,36 @@ impl Oms {
             b"H" => return self.status(index, message, outbox),
             b"AF" => return self.mass_status(index, message),
             b"BW" => return self.reports_asked((from, index), message, outbox),
+            b"W" | b"X" if self.gives_prices(index) => self.prices(at, index, message, outbox),
             _ => return Err(Refusal::UnsupportedMessageType),
         }
         Ok(())
+    }
+
+    /// Whether a session gives prices of markets.
+    pub(super) fn gives_prices(&self, index: u32) -> bool {
+        let name = self.core.state().sessions().name(index);
+        let mut sessions = self.rules().market_data.iter();
+        sessions.any(|session| session.as_bytes() == name)
+    }
+
+    /// Handles market data: at most eight prices trigger orders at once, the others right after.
+    fn prices(&mut self, at: i64, index: u32, message: &Message<'_>, outbox: &mut Outbox) {
+        const MOST: usize = 8;
+        let (core, mut out) = self.parts(outbox, None);
+        prices::each(message, &mut |symbol, field, price| {
+            let Some(instrument) = core.state().instruments().find(symbol) else {
+                return;
+            };
+            let scale = core.state().scale(instrument);
+            match price.map(|price| scaled(price, scale)) {
+                None => core.set_price((instrument, field), None, index),
+                Some(Ok(price)) => core.set_price((instrument, field), Some(price), index),
+                // It has more decimals than the instrument.
+                Some(Err(_)) => {}
+            }
+        });
+        core.touch_all(at, MOST, &mut out);
     }
 
     fn status(
@@ -174,6 +206,10 @@ impl Oms {
                 }
                 None => Heard::Unknown,
             },
+            b"W" | b"X" if self.gives_prices(line) => {
+                self.prices(at, line, message, outbox);
+                return Ok(());
+            }
             // Other messages of a venue are only journalled.
             _ => return Ok(()),
         };

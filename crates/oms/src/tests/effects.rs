@@ -32,6 +32,7 @@ impl World {
             quantity: Decimal::from_int(quantity),
             is_located: false,
             own_number: b"",
+            terms: crate::Terms::NONE,
         };
         self.tell(|core, at, mut sink| core.new_order(at, &new, &mut sink));
         self.refused.is_none().then(|| self.core.state().last)

@@ -323,6 +323,7 @@ fn an_order_that_stays_over_the_day_can_still_be_cancelled() {
     let new = NewOrder {
         is_located: false,
         own_number: b"",
+        terms: crate::Terms::NONE,
         until: None,
         effect: Some(crate::value::Effect::Netting),
         session: CLIENT,
@@ -437,6 +438,7 @@ fn a_refused_cancel_takes_no_name_from_a_live_order() {
         side: None,
         quantity: None,
         price: None,
+        valid_for: None,
         others: Others::default(),
     };
     world.tell(|core, at, mut sink| core.change(at, &change, &mut sink));
@@ -478,6 +480,7 @@ fn a_replace_that_would_change_something_else_is_refused() {
             side: None,
             quantity: None,
             price: None,
+            valid_for: None,
             others,
         };
         world.tell(|core, at, mut sink| core.change(at, &change, &mut sink));

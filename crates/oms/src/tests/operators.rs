@@ -144,6 +144,7 @@ fn orders_until_a_date_stay_until_it_is_over() {
         quantity: Decimal::from_int(10),
         is_located: false,
         own_number: b"",
+        terms: crate::Terms::NONE,
     };
     world.tell(|core, at, mut sink| core.new_order(at, &new, &mut sink));
     for (day, is_open) in [(20_261_123, true), (20_261_124, false)] {
@@ -186,4 +187,85 @@ fn a_day_is_rolled_by_hand_or_by_the_clock() {
     world.work();
     assert_eq!(world.core.state().day(), 20_261_124);
     world.check();
+}
+
+#[test]
+fn an_operator_enters_what_the_venue_says_by_telephone() {
+    let mut world = World::new();
+    let (first, second) = (
+        world.order(Side::Buy, 10, "100").unwrap(),
+        world.order(Side::Buy, 20, "100").unwrap(),
+    );
+    let fill = "report order=1 type=fill quantity=4 price=99.95 exec=E1";
+    let said = world.says("ann", fill);
+    assert_eq!(said.unwrap(), "order 1: reported as working");
+    assert_eq!(world.said, ["ReportEntered", "Accepted", "Filled"]);
+    let again = world.says("ann", fill).unwrap_err();
+    assert_eq!(again, "exec=E1 of order 1 is known already");
+    // The venue's own report of it comes later.
+    let exec = siphasher::sip::SipHasher13::new().hash(b"E1");
+    world.fill_again(first, 4, "99.95", exec);
+    assert_eq!(world.said, [""; 0]);
+    world.says("ann", "report order=2 type=cancelled").unwrap();
+    let known = |world: &World, order| world.core.state().orders().get(order).unwrap().clone();
+    assert_eq!(known(&world, second).state, Ended(End::Cancelled));
+    world.says("ann", "report order=1 type=expired").unwrap();
+    assert_eq!(known(&world, first).filled, 4);
+    assert_eq!(known(&world, first).state, Ended(End::Expired));
+    let third = world.order(Side::Buy, 10, "100").unwrap();
+    let text = format!("report order={third} type=rejected");
+    world.says("ann", &text).unwrap();
+    assert_eq!(world.said, ["ReportEntered", "Rejected"]);
+    let mut rules = world.core.rules().clone();
+    rules.operators = alloc::vec![OperatorRule {
+        user: "bob".into(),
+        may: alloc::vec!["limit".into()],
+    }];
+    world.core.rules = rules;
+    assert!(world.says("bob", fill).is_err(), "he may not");
+    world.check();
+}
+
+#[test]
+fn each_wrong_report_is_named_and_those_before_it_count() {
+    let mut world = World::new();
+    for _ in 0..2 {
+        world.order(Side::Buy, 10, "100").unwrap();
+    }
+    let check = |rows: &[&str]| world.core.check_reports(&rows.join(";")).unwrap();
+    assert_eq!(
+        check(&[
+            "order=1 type=fill quantity=4 price=100 exec=E1",
+            "order=1 type=fill quantity=6 price=100 exec=E2",
+            "order=2 type=accepted",
+            "order=2 type=cancelled",
+        ]),
+        ""
+    );
+    assert_eq!(
+        check(&[
+            "order=1 type=fill quantity=4 price=100 exec=E1",
+            "order=1 type=fill quantity=7 price=100 exec=E2",
+            "order=1 type=fill quantity=1 price=100 exec=E1",
+            "order=2 type=cancelled",
+            "order=2 type=expired",
+            "order=1 type=accepted",
+            "order=9 type=cancelled",
+            "order=1 type=fill quantity=1",
+            "order=1 type=gone",
+            "order=1 type=cancelled exec=E1",
+            "order=1 type=fill quantity=1 price=100.001 exec=E3",
+            "order=1 colour=red",
+        ]),
+        "2\tquantity is above what is left of order 1, 6\n\
+         3\texec=E1 of order 1 is known already\n\
+         5\torder 2 is closed\n\
+         6\tthe venue has accepted order 1 already\n\
+         7\tno order 9 in memory: it is unknown, or was closed long ago\n\
+         8\ta fill needs quantity, price and exec, the ExecID(17) of the venue\n\
+         9\tunknown type gone: write fill, accepted, rejected, cancelled, expired or done\n\
+         10\tonly a fill has quantity, price and exec\n\
+         11\tprice must be a price with at most 2 decimals\n\
+         12\tunknown word colour: the words are order, type, quantity, price, exec\n"
+    );
 }

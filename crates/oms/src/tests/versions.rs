@@ -12,6 +12,10 @@ const CHECKPOINT_1: &[u8] = include_bytes!("checkpoint-1.bin");
 /// One of version 2: orders that are filled, in part with a replace under way, unknown, and queued.
 const CHECKPOINT_2: &[u8] = include_bytes!("checkpoint-2.bin");
 
+/// One of version 3: an order with a fill and a number of a pool, one that waits to be sent again, and one whose end
+/// waits for its fills.
+const CHECKPOINT_3: &[u8] = include_bytes!("checkpoint-3.bin");
+
 fn read(version: u32, bytes: &[u8]) -> Result<OmsState, String> {
     let mut state = OmsState::default();
     state.read(version, bytes).map(|()| state)
@@ -65,6 +69,29 @@ fn a_checkpoint_of_version_2_has_no_order_that_is_sent_again() {
     assert_eq!(again.hash(), state.hash());
     assert!(read(3, CHECKPOINT_2).is_err(), "it has another form");
     assert!(read(2, &written).is_err());
+}
+
+#[test]
+fn a_checkpoint_of_version_3_has_no_order_that_is_held() {
+    let state = read(3, CHECKPOINT_3).unwrap();
+    assert_eq!((state.violations(), state.last), (0, 4));
+    assert!(state.conditions.is_empty());
+    let orders = [1, 2, 4].map(|number| state.orders().get(number).unwrap());
+    let states = orders.map(|order| order.state);
+    assert_eq!(
+        states,
+        [OrderState::Working, OrderState::Queued, OrderState::Sent]
+    );
+    let numbers = orders.map(|order| order.pool_number.to_string());
+    assert_eq!(numbers, ["T00", "T09", "T01"]);
+    assert!(orders.iter().all(|order| !order.triggered));
+    assert_eq!(orders[1].attempt(), 3);
+    assert!(orders[2].pended.is_some());
+    let mut written = Vec::new();
+    state.write(&mut |bytes| written.extend_from_slice(bytes));
+    let again = read(state.form().1, &written).unwrap();
+    assert_eq!(again.hash(), state.hash());
+    assert!(read(4, CHECKPOINT_3).is_err(), "it has another form");
 }
 
 #[test]

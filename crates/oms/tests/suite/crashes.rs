@@ -47,6 +47,33 @@ fn play_busy(durability: Durability, operations: Option<u64>) -> Floor {
     floor
 }
 
+/// Orders that are held until prices meet their conditions, one of which is replaced while it is held.
+fn play_held(durability: Durability, operations: Option<u64>) -> Floor {
+    let mut floor = Floor::with_conditions(durability);
+    if let Some(operations) = operations {
+        floor.world.disk().stop_after(operations);
+    }
+    floor.order("A1", 1, 100);
+    floor.send(
+        "D",
+        "11=A2|55=XYZ|54=1|38=50|40=2|44=101|9703=last>=100.5|60=20261122-08:00:00|",
+    );
+    floor.send(
+        "D",
+        "11=A3|55=XYZ|54=1|38=20|40=J|99=99|60=20261122-08:00:00|",
+    );
+    floor.price("100.25");
+    floor.send(
+        "G",
+        "11=A4|41=A2|55=XYZ|54=1|38=60|40=2|44=101|60=20261122-08:00:00|",
+    );
+    floor.price("100.5");
+    floor.price("101");
+    floor.price("99");
+    floor.price("100.5");
+    floor
+}
+
 /// Fields that the client receives: a pool number too, if the order has one.
 const TOLD: [u32; 5] = [11, 39, 14, 151, 198];
 
@@ -56,7 +83,9 @@ fn every_point(durability: Durability, play: Play) {
     let whole = {
         let mut floor = play(durability, None);
         floor.agrees();
-        floor.told(&TOLD)
+        let mut told = floor.told(&TOLD);
+        told.dedup();
+        told
     };
     for operations in 0.. {
         let mut floor = play(durability, Some(operations));
@@ -98,6 +127,44 @@ fn a_rejected_order_is_sent_again_once_when_the_process_is_killed() {
 #[test]
 fn a_rejected_order_is_sent_again_once_when_the_power_is_cut() {
     every_point(Durability::Disk, play_busy);
+}
+
+#[test]
+fn a_held_order_is_triggered_once_when_the_process_is_killed() {
+    every_point(Durability::Process, play_held);
+}
+
+#[test]
+fn a_held_order_is_triggered_once_when_the_power_is_cut() {
+    every_point(Durability::Disk, play_held);
+}
+
+#[test]
+fn the_venue_gets_a_triggered_order_as_what_it_became() {
+    let mut floor = play_held(Durability::Process, None);
+    let received = floor.received(crate::floor::VENUE, &[35, 11, 38, 40, 44, 99]);
+    let orders: Vec<&String> = received.iter().filter(|it| it.starts_with("D ")).collect();
+    assert_eq!(
+        orders,
+        ["D 1 100 2 100 -", "D 2 60 2 101 -", "D 3 20 1 - -"],
+        "when each is triggered"
+    );
+    assert_eq!(
+        floor.told(&[11, 150, 39, 40, 58]),
+        [
+            "A1 0 0 2 -",
+            "A1 F 1 2 -",
+            "A2 A A 2 held: waiting for its condition",
+            "A3 A A J held: waiting for its condition",
+            "A4 5 A 2 -",
+            "A4 A A 2 triggered: its condition is met",
+            "A4 0 0 2 -",
+            "A4 F 1 2 -",
+            "A3 A A J triggered: its condition is met",
+            "A3 0 0 J -",
+            "A3 F 2 J -",
+        ]
+    );
 }
 
 #[test]

@@ -119,6 +119,23 @@ impl Floor {
         )
     }
 
+    /// One that holds orders until a price of the venue meets their condition.
+    pub fn with_conditions(durability: Durability) -> Self {
+        let settings = SETTINGS
+            .replace("[[user]]", "[[user]]\nconditional = 10")
+            .replace("name = \"SIM\"", "name = \"SIM\"\nqueue = \"60s\"")
+            .replace("orders = 100", "orders = 100\nmarket_data = [\"SIM-1\"]");
+        let versions = (BeginString::Fix44, BeginString::Fix44);
+        Self::of(durability, versions, settings)
+    }
+
+    /// The venue reports a trade.
+    pub fn price(&mut self, last: &str) {
+        let body = format!("262=P|55=XYZ|268=1|269=2|270={last}|271=10|");
+        self.world.send(VENUE, "W", &body);
+        self.settle();
+    }
+
     /// One with something else in its settings.
     pub fn with(old: &str, new: &str) -> Self {
         assert!(SETTINGS.contains(old), "{old}");

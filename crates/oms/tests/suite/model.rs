@@ -4,6 +4,7 @@
 pub mod again;
 mod checks;
 mod clients;
+pub mod held;
 pub mod pools;
 mod tasks;
 mod venue;
@@ -131,6 +132,8 @@ pub struct Client {
     /// The pool of its orders, and whether it may name their numbers.
     pub pool: Option<usize>,
     pub names_numbers: bool,
+    /// So many of its orders may be held at a time; none without it.
+    pub conditional: Option<usize>,
 }
 
 /// The set-up of the model.
@@ -146,6 +149,10 @@ pub struct World {
     pub errors: Vec<Vec<again::Entry>>,
     pub pools: Vec<pools::Pool>,
     pub pool_of_group: Vec<Option<usize>>,
+    /// Groups whose venues have no stop orders.
+    pub no_stops: Vec<&'static [usize]>,
+    /// The session that gives prices.
+    pub feed: Option<usize>,
     pub remembered: usize,
     pub rejects_self_trades: bool,
     /// Symbol, account, what.
@@ -164,6 +171,8 @@ pub enum At {
 /// Where an order stands: at its OrdStatus(39) once it is over.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Fate {
+    /// Until its condition is met.
+    Held,
     /// It was rejected, and waits to be sent again.
     Waits,
     Sent,
@@ -229,6 +238,10 @@ pub struct Order {
     /// Its number of a pool, and whether the client named it.
     pub pool_number: Option<(usize, String)>,
     pub named_number: bool,
+    pub condition: Option<held::Condition>,
+    pub triggered: bool,
+    /// When it must have been sent.
+    pub valid_until: Option<i64>,
 }
 
 impl Order {
@@ -264,6 +277,20 @@ impl Order {
 
     pub fn is_answered(&self) -> bool {
         !matches!(self.fate, Fate::Waits | Fate::Sent | Fate::Unknown)
+    }
+
+    /// The venue does not have it.
+    pub fn is_unsent(&self) -> bool {
+        matches!(self.fate, Fate::Held | Fate::Waits)
+    }
+
+    /// OrdType(40) at the venue.
+    pub fn sent_kind(&self) -> char {
+        if self.triggered {
+            held::triggered(self.kind)
+        } else {
+            self.kind
+        }
     }
 
     /// It stays when this day begins.
@@ -347,6 +374,10 @@ pub struct Model {
     /// Killed, or only reducing.
     pub trading: BTreeMap<At, &'static str>,
     pub markets: BTreeMap<usize, &'static str>,
+    /// Known prices by symbol and MDEntryType(269).
+    pub prices: BTreeMap<(usize, char), i128>,
+    /// Held orders whose condition is met.
+    touched: VecDeque<u64>,
     pub ready: BTreeSet<usize>,
     leaving: BTreeSet<usize>,
     reset: BTreeSet<usize>,
@@ -417,6 +448,11 @@ impl Model {
     pub fn hear(&mut self, input: &Input) -> Vec<String> {
         self.now += 1_000_000;
         match input {
+            Input::Says(from, msg_type @ ("W" | "X"), body) => {
+                if self.world.feed == Some(*from) {
+                    self.market_data(msg_type, body);
+                }
+            }
             Input::Says(from, msg_type, body) => {
                 let client = self.client_of(*from);
                 let fields = fields(body);

@@ -27,6 +27,7 @@ const REACHED: &str = "
     8:58=RC9-quantity-1s 8:58=RC9-quantity-60s 8:58=RC9-quantity-day
     8:58=RC10 9:58=RC10-cancel 9:58=RC11-replaces 8:58=RC11-unanswered 8:58=RC11-ratio
     D:again D:37 D:526 D:5001 F:526 G:526 H:526 8:198 9:198 8:58=v:another 9:58=v:later
+    8:58=held: 8:58=triggered: D:40=1 D:40=2 8:40=J
     8:58=RC13 8:58=RC14 8:58=RC15 8:58=RC16 8:58=RC18 9:58=RC1 9:58=RC16
 ";
 /// The state is compared after so many inputs.
@@ -111,7 +112,7 @@ impl Twin {
         let telling = |tag: &str| {
             matches!(
                 tag,
-                "150" | "39" | "59" | "77" | "102" | "103" | "58" | "434" | "532"
+                "40" | "150" | "39" | "59" | "77" | "102" | "103" | "58" | "434" | "532"
             )
         };
         for word in words {
@@ -170,6 +171,7 @@ impl Twin {
         let orders = self.desk.state().orders();
         let known = orders.get(order.number).ok_or("is not there")?;
         let fate = match known.state {
+            OrderState::Held => Fate::Held,
             OrderState::Queued => Fate::Waits,
             OrderState::Sent => Fate::Sent,
             OrderState::Unknown => Fate::Unknown,

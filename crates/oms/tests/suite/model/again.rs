@@ -76,6 +76,9 @@ impl Model {
             || order.waiting.is_some()
             || self.must_go(number)
             || !is_of_today
+            || order
+                .valid_until
+                .is_some_and(|until| self.now + after >= until)
         {
             return false;
         }
@@ -103,11 +106,18 @@ impl Model {
     fn next_again(&self) -> Option<(u64, Result<usize, Why>)> {
         let waiting = self.orders.values().filter(|it| it.fate == Fate::Waits);
         let due = waiting.filter_map(|it| Some((it.again?, it.number, it.symbol)));
+        let is_over = |number: u64| {
+            let until = self.orders[&number].valid_until;
+            until.is_some_and(|until| until <= self.now)
+        };
         let mut due: Vec<_> = due.filter(|(again, ..)| again.due <= self.now).collect();
         due.sort_by_key(|(again, number, _)| (again.due, *number));
         due.into_iter().find_map(|(again, number, symbol)| {
-            let line = self.line_for(symbol, again.not_on);
-            let is_late = again.due + 5 * SECOND <= self.now;
+            let line = match is_over(number) {
+                true => Err(Why::Rc("RC20", 8)),
+                false => self.line_for(symbol, again.not_on),
+            };
+            let is_late = again.due + 5 * SECOND <= self.now || is_over(number);
             (line.is_ok() || is_late).then_some((number, line))
         })
     }

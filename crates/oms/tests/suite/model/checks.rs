@@ -1,6 +1,6 @@
 //! Model: the controls, in the order of docs/reference/oms.md.
 
-use super::{At, Model, NO_LINE, Order, Passed, SECOND, Why};
+use super::{At, Fate, Model, NO_LINE, Order, Passed, SECOND, Why};
 
 /// An order as it would be.
 pub struct Wanted<'a> {
@@ -17,12 +17,16 @@ pub struct Wanted<'a> {
     /// The order that is replaced.
     pub old: Option<&'a Order>,
     pub is_located: bool,
+    /// It waits for its condition: it cannot trade with another one.
+    pub is_held: bool,
+    /// Its condition is met: what counts messages has counted it.
+    pub is_triggered: bool,
 }
 
 impl Wanted<'_> {
     fn prices(&self) -> Vec<i128> {
         let limit = "24".contains(self.kind).then_some(self.price);
-        let stop = "34".contains(self.kind).then_some(self.stop);
+        let stop = "34J".contains(self.kind).then_some(self.stop);
         limit.into_iter().chain(stop).collect()
     }
 
@@ -70,30 +74,41 @@ impl Model {
         self.limit(&scopes, "RC7", |_| worth)?;
         self.increments(new)?;
         self.collar(new, &scopes)?;
-        let more = (worth - old_reserved).max(0);
+        if !new.is_triggered {
+            self.flow_allows(new, &scopes, worth - old_reserved)?;
+        }
+        self.sums(new, &scopes, (held - old_held, worth - old_reserved))?;
+        self.market_allows(new)?;
+        if !new.is_held {
+            self.self_trade(new)?;
+        }
+        Ok(hold)
+    }
+
+    /// RC9 to RC11: what passes in a time, and how many messages; `more` is what it would be reserved for more.
+    fn flow_allows(&self, new: &Wanted<'_>, scopes: &[At], more: i128) -> Result<(), Why> {
+        let more = more.max(0);
         let quantity = (new.quantity - new.old.map_or(0, |old| old.quantity)).max(0);
         let last = |scope| self.within(scope, 10, SECOND / 10);
         let minute = |scope| self.within(scope, 60, SECOND);
-        self.limit(&scopes, "RC9-value-1s", |it| last(it).value + more)?;
-        self.limit(&scopes, "RC9-value-60s", |it| minute(it).value + more)?;
-        self.limit(&scopes, "RC9-value-day", |it| self.today(it).value + more)?;
-        self.limit(&scopes, "RC9-quantity-1s", |it| {
-            last(it).quantity + quantity
-        })?;
-        self.limit(&scopes, "RC9-quantity-60s", |it| {
+        self.limit(scopes, "RC9-value-1s", |it| last(it).value + more)?;
+        self.limit(scopes, "RC9-value-60s", |it| minute(it).value + more)?;
+        self.limit(scopes, "RC9-value-day", |it| self.today(it).value + more)?;
+        self.limit(scopes, "RC9-quantity-1s", |it| last(it).quantity + quantity)?;
+        self.limit(scopes, "RC9-quantity-60s", |it| {
             minute(it).quantity + quantity
         })?;
-        self.limit(&scopes, "RC9-quantity-day", |it| {
+        self.limit(scopes, "RC9-quantity-day", |it| {
             self.today(it).quantity + quantity
         })?;
-        self.limit(&scopes, "RC10", |it| last(it).messages + 1)?;
+        self.limit(scopes, "RC10", |it| last(it).messages + 1)?;
         match new.old {
-            Some(old) => self.limit(&scopes, "RC11-replaces", |_| old.replaces + 1)?,
-            None => self.limit(&scopes, "RC11-unanswered", |it| {
+            Some(old) => self.limit(scopes, "RC11-replaces", |_| old.replaces + 1)?,
+            None => self.limit(scopes, "RC11-unanswered", |it| {
                 self.count(it, |order| i128::from(!order.is_answered())) + 1
             })?,
         }
-        self.limit(&scopes, "RC11-ratio", |it| {
+        self.limit(scopes, "RC11-ratio", |it| {
             let Passed {
                 messages,
                 executions,
@@ -101,11 +116,7 @@ impl Model {
             } = self.today(it);
             let executions = executions.max(1);
             (messages + 1 + executions - 1) / executions
-        })?;
-        self.sums(new, &scopes, (held - old_held, worth - old_reserved))?;
-        self.market_allows(new)?;
-        self.self_trade(new)?;
-        Ok(hold)
+        })
     }
 
     fn restricted(&self, new: &Wanted<'_>) -> Result<(), Why> {
@@ -257,7 +268,7 @@ impl Model {
     fn market_allows(&self, new: &Wanted<'_>) -> Result<(), Why> {
         match self.markets.get(&new.symbol) {
             None | Some(&"open") => Ok(()),
-            Some(&"auction") if "016".contains(new.tif) && !"34".contains(new.kind) => Ok(()),
+            Some(&"auction") if "016".contains(new.tif) && !"34J".contains(new.kind) => Ok(()),
             Some(_) => Err(Why::Rc("RC18", 2)),
         }
     }
@@ -280,7 +291,8 @@ impl Model {
         for order in self.orders.values().filter(|order| order.is_open()) {
             let is_this = new.old.is_some_and(|old| old.number == order.number);
             let is_other = order.symbol != new.symbol || order.buys() == (new.side == '1');
-            if is_this || is_other || self.owner(order.account) != owner {
+            let is_held = order.fate == Fate::Held;
+            if is_this || is_held || is_other || self.owner(order.account) != owner {
                 continue;
             }
             let replace = order.asked.as_ref().filter(|asked| asked.what == 'G');

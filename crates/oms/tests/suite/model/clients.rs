@@ -110,8 +110,14 @@ impl Model {
         if let Some(own) = own_number {
             self.take_own_number(number, own);
         }
+        let is_held = self.orders[&number].fate == Fate::Held;
+        if is_held {
+            self.write_stage(number, "held:");
+        }
         let line = if self.guard(&scopes) {
             Err(Why::Rc("RC1", 0))
+        } else if is_held {
+            return self.look_at_price(number);
         } else {
             self.line_for(symbol, None)
         };
@@ -125,7 +131,7 @@ impl Model {
         self.may(client, "new")?;
         let user = &self.world.clients[client];
         let side = one(fields, 54, "125").ok_or(UNSUPPORTED)?;
-        let kind = one(fields, 40, "1234").ok_or(UNSUPPORTED)?;
+        let kind = one(fields, 40, "1234J").ok_or(UNSUPPORTED)?;
         let tif = match fields.get(&59) {
             None => '0',
             Some(_) => one(fields, 59, "01346").ok_or(UNSUPPORTED)?,
@@ -154,6 +160,8 @@ impl Model {
             }
             Number::read(fields[&tag]).unwrap().scaled(scale)
         };
+        let (limit, stop) = (price("24", 44)?, price("34J", 99)?);
+        let condition = self.condition(client, fields, (symbol, side, kind), stop)?;
         let wanted = Wanted {
             session: user.session,
             account,
@@ -161,12 +169,14 @@ impl Model {
             side,
             kind,
             tif,
-            price: price("24", 44)?,
-            stop: price("34", 99)?,
+            price: limit,
+            stop,
             quantity: Number::read(fields[&38]).unwrap().whole()?,
             effect,
             old: None,
             is_located: fields.get(&114) == Some(&"N") || fields.contains_key(&5700),
+            is_held: condition.is_some(),
+            is_triggered: false,
         };
         let hold = self.check(&wanted)?;
         let own_number = self.own_number((client, symbol), fields)?;
@@ -187,7 +197,11 @@ impl Model {
             quantity: wanted.quantity,
             filled: 0,
             paid: 0,
-            fate: Fate::Sent,
+            fate: if condition.is_some() {
+                Fate::Held
+            } else {
+                Fate::Sent
+            },
             id: fields[&11].to_owned(),
             line: usize::MAX,
             asked: None,
@@ -198,6 +212,9 @@ impl Model {
             again: None,
             pool_number: None,
             named_number: false,
+            condition,
+            triggered: false,
+            valid_until: self.valid_until(fields),
         };
         Ok((order, wanted.words(), own_number))
     }
@@ -269,7 +286,7 @@ impl Model {
             self.decline(request, &Why::Rc("RC1", 0));
             return;
         }
-        if self.orders[&number].fate == Fate::Waits {
+        if self.orders[&number].is_unsent() {
             self.change_here(number);
         } else {
             self.write_change(number);
@@ -328,7 +345,7 @@ impl Model {
                 return Err(UNCHANGEABLE);
             }
         }
-        if order.fate != Fate::Waits && !self.ready.contains(&order.line) {
+        if !order.is_unsent() && !self.ready.contains(&order.line) {
             return Err(NO_LINE);
         }
         if !is_replace {
@@ -351,7 +368,7 @@ impl Model {
             account: order.account,
             symbol: order.symbol,
             side: order.side,
-            kind: order.kind,
+            kind: order.sent_kind(),
             tif: order.tif,
             price,
             stop: order.stop,
@@ -359,6 +376,8 @@ impl Model {
             effect: order.effect,
             old: Some(order),
             is_located: true,
+            is_held: order.fate == Fate::Held,
+            is_triggered: false,
         };
         let hold = self.check(&wanted)?;
         Ok((quantity, price, hold))

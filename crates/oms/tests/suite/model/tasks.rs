@@ -49,6 +49,9 @@ impl Model {
     }
 
     pub fn down(&mut self, session: usize, logged_out: bool) {
+        if self.world.feed == Some(session) {
+            self.prices.clear();
+        }
         if let Some(client) = self.client_of(session) {
             if let Some((on_logout, on_disconnect)) = self.world.clients[client].cancels {
                 self.gone.insert(session, logged_out);
@@ -92,12 +95,14 @@ impl Model {
         self.cancelling.clear();
         self.asking.clear();
         self.later.clear();
+        self.prices.clear();
         self.listings.clear();
         self.start();
         let today = self.now / DAY;
         if today > self.day {
             // Orders to be cancelled are cancelled before they can expire.
             self.look_at_clients();
+            self.look_at_held();
             while let Some(number) = self.cancelling.pop_front() {
                 self.cancel(number);
             }
@@ -150,6 +155,8 @@ impl Model {
         loop {
             self.look_at_orders();
             let mut is_done = !self.look_at_clients();
+            is_done &= !self.look_at_held();
+            is_done &= self.touched.is_empty();
             is_done &= self.cancelling.is_empty() && self.asking.is_empty();
             is_done &= !self.has_again();
             self.work();
@@ -202,7 +209,7 @@ impl Model {
                 self.cancel(number);
                 continue;
             }
-            if self.send_again() {
+            if self.trigger() || self.send_again() {
                 continue;
             }
             if let Some(number) = self.asking.pop_front() {
@@ -221,7 +228,7 @@ impl Model {
         let Some(order) = self.orders.get(&number).filter(|order| order.is_open()) else {
             return;
         };
-        if order.fate == Fate::Waits {
+        if order.is_unsent() {
             return self.end(number, '4', None, "");
         }
         if order.asked.is_none() && self.ready.contains(&order.line) {
@@ -292,6 +299,14 @@ impl Model {
                     symbol,
                     side: None,
                 });
+            }
+            "report" => self.report_by_hand(&get),
+            "price" => {
+                for (name, field) in [("last", '2'), ("bid", '0'), ("offer", '1')] {
+                    if let Some(price) = get(name).and_then(super::Number::read) {
+                        self.set_price(symbol.unwrap(), field, price);
+                    }
+                }
             }
             "market" => {
                 let states = ["open", "auction", "halted", "closed"];

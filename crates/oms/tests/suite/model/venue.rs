@@ -114,7 +114,7 @@ impl Model {
         if order.again.is_some() && request < self.attempt(number) {
             return self.past(line, number, kind, fields);
         }
-        if order.fate == Fate::Waits {
+        if order.is_unsent() {
             if kind == Kind::Fill {
                 self.stray(line, fields);
             }
@@ -453,6 +453,28 @@ impl Model {
                 self.renew(number);
             }
         }
+    }
+
+    /// A report that an operator enters.
+    pub fn report_by_hand<'a>(&mut self, get: &impl Fn(&str) -> Option<&'a str>) {
+        let number: u64 = get("order").unwrap().parse().unwrap();
+        let order = &self.orders[&number];
+        let (line, side) = (order.line, order.side.to_string());
+        let asked = order.asked.as_ref().filter(|asked| asked.what == 'F');
+        let request = asked.map_or(order.current, |asked| asked.number);
+        let id = format!("{number}-{request}");
+        let kind = match get("type").unwrap() {
+            "fill" => "F",
+            "accepted" => "0",
+            "rejected" => return self.reject(number, &Why::Venue(String::new())),
+            "cancelled" => "4",
+            _ => "C",
+        };
+        let mut fields: Fields<'_> = [(11, id.as_str()), (150, kind), (54, &side)].into();
+        for (tag, key) in [(32, "quantity"), (31, "price"), (17, "exec")] {
+            fields.insert(tag, get(key).unwrap_or_default());
+        }
+        self.report(line, &fields);
     }
 
     pub fn end(&mut self, number: u64, how: char, request: Option<u64>, text: &str) {

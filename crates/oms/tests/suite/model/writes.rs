@@ -24,6 +24,8 @@ pub fn line(name: &str, said: &Said) -> String {
             // The number of an event.
             (37, _) if said.msg_type == "r" => {}
             (58, Some(code)) => put(&mut line, tag, code),
+            (58, _) if value.starts_with("held:") => put(&mut line, tag, "held:"),
+            (58, _) if value.starts_with("triggered:") => put(&mut line, tag, "triggered:"),
             (58, _) if value.starts_with("v:") || value == "end of the trading day" => {
                 put(&mut line, tag, value);
             }
@@ -98,18 +100,18 @@ impl Model {
     }
 
     /// The fields that say what an order is.
-    fn what(&self, number: u64, body: &mut Body) {
+    fn what(&self, number: u64, kind: char, body: &mut Body) {
         let order = &self.orders[&number];
         let symbol = self.symbol_of(number);
         body.put(1, self.world.accounts[order.account].name)
             .put(55, symbol.name)
             .put(54, order.side)
             .put(38, order.quantity)
-            .put(40, order.kind);
-        if "24".contains(order.kind) {
+            .put(40, kind);
+        if "24".contains(kind) {
             body.put(44, decimal(order.price, symbol.scale));
         }
-        if "34".contains(order.kind) {
+        if "34J".contains(kind) {
             body.put(99, decimal(order.stop, symbol.scale));
         }
         put_validity(order, body);
@@ -180,7 +182,7 @@ impl Model {
             kind => kind,
         };
         body.put(150, kind).put(39, order.status());
-        self.what(number, body);
+        self.what(number, order.kind, body);
         if !is_old {
             put_effect(order, body);
         }
@@ -213,6 +215,14 @@ impl Model {
         if !text.is_empty() {
             body.put(58, text);
         }
+        self.write_to_client(number, body);
+    }
+
+    /// It is held, or triggered.
+    pub fn write_stage(&mut self, number: u64, text: &str) {
+        let mut body = Body::default();
+        self.execution_body(number, 'A', None, &[], &mut body);
+        body.put(58, text);
         self.write_to_client(number, body);
     }
 
@@ -305,8 +315,8 @@ impl Model {
         self.put_current(number, 11, &mut body);
         self.put_pool_number(number, &mut body);
         body.put(21, 1);
-        self.what(number, &mut body);
         let order = &self.orders[&number];
+        self.what(number, order.sent_kind(), &mut body);
         put_effect(order, &mut body);
         self.write(order.line, "D", body);
     }
@@ -315,6 +325,7 @@ impl Model {
     pub fn write_change(&mut self, number: u64) {
         let order = &self.orders[&number];
         let asked = order.asked.as_ref().unwrap();
+        let kind = order.sent_kind();
         let symbol = self.symbol_of(number);
         let mut body = Body::default();
         body.put(11, format!("{number}-{}", asked.number))
@@ -324,11 +335,11 @@ impl Model {
         self.put_current(number, 41, &mut body);
         self.put_pool_number(number, &mut body);
         if asked.what == 'G' {
-            body.put(21, 1).put(38, asked.quantity).put(40, order.kind);
-            if "24".contains(order.kind) {
+            body.put(21, 1).put(38, asked.quantity).put(40, kind);
+            if "24".contains(kind) {
                 body.put(44, decimal(asked.price, symbol.scale));
             }
-            if "34".contains(order.kind) {
+            if "34J".contains(kind) {
                 body.put(99, decimal(order.stop, symbol.scale));
             }
             put_validity(order, &mut body);

@@ -57,6 +57,9 @@ impl Dice {
         if let Some(input) = self.repair(model) {
             return input;
         }
+        if model.world.feed.is_some() && self.once_in(8) {
+            return self.market_data(model);
+        }
         match self.below(100) {
             0..22 => self.new_order(model),
             22..32 => self.change(model, "F"),
@@ -75,6 +78,7 @@ impl Dice {
             93..95 => self.line(model),
             95 => self.client(),
             96 => Input::Pass(self.any(&[SECOND / 20, SECOND / 2, 6 * SECOND, 70 * SECOND])),
+            97 | 98 if self.once_in(4) => self.by_hand(model),
             97 | 98 => self.command(),
             _ => self.restart(),
         }
@@ -221,6 +225,7 @@ impl Dice {
             0 => "1",
             1 => "3",
             2 => "4",
+            4 => "J",
             3 if self.once_in(4) => "K",
             _ => "2",
         };
@@ -240,8 +245,11 @@ impl Dice {
         if "24K".contains(kind) {
             body.push_str(&format!("44={}|", self.price(symbol.name)));
         }
-        if "34".contains(kind) {
+        if "34J".contains(kind) {
             body.push_str(&format!("99={}|", self.price(symbol.name)));
+        }
+        if model.world.feed.is_some() {
+            body.push_str(&self.terms(symbol.name));
         }
         match self.below(12) {
             0..3 => body.push_str("59=1|"),

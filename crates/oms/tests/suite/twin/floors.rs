@@ -147,6 +147,16 @@ fn has_errors(seed: u64) -> bool {
     seed % 3 == 2
 }
 
+fn has_conditions(seed: u64) -> bool {
+    seed % 7 < 3
+}
+
+/// How many orders a client may have held.
+fn conditional(seed: u64, session: usize) -> Option<usize> {
+    let most = [Some(4), Some(100), None];
+    most[session].filter(|_| has_conditions(seed))
+}
+
 fn has_pools(seed: u64) -> bool {
     seed % 5 < 2 && seed > 1
 }
@@ -239,6 +249,19 @@ pub fn limits(seed: u64) -> Vec<(&'static str, &'static str, &'static str)> {
     limits
 }
 
+/// Adds held orders, and a session that gives prices.
+fn with_conditions(mut settings: String) -> String {
+    for (line, more) in [
+        ("remembered = 6", "market_data = [\"L1\"]"),
+        ("account = \"A1\"", "conditional = 4"),
+        ("on_logout = \"cancel\"", "conditional = 100"),
+        ("lines = [\"L3\"]", "cannot = [\"stop\"]"),
+    ] {
+        settings = settings.replace(line, &format!("{line}\n{more}"));
+    }
+    settings
+}
+
 /// The settings of a world, and what the model knows of them.
 pub fn floor(seed: u64) -> (Setup, World) {
     let lists = has_lists(seed);
@@ -261,6 +284,9 @@ pub fn floor(seed: u64) -> (Setup, World) {
             settings = settings.replace(line, &format!("{line}\n{more}"));
         }
         settings.push_str(POOLS);
+    }
+    if has_conditions(seed) {
+        settings = with_conditions(settings);
     }
     let rows = limits(seed).into_iter();
     let rows = rows.map(|(scope, code, value)| format!("{scope},{code},{value}\n"));
@@ -299,6 +325,7 @@ pub fn floor(seed: u64) -> (Setup, World) {
         cancels,
         pool: (has_pools(seed) && session == 1).then_some(2),
         names_numbers: has_pools(seed) && session == 0,
+        conditional: conditional(seed, session),
     };
     let world = World {
         names: sessions.iter().map(|(name, _)| *name).collect(),
@@ -316,17 +343,15 @@ pub fn floor(seed: u64) -> (Setup, World) {
         ],
         old_lines: vec![5],
         groups: vec![NEW, OLD],
-        errors: if has_errors(seed) {
-            vec![errors()]
-        } else {
-            Vec::new()
-        },
+        errors: has_errors(seed).then(errors).into_iter().collect(),
         pools: if has_pools(seed) { pools() } else { Vec::new() },
         pool_of_group: if has_pools(seed) {
             vec![Some(0), Some(1)]
         } else {
             Vec::new()
         },
+        no_stops: has_conditions(seed).then_some(OLD).into_iter().collect(),
+        feed: has_conditions(seed).then_some(3),
         remembered: 6,
         rejects_self_trades: lists,
         restricted: list,

@@ -117,6 +117,81 @@ impl Dice {
         }
     }
 
+    /// A report of an order at a venue, entered by an operator.
+    pub(super) fn by_hand(&mut self, model: &Model) -> Input {
+        let open = model.orders.values().filter(|it| it.is_open());
+        let sent: Vec<_> = open.filter(|it| !it.is_unsent()).collect();
+        if sent.is_empty() {
+            return self.command();
+        }
+        let order = self.any(&sent);
+        let left = order.quantity - order.filled;
+        let what = match self.below(8) {
+            0 if !order.is_answered() => "accepted".to_owned(),
+            1 if !order.is_answered() => "rejected".to_owned(),
+            2 => self.any(&["cancelled", "expired"]).to_owned(),
+            _ if left > 0 => {
+                self.execs += 1;
+                let quantity = 1 + i128::from(self.below(left.min(1 << 40) as u64));
+                format!("fill quantity={quantity} price=1 exec=E{}", self.execs)
+            }
+            _ => "cancelled".to_owned(),
+        };
+        Input::Command(format!("report order={} type={what}", order.number))
+    }
+
+    /// A condition, and how long the order is valid.
+    pub(super) fn terms(&mut self, symbol: &str) -> String {
+        let mut terms = String::new();
+        if self.once_in(6) {
+            let field = self.any(&["last", "last", "bid", "offer"]);
+            let way = self.any(&[">=", "<="]);
+            terms.push_str(&format!("9703={field}{way}{}|", self.price(symbol)));
+        }
+        if self.once_in(8) {
+            terms.push_str(self.any(&["9702=10|", "9702=1000|", "9702=5000|", "9702=60000|"]));
+        }
+        terms
+    }
+
+    /// Prices of a symbol or two, of the feed or an operator.
+    pub(super) fn market_data(&mut self, model: &Model) -> Input {
+        let mut symbol = || {
+            let at = self.below(6).min(4) as usize;
+            let name = model.world.symbols[if self.once_in(2) { 0 } else { at }].name;
+            let price = self.price(name);
+            (name, price)
+        };
+        let ((name, price), (other, second)) = (symbol(), symbol());
+        let kind = self.any(&["2", "2", "0", "1"]);
+        let feed = model.world.feed.unwrap();
+        match self.below(8) {
+            0 => {
+                let body = format!("55={name}|268=2|269=2|270={price}|269={kind}|270={price}|");
+                Input::Says(feed, "W", body)
+            }
+            1 => Input::Says(feed, "W", format!("55={name}|268=0|")),
+            2 => {
+                let body = format!("268=1|279=2|269={kind}|55={name}|270={price}|");
+                Input::Says(feed, "X", body)
+            }
+            // Of a session that is none.
+            3 => Input::Says(LINES[1], "W", format!("55={name}|268=1|269=2|270={price}|")),
+            4 => {
+                let field = self.any(&["last", "bid", "offer"]);
+                let price = self.any(&["100", "99", "101", "50"]);
+                let name = self.any(&["XYZ", "ABC"]);
+                Input::Command(format!("price symbol={name} {field}={price}"))
+            }
+            _ => {
+                let body = format!(
+                    "268=2|279=0|269=2|55={name}|270={price}|279=1|269={kind}|55={other}|270={second}|"
+                );
+                Input::Says(feed, "X", body)
+            }
+        }
+    }
+
     pub(super) fn restart(&mut self) -> Input {
         if !self.once_in(3) {
             return Input::Pass(SECOND / 10);

@@ -1,0 +1,262 @@
+//! Conditional orders in the state: held until a price of the market meets their condition.
+//!
+//! ```text
+//!             Touched                 Triggered
+//!   Waiting -----------> Touched ------------------> Triggered
+//!      |                    |
+//!      +--------------------+--- the order is closed ---> Over
+//! ```
+//!
+//! A price is an event only when it meets a condition: `Touched` marks all orders whose condition it meets, so that
+//! each is triggered once, also after a crash between the two.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use fixwire_protocol::Decimal;
+
+use crate::order::Orders;
+use crate::transition::OrderState;
+use crate::value::{Number, Price, PriceField};
+use crate::wire::Wire;
+
+/// What a new order asks of the OMS beside its usual fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Terms {
+    /// It must not be sent later than so many nanoseconds after it was received.
+    pub valid_for: Option<i64>,
+    /// It is held until its condition is met.
+    pub condition: Option<Wish>,
+}
+
+impl Terms {
+    /// Nothing.
+    pub const NONE: Self = Self {
+        valid_for: None,
+        condition: None,
+    };
+}
+
+/// A condition as the client writes it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wish {
+    /// The price to look at.
+    pub field: PriceField,
+    /// Whether it has to be at least this price; otherwise at most.
+    pub rises: bool,
+    /// The price.
+    pub price: Decimal,
+}
+
+impl Wish {
+    /// Reads `last>=101.5`: `last`, `bid` or `offer`, and `>=` or `<=`.
+    #[must_use]
+    pub fn parse(text: &[u8]) -> Option<Self> {
+        let at = text.iter().position(|byte| matches!(byte, b'<' | b'>'))?;
+        let (field, rest) = text.split_at(at);
+        let (rises, price) = match rest {
+            [b'>', b'=', price @ ..] => (true, price),
+            [b'<', b'=', price @ ..] => (false, price),
+            _ => return None,
+        };
+        let field = match field {
+            b"last" => PriceField::Last,
+            b"bid" => PriceField::Bid,
+            b"offer" => PriceField::Offer,
+            _ => return None,
+        };
+        let price = Decimal::parse(price).ok()?;
+        Some(Self {
+            field,
+            rises,
+            price,
+        })
+    }
+}
+
+/// How far a conditional order has come.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Stage {
+    Waiting,
+    /// A price met its condition.
+    Touched,
+    Triggered,
+    /// It was closed before.
+    Over,
+}
+
+/// The condition of an order that is or was held.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Condition {
+    pub session: u32,
+    pub instrument: u32,
+    pub field: PriceField,
+    pub rises: bool,
+    pub price: Price,
+    pub stage: Stage,
+}
+
+impl Condition {
+    /// Whether a price meets it.
+    pub fn is_met(&self, price: Price) -> bool {
+        if self.rises {
+            price >= self.price
+        } else {
+            price <= self.price
+        }
+    }
+
+    pub fn is_held(&self) -> bool {
+        matches!(self.stage, Stage::Waiting | Stage::Touched)
+    }
+}
+
+/// The conditions of the orders in memory, by order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Conditions(BTreeMap<Number, Condition>);
+
+impl Conditions {
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn get(&self, order: Number) -> Option<&Condition> {
+        self.0.get(&order)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (Number, &Condition)> {
+        self.0.iter().map(|(order, condition)| (*order, condition))
+    }
+
+    /// Orders of a session that are held.
+    pub fn held_by(&self, session: u32) -> usize {
+        let its = self.0.values().filter(|it| it.session == session);
+        its.filter(|it| it.is_held()).count()
+    }
+
+    /// An order was closed.
+    #[inline]
+    pub fn has_ended(&mut self, order: Number) {
+        if !self.is_empty()
+            && let Some(condition) = self.0.get_mut(&order).filter(|it| it.is_held())
+        {
+            condition.stage = Stage::Over;
+        }
+    }
+
+    /// An order is removed from memory.
+    #[inline]
+    pub fn forget(&mut self, order: Number) {
+        if !self.is_empty() {
+            self.0.remove(&order);
+        }
+    }
+
+    /// Rescales the prices of an instrument.
+    pub fn rescale(&mut self, instrument: u32, factor: i64) {
+        let conditions = self.0.values_mut();
+        for condition in conditions.filter(|it| it.instrument == instrument) {
+            condition.price = condition.price.saturating_mul(factor);
+        }
+    }
+
+    pub fn add(&mut self, order: Number, condition: Condition) {
+        self.0.insert(order, condition);
+    }
+
+    /// A touched order is triggered; `None` for another.
+    pub fn trigger(&mut self, order: Number) -> Option<()> {
+        let condition = self.0.get_mut(&order)?;
+        if condition.stage != Stage::Touched {
+            return None;
+        }
+        condition.stage = Stage::Triggered;
+        Some(())
+    }
+
+    /// A price meets the conditions of orders.
+    pub fn touch(&mut self, instrument: u32, field: PriceField, price: Price) {
+        for condition in self.0.values_mut() {
+            let is_it = (condition.instrument, condition.field) == (instrument, field);
+            if is_it && condition.stage == Stage::Waiting && condition.is_met(price) {
+                condition.stage = Stage::Touched;
+            }
+        }
+    }
+
+    pub fn put(&self, to: &mut Vec<u8>) {
+        (self.0.len() as u32).put(to);
+        for (order, condition) in &self.0 {
+            order.put(to);
+            condition.session.put(to);
+            condition.instrument.put(to);
+            condition.field.put(to);
+            condition.rises.put(to);
+            condition.price.put(to);
+            let stage: u8 = match condition.stage {
+                Stage::Waiting => 0,
+                Stage::Touched => 1,
+                Stage::Triggered => 2,
+                Stage::Over => 3,
+            };
+            stage.put(to);
+        }
+    }
+
+    pub fn take(from: &mut &[u8]) -> Option<Self> {
+        let mut conditions = BTreeMap::new();
+        for _ in 0..u32::take(from)? {
+            let order = Wire::take(from)?;
+            let condition = Condition {
+                session: Wire::take(from)?,
+                instrument: Wire::take(from)?,
+                field: Wire::take(from)?,
+                rises: Wire::take(from)?,
+                price: Wire::take(from)?,
+                stage: match u8::take(from)? {
+                    0 => Stage::Waiting,
+                    1 => Stage::Touched,
+                    2 => Stage::Triggered,
+                    3 => Stage::Over,
+                    _ => return None,
+                },
+            };
+            conditions.insert(order, condition);
+        }
+        Some(Self(conditions))
+    }
+
+    /// Marks the triggered orders of a checkpoint; `None` when orders and conditions do not fit.
+    pub fn mark(&self, orders: &mut Orders) -> Option<()> {
+        for (number, condition) in &self.0 {
+            let order = orders.get_mut(*number)?;
+            if condition.is_held() != (order.state == OrderState::Held) {
+                return None;
+            }
+            order.triggered = condition.stage == Stage::Triggered;
+        }
+        let mut held = orders.iter().filter(|it| it.state == OrderState::Held);
+        held.all(|order| self.0.contains_key(&order.number))
+            .then_some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_is_read_as_it_is_written() {
+        let wish = |text: &str| Wish::parse(text.as_bytes());
+        let known = wish("bid<=99.5").unwrap();
+        assert_eq!((known.field, known.rises), (PriceField::Bid, false));
+        assert_eq!(known.price, Decimal::parse(b"99.5").unwrap());
+        assert!(wish("last>=1").unwrap().rises);
+        for text in [
+            "", "last", "last>1", "last=>1", "ask>=1", "last>=", "last>=x", ">=1",
+        ] {
+            assert_eq!(wish(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Reads market data: MarketDataSnapshotFullRefresh(W) and MarketDataIncrementalRefresh(X).
+
+use fixwire_protocol::{Decimal, Message, Tag, tag};
+
+use crate::value::PriceField;
+
+const NO_MD_ENTRIES: Tag = 268;
+const MD_ENTRY_TYPE: Tag = 269;
+const MD_ENTRY_PX: Tag = 270;
+const MD_UPDATE_ACTION: Tag = 279;
+const MD_ENTRY_POSITION_NO: Tag = 290;
+const MD_PRICE_LEVEL: Tag = 1023;
+
+/// One entry of NoMDEntries(268).
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry<'a> {
+    kind: Option<PriceField>,
+    symbol: Option<&'a [u8]>,
+    price: Option<Decimal>,
+    /// MDUpdateAction(279) = 2.
+    is_deleted: bool,
+    /// It is not of the best level.
+    is_deep: bool,
+}
+
+/// Passes each price to `found`, with its symbol; `None` for one that is known no longer.
+pub(crate) fn each(
+    message: &Message<'_>,
+    found: &mut dyn FnMut(&[u8], PriceField, Option<Decimal>),
+) {
+    if message.msg_type() == b"W" {
+        snapshot(message, found);
+    } else {
+        increments(message, found);
+    }
+}
+
+/// The whole market of a symbol: bid and offer that are not in it are not known. A last trade that is not in it stays.
+fn snapshot(message: &Message<'_>, found: &mut dyn FnMut(&[u8], PriceField, Option<Decimal>)) {
+    let symbol = message.get(tag::SYMBOL).unwrap_or_default();
+    let (mut bid, mut offer, mut last) = (None, None, None);
+    entries(message, MD_ENTRY_TYPE, |entry| {
+        let (Some(kind), Some(price)) = (entry.kind, entry.price) else {
+            return;
+        };
+        match kind {
+            PriceField::Bid if bid.is_none_or(|bid| price > bid) => bid = Some(price),
+            PriceField::Offer if offer.is_none_or(|offer| price < offer) => offer = Some(price),
+            PriceField::Last => last = Some(price),
+            PriceField::Bid | PriceField::Offer => {}
+        }
+    });
+    if last.is_some() {
+        found(symbol, PriceField::Last, last);
+    }
+    found(symbol, PriceField::Bid, bid);
+    found(symbol, PriceField::Offer, offer);
+}
+
+/// Changes; an entry without Symbol(55) has that of the entry before.
+fn increments(message: &Message<'_>, found: &mut dyn FnMut(&[u8], PriceField, Option<Decimal>)) {
+    let mut symbol = None;
+    entries(message, MD_UPDATE_ACTION, |entry| {
+        symbol = entry.symbol.or(symbol);
+        let (Some(symbol), Some(kind)) = (symbol, entry.kind) else {
+            return;
+        };
+        match (kind, entry.price) {
+            _ if entry.is_deep => {}
+            // A trade is not undone.
+            (PriceField::Last, _) if entry.is_deleted => {}
+            (kind, _) if entry.is_deleted => found(symbol, kind, None),
+            (kind, Some(price)) => found(symbol, kind, Some(price)),
+            (_, None) => {}
+        }
+    });
+}
+
+/// The entries; each begins with the tag `first`.
+fn entries<'a>(message: &Message<'a>, first: Tag, mut each: impl FnMut(&Entry<'a>)) {
+    let fields = message.fields().iter();
+    let mut fields = fields.skip_while(|field| field.tag != NO_MD_ENTRIES);
+    fields.next();
+    let mut entry: Option<Entry<'a>> = None;
+    for field in fields {
+        if field.tag == first
+            && let Some(entry) = entry.replace(Entry::default())
+        {
+            each(&entry);
+        }
+        let Some(entry) = &mut entry else {
+            continue;
+        };
+        let value = message.value(*field);
+        match field.tag {
+            MD_ENTRY_TYPE => {
+                entry.kind = match value {
+                    [byte] => PriceField::of(*byte),
+                    _ => None,
+                };
+            }
+            MD_ENTRY_PX => entry.price = Decimal::parse(value).ok(),
+            MD_UPDATE_ACTION => entry.is_deleted = value == b"2",
+            MD_ENTRY_POSITION_NO | MD_PRICE_LEVEL => entry.is_deep = value != b"1",
+            tag::SYMBOL => entry.symbol = Some(value),
+            _ => {}
+        }
+    }
+    if let Some(entry) = entry {
+        each(&entry);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::{String, ToString};
+    use alloc::{format, vec::Vec};
+    use fixwire_protocol::Decoder;
+
+    fn read(text: &str) -> Vec<String> {
+        let text = format!("8=FIX.4.4|9=0|{text}").replace('|', "\x01");
+        let mut decoder = Decoder::with_capacity(64);
+        let message = decoder.decode(text.as_bytes());
+        let mut all = Vec::new();
+        each(&message, &mut |symbol, field, price| {
+            let symbol = String::from_utf8_lossy(symbol);
+            let price = price.map_or("-".to_string(), |price| price.to_string());
+            all.push(format!("{symbol} {field:?} {price}"));
+        });
+        all
+    }
+
+    #[test]
+    fn a_snapshot_gives_the_best_prices_and_takes_away_the_others() {
+        let levels = "35=W|55=XYZ|268=4|269=0|270=99|269=0|270=99.5|269=1|270=101|269=2|270=100|";
+        assert_eq!(
+            read(levels),
+            ["XYZ Last 100", "XYZ Bid 99.5", "XYZ Offer 101"]
+        );
+        assert_eq!(read("35=W|55=XYZ|268=0|"), ["XYZ Bid -", "XYZ Offer -"]);
+    }
+
+    #[test]
+    fn increments_change_one_price_each() {
+        let changes = "35=X|268=5|279=0|269=2|55=XYZ|270=100|279=1|269=0|270=99|290=1|279=1|269=0|270=98|290=2|\
+                       279=2|269=1|55=ABC|279=0|269=4|270=5|";
+        assert_eq!(read(changes), ["XYZ Last 100", "XYZ Bid 99", "ABC Offer -"]);
+        assert!(
+            read("35=X|268=1|279=0|269=2|270=100|").is_empty(),
+            "of what?"
+        );
+    }
+}

@@ -1,0 +1,136 @@
+//! What a NewOrderSingle(D) asks of the OMS beside its usual fields: how long it may wait, and its condition.
+//!
+//! A condition is the component TriggeringInstruction of FIX 5.0 SP2, or, in any version, the text of tag 9703.
+
+use fixwire_protocol::{Message, Refusal, Tag, tag, value};
+
+use crate::condition::{Terms, Wish};
+use crate::value::PriceField;
+
+/// The order must not be sent later than so many milliseconds after it was received.
+const VALID_MS: Tag = 9702;
+/// `last>=101.5`.
+const CONDITION: Tag = 9703;
+
+const TRIGGER_TYPE: Tag = 1100;
+const TRIGGER_ACTION: Tag = 1101;
+const TRIGGER_PRICE: Tag = 1102;
+const TRIGGER_SYMBOL: Tag = 1103;
+const TRIGGER_PRICE_TYPE: Tag = 1107;
+const TRIGGER_PRICE_DIRECTION: Tag = 1109;
+/// The last field of TriggeringInstruction in FIX 5.0 SP2.
+const LAST_TRIGGER: Tag = 1114;
+
+/// The longest validity: a day.
+const MOST_MS: u64 = 86_400_000;
+
+/// Reads them.
+///
+/// # Errors
+///
+/// A value is not supported: the order must not go out without its condition.
+#[inline]
+pub(crate) fn terms(message: &Message<'_>) -> Result<Terms, Refusal> {
+    // Most orders have no tag as high.
+    let mut fields = message.fields().iter();
+    if fields.all(|field| field.tag < TRIGGER_TYPE) {
+        return Ok(Terms::NONE);
+    }
+    read(message)
+}
+
+/// Reads the validity of an OrderCancelReplaceRequest(G).
+///
+/// # Errors
+///
+/// It is out of range; or the request has a condition, which a replace cannot change.
+#[inline]
+pub(crate) fn validity(message: &Message<'_>) -> Result<Option<i64>, Refusal> {
+    let terms = terms(message)?;
+    match terms.condition {
+        None => Ok(terms.valid_for),
+        Some(_) => Err(Refusal::ValueOutOfRange(CONDITION)),
+    }
+}
+
+#[cold]
+fn read(message: &Message<'_>) -> Result<Terms, Refusal> {
+    let valid_for = match message.get(VALID_MS).map(value::uint) {
+        None => None,
+        Some(Ok(millis @ 1..=MOST_MS)) => Some(millis.cast_signed() * 1_000_000),
+        Some(_) => return Err(Refusal::ValueOutOfRange(VALID_MS)),
+    };
+    let own = message.get(CONDITION).map(|text| {
+        let wish = Wish::parse(text);
+        wish.ok_or(Refusal::ValueOutOfRange(CONDITION))
+    });
+    let own = own.transpose()?;
+    let trigger = trigger(message)?;
+    if own.is_some() && trigger.is_some() {
+        return Err(Refusal::ValueOutOfRange(CONDITION));
+    }
+    let condition = own.or(trigger);
+    Ok(Terms {
+        valid_for,
+        condition,
+    })
+}
+
+/// TriggeringInstruction: the order is activated when a price of its own symbol moves to or through another.
+fn trigger(message: &Message<'_>) -> Result<Option<Wish>, Refusal> {
+    let trigger = TRIGGER_TYPE..=LAST_TRIGGER;
+    let mut fields = message.fields().iter().map(|field| field.tag);
+    let Some(first) = fields.find(|tag| trigger.contains(tag)) else {
+        return Ok(None);
+    };
+    let known = [
+        TRIGGER_TYPE,
+        TRIGGER_ACTION,
+        TRIGGER_PRICE,
+        TRIGGER_SYMBOL,
+        TRIGGER_PRICE_TYPE,
+        TRIGGER_PRICE_DIRECTION,
+    ];
+    let mut others = core::iter::once(first).chain(fields);
+    if let Some(other) = others.find(|tag| trigger.contains(tag) && !known.contains(tag)) {
+        return Err(Refusal::ValueOutOfRange(other));
+    }
+    let is = |tag: Tag, wanted: &[u8]| match message.get(tag) {
+        Some(value) if value == wanted => Ok(()),
+        Some(_) => Err(Refusal::ValueOutOfRange(tag)),
+        None => Err(Refusal::ConditionallyRequiredFieldMissing(tag)),
+    };
+    // Price movement; activate.
+    is(TRIGGER_TYPE, b"4")?;
+    is(TRIGGER_ACTION, b"1")?;
+    if message.has(TRIGGER_SYMBOL) {
+        is(TRIGGER_SYMBOL, message.get(tag::SYMBOL).unwrap_or_default())?;
+    }
+    let field = match message.get(TRIGGER_PRICE_TYPE) {
+        Some(b"1") => PriceField::Offer,
+        Some(b"2") => PriceField::Last,
+        Some(b"3") => PriceField::Bid,
+        Some(_) => return Err(Refusal::ValueOutOfRange(TRIGGER_PRICE_TYPE)),
+        None => {
+            let tag = TRIGGER_PRICE_TYPE;
+            return Err(Refusal::ConditionallyRequiredFieldMissing(tag));
+        }
+    };
+    let rises = match message.get(TRIGGER_PRICE_DIRECTION) {
+        Some(b"U") => true,
+        Some(b"D") => false,
+        Some(_) => return Err(Refusal::ValueOutOfRange(TRIGGER_PRICE_DIRECTION)),
+        None => {
+            let tag = TRIGGER_PRICE_DIRECTION;
+            return Err(Refusal::ConditionallyRequiredFieldMissing(tag));
+        }
+    };
+    let price = message.decimal(TRIGGER_PRICE);
+    let price = price.ok_or(Refusal::ConditionallyRequiredFieldMissing(TRIGGER_PRICE))?;
+    let price = price.map_err(|_| Refusal::IncorrectDataFormat(TRIGGER_PRICE))?;
+    Ok(Some(Wish {
+        field,
+        rises,
+        price,
+    }))
+}

@@ -1,0 +1,438 @@
+//! Prices of markets, and the held orders that wait for them.
+//!
+//! Prices are not state: they are unknown after a start and after the session that gives them has disconnected. Only
+//! what they trigger is an event.
+
+use alloc::collections::{BTreeSet, VecDeque};
+use alloc::vec::Vec;
+
+use fixwire_protocol::Nanos;
+
+use crate::condition::{Condition, Stage, Terms};
+use crate::core::{Change, Core, NewOrder, Sink, scaled};
+use crate::event::OrderEvent;
+use crate::order::Order;
+use crate::reason::{Reason, Why};
+use crate::risk::{self, Proposal};
+use crate::rules::UserRule;
+use crate::state::OmsState;
+use crate::transition::OrderState;
+use crate::value::{End, Number, OrderType, Price, PriceField, Side};
+
+/// Instrument, price field, direction, distance from the price, order: those that are met first come first.
+type Waiting = (u32, u8, bool, i64, Number);
+
+/// Last, bid and offer of an instrument, as far as they are known.
+type Quote = [Option<Price>; 3];
+
+/// What an accepted order asks for, in units of the OMS.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    /// Nanoseconds from its receipt on.
+    valid_for: Option<i64>,
+    condition: Option<(PriceField, bool, Price)>,
+}
+
+impl Asked {
+    pub(crate) fn is_held(&self) -> bool {
+        self.condition.is_some()
+    }
+}
+
+/// Known prices, and what waits for them. Derived from the state but for the prices.
+#[derive(Debug, Default)]
+pub(crate) struct Prices {
+    quotes: Vec<Quote>,
+    waiting: BTreeSet<Waiting>,
+    /// Orders whose condition is met, to be triggered.
+    touched: VecDeque<Number>,
+    /// Prices that meet a condition, with the session that gave them.
+    ticks: VecDeque<(u32, PriceField, Price, u32)>,
+    /// When held orders expire.
+    deadlines: BTreeSet<(i64, Number)>,
+}
+
+fn place(field: PriceField) -> usize {
+    match field {
+        PriceField::Last => 0,
+        PriceField::Bid => 1,
+        PriceField::Offer => 2,
+    }
+}
+
+fn distance(rises: bool, price: Price) -> i64 {
+    if rises { price } else { price.saturating_neg() }
+}
+
+fn key(order: Number, condition: &Condition) -> Waiting {
+    let Condition {
+        instrument,
+        field,
+        rises,
+        price,
+        ..
+    } = *condition;
+    (
+        instrument,
+        field.byte(),
+        rises,
+        distance(rises, price),
+        order,
+    )
+}
+
+impl Prices {
+    /// Rebuilds what waits from the state; no price is known.
+    pub(crate) fn rebuild(&mut self, state: &OmsState) {
+        *self = Self::default();
+        self.quotes = alloc::vec![[None; 3]; state.instruments().len() as usize];
+        for (order, condition) in state.conditions.iter() {
+            self.add(state, order, condition);
+        }
+    }
+
+    /// Whether nothing is to be done.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.touched.is_empty() && self.ticks.is_empty()
+    }
+
+    /// Forgets all prices.
+    pub(crate) fn forget(&mut self) {
+        self.quotes.fill([None; 3]);
+    }
+
+    fn add(&mut self, state: &OmsState, order: Number, condition: &Condition) {
+        match condition.stage {
+            Stage::Waiting => {
+                self.waiting.insert(key(order, condition));
+            }
+            Stage::Touched => self.touched.push_back(order),
+            Stage::Triggered | Stage::Over => return,
+        }
+        let order = state.orders().get(order);
+        if let Some((order, until)) = order.and_then(|it| Some((it.number, it.valid_until()?))) {
+            self.deadlines.insert((until, order));
+        }
+    }
+
+    /// Called after an event was applied, while there are conditional orders.
+    #[cold]
+    pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
+        match *event {
+            OrderEvent::Held { order, .. } => {
+                if let Some(condition) = state.conditions.get(order) {
+                    self.add(state, order, condition);
+                }
+            }
+            OrderEvent::Touched {
+                instrument,
+                field,
+                price,
+                ..
+            } => {
+                let mut met = Vec::new();
+                for rises in [false, true] {
+                    met.extend(self.met(instrument, field, rises, price));
+                }
+                for key in &met {
+                    self.waiting.remove(key);
+                }
+                met.sort_unstable_by_key(|key| key.4);
+                self.touched.extend(met.into_iter().map(|key| key.4));
+            }
+            OrderEvent::Ended { order, .. } | OrderEvent::Rejected { order, .. } => {
+                if let Some(condition) = state.conditions.get(order) {
+                    self.waiting.remove(&key(order, condition));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn met(
+        &self,
+        instrument: u32,
+        field: PriceField,
+        rises: bool,
+        price: Price,
+    ) -> impl Iterator<Item = Waiting> {
+        let from = (instrument, field.byte(), rises, i64::MIN, 0);
+        let to = (
+            instrument,
+            field.byte(),
+            rises,
+            distance(rises, price),
+            Number::MAX,
+        );
+        self.waiting.range(from..=to).copied()
+    }
+
+    fn meets(&self, instrument: u32, field: PriceField, price: Price) -> bool {
+        let mut ways = [false, true].into_iter();
+        ways.any(|rises| self.met(instrument, field, rises, price).next().is_some())
+    }
+}
+
+impl Core {
+    /// What a new order asks for beside its usual fields.
+    #[cold]
+    pub(crate) fn asked(
+        &self,
+        new: &NewOrder<'_>,
+        (user, instrument, scale): (&UserRule, u32, u8),
+        (side, kind, stop): (Side, OrderType, Price),
+    ) -> Result<Asked, Reason> {
+        let Terms {
+            valid_for,
+            condition,
+        } = new.terms;
+        let own = match kind {
+            OrderType::IfTouched => Some((PriceField::Last, !side.is_buy(), stop)),
+            OrderType::Stop | OrderType::StopLimit if self.cannot_stop(instrument) => {
+                Some((PriceField::Last, side.is_buy(), stop))
+            }
+            _ => None,
+        };
+        let condition = match (condition, own) {
+            (None, own) => own,
+            // Two conditions, or one for an order that waits at the venue.
+            (Some(_), _) if kind.has_stop() => return Err(Reason::of(Why::Unsupported)),
+            (Some(wish), _) => Some((wish.field, wish.rises, scaled(wish.price, scale)?)),
+        };
+        if condition.is_some() {
+            let most = user.conditional.ok_or(Reason::of(Why::NotConditional))?;
+            let held = self.state.conditions.held_by(new.session);
+            if held >= most {
+                return Err(Reason {
+                    value: held as i128 + 1,
+                    limit: most as i128,
+                    ..Reason::of(Why::Conditionals)
+                });
+            }
+        }
+        Ok(Asked {
+            valid_for: valid_for.or(user.validity),
+            condition,
+        })
+    }
+
+    /// Limits the time of a new order, and holds it when it has a condition; whether it is held.
+    #[cold]
+    pub(crate) fn take_terms(
+        &mut self,
+        at: i64,
+        order: Number,
+        asked: Asked,
+        sink: &mut impl Sink,
+    ) -> bool {
+        if let Some(time) = asked.valid_for {
+            let until = at.saturating_add(time);
+            let number = order;
+            self.emit(at, &OrderEvent::ValidUntil { number, until }, sink);
+        }
+        let Some((field, rises, price)) = asked.condition else {
+            return false;
+        };
+        let event = OrderEvent::Held {
+            order,
+            field,
+            rises,
+            price,
+        };
+        self.emit(at, &event, sink);
+        true
+    }
+
+    /// Limits the time of a replace that may have to wait.
+    pub(crate) fn limit_replace(
+        &mut self,
+        at: i64,
+        change: &Change<'_>,
+        number: Number,
+        sink: &mut impl Sink,
+    ) {
+        let user = self.user(change.session).ok();
+        let time = change.valid_for.or(user.and_then(|user| user.validity));
+        if let Some(time) = time {
+            let until = at.saturating_add(time);
+            self.emit(at, &OrderEvent::ValidUntil { number, until }, sink);
+        }
+    }
+
+    /// Whether a price that is known already meets the condition of a new order.
+    pub(crate) fn look_at_price(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
+        let Some(condition) = self.state.conditions.get(order) else {
+            return;
+        };
+        let (instrument, field) = (condition.instrument, condition.field);
+        let quote = self.prices.quotes.get(instrument as usize);
+        let price = quote.and_then(|quote| quote[place(field)]);
+        if let Some(price) = price.filter(|price| condition.is_met(*price)) {
+            self.touch(at, (instrument, field, price), b"", sink);
+        }
+    }
+
+    fn touch(
+        &mut self,
+        at: i64,
+        (instrument, field, price): (u32, PriceField, Price),
+        who: &[u8],
+        sink: &mut impl Sink,
+    ) {
+        let event = OrderEvent::Touched {
+            instrument,
+            field,
+            price,
+            who,
+        };
+        self.emit(at, &event, sink);
+    }
+
+    /// A price of an instrument is known, or no longer; [`touch_all`](Self::touch_all) triggers what it meets.
+    pub(crate) fn set_price(
+        &mut self,
+        (instrument, field): (u32, PriceField),
+        price: Option<Price>,
+        session: u32,
+    ) {
+        if let Some(quote) = self.prices.quotes.get_mut(instrument as usize) {
+            quote[place(field)] = price;
+        }
+        if let Some(price) = price
+            && self.prices.meets(instrument, field, price)
+        {
+            let tick = (instrument, field, price, session);
+            self.prices.ticks.push_back(tick);
+        }
+    }
+
+    /// The session that gives prices disconnected: they may have changed since.
+    pub(crate) fn forget_prices(&mut self) {
+        self.prices.forget();
+    }
+
+    /// Marks the orders whose condition a price has met, for at most so many prices; [`work`](Self::work) does the
+    /// rest.
+    pub(crate) fn touch_all(&mut self, at: i64, most: usize, sink: &mut impl Sink) {
+        for _ in 0..most {
+            let Some((instrument, field, price, session)) = self.prices.ticks.pop_front() else {
+                return;
+            };
+            // Another price may have met the same conditions.
+            if self.prices.meets(instrument, field, price) {
+                let who = crate::Text::new(self.name_of(session));
+                self.touch(at, (instrument, field, price), who.bytes(), sink);
+            }
+        }
+    }
+
+    /// The name of a session, as far as a note can hold it.
+    fn name_of(&self, session: u32) -> &[u8] {
+        let name = self.state.sessions().name(session);
+        &name[..name.len().min(crate::Text::MAX)]
+    }
+
+    /// A price that an operator gives.
+    pub(crate) fn price_by_hand(
+        &mut self,
+        at: i64,
+        (instrument, field, price): (u32, PriceField, Price),
+        who: &[u8],
+        sink: &mut impl Sink,
+    ) {
+        self.set_price((instrument, field), Some(price), u32::MAX);
+        let tick = self.prices.ticks.back().copied();
+        if tick == Some((instrument, field, price, u32::MAX)) {
+            self.prices.ticks.pop_back();
+            self.touch(at, (instrument, field, price), who, sink);
+        }
+    }
+
+    /// Orders whose condition is met and that are not triggered yet.
+    pub(crate) fn met(&self) -> usize {
+        self.prices.touched.len()
+    }
+
+    /// Triggers the next order whose condition is met; false when there is none.
+    #[cold]
+    pub(crate) fn trigger_next(&mut self, at: i64, sink: &mut impl Sink) -> bool {
+        if !self.prices.ticks.is_empty() {
+            self.touch_all(at, 1, sink);
+            return true;
+        }
+        let Some(number) = self.prices.touched.pop_front() else {
+            return false;
+        };
+        let held = self.state.orders().get(number);
+        let Some(order) = held.filter(|order| order.state == OrderState::Held) else {
+            return true;
+        };
+        if order.valid_until().is_some_and(|until| until <= at) {
+            self.expire_held(at, number, sink);
+            return true;
+        }
+        match self.check_touched(at, order) {
+            Ok(()) => {
+                self.emit(at, &OrderEvent::Triggered { order: number }, sink);
+                self.send_order(at, number, sink);
+            }
+            Err(reason) => self.reject_unsent_for(at, number, reason, sink),
+        }
+        true
+    }
+
+    /// Checks an order again, as it will be sent.
+    fn check_touched(&self, at: i64, order: &Order) -> Result<(), Reason> {
+        let rule = self.rule(order.instrument)?;
+        let proposal = Proposal {
+            session: order.session,
+            account: order.account,
+            instrument: order.instrument,
+            side: order.side,
+            kind: order.kind.triggered(),
+            price: order.price,
+            stop: order.stop,
+            quantity: order.quantity,
+            filled: 0,
+            counted: self.state.counted(order, None),
+            held_at: order.hold,
+            held: order.quantity,
+            tif: order.tif,
+            effect: order.effect,
+            replaces: order.replaces,
+            at,
+        };
+        self.check_restricted(&proposal, true)?;
+        risk::check_again(&self.state, rule, &proposal)?;
+        self.own.check(&self.state, &proposal, order.number)
+    }
+
+    fn expire_held(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
+        let event = OrderEvent::Ended {
+            order,
+            how: End::Expired,
+            request: None,
+            at: 0,
+            text: b"not triggered within its validity",
+        };
+        self.emit(at, &event, sink);
+        self.forget(at, sink);
+    }
+
+    /// Closes the next held order that was not triggered in time.
+    pub(crate) fn due_held(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
+        while let Some((until, number)) = self.prices.deadlines.first().copied() {
+            let order = self.state.orders().get(number);
+            let is_held = order.is_some_and(|order| order.state == OrderState::Held);
+            if is_held && until > at {
+                return Some(Nanos((until - at).unsigned_abs()));
+            }
+            self.prices.deadlines.pop_first();
+            if is_held {
+                self.expire_held(at, number, sink);
+                return Some(Nanos(0));
+            }
+        }
+        None
+    }
+}
