@@ -4,14 +4,16 @@ pub mod archive;
 mod load;
 pub mod stamps;
 
+use std::fs;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use fixwire::control::{Asked, ControlQuestion};
 use fixwire::journal::{self, DumpFilter, DumpLine, JournalError};
-use fixwire_oms::OmsState;
 use fixwire_oms::history::History;
+use fixwire_oms::{OmsState, price_commands, report_rows};
 use fixwire_protocol::{Ledger as _, Precision, Timestamp, TimestampWriter};
 use serde_json::{Map, Value};
 
@@ -71,12 +73,36 @@ pub enum OmsCommand {
     Limits(Ask),
     /// Shows the pools of order numbers: the next number, and how many are left
     Pools(Ask),
+    /// Lists the conditional orders that are held
+    Held(Ask),
     /// Sets limits of a scope: RC6=500; RC6=none removes a limit
     Limit(Tell),
     /// Cancels every open order of a scope; new orders are accepted
     Cancel(Tell),
     /// Sets the market state of a symbol: symbol=VOD halted (open, auction, halted, closed)
     Market(Tell),
+    /// Sets prices of a symbol for conditional orders: symbol=VOD last=101.5 (last, bid, offer)
+    Price(Tell),
+    /// Sets the prices of a CSV file: symbol,last,bid,offer
+    Prices {
+        #[command(flatten)]
+        at: EngineFlags,
+        /// The file; nothing is set when a row has a mistake
+        file: PathBuf,
+        /// The reason, recorded in the journal
+        #[arg(long, value_name = "TEXT")]
+        why: String,
+    },
+    /// Enters reports of venues by hand, from a CSV file: order,type,quantity,price,exec
+    ReportIn {
+        #[command(flatten)]
+        at: EngineFlags,
+        /// The file; nothing is entered when a row has a mistake
+        file: PathBuf,
+        /// The reason, recorded in the journal
+        #[arg(long, value_name = "TEXT")]
+        why: String,
+    },
     /// Cancels every open order of a scope and rejects new ones
     Kill(Tell),
     /// Accepts only orders that reduce the positions of a scope
@@ -124,9 +150,13 @@ pub fn run(command: &OmsCommand) -> Result<ExitCode, Failure> {
         OmsCommand::Positions(ask) => query(ask, "positions"),
         OmsCommand::Limits(ask) => query(ask, "limits"),
         OmsCommand::Pools(ask) => query(ask, "pools"),
+        OmsCommand::Held(ask) => query(ask, "held"),
         OmsCommand::Limit(told) => tell(told, "limit"),
         OmsCommand::Cancel(told) => tell(told, "cancel"),
         OmsCommand::Market(told) => tell(told, "market"),
+        OmsCommand::Price(told) => tell(told, "price"),
+        OmsCommand::Prices { at, file, why } => prices(at, file, why),
+        OmsCommand::ReportIn { at, file, why } => report_in(at, file, why),
         OmsCommand::Kill(told) => tell(told, "kill"),
         OmsCommand::Reducing(told) => tell(told, "reducing"),
         OmsCommand::Arm(told) => tell(told, "arm"),
@@ -141,13 +171,79 @@ fn answer(at: &EngineFlags, asked: Asked) -> Result<String, Failure> {
 }
 
 fn tell(told: &Tell, verb: &str) -> Result<ExitCode, Failure> {
+    let text = format!("{verb} {}", told.words.join(" "));
+    command(&told.at, text, &told.why)
+}
+
+/// Sets the prices of a file, one command for each row.
+fn prices(at: &EngineFlags, file: &Path, why: &str) -> Result<ExitCode, Failure> {
+    let (name, text) = read(file)?;
+    let commands = match price_commands(&name, &text) {
+        Ok(commands) => commands,
+        Err(errors) => return Ok(mistakes(&errors)),
+    };
+    for text in commands {
+        command(at, text, why)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn read(file: &Path) -> Result<(String, String), Failure> {
+    let name = file.display().to_string();
+    match fs::read_to_string(file) {
+        Ok(text) => Ok((name, text)),
+        Err(error) => Err(Failure::Text(format!("{name} cannot be read: {error}"))),
+    }
+}
+
+/// Prints every mistake.
+fn mistakes(errors: &[impl ToString]) -> ExitCode {
+    for error in errors {
+        failure::tell("error", &error.to_string());
+    }
+    ExitCode::FAILURE
+}
+
+/// Enters the reports of a file, one command for each row, when the OMS finds no mistake in any.
+fn report_in(at: &EngineFlags, file: &Path, why: &str) -> Result<ExitCode, Failure> {
+    let (name, text) = read(file)?;
+    let rows = match report_rows(&name, &text) {
+        Ok(rows) => rows,
+        Err(errors) => return Ok(mistakes(&errors)),
+    };
+    let all: Vec<&str> = rows.iter().map(|(_, words)| words.as_str()).collect();
+    let wrong = answer(at, question(&format!("check-reports {}", all.join(";"))))?;
+    let wrong: Vec<String> = wrong
+        .lines()
+        .filter_map(|line| {
+            let (place, what) = line.split_once('\t')?;
+            let place = place.parse::<usize>().ok()?.checked_sub(1)?;
+            Some(format!("{name}:{}: {what}", rows.get(place)?.0))
+        })
+        .collect();
+    if !wrong.is_empty() {
+        return Ok(mistakes(&wrong));
+    }
+    for (line, words) in rows {
+        let done = command(at, format!("report {words}"), why);
+        done.map_err(|failure| match failure {
+            Failure::Text(text) => Failure::Text(format!(
+                "{name}:{line}: {text}; the rows before it are entered"
+            )),
+            other => other,
+        })?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn command(at: &EngineFlags, text: String, why: &str) -> Result<ExitCode, Failure> {
     let asked = Asked {
         what: ControlQuestion::Command,
-        why: Some(told.why.clone()),
-        text: Some(format!("{verb} {}", told.words.join(" "))),
+        why: Some(why.to_owned()),
+        text: Some(text),
         ..Asked::default()
     };
-    for line in answer(&told.at, asked)?.lines() {
+    for line in answer(at, asked)?.lines() {
         writeln!(io::stdout(), "{}", Escaped(line.as_bytes()))?;
     }
     Ok(ExitCode::SUCCESS)
