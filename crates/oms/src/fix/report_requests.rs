@@ -19,7 +19,7 @@ const APPL_REPORT_ID: Tag = 1356;
 const REF_APPL_LAST_SEQ_NUM: Tag = 1357;
 const APPL_REPORT_TYPE: Tag = 1426;
 /// Names of [`ReportFilter`], separated by blanks; a tag of ours.
-const REPORT_FILTER: Tag = 9702;
+const REPORT_FILTER: Tag = 9704;
 
 /// ApplReqType(1347).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -326,7 +326,7 @@ fn filters_select_reports() {
     office.trade();
     let fills = office.with(CLIENT, 150, "F");
     assert_eq!(fills.len(), 1);
-    let mut filtered = |names: &str| office.again(CLIENT, (1, 0), &format!("9702={names}|"));
+    let mut filtered = |names: &str| office.again(CLIENT, (1, 0), &format!("9704={names}|"));
     assert_eq!(filtered("fills"), fills);
     let first = filtered("with-fills");
     let working = filtered("working");
