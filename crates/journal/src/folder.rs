@@ -9,7 +9,7 @@ use super::state::{self, SUFFIX};
 use super::tail::{Open, failed, is_missing};
 use super::view::Record;
 use super::watch::{JournalTrouble, SharedNews};
-use super::{Base, Damage, JournalError};
+use super::{Base, Damage, JournalError, JournalId};
 use fixwire_sys::private;
 use std::cell::Cell;
 use std::fs::{self, File};
@@ -314,6 +314,8 @@ pub fn oldest_state(directory: &Path, name: &str) -> Result<Option<(u32, Vec<u8>
 /// A checkpoint to begin with.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StateBefore {
+    /// The session of the notes; not every segment begins with its name.
+    pub notes: JournalId,
     /// The number of the last note in it.
     pub note: u64,
     /// Where the notes behind it begin.
@@ -342,6 +344,7 @@ pub fn state_before(
         };
         if head.name == name && head.note < note {
             newest = Some(StateBefore {
+                notes: head.notes,
                 note: head.note,
                 behind: JournalPosition::new(head.segment, HEADER as u32),
                 version: head.version,

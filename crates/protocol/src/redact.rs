@@ -277,7 +277,7 @@ mod tests {
         for (secrets, stored) in [
             ([8..14, 0..0], "!\0\x0cuser,******."),
             ([0..4, 14..99], "*\0\x0c*ser,secret*"),
-            ([99..100, 9..8], "!\0\x0cuser,secret."),
+            ([99..100, Range { start: 9, end: 8 }], "!\0\x0cuser,secret."),
         ] {
             redactor.copy_frame(7, &frame, &framing, secrets.into_iter());
             let kept = redactor.kept(7, &frame);

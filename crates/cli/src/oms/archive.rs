@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_
 use std::thread;
 use std::time::Duration;
 
-use fixwire::journal::{self, JournalError, JournalPosition, NOTES, Originals, Record, Tail};
+use fixwire::journal::{self, JournalError, JournalId, JournalPosition, NOTES, Originals, Record, Tail};
 use fixwire_oms::OmsState;
 use fixwire_oms::recovery::{ArchiveNews, ReportArchive, ReportBatch, ReportReplay, ReportRequest};
 use fixwire_protocol::Ledger as _;
@@ -117,6 +117,7 @@ impl From<JournalError> for Stop {
 /// Where reading begins: a state, and the notes behind it.
 struct Start {
     state: OmsState,
+    notes: Notes,
     /// The number of the last note in the state.
     note: u64,
     tail: Tail,
@@ -155,8 +156,14 @@ impl Reader {
         let mut replay = ReportReplay::new(job.request.clone());
         let mut start = start;
         loop {
-            replay.begin(start.state);
-            self.read(job, (start.note, start.tail), &mut replay)?;
+            let Start {
+                state,
+                notes,
+                note,
+                tail,
+            } = start;
+            replay.begin(state);
+            self.read(job, notes, (note, tail), &mut replay)?;
             if !replay.goes_again() {
                 return Ok(());
             }
@@ -179,6 +186,7 @@ impl Reader {
         let Some(found) = found else {
             return Ok(Start {
                 state,
+                notes: Notes::default(),
                 note: 0,
                 tail: Tail::new(&self.journal, JournalPosition::START),
             });
@@ -187,6 +195,9 @@ impl Reader {
         read.map_err(|why| Stop::Failed(format!("its checkpoint: {why}")))?;
         Ok(Start {
             state,
+            notes: Notes {
+                session: Some(found.notes),
+            },
             note: found.note,
             tail: Tail::new(&self.journal, found.behind),
         })
@@ -216,11 +227,11 @@ impl Reader {
     fn read(
         &self,
         job: &Job,
+        mut notes: Notes,
         (mut last, mut tail): (u64, Tail),
         replay: &mut ReportReplay,
     ) -> Result<(), Stop> {
         let mut originals = Originals::new(&self.journal);
-        let mut notes = Notes::default();
         let mut batch = ReportBatch::default();
         loop {
             if batch.bytes() >= BATCH {
@@ -253,7 +264,7 @@ impl Reader {
 /// Finds the notes of records.
 #[derive(Default)]
 struct Notes {
-    session: Option<fixwire::journal::JournalId>,
+    session: Option<JournalId>,
 }
 
 impl Notes {

@@ -250,7 +250,13 @@ fn a_conditional_order_survives_kill_9_and_reports_are_entered_by_hand() {
         running,
         mut venue,
         mut client,
-    } = Floor::begin("[oms]\nmarket_data = [\"SIM-1\"]\n");
+    } = Floor::with(&[
+        ("[oms]\n", "[oms]\nmarket_data = [\"SIM-1\"]\n"),
+        (
+            "TargetCompID = \"CLIENT\"",
+            "TargetCompID = \"CLIENT\"\nValidateUserDefinedFields = false",
+        ),
+    ]);
     let folder = folder.path();
     client.send("D", &format!("{}|9703=last>=12.60", order("A1", 100)));
     let held = client.expect("8");

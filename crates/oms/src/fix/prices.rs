@@ -23,11 +23,11 @@ struct Entry<'a> {
     is_deep: bool,
 }
 
-/// Passes each price to `found`, with its symbol; `None` for one that is known no longer.
-pub(crate) fn each(
-    message: &Message<'_>,
-    found: &mut dyn FnMut(&[u8], PriceField, Option<Decimal>),
-) {
+/// Gets a symbol, which price, and the price; `None` for one that is known no longer.
+type Found<'a> = dyn FnMut(&[u8], PriceField, Option<Decimal>) + 'a;
+
+/// Passes each price to `found`.
+pub(crate) fn each(message: &Message<'_>, found: &mut Found<'_>) {
     if message.msg_type() == b"W" {
         snapshot(message, found);
     } else {
@@ -36,7 +36,7 @@ pub(crate) fn each(
 }
 
 /// The whole market of a symbol: bid and offer that are not in it are not known. A last trade that is not in it stays.
-fn snapshot(message: &Message<'_>, found: &mut dyn FnMut(&[u8], PriceField, Option<Decimal>)) {
+fn snapshot(message: &Message<'_>, found: &mut Found<'_>) {
     let symbol = message.get(tag::SYMBOL).unwrap_or_default();
     let (mut bid, mut offer, mut last) = (None, None, None);
     entries(message, MD_ENTRY_TYPE, |entry| {
@@ -58,7 +58,7 @@ fn snapshot(message: &Message<'_>, found: &mut dyn FnMut(&[u8], PriceField, Opti
 }
 
 /// Changes; an entry without Symbol(55) has that of the entry before.
-fn increments(message: &Message<'_>, found: &mut dyn FnMut(&[u8], PriceField, Option<Decimal>)) {
+fn increments(message: &Message<'_>, found: &mut Found<'_>) {
     let mut symbol = None;
     entries(message, MD_UPDATE_ACTION, |entry| {
         symbol = entry.symbol.or(symbol);

@@ -84,7 +84,7 @@ impl Model {
 
     fn holds_stops(&self, symbol: usize) -> bool {
         let lines = self.world.symbols[symbol].lines;
-        self.world.no_stops.iter().any(|it| *it == lines)
+        self.world.no_stops.contains(&lines)
     }
 
     /// When it must have been sent.
