@@ -95,7 +95,7 @@ pub(crate) struct ReportFilter {
     fills: bool,
     /// `with-fills`: reports of orders with a fill.
     with_fills: bool,
-    /// `no-pending`: not ExecType(150) = A.
+    /// `no-pending`: nothing of an order that waits.
     no_pending: bool,
 }
 
@@ -125,7 +125,11 @@ impl ReportFilter {
     /// Whether an event fits, apart from what happens later.
     fn fits(self, event: &OrderEvent<'_>, order: Option<Number>) -> bool {
         match event {
-            OrderEvent::Queued { .. } if self.no_pending => false,
+            OrderEvent::Queued { .. } | OrderEvent::Held { .. } | OrderEvent::Triggered { .. }
+                if self.no_pending =>
+            {
+                false
+            }
             OrderEvent::Filled { .. } => true,
             _ if self.fills => false,
             _ => order.is_some() || !self.looks_ahead(),

@@ -8,7 +8,9 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_
 use std::thread;
 use std::time::Duration;
 
-use fixwire::journal::{self, JournalError, JournalId, JournalPosition, NOTES, Originals, Record, Tail};
+use fixwire::journal::{
+    self, JournalError, JournalId, JournalPosition, NOTES, Originals, Record, Tail,
+};
 use fixwire_oms::OmsState;
 use fixwire_oms::recovery::{ArchiveNews, ReportArchive, ReportBatch, ReportReplay, ReportRequest};
 use fixwire_protocol::Ledger as _;
