@@ -4,12 +4,22 @@
 
 use crate::codes::TmpExecType;
 use crate::frame::TmpFrame;
+use crate::header::{TYPE_AT, checksum};
 use crate::status::TmpStatus;
 
 /// L70 (from the exchange) and L80 (from the broker) end the application in the text of the login flow; no layout
 /// is given and no public implementation has them. Chosen: neither is sent. A frame with this MessageType and a right
-/// checksum ends the link as [`crate::LinkEnd::EndOfApplication`].
+/// checksum ends the link at either end, at once, as [`crate::LinkEnd::EndOfApplication`].
 pub const END_OF_APPLICATION: [u8; 2] = [70, 80];
+
+/// Whether the bytes are an L70 or L80, whose layout is unknown.
+pub(crate) fn ends_application(bytes: &[u8]) -> bool {
+    let Some((sum, before)) = bytes.split_last() else {
+        return false;
+    };
+    let code = before.get(TYPE_AT);
+    code.is_some_and(|code| END_OF_APPLICATION.contains(code)) && checksum(before) == *sum
+}
 
 /// Whether a login resends messages. The text says "request + 1 >= end" means none and gives an example with request
 /// 698 and end 697, which is off by one. Chosen: `request < end` resends request + 1 to end.

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::frame::TmpFrame;
-use crate::header::{TmpHeader, checksum, seal, stamp};
+use crate::header::{TmpHeader, seal, stamp};
 use crate::layout::TmpLayout;
 use crate::link::actions::LinkActions;
 use crate::link::clock::{clock_difference, millis_ahead};
@@ -14,7 +14,7 @@ use crate::link::settings::{ClientLinkSettings, LinkNow, LinkNumbers};
 use crate::link::tail::BlockTail;
 use crate::messages::{L10, L20, L30, L40, L41, L42, L50, L60, R04, R05};
 use crate::status::TmpStatus;
-use crate::uncertain::{END_OF_APPLICATION, is_numbered, may_be_numbered, resends};
+use crate::uncertain::{ends_application, is_numbered, may_be_numbered, resends};
 use crate::wire::TmpTime;
 
 /// How far a login has come.
@@ -469,15 +469,6 @@ fn notice(now: LinkNow, frame: &TmpFrame<'_>, status: TmpStatus, out: &mut LinkA
         }),
         _ => out.warn(LinkWarning::PeerStatus { status }),
     }
-}
-
-/// Whether the bytes are an L70 or L80, whose layout is unknown.
-fn ends_application(bytes: &[u8]) -> bool {
-    let Some((sum, before)) = bytes.split_last() else {
-        return false;
-    };
-    let code = before.get(12);
-    code.is_some_and(|code| END_OF_APPLICATION.contains(code)) && checksum(before) == *sum
 }
 
 /// Shows no password and no bytes of messages.

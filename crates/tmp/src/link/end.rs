@@ -75,7 +75,7 @@ pub enum LinkEnd {
         /// MsgSeqNum.
         msg_seq_num: u32,
     },
-    /// The exchange ended the application (L70).
+    /// The peer ended the application: L70 from the exchange, L80 from the broker.
     EndOfApplication,
     /// The program closed the link.
     Stopped,
@@ -177,7 +177,9 @@ impl fmt::Display for LinkEnd {
                     "MsgSeqNum {msg_seq_num} is missing in the store, cannot be resent"
                 )
             }
-            Self::EndOfApplication => f.write_str("exchange ended the application"),
+            Self::EndOfApplication => {
+                f.write_str("peer ended the application (L70 of the exchange, L80 of the broker)")
+            }
             Self::Stopped => f.write_str("link closed by the program"),
         }
     }

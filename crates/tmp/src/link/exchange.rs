@@ -19,8 +19,8 @@ use crate::link::settings::{ExchangeLinkSettings, LinkNow, LinkNumbers};
 use crate::messages::{L10, L20, L40, L42, L60, R04, R05};
 use crate::status::TmpStatus;
 use crate::uncertain::{
-    DROP_AFTER_NS, FLOW_EXCEEDED_MOST, accepts_first, frame_status, has_flow_limit, is_numbered,
-    may_be_numbered,
+    DROP_AFTER_NS, FLOW_EXCEEDED_MOST, accepts_first, ends_application, frame_status,
+    has_flow_limit, is_numbered, may_be_numbered,
 };
 use crate::wire::TmpTime;
 
@@ -170,6 +170,10 @@ impl LinkExchange {
             self.state,
             ExchangeLinkState::Down | ExchangeLinkState::Dropping
         ) {
+            return;
+        }
+        if ends_application(frame) {
+            self.close(LinkEnd::EndOfApplication, out);
             return;
         }
         if let Err((status, cause)) = self.receive(now, frame, store, out) {

@@ -416,6 +416,58 @@ fn an_end_of_the_application_and_a_stop_are_named() {
     assert!(out.iter().eq([LinkAction::Close(LinkEnd::Stopped)]));
 }
 
+/// An L80 on a link of session 50; its layout is unknown, so this one has a header only.
+fn l80() -> Vec<u8> {
+    let mut l80 = vec![0; 19];
+    (l80[1], l80[12]) = (16, 80);
+    l80[13..17].copy_from_slice(&[1, 23, 0, 50]);
+    reseal(&mut l80);
+    l80
+}
+
+#[test]
+fn an_l80_ends_the_link_of_the_exchange() {
+    for ready in [false, true] {
+        let mut world = World::usual();
+        if ready {
+            world.run(S);
+        } else {
+            world.exchange.on_connect(world.now);
+        }
+        assert_eq!(world.is_ready(), ready);
+        let mut out = LinkActions::new();
+        let (now, store) = (world.now, &mut world.store);
+        // No L10 with a status: the broker did nothing wrong.
+        world.exchange.on_frame(now, &l80(), store, &mut out);
+        let end = LinkEnd::EndOfApplication;
+        assert!(out.iter().eq([LinkAction::Close(end)]), "{out:?}");
+        assert_eq!(world.exchange.state(), ExchangeLinkState::Down);
+        assert_eq!(
+            end.to_string(),
+            "peer ended the application (L70 of the exchange, L80 of the broker)"
+        );
+        out.clear();
+        world.exchange.on_frame(now, &l80(), store, &mut out);
+        assert!(out.is_empty());
+    }
+}
+
+#[test]
+fn an_l80_with_a_wrong_checksum_is_refused() {
+    let mut world = World::usual();
+    world.run(S);
+    let mut torn = l80();
+    torn[18] ^= 1;
+    let mut out = LinkActions::new();
+    let (now, store) = (world.now, &mut world.store);
+    world.exchange.on_frame(now, &torn, store, &mut out);
+    let Some(LinkAction::Send(sent)) = out.iter().next() else {
+        panic!("{out:?}");
+    };
+    let l10 = TmpFrame::decode::<L10>(sent).unwrap().1;
+    assert_eq!(l10.status, TmpStatus::FORMAT);
+}
+
 #[test]
 fn nothing_shows_a_password_or_its_proof() {
     let mut world = World::usual();
