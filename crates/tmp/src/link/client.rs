@@ -221,6 +221,10 @@ impl LinkClient {
         if code < 100 && status != TmpStatus::OK {
             return Err(LinkEnd::Refused { message, status });
         }
+        if self.owed_ns.is_some() && !matches!(code, R04::CODE | R05::CODE) {
+            let before = "L42";
+            return Err(LinkEnd::TooEarly { message, before });
+        }
         match (self.state, code) {
             (_, R04::CODE) => self.answer(now, &frame, out),
             (_, R05::CODE) => notice(now, &frame, status, out),
@@ -231,7 +235,7 @@ impl LinkClient {
             (ClientLinkState::AwaitL30, L30::CODE) => {
                 self.identify(now, &frame.body().map_err(LinkEnd::BadFrame)?, out)?;
             }
-            (ClientLinkState::AwaitL50, L41::CODE) if self.missing && self.owed_ns.is_none() => {
+            (ClientLinkState::AwaitL50, L41::CODE) if self.missing => {
                 self.recover(now, &frame.body().map_err(LinkEnd::BadFrame)?, out)?;
             }
             (ClientLinkState::AwaitL50, L50::CODE) => {
@@ -352,10 +356,6 @@ impl LinkClient {
         out: &mut LinkActions,
     ) -> Result<(), LinkEnd> {
         self.all_recovered()?;
-        if self.owed_ns.is_some() {
-            let (message, awaited) = ("L50", self.awaited());
-            return Err(LinkEnd::Unexpected { message, awaited });
-        }
         self.flow.set_limit(l50.max_flow_ctrl_cnt);
         let rule = self.settings.heartbeat;
         self.heartbeat = HeartbeatClock::new(rule, l50.heart_bt_int, now.mono_ns);
@@ -375,10 +375,9 @@ impl LinkClient {
             ClientLinkState::Down => "a connection",
             ClientLinkState::AwaitL10 => "L10",
             ClientLinkState::AwaitL30 => "L30",
-            ClientLinkState::AwaitL50 if self.owed_ns.is_some() => "nothing before our L42",
             ClientLinkState::AwaitL50 if self.missing => "L41",
             ClientLinkState::AwaitL50 => "L50",
-            ClientLinkState::Ready => "an application message",
+            ClientLinkState::Ready => "an application message of the exchange",
         }
     }
 

@@ -32,6 +32,13 @@ pub enum LinkEnd {
         /// What was due.
         awaited: &'static str,
     },
+    /// A message before the one of ours that it answers.
+    TooEarly {
+        /// The message.
+        message: &'static str,
+        /// Ours, which the flow limit still holds back.
+        before: &'static str,
+    },
     /// A MsgSeqNum above the next one, or at the exchange any other one.
     SequenceGap {
         /// The next one.
@@ -58,9 +65,25 @@ pub enum LinkEnd {
         /// In L30.
         found: u8,
     },
-    /// The exchange refused an L40 or a header.
+    /// The exchange refused an L40.
     LoginRefused {
         /// The status of the wrong field.
+        status: TmpStatus,
+    },
+    /// The header of a message names another broker or session than the settings of the exchange.
+    OtherHeader {
+        /// The message.
+        message: &'static str,
+        /// `fcm_id` or `session_id`.
+        field: &'static str,
+        /// As configured.
+        expected: u16,
+        /// In the header.
+        found: u16,
+    },
+    /// The program refused the broker: [`crate::LinkExchange::refuse`].
+    RefusedByProgram {
+        /// The status that the broker got.
         status: TmpStatus,
     },
     /// The broker sent more than the flow limit allows.
@@ -151,6 +174,9 @@ impl fmt::Display for LinkEnd {
             Self::Unexpected { message, awaited } => {
                 write!(f, "{message} received, expected {awaited}")
             }
+            Self::TooEarly { message, before } => {
+                write!(f, "{message} received before our {before} was sent")
+            }
             Self::SequenceGap { expected, found } => {
                 write!(f, "MsgSeqNum {found} received, expected {expected}")
             }
@@ -167,6 +193,20 @@ impl fmt::Display for LinkEnd {
                 write!(f, "L30 has system_type {found}, configured is {expected}")
             }
             Self::LoginRefused { status } => write!(f, "login refused with {status}"),
+            Self::OtherHeader {
+                message,
+                field,
+                expected,
+                found,
+            } => {
+                write!(
+                    f,
+                    "header of {message} has {field} {found}, configured is {expected}"
+                )
+            }
+            Self::RefusedByProgram { status } => {
+                write!(f, "broker refused by the program with {status}")
+            }
             Self::FlowExceeded { limit } => {
                 write!(f, "more than {limit} messages within a second")
             }

@@ -155,7 +155,7 @@ impl LinkExchange {
 
     /// Refuses the broker now: sends L10 with a status, and closes a moment later. For a simulator's faults.
     pub fn refuse(&mut self, now: LinkNow, status: TmpStatus, out: &mut LinkActions) {
-        self.drop_broker(now, status, LinkEnd::LoginRefused { status }, out);
+        self.drop_broker(now, status, LinkEnd::RefusedByProgram { status }, out);
     }
 
     /// A frame has arrived, whole. Its length and checksum are checked here. The store is read at a login.
@@ -287,15 +287,25 @@ impl LinkExchange {
     }
 
     fn check_header(&self, frame: &TmpFrame<'_>) -> Result<(), Wrong> {
-        let header = frame.header();
-        let status = if header.fcm_id != self.settings.fcm_id {
-            TmpStatus::FCM_ID
-        } else if header.session_id != self.settings.session_id {
-            TmpStatus::SESSION_ID
-        } else {
-            return Ok(());
-        };
-        Err((status, LinkEnd::LoginRefused { status }))
+        let (header, own) = (frame.header(), &self.settings);
+        let (fcm_id, session_id) = (TmpStatus::FCM_ID, TmpStatus::SESSION_ID);
+        let fields = [
+            (fcm_id, "fcm_id", own.fcm_id, header.fcm_id),
+            (session_id, "session_id", own.session_id, header.session_id),
+        ];
+        for (status, field, expected, found) in fields {
+            if found != expected {
+                let message = frame.name();
+                let cause = LinkEnd::OtherHeader {
+                    message,
+                    field,
+                    expected,
+                    found,
+                };
+                return Err((status, cause));
+            }
+        }
+        Ok(())
     }
 
     /// Counts a message for the flow limit; the warning for its reply.
@@ -426,7 +436,7 @@ impl LinkExchange {
             ExchangeLinkState::AwaitL40 => "L40",
             ExchangeLinkState::AwaitL42 => "L42",
             ExchangeLinkState::AwaitL60 => "L60",
-            ExchangeLinkState::Ready => "an application message",
+            ExchangeLinkState::Ready => "an application message of the broker",
             ExchangeLinkState::Dropping => "nothing",
         }
     }

@@ -1,11 +1,12 @@
 //! Flow control, heartbeats and clocks.
 
-use fixwire_tmp::messages::{R03, R04, R05, R11};
+use fixwire_tmp::messages::{L50, R03, R04, R05, R11};
 use fixwire_tmp::{
     HeartbeatRule, LinkAction, LinkActions, LinkEnd, LinkSendError, LinkWarning, TmpFrame,
     TmpStatus,
 };
 
+use super::login::{at_l40, block, log_in_to_l40, numbered};
 use super::world::{
     MS, PlannedFault, S, Who, WireFaultKind, World, client_settings, exchange_settings, frame,
     order, report, reseal,
@@ -56,6 +57,42 @@ fn recovery_in_many_blocks_keeps_within_the_limit_too() {
     let all: Vec<u32> = (1..=100).collect();
     assert_eq!(world.reports, all);
     assert!(world.recovered.len() > 90 && world.is_ready());
+}
+
+/// What a peer sends while the flow limit holds our L42 back.
+#[test]
+fn a_message_before_our_l42_is_named() {
+    for (bytes, text) in [
+        (
+            frame(&L50::default()),
+            "L50 received before our L42 was sent",
+        ),
+        (
+            block(&numbered(2), 1),
+            "L41 received before our L42 was sent",
+        ),
+    ] {
+        // A login says the limit: 3 messages a second.
+        let (mut world, mut out) = at_l40(0);
+        let l50 = L50 {
+            max_flow_ctrl_cnt: 3,
+            ..L50::default()
+        };
+        world.client.on_frame(world.now, &frame(&l50), &mut out);
+        world.client.on_disconnect();
+        world.now.mono_ns += 2 * S;
+        log_in_to_l40(&mut world, 2, &mut out);
+        out.clear();
+        let first = block(&numbered(1), 0);
+        world.client.on_frame(world.now, &first, &mut out);
+        assert!(!out.iter().any(|it| matches!(it, LinkAction::Send(_))));
+        out.clear();
+        world.client.on_frame(world.now, &bytes, &mut out);
+        let Some(LinkAction::Close(end)) = out.iter().next() else {
+            panic!("{text}: {out:?}");
+        };
+        assert_eq!(end.to_string(), text);
+    }
 }
 
 #[test]

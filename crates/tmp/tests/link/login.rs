@@ -122,6 +122,58 @@ fn another_header_or_another_system_is_refused() {
     assert_eq!(world.ends, [(Who::Broker, Some(end))]);
 }
 
+/// The exchange's own reason for a broker that it dropped, as an operator reads it.
+fn reason(world: &mut World, out: &mut LinkActions) -> String {
+    out.clear();
+    world.now.mono_ns += S;
+    world.exchange.on_time(world.now, out);
+    match out.iter().next() {
+        Some(LinkAction::Close(end)) => end.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_link_that_is_refused_when_ready_says_so() {
+    for (at, byte, text) in [
+        (14, 24, "header of R01 has fcm_id 280, configured is 279"),
+        (16, 51, "header of R01 has session_id 51, configured is 50"),
+    ] {
+        let mut world = World::usual();
+        world.run(S);
+        let mut other = super::world::order();
+        other[13..17].copy_from_slice(&[1, 23, 0, 50]);
+        other[at] = byte;
+        reseal(&mut other);
+        let mut out = LinkActions::new();
+        let (now, store) = (world.now, &mut world.store);
+        world.exchange.on_frame(now, &other, store, &mut out);
+        assert_eq!(reason(&mut world, &mut out), text);
+    }
+    let mut world = World::usual();
+    world.run(S);
+    let mut out = LinkActions::new();
+    let status = TmpStatus::MSG_SEQ_NUM;
+    world.exchange.refuse(world.now, status, &mut out);
+    assert_eq!(
+        reason(&mut world, &mut out),
+        "broker refused by the program with status 207 (MsgSeqNum is not contiguous)"
+    );
+}
+
+#[test]
+fn a_broker_reports_a_wrong_header_as_header_or_l40() {
+    let mut client = client_settings();
+    client.fcm_id = 280;
+    let mut world = World::new(client, exchange_settings());
+    world.run(S / 2);
+    let (_, end) = world.ends[0];
+    assert_eq!(
+        end.expect("an end of the broker").to_string(),
+        "peer sent L10 with status 202 (Header or L40: wrong fcm_id)"
+    );
+}
+
 #[test]
 fn the_exchange_drops_a_moment_after_its_status() {
     let mut exchange = LinkExchange::new(exchange_settings(), LinkNumbers::default());
@@ -274,19 +326,23 @@ fn a_store_that_lacks_a_message_is_named() {
 pub fn at_l40(end: u32) -> (World, LinkActions) {
     let mut world = World::usual();
     let mut out = LinkActions::new();
-    world.client.on_connect(world.now, &mut out);
-    world
-        .client
-        .on_frame(world.now, &frame(&L10::default()), &mut out);
+    log_in_to_l40(&mut world, end, &mut out);
+    out.clear();
+    (world, out)
+}
+
+/// Takes the broker to L40, with an exchange that has this last number.
+pub fn log_in_to_l40(world: &mut World, end: u32, out: &mut LinkActions) {
+    world.client.on_connect(world.now, out);
     let l30 = L30 {
         end_out_bound_num: end,
         system_type: fixwire_tmp::SystemType::FUTURES_DAY,
         ..L30::default()
     };
-    world.client.on_frame(world.now, &frame(&l30), &mut out);
+    for bytes in [frame(&L10::default()), frame(&l30)] {
+        world.client.on_frame(world.now, &bytes, out);
+    }
     assert_eq!(world.client.state(), ClientLinkState::AwaitL50);
-    out.clear();
-    (world, out)
 }
 
 pub fn numbered(msg_seq_num: u32) -> Vec<u8> {
