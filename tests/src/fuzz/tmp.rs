@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use fixwire_tmp::messages::{LAYOUTS, R01, R02, TmpMessage};
 use fixwire_tmp::{
     ClientLinkSettings, ClientLinkState, ExchangeLinkSettings, ExchangeLinkState, HeartbeatRule,
-    LinkAction, LinkActions, LinkClient, LinkExchange, LinkNow, LinkNumbers, ResendStore,
-    SystemType, TmpFrame, TmpHeader, TmpLayout, TmpPassword, checksum,
+    LinkAction, LinkActions, LinkClient, LinkExchange, LinkNow, LinkNumbers, LinkWarning,
+    ResendStore, SystemType, TmpFrame, TmpHeader, TmpLayout, TmpPassword, checksum,
 };
 
 use super::hold;
@@ -160,6 +160,8 @@ struct TestLink {
     client: LinkClient,
     exchange: LinkExchange,
     store: TestStore,
+    /// MsgSeqNum of what the broker was given last.
+    last: u32,
     to_exchange: Vec<Vec<u8>>,
     to_client: Vec<Vec<u8>>,
 }
@@ -184,6 +186,7 @@ impl TestLink {
             client: LinkClient::new(client, LinkNumbers::default()),
             exchange: LinkExchange::new(exchange, LinkNumbers::default()),
             store: TestStore::default(),
+            last: 0,
             to_exchange: Vec::new(),
             to_client: Vec::new(),
         }
@@ -292,10 +295,33 @@ impl TestLink {
                 }
                 LinkAction::Deliver { frame, .. } => {
                     hold!(is_sound(frame), "delivered, and no frame: {frame:02x?}");
+                    if !by_exchange {
+                        self.follow(frame)?;
+                    }
+                }
+                LinkAction::Warn(LinkWarning::NumberLowered { to, .. }) => {
+                    hold!(to < self.last, "lowered from {} to {to}", self.last);
+                    self.last = to;
                 }
                 _ => {}
             }
         }
+        Ok(())
+    }
+
+    /// Each report with a number is the one after the last.
+    fn follow(&mut self, frame: &[u8]) -> Result<(), String> {
+        let number = u32::from_be_bytes([frame[2], frame[3], frame[4], frame[5]]);
+        // R02, R03, R22 and R32; 0 in answers to queries, and in R03 of a closed market.
+        if !matches!(frame[12], 102 | 103 | 122 | 132) || number == 0 {
+            return Ok(());
+        }
+        let last = self.last;
+        hold!(
+            last.checked_add(1) == Some(number),
+            "{number} is delivered after {last}"
+        );
+        self.last = number;
         Ok(())
     }
 }
@@ -326,6 +352,20 @@ mod tests {
         bad.extend(frame);
         run(&bad);
         assert!(check(&bad, |bytes| bytes.len() == 19).is_err());
+    }
+
+    #[test]
+    fn a_report_that_is_delivered_twice_is_found() {
+        let mut line = TestLink::new(0);
+        line.send(true).unwrap();
+        line.connect().unwrap();
+        line.settle().unwrap();
+        let report = line.store.0[&1].clone();
+        // The broker drops it.
+        line.arrive(false, &report).unwrap();
+        assert_eq!(line.client.state(), ClientLinkState::Ready);
+        let twice = line.follow(&report).unwrap_err();
+        assert_eq!(twice, "1 is delivered after 1");
     }
 
     #[test]

@@ -253,6 +253,7 @@ fn a_number_above_the_exchanges_is_lowered() {
     world.exchange_reports(5);
     let (inbound, outbound) = (9, 0);
     world.client = LinkClient::new(client_settings(), LinkNumbers { inbound, outbound });
+    world.in_order.last = inbound;
     world.run(S);
     let (from, to) = (9, 5);
     assert_eq!(

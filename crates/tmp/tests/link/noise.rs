@@ -6,8 +6,8 @@ use fixwire_tmp::{
 };
 use proptest::prelude::*;
 
-use super::login::{at_l40, block, numbered};
-use super::world::{S, Store, World, frame, order, report};
+use super::login::{at_l40, block, log_in_to_l40, numbered};
+use super::world::{InOrder, S, Store, World, frame, order, report};
 
 /// A frame of any layout whose length and checksum are right.
 fn sound() -> impl Strategy<Value = Vec<u8>> {
@@ -56,38 +56,40 @@ fn happens() -> impl Strategy<Value = Happens> {
     ]
 }
 
-/// Numbers of what was delivered with one that counts.
+/// MsgSeqNum of each message delivered.
 fn delivered(out: &LinkActions) -> Vec<u32> {
-    let mut numbers = Vec::new();
+    let number = |action| match action {
+        LinkAction::Deliver { frame, .. } => {
+            let frame = TmpFrame::read(frame).expect("a whole frame");
+            Some(frame.header().msg_seq_num)
+        }
+        _ => None,
+    };
+    out.iter().filter_map(number).collect()
+}
+
+/// All bytes in the actions are frames.
+fn are_frames(out: &LinkActions) {
     for action in out {
-        match action {
-            LinkAction::Deliver { frame, .. } => {
-                let frame = TmpFrame::read(frame).expect("a whole frame");
-                if fixwire_tmp::uncertain::may_be_numbered(frame.code()) {
-                    numbers.push(frame.header().msg_seq_num);
-                }
-            }
-            LinkAction::Send(frame) | LinkAction::Keep { frame, .. } => {
-                assert!(TmpFrame::read(frame).is_ok());
-            }
-            _ => {}
+        if let LinkAction::Deliver { frame, .. }
+        | LinkAction::Send(frame)
+        | LinkAction::Keep { frame, .. } = action
+        {
+            assert!(TmpFrame::read(frame).is_ok());
         }
     }
-    numbers.retain(|number| *number != 0);
-    numbers
 }
 
 fn play(steps: Vec<Happens>) {
     let mut world = World::usual();
     let mut store = Store::default();
-    let mut seen = Vec::new();
     for step in steps {
         let mut out = LinkActions::new();
         let now = world.now;
         match step {
             Happens::Frame(frame) | Happens::Bytes(frame) => {
                 world.client.on_frame(now, &frame, &mut out);
-                seen.extend(delivered(&out));
+                world.in_order.follow(&out).expect("in order");
                 world.exchange.on_frame(now, &frame, &mut store, &mut out);
             }
             Happens::Time(passed) => {
@@ -114,16 +116,32 @@ fn play(steps: Vec<Happens>) {
                 world.client.on_disconnect();
                 world.exchange.on_disconnect();
             }
-            Happens::Login => {
-                let before = world.reports.len();
-                world.run(S);
-                seen.extend(&world.reports[before..]);
-            }
+            // The world follows its broker itself.
+            Happens::Login => world.run(S),
         }
-        delivered(&out);
+        are_frames(&out);
+        // Nothing twice, nothing left out, whatever the frames were.
+        assert_eq!(world.in_order.last, world.client.numbers().inbound);
     }
-    // Beyond the number that an L30 lowered, nothing comes twice.
-    assert!(seen.iter().all(|number| *number > 0));
+}
+
+#[test]
+fn a_number_out_of_order_is_found() {
+    // Delivers 1 and 2, then sees an L30 that lowers the number to 1.
+    let (mut world, mut out) = at_l40(2);
+    let both = [numbered(1), numbered(2)].concat();
+    world.client.on_frame(world.now, &block(&both, 1), &mut out);
+    let mut again = LinkActions::new();
+    log_in_to_l40(&mut world, 1, &mut again);
+    let in_order = |last| InOrder { last };
+    let twice = in_order(1).follow(&out);
+    assert_eq!(twice, Err("1 is delivered after 1".to_owned()));
+    let mut right = in_order(0);
+    assert_eq!(right.follow(&out), Ok(()));
+    assert_eq!(right.follow(&again), Ok(()));
+    assert_eq!(right.last, 1);
+    let lowered = right.follow(&again);
+    assert_eq!(lowered, Err("lowered from 2 to 1 after 1".to_owned()));
 }
 
 proptest! {

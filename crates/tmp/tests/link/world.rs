@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use fixwire_tmp::messages::{R01, R02};
+use fixwire_tmp::uncertain::{is_numbered, may_be_numbered};
 use fixwire_tmp::{
     ClientLinkSettings, ClientLinkState, ExchangeLinkSettings, ExchangeLinkState, LinkAction,
     LinkActions, LinkClient, LinkEnd, LinkExchange, LinkNow, LinkNumbers, LinkSendError,
@@ -78,6 +79,43 @@ pub enum Who {
     Wire,
 }
 
+/// What a broker was given so far: each MsgSeqNum is the one after the last.
+#[derive(Default)]
+pub struct InOrder {
+    pub last: u32,
+}
+
+impl InOrder {
+    /// Follows the actions of a broker.
+    pub fn follow(&mut self, out: &LinkActions) -> Result<(), String> {
+        for action in out {
+            match action {
+                LinkAction::Deliver { frame, .. } => {
+                    let frame = TmpFrame::read(frame).map_err(|error| error.to_string())?;
+                    let number = frame.header().msg_seq_num;
+                    let without = number == 0 && !is_numbered(&frame);
+                    if !may_be_numbered(frame.code()) || without {
+                        continue;
+                    }
+                    if Some(number) != self.last.checked_add(1) {
+                        return Err(format!("{number} is delivered after {}", self.last));
+                    }
+                    self.last = number;
+                }
+                LinkAction::Warn(LinkWarning::NumberLowered { from, to }) => {
+                    if from != self.last || to >= from {
+                        let last = self.last;
+                        return Err(format!("lowered from {from} to {to} after {last}"));
+                    }
+                    self.last = to;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
 pub struct World {
     pub now: LinkNow,
     pub client: LinkClient,
@@ -94,6 +132,8 @@ pub struct World {
     pub warnings: Vec<(Who, LinkWarning)>,
     /// MsgSeqNum of what was delivered at the exchange, and the flow warning with it.
     pub orders: Vec<(u32, TmpStatus)>,
+    /// Follows what the broker does.
+    pub in_order: InOrder,
     /// MsgSeqNum of what was delivered to the broker.
     pub reports: Vec<u32>,
     /// The same, of those that came by L41.
@@ -162,6 +202,7 @@ impl World {
             ends: Vec::new(),
             warnings: Vec::new(),
             orders: Vec::new(),
+            in_order: InOrder::default(),
             reports: Vec::new(),
             recovered: Vec::new(),
             answers: true,
@@ -338,6 +379,9 @@ impl World {
     fn apply(&mut self, who: Who, out: LinkActions) {
         let mut answers = 0;
         let mut ended = false;
+        if who == Who::Broker {
+            self.in_order.follow(&out).expect("in order");
+        }
         for action in &out {
             match action {
                 LinkAction::Send(frame) => self.push(who, frame),
