@@ -23,14 +23,23 @@ pub enum ClientLinkState {
     /// Not connected, or closed and waiting for [`LinkClient::on_disconnect`].
     #[default]
     Down,
-    /// L10 is sent.
+    /// L10 is sent, or the flow limit holds it back.
     AwaitL10,
-    /// L20 is sent.
+    /// L20 is sent, or held back.
     AwaitL30,
-    /// L40 is sent: blocks of missed messages come, then L50.
+    /// L40 is sent, or held back: blocks of missed messages come, then L50.
     AwaitL50,
     /// L60 is sent.
     Ready,
+}
+
+/// A message of the login that counts for the flow limit.
+#[derive(Clone, Copy)]
+enum LoginMessage {
+    L10,
+    L20,
+    L40(L40),
+    L42,
 }
 
 /// The broker's end: logs in, recovers missed messages, numbers what it sends, keeps within the flow limit.
@@ -57,15 +66,16 @@ pub struct LinkClient {
     end: u32,
     /// Whether L41 are still to come.
     missing: bool,
-    /// When an L42 may be sent that the flow limit holds back.
-    owed_ns: Option<u64>,
+    /// What the flow limit holds back, and when it may be sent.
+    held: Option<(u64, LoginMessage)>,
     tail: BlockTail,
     heartbeat: HeartbeatClock,
     flow: FlowWindow,
 }
 
 impl LinkClient {
-    /// A link that is down, with the numbers that were saved last.
+    /// A link that is down, with the numbers that were saved last. It knows the flow limit from its first L50 on; let a
+    /// second pass after a restart, so that what was sent before does not count.
     #[must_use]
     pub fn new(settings: ClientLinkSettings, numbers: LinkNumbers) -> Self {
         Self {
@@ -76,7 +86,7 @@ impl LinkClient {
             step_ns: 0,
             end: 0,
             missing: false,
-            owed_ns: None,
+            held: None,
             tail: BlockTail::default(),
             flow: FlowWindow::default(),
         }
@@ -94,14 +104,13 @@ impl LinkClient {
         self.numbers
     }
 
-    /// The connection is up.
+    /// The connection is up: sends L10, or holds it while the flow limit has no room for a login.
     pub fn on_connect(&mut self, now: LinkNow, out: &mut LinkActions) {
         self.tail.clear();
-        (self.missing, self.owed_ns) = (false, None);
+        self.missing = false;
         // None before L50 says the interval.
         self.heartbeat = HeartbeatClock::new(self.settings.heartbeat, 0, now.mono_ns);
-        self.emit(now, &L10::default(), out);
-        self.step(now, ClientLinkState::AwaitL10);
+        self.send_or_hold(now, LoginMessage::L10, out);
     }
 
     /// The connection is down.
@@ -136,8 +145,8 @@ impl LinkClient {
                 Beat::Ask => self.emit(now, &R04::default(), out),
                 Beat::GiveUp => self.end(LinkEnd::HeartbeatTimeout, out),
             },
-            _ => match self.owed_ns {
-                Some(due) if due <= now.mono_ns => self.confirm_block(now, out),
+            _ => match self.held {
+                Some((due, held)) if due <= now.mono_ns => self.send_or_hold(now, held, out),
                 Some(_) => {}
                 None if self.step_due() <= now.mono_ns => {
                     let awaited = self.awaited();
@@ -154,7 +163,7 @@ impl LinkClient {
         match self.state {
             ClientLinkState::Down => None,
             ClientLinkState::Ready => self.heartbeat.next_due(),
-            _ => self.owed_ns.or(Some(self.step_due())),
+            _ => self.held.map(|(due, _)| due).or(Some(self.step_due())),
         }
     }
 
@@ -221,16 +230,17 @@ impl LinkClient {
         if code < 100 && status != TmpStatus::OK {
             return Err(LinkEnd::Refused { message, status });
         }
-        if self.owed_ns.is_some() && !matches!(code, R04::CODE | R05::CODE) {
-            let before = "L42";
+        if let Some((_, held)) = self.held
+            && !matches!(code, R04::CODE | R05::CODE)
+        {
+            let before = held.name();
             return Err(LinkEnd::TooEarly { message, before });
         }
         match (self.state, code) {
             (_, R04::CODE) => self.answer(now, &frame, out),
             (_, R05::CODE) => notice(now, &frame, status, out),
             (ClientLinkState::AwaitL10, L10::CODE) => {
-                self.emit(now, &L20::default(), out);
-                self.step(now, ClientLinkState::AwaitL30);
+                self.send_or_hold(now, LoginMessage::L20, out);
             }
             (ClientLinkState::AwaitL30, L30::CODE) => {
                 self.identify(now, &frame.body().map_err(LinkEnd::BadFrame)?, out)?;
@@ -295,8 +305,7 @@ impl LinkClient {
         };
         self.end = to;
         self.missing = resends(self.numbers.inbound, to);
-        self.emit(now, &l40, out);
-        self.step(now, ClientLinkState::AwaitL50);
+        self.send_or_hold(now, LoginMessage::L40(l40), out);
         Ok(())
     }
 
@@ -327,18 +336,23 @@ impl LinkClient {
             self.all_recovered()?;
             self.missing = false;
         }
-        match self.flow.wait_ns(now.mono_ns, 0) {
-            Some(wait_ns) => self.owed_ns = Some(now.mono_ns + wait_ns),
-            None => self.confirm_block(now, out),
-        }
+        self.send_or_hold(now, LoginMessage::L42, out);
         Ok(())
     }
 
-    /// Sends L42.
-    fn confirm_block(&mut self, now: LinkNow, out: &mut LinkActions) {
-        self.owed_ns = None;
-        self.emit(now, &L42::default(), out);
-        self.step(now, ClientLinkState::AwaitL50);
+    /// Sends a message of the login, and begins the step that it leads to; or holds it while the flow limit has no room.
+    fn send_or_hold(&mut self, now: LinkNow, message: LoginMessage, out: &mut LinkActions) {
+        let wait_ns = self.flow.wait_ns(now.mono_ns, message.kept_back());
+        self.held = wait_ns.map(|wait_ns| (now.mono_ns.saturating_add(wait_ns), message));
+        if self.held.is_none() {
+            match message {
+                LoginMessage::L10 => self.emit(now, &L10::default(), out),
+                LoginMessage::L20 => self.emit(now, &L20::default(), out),
+                LoginMessage::L40(l40) => self.emit(now, &l40, out),
+                LoginMessage::L42 => self.emit(now, &L42::default(), out),
+            }
+        }
+        self.step(now, message.leads_to());
     }
 
     fn all_recovered(&self) -> Result<(), LinkEnd> {
@@ -419,6 +433,33 @@ impl LinkClient {
         if let Ok(len) = message.encode(&self.header(now, 0), &mut buffer) {
             self.leaves(now, T::CODE);
             out.send(&buffer[..len]);
+        }
+    }
+}
+
+impl LoginMessage {
+    fn name(self) -> &'static str {
+        match self {
+            Self::L10 => L10::NAME,
+            Self::L20 => L20::NAME,
+            Self::L40(_) => L40::NAME,
+            Self::L42 => L42::NAME,
+        }
+    }
+
+    /// Messages of the flow limit that are left for what follows: a login has L20 and L40 behind its L10.
+    fn kept_back(self) -> usize {
+        match self {
+            Self::L10 => 2,
+            _ => 0,
+        }
+    }
+
+    fn leads_to(self) -> ClientLinkState {
+        match self {
+            Self::L10 => ClientLinkState::AwaitL10,
+            Self::L20 => ClientLinkState::AwaitL30,
+            Self::L40(_) | Self::L42 => ClientLinkState::AwaitL50,
         }
     }
 }

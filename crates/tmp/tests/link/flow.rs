@@ -1,9 +1,9 @@
 //! Flow control, heartbeats and clocks.
 
-use fixwire_tmp::messages::{L50, R03, R04, R05, R11};
+use fixwire_tmp::messages::{L10, L30, L50, R03, R04, R05, R11};
 use fixwire_tmp::{
-    HeartbeatRule, LinkAction, LinkActions, LinkEnd, LinkSendError, LinkWarning, TmpFrame,
-    TmpStatus,
+    ClientLinkState, HeartbeatRule, LinkAction, LinkActions, LinkEnd, LinkSendError, LinkWarning,
+    SystemType, TmpFrame, TmpStatus,
 };
 
 use super::login::{at_l40, block, log_in_to_l40, numbered};
@@ -59,6 +59,23 @@ fn recovery_in_many_blocks_keeps_within_the_limit_too() {
     assert!(world.recovered.len() > 90 && world.is_ready());
 }
 
+#[test]
+fn an_l10_before_our_l10_is_named() {
+    let mut world = World::usual();
+    world.run(3 * S);
+    let mut out = LinkActions::new();
+    while world.client.send(world.now, &mut order(), &mut out).is_ok() {}
+    world.client.on_disconnect();
+    world.client.on_connect(world.now, &mut out);
+    out.clear();
+    let l10 = frame(&L10::default());
+    world.client.on_frame(world.now, &l10, &mut out);
+    let Some(LinkAction::Close(end)) = out.iter().next() else {
+        panic!("{out:?}");
+    };
+    assert_eq!(end.to_string(), "L10 received before our L10 was sent");
+}
+
 /// What a peer sends while the flow limit holds our L42 back.
 #[test]
 fn a_message_before_our_l42_is_named() {
@@ -92,6 +109,123 @@ fn a_message_before_our_l42_is_named() {
             panic!("{text}: {out:?}");
         };
         assert_eq!(end.to_string(), text);
+    }
+}
+
+/// A broker at rest that sends orders in a burst, loses the connection, and connects again 0.1 s later.
+fn burst_and_cut(world: &mut World, orders: usize) {
+    world.run(3 * S);
+    assert!(world.is_ready(), "{:?}", world.ends);
+    world.queue_orders(orders);
+    world.run(10 * MS);
+    world.cut = true;
+    world.run(MS);
+    assert_eq!(world.ends.last(), Some(&(Who::Wire, None)));
+}
+
+#[test]
+fn a_login_after_a_burst_keeps_within_the_limit() {
+    let mut world = World::usual();
+    (world.answers, world.pause) = (false, 100 * MS);
+    // Eleven logins above the limit would lock the session.
+    for times in 1..=12 {
+        burst_and_cut(&mut world, 14);
+        // L10 is held until the orders are a second old.
+        world.trace.clear();
+        world.run(980 * MS);
+        assert_eq!(world.client.state(), ClientLinkState::AwaitL10);
+        assert_eq!(world.trace.len(), 0, "{:?}", world.trace);
+        world.run(20 * MS);
+        assert!(world.is_ready(), "{times}: {:?}", world.ends);
+    }
+    assert_eq!(world.ends, [(Who::Wire, None); 12]);
+    assert_eq!(world.orders.len(), 12 * 14);
+    assert!(!world.exchange.is_locked());
+}
+
+#[test]
+fn a_login_with_room_for_three_is_not_held() {
+    let mut world = World::usual();
+    (world.answers, world.pause) = (false, 100 * MS);
+    burst_and_cut(&mut world, 13);
+    world.run(120 * MS);
+    // It uses the whole limit: what is next waits.
+    assert!(world.is_ready());
+    assert_eq!(world.ends, [(Who::Wire, None)]);
+    assert!(world.client.flow_wait_ns(world.now).is_some());
+}
+
+#[test]
+fn a_held_l10_is_due_when_the_window_has_room() {
+    let mut world = World::usual();
+    world.run(3 * S);
+    let (mut out, began) = (LinkActions::new(), world.now.mono_ns);
+    while world.client.send(world.now, &mut order(), &mut out).is_ok() {}
+    world.client.on_disconnect();
+    world.now.mono_ns += 100 * MS;
+    out.clear();
+    world.client.on_connect(world.now, &mut out);
+    assert!(out.is_empty(), "{out:?}");
+    let due = began + S + 1;
+    assert_eq!(world.client.next_due(), Some(due));
+    world.now.mono_ns = due - 1;
+    world.client.on_time(world.now, &mut out);
+    assert!(out.is_empty(), "{out:?}");
+    world.now.mono_ns = due;
+    world.client.on_time(world.now, &mut out);
+    assert_eq!(sent(&out), ["L10"]);
+    // From now on the peer has its 10 s.
+    assert_eq!(world.client.next_due(), Some(due + 10 * S));
+    // A connection that is lost takes what is held with it.
+    world.client.on_disconnect();
+    assert_eq!(world.client.next_due(), None);
+}
+
+/// The messages that a broker sends.
+fn sent(out: &LinkActions) -> Vec<&'static str> {
+    let name = |action| match action {
+        LinkAction::Send(frame) => Some(TmpFrame::read(frame).unwrap().name()),
+        _ => None,
+    };
+    out.iter().filter_map(name).collect()
+}
+
+#[test]
+fn a_limit_below_three_spaces_the_login() {
+    for (limit, at) in [(1, [1, 2, 3]), (2, [1, 1, 2]), (3, [1, 1, 1])] {
+        let (mut world, mut out) = at_l40(0);
+        let l50 = L50 {
+            max_flow_ctrl_cnt: limit,
+            ..L50::default()
+        };
+        world.client.on_frame(world.now, &frame(&l50), &mut out);
+        world.client.on_disconnect();
+        out.clear();
+        // The first login sent three messages a moment ago, without knowing the limit.
+        let began = world.now.mono_ns;
+        world.client.on_connect(world.now, &mut out);
+        assert_eq!(sent(&out).len(), 0);
+        let l30 = L30 {
+            system_type: SystemType::FUTURES_DAY,
+            ..L30::default()
+        };
+        let answers = [frame(&L10::default()), frame(&l30), frame(&l50)];
+        for ((name, answer), second) in ["L10", "L20", "L40"].into_iter().zip(answers).zip(at) {
+            if out.is_empty() {
+                world.now.mono_ns = world.client.next_due().unwrap();
+                world.client.on_time(world.now, &mut out);
+            }
+            assert_eq!(sent(&out), [name], "{limit}");
+            assert_eq!(
+                world.now.mono_ns,
+                began + second * (S + 1),
+                "{limit} {name}"
+            );
+            out.clear();
+            world.client.on_frame(world.now, &answer, &mut out);
+        }
+        assert_eq!(sent(&out), ["L60"]);
+        assert_eq!(world.client.state(), ClientLinkState::Ready);
     }
 }
 

@@ -15,7 +15,7 @@ pub const MS: u64 = 1_000_000;
 pub const S: u64 = 1_000 * MS;
 /// How long a frame is under way.
 const LATENCY: u64 = MS;
-/// How long the broker waits before it connects again.
+/// How long the broker usually waits before it connects again.
 const PAUSE: u64 = S;
 
 /// What the exchange has sent.
@@ -123,7 +123,8 @@ pub struct World {
     pub store: Store,
     ways: [WireWay; 2],
     up: bool,
-    cut: bool,
+    /// Whether the connection is lost now.
+    pub cut: bool,
     connect_at: u64,
     refuse: Option<TmpStatus>,
     pub fault: Option<PlannedFault>,
@@ -142,6 +143,8 @@ pub struct World {
     pub answers: bool,
     /// Whether the broker connects again.
     pub reconnects: bool,
+    /// How long it waits before.
+    pub pause: u64,
     /// The exchange's wall clock minus the broker's, in nanoseconds.
     pub exchange_ahead: u64,
     queue: VecDeque<Vec<u8>>,
@@ -207,6 +210,7 @@ impl World {
             recovered: Vec::new(),
             answers: true,
             reconnects: true,
+            pause: PAUSE,
             exchange_ahead: 0,
             queue: VecDeque::new(),
             try_at: 0,
@@ -371,7 +375,7 @@ impl World {
     fn disconnect(&mut self) {
         (self.up, self.cut, self.refuse) = (false, false, None);
         self.ways = Default::default();
-        self.connect_at = self.now.mono_ns + PAUSE;
+        self.connect_at = self.now.mono_ns + self.pause;
         self.client.on_disconnect();
         self.exchange.on_disconnect();
     }
