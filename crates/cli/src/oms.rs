@@ -175,17 +175,64 @@ fn tell(told: &Tell, verb: &str) -> Result<ExitCode, Failure> {
     command(&told.at, text, &told.why)
 }
 
-/// Sets the prices of a file, one command for each row.
+/// Sets the prices of a file, one command for each row, when the OMS finds no mistake in any.
 fn prices(at: &EngineFlags, file: &Path, why: &str) -> Result<ExitCode, Failure> {
     let (name, text) = read(file)?;
-    let commands = match price_commands(&name, &text) {
-        Ok(commands) => commands,
+    let rows = match price_commands(&name, &text) {
+        Ok(rows) => rows,
         Err(errors) => return Ok(mistakes(&errors)),
     };
-    for text in commands {
-        command(at, text, why)?;
+    let told = Rows {
+        name: &name,
+        rows: &rows,
+        check: "check-prices",
+        verb: "",
+        done: "set",
+    };
+    told.tell(at, why, 200)
+}
+
+/// The rows of a file, each a command.
+struct Rows<'a> {
+    name: &'a str,
+    /// Line and words.
+    rows: &'a [(usize, String)],
+    /// The query that finds mistakes.
+    check: &'a str,
+    /// What comes before the words.
+    verb: &'a str,
+    done: &'a str,
+}
+
+impl Rows<'_> {
+    /// Carries them out when the OMS, which is asked about so many at a time, finds no mistake in any.
+    fn tell(&self, at: &EngineFlags, why: &str, together: usize) -> Result<ExitCode, Failure> {
+        let Self {
+            name, verb, done, ..
+        } = self;
+        let mut wrong = Vec::new();
+        for some in self.rows.chunks(together) {
+            let all: Vec<&str> = some.iter().map(|(_, words)| words.as_str()).collect();
+            let found = answer(at, question(&format!("{} {}", self.check, all.join(";"))))?;
+            wrong.extend(found.lines().filter_map(|line| {
+                let (place, what) = line.split_once('\t')?;
+                let place = place.parse::<usize>().ok()?.checked_sub(1)?;
+                Some(format!("{name}:{}: {what}", some.get(place)?.0))
+            }));
+        }
+        if !wrong.is_empty() {
+            return Ok(mistakes(&wrong));
+        }
+        for (line, words) in self.rows {
+            command(at, format!("{verb}{words}"), why).map_err(|failure| match failure {
+                Failure::Text(text) => Failure::Text(format!(
+                    "{name}:{line}: {text}; the rows before it are {done}"
+                )),
+                other => other,
+            })?;
+        }
+        Ok(ExitCode::SUCCESS)
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn read(file: &Path) -> Result<(String, String), Failure> {
@@ -211,29 +258,15 @@ fn report_in(at: &EngineFlags, file: &Path, why: &str) -> Result<ExitCode, Failu
         Ok(rows) => rows,
         Err(errors) => return Ok(mistakes(&errors)),
     };
-    let all: Vec<&str> = rows.iter().map(|(_, words)| words.as_str()).collect();
-    let wrong = answer(at, question(&format!("check-reports {}", all.join(";"))))?;
-    let wrong: Vec<String> = wrong
-        .lines()
-        .filter_map(|line| {
-            let (place, what) = line.split_once('\t')?;
-            let place = place.parse::<usize>().ok()?.checked_sub(1)?;
-            Some(format!("{name}:{}: {what}", rows.get(place)?.0))
-        })
-        .collect();
-    if !wrong.is_empty() {
-        return Ok(mistakes(&wrong));
-    }
-    for (line, words) in rows {
-        let done = command(at, format!("report {words}"), why);
-        done.map_err(|failure| match failure {
-            Failure::Text(text) => Failure::Text(format!(
-                "{name}:{line}: {text}; the rows before it are entered"
-            )),
-            other => other,
-        })?;
-    }
-    Ok(ExitCode::SUCCESS)
+    let told = Rows {
+        name: &name,
+        rows: &rows,
+        check: "check-reports",
+        verb: "report ",
+        done: "entered",
+    };
+    // Together: one row may depend on another.
+    told.tell(at, why, rows.len().max(1))
 }
 
 fn command(at: &EngineFlags, text: String, why: &str) -> Result<ExitCode, Failure> {

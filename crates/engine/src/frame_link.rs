@@ -226,7 +226,7 @@ impl FrameLink {
         sent
     }
 
-    /// Those frames with secrets that wait in the journal, where they have stars, wait in memory too.
+    /// Keeps the unmasked bytes of queued frames with secrets in memory: the journal has only masked ones.
     #[cold]
     fn keep_secrets(&mut self, outbox: &Outbox, run: Range<usize>) {
         let (_, next) = self.output.unwritten();

@@ -16,6 +16,7 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::fmt::Write as _;
 
 use fixwire_protocol::{Decimal, OperatorCommand, Timestamp};
@@ -27,7 +28,7 @@ use crate::fix::{figure, scope_name};
 use crate::limits::RiskControl;
 use crate::rules::ScopeName;
 use crate::scope::Scope;
-use crate::value::{Market, PriceField, Text, Trading};
+use crate::value::{Market, Price, PriceField, Text, Trading};
 
 /// Executes a command; returns what was done.
 ///
@@ -153,12 +154,27 @@ fn price(
     (who, _): (&[u8], &[u8]),
     sink: &mut impl Sink,
 ) -> Result<String, String> {
+    let (instrument, prices) = prices(core, words, scope)?;
+    for (field, price) in prices {
+        core.price_by_hand(at, (instrument, field, price), who, sink);
+    }
+    let met = core.met();
+    let name = scope_name(core.state(), scope);
+    Ok(format!("{name}: price set; condition of {met} orders met"))
+}
+
+/// The instrument and prices of a command `price`.
+fn prices(
+    core: &Core,
+    words: &Words<'_>,
+    scope: Scope,
+) -> Result<(u32, Vec<(PriceField, Price)>), String> {
     const WANTED: &str = "give symbol=NAME and a price: last=101.5, bid=101 or offer=102";
     let Scope::Instrument(instrument) = scope else {
         return Err(WANTED.into());
     };
     let scale = core.state().scale(instrument);
-    let mut prices = alloc::vec::Vec::new();
+    let mut prices = Vec::new();
     for field in [PriceField::Last, PriceField::Bid, PriceField::Offer] {
         let text = words.get(&field.to_string());
         if text.is_empty() {
@@ -174,12 +190,23 @@ fn price(
     if prices.is_empty() {
         return Err(WANTED.into());
     }
-    for (field, price) in prices {
-        core.price_by_hand(at, (instrument, field, price), who, sink);
+    Ok((instrument, prices))
+}
+
+/// The mistakes of commands `price`, separated by `;`: a line for each, its place and what is wrong.
+pub(crate) fn check_prices(core: &Core, commands: &str) -> String {
+    let mut wrong = String::new();
+    for (place, text) in (1..).zip(commands.split(';')) {
+        let found = Words::parse(text).and_then(|words| {
+            let scope = core.scope(&words.scope()?);
+            let scope = scope.ok_or_else(|| format!("unknown {}", words.scope_text()))?;
+            prices(core, &words, scope)
+        });
+        if let Err(what) = found {
+            let _ = writeln!(wrong, "{place}\t{what}");
+        }
     }
-    let met = core.met();
-    let name = scope_name(core.state(), scope);
-    Ok(format!("{name}: price set; condition of {met} orders met"))
+    wrong
 }
 
 fn limit(
@@ -192,7 +219,7 @@ fn limit(
 ) -> Result<String, String> {
     let codes = words.pairs().filter(|(key, _)| key.starts_with("RC"));
     let mut done = String::new();
-    let mut limits = alloc::vec::Vec::new();
+    let mut limits = Vec::new();
     for (code, value) in codes {
         let controls = RiskControl::named(code);
         if controls.is_empty() {
@@ -366,6 +393,9 @@ fn cut(text: &str) -> &[u8] {
     &text.as_bytes()[..text.len().min(256)]
 }
 
+/// Verbs with words of their own.
+const FREE: [&str; 4] = ["order", "report", "check-reports", "check-prices"];
+
 /// A verb and `key=value` pairs.
 pub(crate) struct Words<'a> {
     pub verb: &'a str,
@@ -388,11 +418,9 @@ impl<'a> Words<'a> {
         };
         let unknown = words.pairs().find(|(key, _)| !is_known(key));
         match unknown {
-            Some((key, _)) if !["order", "report", "check-reports"].contains(&verb) => {
-                Err(format!(
-                    "unknown word {key}: name the scope (firm, session=NAME, account=NAME, symbol=NAME)"
-                ))
-            }
+            Some((key, _)) if !FREE.contains(&verb) => Err(format!(
+                "unknown word {key}: name the scope (firm, session=NAME, account=NAME, symbol=NAME)"
+            )),
             _ => Ok(words),
         }
     }
@@ -439,6 +467,6 @@ impl<'a> Words<'a> {
         let keys = ["session", "account", "symbol"];
         let named = self.pairs().filter(|(key, _)| keys.contains(key));
         let named = named.map(|(key, value)| format!("{key} {value}"));
-        named.collect::<alloc::vec::Vec<_>>().join(" or ")
+        named.collect::<Vec<_>>().join(" or ")
     }
 }

@@ -72,6 +72,7 @@ mod tests;
 pub mod transition;
 mod value;
 pub mod venue;
+mod waiting;
 mod wire;
 mod work;
 

@@ -10,12 +10,12 @@ use fixwire_protocol::Decimal;
 use crate::load::{OmsError, is_name};
 use crate::table;
 
-/// Reads `symbol,last,bid,offer` into one command for each row, `price symbol=VOD last=101.5`.
+/// Reads `symbol,last,bid,offer` into one command for each row, `price symbol=VOD last=101.5`, with its line.
 ///
 /// # Errors
 ///
 /// Every mistake, with its line.
-pub fn price_commands(file: &str, text: &str) -> Result<Vec<String>, Vec<OmsError>> {
+pub fn price_commands(file: &str, text: &str) -> Result<Vec<(usize, String)>, Vec<OmsError>> {
     const FIELDS: [&str; 3] = ["last", "bid", "offer"];
     let cells = table::read(file, text).map_err(|error| alloc::vec![error])?;
     let mut errors = Vec::new();
@@ -23,8 +23,8 @@ pub fn price_commands(file: &str, text: &str) -> Result<Vec<String>, Vec<OmsErro
     let mut commands = Vec::new();
     for row in rows {
         let symbol = row.cells[0].unwrap_or_default();
-        if !is_name(symbol) {
-            let what = format!("{symbol} must not contain blanks or =");
+        if !is_name(symbol) || symbol.contains(';') {
+            let what = format!("{symbol} must not contain blanks, = or ;");
             errors.push(OmsError::of(file, row.line, what, ""));
             continue;
         }
@@ -47,7 +47,7 @@ pub fn price_commands(file: &str, text: &str) -> Result<Vec<String>, Vec<OmsErro
                 "write last, bid or offer",
             ));
         }
-        commands.push(command);
+        commands.push((row.line, command));
     }
     if errors.is_empty() {
         Ok(commands)
@@ -67,7 +67,10 @@ mod tests {
         let read = |text: &str| price_commands("p.csv", text);
         assert_eq!(
             read("symbol,last,bid\nVOD,101.5,\nXYZ,,7\n").unwrap(),
-            ["price symbol=VOD last=101.5", "price symbol=XYZ bid=7"]
+            [
+                (2, "price symbol=VOD last=101.5".into()),
+                (3, "price symbol=XYZ bid=7".into())
+            ]
         );
         let wrong = read("symbol,last\nVOD,x\nA=B,1\nXYZ,\n").unwrap_err();
         let wrong: Vec<String> = wrong.iter().map(ToString::to_string).collect();
@@ -75,7 +78,7 @@ mod tests {
             wrong,
             [
                 "p.csv:2: last = x is not a price",
-                "p.csv:3: A=B must not contain blanks or =",
+                "p.csv:3: A=B must not contain blanks, = or ;",
                 "p.csv:4: XYZ has no price; write last, bid or offer",
             ]
         );

@@ -140,9 +140,15 @@ impl Prices {
                 met.sort_unstable_by_key(|key| key.4);
                 self.touched.extend(met.into_iter().map(|key| key.4));
             }
-            OrderEvent::Ended { order, .. } | OrderEvent::Rejected { order, .. } => {
+            OrderEvent::Ended { order, .. }
+            | OrderEvent::Rejected { order, .. }
+            | OrderEvent::Triggered { order } => {
                 if let Some(condition) = state.conditions.get(order) {
                     self.waiting.remove(&key(order, condition));
+                }
+                let order = state.orders().get(order);
+                if let Some(key) = order.and_then(|it| Some((it.valid_until()?, it.number))) {
+                    self.deadlines.remove(&key);
                 }
             }
             _ => {}

@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt::Write as _;
 
-use crate::command::Words;
+use crate::command::{Words, check_prices};
 use crate::core::Core;
 use crate::fix::{average, figure, price, scope_name};
 use crate::limits::RiskControl;
@@ -48,6 +48,8 @@ pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
         "held" => Ok(held(state)),
         // Before `report` commands; the answer lists what is wrong.
         "check-reports" => core.check_reports(words.rest),
+        // Before `price` commands, in the same way.
+        "check-prices" => Ok(check_prices(core, words.rest)),
         other => Err(format!(
             "unknown query {other}: the queries are status, orders, order, positions, limits, pools, held"
         )),
@@ -203,10 +205,11 @@ fn pools(core: &Core) -> String {
     list
 }
 
-/// Conditional orders that are held.
+/// The oldest conditional orders that are held.
 fn held(state: &OmsState) -> String {
     let mut list = String::from("order\tClOrdID\taccount\tsymbol\tcondition");
-    for (number, condition) in state.conditions.iter().filter(|(_, it)| it.is_held()) {
+    let held = state.conditions.iter().filter(|(_, it)| it.is_held());
+    for (number, condition) in held.take(LISTED) {
         let Some(order) = state.orders().get(number) else {
             continue;
         };

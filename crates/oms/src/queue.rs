@@ -4,12 +4,13 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use crate::event::OrderEvent;
-use crate::order::Order;
+use crate::order::{Order, Request};
 use crate::reason::Why;
 use crate::rules::{Affinity, FlowRule, LineGroup};
 use crate::state::OmsState;
 use crate::transition::OrderState;
 use crate::value::{Number, RequestKind};
+use crate::waiting::Waiting;
 
 /// A line group and its queued orders.
 #[derive(Debug)]
@@ -22,7 +23,7 @@ pub(crate) struct Group {
     pub patience: Option<i64>,
     pub cannot_replace: bool,
     pub cannot_stop: bool,
-    pub orders: VecDeque<Number>,
+    pub orders: Waiting,
 }
 
 /// Rate limiter and queue of a session to a venue.
@@ -32,7 +33,7 @@ pub(crate) struct Line {
     /// Times of sent messages that count for its rate limit, the oldest first.
     sent: VecDeque<i64>,
     cancels: VecDeque<Number>,
-    replaces: VecDeque<Number>,
+    replaces: Waiting,
 }
 
 /// All groups.
@@ -84,7 +85,7 @@ impl Lines {
                 patience: rule.queue,
                 cannot_replace: rule.cannot_replace,
                 cannot_stop: rule.cannot_stop,
-                orders: VecDeque::new(),
+                orders: Waiting::default(),
             });
         }
         let flows = rules.iter().filter_map(|rule| rule.flow);
@@ -111,12 +112,12 @@ impl Lines {
             if order.state == OrderState::Queued {
                 // A retry waits separately.
                 if order.retry.is_none() {
-                    self.wait(order, order.number);
+                    self.wait(order);
                 }
             } else if let Some(request) = state.orders().request_of(order)
                 && request.state == OrderState::Queued
             {
-                self.wait_for_line(order.line, request.kind, request.number);
+                self.wait_for_line(order.line, request);
             }
         }
     }
@@ -137,29 +138,31 @@ impl Lines {
 
     /// Whether anything is queued.
     pub(crate) fn waits(&self) -> bool {
-        let lines = self.lines.iter().flatten();
-        let mut queues = lines.flat_map(|line| [&line.cancels, &line.replaces]);
+        let mut lines = self.lines.iter().flatten();
         !self.lost.is_empty()
             || self.groups.iter().any(|group| !group.orders.is_empty())
-            || queues.any(|queue| !queue.is_empty())
+            || lines.any(|line| !line.cancels.is_empty() || !line.replaces.is_empty())
     }
 
     /// Queues a new order for its line group.
-    fn wait(&mut self, order: &Order, number: Number) {
+    fn wait(&mut self, order: &Order) {
         match self.group(order.instrument) {
-            Some(group) => self.groups[group].orders.push_back(number),
-            None => self.lost.push_back(number),
+            Some(group) => {
+                let orders = &mut self.groups[group].orders;
+                orders.push(order.number, order.valid_until());
+            }
+            None => self.lost.push_back(order.number),
         }
     }
 
-    pub(crate) fn wait_for_line(&mut self, line: u32, kind: RequestKind, number: Number) {
+    pub(crate) fn wait_for_line(&mut self, line: u32, request: &Request) {
         if let Some(Some(line)) = self.lines.get_mut(line as usize) {
-            match kind {
-                RequestKind::Cancel => line.cancels.push_back(number),
-                RequestKind::Replace => line.replaces.push_back(number),
+            match request.kind {
+                RequestKind::Cancel => line.cancels.push_back(request.number),
+                RequestKind::Replace => line.replaces.push(request.number, request.valid_until()),
             }
         } else {
-            self.lost.push_back(number);
+            self.lost.push_back(request.number);
         }
     }
 
@@ -263,7 +266,7 @@ impl Lines {
         Err((if is_ready { Why::Busy } else { Why::NoLine }, free))
     }
 
-    /// Action for the first queued order of a group; `None` without one.
+    /// Action for the first queued order of a group, or for one that timed out; `None` without any.
     pub(crate) fn next_order(
         &mut self,
         state: &OmsState,
@@ -271,27 +274,54 @@ impl Lines {
         group: usize,
         is_leaving: impl Fn(u32) -> bool,
     ) -> Option<(Number, Next)> {
-        let order = loop {
-            let number = *self.groups[group].orders.front()?;
+        let queued_at = |number| {
             let order = state.orders().get(number);
             let waits = |order: &&Order| order.state == OrderState::Queued && order.retry.is_none();
-            match order.filter(waits) {
-                Some(order) => break order,
-                None => self.groups[group].orders.pop_front(),
-            };
+            order.filter(waits).map(|order| order.queued)
         };
-        let patience = self.groups[group].patience.unwrap_or(0);
-        let queued = || order.queued.saturating_add(patience);
-        let stale = order.valid_until().unwrap_or_else(queued);
+        let known = &mut self.groups[group];
+        let first = known.orders.first(queued_at)?;
+        let patience = known.patience.unwrap_or(0);
+        let (stale, oldest) = known.orders.next_stale(patience, queued_at)?;
         if stale <= at {
-            return Some((order.number, Next::Stale));
+            return Some((oldest, Next::Stale));
         }
+        let order = state.orders().get(first)?;
         let of = (order.account, order.instrument);
         let next = match self.choose(state, (at, group), of, is_leaving) {
             Ok(line) => Next::Goes(line),
             Err((_, when)) => Next::Waits(when.map_or(stale, |when| when.min(stale))),
         };
-        Some((order.number, next))
+        Some((first, next))
+    }
+
+    /// The first queued request of a kind, one that timed out before others, and when it times out.
+    fn first_request(
+        &mut self,
+        state: &OmsState,
+        (at, line): (i64, u32),
+        kind: RequestKind,
+    ) -> Option<(Number, i64)> {
+        let queued_at = |number| {
+            let request = state.orders().request(number);
+            let queued = request.filter(|(request, _)| request.state == OrderState::Queued);
+            queued.map(|(request, _)| request.queued)
+        };
+        let known = self.lines.get_mut(line as usize)?.as_mut()?;
+        if kind == RequestKind::Cancel {
+            while let Some(number) = known.cancels.front().copied() {
+                if queued_at(number).is_some() {
+                    // It never times out.
+                    return Some((number, i64::MAX));
+                }
+                known.cancels.pop_front();
+            }
+            return None;
+        }
+        let patience = self.groups[known.group].patience.unwrap_or(0);
+        let first = known.replaces.first(queued_at)?;
+        let (stale, oldest) = known.replaces.next_stale(patience, queued_at)?;
+        Some((if stale <= at { oldest } else { first }, stale))
     }
 
     /// Action for the first queued request of a session; `None` without one.
@@ -303,34 +333,10 @@ impl Lines {
     ) -> Option<(Number, Next)> {
         let mut waiting: Option<(Number, i64)> = None;
         for kind in [RequestKind::Cancel, RequestKind::Replace] {
-            let (request, group) = loop {
-                let known = self.lines.get_mut(line as usize)?.as_mut()?;
-                let queue = match kind {
-                    RequestKind::Cancel => &mut known.cancels,
-                    RequestKind::Replace => &mut known.replaces,
-                };
-                let Some(number) = queue.front() else {
-                    break (None, known.group);
-                };
-                let request = state.orders().request(*number);
-                match request.filter(|(request, _)| request.state == OrderState::Queued) {
-                    Some((request, _)) => break (Some(request), known.group),
-                    None => queue.pop_front(),
-                };
-            };
-            let Some(request) = request else {
+            let Some((number, stale)) = self.first_request(state, (at, line), kind) else {
                 continue;
             };
             let is_cancel = kind == RequestKind::Cancel;
-            let patience = self.groups[group].patience.unwrap_or(0);
-            // A cancel never times out.
-            let stale = match is_cancel {
-                true => i64::MAX,
-                false => {
-                    let queued = request.queued.saturating_add(patience);
-                    request.valid_until().unwrap_or(queued)
-                }
-            };
             let next = match self.room(at, line, is_cancel) {
                 _ if stale <= at => Next::Stale,
                 _ if !state.is_ready(line) => Next::Waits(stale),
@@ -341,10 +347,10 @@ impl Lines {
             };
             match next {
                 Next::Waits(when) => {
-                    let first = waiting.into_iter().chain([(request.number, when)]);
+                    let first = waiting.into_iter().chain([(number, when)]);
                     waiting = first.min_by_key(|(_, when)| *when);
                 }
-                next => return Some((request.number, next)),
+                next => return Some((number, next)),
             }
         }
         waiting.map(|(number, when)| (number, Next::Waits(when)))

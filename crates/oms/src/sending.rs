@@ -46,7 +46,9 @@ impl Core {
             Ok(line) => self.send_on(at, number, line, sink),
             Err(_) if self.lines.groups[group].patience.is_some() => {
                 self.emit(at, &OrderEvent::Queued { number }, sink);
-                self.lines.groups[group].orders.push_back(number);
+                let order = self.state.orders().get(number);
+                let valid_until = order.and_then(|order| order.valid_until());
+                self.lines.groups[group].orders.push(number, valid_until);
             }
             Err((why, _)) => self.reject_unsent(at, number, why, sink),
         }
@@ -97,7 +99,9 @@ impl Core {
         let patience = group.and_then(|group| self.lines.groups[group].patience);
         if is_cancel || patience.is_some() {
             self.emit(at, &OrderEvent::Queued { number }, sink);
-            self.lines.wait_for_line(line, kind, number);
+            if let Some((request, _)) = self.state.orders().request(number) {
+                self.lines.wait_for_line(line, request);
+            }
         } else {
             self.decline(at, number, Why::Busy, b"", sink);
         }

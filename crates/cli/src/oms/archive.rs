@@ -99,6 +99,8 @@ impl ReportArchive for JournalArchive {
 
     fn stop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
+        // The thread may wait for room: it looks whether it is over when it has sent.
+        while self.news.try_recv().is_ok() {}
     }
 }
 

@@ -278,6 +278,15 @@ fn a_conditional_order_survives_kill_9_and_reports_are_entered_by_hand() {
         code != 0 && said.contains("prices.csv:2: last = x is not a price"),
         "{said}"
     );
+    fs::write(&prices, "symbol,last\nVOD,12.60\nXYZ,1\nVOD,1.00001\n").unwrap();
+    let (code, said) = oms(folder, "prices", &[&[file.as_str()], &why[..]].concat());
+    assert!(
+        code != 0
+            && said.contains("prices.csv:3: unknown symbol XYZ")
+            && said.contains("prices.csv:4: last=1.00001 is not a price with at most"),
+        "{said}"
+    );
+    assert_eq!(json(folder, "held", &[]).as_array().unwrap().len(), 1);
     fs::write(&prices, "symbol,last\nVOD,12.60\n").unwrap();
     let (code, said) = oms(folder, "prices", &[&[file.as_str()], &why[..]].concat());
     assert_eq!(

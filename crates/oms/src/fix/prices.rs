@@ -15,9 +15,11 @@ const MD_PRICE_LEVEL: Tag = 1023;
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry<'a> {
     kind: Option<PriceField>,
+    /// MDEntryType(269) is there, of whatever kind.
+    has_type: bool,
     symbol: Option<&'a [u8]>,
     price: Option<Decimal>,
-    /// MDUpdateAction(279) = 2.
+    /// MDUpdateAction(279) = 2, or 3 or 4, which delete further levels too.
     is_deleted: bool,
     /// It is not of the best level.
     is_deep: bool,
@@ -62,7 +64,16 @@ fn increments(message: &Message<'_>, found: &mut Found<'_>) {
     let mut symbol = None;
     entries(message, MD_UPDATE_ACTION, |entry| {
         symbol = entry.symbol.or(symbol);
-        let (Some(symbol), Some(kind)) = (symbol, entry.kind) else {
+        let Some(symbol) = symbol else {
+            return;
+        };
+        if !entry.has_type {
+            // It names an entry by MDEntryID(278) or MDEntryRefID(280), and these are not kept.
+            found(symbol, PriceField::Bid, None);
+            found(symbol, PriceField::Offer, None);
+            return;
+        }
+        let Some(kind) = entry.kind else {
             return;
         };
         match (kind, entry.price) {
@@ -94,13 +105,14 @@ fn entries<'a>(message: &Message<'a>, first: Tag, mut each: impl FnMut(&Entry<'a
         let value = message.value(*field);
         match field.tag {
             MD_ENTRY_TYPE => {
+                entry.has_type = true;
                 entry.kind = match value {
                     [byte] => PriceField::of(*byte),
                     _ => None,
                 };
             }
             MD_ENTRY_PX => entry.price = Decimal::parse(value).ok(),
-            MD_UPDATE_ACTION => entry.is_deleted = value == b"2",
+            MD_UPDATE_ACTION => entry.is_deleted = matches!(value, b"2" | b"3" | b"4"),
             MD_ENTRY_POSITION_NO | MD_PRICE_LEVEL => entry.is_deep = value != b"1",
             tag::SYMBOL => entry.symbol = Some(value),
             _ => {}
@@ -146,6 +158,11 @@ mod tests {
         let changes = "35=X|268=5|279=0|269=2|55=XYZ|270=100|279=1|269=0|270=99|290=1|279=1|269=0|270=98|290=2|\
                        279=2|269=1|55=ABC|279=0|269=4|270=5|";
         assert_eq!(read(changes), ["XYZ Last 100", "XYZ Bid 99", "ABC Offer -"]);
+        assert_eq!(
+            read("35=X|268=2|279=3|269=0|55=XYZ|270=99|279=1|278=7|270=102|"),
+            ["XYZ Bid -", "XYZ Bid -", "XYZ Offer -"],
+            "deleted, and one by its MDEntryID alone"
+        );
         assert!(
             read("35=X|268=1|279=0|269=2|270=100|").is_empty(),
             "of what?"

@@ -16,6 +16,8 @@ use crate::value::Text;
 
 /// Reports that are sent again in one turn: a turn must stay short for orders.
 const TURN: usize = 32;
+/// How long it waits after that: the client has to read them.
+const PACE: Nanos = Nanos(1_000_000);
 /// How long it waits before it asks the archive again.
 const PAUSE: Nanos = Nanos(500_000);
 /// Requests of a session that may wait.
@@ -248,6 +250,7 @@ impl Oms {
             answer.acknowledge(Some((NoReports::NotAvailable, why)), outbox);
             recoveries.queue.pop_front();
         }
-        (!self.recoveries.queue.is_empty()).then_some(Nanos(0))
+        let wait = if left == 0 { PACE } else { Nanos(0) };
+        (!self.recoveries.queue.is_empty()).then_some(wait)
     }
 }

@@ -359,6 +359,38 @@ fn an_order_is_not_sent_after_its_validity() {
 }
 
 #[test]
+fn an_order_that_may_wait_longer_stops_no_other_from_timing_out() {
+    let mut rules = rules(LIMITS);
+    rules.groups[0].queue = Some(5 * SECOND);
+    let mut world = World::of(rules);
+    for line in LINES {
+        world.tell(|core, at, mut sink| core.line_down(at, line, &mut sink));
+    }
+    let mut asks = |validity: Option<i64>| {
+        let terms = validity.map_or(Terms::NONE, |it| valid_for(it, Terms::NONE));
+        world.asks(Side::Buy, OrderType::Limit, "", terms).unwrap()
+    };
+    let long = asks(Some(60 * SECOND));
+    let usual = asks(None);
+    let short = asks(Some(SECOND));
+    world.waits_for(SECOND);
+    assert_eq!(
+        [long, usual, short].map(|it| world.is(it)),
+        [Queued, Queued, Ended(End::Rejected)]
+    );
+    world.restart(20_261_122);
+    world.waits_for(5 * SECOND);
+    assert_eq!(
+        (world.is(long), world.is(usual)),
+        (Queued, Ended(End::Rejected))
+    );
+    world.tell(|core, at, mut sink| core.line_up(at, LINES[0], &mut sink));
+    world.work();
+    assert_eq!(world.is(long), Sent);
+    world.check();
+}
+
+#[test]
 fn an_operator_gives_prices() {
     let mut world = world(10);
     let order = world.holds("last>=101");
