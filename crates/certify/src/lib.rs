@@ -13,6 +13,7 @@
 
 mod evidence;
 mod ids;
+mod masking;
 mod parse;
 mod plan;
 mod player;

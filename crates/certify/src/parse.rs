@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use fixwire_protocol::dictionary::Version;
 
+use crate::masking::masked_step;
 use crate::plan::{CertificationCase, CertificationPlan, PlanMistake, PlanStep, StepAction};
 use crate::value::duration;
 use names::Names;
@@ -249,7 +250,7 @@ impl Reader {
                 case.steps.push(PlanStep {
                     line,
                     number,
-                    text: text.to_owned(),
+                    text: masked_step(text, step::is_command(word, rest)),
                     action,
                 });
             })

@@ -63,7 +63,7 @@ pub struct PlanStep {
     pub line: usize,
     /// Its number in the case, from 1; `@3` in a later step names it.
     pub number: usize,
-    /// Its text.
+    /// Its text, secrets masked.
     pub text: String,
     /// The content.
     pub action: StepAction,

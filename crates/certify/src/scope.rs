@@ -7,6 +7,7 @@ use fixwire_protocol::dictionary::DataType;
 use fixwire_protocol::{Decimal, Dictionary, Tag, Timestamp, tag};
 
 use crate::ids::IdMaker;
+use crate::masking::masked;
 use crate::plan::{MessagePattern, Outgoing};
 use crate::value::{ExpectedValue, SentValue, fits};
 use crate::wire_message::{TextFields, value};
@@ -221,20 +222,19 @@ impl CaseScope {
     /// A pattern for people, with the values that are known.
     pub(crate) fn shown(&self, pattern: &MessagePattern) -> String {
         let field = |(tag, expected): &(Tag, ExpectedValue)| {
+            let mask = |text: &str| masked(*tag, text).to_owned();
             let text = match expected {
-                ExpectedValue::Text(text) | ExpectedValue::Pattern(text) => text.clone(),
-                ExpectedValue::OneOf(values) => format!("{{{}}}", values.join(",")),
+                ExpectedValue::Text(text) | ExpectedValue::Pattern(text) => mask(text),
+                ExpectedValue::OneOf(values) => mask(&format!("{{{}}}", values.join(","))),
                 ExpectedValue::Any => "*".to_owned(),
                 ExpectedValue::Absent => "(none)".to_owned(),
-                ExpectedValue::Variable(name) => self
-                    .variables
-                    .get(name)
-                    .cloned()
-                    .unwrap_or_else(|| "*".to_owned()),
-                ExpectedValue::SameAs(step) => {
-                    let same = self.same(*tag, *step).map(str::to_owned);
-                    same.unwrap_or_else(|_| format!("@{step}"))
+                ExpectedValue::Variable(name) => {
+                    let known = self.variables.get(name);
+                    known.map_or_else(|| "*".to_owned(), |known| mask(known))
                 }
+                ExpectedValue::SameAs(step) => self
+                    .same(*tag, *step)
+                    .map_or_else(|_| format!("@{step}"), mask),
             };
             format!("{tag}={text}")
         };
@@ -277,7 +277,9 @@ impl CaseScope {
             let name = dictionary
                 .field(*tag)
                 .map_or("tag", |field| field.name.as_str());
-            let is = found.map_or("absent".to_owned(), |found| format!("'{found}'"));
+            let is = found.map_or("absent".to_owned(), |found| {
+                format!("'{}'", masked(*tag, found))
+            });
             let difference = format!("{name}({tag}) is {is}, expected {wanted}");
             if *tag == tag::MSG_TYPE {
                 return Err(vec![difference]);
@@ -305,7 +307,7 @@ impl CaseScope {
         let equal = |text: &str| match found {
             Some(found) if found == text => Ok(()),
             Some(found) if is_number(dictionary, tag) && same_number(found, text) => Ok(()),
-            _ => Err(format!("'{text}'")),
+            _ => Err(format!("'{}'", masked(tag, text))),
         };
         match (expected, found) {
             (ExpectedValue::Any, Some(_)) | (ExpectedValue::Absent, None) => Ok(()),
@@ -314,12 +316,12 @@ impl CaseScope {
             (ExpectedValue::Text(text), _) => equal(text),
             (ExpectedValue::Pattern(pattern), found) => match found {
                 Some(found) if fits(pattern, found) => Ok(()),
-                _ => Err(format!("'{pattern}'")),
+                _ => Err(format!("'{}'", masked(tag, pattern))),
             },
             (ExpectedValue::OneOf(values), _) => {
                 match values.iter().any(|value| equal(value).is_ok()) {
                     true => Ok(()),
-                    false => Err(format!("one of {}", values.join(", "))),
+                    false => Err(format!("one of {}", masked(tag, &values.join(", ")))),
                 }
             }
             (ExpectedValue::Variable(name), _) => {
@@ -508,5 +510,39 @@ mod tests {
             ]
         );
         assert_eq!(scope.shown(pattern(1)), "35=8|37=77|38=5|39=0");
+    }
+
+    #[test]
+    fn secrets_are_masked_in_what_is_expected_and_received() {
+        let dictionary = Dictionary::built_in(Version::Fix44);
+        let plan = plan(
+            "send 35=BE|554=old|925=new\nexpect 35=BF|554=@1|925=(none)|96={a,b}|58=x\n\
+             expect 35=BF|554=o*|925=plain",
+        );
+        let pattern = |step: usize| match &plan.cases[0].steps[step].action {
+            StepAction::Expect(expectation) => &expectation.patterns[0],
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(plan.cases[0].steps[0].text, "send 35=BE|554=***|925=***");
+        let mut scope = CaseScope::new(1);
+        scope.keep(1, message("35=BE|554=old|925=new"));
+        let wrong = message("35=BF|554=other|925=new|96=c|58=y");
+        let found = scope.match_message(pattern(1), &wrong, &dictionary);
+        assert_eq!(
+            found.unwrap_err(),
+            [
+                "Password(554) is '***', expected '***'",
+                "NewPassword(925) is '***', expected no such field",
+                "RawData(96) is '***', expected one of ***",
+                "Text(58) is 'y', expected 'x'"
+            ]
+        );
+        let found = scope.match_message(pattern(2), &wrong, &dictionary);
+        let found = found.unwrap_err().join("; ");
+        assert!(!found.contains("plain") && !found.contains("o*"), "{found}");
+        assert_eq!(
+            scope.shown(pattern(1)),
+            "35=BF|554=***|925=(none)|96=***|58=x"
+        );
     }
 }

@@ -37,6 +37,12 @@ pub(super) fn is_step(word: &str) -> bool {
     COMMANDS.contains(&word) || STEPS.contains(&word)
 }
 
+/// Whether a step has a command of the order client, whose fields are words.
+pub(super) fn is_command(word: &str, rest: &str) -> bool {
+    let of_garbled = rest.split_whitespace().next().unwrap_or_default();
+    COMMANDS.contains(&word) || (word == "garbled" && COMMANDS.contains(&of_garbled))
+}
+
 pub(super) fn parse(
     word: &str,
     rest: &str,

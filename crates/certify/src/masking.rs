@@ -1,0 +1,88 @@
+//! Masks the values of secret fields, such as Password(554), in what people read.
+
+use fixwire_protocol::Tag;
+use fixwire_protocol::readable::is_secret;
+
+/// The mask of a secret value.
+const MASK: &str = "***";
+
+/// The value of a field, or a mask for that of a secret one.
+pub(crate) fn masked(tag: Tag, text: &str) -> &str {
+    if is_secret(tag) { MASK } else { text }
+}
+
+/// The text of a step with its secret values masked. Fields are separated by `|`, except in a command of the order
+/// client, whose fields are words.
+pub(crate) fn masked_step(text: &str, is_command: bool) -> String {
+    let ends_value = |c: char| {
+        if is_command {
+            c.is_whitespace()
+        } else {
+            c == '|'
+        }
+    };
+    let begins_field = |c: char| c.is_whitespace() || ends_value(c);
+    let (mut shown, mut rest) = (String::new(), text);
+    loop {
+        let equals = rest.find('=').filter(|equals| {
+            let tag = &rest[..*equals];
+            tag.parse().is_ok_and(is_secret)
+        });
+        let end = match equals {
+            Some(equals) => {
+                let length = rest[equals..].find(ends_value);
+                let end = length.map_or(rest.len(), |length| equals + length);
+                let value = &rest[equals + 1..end];
+                // References and patterns without text are no secrets.
+                let is_open = matches!(value, "*" | "(none)") || value.starts_with(['$', '@']);
+                shown += &rest[..=equals];
+                shown += if is_open { value } else { MASK };
+                end
+            }
+            None => {
+                let end = rest.find(begins_field).unwrap_or(rest.len());
+                shown += &rest[..end];
+                end
+            }
+        };
+        rest = &rest[end..];
+        let Some(separator) = rest.chars().next() else {
+            return shown;
+        };
+        shown.push(separator);
+        rest = &rest[separator.len_utf8()..];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_of_a_step_are_masked() {
+        for (text, is_command, shown) in [
+            (
+                "logon 554=old one|925=new|553=me",
+                false,
+                "logon 554=***|925=***|553=me",
+            ),
+            (
+                "expect within 2s 35=BF|554=*|925=(none)|96=@1|1402=$x",
+                false,
+                "expect within 2s 35=BF|554=*|925=(none)|96=@1|1402=$x",
+            ),
+            ("send 35=BE|554=\\$A", false, "send 35=BE|554=***"),
+            ("send 35=BE|0554=a=b", false, "send 35=BE|0554=***"),
+            ("send 35=D|58=554=x", false, "send 35=D|58=554=x"),
+            (
+                "new buy 100 VOD 554=a|b 58=c",
+                true,
+                "new buy 100 VOD 554=*** 58=c",
+            ),
+            ("log-out Ende ü", false, "log-out Ende ü"),
+        ] {
+            assert_eq!(masked_step(text, is_command), shown);
+        }
+        assert_eq!((masked(554, "x"), masked(58, "x")), ("***", "x"));
+    }
+}
