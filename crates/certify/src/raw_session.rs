@@ -212,9 +212,14 @@ impl RawSession {
     fn write(&mut self, now: Now, message: &[u8]) -> io::Result<()> {
         self.record.at(now.wall, &format!("> {}", shown(message)));
         self.last_sent = now.mono;
+        let was_open = self.line.is_open();
         let written = self.line.write(message);
         if let Err(error) = &written {
             self.note(&format!("not sent: {error}"));
+            if was_open && !self.line.is_open() {
+                self.note("connection closed by us");
+                self.ended();
+            }
         }
         written
     }

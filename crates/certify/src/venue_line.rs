@@ -134,7 +134,8 @@ impl VenueLine {
         Ok(())
     }
 
-    /// Writes all bytes.
+    /// Writes all bytes. A connection that does not take them in time is closed: a further message would go into the
+    /// middle of this one.
     pub(crate) fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         let Some(conn) = self.conn else {
             return Err(ErrorKind::NotConnected.into());
@@ -150,18 +151,26 @@ impl VenueLine {
                 return Ok(());
             }
             if self.is_stopped() || self.host.now().mono >= until {
+                self.close();
                 return Err(ErrorKind::TimedOut.into());
             }
             self.host.poll(SLICE, &mut self.ready)?;
         }
     }
 
-    /// Adds what arrives until then to `bytes`.
+    /// Adds what arrives until then to `bytes`. A venue that sends without a pause delays neither that moment nor a stop.
     pub(crate) fn read(&mut self, until: Mono, bytes: &mut Vec<u8>) -> LineRead {
         let Some(conn) = self.conn else {
             return LineRead::Closed;
         };
         loop {
+            if self.is_stopped() {
+                return LineRead::Stopped;
+            }
+            let now = self.host.now().mono;
+            if now >= until {
+                return LineRead::TimedOut;
+            }
             let length = bytes.len();
             bytes.resize(length + READ, 0);
             let count = self.host.read(conn, &mut bytes[length..]);
@@ -171,13 +180,6 @@ impl VenueLine {
                 Ok(_) => return LineRead::Bytes,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 Err(_) => break,
-            }
-            if self.is_stopped() {
-                return LineRead::Stopped;
-            }
-            let now = self.host.now().mono;
-            if now >= until {
-                return LineRead::TimedOut;
             }
             if self
                 .host
