@@ -131,7 +131,13 @@ impl RawSession {
     }
 
     fn ended(&mut self) {
-        self.bytes.clear();
+        let rest = std::mem::take(&mut self.bytes);
+        if !rest.is_empty() {
+            let at = self.line.now().wall;
+            self.record.at(at, &format!("< {}", shown(&rest)));
+            let length = rest.len();
+            self.note(&format!("the last {length} bytes are no whole message"));
+        }
         (self.logged_on, self.logout_sent, self.answers) = (false, false, true);
     }
 
@@ -286,11 +292,12 @@ impl RawSession {
         loop {
             let bytes = std::mem::take(&mut self.bytes);
             let (used, message, fault) = match frame::next(&bytes, LONGEST) {
-                Frame::Whole { skip, len } => {
-                    let fault =
-                        (skip > 0).then(|| format!("{skip} bytes before it belong to no message"));
-                    (skip + len, &bytes[skip..skip + len], fault)
+                // The same whether the message behind them has arrived or not.
+                Frame::Whole { skip, .. } | Frame::Partial { skip } if skip > 0 => {
+                    let fault = format!("{skip} bytes belong to no message");
+                    (skip, &bytes[..skip], Some(fault))
                 }
+                Frame::Whole { len, .. } => (len, &bytes[..len], None),
                 Frame::Garbled { skip, why } => (
                     skip,
                     &bytes[..skip],
@@ -300,8 +307,8 @@ impl RawSession {
                     let fault = format!("a message of {len} bytes, more than {LONGEST}");
                     (bytes.len(), &bytes[..bytes.len().min(1024)], Some(fault))
                 }
-                Frame::Partial { skip } => {
-                    self.bytes = bytes[skip..].to_vec();
+                Frame::Partial { .. } => {
+                    self.bytes = bytes;
                     return;
                 }
             };
