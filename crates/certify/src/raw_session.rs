@@ -48,6 +48,16 @@ pub(crate) enum Pumped {
     Stopped,
 }
 
+/// An application message, kept for a resend.
+#[derive(Clone, Debug)]
+struct SentMessage {
+    fields: TextFields,
+    /// Header fields that it was sent without.
+    left_out: Vec<Tag>,
+    /// Its SendingTime(52).
+    time: String,
+}
+
 /// A session that is played by hand.
 pub(crate) struct RawSession {
     line: VenueLine,
@@ -63,8 +73,8 @@ pub(crate) struct RawSession {
     next_out: u64,
     /// MsgSeqNum that is expected next; `None` before the first Logon.
     next_in: Option<u64>,
-    /// Application messages, with the time at which they were sent.
-    sent: BTreeMap<u64, (TextFields, String)>,
+    /// Application messages.
+    sent: BTreeMap<u64, SentMessage>,
     logged_on: bool,
     logout_sent: bool,
     last_sent: Mono,
@@ -208,7 +218,12 @@ impl RawSession {
         let is_new = value(fields, tag::POSS_DUP_FLAG) != Some("Y");
         if !is_admin(msg_type.as_bytes()) && is_new {
             let time = self.writer.time(now.wall);
-            self.sent.insert(number, (fields.to_vec(), time));
+            let sent = SentMessage {
+                fields: fields.to_vec(),
+                left_out: left_out.to_vec(),
+                time,
+            };
+            self.sent.insert(number, sent);
         }
         self.logout_sent |= msg_type == "5";
         self.write(now, &message)?;
@@ -396,7 +411,7 @@ impl RawSession {
     fn resend(&mut self, request: &[(Tag, String)]) {
         let number = |tag| value(request, tag).and_then(|text| text.parse::<u64>().ok());
         let last = self.next_out.saturating_sub(1);
-        let first = number(tag::BEGIN_SEQ_NO).unwrap_or(1);
+        let first = number(tag::BEGIN_SEQ_NO).unwrap_or(1).max(1);
         let end = number(tag::END_SEQ_NO).filter(|end| *end > 0 && *end < last);
         let end = end.unwrap_or(last);
         let stored: Vec<_> = self
@@ -405,11 +420,14 @@ impl RawSession {
             .map(|(at, it)| (*at, it.clone()))
             .collect();
         let mut next = first;
-        for (number, (mut fields, time)) in stored {
+        for (number, mut message) in stored {
             self.gap_fill(next, number);
-            fields.push((tag::POSS_DUP_FLAG, "Y".to_owned()));
-            fields.push((tag::ORIG_SENDING_TIME, time));
-            self.again(&fields, number);
+            let of_resend = [
+                (tag::POSS_DUP_FLAG, "Y".to_owned()),
+                (tag::ORIG_SENDING_TIME, message.time),
+            ];
+            message.fields.extend(of_resend);
+            self.again(&message.fields, &message.left_out, number);
             next = number + 1;
         }
         self.gap_fill(next, end + 1);
@@ -425,18 +443,18 @@ impl RawSession {
                 (tag::GAP_FILL_FLAG, "Y".to_owned()),
                 (tag::NEW_SEQ_NO, to.to_string()),
             ];
-            self.again(&fields, from);
+            self.again(&fields, &[], from);
         }
     }
 
-    fn again(&mut self, fields: &[(Tag, String)], number: u64) {
+    fn again(&mut self, fields: &[(Tag, String)], left_out: &[Tag], number: u64) {
         let now = self.line.now();
         let fields: TextFields = fields
             .iter()
             .filter(|field| field.0 != tag::MSG_SEQ_NUM)
             .cloned()
             .collect();
-        let message = self.writer.write(&fields, &[], number, now.wall);
+        let message = self.writer.write(&fields, left_out, number, now.wall);
         let _ = self.write(now, &message);
     }
 }
