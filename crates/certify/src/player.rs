@@ -299,12 +299,18 @@ impl CasePlayer {
         let failed = |why: String| Trouble::NotPlayed(format!("cannot log on: {why}"));
         self.session.connect().map_err(failed)?;
         let logon = self.session.logon(self.resets);
+        if value(&logon, tag::RESET_SEQ_NUM_FLAG) != Some("Y") {
+            self.session.allow_gap_before_logon();
+        }
         let sent = self.session.send(&logon, &[], false);
         sent.map_err(|error| failed(error.to_string()))?;
         let until = self.deadline(None);
         let mut fence: Option<String> = None;
         loop {
             while let Some(message) = self.session.inbox.pop_front() {
+                if let Some(fault) = &message.fault {
+                    return Err(failed(format!("received {}: {fault}", message.shown)));
+                }
                 match &fence {
                     // What an earlier session has left.
                     Some(id) if is_answer(&message, Some(id)) => return Ok(()),
@@ -374,3 +380,6 @@ fn seconds(time: Nanos) -> String {
         (millis, _) => format!("{millis} ms"),
     }
 }
+
+#[cfg(test)]
+mod tests;

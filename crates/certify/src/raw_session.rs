@@ -75,6 +75,11 @@ pub(crate) struct RawSession {
     next_in: Option<u64>,
     /// Application messages.
     sent: BTreeMap<u64, SentMessage>,
+    /// Whether the MsgSeqNum of the next Logon may be higher than expected: what the venue has sent without a
+    /// connection has used the numbers before it.
+    may_be_ahead: bool,
+    /// Whether the venue has sent a Logon before.
+    had_logon: bool,
     logged_on: bool,
     logout_sent: bool,
     last_sent: Mono,
@@ -101,6 +106,8 @@ impl RawSession {
             next_out,
             next_in,
             sent: BTreeMap::new(),
+            may_be_ahead: false,
+            had_logon: false,
             logged_on: false,
             logout_sent: false,
             last_sent: Mono(0),
@@ -149,6 +156,7 @@ impl RawSession {
             self.note(&format!("the last {length} bytes are no whole message"));
         }
         (self.logged_on, self.logout_sent, self.answers) = (false, false, true);
+        self.may_be_ahead = false;
     }
 
     pub(crate) fn note(&mut self, text: &str) {
@@ -159,6 +167,11 @@ impl RawSession {
     /// Leaves out so many sequence numbers.
     pub(crate) fn skip(&mut self, count: u64) {
         self.next_out = self.next_out.saturating_add(count);
+    }
+
+    /// The venue's next Logon may have a higher MsgSeqNum than expected, unless it is the first.
+    pub(crate) fn allow_gap_before_logon(&mut self) {
+        self.may_be_ahead = self.had_logon;
     }
 
     /// The fields of a Logon.
@@ -351,7 +364,7 @@ impl RawSession {
         let fields = &message.fields;
         let fault = self.count(message);
         match message.msg_type() {
-            "A" => self.logged_on = true,
+            "A" => (self.logged_on, self.had_logon, self.may_be_ahead) = (true, true, false),
             "1" if self.answers => {
                 let id = value(fields, tag::TEST_REQ_ID).unwrap_or_default();
                 self.answer(&[(tag::MSG_TYPE, "0"), (tag::TEST_REQ_ID, id)]);
@@ -394,7 +407,8 @@ impl RawSession {
             next = next.max(new_number);
         }
         self.next_in = Some(next);
-        if is_again || is_reset || number == expected {
+        let may_be_ahead = self.may_be_ahead && message.msg_type() == "A";
+        if is_again || is_reset || number == expected || (may_be_ahead && number > expected) {
             return None;
         }
         let missing = if number > expected {
@@ -458,3 +472,6 @@ impl RawSession {
         let _ = self.write(now, &message);
     }
 }
+
+#[cfg(test)]
+mod tests;
