@@ -11,7 +11,7 @@ use fixwire_protocol::dictionary::Version;
 
 use crate::masking::masked_step;
 use crate::plan::{CertificationCase, CertificationPlan, PlanMistake, PlanStep, StepAction};
-use crate::value::duration;
+use crate::value::time_limit;
 use names::Names;
 
 /// Time limit of an expectation where the plan has none.
@@ -50,12 +50,29 @@ impl CertificationPlan {
     }
 }
 
+/// Notes the line of a word that is written once; a mistake where there was one before.
+fn once(earlier: &mut Option<usize>, line: usize, word: &str) -> Result<(), String> {
+    match earlier {
+        Some(earlier) => Err(format!(
+            "a second '{word}': the first is in line {earlier}; write one of them"
+        )),
+        None => {
+            *earlier = Some(line);
+            Ok(())
+        }
+    }
+}
+
 /// A plan that is being read.
 struct Reader {
     plan: CertificationPlan,
     mistakes: Vec<PlanMistake>,
     /// The current line, from 1.
     line: usize,
+    /// The line of `limit`.
+    limit_line: Option<usize>,
+    /// The lines of `optional`, `repeat` and `versions:` of the current case.
+    attribute_lines: [Option<usize>; 3],
     /// The variables of the current case.
     names: Names,
     /// Whether a line of the current case was no step: steps that refer to it are not mistakes as well.
@@ -73,6 +90,8 @@ impl Reader {
             },
             mistakes: Vec::new(),
             line: 0,
+            limit_line: None,
+            attribute_lines: [None; 3],
             names: Names::default(),
             is_broken: false,
         }
@@ -104,7 +123,9 @@ impl Reader {
             ));
         }
         if word == "limit" {
-            self.plan.limit = duration(rest)?;
+            let limit = time_limit(rest)?;
+            once(&mut self.limit_line, self.line, word)?;
+            self.plan.limit = limit;
             return Ok(());
         }
         let (file, name) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -146,6 +167,7 @@ impl Reader {
             versions: Vec::new(),
             steps: Vec::new(),
         });
+        self.attribute_lines = [None; 3];
         self.is_broken = mistake.is_some();
         mistake.map_or(Ok(()), Err)
     }
@@ -192,6 +214,12 @@ impl Reader {
                 "'{word}' is for the whole case: write it before its first step"
             ));
         }
+        let place = match word {
+            "optional" => 0,
+            "repeat" => 1,
+            _ => 2,
+        };
+        once(&mut self.attribute_lines[place], self.line, word)?;
         match word {
             "optional" if rest.is_empty() => case.optional = true,
             "optional" => return Err(format!("optional: unexpected '{rest}'")),

@@ -56,6 +56,11 @@ impl SentValue {
         if text == "(none)" {
             return Ok(Self::LeftOut);
         }
+        if text.contains('*') {
+            return Err(format!(
+                "'{text}': * is for values that are expected; write \\{text} to send the text itself"
+            ));
+        }
         if let Some(offset) = text.strip_prefix("now") {
             let nanos = |text: &str| duration(text).map(|time| time.as_nanos() as i64);
             match offset.as_bytes().first() {
@@ -154,7 +159,11 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     const LONGEST: Duration = Duration::from_secs(86_400);
     let wrong = || format!("'{text}' is not a time: write 6s, 1.5s or 250ms, at most a day");
     let time = match text.strip_suffix("ms") {
-        Some(millis) => millis.parse().ok().map(Duration::from_millis),
+        Some(millis) => millis
+            .bytes()
+            .all(|byte| byte.is_ascii_digit())
+            .then(|| millis.parse().ok().map(Duration::from_millis))
+            .flatten(),
         None => text
             .strip_suffix('s')
             .filter(|seconds| {
@@ -166,6 +175,16 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
             .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
     };
     time.filter(|time| *time <= LONGEST).ok_or_else(wrong)
+}
+
+/// The same for a time limit, which is not zero.
+pub(crate) fn time_limit(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        Duration::ZERO => Err(format!(
+            "'{text}' leaves no time: write a time limit such as 250ms or 2s"
+        )),
+        time => Ok(time),
+    }
 }
 
 #[cfg(test)]
@@ -190,6 +209,10 @@ mod tests {
             ExpectedValue::OneOf(vec!["1".to_owned(), "F".to_owned()])
         );
         assert_eq!(expected("A*"), ExpectedValue::Pattern("A*".to_owned()));
+        assert_eq!(sent("\\A*"), SentValue::Text("A*".to_owned()));
+        for wrong in ["", "*", "A*", "$", "@0", "now++5ms"] {
+            assert!(SentValue::parse(wrong).is_err(), "{wrong}");
+        }
         for wrong in ["", "$", "$a-b", "@0", "@x", "{1,", "{1,}"] {
             assert!(ExpectedValue::parse(wrong).is_err(), "{wrong}");
         }
@@ -216,8 +239,16 @@ mod tests {
     fn times_are_seconds_or_milliseconds() {
         assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
         assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));
-        for wrong in ["", "s", "5", "-1s", "1e3s", "infs", "86401s", "xms"] {
+        for wrong in [
+            "", "s", "ms", "5", "-1s", "+1s", "1e3s", "infs", "86401s", "xms", "+5ms", "-5ms",
+            "1.5ms",
+        ] {
             assert!(duration(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(duration("0s"), Ok(Duration::ZERO));
+        assert_eq!(time_limit("1ms"), Ok(Duration::from_millis(1)));
+        for wrong in ["0s", "0ms", "0.0s", "0.0000000001s", "5"] {
+            assert!(time_limit(wrong).is_err(), "{wrong}");
         }
     }
 }

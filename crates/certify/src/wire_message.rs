@@ -37,6 +37,11 @@ const HEADER: [Tag; 22] = [
 /// The most fields of a message that are looked at.
 const FIELDS_MAX: usize = 4096;
 
+/// Whether a field belongs to the header, which has each once.
+pub(crate) fn is_header(tag: Tag) -> bool {
+    HEADER.contains(&tag) || matches!(tag, tag::BEGIN_STRING | tag::MSG_TYPE)
+}
+
 /// The first value of a tag.
 pub(crate) fn value(fields: &[(Tag, String)], tag: Tag) -> Option<&str> {
     let field = fields.iter().find(|field| field.0 == tag);
@@ -110,7 +115,7 @@ impl MessageWriter {
             }
         }
         for (tag, value) in fields {
-            if !HEADER.contains(tag) && !matches!(*tag, tag::BEGIN_STRING | tag::MSG_TYPE) {
+            if !is_header(*tag) {
                 put(*tag, value);
             }
         }

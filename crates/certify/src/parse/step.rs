@@ -7,7 +7,8 @@ use fixwire_protocol::{Tag, tag};
 
 use super::names::Names;
 use crate::plan::{CertificationCase, Expectation, MessagePattern, Outgoing, StepAction};
-use crate::value::{ExpectedValue, SentValue, duration};
+use crate::value::{ExpectedValue, SentValue, duration, time_limit};
+use crate::wire_message::is_header;
 
 /// Steps that are commands of the order client.
 const COMMANDS: [&str; 5] = ["new", "order", "cancel", "replace", "status"];
@@ -88,7 +89,7 @@ pub(super) fn parse(
             _ => Err(format!("answers '{rest}': expected on or off")),
         },
         "wait" => duration(rest).map(StepAction::Wait),
-        "silence" => duration(rest).map(StepAction::Silence),
+        "silence" => time_limit(rest).map(StepAction::Silence),
         "disconnect" => {
             let (within, rest) = within(rest)?;
             match rest {
@@ -143,9 +144,15 @@ fn within(rest: &str) -> Result<(Option<Duration>, &str), String> {
     let Some(rest) = rest.strip_prefix("within") else {
         return Ok((None, rest));
     };
+    if !rest.is_empty() && !rest.starts_with(char::is_whitespace) {
+        let word = rest.split_whitespace().next().unwrap_or_default();
+        return Err(format!(
+            "'within{word}': write 'within TIME' with a blank between, such as within 2s"
+        ));
+    }
     let rest = rest.trim_start();
     let (time, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    Ok((Some(duration(time)?), rest.trim_start()))
+    Ok((Some(time_limit(time)?), rest.trim_start()))
 }
 
 fn pattern(
@@ -197,7 +204,12 @@ fn sent_fields(
                 .to_owned(),
         );
     }
-    for (tag, value) in &fields {
+    for (place, (tag, value)) in fields.iter().enumerate() {
+        if is_header(*tag) && has(&fields[..place], *tag) {
+            return Err(format!(
+                "tag {tag} twice: a header field is sent once; leave one of them out"
+            ));
+        }
         names.sent(*tag, value, step)?;
     }
     Ok(fields)

@@ -120,6 +120,33 @@ fn steps_refer_to_what_is_known() {
         ("skip 0\nexpect 35=8", "2: skip '0'"),
         ("drop it\nexpect 35=8", "2: drop: unexpected 'it'"),
         (
+            "repeat 2\nrepeat 3\nexpect 35=8",
+            "3: a second 'repeat': the first is in line 2",
+        ),
+        (
+            "versions: 4.2\nversions: 4.4\nexpect 35=8",
+            "3: a second 'versions:'",
+        ),
+        ("optional\noptional\nexpect 35=8", "3: a second 'optional'"),
+        ("expect within2s 35=8", "2: 'within2s': write 'within TIME'"),
+        ("disconnect within2s", "2: 'within2s': write 'within TIME'"),
+        ("expect within 0s 35=8", "2: '0s' leaves no time"),
+        ("silence 0s", "2: '0s' leaves no time"),
+        ("expect within +5ms 35=8", "2: '+5ms' is not a time"),
+        (
+            "send 35=D|34=5|34=6\nexpect 35=8",
+            "2: tag 34 twice: a header field is sent once",
+        ),
+        (
+            "send 35=D|35=8\nexpect 35=8",
+            "2: tag 35 twice: a header field is sent once",
+        ),
+        ("send 35=D|11=*\nexpect 35=8", "2: tag 11: '*': * is for"),
+        (
+            "new buy 1 VOD 58=a*\nexpect 35=8",
+            "2: tag 58: 'a*': * is for",
+        ),
+        (
             "new buy 1 VOD 34=7\nexpect 35=8",
             "2: tag 34 is set by the session",
         ),
@@ -130,6 +157,24 @@ fn steps_refer_to_what_is_known() {
             "{steps}: {found:#?}"
         );
     }
+    for (head, mistake) in [
+        (
+            "limit 1s\nlimit 2s\n",
+            "2: a second 'limit': the first is in line 1; write one of them",
+        ),
+        (
+            "limit 0s\n",
+            "1: '0s' leaves no time: write a time limit such as 250ms or 2s",
+        ),
+    ] {
+        let text =
+            format!("{head}case 1 A\noptional\nexpect 35=8\ncase 2 B\noptional\nexpect 35=8\n");
+        let found = CertificationPlan::parse(&text).unwrap_err();
+        assert_eq!(found.len(), 1, "{found:#?}");
+        assert_eq!(found[0].to_string(), mistake);
+    }
+    let group = "case 1 A\nsend 35=D|453=2|448=X|448=Y\nexpect 35=8\n";
+    assert!(CertificationPlan::parse(group).is_ok());
     let empty = CertificationPlan::parse("# nothing\n").unwrap_err();
     assert!(
         empty[0].what.starts_with("the plan has no case"),
