@@ -1,5 +1,6 @@
 //! [`CasePlayer`]: plays the cases of a plan on one session.
 
+mod assignment;
 mod steps;
 
 use std::io;

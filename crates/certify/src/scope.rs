@@ -13,7 +13,7 @@ use crate::value::{ExpectedValue, SentValue, fits};
 use crate::wire_message::{TextFields, value};
 
 /// An order of this case.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct KnownOrder {
     ids: Vec<String>,
     order_id: String,
@@ -21,7 +21,7 @@ struct KnownOrder {
 }
 
 /// The state of one round of a case.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct CaseScope {
     /// Which round of all: ids belong to it.
     owner: u64,
@@ -331,7 +331,19 @@ impl CaseScope {
                     .or_else(|| self.variables.get(name));
                 known.map_or(Err("any value".to_owned()), |known| equal(known))
             }
-            (ExpectedValue::SameAs(step), _) => equal(self.same(tag, *step)?),
+            (ExpectedValue::SameAs(step), found) => match self.messages.get(step) {
+                Some(message) => match value(message, tag) {
+                    Some(text) => equal(text),
+                    None => Err(format!(
+                        "the value of step {step}, whose message has no such field"
+                    )),
+                },
+                // A message that this step awaits too and that has not arrived: compared when it has.
+                None => match found {
+                    Some(_) => Ok(()),
+                    None => Err(format!("the value of step {step}")),
+                },
+            },
         }
     }
 }
@@ -510,6 +522,12 @@ mod tests {
             ]
         );
         assert_eq!(scope.shown(pattern(1)), "35=8|37=77|38=5|39=0");
+        scope.keep(1, message("35=8|37=77"));
+        let found = scope.match_message(pattern(1), &other, &dictionary);
+        assert_eq!(
+            found.unwrap_err()[1],
+            "OrderQty(38) is '6', expected the value of step 1, whose message has no such field"
+        );
     }
 
     #[test]

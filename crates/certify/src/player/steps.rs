@@ -1,11 +1,13 @@
 //! The steps of a case.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use fixwire_protocol::{Nanos, Tag, tag};
 
+use super::assignment::Assignment;
 use super::{CasePlayer, Trouble, is_chatter, seconds, stopped};
-use crate::plan::{Expectation, MessagePattern, Outgoing, PlanStep, StepAction};
+use crate::plan::{Expectation, Outgoing, PlanStep, StepAction};
 use crate::raw_session::{Inbound, Pumped};
 use crate::scope::CaseScope;
 use crate::wire_message::TextFields;
@@ -133,64 +135,48 @@ impl CasePlayer {
     fn expect(&mut self, expectation: &Expectation, scope: &mut CaseScope) -> Step {
         let within = expectation.within.map_or(self.limit, Nanos::from);
         let until = self.deadline(Some(within));
-        let mut left: Vec<&MessagePattern> = expectation.patterns.iter().collect();
-        while let Some(first) = left.first().copied() {
-            let expected = || -> String {
+        let dictionary = Arc::clone(&self.dictionary);
+        let mut assignment = Assignment::new(&expectation.patterns, &dictionary, scope);
+        loop {
+            let left = assignment.left();
+            let Some(first) = left.first().copied() else {
+                return Ok(());
+            };
+            let shown = || -> String {
                 let shown: Vec<String> = left.iter().map(|pattern| scope.shown(pattern)).collect();
-                format!(
-                    "expected {} within {}",
-                    shown.join(" and "),
-                    seconds(within)
-                )
+                format!("expected {}", shown.join(" and "))
+            };
+            let late = |received: &str| {
+                let expected = format!("{} within {}", shown(), seconds(within));
+                Err(failed(first.line, &expected, received))
             };
             let Some(message) = self.session.inbox.pop_front() else {
                 match self.session.pump(until) {
                     Pumped::Message => continue,
                     Pumped::Stopped => return Err(stopped()),
-                    Pumped::TimedOut => {
-                        return Err(failed(first.line, &expected(), "received nothing"));
-                    }
-                    Pumped::Closed => {
-                        return Err(failed(
-                            first.line,
-                            &expected(),
-                            "the venue closed the connection",
-                        ));
-                    }
+                    Pumped::TimedOut => return late("received nothing"),
+                    Pumped::Closed => return late("the venue closed the connection"),
                 }
             };
             if let Some(fault) = &message.fault {
-                let received = format!("received {}: {fault}", message.shown);
-                return Err(failed(first.line, &expected(), &received));
+                return late(&format!("received {}: {fault}", message.shown));
             }
             if self.set_aside(&message, scope) {
                 continue;
             }
-            let mut differences = Vec::new();
-            let mut found = None;
-            for (place, pattern) in left.iter().enumerate() {
-                match scope.match_message(pattern, &message.fields, &self.dictionary) {
-                    Ok(()) => {
-                        found = Some(place);
-                        break;
-                    }
-                    Err(these) if differences.is_empty() => differences = these,
-                    Err(_) => {}
-                }
-            }
-            if let Some(place) = found {
-                left.remove(place);
-            } else if !expectation.skips_others && !is_chatter(&message) {
-                let shown: Vec<String> = left.iter().map(|pattern| scope.shown(pattern)).collect();
+            let Err(differences) = assignment.take(&message.fields, scope) else {
+                continue;
+            };
+            if !expectation.skips_others && !is_chatter(&message) {
+                let left: Vec<String> = left.iter().map(|pattern| scope.shown(pattern)).collect();
                 let mut why = vec![
-                    format!("expected {}", shown.join(" and ")),
+                    format!("expected {}", left.join(" and ")),
                     format!("received {}", message.shown),
                 ];
                 why.extend(differences);
                 return Err(Trouble::Failed(first.line, why));
             }
         }
-        Ok(())
     }
 
     /// Nothing but chatter arrives.

@@ -1,0 +1,232 @@
+//! [`Assignment`]: which of the received messages is which of the expected ones, whatever the order in which they
+//! arrive.
+
+use fixwire_protocol::{Dictionary, Tag};
+
+use crate::plan::MessagePattern;
+use crate::scope::CaseScope;
+use crate::wire_message::TextFields;
+
+/// Comparisons until the search for an assignment gives up: enough for seven patterns that all look alike.
+const TRIES_MAX: usize = 20_000;
+
+/// Messages of an `expect` step and its `and` lines, each with a pattern of its own.
+pub(super) struct Assignment<'a> {
+    patterns: &'a [MessagePattern],
+    dictionary: &'a Dictionary,
+    /// What was known before the step.
+    before: CaseScope,
+    messages: Vec<TextFields>,
+    /// The message of each pattern.
+    places: Vec<Option<usize>>,
+}
+
+impl<'a> Assignment<'a> {
+    pub(super) fn new(
+        patterns: &'a [MessagePattern],
+        dictionary: &'a Dictionary,
+        before: &CaseScope,
+    ) -> Self {
+        Self {
+            patterns,
+            dictionary,
+            before: before.clone(),
+            messages: Vec::new(),
+            places: vec![None; patterns.len()],
+        }
+    }
+
+    /// The patterns that have no message.
+    pub(super) fn left(&self) -> Vec<&'a MessagePattern> {
+        let pairs = self.patterns.iter().zip(&self.places);
+        let left = pairs.filter(|(_, place)| place.is_none());
+        left.map(|(pattern, _)| pattern).collect()
+    }
+
+    /// Takes a message, if there is a pattern for it and for each message before; `scope` then knows what they have.
+    ///
+    /// # Errors
+    ///
+    /// How it differs from the first pattern that has no message, or from what the messages before it have.
+    pub(super) fn take(
+        &mut self,
+        message: &[(Tag, String)],
+        scope: &mut CaseScope,
+    ) -> Result<(), Vec<String>> {
+        let fits = |pattern: &MessagePattern| {
+            let mut scope = self.before.clone();
+            scope
+                .match_message(pattern, message, self.dictionary)
+                .is_ok()
+        };
+        if self.patterns.iter().any(fits) {
+            self.messages.push(message.to_vec());
+            let mut search = Search {
+                assignment: self,
+                places: vec![None; self.patterns.len()],
+                tries: 0,
+            };
+            if let Some(found) = search.go(0, self.before.clone()) {
+                self.places = search.places;
+                *scope = found;
+                return Ok(());
+            }
+            self.messages.pop();
+        }
+        let first = self.left().first().copied();
+        let differences = first.map(|pattern| {
+            let mut scope = scope.clone();
+            scope.match_message(pattern, message, self.dictionary)
+        });
+        let together =
+            || vec!["it does not fit together with what this step has received before".to_owned()];
+        Err(differences.and_then(Result::err).unwrap_or_else(together))
+    }
+}
+
+/// A search for a pattern for each message, in the order of the patterns, so that each can refer to those before.
+struct Search<'a, 'b> {
+    assignment: &'b Assignment<'a>,
+    places: Vec<Option<usize>>,
+    tries: usize,
+}
+
+impl Search<'_, '_> {
+    /// What is known with messages for the patterns from `at` on, if all messages have one.
+    fn go(&mut self, at: usize, scope: CaseScope) -> Option<CaseScope> {
+        let Assignment {
+            patterns,
+            dictionary,
+            messages,
+            places: earlier,
+            ..
+        } = self.assignment;
+        let Some(pattern) = patterns.get(at) else {
+            return Some(scope);
+        };
+        // The message that it had before is probably still the right one; then the one that has arrived now.
+        let mut candidates: Vec<usize> = (0..messages.len()).rev().collect();
+        candidates.sort_by_key(|message| Some(*message) != earlier[at]);
+        for message in candidates {
+            if self.places[..at].contains(&Some(message)) {
+                continue;
+            }
+            if self.tries == TRIES_MAX {
+                return None;
+            }
+            self.tries += 1;
+            let mut scope = scope.clone();
+            if scope
+                .match_message(pattern, &messages[message], dictionary)
+                .is_err()
+            {
+                continue;
+            }
+            self.places[at] = Some(message);
+            if let Some(found) = self.go(at + 1, scope) {
+                return Some(found);
+            }
+            self.places[at] = None;
+        }
+        // Its message may be one that has not arrived.
+        let taken = self.places[..at].iter().flatten().count();
+        let rest = patterns.len() - at - 1;
+        if messages.len() - taken > rest {
+            return None;
+        }
+        self.go(at + 1, scope)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fixwire_protocol::dictionary::Version;
+
+    use super::*;
+    use crate::plan::{CertificationPlan, StepAction};
+
+    fn message(text: &str) -> TextFields {
+        let fields = text.split('|').map(|field| field.split_once('=').unwrap());
+        fields
+            .map(|(tag, value)| (tag.parse().unwrap(), value.to_owned()))
+            .collect()
+    }
+
+    /// The patterns without a message after these have arrived, and the differences of the last one.
+    fn left(steps: &str, messages: &[&str]) -> (usize, Vec<String>) {
+        let plan = CertificationPlan::parse(&format!("case 1 A\n{steps}\n")).unwrap();
+        let StepAction::Expect(expectation) = &plan.cases[0].steps[0].action else {
+            panic!("{plan:?}");
+        };
+        let dictionary = Dictionary::built_in(Version::Fix44);
+        let mut scope = CaseScope::new(1);
+        let mut assignment = Assignment::new(&expectation.patterns, &dictionary, &scope);
+        let mut differences = Vec::new();
+        for text in messages {
+            let taken = assignment.take(&message(text), &mut scope);
+            differences = taken.err().unwrap_or_default();
+        }
+        (assignment.left().len(), differences)
+    }
+
+    #[test]
+    fn messages_arrive_in_any_order() {
+        let (new, filled) = ("35=8|11=A|39=0", "35=8|11=A|39=2");
+        for steps in [
+            "expect 35=8|11=A\nand 35=8|11=A|39=2",
+            "expect 35=8|11=A|39=2\nand 35=8|11=A",
+            "expect 35=8|39=*\nand 35=8|11=@1|39=2",
+        ] {
+            for order in [[new, filled], [filled, new]] {
+                assert_eq!(left(steps, &order), (0, Vec::new()), "{steps} {order:?}");
+            }
+            let (count, differences) = left(steps, &[new, new]);
+            assert_eq!(count, 1, "{steps}");
+            assert!(
+                differences.contains(&"OrdStatus(39) is '0', expected '2'".to_owned()),
+                "{steps}: {differences:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn variables_and_steps_have_one_value_in_all_messages() {
+        let steps = "expect 35=8|37=$o|11=*\nand 35=8|37=$o|11=B\nand 35=9|37=@1";
+        let messages = ["35=9|37=7", "35=8|37=7|11=B", "35=8|37=7|11=A"];
+        for order in [
+            [0, 1, 2],
+            [0, 2, 1],
+            [1, 0, 2],
+            [1, 2, 0],
+            [2, 0, 1],
+            [2, 1, 0],
+        ] {
+            let order = order.map(|place| messages[place]);
+            assert_eq!(left(steps, &order), (0, Vec::new()), "{order:?}");
+        }
+        // Only the last one shows that 37=8 is wrong.
+        let (count, differences) = left(steps, &["35=9|37=8", "35=8|37=7|11=B", messages[2]]);
+        assert_eq!(count, 1);
+        assert_eq!(
+            differences,
+            ["it does not fit together with what this step has received before"]
+        );
+        for other in ["35=8|37=8|11=A", "35=8|37=8|11=B"] {
+            let (count, differences) = left(steps, &["35=8|37=7|11=B", other]);
+            assert_eq!(count, 2, "{other}");
+            assert!(!differences.is_empty(), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_search_without_an_assignment_ends() {
+        let steps = format!("expect 35=8|37=$o{}", "\nand 35=8|37=$o".repeat(19));
+        let mut messages = vec!["35=8|37=1"; 19];
+        messages.push("35=8|37=2");
+        let (count, differences) = left(&steps, &messages);
+        assert_eq!(
+            (count, differences),
+            (1, vec!["OrderID(37) is '2', expected '1'".to_owned()])
+        );
+    }
+}
