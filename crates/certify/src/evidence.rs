@@ -119,9 +119,12 @@ impl EvidenceFolder {
                 case.number, "-", "-", case.title
             );
         }
-        text += &format!("\n{}", Totals::of(results));
+        let totals = Totals::of(results);
+        text += &format!("\n{totals}");
         if !left.is_empty() {
             text += &format!(", {} left", left.len());
+        } else if let Some(why) = totals.why_nothing_played() {
+            text += &format!("; {why}");
         }
         text.push('\n');
         let (part, index) = (self.path.join("index.part"), self.path.join("index.txt"));
@@ -193,5 +196,25 @@ mod tests {
              \u{20}                            received nothing\n\
              \u{20}  2 -          -            B\n\n1 case: 0 passed, 1 failed, 1 left\n"
         );
+        let result = CaseResult {
+            number: 1,
+            title: "A".to_owned(),
+            optional: false,
+            verdict: CaseVerdict::NotApplicable {
+                why: "not for FIX.4.4".to_owned(),
+            },
+            took: Duration::ZERO,
+            evidence: None,
+        };
+        for (left, end) in [
+            (vec![&plan.cases[1]], ", 1 skipped, 1 left\n"),
+            (Vec::new(), ", see 'versions:' in the plan\n"),
+        ] {
+            first
+                .write_index("a.plan", std::slice::from_ref(&result), &left)
+                .unwrap();
+            let index = fs::read_to_string(first.path().join("index.txt")).unwrap();
+            assert!(index.ends_with(end), "{index}");
+        }
     }
 }

@@ -111,10 +111,18 @@ impl Totals {
         totals
     }
 
-    /// Whether no case failed that counts, and each could be played.
+    /// Whether cases were played, none failed that counts, and each that is for the session could be played.
     #[must_use]
     pub fn is_success(&self) -> bool {
-        self.failed == 0 && self.not_played == 0
+        let played = self.passed + self.failed + self.failed_optional;
+        self.failed == 0 && self.not_played == 0 && played > 0
+    }
+
+    /// Why a run in which no case failed is no success.
+    #[must_use]
+    pub fn why_nothing_played(&self) -> Option<&'static str> {
+        const WHY: &str = "no case was played: none is for the FIX version of the session, see 'versions:' in the plan";
+        (self.skipped == self.cases).then_some(WHY)
     }
 }
 
@@ -136,5 +144,44 @@ impl fmt::Display for Totals {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn totals(verdicts: &[CaseVerdict]) -> Totals {
+        let result = |verdict: &CaseVerdict| CaseResult {
+            number: 1,
+            title: "A".to_owned(),
+            optional: true,
+            verdict: verdict.clone(),
+            took: Duration::ZERO,
+            evidence: None,
+        };
+        let results: Vec<CaseResult> = verdicts.iter().map(result).collect();
+        Totals::of(&results)
+    }
+
+    #[test]
+    fn a_run_without_a_played_case_is_no_success() {
+        let why = String::new;
+        let skipped = CaseVerdict::NotApplicable { why: why() };
+        let failed = CaseVerdict::Failed {
+            line: 1,
+            why: Vec::new(),
+        };
+        assert!(totals(&[CaseVerdict::Passed, skipped.clone()]).is_success());
+        assert!(totals(&[failed, skipped.clone()]).is_success());
+        assert!(
+            !totals(&[CaseVerdict::Passed, CaseVerdict::NotPlayed { why: why() }]).is_success()
+        );
+        assert!(!totals(&[]).is_success());
+        let none = totals(&[skipped.clone(), skipped]);
+        assert!(!none.is_success());
+        assert_eq!(none.to_string(), "2 cases: 0 passed, 0 failed, 2 skipped");
+        assert!(none.why_nothing_played().is_some());
+        assert_eq!(totals(&[CaseVerdict::Passed]).why_nothing_played(), None);
     }
 }

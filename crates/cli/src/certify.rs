@@ -43,8 +43,8 @@ Examples:
   fixwire certify examples/certify-fix.plan --case 3,5-7 --evidence evidence
   fixwire certify examples/certify-fix.plan --json | jq .
 
-Exit code: 0 all passed, 1 a case failed or could not be played, 2 wrong usage. Failed optional cases do not
-count. See docs/reference/certify.md.")]
+Exit code: 0 all passed, 1 a case failed or could not be played, or none was played, 2 wrong usage. Failed
+optional cases, and cases for other FIX versions, do not count. See docs/reference/certify.md.")]
 pub struct CertifyArgs {
     /// Play these cases only, such as 3,5-7
     #[arg(long, value_name = "LIST")]
@@ -290,10 +290,13 @@ impl Screen {
                 "failed_optional": totals.failed_optional,
                 "not_played": totals.not_played,
                 "skipped": totals.skipped,
+                "reason": totals.why_nothing_played(),
                 "late_messages": late,
                 "evidence": path,
             }));
         }
+        let why = totals.why_nothing_played();
+        let why = why.map_or_else(String::new, |why| format!("; {why}"));
         let late = match late {
             0 => String::new(),
             1 => "; 1 message came after its case".to_owned(),
@@ -302,7 +305,7 @@ impl Screen {
         let path = path.map_or_else(String::new, |path| {
             format!("; evidence in {}", path.display())
         });
-        say(&format!("{totals}{late}{path}"));
+        say(&format!("{totals}{why}{late}{path}"));
     }
 }
 
