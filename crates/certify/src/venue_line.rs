@@ -134,8 +134,8 @@ impl VenueLine {
         Ok(())
     }
 
-    /// Writes all bytes. A connection that does not take them in time is closed: a further message would go into the
-    /// middle of this one.
+    /// Writes all bytes. If they cannot be written in time the connection is closed: a further message would go into
+    /// the middle of this one.
     pub(crate) fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         let Some(conn) = self.conn else {
             return Err(ErrorKind::NotConnected.into());
@@ -158,7 +158,8 @@ impl VenueLine {
         }
     }
 
-    /// Adds what arrives until then to `bytes`. A venue that sends without a pause delays neither that moment nor a stop.
+    /// Adds what arrives until then to `bytes`. A venue that sends without a pause delays neither that moment nor a
+    /// stop.
     pub(crate) fn read(&mut self, until: Mono, bytes: &mut Vec<u8>) -> LineRead {
         let Some(conn) = self.conn else {
             return LineRead::Closed;
