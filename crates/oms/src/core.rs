@@ -7,10 +7,10 @@ use fixwire_protocol::{Decimal, Ledger};
 
 use crate::condition::Terms;
 use crate::event::OrderEvent;
+use crate::known_prices::{Asked, Prices};
 use crate::order::Order;
 use crate::own::OwnOrders;
 use crate::pool::{PoolNumber, Pools};
-use crate::prices::{Asked, Prices};
 use crate::queue::Lines;
 use crate::reason::{Reason, Why};
 use crate::risk::{self, Proposal};

@@ -37,6 +37,7 @@ mod form;
 mod guard;
 pub mod history;
 mod ids;
+mod known_prices;
 pub mod limits;
 pub mod load;
 mod manual;

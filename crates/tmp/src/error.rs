@@ -14,12 +14,12 @@ pub struct FrameError {
     /// What was found.
     pub found: u64,
     /// What would be right.
-    pub expected: ExpectedValue,
+    pub expected: TmpExpectedValue,
 }
 
 /// What a field should have had.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum ExpectedValue {
+pub enum TmpExpectedValue {
     /// This value.
     Exactly(u64),
     /// This value or a greater one.
@@ -54,7 +54,7 @@ impl fmt::Display for FrameError {
     }
 }
 
-impl fmt::Display for ExpectedValue {
+impl fmt::Display for TmpExpectedValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Exactly(value) => write!(f, "{value}"),

@@ -1,6 +1,6 @@
 //! One frame: length, type and checksum are checked once, then its fields can be read.
 
-use crate::error::{ExpectedValue, FrameError};
+use crate::error::{FrameError, TmpExpectedValue};
 use crate::header::{FRAME_BYTES_LEAST, LENGTH_ADDS, TYPE_AT, TmpHeader, checksum, seal};
 use crate::layout::{TmpLayout, TmpLayoutInfo};
 use crate::wire::{TmpTime, WireField};
@@ -34,30 +34,30 @@ impl<'a> TmpFrame<'a> {
         };
         let len = bytes.len();
         if len < FRAME_BYTES_LEAST {
-            let least = ExpectedValue::AtLeast(FRAME_BYTES_LEAST as u64);
+            let least = TmpExpectedValue::AtLeast(FRAME_BYTES_LEAST as u64);
             return Err(wrong("frame", "length", 0, len as u64, least));
         }
         let stated = usize::from(u16::get(&bytes[..2]));
         let Some(info) = crate::messages::layout_of(bytes[TYPE_AT]) else {
-            let known = ExpectedValue::OneOf("the types of TMP");
+            let known = TmpExpectedValue::OneOf("the types of TMP");
             let found = u64::from(bytes[TYPE_AT]);
             return Err(wrong("frame", "message_type", TYPE_AT, found, known));
         };
         if stated + LENGTH_ADDS != len {
-            let right = ExpectedValue::Exactly((len - LENGTH_ADDS) as u64);
+            let right = TmpExpectedValue::Exactly((len - LENGTH_ADDS) as u64);
             return Err(wrong(info.name, "msg_length", 0, stated as u64, right));
         }
         if len != info.size && !(info.has_data && len > info.size) {
             let right = (info.size - LENGTH_ADDS) as u64;
             let right = match info.has_data {
-                true => ExpectedValue::AtLeast(right),
-                false => ExpectedValue::Exactly(right),
+                true => TmpExpectedValue::AtLeast(right),
+                false => TmpExpectedValue::Exactly(right),
             };
             return Err(wrong(info.name, "msg_length", 0, stated as u64, right));
         }
         let (found, counted) = (bytes[len - 1], checksum(&bytes[..len - 1]));
         if found != counted {
-            let right = ExpectedValue::Exactly(u64::from(counted));
+            let right = TmpExpectedValue::Exactly(u64::from(counted));
             return Err(wrong(
                 info.name,
                 "checksum",
@@ -142,7 +142,7 @@ impl<'a> TmpFrame<'a> {
             field: "message_type",
             at: TYPE_AT,
             found: u64::from(self.info.code),
-            expected: ExpectedValue::Exactly(u64::from(T::CODE)),
+            expected: TmpExpectedValue::Exactly(u64::from(T::CODE)),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Layouts: one declaration for a message gives its type, its encoding and its listing.
 
-use crate::error::{ExpectedValue, FrameError};
+use crate::error::{FrameError, TmpExpectedValue};
 use crate::header::{
     BODY_AT, FRAME_BYTES_LEAST, FRAME_BYTES_MOST, TYPE_AT, TmpHeader, seal, write_header,
 };
@@ -132,16 +132,16 @@ pub trait TmpLayout<'a>: Sized {
             expected,
         };
         if size < FRAME_BYTES_LEAST {
-            let least = ExpectedValue::AtLeast(FRAME_BYTES_LEAST as u64);
+            let least = TmpExpectedValue::AtLeast(FRAME_BYTES_LEAST as u64);
             return Err(wrong("length", size as u64, least));
         }
         if size > FRAME_BYTES_MOST {
-            let most = ExpectedValue::AtMost(FRAME_BYTES_MOST as u64);
+            let most = TmpExpectedValue::AtMost(FRAME_BYTES_MOST as u64);
             return Err(wrong("length", size as u64, most));
         }
         let room = to.len();
         let Some(frame) = to.get_mut(..size) else {
-            let least = ExpectedValue::AtLeast(size as u64);
+            let least = TmpExpectedValue::AtLeast(size as u64);
             return Err(wrong("buffer", room as u64, least));
         };
         write_header(Self::CODE, header, frame);
@@ -166,7 +166,7 @@ pub(crate) fn check_value<T: WireField>(
         field,
         at,
         found,
-        expected: ExpectedValue::OneOf(values),
+        expected: TmpExpectedValue::OneOf(values),
     })
 }
 

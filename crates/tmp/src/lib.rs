@@ -44,7 +44,7 @@ pub use codes::{
     ApCode, KeyValue, SystemType, TmpExecType, TmpOrdType, TmpPositionEffect, TmpSide,
     TmpSymbolType, TmpTimeInForce,
 };
-pub use error::{ExpectedValue, FrameError};
+pub use error::{FrameError, TmpExpectedValue};
 pub use frame::{TmpFrame, mask_key};
 pub use header::{FRAME_BYTES_LEAST, FRAME_BYTES_MOST, TmpHeader, checksum};
 pub use layout::{LayoutField, TmpLayout, TmpLayoutInfo};

@@ -1,7 +1,7 @@
 //! Symbols: text, or numbers of the session's product list, in 20 or 40 bytes.
 
 use crate::codes::TmpSymbolType;
-use crate::error::{ExpectedValue, FrameError};
+use crate::error::{FrameError, TmpExpectedValue};
 use crate::uncertain::TEXT_FILLER;
 use crate::wire::WireField;
 
@@ -52,7 +52,7 @@ impl<'a> TmpSymbol<'a> {
             return Err(wrong(
                 "symbol_type",
                 u64::from(symbol_type.0),
-                ExpectedValue::OneOf(expected),
+                TmpExpectedValue::OneOf(expected),
             ));
         }
         if !symbol_type.is_numeric() {
@@ -90,7 +90,7 @@ impl<'a> TmpSymbol<'a> {
             }
             Self::Text(name) => {
                 let mut field = [TEXT_FILLER; SYMBOL];
-                let most = ExpectedValue::AtMost(SYMBOL as u64);
+                let most = TmpExpectedValue::AtMost(SYMBOL as u64);
                 let place = field.get_mut(..name.len());
                 let place = place.ok_or(wrong("symbol", name.len() as u64, most))?;
                 place.copy_from_slice(name);
@@ -100,7 +100,7 @@ impl<'a> TmpSymbol<'a> {
     }
 }
 
-fn wrong(field: &'static str, found: u64, expected: ExpectedValue) -> FrameError {
+fn wrong(field: &'static str, found: u64, expected: TmpExpectedValue) -> FrameError {
     FrameError {
         message: "symbol",
         field,

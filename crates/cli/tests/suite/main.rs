@@ -13,6 +13,7 @@ mod gateway_run;
 mod hash_password;
 mod low_latency;
 mod oms;
+mod oms_conditions;
 mod oms_reports;
 mod peer;
 mod process;

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::error::{ExpectedValue, FrameError};
+use crate::error::{FrameError, TmpExpectedValue};
 use crate::frame::TmpFrame;
 use crate::header::FRAME_BYTES_LEAST;
 use crate::link::end::LinkEnd;
@@ -53,7 +53,7 @@ fn walk<'a>(
                 field: "msg_length",
                 at: 0,
                 found: (total - 3) as u64,
-                expected: ExpectedValue::AtLeast((FRAME_BYTES_LEAST - 3) as u64),
+                expected: TmpExpectedValue::AtLeast((FRAME_BYTES_LEAST - 3) as u64),
             }));
         }
         let Some(frame) = bytes.get(..total) else {
