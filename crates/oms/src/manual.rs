@@ -219,10 +219,7 @@ impl Core {
             return;
         };
         let pending = self.state.orders().request_of(order);
-        let is_cancelled = entry.kind == ReportKind::End(End::Cancelled);
-        let cancel = pending.filter(|request| is_cancelled && request.kind == RequestKind::Cancel);
-        // A fill does not make it work again.
-        let is_done = order.state == OrderState::DoneForDay;
+        let cancel = pending.filter(|request| request.kind == RequestKind::Cancel);
         let report = VenueReport {
             line: order.line,
             id: VenueId {
@@ -243,7 +240,7 @@ impl Core {
             symbol: b"",
             side: None,
             effect: None,
-            status: if is_done { b'3' } else { 0 },
+            status: 0,
             at: 0,
             reason: None,
             text: b"",

@@ -98,9 +98,10 @@ impl Oms {
             };
             let scale = core.state().scale(instrument);
             match price.map(|price| scaled(price, scale)) {
+                None => core.set_price((instrument, field), None, index),
                 Some(Ok(price)) => core.set_price((instrument, field), Some(price), index),
-                // Not known, or not with more decimals than the instrument has.
-                None | Some(Err(_)) => core.set_price((instrument, field), None, index),
+                // It has more decimals than the instrument.
+                Some(Err(_)) => {}
             }
         });
         core.touch_all(at, MOST, &mut out);
