@@ -59,14 +59,7 @@ impl IdMaker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire_message::TextFields;
-
-    fn fields(text: &str) -> TextFields {
-        let fields = text.split('|').map(|field| field.split_once('=').unwrap());
-        fields
-            .map(|(tag, value)| (tag.parse().unwrap(), value.to_owned()))
-            .collect()
-    }
+    use crate::wire_message::text_fields as fields;
 
     #[test]
     fn a_message_for_an_earlier_case_is_late() {

@@ -387,13 +387,7 @@ mod tests {
 
     use super::*;
     use crate::plan::{CertificationPlan, StepAction};
-
-    fn message(text: &str) -> TextFields {
-        let fields = text.split('|').map(|field| field.split_once('=').unwrap());
-        fields
-            .map(|(tag, value)| (tag.parse().unwrap(), value.to_owned()))
-            .collect()
-    }
+    use crate::wire_message::text_fields as message;
 
     /// The steps of a case.
     fn plan(steps: &str) -> CertificationPlan {

@@ -87,11 +87,7 @@ impl VenueLine {
             nodelay: config.nodelay,
             send_buffer: config.send_buffer,
             receive_buffer: config.receive_buffer,
-            keep_alive: transport.keep_alive,
-            oob_inline: transport.oob_inline,
-            linger: transport.linger,
-            traffic_class: transport.traffic_class,
-            busy_poll: transport.busy_poll,
+            ..transport.socket_options()
         };
         let local = transport.local(place);
         let conn = self.host.dial(&Dial {

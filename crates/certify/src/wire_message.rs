@@ -171,6 +171,15 @@ pub(crate) fn shown(bytes: &[u8]) -> String {
     fields.join("|")
 }
 
+/// The fields of a message as a test writes them, `35=8|11=A`.
+#[cfg(test)]
+pub(crate) fn text_fields(text: &str) -> TextFields {
+    let fields = text.split('|').map(|field| field.split_once('=').unwrap());
+    fields
+        .map(|(tag, value)| (tag.parse().unwrap(), value.to_owned()))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use fixwire_protocol::session::{BeginString, Role};

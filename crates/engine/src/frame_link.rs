@@ -114,17 +114,7 @@ impl FrameLink {
 
     /// The socket options of its connections.
     pub(crate) fn socket_options(&self) -> SocketOptions {
-        let transport = &self.config.transport;
-        SocketOptions {
-            nodelay: true,
-            send_buffer: None,
-            receive_buffer: None,
-            keep_alive: transport.keep_alive,
-            oob_inline: transport.oob_inline,
-            linger: transport.linger,
-            traffic_class: transport.traffic_class,
-            busy_poll: transport.busy_poll,
-        }
+        self.config.transport.socket_options()
     }
 
     /// A new connection, without a frame so far: its frames count from 1.

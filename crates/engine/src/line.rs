@@ -162,16 +162,12 @@ impl Line {
 
     /// The socket options of its connections.
     pub(crate) fn socket_options(&self) -> SocketOptions {
-        let (config, transport) = (&self.config, &self.config.transport);
+        let config = &self.config;
         SocketOptions {
             nodelay: config.nodelay,
             send_buffer: config.send_buffer,
             receive_buffer: config.receive_buffer,
-            keep_alive: transport.keep_alive,
-            oob_inline: transport.oob_inline,
-            linger: transport.linger,
-            traffic_class: transport.traffic_class,
-            busy_poll: transport.busy_poll,
+            ..config.transport.socket_options()
         }
     }
 

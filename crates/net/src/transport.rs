@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use fixwire_protocol::Secret;
 
+use crate::SocketOptions;
 use crate::network::Network;
 use crate::tls::{Pin, Tls};
 
@@ -71,6 +72,20 @@ impl Transport {
         self.tls == other.tls
             && self.balancers == other.balancers
             && self.reuse_address == other.reuse_address
+    }
+
+    /// The socket options that it sets, with TCP_NODELAY and the system's buffers.
+    pub fn socket_options(&self) -> SocketOptions {
+        SocketOptions {
+            nodelay: true,
+            send_buffer: None,
+            receive_buffer: None,
+            keep_alive: self.keep_alive,
+            oob_inline: self.oob_inline,
+            linger: self.linger,
+            traffic_class: self.traffic_class,
+            busy_poll: self.busy_poll,
+        }
     }
 
     /// The local address for an initiator's host.

@@ -11,6 +11,8 @@ use crate::peer::Peer;
 use crate::running::{SOON, free_port};
 
 const RIGHTS: &str = "may = [\"new\", \"replace\", \"cancel\", \"status\"]";
+const REPORTS: &str =
+    "may = [\"new\", \"replace\", \"cancel\", \"status\", \"reports\"]\nreport_numbers = true";
 
 const DAY: Duration = Duration::from_secs(86_400);
 
@@ -80,7 +82,6 @@ fn tomorrow() -> String {
 
 #[test]
 fn a_client_that_lost_its_store_gets_each_report_after_kill_9_and_on_another_day() {
-    let rights = RIGHTS.replace(']', ", \"reports\"]\nreport_numbers = true");
     let Floor {
         folder,
         listener,
@@ -89,7 +90,7 @@ fn a_client_that_lost_its_store_gets_each_report_after_kill_9_and_on_another_day
         mut venue,
         mut client,
     } = Floor::with(&[
-        (RIGHTS, &rights),
+        (RIGHTS, REPORTS),
         ("TargetCompID = \"CLIENT\"", &dictionary()),
     ]);
     let folder = folder.path();
@@ -250,7 +251,6 @@ fn has_checkpoint(store: &Path) -> bool {
 /// Reading begins at a checkpoint near the range, or at the beginning of the journal.
 #[test]
 fn reports_of_a_long_day_are_found_behind_and_before_a_checkpoint() {
-    let rights = RIGHTS.replace(']', ", \"reports\"]\nreport_numbers = true");
     let keep = "[default]\nJournalSegmentSize = \"2M\"\n";
     let Floor {
         folder,
@@ -258,7 +258,7 @@ fn reports_of_a_long_day_are_found_behind_and_before_a_checkpoint() {
         mut client,
         ..
     } = Floor::with(&[
-        (RIGHTS, &rights),
+        (RIGHTS, REPORTS),
         ("TargetCompID = \"CLIENT\"", &dictionary()),
         ("[default]\n", keep),
     ]);
