@@ -10,7 +10,7 @@
 //! A price is an event only when it meets a condition: `Touched` marks all orders whose condition it meets, so that
 //! each is triggered once, also after a crash between the two.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use fixwire_protocol::Decimal;
@@ -111,37 +111,100 @@ impl Condition {
     }
 }
 
+/// Instrument, price field, direction, distance from the price, order: those that are met first come first.
+type Waiting = (u32, u8, bool, i64, Number);
+
+fn distance(rises: bool, price: Price) -> i64 {
+    if rises { price } else { price.saturating_neg() }
+}
+
+fn key(order: Number, it: &Condition) -> Waiting {
+    let distance = distance(it.rises, it.price);
+    (it.instrument, it.field.byte(), it.rises, distance, order)
+}
+
 /// The conditions of the orders in memory, by order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Conditions(BTreeMap<Number, Condition>);
+pub(crate) struct Conditions {
+    all: BTreeMap<Number, Condition>,
+    // Derived from these:
+    waiting: BTreeSet<Waiting>,
+    touched: BTreeSet<Number>,
+    /// Number of held orders of each session.
+    held: BTreeMap<u32, usize>,
+}
 
 impl Conditions {
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.all.is_empty()
     }
 
     pub fn get(&self, order: Number) -> Option<&Condition> {
-        self.0.get(&order)
+        self.all.get(&order)
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (Number, &Condition)> {
-        self.0.iter().map(|(order, condition)| (*order, condition))
+    /// Orders that are held.
+    pub fn held(&self) -> impl Iterator<Item = (Number, &Condition)> {
+        let all = self.all.iter().filter(|(_, condition)| condition.is_held());
+        all.map(|(order, condition)| (*order, condition))
     }
 
-    /// Orders of a session that are held.
+    /// How many orders of a session are held.
     pub fn held_by(&self, session: u32) -> usize {
-        let its = self.0.values().filter(|it| it.session == session);
-        its.filter(|it| it.is_held()).count()
+        self.held.get(&session).copied().unwrap_or(0)
+    }
+
+    /// Orders that a price has touched, the oldest first.
+    pub fn touched(&self) -> &BTreeSet<Number> {
+        &self.touched
+    }
+
+    /// Whether a price meets a condition that waits.
+    pub fn meets(&self, instrument: u32, field: PriceField, price: Price) -> bool {
+        self.met(instrument, field, price).next().is_some()
+    }
+
+    fn met(
+        &self,
+        instrument: u32,
+        field: PriceField,
+        price: Price,
+    ) -> impl Iterator<Item = Waiting> {
+        [false, true].into_iter().flat_map(move |rises| {
+            let of = (instrument, field.byte(), rises);
+            let from = (of.0, of.1, of.2, i64::MIN, 0);
+            let to = (of.0, of.1, of.2, distance(rises, price), Number::MAX);
+            self.waiting.range(from..=to).copied()
+        })
+    }
+
+    fn index(&mut self, order: Number, condition: &Condition) {
+        match condition.stage {
+            Stage::Waiting => self.waiting.insert(key(order, condition)),
+            Stage::Touched => self.touched.insert(order),
+            Stage::Triggered | Stage::Over => return,
+        };
+        *self.held.entry(condition.session).or_default() += 1;
+    }
+
+    /// An order is held no longer; `None` when it was not.
+    fn leave(&mut self, order: Number, stage: Stage) -> Option<()> {
+        let condition = self.all.get_mut(&order).filter(|it| it.is_held())?;
+        self.waiting.remove(&key(order, condition));
+        self.touched.remove(&order);
+        if let Some(held) = self.held.get_mut(&condition.session) {
+            *held -= 1;
+        }
+        condition.stage = stage;
+        Some(())
     }
 
     /// An order was closed.
     #[inline]
     pub fn has_ended(&mut self, order: Number) {
-        if !self.is_empty()
-            && let Some(condition) = self.0.get_mut(&order).filter(|it| it.is_held())
-        {
-            condition.stage = Stage::Over;
+        if !self.is_empty() {
+            self.leave(order, Stage::Over);
         }
     }
 
@@ -149,45 +212,49 @@ impl Conditions {
     #[inline]
     pub fn forget(&mut self, order: Number) {
         if !self.is_empty() {
-            self.0.remove(&order);
+            self.leave(order, Stage::Over);
+            self.all.remove(&order);
         }
     }
 
     /// Rescales the prices of an instrument.
     pub fn rescale(&mut self, instrument: u32, factor: i64) {
-        let conditions = self.0.values_mut();
-        for condition in conditions.filter(|it| it.instrument == instrument) {
+        let conditions = self.all.iter_mut();
+        for (order, condition) in conditions.filter(|(_, it)| it.instrument == instrument) {
+            let waits = self.waiting.remove(&key(*order, condition));
             condition.price = condition.price.saturating_mul(factor);
+            if waits {
+                self.waiting.insert(key(*order, condition));
+            }
         }
     }
 
     pub fn add(&mut self, order: Number, condition: Condition) {
-        self.0.insert(order, condition);
+        self.index(order, &condition);
+        self.all.insert(order, condition);
     }
 
     /// A touched order is triggered; `None` for another.
     pub fn trigger(&mut self, order: Number) -> Option<()> {
-        let condition = self.0.get_mut(&order)?;
-        if condition.stage != Stage::Touched {
-            return None;
-        }
-        condition.stage = Stage::Triggered;
-        Some(())
+        self.touched.get(&order)?;
+        self.leave(order, Stage::Triggered)
     }
 
     /// A price meets the conditions of orders.
     pub fn touch(&mut self, instrument: u32, field: PriceField, price: Price) {
-        for condition in self.0.values_mut() {
-            let is_it = (condition.instrument, condition.field) == (instrument, field);
-            if is_it && condition.stage == Stage::Waiting && condition.is_met(price) {
+        let met: Vec<Waiting> = self.met(instrument, field, price).collect();
+        for key in met {
+            self.waiting.remove(&key);
+            self.touched.insert(key.4);
+            if let Some(condition) = self.all.get_mut(&key.4) {
                 condition.stage = Stage::Touched;
             }
         }
     }
 
     pub fn put(&self, to: &mut Vec<u8>) {
-        (self.0.len() as u32).put(to);
-        for (order, condition) in &self.0 {
+        (self.all.len() as u32).put(to);
+        for (order, condition) in &self.all {
             order.put(to);
             condition.session.put(to);
             condition.instrument.put(to);
@@ -205,7 +272,7 @@ impl Conditions {
     }
 
     pub fn take(from: &mut &[u8]) -> Option<Self> {
-        let mut conditions = BTreeMap::new();
+        let mut conditions = Self::default();
         for _ in 0..u32::take(from)? {
             let order = Wire::take(from)?;
             let condition = Condition {
@@ -222,14 +289,17 @@ impl Conditions {
                     _ => return None,
                 },
             };
-            conditions.insert(order, condition);
+            if conditions.get(order).is_some() {
+                return None;
+            }
+            conditions.add(order, condition);
         }
-        Some(Self(conditions))
+        Some(conditions)
     }
 
     /// Marks the triggered orders of a checkpoint; `None` when orders and conditions do not fit.
     pub fn mark(&self, orders: &mut Orders) -> Option<()> {
-        for (number, condition) in &self.0 {
+        for (number, condition) in &self.all {
             let order = orders.get_mut(*number)?;
             if condition.is_held() != (order.state == OrderState::Held) {
                 return None;
@@ -237,7 +307,7 @@ impl Conditions {
             order.triggered = condition.stage == Stage::Triggered;
         }
         let mut held = orders.iter().filter(|it| it.state == OrderState::Held);
-        held.all(|order| self.0.contains_key(&order.number))
+        held.all(|order| self.all.contains_key(&order.number))
             .then_some(())
     }
 }

@@ -219,7 +219,11 @@ impl Core {
             return;
         };
         let pending = self.state.orders().request_of(order);
-        let cancel = pending.filter(|request| request.kind == RequestKind::Cancel);
+        // An order that expires or is done for the day was not cancelled: its pending cancel comes too late.
+        let is_cancelled = entry.kind == ReportKind::End(End::Cancelled);
+        let cancel = pending.filter(|request| is_cancelled && request.kind == RequestKind::Cancel);
+        // A fill does not make it work again.
+        let is_done = order.state == OrderState::DoneForDay;
         let report = VenueReport {
             line: order.line,
             id: VenueId {
@@ -240,7 +244,7 @@ impl Core {
             symbol: b"",
             side: None,
             effect: None,
-            status: 0,
+            status: if is_done { b'3' } else { 0 },
             at: 0,
             reason: None,
             text: b"",

@@ -139,7 +139,7 @@ impl Core {
             quote[place(field)] = price;
         }
         if let Some(price) = price
-            && self.prices.meets(instrument, field, price)
+            && self.state.conditions.meets(instrument, field, price)
         {
             let tick = (instrument, field, price, session);
             self.prices.ticks.push_back(tick);
@@ -159,7 +159,7 @@ impl Core {
                 return;
             };
             // Another price may have met the same conditions.
-            if self.prices.meets(instrument, field, price) {
+            if self.state.conditions.meets(instrument, field, price) {
                 let who = crate::Text::new(self.name_of(session));
                 self.touch(at, (instrument, field, price), who.bytes(), sink);
             }
@@ -190,7 +190,12 @@ impl Core {
 
     /// Orders whose condition is met and that are not triggered yet.
     pub(crate) fn met(&self) -> usize {
-        self.prices.touched.len()
+        self.state.conditions.touched().len()
+    }
+
+    /// Whether [`trigger_next`](Self::trigger_next) has something to do.
+    pub(crate) fn has_triggers(&self) -> bool {
+        !self.prices.ticks.is_empty() || !self.state.conditions.touched().is_empty()
     }
 
     /// Triggers the next order whose condition is met; false without one.
@@ -200,12 +205,11 @@ impl Core {
             self.touch_all(at, 1, sink);
             return true;
         }
-        let Some(number) = self.prices.touched.pop_front() else {
+        let Some(number) = self.state.conditions.touched().first().copied() else {
             return false;
         };
-        let held = self.state.orders().get(number);
-        let Some(order) = held.filter(|order| order.state == OrderState::Held) else {
-            return true;
+        let Some(order) = self.state.orders().get(number) else {
+            return false;
         };
         if order.valid_until().is_some_and(|until| until <= at) {
             self.expire_held(at, number, sink);

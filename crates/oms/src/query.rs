@@ -208,8 +208,7 @@ fn pools(core: &Core) -> String {
 /// The oldest conditional orders that are held.
 fn held(state: &OmsState) -> String {
     let mut list = String::from("order\tClOrdID\taccount\tsymbol\tcondition");
-    let held = state.conditions.iter().filter(|(_, it)| it.is_held());
-    for (number, condition) in held.take(LISTED) {
+    for (number, condition) in state.conditions.held().take(LISTED) {
         let Some(order) = state.orders().get(number) else {
             continue;
         };

@@ -178,7 +178,7 @@ impl Core {
         if self.next_retry(at).is_some()
             || self.next_waiting(at).is_some()
             || self.next_asked(at).is_some()
-            || !self.prices.is_idle()
+            || self.has_triggers()
         {
             return true;
         }
@@ -197,7 +197,7 @@ impl Core {
             self.expire(at, order, sink);
         } else if let Some(order) = self.work.renewing.pop_front() {
             self.renew(at, order, false, sink);
-        } else if !self.prices.is_idle() {
+        } else if self.has_triggers() {
             self.trigger_next(at, sink);
         } else if let Some(retry) = self.next_retry(at) {
             self.send_again(at, retry, sink);

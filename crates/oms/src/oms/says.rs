@@ -98,10 +98,9 @@ impl Oms {
             };
             let scale = core.state().scale(instrument);
             match price.map(|price| scaled(price, scale)) {
-                None => core.set_price((instrument, field), None, index),
                 Some(Ok(price)) => core.set_price((instrument, field), Some(price), index),
-                // It has more decimals than the instrument.
-                Some(Err(_)) => {}
+                // Not known, or with more decimals than the instrument has.
+                None | Some(Err(_)) => core.set_price((instrument, field), None, index),
             }
         });
         core.touch_all(at, MOST, &mut out);

@@ -4,7 +4,7 @@ use super::*;
 use crate::command::carry_out;
 use crate::limits::RiskControl;
 use crate::rules::OperatorRule;
-use crate::transition::OrderState::Ended;
+use crate::transition::OrderState::{DoneForDay, Ended};
 use crate::value::{End, Trading};
 use crate::{Amount, Scope};
 use fixwire_protocol::OperatorCommand;
@@ -223,6 +223,32 @@ fn an_operator_enters_what_the_venue_says_by_telephone() {
     }];
     world.core.rules = rules;
     assert!(world.says("bob", fill).is_err(), "he may not");
+    world.check();
+}
+
+#[test]
+fn a_fill_by_hand_does_not_make_an_order_work_again_that_is_done_for_the_day() {
+    let mut world = World::new();
+    let order = world.order_with(TimeInForce::GoodTillCancel).unwrap();
+    world.accept(order);
+    world.says("ann", "report order=1 type=done").unwrap();
+    let is = |world: &World| world.core.state().orders().get(order).unwrap().state;
+    assert_eq!(is(&world), DoneForDay);
+    let fill = "report order=1 type=fill quantity=4 price=99.95 exec=E1";
+    world.says("ann", fill).unwrap();
+    assert_eq!(world.said, ["ReportEntered", "Filled"]);
+    assert_eq!(is(&world), DoneForDay);
+    world.check();
+}
+
+#[test]
+fn an_order_reported_as_expired_was_not_cancelled() {
+    let mut world = World::new();
+    let order = world.order(Side::Buy, 10, "100").unwrap();
+    world.accept(order);
+    world.cancel(order).unwrap();
+    world.says("ann", "report order=1 type=expired").unwrap();
+    assert_eq!(world.said, ["ReportEntered", "Declined", "Ended"]);
     world.check();
 }
 

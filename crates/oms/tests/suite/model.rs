@@ -377,7 +377,7 @@ pub struct Model {
     /// Known prices by symbol and MDEntryType(269).
     pub prices: BTreeMap<(usize, char), i128>,
     /// Held orders whose condition is met.
-    touched: VecDeque<u64>,
+    touched: BTreeSet<u64>,
     pub ready: BTreeSet<usize>,
     leaving: BTreeSet<usize>,
     reset: BTreeSet<usize>,

@@ -107,8 +107,8 @@ impl Model {
         for order in self.orders.values().filter(|it| it.fate == Fate::Held) {
             let condition = order.condition.unwrap();
             let is_it = order.symbol == symbol && condition.field == field;
-            if is_it && condition.is_met(price) && !self.touched.contains(&order.number) {
-                self.touched.push_back(order.number);
+            if is_it && condition.is_met(price) {
+                self.touched.insert(order.number);
             }
         }
     }
@@ -163,16 +163,18 @@ impl Model {
     }
 
     pub fn set_price(&mut self, symbol: usize, field: char, price: Number) {
-        // One with more decimals than its symbol says nothing.
+        // One with more decimals than its symbol is no price.
         if let Ok(price) = price.scaled(self.world.symbols[symbol].scale) {
             self.prices.insert((symbol, field), price);
             self.touch(symbol, field, price);
+        } else {
+            self.prices.remove(&(symbol, field));
         }
     }
 
     /// Triggers the next order whose condition is met, or rejects it.
     pub fn trigger(&mut self) -> bool {
-        let Some(number) = self.touched.pop_front() else {
+        let Some(number) = self.touched.pop_first() else {
             return false;
         };
         let Some(order) = self.orders.get(&number).cloned() else {

@@ -460,7 +460,10 @@ impl Model {
         let number: u64 = get("order").unwrap().parse().unwrap();
         let order = &self.orders[&number];
         let (line, side) = (order.line, order.side.to_string());
-        let asked = order.asked.as_ref().filter(|asked| asked.what == 'F');
+        let is_done = order.fate == Fate::Done;
+        let is_cancelled = get("type") == Some("cancelled");
+        let asked = order.asked.as_ref();
+        let asked = asked.filter(|asked| is_cancelled && asked.what == 'F');
         let request = asked.map_or(order.current, |asked| asked.number);
         let id = format!("{number}-{request}");
         let kind = match get("type").unwrap() {
@@ -473,6 +476,9 @@ impl Model {
         let mut fields: Fields<'_> = [(11, id.as_str()), (150, kind), (54, &side)].into();
         for (tag, key) in [(32, "quantity"), (31, "price"), (17, "exec")] {
             fields.insert(tag, get(key).unwrap_or_default());
+        }
+        if is_done {
+            fields.insert(39, "3");
         }
         self.report(line, &fields);
     }
