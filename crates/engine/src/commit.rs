@@ -503,7 +503,10 @@ pub(crate) fn effect<'a>(
         return None;
     }
     let Some(line) = lines.get(entry.session.0 as usize) else {
-        return effect_aside(index, outbox, links, kept, notes);
+        return match entry.session.link() {
+            Some(link) => effect_of_link(index, links.get(link)?, outbox, kept),
+            None => notes.effect(outbox, index),
+        };
     };
     Some(Effect {
         session: line.journal,
@@ -512,23 +515,18 @@ pub(crate) fn effect<'a>(
     })
 }
 
-/// The same of what is for no session: a note, or a frame of a link.
+/// The same of a frame.
 #[cold]
 #[inline(never)]
-fn effect_aside<'a>(
+fn effect_of_link<'a>(
     index: usize,
+    link: &FrameLink,
     outbox: &'a Outbox,
-    links: &[FrameLink],
     kept: &'a Redactor,
-    notes: &Notes,
 ) -> Option<Effect<'a>> {
-    let entry = &outbox.entries()[index];
-    let Some(link) = entry.session.link() else {
-        return notes.effect(outbox, index);
-    };
     Some(Effect {
-        session: links.get(link)?.journal,
-        seq: entry.seq,
+        session: link.journal,
+        seq: outbox.entries()[index].seq,
         bytes: kept.kept(index, outbox.sealed(index)),
     })
 }

@@ -163,6 +163,7 @@ impl Notes {
     }
 
     /// A sealed note for the journal.
+    #[inline]
     pub(crate) fn effect<'a>(&self, outbox: &'a Outbox, index: usize) -> Option<Effect<'a>> {
         self.id.map(|session| Effect {
             session,

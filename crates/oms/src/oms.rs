@@ -28,6 +28,7 @@ use crate::rules::{RiskRules, matches};
 use crate::state::OmsState;
 use crate::value::Presence;
 use crate::venue::{VenueId, cut};
+use crate::work::earlier;
 
 mod recoveries;
 mod says;
@@ -501,8 +502,13 @@ impl Application for Oms {
                 core.work(at, &mut out);
             }
         };
-        self.list(outbox);
-        let recovering = self.recover(outbox);
+        if !self.listings.is_empty() {
+            self.list(outbox);
+        }
+        let recovering = match self.recoveries.is_empty() {
+            true => None,
+            false => self.recover(outbox),
+        };
         for order in overdue {
             (self.listener)(OmsEvent::FillsMissing { order });
         }
@@ -510,7 +516,7 @@ impl Application for Oms {
             return Some(now.mono);
         }
         let next_day = begins.map(|begins| crate::day::left(now.wall, begins));
-        let next = due.into_iter().chain(next_day).chain(recovering).min();
+        let next = earlier(due, earlier(next_day, recovering));
         next.map(|after| now.mono + after)
     }
 

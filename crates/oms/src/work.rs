@@ -73,6 +73,14 @@ fn is_unknown(state: &OmsState, order: &Order) -> bool {
     order.state == OrderState::Unknown || is_lost
 }
 
+/// The earlier of two times, if there are two.
+pub(crate) fn earlier<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
 impl Work {
     /// Called after an event was applied.
     pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
@@ -307,14 +315,13 @@ impl Core {
         let cancels = self.due_cancels(at);
         let ends = self.due_ends(at, overdue);
         let gone = self.due_withdrawal(at, sink);
-        let limits = self.due_limits(at, sink).into_iter();
-        let limits = limits.chain(self.due_held(at, sink));
+        let limits = self.due_limits(at, sink);
+        let held = self.due_held(at, sink);
         let asking = self.due_asking(at);
-        let waiting = self.due_waiting(at).into_iter().chain(asking);
-        let waiting = waiting.chain(self.due_retry(at)).min();
+        let waiting = earlier(self.due_waiting(at), earlier(asking, self.due_retry(at)));
         let waiting = waiting.map(|when| Nanos(when.saturating_sub(at).max(0).unsigned_abs()));
-        let others = cancels.into_iter().chain(ends).chain(gone).chain(limits);
-        others.chain(waiting).min()
+        let others = earlier(earlier(cancels, ends), earlier(gone, limits));
+        earlier(others, earlier(held, waiting))
     }
 
     /// Closes the orders of the day, then starts the new trading day.

@@ -69,6 +69,11 @@ impl Recovery {
 }
 
 impl Recoveries {
+    /// Whether no request waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
     /// Gives up the requests of a session.
     pub(super) fn stop(&mut self, session: SessionId) {
         let is_its = |it: &Recovery| it.request.client.session == session;
