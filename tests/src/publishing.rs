@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::path::Path;
 
 /// Ours that are published; programs, rigs and what only they use are not.
-pub const PUBLIC: [&str; 18] = [
+pub const PUBLIC: [&str; 19] = [
     "fixwire",
     "fixwire-control",
     "fixwire-dictionary",
@@ -23,6 +23,7 @@ pub const PUBLIC: [&str; 18] = [
     "fixwire-signing",
     "fixwire-sys",
     "fixwire-threads",
+    "fixwire-tmp",
 ];
 
 /// What a registry shows of a crate, and asks for.
