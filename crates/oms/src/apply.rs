@@ -72,6 +72,14 @@ impl OmsState {
                 self.sessions.get_mut(line as usize)?.ready = true;
                 Some(())
             }
+            OrderEvent::LinkNumbers {
+                line,
+                inbound,
+                outbound,
+            } => {
+                self.sessions.get_mut(line as usize)?.link = (inbound, outbound);
+                Some(())
+            }
             OrderEvent::Client { session, is } => {
                 self.sessions.get_mut(session as usize)?.client = is;
                 Some(())
@@ -311,6 +319,7 @@ impl OmsState {
         }
         self.ids = ids;
         self.yesterday = self.last;
+        self.sessions.iter_mut().for_each(|it| it.link = (0, 0));
         let pools = self.pools.iter_mut();
         pools.filter(|pool| pool.each_day).for_each(Pool::begin);
         let standings = core::iter::once(&mut self.firm)

@@ -2,6 +2,7 @@
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use crate::core::{Core, Sink};
 use crate::event::OrderEvent;
@@ -285,6 +286,16 @@ impl Core {
         let symbols = state.instruments().iter();
         let group_of = symbols.map(|symbol| rules.group_of(symbol)).collect();
         self.lines = Lines::new(state, &rules.groups, group_of);
+        self.tmp_scales = if rules.groups.iter().any(|group| group.over_tmp) {
+            let scale = |symbol: &[u8]| {
+                let rule = rules.instruments.iter();
+                let mut rule = rule.filter(|rule| rule.symbol.as_bytes() == symbol);
+                rule.next().map_or(0, |rule| rule.scale)
+            };
+            state.instruments().iter().map(scale).collect()
+        } else {
+            Vec::new()
+        };
         self.users = alloc::vec![None; state.sessions().len() as usize];
         for user in &rules.users {
             if let Some(index) = state.sessions().find(user.session.as_bytes()) {

@@ -8,7 +8,7 @@
 //!            last number of yesterday u64, pools of order numbers u32: name text, pool...
 //!            conditions u32: order u64, condition...
 //!            names of sessions, accounts, instruments: count u32, text...
-//!            firm: standing   session: ready u8, client u8, standing...   account: parent, standing...
+//!            firm: standing   session: ready u8, client u8, link u32 u32, standing...   account: parent, standing...
 //!            instrument: scale u8, worth u64, market u8, standing...
 //!            holdings u32: account u32, instrument u32, position, marks i64, standing...
 //!            orders u64, order...   ended u64, number u64...   ids u64: hash u64, order u64...
@@ -16,7 +16,8 @@
 //!            flow counters, optional
 //! ```
 //!
-//! Versions 1 and 2 have no pools, and orders have no retry and no pool number. Versions 1 to 3 have no conditions.
+//! Versions 1 and 2 have no pools, and orders have no retry and no pool number. Versions 1 to 3 have no conditions,
+//! 1 to 4 no numbers of links.
 //!
 //! Orders and ids are unordered; the usage of open orders is derived from them.
 
@@ -48,7 +49,7 @@ mod standing;
 use standing::{put_position, put_standing, take_position, take_standing};
 
 const NAME: &str = "oms";
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 /// Size in bytes of an order without texts, fills and request.
 const LEAST_ORDER: usize = 126;
 
@@ -224,6 +225,8 @@ impl OmsState {
         for session in &self.sessions {
             session.ready.put(to);
             session.client.put(to);
+            session.link.0.put(to);
+            session.link.1.put(to);
             put_standing(&session.standing, to);
         }
         for account in &self.accounts {
@@ -350,6 +353,10 @@ impl OmsState {
             state.sessions.push(Session {
                 ready: Wire::take(from)?,
                 client: Wire::take(from)?,
+                link: match version {
+                    ..=4 => (0, 0),
+                    _ => (Wire::take(from)?, Wire::take(from)?),
+                },
                 standing: take_standing(from)?,
             });
         }

@@ -138,6 +138,8 @@ pub struct Core {
     pub(crate) pools: Pools,
     pub(crate) prices: Prices,
     pub(crate) work: Work,
+    /// Decimals of prices over TMP, by instrument; empty when no line speaks TMP.
+    pub(crate) tmp_scales: Vec<u8>,
 }
 
 impl Core {
@@ -154,6 +156,7 @@ impl Core {
             pools: Pools::default(),
             prices: Prices::default(),
             work: Work::default(),
+            tmp_scales: Vec::new(),
             rules,
         }
     }
@@ -337,6 +340,9 @@ impl Core {
             replaces: 0,
             at,
         };
+        if !self.tmp_scales.is_empty() {
+            self.check_tmp(&proposal)?;
+        }
         self.check_restricted(&proposal, new.is_located)?;
         let hold = risk::check(state, rule, &proposal)?;
         if asked.is_none_or(|asked| !asked.is_held()) {
@@ -491,6 +497,9 @@ impl Core {
             Some(price) if order.kind.has_price() => scaled(price, rule.scale)?,
             _ => order.price,
         };
+        if !self.tmp_scales.is_empty() {
+            self.check_tmp_change(order, (quantity, price))?;
+        }
         let proposal = Proposal {
             session: order.session,
             account: order.account,

@@ -334,6 +334,15 @@ events! {
         /// The session.
         line: u32,
     }
+    /// Sequence numbers of a line that speaks TMP.
+    33 LinkNumbers {
+        /// The session.
+        line: u32,
+        /// The last MsgSeqNum received.
+        inbound: u32,
+        /// The last MsgSeqNum sent.
+        outbound: u32,
+    }
     /// A client whose orders are cancelled with its session logged on or disconnected.
     32 Client {
         /// The session.

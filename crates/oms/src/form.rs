@@ -51,6 +51,12 @@ impl NumberForm {
         })
     }
 
+    /// Bytes of each number, with the prefix.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.prefix.len() + self.width
+    }
+
     /// The highest number.
     #[must_use]
     pub fn highest(&self) -> u64 {

@@ -70,6 +70,7 @@ mod table;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod tmp;
 pub mod transition;
 mod value;
 pub mod venue;
@@ -94,6 +95,7 @@ pub use report_file::report_rows;
 pub use scope::Scope;
 pub use state::OmsState;
 pub use tally::{Position, Tally};
+pub use tmp::OmsTmpLine;
 pub use transition::OrderState;
 pub use value::{
     Amount, Effect, End, Number, OrderType, Price, PriceField, Quantity, RequestKind, Side, Text,

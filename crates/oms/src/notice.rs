@@ -4,6 +4,8 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use core::fmt;
 
+use fixwire_tmp::{LinkEnd, LinkWarning, TmpStatus};
+
 use crate::rules::RateRule;
 
 /// An event for operators.
@@ -51,6 +53,41 @@ pub enum OmsEvent<'a> {
     FillsMissing {
         /// The order.
         order: u64,
+    },
+    /// The link of a line was closed.
+    LinkClosed {
+        /// The line.
+        line: &'a str,
+        /// Why.
+        why: LinkEnd,
+    },
+    /// A line raised a warning.
+    LinkWarned {
+        /// The line.
+        line: &'a str,
+        /// Which.
+        warning: LinkWarning,
+    },
+    /// The exchange warns that the flow limit of a line is nearly used; raised once for each status and connection.
+    FlowWarned {
+        /// The line.
+        line: &'a str,
+        /// 248 or 249.
+        status: TmpStatus,
+    },
+    /// The link of a line was closed by the OMS.
+    LinkStopped {
+        /// The line.
+        line: &'a str,
+        /// Why.
+        why: &'static str,
+    },
+    /// A request has values that its line cannot carry; nothing was sent.
+    NotSendable {
+        /// The line.
+        line: &'a [u8],
+        /// The number of the order or request.
+        number: u64,
     },
     /// At most a tenth of the numbers of a pool is left.
     NumbersLow {
@@ -115,6 +152,22 @@ impl fmt::Display for OmsEvent<'_> {
             Self::FillsMissing { order } => write!(
                 f,
                 "order {order}: CumQty(14) of the venue exceeds the fills received; order status requested"
+            ),
+            Self::LinkClosed { line, why } => {
+                write!(f, "line {line} closed: {why}; the engine connects again")
+            }
+            Self::LinkWarned { line, warning } => write!(f, "line {line}: {warning}"),
+            Self::FlowWarned { line, status } => write!(
+                f,
+                "line {line}: {status}; set flow of its line_group below the limit of the exchange"
+            ),
+            Self::LinkStopped { line, why } => {
+                write!(f, "line {line} closed: {why}; the engine connects again")
+            }
+            Self::NotSendable { line, number } => write!(
+                f,
+                "request {number} not sent on line {}: TMP has no place for its values; ask the exchange, and enter what it says with fixwire oms report-in",
+                String::from_utf8_lossy(line)
             ),
             Self::NumbersLow { pool, left } => write!(
                 f,

@@ -8,31 +8,30 @@ use core::fmt;
 
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{
-    Application, Decoder, Ledger, Message, Mono, Nanos, Now, OperatorCommand, Outbox, Parting,
-    PeerLogout, Refusal, SessionId, Timestamp, tag,
+    Application, Decoder, Hangup, Ledger, Link, Message, Mono, Nanos, Now, OperatorCommand, Outbox,
+    Parting, PeerLogout, Refusal, SessionId, Timestamp, tag,
 };
 
-use crate::canary::{self, OmsPlantedFault};
 use crate::client_rate::ClientRates;
-use crate::core::{Core, Sink};
+use crate::core::Core;
 use crate::day::date;
-use crate::event::OrderEvent;
-use crate::fix::clients::{self, Before, Client};
-use crate::fix::lines;
+use crate::fix::clients::{Before, Client};
 use crate::fix::mass::Listing;
 use crate::fix::report_numbers::ReportNumbers;
-use crate::fix::{reports, scope_name};
 use crate::notice::{OmsEvent, OmsListener};
 use crate::rejects::VenueReject;
-use crate::rules::{RiskRules, matches};
+use crate::rules::RiskRules;
 use crate::state::OmsState;
 use crate::value::Presence;
 use crate::venue::{VenueId, cut};
 use crate::work::earlier;
 
+mod frames;
+mod out;
 mod recoveries;
 mod says;
 
+use out::{Links, Out};
 use recoveries::Recoveries;
 
 /// Maximum output of handling one message: notes and messages, and their bytes.
@@ -63,8 +62,7 @@ pub struct Oms {
     start: Option<(Mono, i64)>,
     /// State number of each engine session.
     indices: Vec<Option<u32>>,
-    /// Engine session of each session of the state.
-    links: Vec<Option<Client>>,
+    links: Links,
     /// Drop copy sessions and their accounts.
     copies: Vec<(Client, Vec<String>)>,
     before: Before,
@@ -75,105 +73,6 @@ pub struct Oms {
     note: Vec<u8>,
     decoder: Decoder,
     listener: OmsListener,
-}
-
-/// Output of events: notes, reports, orders.
-struct Out<'a> {
-    outbox: &'a mut Outbox,
-    note: &'a mut Vec<u8>,
-    before: &'a mut Before,
-    links: &'a [Option<Client>],
-    copies: &'a [(Client, Vec<String>)],
-    /// The client message being handled.
-    message: Option<&'a Message<'a>>,
-    listener: &'a mut OmsListener,
-}
-
-impl Sink for Out<'_> {
-    fn happens(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
-        self.before.note(state, event);
-    }
-
-    fn happened(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
-        self.note.clear();
-        self.note.extend_from_slice(&state.time().to_le_bytes());
-        event.put(self.note);
-        // There is room: it was checked before the first event.
-        let noted = match canary::is(OmsPlantedFault::SkipNote) && state.events().is_multiple_of(5)
-        {
-            true => Ok(()),
-            false => self.outbox.note(self.note),
-        };
-        // A state ahead of its notes must not continue: the next start recovers from the notes.
-        assert!(noted.is_ok(), "no room for the note of {event:?}");
-        match *event {
-            OrderEvent::Sent { line, .. } | OrderEvent::Asked { line, .. } => {
-                if let Some(Some(link)) = self.links.get(line as usize) {
-                    lines::send(state, event, link.session, self.outbox);
-                }
-            }
-            OrderEvent::Trading {
-                scope, who, why, ..
-            } if who == Core::GUARD => {
-                let scope = &scope_name(state, scope);
-                (self.listener)(OmsEvent::Killed { scope, why });
-            }
-            OrderEvent::NumbersLow { pool, left } => {
-                let pool = state.pool_names.name(pool);
-                (self.listener)(OmsEvent::NumbersLow { pool, left });
-            }
-            OrderEvent::StrayFill { id, effect, .. } => {
-                let nets = effect.is_none();
-                (self.listener)(OmsEvent::StrayFill { id, nets });
-            }
-            OrderEvent::Filled { order, .. }
-                if state
-                    .orders()
-                    .get(order)
-                    .is_some_and(|it| it.filled > it.quantity || is_late(state, order)) =>
-            {
-                (self.listener)(OmsEvent::LateFill { order });
-                self.report(state, event);
-            }
-            _ => self.report(state, event),
-        }
-    }
-}
-
-/// Its last fill arrived after it was closed otherwise.
-fn is_late(state: &OmsState, order: u64) -> bool {
-    let end = state.end_of(order);
-    end.is_some_and(|how| how != crate::End::Filled)
-}
-
-impl Out<'_> {
-    /// Sessions that receive copies of the reports of an order.
-    fn copy(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
-        if self.copies.is_empty() {
-            return;
-        }
-        let order = clients::order_of(event, self.before);
-        let Some(order) = order.and_then(|order| state.orders().get(order)) else {
-            return;
-        };
-        let account = state.accounts().name(order.account);
-        for (client, accounts) in self.copies {
-            if accounts.iter().any(|pattern| matches(pattern, account)) {
-                clients::report(state, event, self.before, *client, self.outbox);
-            }
-        }
-    }
-
-    fn report(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
-        self.copy(state, event);
-        let session = clients::session_of(state, event, self.before);
-        let client = session.and_then(|index| self.links.get(index as usize));
-        let Some(&Some(client)) = client else {
-            return;
-        };
-        let from = (&*self.before, self.message);
-        reports::report(state, event, from, client, self.outbox);
-    }
 }
 
 impl Oms {
@@ -195,7 +94,7 @@ impl Oms {
             begun: false,
             changed,
             start: None,
-            links: Vec::new(),
+            links: Links::default(),
             copies: Vec::new(),
             before: Before::default(),
             rates: ClientRates::default(),
@@ -229,7 +128,7 @@ impl Oms {
             outbox,
             note: &mut self.note,
             before: &mut self.before,
-            links: &self.links,
+            links: &mut self.links,
             copies: &self.copies,
             message,
             listener: &mut self.listener,
@@ -274,7 +173,9 @@ impl Oms {
             if !outbox.has_room(STEP + 16, STEP * 512) {
                 return false;
             }
-            let names: Vec<String> = self.sessions.iter().map(|it| it.name.clone()).collect();
+            let links = self.links.tmp.lines.iter().map(|line| &line.name);
+            let names = self.sessions.iter().map(|it| &it.name).chain(links);
+            let names: Vec<String> = names.cloned().collect();
             let (day, key) = (self.today(now), self.key);
             let (core, mut out) = self.parts(outbox, None);
             if core.begin(at, (day, key), &names, STEP, &mut out) {
@@ -323,11 +224,11 @@ impl Oms {
         let names = self.core.state().sessions();
         let find = |session: &OmsSession| names.find(session.name.as_bytes());
         self.indices = self.sessions.iter().map(find).collect();
-        self.links = alloc::vec![None; names.len() as usize];
+        self.links.clients = alloc::vec![None; names.len() as usize];
         for (at, index) in (0..).zip(&self.indices) {
             if let Some(index) = index {
                 let is_numbered = self.core.user(*index).is_ok_and(|it| it.report_numbers);
-                self.links[*index as usize] = Some(Client {
+                self.links.clients[*index as usize] = Some(Client {
                     session: SessionId(at),
                     version: self.sessions[at as usize].version,
                     is_copy: false,
@@ -350,10 +251,14 @@ impl Oms {
         });
         self.copies = copies.collect();
         self.rates = ClientRates::new(&self.core.users);
+        self.find_links();
     }
 
     fn index(&self, session: SessionId) -> Option<u32> {
-        self.indices.get(session.0 as usize).copied().flatten()
+        match self.indices.get(session.0 as usize) {
+            Some(index) => *index,
+            None => self.links.tmp.index(session),
+        }
     }
 
     /// State number of a session to a venue.
@@ -375,16 +280,32 @@ impl Application for Oms {
             return Err(Refusal::NotAvailable);
         }
         let at = self.at(now);
-        if let Some(line) = self.line(from) {
-            return self.venue_says(at, line, message, outbox);
+        let done = if let Some(line) = self.line(from) {
+            self.venue_says(at, line, message, outbox)
+        } else if let Some(index) = self.index(from) {
+            let admitted = self.admit(at, (from, index), outbox);
+            admitted.and_then(|()| self.client_says(at, (from, index), message, outbox))
+        } else {
+            Err(Refusal::NotAuthorized)
+        };
+        if !self.links.tmp.lines.is_empty() {
+            self.send_frames(now, outbox);
         }
-        match self.index(from) {
-            Some(index) => {
-                self.admit(at, (from, index), outbox)?;
-                self.client_says(at, (from, index), message, outbox)
-            }
-            None => Err(Refusal::NotAuthorized),
-        }
+        done
+    }
+
+    fn on_frame(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        frame: &[u8],
+        outbox: &mut Outbox,
+    ) -> Result<(), Hangup> {
+        self.link_says(now, from, frame, outbox)
+    }
+
+    fn on_link(&mut self, now: Now, session: SessionId, link: Link, outbox: &mut Outbox) {
+        self.link_is(now, session, link, outbox);
     }
 
     fn on_logon(
@@ -481,6 +402,9 @@ impl Application for Oms {
             return Some(now.mono);
         }
         let at = self.at(now);
+        if !self.links.tmp.lines.is_empty() {
+            self.links_at(now, outbox);
+        }
         let begins = self.rules().day_begins;
         let today = begins.map(|_| self.today(now));
         let mut overdue = Vec::new();
@@ -512,12 +436,16 @@ impl Application for Oms {
         for order in overdue {
             (self.listener)(OmsEvent::FillsMissing { order });
         }
+        if !self.links.tmp.lines.is_empty() {
+            self.send_frames(now, outbox);
+        }
         if !self.listings.is_empty() {
             return Some(now.mono);
         }
         let next_day = begins.map(|begins| crate::day::left(now.wall, begins));
         let next = earlier(due, earlier(next_day, recovering));
-        next.map(|after| now.mono + after)
+        let links = self.links.tmp.next_due(now.mono.0).map(Mono);
+        earlier(next.map(|after| now.mono + after), links)
     }
 
     fn on_note(&mut self, _at: Timestamp, note: &[u8]) {
@@ -548,8 +476,11 @@ impl Application for Oms {
         }
         let at = self.at(now);
         let (core, mut out) = self.parts(outbox, None);
-        let done = crate::command::carry_out(core, at, command, &mut out)?;
-        answer.extend_from_slice(done.as_bytes());
+        let done = crate::command::carry_out(core, at, command, &mut out);
+        if !self.links.tmp.lines.is_empty() {
+            self.send_frames(now, outbox);
+        }
+        answer.extend_from_slice(done?.as_bytes());
         Ok(())
     }
 

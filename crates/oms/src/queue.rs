@@ -23,6 +23,7 @@ pub(crate) struct Group {
     pub patience: Option<i64>,
     pub cannot_replace: bool,
     pub cannot_stop: bool,
+    pub over_tmp: bool,
     pub orders: Waiting,
 }
 
@@ -85,6 +86,7 @@ impl Lines {
                 patience: rule.queue,
                 cannot_replace: rule.cannot_replace,
                 cannot_stop: rule.cannot_stop,
+                over_tmp: rule.over_tmp,
                 orders: Waiting::default(),
             });
         }

@@ -216,6 +216,20 @@ reasons! {
     80 NotConditional, "RC2", 0, 2, "conditional orders are not allowed for this session";
     /// Too many held orders.
     81 Conditionals, "", 3, 2, "too many conditional orders of this session are held";
+    /// TimeInForce(59) that TMP does not have.
+    90 TmpTimeInForce, "", 11, 2, "over TMP TimeInForce(59) must be 0 (Day), 3 (Immediate or Cancel) or 4 (Fill or Kill)";
+    /// The account is no number.
+    91 TmpAccount, "", 15, 2, "over TMP Account(1) must be a number of at most 9 digits";
+    /// The symbol is too long.
+    92 TmpSymbol, "", 1, 2, "over TMP Symbol(55) has at most 40 bytes";
+    /// The quantity is too large.
+    93 TmpQuantity, "", 13, 2, "over TMP OrderQty(38) is at most 65535";
+    /// The price is too large.
+    94 TmpPrice, "", 99, 2, "over TMP Price(44) must have a place in 32 bits";
+    /// A replace of price and quantity.
+    95 TmpBoth, "", 99, 2, "over TMP a replace changes OrderQty(38) or Price(44), not both: send two";
+    /// A replace that adds quantity.
+    96 TmpIncrease, "", 99, 2, "over TMP a replace cannot raise OrderQty(38): send a new order for the rest";
     /// The number is already used.
     74 NumberUsed, "", 6, 2, "the order number was used before";
 }

@@ -110,6 +110,8 @@ pub struct LineGroup {
     pub cannot_replace: bool,
     /// The venue does not support stop orders: the OMS holds them.
     pub cannot_stop: bool,
+    /// Its lines speak TMP: [`Oms::with_tmp_lines`](crate::Oms::with_tmp_lines) says so.
+    pub over_tmp: bool,
     /// Handling of rejects from the venue; the first matching entry decides.
     pub errors: Vec<ErrorRule>,
     /// The number pool for orders of users without their own pool.
@@ -142,6 +144,8 @@ pub enum RejectCode {
     Cancel(u64),
     /// BusinessRejectReason(380) of a BusinessMessageReject(j).
     Business(u64),
+    /// 40,000 and the status of an R03 of TMP.
+    Tmp(u64),
 }
 
 impl RejectCode {

@@ -26,6 +26,24 @@ impl Core {
         group.is_some_and(|group| self.lines.groups[group].cannot_stop)
     }
 
+    /// Keeps the sequence numbers of a line that speaks TMP.
+    pub(crate) fn set_link_numbers(
+        &mut self,
+        at: i64,
+        line: u32,
+        (inbound, outbound): (u32, u32),
+        sink: &mut impl Sink,
+    ) {
+        if self.state.link_numbers(line) != (inbound, outbound) {
+            let event = OrderEvent::LinkNumbers {
+                line,
+                inbound,
+                outbound,
+            };
+            self.emit(at, &event, sink);
+        }
+    }
+
     /// Sends a new order, queues it, or rejects it.
     pub(crate) fn send_order(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
         let Some(order) = self.state.orders().get(number) else {

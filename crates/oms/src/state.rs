@@ -114,6 +114,8 @@ pub(crate) struct Session {
     pub ready: bool,
     /// It is a client that is logged on.
     pub client: Presence,
+    /// The last MsgSeqNum received and sent over TMP.
+    pub link: (u32, u32),
     pub standing: Standing,
 }
 
@@ -133,6 +135,7 @@ impl Default for Session {
         Self {
             ready: false,
             client: Presence::Here,
+            link: (0, 0),
             standing: Standing::default(),
         }
     }
@@ -301,6 +304,14 @@ impl OmsState {
     #[must_use]
     pub fn is_ready(&self, line: u32) -> bool {
         self.sessions.get(line as usize).is_some_and(|it| it.ready)
+    }
+
+    /// The last MsgSeqNum received and sent on a line that speaks TMP.
+    #[must_use]
+    pub fn link_numbers(&self, line: u32) -> (u32, u32) {
+        self.sessions
+            .get(line as usize)
+            .map_or((0, 0), |it| it.link)
     }
 
     /// Presence of a client whose orders are cancelled with its session.

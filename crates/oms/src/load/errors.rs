@@ -14,13 +14,17 @@ const LONGEST: usize = 200;
 /// Maximum number of retries of an order.
 const MOST: u8 = 10;
 
+/// Codes of TMP: 40,000 and a status.
+const TMP_CODES: core::ops::RangeInclusive<u64> = 40_001..=40_255;
+
 /// A key and its reject code.
 type Code = (&'static str, fn(u64) -> RejectCode);
 
-const CODES: [Code; 3] = [
+const CODES: [Code; 4] = [
     ("ord_rej_reason", RejectCode::Order),
     ("cxl_rej_reason", RejectCode::Cancel),
     ("business_reject_reason", RejectCode::Business),
+    ("tmp_code", RejectCode::Tmp),
 ];
 
 impl Reader<'_> {
@@ -44,13 +48,14 @@ impl Reader<'_> {
             "say",
             "text",
             "times",
+            "tmp_code",
         ];
         let table = self.keys(item, &known)?;
         let code = self.code(table, at);
         let text = self.text(table, "text");
         let mut named = CODES.iter().map(|(key, _)| *key).chain(["text"]);
         if named.all(|key| table.get(key).is_none()) {
-            let hint = "name ord_rej_reason, cxl_rej_reason or business_reject_reason, or a text such as \"busy*\"";
+            let hint = "name ord_rej_reason, cxl_rej_reason, business_reject_reason or tmp_code, or a text such as \"busy*\"";
             self.wrong(at, "an error entry that matches nothing".into(), hint);
         }
         let remedy = self.remedy(table, has_another);
@@ -73,6 +78,11 @@ impl Reader<'_> {
             Some(RejectCode::Cancel(_)) if remedy != Remedy::Reject => {
                 let what = "cancels and replaces are not sent again".into();
                 self.wrong(Self::place(table, "do"), what, "write do = \"reject\"");
+            }
+            Some(RejectCode::Tmp(code)) if !TMP_CODES.contains(&code) => {
+                let what = format!("tmp_code = {code} is no status of TMP");
+                let hint = "write 40000 and the status: 40029 is status 29";
+                self.wrong(Self::place(table, "tmp_code"), what, hint);
             }
             _ => {}
         }

@@ -56,6 +56,7 @@ impl Reader<'_> {
                 queue: self.queue(table),
                 cannot_replace,
                 cannot_stop,
+                over_tmp: false,
                 errors: self.errors(table, has_another),
                 number_pool: self.number_pool(table),
             };

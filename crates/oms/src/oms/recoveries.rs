@@ -111,7 +111,7 @@ impl Oms {
             return Some((*client, Some(ReportReceiver::Copy { accounts })));
         }
         let user = self.core.user(index).ok()?;
-        let client = self.links.get(index as usize).copied().flatten()?;
+        let client = self.links.clients.get(index as usize).copied().flatten()?;
         let may = user.rights.iter().any(|rights| rights.reports);
         let receiver = may.then(|| ReportReceiver::Client {
             session: index,

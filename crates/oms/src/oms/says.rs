@@ -112,7 +112,7 @@ impl Oms {
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
-        let Some(Some(client)) = self.links.get(index as usize) else {
+        let Some(Some(client)) = self.links.clients.get(index as usize) else {
             return Err(Refusal::NotAuthorized);
         };
         let id = message.get(tag::CL_ORD_ID).unwrap_or_default();
@@ -126,7 +126,7 @@ impl Oms {
     fn mass_status(&mut self, index: u32, message: &Message<'_>) -> Result<(), Refusal> {
         /// Drops those of a session.
         const MOST: usize = 4;
-        let Some(Some(client)) = self.links.get(index as usize) else {
+        let Some(Some(client)) = self.links.clients.get(index as usize) else {
             return Err(Refusal::NotAuthorized);
         };
         let account = message.get(tag::ACCOUNT).unwrap_or_default();
@@ -168,7 +168,7 @@ impl Oms {
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
-        let version = self.links.get(line as usize).copied().flatten();
+        let version = self.links.clients.get(line as usize).copied().flatten();
         let version = version.map_or(Version::Fix44, |client| client.version);
         let reject = |tag, code: fn(u64) -> RejectCode| {
             let reason = message.get(tag).and_then(|it| value::uint(it).ok());

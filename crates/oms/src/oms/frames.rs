@@ -1,0 +1,383 @@
+//! Lines that speak TMP: hands frames and time to their links, and carries out what these want done.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixwire_protocol::{Hangup, Link, Now, Outbox, SessionId};
+use fixwire_tmp::messages::{L40, layout_of};
+use fixwire_tmp::{
+    ClientLinkState, LinkAction, LinkEnd, LinkNow, LinkNumbers, LinkSendError, LinkWarning,
+    TmpFrame, TmpLayout, TmpStatus,
+};
+
+use super::Oms;
+use crate::notice::OmsEvent;
+use crate::rules::RiskRules;
+use crate::tmp::{OmsTmpLine, TmpLines, problems};
+use crate::value::Presence;
+use crate::venue::Heard;
+
+/// Most bytes of frames that wait until there is room for what they cause.
+const BEHIND_MOST: usize = 8 << 20;
+/// Requests that a link sends before their frames are written.
+const BATCH: usize = 64;
+/// Room for the note of the numbers of a link.
+const NOTE: usize = 64;
+
+/// The engine's event has this reason, ours the whole of it.
+const LINK_ENDED: Hangup = Hangup("the TMP link ended: the OMS has an event with the reason");
+
+fn link_now(now: Now) -> LinkNow {
+    LinkNow {
+        mono_ns: now.mono.0,
+        wall_ns: now.wall.0.max(0).cast_unsigned(),
+    }
+}
+
+fn both((inbound, outbound): (u32, u32)) -> LinkNumbers {
+    LinkNumbers { inbound, outbound }
+}
+
+impl Oms {
+    /// Adds lines that speak TMP, in the order of the engine's links. Stop orders of their line groups are held by the
+    /// OMS. [`Oms::tmp_problems`] says whether lines and settings fit each other.
+    #[must_use]
+    pub fn with_tmp_lines(mut self, lines: Vec<OmsTmpLine>) -> Self {
+        for group in &mut self.core.rules.groups {
+            if lines.iter().any(|line| group.lines.contains(&line.name)) {
+                (group.over_tmp, group.cannot_stop) = (true, true);
+            }
+        }
+        self.links.tmp = TmpLines::new(lines);
+        self
+    }
+
+    /// Checks that lines that speak TMP and the settings fit each other: one sentence for each fault.
+    #[must_use]
+    pub fn tmp_problems(rules: &RiskRules, lines: &[OmsTmpLine]) -> Vec<String> {
+        problems(rules, lines)
+    }
+
+    /// Finds the lines in the state, and goes on with their sequence numbers.
+    pub(super) fn find_links(&mut self) {
+        let (state, tmp) = (self.core.state(), &mut self.links.tmp);
+        for line in &mut tmp.lines {
+            line.index = state.sessions().find(line.name.as_bytes());
+            let numbers = line.index.map(|index| state.link_numbers(index));
+            line.restart(both(numbers.unwrap_or_default()));
+        }
+        tmp.scales.clone_from(&self.core.tmp_scales);
+        tmp.day = state.day();
+    }
+
+    /// A frame has arrived.
+    pub(super) fn link_says(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        frame: &[u8],
+        outbox: &mut Outbox,
+    ) -> Result<(), Hangup> {
+        let lines = &mut self.links.tmp.lines;
+        let Some(line) = from.link().and_then(|at| lines.get_mut(at)) else {
+            return Err(Hangup("the OMS has no line with this link"));
+        };
+        if line.behind > BEHIND_MOST {
+            return Err(Hangup("the exchange sends faster than the OMS reads"));
+        }
+        line.behind += frame.len();
+        line.client
+            .on_frame(link_now(now), frame, &mut line.actions);
+        self.serve_links(now, outbox);
+        self.send_frames(now, outbox);
+        Ok(())
+    }
+
+    /// A link is connected, or no longer.
+    pub(super) fn link_is(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        link: Link,
+        outbox: &mut Outbox,
+    ) {
+        let lines = &mut self.links.tmp.lines;
+        let Some(line) = session.link().and_then(|at| lines.get_mut(at)) else {
+            return;
+        };
+        line.warned = TmpStatus::OK;
+        line.greets = link == Link::Up;
+        line.client.on_disconnect();
+        if let Link::Down { .. } = link {
+            self.lose_link(session);
+        }
+        self.serve_links(now, outbox);
+    }
+
+    /// Requests that were not sent are in flight like those that were. Reports that were not applied come again after
+    /// the next login.
+    fn lose_link(&mut self, session: SessionId) {
+        let index = self.index(session);
+        let numbers = index.map(|index| self.core.state().link_numbers(index));
+        let lines = &mut self.links.tmp.lines;
+        if let Some(line) = session.link().and_then(|at| lines.get_mut(at)) {
+            match numbers {
+                Some(numbers) if !line.actions.is_empty() => line.restart(both(numbers)),
+                _ => line.forget(),
+            }
+        }
+        self.changed.push_back((session, Some(Presence::Lost)));
+    }
+
+    /// Time has passed.
+    pub(super) fn links_at(&mut self, now: Now, outbox: &mut Outbox) {
+        for line in &mut self.links.tmp.lines {
+            if line.client.next_due().is_some_and(|due| due <= now.mono.0) {
+                line.client.on_time(link_now(now), &mut line.actions);
+            }
+        }
+        self.serve_links(now, outbox);
+    }
+
+    /// Carries out what the links want done, as far as there is room.
+    fn serve_links(&mut self, now: Now, outbox: &mut Outbox) {
+        if !self.begin(now, outbox) {
+            return;
+        }
+        for link in 0..self.links.tmp.lines.len() {
+            let line = &mut self.links.tmp.lines[link];
+            if core::mem::take(&mut line.greets) {
+                line.client.on_connect(link_now(now), &mut line.actions);
+            }
+            self.carry_out(now, link, outbox);
+        }
+    }
+
+    fn has_link_room(&self, outbox: &Outbox) -> bool {
+        let (messages, bytes) = self.room();
+        outbox.has_room(messages + 1, bytes + NOTE)
+    }
+
+    fn carry_out(&mut self, now: Now, link: usize, outbox: &mut Outbox) {
+        let line = &mut self.links.tmp.lines[link];
+        let (Some(index), false) = (line.index, line.actions.is_empty()) else {
+            return;
+        };
+        let (mut actions, mut done) = (core::mem::take(&mut line.actions), line.done);
+        let mut saved = None;
+        let mut left = false;
+        for action in actions.iter().skip(done) {
+            left = !self.has_link_room(outbox);
+            if left {
+                break;
+            }
+            done += 1;
+            match action {
+                LinkAction::Save(numbers) => saved = Some(numbers),
+                other => self.carry_out_one(now, (link, index), &other, outbox),
+            }
+        }
+        if !left {
+            actions.clear();
+            done = 0;
+        }
+        let line = &mut self.links.tmp.lines[link];
+        (line.actions, line.done) = (actions, done);
+        if !left {
+            line.behind = 0;
+        }
+        if let Some(LinkNumbers { inbound, outbound }) = saved {
+            let at = self.at(now);
+            let (core, mut out) = self.parts(outbox, None);
+            core.set_link_numbers(at, index, (inbound, outbound), &mut out);
+        }
+    }
+
+    fn carry_out_one(
+        &mut self,
+        now: Now,
+        (link, index): (usize, u32),
+        action: &LinkAction<'_>,
+        outbox: &mut Outbox,
+    ) {
+        let session = SessionId::of_link(link as u32);
+        match *action {
+            LinkAction::Send(frame) => {
+                // There is room: it was checked.
+                let _ = outbox.frame(session, frame);
+                mask_key_value(frame, outbox);
+            }
+            LinkAction::Deliver { frame, .. } => self.delivered(now, (link, index), frame, outbox),
+            LinkAction::Ready(_) => {
+                let at = self.at(now);
+                if self.core.is_line(index) {
+                    self.line_is(at, index, Some(Presence::Here), outbox);
+                }
+            }
+            LinkAction::Warn(warning) => {
+                // The exchange has lost reports, or orders too.
+                if let LinkWarning::NumberLowered { .. } = warning {
+                    self.core.set_reset(index);
+                }
+                let line = &self.links.tmp.lines[link].name;
+                (self.listener)(OmsEvent::LinkWarned { line, warning });
+            }
+            LinkAction::Close(why) => self.close(now, link, (LINK_ENDED, Some(why)), outbox),
+            LinkAction::Save(_) | LinkAction::Keep { .. } => {}
+        }
+    }
+
+    /// Ends a connection.
+    fn close(
+        &mut self,
+        now: Now,
+        link: usize,
+        (hangup, why): (Hangup, Option<LinkEnd>),
+        outbox: &mut Outbox,
+    ) {
+        let line = &mut self.links.tmp.lines[link];
+        line.client.on_disconnect();
+        line.queue.clear();
+        let (index, line) = (line.index, &line.name);
+        (self.listener)(match why {
+            Some(why) => OmsEvent::LinkClosed { line, why },
+            None => OmsEvent::LinkStopped {
+                line,
+                why: hangup.0,
+            },
+        });
+        // There is room: it was checked.
+        let _ = outbox.hang_up(SessionId::of_link(link as u32), hangup);
+        if let Some(index) = index {
+            let at = self.at(now);
+            self.line_is(at, index, Some(Presence::Lost), outbox);
+        }
+    }
+
+    /// An application message of the exchange.
+    fn delivered(
+        &mut self,
+        now: Now,
+        (link, index): (usize, u32),
+        frame: &[u8],
+        outbox: &mut Outbox,
+    ) {
+        let Ok(frame) = TmpFrame::read(frame) else {
+            return;
+        };
+        let at = self.at(now);
+        let (core, mut out) = self.parts(outbox, None);
+        let Some(said) = core.tmp_says(at, index, &frame, &mut out) else {
+            return;
+        };
+        match said.heard {
+            Heard::FillsMissing(order) => (self.listener)(OmsEvent::FillsMissing { order }),
+            heard @ (Heard::Unknown | Heard::Unreadable) => {
+                let (id, unreadable) = (&said.order_no[..], heard == Heard::Unreadable);
+                (self.listener)(OmsEvent::StrayReport { id, unreadable });
+            }
+            Heard::Taken | Heard::Known => {}
+        }
+        let line = &mut self.links.tmp.lines[link];
+        let is_warning = matches!(said.status, TmpStatus::FLOW_80 | TmpStatus::FLOW_90);
+        if is_warning && said.status > line.warned {
+            line.warned = said.status;
+            let (line, status) = (&line.name, said.status);
+            (self.listener)(OmsEvent::FlowWarned { line, status });
+        }
+    }
+
+    /// Sends the requests that wait, as far as flow limits and room allow.
+    pub(super) fn send_frames(&mut self, now: Now, outbox: &mut Outbox) {
+        self.renew_links(now, outbox);
+        for link in 0..self.links.tmp.lines.len() {
+            while self.send_some(now, link, outbox) {}
+        }
+    }
+
+    /// Sends some requests of a line; whether more can be sent.
+    fn send_some(&mut self, now: Now, link: usize, outbox: &mut Outbox) -> bool {
+        let room = self.has_link_room(outbox);
+        let line = &mut self.links.tmp.lines[link];
+        let is_idle = line.queue.is_empty() || line.due.is_some_and(|due| now.mono.0 < due);
+        if line.is_overfull && room {
+            line.is_overfull = false;
+            let why = Hangup("more than 65536 requests wait for the flow limit");
+            self.close(now, link, (why, None), outbox);
+            return false;
+        }
+        if is_idle || !room || !line.actions.is_empty() {
+            return false;
+        }
+        line.due = None;
+        let mut failed = None;
+        for _ in 0..BATCH {
+            let Some(frame) = line.queue.front_mut() else {
+                break;
+            };
+            let sent = line
+                .client
+                .send(link_now(now), frame.bytes_mut(), &mut line.actions);
+            match sent {
+                Ok(()) => {
+                    line.queue.pop_front();
+                }
+                Err(LinkSendError::FlowLimit { wait_ns }) => {
+                    line.due = Some(now.mono.0.saturating_add(wait_ns));
+                    break;
+                }
+                Err(error) => {
+                    failed = Some(error);
+                    break;
+                }
+            }
+        }
+        self.carry_out(now, link, outbox);
+        match failed {
+            // It was closed in this turn: they are in flight.
+            Some(LinkSendError::NotReady) => self.links.tmp.lines[link].queue.clear(),
+            Some(LinkSendError::NumbersUsed) => {
+                let why = Hangup("all sequence numbers of the day are used");
+                self.close(now, link, (why, None), outbox);
+            }
+            Some(_) => {
+                self.links.tmp.lines[link].queue.pop_front();
+            }
+            None => {}
+        }
+        let line = &self.links.tmp.lines[link];
+        !line.queue.is_empty() && line.due.is_none() && line.actions.is_empty()
+    }
+
+    /// A new trading day begins with new numbers, so with new connections.
+    fn renew_links(&mut self, now: Now, outbox: &mut Outbox) {
+        let day = self.core.state().day();
+        if self.links.tmp.day == day || !self.begun {
+            return;
+        }
+        let (messages, bytes) = self.room();
+        let lines = self.links.tmp.lines.len();
+        if !outbox.has_room(messages + 2 * lines, bytes + NOTE * lines) {
+            return;
+        }
+        self.links.tmp.day = day;
+        for link in 0..lines {
+            if self.links.tmp.lines[link].client.state() != ClientLinkState::Down {
+                let why = Hangup("a new trading day: sequence numbers begin again at 1");
+                self.close(now, link, (why, None), outbox);
+            }
+            self.links.tmp.lines[link].restart(LinkNumbers::default());
+        }
+    }
+}
+
+/// The journal has stars in place of the proof of the password.
+fn mask_key_value(frame: &[u8], outbox: &mut Outbox) {
+    if !TmpFrame::read(frame).is_ok_and(|frame| frame.code() == L40::CODE) {
+        return;
+    }
+    let fields = layout_of(L40::CODE).map_or(&[][..], |layout| layout.fields);
+    if let Some(field) = fields.iter().find(|field| field.name == "key_value") {
+        outbox.mask_outbound(field.at..field.at + field.bytes);
+    }
+}

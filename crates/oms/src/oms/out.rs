@@ -1,0 +1,135 @@
+//! Output of events: notes, reports, orders.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixwire_protocol::{Message, Outbox};
+
+use crate::canary::{self, OmsPlantedFault};
+use crate::core::{Core, Sink};
+use crate::event::OrderEvent;
+use crate::fix::clients::{self, Before, Client};
+use crate::fix::{lines, reports, scope_name};
+use crate::notice::{OmsEvent, OmsListener};
+use crate::rules::matches;
+use crate::state::OmsState;
+use crate::tmp::TmpLines;
+
+/// Where messages go.
+#[derive(Default)]
+pub(super) struct Links {
+    /// Engine session of each session of the state that speaks FIX.
+    pub clients: Vec<Option<Client>>,
+    pub tmp: TmpLines,
+}
+
+/// Output of events.
+pub(super) struct Out<'a> {
+    pub outbox: &'a mut Outbox,
+    pub note: &'a mut Vec<u8>,
+    pub before: &'a mut Before,
+    pub links: &'a mut Links,
+    pub copies: &'a [(Client, Vec<String>)],
+    /// The client message being handled.
+    pub message: Option<&'a Message<'a>>,
+    pub listener: &'a mut OmsListener,
+}
+
+impl Sink for Out<'_> {
+    fn happens(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
+        self.before.note(state, event);
+    }
+
+    fn happened(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
+        self.note.clear();
+        self.note.extend_from_slice(&state.time().to_le_bytes());
+        event.put(self.note);
+        // There is room: it was checked before the first event.
+        let noted = match canary::is(OmsPlantedFault::SkipNote) && state.events().is_multiple_of(5)
+        {
+            true => Ok(()),
+            false => self.outbox.note(self.note),
+        };
+        // A state ahead of its notes must not continue: the next start recovers from the notes.
+        assert!(noted.is_ok(), "no room for the note of {event:?}");
+        match *event {
+            OrderEvent::Sent { line, .. } | OrderEvent::Asked { line, .. } => {
+                if let Some(Some(link)) = self.links.clients.get(line as usize) {
+                    lines::send(state, event, link.session, self.outbox);
+                } else if !self.links.tmp.send(state, event, line) {
+                    let (line, number) = (state.sessions().name(line), request_in(event));
+                    (self.listener)(OmsEvent::NotSendable { line, number });
+                }
+            }
+            OrderEvent::Trading {
+                scope, who, why, ..
+            } if who == Core::GUARD => {
+                let scope = &scope_name(state, scope);
+                (self.listener)(OmsEvent::Killed { scope, why });
+            }
+            OrderEvent::NumbersLow { pool, left } => {
+                let pool = state.pool_names.name(pool);
+                (self.listener)(OmsEvent::NumbersLow { pool, left });
+            }
+            OrderEvent::StrayFill { id, effect, .. } => {
+                let nets = effect.is_none();
+                (self.listener)(OmsEvent::StrayFill { id, nets });
+            }
+            OrderEvent::Filled { order, .. }
+                if state
+                    .orders()
+                    .get(order)
+                    .is_some_and(|it| it.filled > it.quantity || is_late(state, order)) =>
+            {
+                (self.listener)(OmsEvent::LateFill { order });
+                self.report(state, event);
+            }
+            _ => self.report(state, event),
+        }
+    }
+}
+
+/// Its last fill arrived after it was closed otherwise.
+fn is_late(state: &OmsState, order: u64) -> bool {
+    let end = state.end_of(order);
+    end.is_some_and(|how| how != crate::End::Filled)
+}
+
+/// The number of the order or request that is sent.
+fn request_in(event: &OrderEvent<'_>) -> u64 {
+    match *event {
+        OrderEvent::Sent { number, .. } => number,
+        OrderEvent::Asked { order, .. } => order,
+        _ => 0,
+    }
+}
+
+impl Out<'_> {
+    /// Sessions that receive copies of the reports of an order.
+    fn copy(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
+        if self.copies.is_empty() {
+            return;
+        }
+        let order = clients::order_of(event, self.before);
+        let Some(order) = order.and_then(|order| state.orders().get(order)) else {
+            return;
+        };
+        let account = state.accounts().name(order.account);
+        for (client, accounts) in self.copies {
+            if accounts.iter().any(|pattern| matches(pattern, account)) {
+                clients::report(state, event, self.before, *client, self.outbox);
+            }
+        }
+    }
+
+    fn report(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
+        self.copy(state, event);
+        let session = clients::session_of(state, event, self.before);
+        let client = session.and_then(|index| self.links.clients.get(index as usize));
+        let Some(&Some(client)) = client else {
+            return;
+        };
+        let from = (&*self.before, self.message);
+        reports::report(state, event, from, client, self.outbox);
+    }
+}

@@ -1,0 +1,235 @@
+//! Lines that speak TMP, the order protocol of TAIFEX, beside those that speak FIX.
+//!
+//! ```text
+//!   Sent, Asked > orders: R01, R31 > queue > LinkClient > frame
+//!   frame > LinkClient > reports: R02, R32, R22, R03 > VenueReport, VenueReject
+//! ```
+
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixwire_protocol::SessionId;
+use fixwire_tmp::{ApCode, ClientLinkSettings, LinkActions, LinkClient, LinkNumbers, TmpStatus};
+
+use crate::event::OrderEvent;
+use crate::rules::{LineGroup, RiskRules};
+use crate::state::OmsState;
+
+mod checks;
+mod ids;
+mod orders;
+mod reports;
+
+use orders::RequestFrame;
+
+/// Most requests of a line that wait for its flow limit.
+const QUEUE_MOST: usize = 65_536;
+
+/// A line that speaks TMP. Its index is that of the engine's link.
+#[derive(Clone, Debug)]
+pub struct OmsTmpLine {
+    /// Its name in the settings: line groups name it as they name a FIX session.
+    pub name: String,
+    /// The broker's end of the link.
+    pub settings: ClientLinkSettings,
+}
+
+/// A line at work.
+#[derive(Debug)]
+pub(crate) struct TmpLine {
+    pub name: String,
+    pub settings: ClientLinkSettings,
+    /// Its number in events, once the state knows it.
+    pub index: Option<u32>,
+    pub client: LinkClient,
+    /// What the link wants done, and how much of it is.
+    pub actions: LinkActions,
+    pub done: usize,
+    /// Bytes of frames that came since all of it was done.
+    pub behind: usize,
+    /// Requests that the link has not sent yet.
+    pub queue: VecDeque<RequestFrame>,
+    /// More requests came than the queue may have.
+    pub is_overfull: bool,
+    /// When the flow limit lets the next one go, in nanoseconds.
+    pub due: Option<u64>,
+    /// The connection is up, and the link does not know it yet.
+    pub greets: bool,
+    /// The greatest flow warning that was raised.
+    pub warned: TmpStatus,
+}
+
+impl TmpLine {
+    fn new(line: OmsTmpLine) -> Self {
+        let OmsTmpLine { name, settings } = line;
+        Self {
+            name,
+            client: LinkClient::new(settings.clone(), LinkNumbers::default()),
+            settings,
+            index: None,
+            actions: LinkActions::new(),
+            done: 0,
+            behind: 0,
+            queue: VecDeque::new(),
+            is_overfull: false,
+            due: None,
+            greets: false,
+            warned: TmpStatus::OK,
+        }
+    }
+
+    /// Forgets what was not done and not sent, and goes on from these numbers.
+    pub(crate) fn restart(&mut self, numbers: LinkNumbers) {
+        self.client = LinkClient::new(self.settings.clone(), numbers);
+        self.forget();
+    }
+
+    /// When it has something to do next.
+    fn next_due(&self, now_ns: u64) -> Option<u64> {
+        if self.greets || !self.actions.is_empty() {
+            return Some(now_ns);
+        }
+        let queued = (!self.queue.is_empty()).then(|| self.due.unwrap_or(now_ns));
+        queued.into_iter().chain(self.client.next_due()).min()
+    }
+
+    /// Forgets what was not done and not sent.
+    pub(crate) fn forget(&mut self) {
+        self.actions.clear();
+        (self.done, self.behind) = (0, 0);
+        self.queue.clear();
+        (self.is_overfull, self.due) = (false, None);
+    }
+}
+
+/// All lines that speak TMP.
+#[derive(Debug, Default)]
+pub(crate) struct TmpLines {
+    pub lines: Vec<TmpLine>,
+    /// Decimals of prices on the wire, by instrument.
+    pub scales: Vec<u8>,
+    /// The trading day of their sequence numbers.
+    pub day: u32,
+}
+
+impl TmpLines {
+    pub(crate) fn new(lines: Vec<OmsTmpLine>) -> Self {
+        Self {
+            lines: lines.into_iter().map(TmpLine::new).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// The number in events of a link's line.
+    pub(crate) fn index(&self, session: SessionId) -> Option<u32> {
+        self.lines.get(session.link()?)?.index
+    }
+
+    /// When one of them has something to do next, on the monotonic clock.
+    pub(crate) fn next_due(&self, now_ns: u64) -> Option<u64> {
+        self.lines.iter().filter_map(|it| it.next_due(now_ns)).min()
+    }
+
+    /// Queues the request that an event sends; false when it cannot be written as TMP.
+    #[cold]
+    pub(crate) fn send(&mut self, state: &OmsState, event: &OrderEvent<'_>, index: u32) -> bool {
+        let mut lines = self.lines.iter_mut();
+        let Some(line) = lines.find(|line| line.index == Some(index)) else {
+            return true;
+        };
+        let frame = orders::request(state, event, line.settings.fcm_id, &self.scales);
+        let is_written = frame.is_some();
+        if line.queue.len() < QUEUE_MOST {
+            line.queue.extend(frame);
+        } else {
+            line.is_overfull = true;
+        }
+        is_written
+    }
+}
+
+/// What is wrong with lines that speak TMP and the settings that name them; empty when nothing is.
+pub(crate) fn problems(rules: &RiskRules, lines: &[OmsTmpLine]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (place, line) in lines.iter().enumerate() {
+        let name = &line.name;
+        if lines[..place].iter().any(|other| other.name == *name) {
+            found.push(format!(
+                "two links have the name {name}: rename one of them"
+            ));
+        }
+        if !matches!(
+            line.settings.ap_code,
+            ApCode::TRADING | ApCode::TRADING_SHORT
+        ) {
+            found.push(format!(
+                "link {name} has ap_code {}, which takes no orders: 4 and 6 do",
+                line.settings.ap_code.0
+            ));
+        }
+        if !rules.groups.iter().any(|group| group.lines.contains(name)) {
+            found.push(format!(
+                "link {name} is in no line_group: add it to the lines of one"
+            ));
+        }
+        if other_role(rules, name) {
+            found.push(format!(
+                "{name} speaks TMP and cannot be the session of a user, a drop copy or market data"
+            ));
+        }
+    }
+    let speaks = |name: &String| lines.iter().any(|line| line.name == *name);
+    for (group, rule) in rules.groups.iter().enumerate() {
+        if !rule.lines.iter().any(speaks) {
+            continue;
+        }
+        if !rule.lines.iter().all(speaks) {
+            found.push(format!(
+                "line_group {} has lines of FIX and of TMP: make two groups of it",
+                rule.name
+            ));
+        }
+        group_problems(rules, (group, rule), &mut found);
+    }
+    found
+}
+
+fn other_role(rules: &RiskRules, name: &String) -> bool {
+    rules.users.iter().any(|user| user.session == *name)
+        || rules.drop_copies.iter().any(|copy| copy.session == *name)
+        || rules.market_data.contains(name)
+}
+
+fn group_problems(rules: &RiskRules, (group, rule): (usize, &LineGroup), found: &mut Vec<String>) {
+    let name = &rule.name;
+    let fits = |pool: &String| {
+        let known = rules.pools.iter().find(|known| known.name == *pool);
+        known.is_some_and(|known| known.form.bytes() == 5)
+    };
+    match &rule.number_pool {
+        None => found.push(format!(
+            "line_group {name} speaks TMP and has no number_pool: add one whose numbers have 5 characters"
+        )),
+        Some(pool) if !fits(pool) => found.push(format!(
+            "number_pool {pool} of line_group {name}: numbers of TMP have 5 characters, with the prefix"
+        )),
+        Some(_) => {}
+    }
+    let own = rules.users.iter();
+    let own = own.filter_map(|user| Some((&user.session, user.number_pool.as_ref()?)));
+    for (user, pool) in own.filter(|(_, pool)| !fits(pool)) {
+        found.push(format!(
+            "number_pool {pool} of user {user}: its orders may go to line_group {name}, whose numbers have 5 characters"
+        ));
+    }
+    let symbols = rules.instruments.iter();
+    let long = symbols.filter(|it| it.symbol.len() > orders::LONG_SYMBOL);
+    for rule in long.filter(|it| rules.group_of(it.symbol.as_bytes()) == Some(group)) {
+        found.push(format!(
+            "symbol {} is longer than the 40 bytes that TMP has for it: route it to another line_group",
+            rule.symbol
+        ));
+    }
+}

@@ -1,0 +1,80 @@
+//! Refuses what TMP cannot say before anything is sent.
+
+use super::orders::{LONG_SYMBOL, account_number, time_in_force, wire_price};
+use crate::core::Core;
+use crate::order::Order;
+use crate::reason::{Reason, Why};
+use crate::risk::Proposal;
+use crate::value::{Price, Quantity};
+
+impl Core {
+    /// Whether orders of an instrument go over TMP.
+    fn is_over_tmp(&self, instrument: u32) -> bool {
+        let group = self.lines.group(instrument);
+        group.is_some_and(|group| self.lines.groups[group].over_tmp)
+    }
+
+    /// Checks that a new order has a place in R01; one that is held becomes a limit or market order before.
+    #[cold]
+    pub(crate) fn check_tmp(&self, order: &Proposal) -> Result<(), Reason> {
+        if !self.is_over_tmp(order.instrument) {
+            return Ok(());
+        }
+        let state = self.state();
+        let why = if time_in_force(order.tif).is_none() {
+            Why::TmpTimeInForce
+        } else if account_number(state.accounts().name(order.account)).is_none() {
+            Why::TmpAccount
+        } else if state.instruments().name(order.instrument).len() > LONG_SYMBOL {
+            Why::TmpSymbol
+        } else {
+            return self.check_tmp_values(order.instrument, order.quantity, order.price);
+        };
+        Err(Reason::of(why))
+    }
+
+    /// Checks that a replace can be sent: it changes the price, or takes away quantity. The OMS itself replaces an order
+    /// that was not sent.
+    #[cold]
+    pub(crate) fn check_tmp_change(
+        &self,
+        order: &Order,
+        (quantity, price): (Quantity, Price),
+    ) -> Result<(), Reason> {
+        if !self.is_over_tmp(order.instrument) {
+            return Ok(());
+        }
+        self.check_tmp_values(order.instrument, quantity, price)?;
+        let why = if order.state.is_unsent() {
+            return Ok(());
+        } else if quantity > order.quantity {
+            Why::TmpIncrease
+        } else if quantity < order.quantity && price != order.price {
+            Why::TmpBoth
+        } else {
+            return Ok(());
+        };
+        Err(Reason::of(why))
+    }
+
+    fn check_tmp_values(
+        &self,
+        instrument: u32,
+        quantity: Quantity,
+        price: Price,
+    ) -> Result<(), Reason> {
+        if quantity > u64::from(u16::MAX) {
+            return Err(Reason {
+                value: quantity.into(),
+                limit: u16::MAX.into(),
+                ..Reason::of(Why::TmpQuantity)
+            });
+        }
+        let known = self.state().scale(instrument);
+        let scale = self.tmp_scales.get(instrument as usize);
+        match scale.and_then(|scale| wire_price(price, known, *scale)) {
+            Some(_) => Ok(()),
+            None => Err(Reason::of(Why::TmpPrice)),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Our numbers in the fields of TMP: ord_id has seven digits, user_define eight characters.
+
+use crate::order::Order;
+use crate::state::OmsState;
+use crate::value::Number;
+
+/// ord_id counts up to this.
+const ORD_IDS: u64 = 10_000_000;
+/// The digits of a user_define, the lowest first.
+const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// ord_id of a request: its number without what is above seven digits.
+pub(crate) fn ord_id(number: Number) -> u32 {
+    // Below 10,000,000.
+    (number % ORD_IDS) as u32
+}
+
+/// user_define of an order: its number in base 62.
+pub(crate) fn user_define(mut number: Number) -> [u8; 8] {
+    let mut text = [b'0'; 8];
+    for place in text.iter_mut().rev() {
+        *place = DIGITS[(number % DIGITS.len() as u64) as usize];
+        number /= DIGITS.len() as u64;
+    }
+    text
+}
+
+/// The order number in a user_define; `None` when it is no number.
+fn number_in(text: [u8; 8]) -> Option<Number> {
+    text.iter().try_fold(0, |number: Number, byte| {
+        let digit = DIGITS.iter().position(|digit| digit == byte)?;
+        Some(number * DIGITS.len() as u64 + digit as u64)
+    })
+}
+
+/// The order and the request of a report; zeros when it is not ours.
+pub(crate) fn resolve(
+    state: &OmsState,
+    (order_no, ord_id, text): ([u8; 5], u32, [u8; 8]),
+) -> (Number, Number) {
+    let number = number_in(text).filter(|number| (1..=state.last).contains(number));
+    let Some(number) = number else {
+        return (0, 0);
+    };
+    let Some(order) = state.orders().get(number) else {
+        return (number, greatest(state.last, ord_id));
+    };
+    // One that was sent again had other numbers of its pool before.
+    let is_its = order.pool_number.bytes() == order_no || order.retry.is_some();
+    match is_its {
+        true => (number, request_of(state, order, ord_id)),
+        false => (0, 0),
+    }
+}
+
+/// The request with this ord_id: the pending one, or the last one that succeeded, or the greatest number with it.
+fn request_of(state: &OmsState, order: &Order, ord_id: u32) -> Number {
+    let pending = state.orders().request_of(order).map(|it| it.number);
+    let known = [order.current, order.attempt(), order.number];
+    let mut likely = pending.into_iter().chain(known);
+    let found = likely.find(|number| self::ord_id(*number) == ord_id);
+    found.unwrap_or_else(|| greatest(state.last, ord_id))
+}
+
+/// The greatest number up to `last` with this ord_id; 0 for none.
+fn greatest(last: Number, ord_id: u32) -> Number {
+    let id = u64::from(ord_id);
+    let back = (last % ORD_IDS + ORD_IDS - id % ORD_IDS) % ORD_IDS;
+    if id < ORD_IDS {
+        last.checked_sub(back).unwrap_or_default()
+    } else {
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_numbers_come_back_from_user_define() {
+        assert_eq!(&user_define(1), b"00000001");
+        assert_eq!(&user_define(61), b"0000000z");
+        for number in [0, 62, 3_843, 1_234_567_890, 62_u64.pow(8) - 1] {
+            assert_eq!(number_in(user_define(number)), Some(number));
+        }
+        assert_eq!(number_in(*b"        "), None);
+    }
+
+    #[test]
+    fn an_ord_id_is_of_the_greatest_number_with_it() {
+        assert_eq!(greatest(25, 7), 7);
+        assert_eq!(greatest(10_000_025, 7), 10_000_007);
+        assert_eq!(greatest(10_000_025, 30), 30);
+        assert_eq!(greatest(25, 30), 0, "there is none");
+        assert_eq!(greatest(25, 10_000_007), 0);
+        assert_eq!(ord_id(10_000_007), 7);
+    }
+}

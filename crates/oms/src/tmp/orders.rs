@@ -1,0 +1,217 @@
+//! Writes orders and requests as R01, or R31 when the symbol has more than 20 bytes.
+
+use fixwire_tmp::messages::OrderEntry;
+use fixwire_tmp::{
+    TmpExecType, TmpHeader, TmpLayout, TmpOrdType, TmpPositionEffect, TmpSide, TmpSymbol,
+    TmpTimeInForce,
+};
+
+use super::ids::{ord_id, user_define};
+use crate::event::OrderEvent;
+use crate::order::{Order, Request};
+use crate::state::OmsState;
+use crate::value::{Effect, Number, OrderType, Price, RequestKind, TimeInForce};
+
+/// Bytes of an R31, the longest request.
+const LONGEST: usize = 100;
+/// Bytes of the symbol of an R01.
+const SHORT_SYMBOL: usize = 20;
+/// Bytes of the symbol of an R31.
+pub(crate) const LONG_SYMBOL: usize = 40;
+
+/// A request as a frame; the link writes its number and time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RequestFrame {
+    bytes: [u8; LONGEST],
+    len: usize,
+}
+
+impl RequestFrame {
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[..self.len]
+    }
+}
+
+/// What an R01 says that depends on the request.
+struct Asked {
+    exec_type: TmpExecType,
+    number: Number,
+    price: Price,
+    quantity: u64,
+}
+
+/// The frame of the order, request or status request that an event sends; `None` when TMP has no room for one of its
+/// values. `scales` has the decimals of prices on the wire, by instrument.
+pub(crate) fn request(
+    state: &OmsState,
+    event: &OrderEvent<'_>,
+    fcm_id: u16,
+    scales: &[u8],
+) -> Option<RequestFrame> {
+    let (order, asked) = match *event {
+        OrderEvent::Sent { number, .. } => match state.orders().get(number) {
+            Some(order) => (order, new_order(order)),
+            None => {
+                let (request, order) = state.orders().request(number)?;
+                (order, change(order, request))
+            }
+        },
+        OrderEvent::Asked { order, .. } => {
+            let order = state.orders().get(order)?;
+            (order, query(order))
+        }
+        _ => return None,
+    };
+    let symbol = state.instruments().name(order.instrument);
+    if symbol.len() <= SHORT_SYMBOL {
+        frame::<SHORT_SYMBOL>(state, order, &asked, (fcm_id, scales))
+    } else {
+        frame::<LONG_SYMBOL>(state, order, &asked, (fcm_id, scales))
+    }
+}
+
+fn new_order(order: &Order) -> Asked {
+    Asked {
+        exec_type: TmpExecType::NEW,
+        number: order.current,
+        price: order.price,
+        quantity: order.quantity,
+    }
+}
+
+fn change(order: &Order, request: &Request) -> Asked {
+    let (exec_type, price, quantity) = match request.kind {
+        RequestKind::Cancel => (TmpExecType::CANCEL, order.price, 0),
+        RequestKind::Replace if request.quantity < order.quantity => {
+            let removed = order.quantity - request.quantity;
+            (TmpExecType::REDUCE, order.price, removed)
+        }
+        RequestKind::Replace => (TmpExecType::PRICE, request.price, 0),
+    };
+    Asked {
+        exec_type,
+        number: request.number,
+        price,
+        quantity,
+    }
+}
+
+fn query(order: &Order) -> Asked {
+    Asked {
+        exec_type: TmpExecType::QUERY,
+        number: order.current,
+        price: order.price,
+        quantity: 0,
+    }
+}
+
+fn frame<const SYMBOL: usize>(
+    state: &OmsState,
+    order: &Order,
+    asked: &Asked,
+    (fcm_id, scales): (u16, &[u8]),
+) -> Option<RequestFrame> {
+    let symbol = TmpSymbol::Text(state.instruments().name(order.instrument));
+    let (symbol_type, symbol) = symbol.field::<SYMBOL>().ok()?;
+    let kind = order.sent_kind();
+    let price = match kind.has_price() {
+        true => {
+            let scale = *scales.get(order.instrument as usize)?;
+            wire_price(asked.price, state.scale(order.instrument), scale)?
+        }
+        false => 0,
+    };
+    let entry = OrderEntry::<SYMBOL> {
+        exec_type: asked.exec_type,
+        cm_id: fcm_id,
+        fcm_id,
+        order_no: order_no(order.pool_number.bytes())?,
+        ord_id: ord_id(asked.number),
+        user_define: user_define(order.number),
+        symbol_type,
+        symbol,
+        price,
+        qty: u16::try_from(asked.quantity).ok()?,
+        account: account_number(state.accounts().name(order.account))?,
+        account_flag: b' ',
+        side: match order.side.is_buy() {
+            true => TmpSide::BUY,
+            false => TmpSide::SELL,
+        },
+        ord_type: match kind {
+            OrderType::Limit => TmpOrdType::LIMIT,
+            OrderType::Market => TmpOrdType::MARKET,
+            _ => return None,
+        },
+        time_in_force: time_in_force(order.tif)?,
+        position_effect: match order.effect {
+            Effect::Netting => TmpPositionEffect::AUTOMATIC,
+            Effect::Open => TmpPositionEffect::OPEN,
+            Effect::Close => TmpPositionEffect::CLOSE,
+        },
+        order_source: b' ',
+        info_source: *b"   ",
+    };
+    let mut frame = RequestFrame {
+        bytes: [0; LONGEST],
+        len: 0,
+    };
+    frame.len = entry.encode(&TmpHeader::default(), &mut frame.bytes).ok()?;
+    Some(frame)
+}
+
+/// The number of an order's pool.
+fn order_no(text: &[u8]) -> Option<[u8; 5]> {
+    text.try_into().ok()
+}
+
+/// TimeInForce of TMP; `None` for one that it does not have.
+pub(crate) fn time_in_force(tif: TimeInForce) -> Option<TmpTimeInForce> {
+    match tif {
+        TimeInForce::Day => Some(TmpTimeInForce::DAY),
+        TimeInForce::ImmediateOrCancel => Some(TmpTimeInForce::IOC),
+        TimeInForce::FillOrKill => Some(TmpTimeInForce::FOK),
+        _ => None,
+    }
+}
+
+/// The account as a number; `None` when it is not one of 1 to 9 digits.
+pub(crate) fn account_number(name: &[u8]) -> Option<u32> {
+    if name.is_empty() || name.len() > 9 || !name.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let add = |number, digit: &u8| number * 10 + u32::from(digit - b'0');
+    Some(name.iter().fold(0, add))
+}
+
+/// A price on the wire, with `scale` decimals instead of those of the state; `None` when it has no place there.
+pub(crate) fn wire_price(price: Price, known: u8, scale: u8) -> Option<i32> {
+    let more = 10_i64.checked_pow(known.checked_sub(scale)?.into())?;
+    if price % more != 0 {
+        return None;
+    }
+    i32::try_from(price / more).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accounts_are_numbers_of_at_most_nine_digits() {
+        assert_eq!(account_number(b"1234567"), Some(1_234_567));
+        assert_eq!(account_number(b"0000012"), Some(12));
+        assert_eq!(account_number(b"999999999"), Some(999_999_999));
+        for wrong in [&b""[..], b"A1", b"1234567890", b"-1", b"12 "] {
+            assert_eq!(account_number(wrong), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn prices_have_the_decimals_of_the_wire() {
+        assert_eq!(wire_price(-12_300, 3, 1), Some(-123));
+        assert_eq!(wire_price(12_345, 3, 1), None, "it has more decimals");
+        assert_eq!(wire_price(i64::from(i32::MAX) + 1, 2, 2), None);
+        assert_eq!(wire_price(7, 0, 2), None);
+    }
+}

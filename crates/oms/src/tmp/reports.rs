@@ -1,0 +1,350 @@
+//! Reads what the exchange says of orders: R02, R32 and R22 become reports as those of FIX, R03 becomes a reject.
+
+use core::fmt::Write as _;
+
+use fixwire_protocol::Decimal;
+use fixwire_tmp::messages::{R02, R03, R22, R32, VenueExecution};
+use fixwire_tmp::{
+    TmpExecType, TmpFrame, TmpLayout, TmpPositionEffect, TmpSide, TmpStatus, TmpSymbol, TmpTime,
+};
+use siphasher::sip::SipHasher13;
+
+use super::ids::resolve;
+use super::orders::{LONG_SYMBOL, account_number};
+use crate::core::{Core, Sink};
+use crate::fix::{Sentence, digits};
+use crate::order::Order;
+use crate::rejects::VenueReject;
+use crate::rules::RejectCode;
+use crate::value::{Effect, End, Side, Text};
+use crate::venue::{Heard, ReportKind, VenueId, VenueReport};
+
+/// What a status is above in the error table of a venue.
+const CODES: u64 = 40_000;
+
+/// The fields of an R02, R32 or R22 that matter here.
+struct Execution {
+    status: TmpStatus,
+    exec_type: TmpExecType,
+    id: ([u8; 5], u32, [u8; 8]),
+    /// Symbol as text; empty for one in numbers, and in R22.
+    symbol: ([u8; LONG_SYMBOL], usize),
+    account: Option<u32>,
+    side: TmpSide,
+    effect: TmpPositionEffect,
+    price: i32,
+    last_price: i32,
+    last_quantity: u16,
+    /// R22 has none.
+    filled: Option<u16>,
+    leaves: u16,
+    before: u16,
+    at: TmpTime,
+}
+
+impl Execution {
+    fn of<const SYMBOL: usize>(body: &VenueExecution<SYMBOL>) -> Self {
+        let mut symbol = ([0; LONG_SYMBOL], 0);
+        if let Ok(TmpSymbol::Text(text)) = TmpSymbol::read(body.symbol_type, &body.symbol) {
+            symbol.0[..text.len()].copy_from_slice(text);
+            symbol.1 = text.len();
+        }
+        Self {
+            status: body.status,
+            exec_type: body.exec_type,
+            id: (body.order_no, body.ord_id, body.user_define),
+            symbol,
+            account: Some(body.account),
+            side: body.side,
+            effect: body.position_effect,
+            price: body.price,
+            last_price: body.last_px,
+            last_quantity: body.last_qty,
+            filled: Some(body.cum_qty),
+            leaves: body.leaves_qty,
+            before: body.before_qty,
+            at: body.transact_time,
+        }
+    }
+
+    /// Of an R22, whose fill is that of its first leg.
+    fn of_short(body: &R22) -> Self {
+        Self {
+            status: body.status,
+            exec_type: body.exec_type,
+            id: (body.order_no, body.ord_id, body.user_define),
+            symbol: ([0; LONG_SYMBOL], 0),
+            account: None,
+            side: body.side,
+            effect: body.position_effect,
+            price: body.price,
+            last_price: body.leg_px[0],
+            last_quantity: body.leg_qty[0],
+            filled: None,
+            leaves: body.leaves_qty,
+            before: body.before_qty,
+            at: body.transact_time,
+        }
+    }
+
+    fn symbol(&self) -> &[u8] {
+        &self.symbol.0[..self.symbol.1]
+    }
+
+    /// CumQty(14), as far as the report says it.
+    fn filled(&self, order: Option<&Order>) -> u64 {
+        let known = || order.map_or(0, |order| order.filled);
+        self.filled.map_or_else(known, u64::from)
+    }
+
+    /// The reports that it is, in order.
+    fn kinds(&self, order: Option<&Order>) -> [Option<ReportKind>; 3] {
+        let fill = (self.last_quantity > 0).then_some(ReportKind::Fill);
+        let cancelled = ReportKind::End(End::Cancelled);
+        let cut = |before: u64| {
+            let left = before.saturating_sub(self.last_quantity.into());
+            (left > u64::from(self.leaves)).then_some(cancelled)
+        };
+        match self.exec_type {
+            TmpExecType::NEW => [Some(ReportKind::New), None, None],
+            // Another's order: only its fills count.
+            TmpExecType::NEW_FILL if order.is_none() => [fill, None, None],
+            TmpExecType::NEW_FILL => {
+                let before = order.map_or(0, |order| order.quantity);
+                [Some(ReportKind::New), fill, cut(before)]
+            }
+            TmpExecType::FILL => [fill, cut(self.before.into()), None],
+            TmpExecType::CANCEL => [Some(cancelled), None, None],
+            // Nothing was filled, and nothing is left.
+            TmpExecType::REDUCE if self.leaves == 0 && self.filled(order) == 0 => {
+                [Some(cancelled), None, None]
+            }
+            TmpExecType::REDUCE | TmpExecType::PRICE | TmpExecType::PRICE_HERE => {
+                [Some(ReportKind::Replaced), None, None]
+            }
+            TmpExecType::QUERY => [Some(ReportKind::Status(self.ord_status(order))), None, None],
+            _ => [None; 3],
+        }
+    }
+
+    /// OrdStatus(39) of the answer to a query.
+    fn ord_status(&self, order: Option<&Order>) -> u8 {
+        let filled = self.filled(order);
+        let is_all = order.is_some_and(|order| filled > 0 && filled >= order.quantity);
+        match (self.leaves, filled) {
+            (0, _) if is_all => b'2',
+            (0, _) => b'4',
+            (_, 0) => b'0',
+            _ => b'1',
+        }
+    }
+}
+
+/// What became of a frame of the exchange.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TmpHeard {
+    pub heard: Heard,
+    /// order_no, for events.
+    pub order_no: [u8; 5],
+    /// Its status.
+    pub status: TmpStatus,
+}
+
+impl Core {
+    /// Handles an application message of the exchange; `None` for one that has nothing to do with orders, which is
+    /// only journalled.
+    pub(crate) fn tmp_says(
+        &mut self,
+        at: i64,
+        line: u32,
+        frame: &TmpFrame<'_>,
+        sink: &mut impl Sink,
+    ) -> Option<TmpHeard> {
+        let execution = match frame.code() {
+            R02::CODE => Execution::of(&frame.body::<R02>().ok()?),
+            R32::CODE => Execution::of(&frame.body::<R32>().ok()?),
+            R22::CODE => Execution::of_short(&frame.body().ok()?),
+            R03::CODE => {
+                let reject = frame.body::<R03>().ok()?;
+                return Some(TmpHeard {
+                    heard: self.tmp_rejects(at, line, &reject, sink),
+                    order_no: reject.order_no,
+                    status: reject.status,
+                });
+            }
+            _ => return None,
+        };
+        // A message that is sent again has the same bytes.
+        let exec = SipHasher13::new().hash(frame.bytes());
+        Some(TmpHeard {
+            heard: self.tmp_reports(at, line, &execution, exec, sink),
+            order_no: execution.id.0,
+            status: execution.status,
+        })
+    }
+
+    fn tmp_reports(
+        &mut self,
+        at: i64,
+        line: u32,
+        said: &Execution,
+        exec: u64,
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let state = self.state();
+        let (number, request) = resolve(state, said.id);
+        let order = state.orders().get(number);
+        let instrument = match order {
+            Some(order) => Some(order.instrument),
+            None => state.instruments().find(said.symbol()),
+        };
+        let scale = instrument.and_then(|it| self.tmp_scales.get(it as usize));
+        let scale = scale.copied().unwrap_or_default();
+        let price = |price: i32| Decimal::new(price.into(), scale);
+        let quantity = |quantity: u64| i64::try_from(quantity).ok().map(Decimal::from_int);
+        let is_reduce = said.exec_type == TmpExecType::REDUCE;
+        let total = said.filled(order) + u64::from(said.leaves);
+        let has_price = order.is_some_and(|order| order.sent_kind().has_price());
+        let kinds = said.kinds(order);
+        let (account, mut room) = (self.tmp_account(said.account), Sentence::new());
+        let report = VenueReport {
+            line,
+            id: VenueId {
+                order: number,
+                request,
+            },
+            original: None,
+            text_id: &said.id.0,
+            kind: ReportKind::Other,
+            venue_id: &said.id.0,
+            exec,
+            last_quantity: quantity(said.last_quantity.into()),
+            last_price: price(said.last_price),
+            filled: said.filled.and_then(|filled| quantity(filled.into())),
+            quantity: quantity(total).filter(|_| said.filled.is_some() || is_reduce),
+            price: price(said.price).filter(|_| has_price && !is_reduce),
+            account: account.bytes(),
+            symbol: said.symbol(),
+            side: side_of(said.side, order),
+            effect: match said.effect {
+                TmpPositionEffect::OPEN => Some(Effect::Open),
+                TmpPositionEffect::CLOSE => Some(Effect::Close),
+                _ => None,
+            },
+            status: 0,
+            at: said.at.wall_ns().cast_signed(),
+            reason: None,
+            text: status_text(said.status, &mut room),
+        };
+        let mut heard = Heard::Known;
+        for kind in kinds.into_iter().flatten() {
+            let next = self.report(at, &VenueReport { kind, ..report }, sink);
+            if heard == Heard::Known || !matches!(next, Heard::Known | Heard::Taken) {
+                heard = next;
+            }
+        }
+        heard
+    }
+
+    /// Account(1) of a number of the exchange: its digits, or an account whose name has them behind zeros.
+    fn tmp_account(&self, number: Option<u32>) -> Text {
+        let Some(number) = number else {
+            return Text::EMPTY;
+        };
+        let text = digits(number.into());
+        let accounts = self.state().accounts();
+        if accounts.find(text.bytes()).is_none()
+            && let Some(name) = accounts
+                .iter()
+                .find(|name| account_number(name) == Some(number))
+        {
+            return Text::new(name);
+        }
+        Text::new(text.bytes())
+    }
+
+    fn tmp_rejects(&mut self, at: i64, line: u32, said: &R03, sink: &mut impl Sink) -> Heard {
+        let (order, request) =
+            resolve(self.state(), (said.order_no, said.ord_id, said.user_define));
+        let id = VenueId { order, request };
+        if order == 0 {
+            return Heard::Unknown;
+        }
+        if said.status.is_success() {
+            return Heard::Known;
+        }
+        let mut room = Sentence::new();
+        let text = status_text(said.status, &mut room);
+        if said.exec_type == TmpExecType::QUERY {
+            return self.tmp_state(at, line, id, (said, text), sink);
+        }
+        let reject = VenueReject {
+            code: Some(RejectCode::Tmp(CODES + u64::from(said.status.0))),
+            text,
+        };
+        self.refused(at, id, &reject, sink)
+    }
+
+    /// The exchange answers a query that it does not have the order, or no longer.
+    fn tmp_state(
+        &mut self,
+        at: i64,
+        line: u32,
+        id: VenueId,
+        (said, text): (&R03, &[u8]),
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let status = match said.status {
+            TmpStatus::NO_SUCH_ORDER | TmpStatus::NOT_IN_BOOK => b'8',
+            TmpStatus::FILLED => b'2',
+            TmpStatus::CANCELLED => b'4',
+            // The query was refused, which says nothing of the order.
+            _ => return Heard::Known,
+        };
+        let report = VenueReport {
+            line,
+            id,
+            original: None,
+            text_id: &said.order_no,
+            kind: ReportKind::Status(status),
+            venue_id: &said.order_no,
+            exec: 0,
+            last_quantity: None,
+            last_price: None,
+            filled: None,
+            quantity: None,
+            price: None,
+            account: b"",
+            symbol: b"",
+            side: None,
+            effect: None,
+            status: 0,
+            at: 0,
+            reason: None,
+            text,
+        };
+        self.report(at, &report, sink)
+    }
+}
+
+/// Side(54); TMP does not tell a short sale from another.
+fn side_of(side: TmpSide, order: Option<&Order>) -> Option<Side> {
+    match side {
+        TmpSide::BUY => Some(Side::Buy),
+        TmpSide::SELL => match order.map(|order| order.side) {
+            Some(Side::SellShort) => Some(Side::SellShort),
+            _ => Some(Side::Sell),
+        },
+        _ => None,
+    }
+}
+
+/// The words of a status and its code; empty when it says nothing.
+fn status_text(status: TmpStatus, room: &mut Sentence) -> &[u8] {
+    if !status.is_success() {
+        let words = status.text().unwrap_or("rejected by the exchange");
+        // Every text has room.
+        let _ = write!(room, "{words} ({})", CODES + u64::from(status.0));
+    }
+    room.bytes()
+}
