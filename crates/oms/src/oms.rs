@@ -118,6 +118,11 @@ impl Oms {
         self.core.rules()
     }
 
+    #[cfg(test)]
+    pub(crate) fn core_mut(&mut self) -> &mut Core {
+        &mut self.core
+    }
+
     /// The core and its output.
     fn parts<'a>(
         &'a mut self,

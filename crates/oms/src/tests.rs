@@ -30,6 +30,7 @@ mod queue;
 mod random;
 mod retry;
 mod rights;
+mod tmp;
 mod versions;
 
 const SETTINGS: &str = r#"

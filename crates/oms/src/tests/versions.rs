@@ -16,6 +16,9 @@ const CHECKPOINT_2: &[u8] = include_bytes!("checkpoint-2.bin");
 /// waits for its fills.
 const CHECKPOINT_3: &[u8] = include_bytes!("checkpoint-3.bin");
 
+/// One of version 4: an order that is held, one with a fill and a replace under way, and one that was triggered.
+const CHECKPOINT_4: &[u8] = include_bytes!("checkpoint-4.bin");
+
 fn read(version: u32, bytes: &[u8]) -> Result<OmsState, String> {
     let mut state = OmsState::default();
     state.read(version, bytes).map(|()| state)
@@ -92,6 +95,28 @@ fn a_checkpoint_of_version_3_has_no_order_that_is_held() {
     let again = read(state.form().1, &written).unwrap();
     assert_eq!(again.hash(), state.hash());
     assert!(read(4, CHECKPOINT_3).is_err(), "it has another form");
+}
+
+#[test]
+fn a_checkpoint_of_version_4_has_no_numbers_of_links() {
+    let mut state = read(4, CHECKPOINT_4).unwrap();
+    assert_eq!((state.violations(), state.orders().len()), (0, 3));
+    assert_eq!(state.orders().get(1).unwrap().state, OrderState::Held);
+    assert!(state.orders().get(4).unwrap().triggered);
+    assert_eq!((0..3).map(|it| state.link_numbers(it)).max(), Some((0, 0)));
+    let event = OrderEvent::LinkNumbers {
+        line: LINES[0],
+        inbound: 7,
+        outbound: 9,
+    };
+    assert!(state.apply(0, &event));
+    let mut written = Vec::new();
+    state.write(&mut |bytes| written.extend_from_slice(bytes));
+    let again = read(5, &written).unwrap();
+    assert_eq!(again.hash(), state.hash());
+    assert_eq!(again.link_numbers(LINES[0]), (7, 9));
+    assert!(read(5, CHECKPOINT_4).is_err(), "it has another form");
+    assert!(read(4, &written).is_err());
 }
 
 #[test]
