@@ -1,6 +1,7 @@
 //! Differences between FIX versions in reports.
 
 use fixwire_protocol::session::{BeginString, Config};
+use fixwire_tmp::TmpStatus;
 
 /// Kind of an ExecutionReport.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -33,15 +34,17 @@ pub(crate) enum Why {
     Unsupported,
     Quantity,
     Band,
+    Tick,
     TooLate,
     Other,
     /// The code given by a script.
     Code(u64),
 }
 
-/// The FIX dialect of a member.
+/// The FIX dialect of a member, or TMP.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Dialect {
+    Tmp,
     Fix42,
     Fix43,
     Fix44,
@@ -63,6 +66,7 @@ impl Dialect {
     /// The name in notes.
     pub(crate) fn name(self) -> &'static str {
         match self {
+            Self::Tmp => "TMP",
             Self::Fix42 => "42",
             Self::Fix43 => "43",
             Self::Fix44 => "44",
@@ -71,7 +75,13 @@ impl Dialect {
     }
 
     pub(crate) fn from_name(name: &str) -> Option<Self> {
-        let all = [Self::Fix42, Self::Fix43, Self::Fix44, Self::Fix50];
+        let all = [
+            Self::Tmp,
+            Self::Fix42,
+            Self::Fix43,
+            Self::Fix44,
+            Self::Fix50,
+        ];
         all.into_iter().find(|it| it.name() == name)
     }
 
@@ -117,8 +127,11 @@ impl Dialect {
         (self == Self::Fix42).then_some(code)
     }
 
-    /// OrdRejReason(103).
+    /// OrdRejReason(103), or the status of R03.
     pub(crate) fn ord_rej_reason(self, why: Why) -> u64 {
+        if self == Self::Tmp {
+            return u64::from(reject_status(why, TmpStatus::NOT_OPEN).0);
+        }
         let other = if self >= Self::Fix44 { 99 } else { 0 };
         match why {
             Why::UnknownSymbol => 1,
@@ -131,12 +144,15 @@ impl Dialect {
             Why::Band if self >= Self::Fix50 => 16,
             Why::TooLate => 4,
             Why::Code(code) => code,
-            Why::Unsupported | Why::Quantity | Why::Band | Why::Other => other,
+            Why::Unsupported | Why::Quantity | Why::Band | Why::Tick | Why::Other => other,
         }
     }
 
-    /// CxlRejReason(102).
+    /// CxlRejReason(102), or the status of R03.
     pub(crate) fn cxl_rej_reason(self, why: Why) -> u64 {
+        if self == Self::Tmp {
+            return u64::from(reject_status(why, TmpStatus::NO_CANCEL_PERIOD).0);
+        }
         match why {
             Why::TooLate => 0,
             Why::UnknownOrder => 1,
@@ -146,5 +162,23 @@ impl Dialect {
             _ if self >= Self::Fix44 => 99,
             _ => 2,
         }
+    }
+}
+
+/// The status of R03; `other` where no code names the reason. A script's code that is no status of one byte is 99.
+fn reject_status(why: Why, other: TmpStatus) -> TmpStatus {
+    match why {
+        Why::UnknownSymbol => TmpStatus::PRODUCT,
+        Why::NotTrading => TmpStatus::NOT_OPEN,
+        Why::Limit => TmpStatus::MAJOR_ERROR,
+        Why::UnknownOrder => TmpStatus::NO_SUCH_ORDER,
+        Why::Duplicate => TmpStatus::DUPLICATE_ORDER_NO,
+        Why::Unsupported => TmpStatus::EXEC_TYPE,
+        Why::Quantity => TmpStatus::QUANTITY,
+        Why::Band => TmpStatus::PRICE_LIMIT,
+        Why::Tick => TmpStatus::TICK,
+        Why::TooLate => TmpStatus::NOT_IN_BOOK,
+        Why::Code(code) => u8::try_from(code).map_or(TmpStatus::MAJOR_ERROR, TmpStatus),
+        Why::Other => other,
     }
 }

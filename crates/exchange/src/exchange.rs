@@ -1,6 +1,7 @@
 //! The exchange as an application of the engine.
 
 mod deliver;
+mod lines;
 mod operate;
 
 use alloc::boxed::Box;
@@ -13,19 +14,22 @@ use core::fmt;
 
 use fixwire_protocol::session::Config;
 use fixwire_protocol::{
-    Application, BodyError, Decimal, DecimalError, Ledger, Message, Mono, Nanos, Now,
+    Application, BodyError, Decimal, DecimalError, Hangup, Ledger, Link, Message, Mono, Nanos, Now,
     OperatorCommand, Outbox, Refusal, SessionId, Tag, Timestamp, tag,
 };
+use fixwire_tmp::LinkActions;
 
 use crate::config::{ConfigProblem, ExchangeConfig};
 use crate::dialect::Dialect;
-use crate::faults::Faults;
+use crate::faults::{FaultNames, Faults};
 use crate::fields::Fields;
 use crate::instrument::Instrument;
 use crate::ledger::{self, MarketLedger};
 use crate::market::{Market, digits};
 use crate::note::{Note, Request, read_fields};
 use crate::script::OrderScript;
+pub use crate::tmp::line::ExchangeTmpLine;
+use crate::tmp::line::TmpLine;
 
 /// Maximum number of reports waiting for room in the outbox; above it requests are rejected.
 const WAITING_MAX: usize = 100_000;
@@ -51,6 +55,10 @@ pub struct Exchange {
     faults: Faults,
     /// Each script as written to notes.
     scripts: Vec<Arc<str>>,
+    /// By the number of the link.
+    lines: Vec<TmpLine>,
+    /// Kept for its memory.
+    actions: LinkActions,
 }
 
 /// A session of the engine, as the exchange sees it.
@@ -140,8 +148,13 @@ impl Exchange {
             return Err(ExchangeError::Version { session });
         }
         let mut faults = Faults::new(config.wire.clone());
+        // TMP lines follow: a name that is no session's may be that of a line.
+        let names = FaultNames {
+            sessions: &seats.iter().map(|seat| &*seat.name).collect::<Vec<_>>(),
+            lines: None,
+        };
         for words in &config.faults {
-            let added = faults.operate(words);
+            let added = faults.operate(words, names);
             added.map_err(|what| ExchangeError::Fault { what })?;
         }
         let scripts = config.scripts.iter();
@@ -156,7 +169,16 @@ impl Exchange {
             note: Vec::new(),
             faults,
             scripts,
+            lines: Vec::new(),
+            actions: LinkActions::new(),
         })
+    }
+
+    /// With members that speak TMP over the links of the engine, in the order of their ids.
+    #[must_use]
+    pub fn with_tmp_lines(mut self, lines: Vec<ExchangeTmpLine>) -> Self {
+        self.lines = lines.into_iter().map(TmpLine::new).collect();
+        self
     }
 
     /// Number of open orders, and of reports waiting for room in the outbox.
@@ -227,7 +249,21 @@ impl Exchange {
             .ok_or(Refusal::NotAvailable)?;
         let dialect = seat.dialect.ok_or(Refusal::UnsupportedMessageType)?;
         let (name, digits) = (seat.name.clone(), seat.digits);
-        let number = self.market.member(&name);
+        let number = self.seat(&name, dialect, digits, outbox);
+        let number = number.map_err(|_| Refusal::NotAvailable)?;
+        self.routes.insert(number, from);
+        Ok(number)
+    }
+
+    /// The number of a member with this name, noted when it is new or speaks otherwise than before.
+    fn seat(
+        &mut self,
+        name: &str,
+        dialect: Dialect,
+        digits: u8,
+        outbox: &mut Outbox,
+    ) -> Result<u32, BodyError> {
+        let number = self.market.member(name);
         let known = number.and_then(|number| self.market.members.get(number as usize));
         let same = known.is_some_and(|it| it.dialect == dialect && it.digits == digits);
         let number = number.unwrap_or(self.market.members.len() as u32);
@@ -236,18 +272,16 @@ impl Exchange {
                 number,
                 dialect,
                 digits,
-                name: &name,
+                name,
             };
-            self.keep(note, outbox).map_err(|_| Refusal::NotAvailable)?;
+            self.keep(note, outbox)?;
         }
-        self.routes.insert(number, from);
         Ok(number)
     }
 
     /// The matching script of a new order, if any.
-    fn script(&self, from: SessionId, request: &Request<'_>) -> Option<Arc<str>> {
-        let seat = self.seats.get(from.0 as usize)?;
-        let is_for = |it: &OrderScript| it.is_for(&seat.name, request.fields);
+    fn script(&self, member: &str, request: &Request<'_>) -> Option<Arc<str>> {
+        let is_for = |it: &OrderScript| it.is_for(member, request.fields);
         let index = self.config.scripts.iter().position(is_for)?;
         Some(Arc::clone(&self.scripts[index]))
     }
@@ -337,14 +371,45 @@ impl Application for Exchange {
             fields: Fields(&fields),
         };
         let is_new = request.msg_type == b"D" && !self.scripts.is_empty();
-        let script = is_new.then(|| self.script(from, &request)).flatten();
+        let seat = self.seats.get(from.0 as usize).filter(|_| is_new);
+        let script = seat.and_then(|seat| self.script(&seat.name, &request));
         let note = match &script {
             Some(script) => Note::Scripted { request, script },
             None => Note::Request(request),
         };
         self.keep(note, outbox).map_err(full)?;
-        self.deliver(now.mono, outbox);
+        self.deliver(now, outbox);
         Ok(())
+    }
+
+    fn on_frame(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        frame: &[u8],
+        outbox: &mut Outbox,
+    ) -> Result<(), Hangup> {
+        let Some(at) = from.link().filter(|at| *at < self.lines.len()) else {
+            return Err(Hangup("the link is no TMP line of the exchange"));
+        };
+        if self.is_broken {
+            let why = "the journal could not be read: the exchange is not available";
+            return Err(Hangup(why));
+        }
+        let done = self.line_frame(now, at, frame, outbox);
+        self.deliver(now, outbox);
+        done
+    }
+
+    fn on_link(&mut self, now: Now, session: SessionId, link: Link, outbox: &mut Outbox) {
+        let Some(at) = session.link().filter(|at| *at < self.lines.len()) else {
+            return;
+        };
+        match link {
+            Link::Up if self.is_broken => {}
+            Link::Up => self.line_up(now, at, outbox),
+            Link::Down { .. } => self.lines[at].disconnect(),
+        }
     }
 
     fn on_note(&mut self, _at: Timestamp, note: &[u8]) {
@@ -387,7 +452,7 @@ impl Application for Exchange {
         self.list(now, outbox).map_err(full)?;
         let done = self.operate(now, command.bytes, outbox)?;
         answer.extend_from_slice(done.as_bytes());
-        self.deliver(now.mono, outbox);
+        self.deliver(now, outbox);
         Ok(())
     }
 
@@ -409,11 +474,12 @@ impl Application for Exchange {
         // Reports that do not fit now are tried again.
         let is_listed = self.list(now, outbox).is_ok();
         if !is_listed {
-            self.deliver(now.mono, outbox);
+            self.deliver(now, outbox);
             return Some(now.mono + RETRY);
         }
         let next = self.step(now, outbox);
-        let due = self.deliver(now.mono, outbox);
-        [next, due].into_iter().flatten().min()
+        let line = self.line_time(now, outbox);
+        let due = self.deliver(now, outbox);
+        [next, line, due].into_iter().flatten().min()
     }
 }

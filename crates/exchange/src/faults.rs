@@ -1,7 +1,7 @@
 //! Injected faults: what the exchange does wrong on demand, to test its members.
 //!
 //! ```text
-//! fault KIND [session=NAME] [type=MSGTYPE] [count=N] [percent=P] [seed=N] [ms=N]
+//! fault KIND [session=NAME] [type=MSGTYPE] [count=N] [percent=P] [seed=N] [ms=N] [status=N]
 //!
 //! drop        a report is not sent                      duplicate   it is sent twice
 //! delay       it is sent ms later, as are those after   reorder     it is sent after the next one
@@ -9,10 +9,15 @@
 //!
 //! checksum    CheckSum(10) is wrong on the wire         gap         the message is dropped on the wire
 //! logout      the session is logged out after it        disconnect  the connection is closed instead
+//!
+//! refuse      a frame of a TMP member gets L10 with     cut         half of a frame is sent, then
+//!             a status, and then the connection ends                the connection is closed
+//! silence     no frame is sent, R05 neither
 //! ```
 //!
-//! Faults of the last two lines are applied by the code that sends messages to members ([`WireFaults`]): the journal
-//! has the correct message, so that a resend is correct.
+//! Faults of the second block are applied by the code that sends messages to members ([`WireFaults`]): the journal
+//! has the correct message, so that a resend is correct. For a TMP line, which `session` must name, the exchange applies them itself; so it does with those of
+//! the third block, which are for TMP lines only. MsgTypes of TMP are names of messages: R02.
 //!
 //! Faults last for `count` messages, or until `fault clear`; they are not journalled, and a restart removes them.
 //! The books are not affected.
@@ -26,12 +31,14 @@ use core::fmt;
 
 use fixwire_protocol::session::is_admin;
 use fixwire_protocol::{Mono, Nanos};
+use fixwire_tmp::TmpStatus;
 
 /// Maximum number of faults at a time.
 const FAULTS_MAX: usize = 100;
 /// The syntax of faults.
-pub(crate) const USAGE: &str = "fault KIND [session=NAME] [type=MSGTYPE] [count=N] [percent=P] [seed=N] [ms=N], where \
-     KIND is drop, duplicate, delay, reorder, stall, reject, checksum, gap, logout or disconnect; faults; fault clear";
+pub(crate) const USAGE: &str = "fault KIND [session=NAME] [type=MSGTYPE] [count=N] [percent=P] [seed=N] [ms=N] \
+     [status=N], where KIND is drop, duplicate, delay, reorder, stall, reject, checksum, gap, logout or disconnect, or for TMP \
+     lines refuse, silence or cut; faults; fault clear";
 
 /// Checks the words after `fault` in a command.
 ///
@@ -52,6 +59,53 @@ enum FaultKind {
     Stall,
     Reject,
     Wire(WireFault),
+    Refuse,
+    Silence,
+    Cut,
+}
+
+impl FaultKind {
+    /// Whether it is for TMP lines only.
+    fn is_of_tmp(self) -> bool {
+        matches!(self, Self::Refuse | Self::Silence | Self::Cut)
+    }
+}
+
+/// Effect of a fault on a frame that is sent over a TMP line.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum LineFault {
+    /// Its check sum is wrong.
+    CheckSum,
+    /// It is not sent.
+    Gap,
+    /// Half of it is sent, and the connection is closed.
+    Cut,
+    /// The connection is closed instead of sending it.
+    Disconnect,
+}
+
+/// The names that `session=` may have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FaultNames<'a> {
+    /// FIX sessions.
+    pub(crate) sessions: &'a [&'a str],
+    /// TMP lines; `None` while they are not known, when any other name may be one.
+    pub(crate) lines: Option<&'a [&'a str]>,
+}
+
+impl FaultNames<'_> {
+    fn is_session(self, name: &str) -> bool {
+        self.sessions
+            .iter()
+            .any(|session| is_session(name, session))
+    }
+
+    fn is_line(self, name: &str) -> bool {
+        match self.lines {
+            Some(lines) => lines.contains(&name),
+            None => !self.is_session(name),
+        }
+    }
 }
 
 /// Effect of a wire fault on a message.
@@ -67,7 +121,7 @@ pub enum WireFault {
     Disconnect,
 }
 
-const KINDS: [(&str, FaultKind); 10] = [
+const KINDS: [(&str, FaultKind); 13] = [
     ("drop", FaultKind::Drop),
     ("duplicate", FaultKind::Duplicate),
     ("delay", FaultKind::Delay),
@@ -78,6 +132,9 @@ const KINDS: [(&str, FaultKind); 10] = [
     ("gap", FaultKind::Wire(WireFault::Gap)),
     ("logout", FaultKind::Wire(WireFault::Logout)),
     ("disconnect", FaultKind::Wire(WireFault::Disconnect)),
+    ("refuse", FaultKind::Refuse),
+    ("silence", FaultKind::Silence),
+    ("cut", FaultKind::Cut),
 ];
 
 /// Effect of a fault on a waiting report.
@@ -104,6 +161,8 @@ struct FaultRule {
     count: Option<u64>,
     percent: u64,
     delay: Nanos,
+    /// What a TMP member gets.
+    status: u8,
     random: u64,
 }
 
@@ -141,7 +200,7 @@ impl WireFaults {
         let met = meet(&mut self.rules, session, msg_type, |rule| {
             !is_own || rule.msg_type.is_some()
         });
-        match met?.0 {
+        match met?.kind {
             FaultKind::Wire(fault) => Some(fault),
             _ => None,
         }
@@ -172,7 +231,7 @@ impl Faults {
     }
 
     /// Adds or clears faults; returns what was done.
-    pub(crate) fn operate(&mut self, words: &str) -> Result<String, String> {
+    pub(crate) fn operate(&mut self, words: &str, names: FaultNames<'_>) -> Result<String, String> {
         if words == "clear" {
             let mut count = self.rules.len();
             self.rules.clear();
@@ -191,7 +250,7 @@ impl Faults {
         }
         let rule = FaultRule::read(words)?;
         let said = rule.shown();
-        if !matches!(rule.kind, FaultKind::Wire(_)) {
+        if rule.is_of_line(names)? || !matches!(rule.kind, FaultKind::Wire(_)) {
             self.rules.push(rule);
         } else if let Some(wire) = &self.wire {
             let mut added = Ok(());
@@ -221,6 +280,46 @@ impl Faults {
         }
     }
 
+    /// Whether no fault but those of the wire is active.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// The status of the L10 that a frame of a TMP member gets instead of an answer.
+    pub(crate) fn refuses(&mut self, line: &str, message: &str) -> Option<u8> {
+        let wanted = |rule: &FaultRule| rule.kind == FaultKind::Refuse;
+        let met = meet(&mut self.rules, line, message.as_bytes(), wanted);
+        met.map(|met| met.status)
+    }
+
+    /// The status of the reject that a request of a TMP member gets.
+    pub(crate) fn reject_status(&mut self, line: &str, message: &str) -> Option<u8> {
+        let wanted = |rule: &FaultRule| rule.kind == FaultKind::Reject;
+        let met = meet(&mut self.rules, line, message.as_bytes(), wanted);
+        met.map(|met| met.status)
+    }
+
+    /// Whether no frame is sent over a TMP line.
+    pub(crate) fn silences(&self, line: &str) -> bool {
+        let mut rules = self.rules.iter();
+        rules.any(|rule| rule.kind == FaultKind::Silence && rule.is_for(line))
+    }
+
+    /// The fault for a frame over a TMP line. Messages of the link are affected only by faults that name them.
+    pub(crate) fn line_fault(&mut self, line: &str, message: &str) -> Option<LineFault> {
+        let is_of_link = message.starts_with('L') || matches!(message, "R04" | "R05");
+        let met = meet(&mut self.rules, line, message.as_bytes(), |rule| {
+            let is_kind = matches!(rule.kind, FaultKind::Wire(_) | FaultKind::Cut);
+            is_kind && (!is_of_link || rule.msg_type.is_some())
+        });
+        match met?.kind {
+            FaultKind::Wire(WireFault::CheckSum) => Some(LineFault::CheckSum),
+            FaultKind::Wire(WireFault::Gap) => Some(LineFault::Gap),
+            FaultKind::Wire(_) => Some(LineFault::Disconnect),
+            _ => Some(LineFault::Cut),
+        }
+    }
+
     /// Whether a request is rejected.
     pub(crate) fn rejects(&mut self, session: &str, msg_type: &[u8]) -> bool {
         let wanted = |rule: &FaultRule| rule.kind == FaultKind::Reject;
@@ -234,10 +333,13 @@ impl Faults {
     }
 
     /// Effect of the faults on a new report.
-    pub(crate) fn fate(&mut self, now: Mono, session: &str, msg_type: u8) -> Fate {
-        let of_reports =
-            |rule: &FaultRule| !matches!(rule.kind, FaultKind::Reject | FaultKind::Stall);
-        match meet(&mut self.rules, session, &[msg_type], of_reports) {
+    pub(crate) fn fate(&mut self, now: Mono, session: &str, msg_type: &[u8]) -> Fate {
+        let of_reports = |rule: &FaultRule| {
+            use FaultKind::{Delay, Drop, Duplicate, Reorder};
+            matches!(rule.kind, Drop | Duplicate | Delay | Reorder)
+        };
+        let met = meet(&mut self.rules, session, msg_type, of_reports);
+        match met.map(|met| (met.kind, met.delay)) {
             Some((FaultKind::Drop, _)) => Fate::Drop,
             Some((FaultKind::Duplicate, _)) => Fate::Twice,
             Some((FaultKind::Delay, delay)) => Fate::After(now + delay),
@@ -247,20 +349,31 @@ impl Faults {
     }
 }
 
+/// A fault that a message has met.
+struct Met {
+    kind: FaultKind,
+    delay: Nanos,
+    status: u8,
+}
+
 /// The first matching fault of the given kinds for a message.
 fn meet(
     rules: &mut Vec<FaultRule>,
     session: &str,
     msg_type: &[u8],
     wanted: impl Fn(&FaultRule) -> bool,
-) -> Option<(FaultKind, Nanos)> {
+) -> Option<Met> {
     let at = rules.iter_mut().position(|rule| {
         let mut types = rule.msg_type.iter();
         let is_type = types.all(|it| it.as_bytes() == msg_type);
         wanted(rule) && is_type && rule.is_for(session) && rule.draws()
     })?;
     let rule = &mut rules[at];
-    let met = (rule.kind, rule.delay);
+    let met = Met {
+        kind: rule.kind,
+        delay: rule.delay,
+        status: rule.status,
+    };
     if let Some(count) = &mut rule.count {
         *count -= 1;
         if *count == 0 {
@@ -291,6 +404,7 @@ impl FaultRule {
             count: None,
             percent: 100,
             delay: Nanos::from_millis(100),
+            status: TmpStatus::MAJOR_ERROR.0,
             random: 1,
         };
         for part in parts {
@@ -305,6 +419,13 @@ impl FaultRule {
                 "count" => rule.count = Some(number(u64::MAX)?),
                 "percent" => rule.percent = number(100)?,
                 "seed" => rule.random = number(u64::MAX)?,
+                "status" if matches!(kind, FaultKind::Reject | FaultKind::Refuse) => {
+                    rule.status = u8::try_from(number(255)?).unwrap_or_default();
+                }
+                "status" => {
+                    let what = format!("{part}: only reject and refuse have a status");
+                    return Err(usage(what));
+                }
                 "ms" => rule.delay = Nanos::from_millis(number(3_600_000)?),
                 _ => return Err(usage(format!("{part:?} is not part of a fault"))),
             }
@@ -313,6 +434,40 @@ impl FaultRule {
             }
         }
         Ok(rule)
+    }
+
+    /// Whether the exchange applies it to frames of TMP lines, rather than to messages.
+    ///
+    /// # Errors
+    ///
+    /// The session is none that can have it.
+    fn is_of_line(&self, names: FaultNames<'_>) -> Result<bool, String> {
+        let said = self.shown();
+        let (is_line, is_session) = match &self.session {
+            Some(name) => (names.is_line(name), names.is_session(name)),
+            None => (false, false),
+        };
+        let name = self.session.as_deref().unwrap_or_default();
+        if self.kind == FaultKind::Wire(WireFault::Logout) && is_line && names.lines.is_some() {
+            return Err(format!(
+                "{said}: {name} is a TMP line, which has no Logout: use refuse or disconnect"
+            ));
+        }
+        if !self.kind.is_of_tmp() {
+            return Ok(is_line && self.kind != FaultKind::Wire(WireFault::Logout));
+        }
+        if is_session && !is_line {
+            return Err(format!(
+                "{said}: {name} is a FIX session, and this fault is for TMP lines"
+            ));
+        }
+        match names.lines {
+            Some([]) => Err(format!("{said}: the exchange has no TMP line")),
+            Some(_) if !name.is_empty() && !is_line => Err(format!(
+                "{said}: unknown TMP line {name}: the query lines lists them"
+            )),
+            _ => Ok(true),
+        }
     }
 
     fn shown(&self) -> String {

@@ -8,8 +8,8 @@ use fixwire_protocol::{Ledger, Timestamp};
 use crate::market::Market;
 
 const NAME: &str = "exchange";
-/// Version 1 had no scripted orders.
-const VERSION: u32 = 2;
+/// Version 1 had no scripted orders, version 2 no TMP lines.
+const VERSION: u32 = 3;
 
 /// The market built from notes.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub(crate) struct MarketLedger {
     is_broken: bool,
 }
 
-/// Reads a state of this version or the one before.
+/// Reads a state of this version or one before.
 pub(crate) fn read(version: u32, state: &[u8]) -> Result<Market, String> {
     if !(1..=VERSION).contains(&version) {
         return Err(format!(

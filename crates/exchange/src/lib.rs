@@ -1,12 +1,12 @@
-//! A simulated exchange: members enter orders over FIX, and matching orders trade.
+//! A simulated exchange: members enter orders over FIX or TMP, and matching orders trade.
 //!
 //! ```text
 //!   member A --NewOrderSingle-->  [Exchange]  --ExecutionReport--> member A
 //!   member B --NewOrderSingle-->   books      --ExecutionReport--> members A and B
 //! ```
 //!
-//! [`Exchange`] is an [`Application`](fixwire_protocol::Application): each session of the engine is a member,
-//! and an order belongs to the session that entered it. Every request is first written to the journal as a note and
+//! [`Exchange`] is an [`Application`](fixwire_protocol::Application): each session and each link of the engine is a member,
+//! and an order belongs to the session or link that entered it. Every request is first written to the journal as a note and
 //! then applied to the books by the function that recovery uses too: so books, ids and pending reports are the
 //! same after `kill -9`.
 //!
@@ -34,11 +34,12 @@ mod scripted;
 mod state;
 #[cfg(test)]
 mod tests;
+mod tmp;
 
 pub use config::{
     ConfigProblem, ConfigTable, ExchangeConfig, InstrumentConfig, state_name, state_of,
 };
-pub use exchange::{Exchange, ExchangeError, ExchangeSession};
+pub use exchange::{Exchange, ExchangeError, ExchangeSession, ExchangeTmpLine};
 pub use faults::{WireControl, WireFault, WireFaults, check_fault};
 pub use fixwire_book::BookState;
 pub use script::{OrderScript, check_step};

@@ -7,8 +7,9 @@ mod follow;
 mod request;
 mod settle;
 mod terms;
+mod tmp;
 
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -20,6 +21,7 @@ use crate::instrument::{Instrument, units};
 use crate::note::{Note, Request};
 use crate::orders::Orders;
 use crate::scripted::ScriptedOrders;
+use crate::tmp::store::TmpStore;
 
 /// The state of the exchange.
 #[derive(Clone, Debug, Default)]
@@ -34,9 +36,11 @@ pub(crate) struct Market {
     pub(crate) last_exec: u64,
     /// Reports not written yet because the outbox was full.
     pub(crate) waiting: VecDeque<Report>,
+    /// Numbers and kept frames of TMP lines, by member.
+    pub(crate) links: BTreeMap<u32, TmpStore>,
 }
 
-/// A session in notes.
+/// A session or TMP line in notes.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Member {
     pub(crate) name: String,
@@ -45,7 +49,7 @@ pub(crate) struct Member {
     pub(crate) digits: u8,
 }
 
-/// A message to a member, without its header.
+/// A message to a member, without its header; to a TMP member a frame, with an empty header.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Report {
     pub(crate) member: u32,
@@ -125,6 +129,12 @@ impl Market {
                 let end = end.ok_or(UnreadableNote)?;
                 self.waiting.drain(at as usize..end);
             }
+            Note::Received { member, inbound } => self.tmp_received(member, inbound)?,
+            Note::Kept {
+                member,
+                msg_seq_num,
+                frame,
+            } => self.tmp_kept(member, msg_seq_num, frame)?,
         }
         for id in self.orders.forget() {
             self.scripted.remove(id);

@@ -12,8 +12,11 @@
 //! U time symbol                       an operator ended an auction call with its trades
 //! B low high symbol                   an operator moved the price band
 //! W place count                       pending reports were written: count, from this index on
+//! N member number                     a TMP line has received the message with this MsgSeqNum
+//! K member number frame               a frame with this MsgSeqNum is kept for the logins of a TMP line
 //! ```
 //!
+//! The MsgType of a TMP member's request may also be I, a query, and 3, one that is rejected with OrdRejReason(103).
 //! `|` and the end of a field are SOH, times nanoseconds since 1970. A note is written before it is applied to
 //! the market, so that every change has its note.
 
@@ -98,6 +101,15 @@ pub(crate) enum Note<'a> {
     Written {
         at: u64,
         count: u64,
+    },
+    Received {
+        member: u32,
+        inbound: u32,
+    },
+    Kept {
+        member: u32,
+        msg_seq_num: u32,
+        frame: &'a [u8],
     },
 }
 
@@ -200,6 +212,22 @@ impl<'a> Note<'a> {
                     count: number(count)?,
                 }
             }
+            b"N" => {
+                let (member, inbound) = word(rest)?;
+                Self::Received {
+                    member: short(member)?,
+                    inbound: short(inbound)?,
+                }
+            }
+            b"K" => {
+                let (member, rest) = word(rest)?;
+                let (msg_seq_num, frame) = word(rest)?;
+                Self::Kept {
+                    member: short(member)?,
+                    msg_seq_num: short(msg_seq_num)?,
+                    frame,
+                }
+            }
             _ => return None,
         })
     }
@@ -255,6 +283,18 @@ impl<'a> Note<'a> {
             }
             Self::Written { at, count } => {
                 line.word("W").number(at).number(count);
+            }
+            Self::Received { member, inbound } => {
+                line.word("N").number(u64::from(member));
+                line.number(u64::from(inbound));
+            }
+            Self::Kept {
+                member,
+                msg_seq_num,
+                frame,
+            } => {
+                line.word("K").number(u64::from(member));
+                line.number(u64::from(msg_seq_num)).bytes(frame);
             }
         }
     }

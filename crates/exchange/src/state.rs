@@ -5,7 +5,8 @@
 //!           members: count u32, (name, version, digits u8)...,
 //!           instruments: count u32, instrument..., orders: count u32, order...,
 //!           closed: count u32, OrderID u64..., waiting: count u32, (member u32, MsgType u8, body)...,
-//!           if there are any: scripted: count u32, scripted order..., FNV-1a of all before it u64
+//!           if there are any, or lines: scripted: count u32, scripted order...,
+//!           if there are any: TMP lines: count u32, line..., FNV-1a of all before it u64
 //! instrument = words of its note, gone u8, state, low i64, high i64, last, lowest, highest: optional i64,
 //!           4 queues (buy, sell, buy that wait, sell that wait): count u32, (OrderID u64, visible u64, has stop u8)...
 //! order   = OrderID u64, member u32, instrument u32, ids: count u32, text..., account, Side, OrdType,
@@ -13,12 +14,13 @@
 //! ```
 //! scripted order = OrderID u64, script as its note has it, next step u32, end of its wait: optional i64, is new u8,
 //!           fills: count u32, (ExecID u64, lots u64, ticks i64)..., asked: count u32, (MsgType u8, is pending u8, fields)...
+//! line    = member u32, last MsgSeqNum received u32, sent u32, the last frames sent: count u32, frame...
 //!
-//! Version 1 has no scripted orders. Numbers are little-endian, texts are prefixed with their length as u32, and optional numbers with a
+//! Version 1 has no scripted orders, version 2 no TMP lines. Numbers are little-endian, texts are prefixed with their length as u32, and optional numbers with a
 //! u8 that is 1 if present. All other data of an order in a book is in the order itself.
 
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -33,6 +35,7 @@ use crate::market::{Market, Member, Report};
 use crate::orders::{Order, Orders};
 use crate::script::Asking;
 use crate::scripted::{Asked, Filled, Scripted, ScriptedOrders};
+use crate::tmp::store::TmpStore;
 
 /// Length of the checksum at the end, in bytes.
 const SUM: usize = 8;
@@ -86,10 +89,16 @@ impl Market {
             out.text(&report.body);
         }
         // Without them the state is that of version 1, and has its hash.
-        if self.scripted.len() > 0 {
+        if self.scripted.len() > 0 || !self.links.is_empty() {
             out.count(self.scripted.len());
             for (id, scripted) in self.scripted.iter() {
                 put_scripted(&mut out, id, scripted);
+            }
+        }
+        if !self.links.is_empty() {
+            out.count(self.links.len());
+            for (member, store) in &self.links {
+                put_store(&mut out, *member, store);
             }
         }
     }
@@ -208,6 +217,16 @@ fn put_scripted(out: &mut Out<'_>, id: u64, scripted: &Scripted) {
         });
         out.u8(u8::from(asked.is_pending));
         out.text(&asked.fields);
+    }
+}
+
+fn put_store(out: &mut Out<'_>, member: u32, store: &TmpStore) {
+    out.u32(member);
+    out.u32(store.inbound);
+    out.u32(store.outbound);
+    out.count(store.frames.len());
+    for frame in &store.frames {
+        out.text(frame);
     }
 }
 
@@ -364,6 +383,14 @@ impl<'a> Parts<'a> {
                 scripted.insert(id, self.scripted()?);
             }
         }
+        let mut links = BTreeMap::new();
+        if !self.0.is_empty() {
+            for _ in 0..self.u32()? {
+                let member = self.u32()?;
+                members.get(member as usize)?;
+                links.insert(member, self.store()?);
+            }
+        }
         let mut market = Market {
             members,
             instruments,
@@ -372,12 +399,26 @@ impl<'a> Parts<'a> {
             last_order,
             last_exec,
             waiting,
+            links,
         };
         let ids: Vec<u64> = market.scripted.iter().map(|it| it.0).collect();
         for id in ids {
             market.restate_pending(id);
         }
         Some(market)
+    }
+
+    fn store(&mut self) -> Option<TmpStore> {
+        let (inbound, outbound) = (self.u32()?, self.u32()?);
+        let mut frames: VecDeque<Box<[u8]>> = VecDeque::new();
+        for _ in 0..self.u32()? {
+            frames.push_back(self.bytes()?.into());
+        }
+        (frames.len() <= outbound as usize).then_some(TmpStore {
+            inbound,
+            outbound,
+            frames,
+        })
     }
 
     fn scripted(&mut self) -> Option<Scripted> {

@@ -2,9 +2,11 @@
 
 use alloc::vec::Vec;
 
-use fixwire_protocol::{BodyError, Message, Mono, Outbox, Refusal, SessionId, tag};
+use fixwire_protocol::{BodyError, Message, Mono, Now, Outbox, Refusal, SessionId, tag};
+use fixwire_tmp::TmpFrame;
 
 use super::{Exchange, NOTE_ROOM, RETRY};
+use crate::dialect::Dialect;
 use crate::faults::Fate;
 use crate::note::Note;
 
@@ -41,8 +43,8 @@ pub(super) fn business_reject(
 
 impl Exchange {
     /// Writes the waiting reports and notes which. Returns when to try again, if any are left.
-    pub(super) fn deliver(&mut self, now: Mono, outbox: &mut Outbox) -> Option<Mono> {
-        self.draw(now);
+    pub(super) fn deliver(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
+        self.draw(now.mono);
         // `run` reports from `at` on are written but not noted yet; those before `at` wait.
         let (mut at, mut run) = (0, 0);
         let mut waiting: Vec<u32> = Vec::new();
@@ -63,7 +65,7 @@ impl Exchange {
                 Left::Done => run += 1,
                 Left::Overtaken => {}
                 Left::Full => {
-                    due = Some(now + RETRY);
+                    due = Some(now.mono + RETRY);
                     break;
                 }
                 Left::Waits(until) => {
@@ -88,13 +90,22 @@ impl Exchange {
             let report = &self.market.waiting[index];
             let member = members.get(report.member as usize);
             let name = member.map_or("", |member| member.name.as_str());
-            let fate = self.faults.fate(now, name, report.msg_type);
+            let is_tmp = member.is_some_and(|member| member.dialect == Dialect::Tmp);
+            let fate = if self.faults.is_empty() {
+                Fate::Send
+            } else if is_tmp {
+                let frame = TmpFrame::read(&report.body);
+                let message = frame.map_or("", |frame| frame.name());
+                self.faults.fate(now, name, message.as_bytes())
+            } else {
+                self.faults.fate(now, name, &[report.msg_type])
+            };
             self.faults.fates.push_back(fate);
         }
     }
 
     /// Sends the next report for the same member before the one at an index, which waits for it.
-    fn overtake(&mut self, at: usize, member: u32, now: Mono, outbox: &mut Outbox) -> Left {
+    fn overtake(&mut self, at: usize, member: u32, now: Now, outbox: &mut Outbox) -> Left {
         let mut behind = self.market.waiting.iter().skip(at + 1);
         let Some(next) = behind.position(|report| report.member == member) else {
             return Left::Waits(None);
@@ -114,7 +125,7 @@ impl Exchange {
     }
 
     /// Sends the report at an index, if it may be sent.
-    fn pass(&mut self, index: usize, now: Mono, outbox: &mut Outbox) -> Left {
+    fn pass(&mut self, index: usize, now: Now, outbox: &mut Outbox) -> Left {
         let report = &self.market.waiting[index];
         let member = self.market.members.get(report.member as usize);
         if member.is_some_and(|member| self.faults.stalls(&member.name)) {
@@ -122,7 +133,7 @@ impl Exchange {
         }
         let times = match self.faults.fates[index] {
             Fate::Drop => return Left::Done,
-            Fate::After(until) if now < until => return Left::Waits(Some(until)),
+            Fate::After(until) if now.mono < until => return Left::Waits(Some(until)),
             Fate::Twice => 2,
             _ => 1,
         };
@@ -131,6 +142,9 @@ impl Exchange {
         let Some(session) = route.or_else(|| self.route(report.member)) else {
             return Left::Done;
         };
+        if let Some(at) = session.link() {
+            return self.pass_frame(index, (at, times), now, outbox);
+        }
         // The notes of it, and of those before it, need room too.
         let bytes = times * report.body.len() + 3 * NOTE_ROOM;
         if !outbox.has_room(times + 2, bytes) {
@@ -142,6 +156,27 @@ impl Exchange {
             if body.finish() == Err(BodyError::Full) {
                 return Left::Full;
             }
+        }
+        Left::Done
+    }
+
+    /// The same over a TMP line: the frame gets its number and is noted, whether the member is logged in or not.
+    fn pass_frame(
+        &mut self,
+        index: usize,
+        (at, times): (usize, usize),
+        now: Now,
+        outbox: &mut Outbox,
+    ) -> Left {
+        let body = &self.market.waiting[index].body;
+        // A frame, its note, and the end of the connection; the notes of it and of those before it.
+        let bytes = times * (2 * body.len() + 2 * NOTE_ROOM) + 3 * NOTE_ROOM;
+        if !outbox.has_room(times * 4 + 2, bytes) {
+            return Left::Full;
+        }
+        let frame = body.clone();
+        for _ in 0..times {
+            self.line_report(now, at, &frame, outbox);
         }
         Left::Done
     }
@@ -165,6 +200,11 @@ impl Exchange {
     /// The session of a member.
     fn route(&self, member: u32) -> Option<SessionId> {
         let member = self.market.members.get(member as usize)?;
+        if member.dialect == Dialect::Tmp {
+            let mut lines = self.lines.iter();
+            let index = lines.position(|line| line.name == member.name)?;
+            return u32::try_from(index).ok().map(SessionId::of_link);
+        }
         let mut seats = self.seats.iter();
         let index = seats.position(|seat| seat.name == member.name)?;
         u32::try_from(index).ok().map(SessionId)

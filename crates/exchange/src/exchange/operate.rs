@@ -5,10 +5,12 @@
 //! uncross SYMBOL            ends an auction call with its trades; the call goes on
 //! band LOW HIGH SYMBOL      moves the price band
 //! fault ...                 see `faults`
+//! lock LINE, unlock LINE    locks a TMP line from its next login on, and unlocks it; a restart unlocks it too
 //!
 //! instruments               (also as a command) the instruments, their states and last prices
 //! book SYMBOL               (also as a command) the price levels
 //! scripts                   (also as a command) the orders that follow scripts, and their progress
+//! lines                     (also as a command) the TMP lines, their states and sequence numbers
 //! ```
 
 use alloc::format;
@@ -20,7 +22,7 @@ use fixwire_protocol::{BodyError, Decimal, Now, Outbox};
 
 use super::Exchange;
 use crate::config::{state_name, state_of};
-use crate::faults::USAGE;
+use crate::faults::{FaultNames, USAGE};
 use crate::fields;
 use crate::instrument::{Instrument, units};
 use crate::note::Note;
@@ -28,8 +30,9 @@ use crate::scripted::Scripted;
 
 /// Stands for all symbols.
 const ALL: &str = "*";
-const COMMANDS: &str = "state STATE SYMBOL, uncross SYMBOL, band LOW HIGH SYMBOL";
-const QUERIES: &str = "instruments, book SYMBOL, scripts, faults";
+const COMMANDS: &str =
+    "state STATE SYMBOL, uncross SYMBOL, band LOW HIGH SYMBOL, lock LINE, unlock LINE";
+const QUERIES: &str = "instruments, book SYMBOL, scripts, lines, faults";
 
 impl Exchange {
     /// Executes a command; returns what was done.
@@ -79,8 +82,19 @@ impl Exchange {
                 self.keep(note, outbox).map_err(full)?;
                 Ok(format!("{symbol}: band {} to {}", shown(low), shown(high)))
             }
-            "fault" => self.faults.operate(rest),
-            "instruments" | "book" | "scripts" | "faults" => self.answer(command.as_bytes()),
+            "fault" => {
+                let sessions: Vec<&str> = self.seats.iter().map(|seat| &*seat.name).collect();
+                let lines: Vec<&str> = self.lines.iter().map(|line| &*line.name).collect();
+                let names = FaultNames {
+                    sessions: &sessions,
+                    lines: Some(&lines),
+                };
+                self.faults.operate(rest, names)
+            }
+            "lock" | "unlock" => self.lock(rest, verb == "lock"),
+            "instruments" | "book" | "scripts" | "lines" | "faults" => {
+                self.answer(command.as_bytes())
+            }
             _ => Err(format!(
                 "unknown command {verb:?}: the commands are {COMMANDS}, {USAGE}, {QUERIES}"
             )),
@@ -98,6 +112,12 @@ impl Exchange {
                 Ok(traded.map(line).collect())
             }
             "faults" => Ok(self.faults.shown()),
+            "lines" => {
+                let lines = self.lines.iter().enumerate();
+                Ok(lines
+                    .map(|(at, line)| line.shown(self.line_numbers(at)))
+                    .collect())
+            }
             "scripts" => {
                 let orders = self.market.scripted.iter();
                 let line = |(id, scripted): (u64, &Scripted)| {
@@ -120,6 +140,20 @@ impl Exchange {
             }
             _ => Err(format!("unknown query {verb:?}: the queries are {QUERIES}")),
         }
+    }
+
+    fn lock(&mut self, name: &str, is_locked: bool) -> Result<String, String> {
+        let at = self.lines.iter().position(|line| line.name == name);
+        let at =
+            at.ok_or_else(|| format!("unknown TMP line {name:?}: the query lines lists them"))?;
+        let numbers = self.line_numbers(at);
+        let link = self.lines[at].link(numbers);
+        if is_locked {
+            link.lock();
+            return Ok(format!("{name}: locked from its next login on"));
+        }
+        link.unlock();
+        Ok(format!("{name}: unlocked"))
     }
 
     fn symbols(&self, symbol: &str) -> Result<Vec<String>, String> {

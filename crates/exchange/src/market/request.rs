@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use fixwire_book::{BookEvent, EntryOrder, OrderChange, RefusedOrder, Side, TimeInForce};
 use fixwire_protocol::{Tag, tag};
+use fixwire_tmp::TmpStatus;
 
 use super::settle::Cause;
 use super::terms::{Objection, Terms, terms, unsupported};
@@ -17,6 +18,7 @@ use crate::fields::FieldWriter;
 use crate::note::Request;
 use crate::orders::Order;
 use crate::report::{self, NONE, NoOrder, Said};
+use crate::tmp::ticket::TmpTicket;
 
 /// Maximum number of ClOrdIDs of one order: each replace adds one, and all are remembered.
 const IDS_MAX: usize = 1000;
@@ -31,6 +33,9 @@ impl Market {
             b"H" => self.status(request),
             b"q" => self.mass_cancel(request),
             b"AF" => self.mass_status(request),
+            // Of TMP members only.
+            b"I" => self.tmp_status(request),
+            b"3" => self.tmp_refuse(request),
             _ => {}
         }
     }
@@ -88,6 +93,9 @@ impl Market {
         })?;
         let instrument = &self.instruments[index];
         let dialect = self.dialect(request.member);
+        if dialect == Dialect::Tmp && self.has_order_no(request) {
+            return Err((Why::Duplicate, "Duplicate order number".to_string()));
+        }
         let terms = terms(instrument, fields, dialect)?;
         let side = match fields.char(tag::SIDE) {
             Some(b'1') => Side::Buy,
@@ -109,11 +117,16 @@ impl Market {
         };
         let id = self.last_order + 1;
         let cl_ord_id: Box<[u8]> = fields.text(tag::CL_ORD_ID).into();
+        let mut ids = Vec::new();
+        if dialect == Dialect::Tmp {
+            ids.extend(TmpTicket::read(&cl_ord_id).map(|it| it.order_key().into()));
+        }
+        ids.push(cl_ord_id);
         let order = Order {
             id,
             member: request.member,
             instrument: index as u32,
-            ids: alloc::vec![cl_ord_id],
+            ids,
             account: fields.text(tag::ACCOUNT).into(),
             side: fields.char(tag::SIDE).unwrap_or(b'1'),
             ord_type: terms.ord_type,
@@ -441,6 +454,11 @@ impl Market {
     fn no_order(&mut self, request: &Request<'_>, said: &NoOrder<'_>) {
         let time = self.time(request.member, request.at);
         let dialect = self.dialect(request.member);
+        if dialect == Dialect::Tmp {
+            let status = u8::try_from(dialect.ord_rej_reason(said.why));
+            let status = status.map_or(TmpStatus::MAJOR_ERROR, TmpStatus);
+            return self.tmp_reject(request, status, said.exec_id);
+        }
         let body = report::no_order(dialect, request.fields, &time, said);
         self.tell(request.member, b'8', body);
     }
@@ -449,8 +467,12 @@ impl Market {
         let orig_cl_ord_id = request.fields.text(tag::ORIG_CL_ORD_ID);
         let id = self.orders.find(request.member, orig_cl_ord_id);
         let order = id.and_then(|id| self.orders.get(id));
+        let dialect = self.dialect(request.member);
+        if dialect == Dialect::Tmp {
+            return self.tmp_cancel_reject(request, id, why);
+        }
         let body = report::cancel_reject(
-            self.dialect(request.member),
+            dialect,
             request.fields,
             request.msg_type == b"G",
             order,

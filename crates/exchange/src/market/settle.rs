@@ -6,7 +6,7 @@ use fixwire_book::{BookEvent, CancelReason, Side};
 use fixwire_protocol::Timestamp;
 
 use super::{Market, Report};
-use crate::dialect::Kind;
+use crate::dialect::{Dialect, Kind};
 use crate::report::{self, Said};
 
 /// The causing request: its ClOrdID(11), and that of the order before it.
@@ -109,9 +109,12 @@ impl Market {
                 self.last_exec
             }
         };
+        let dialect = self.dialect(member);
+        if dialect == Dialect::Tmp {
+            return self.tmp_report(at, id, exec_id, said);
+        }
         let instrument = &self.instruments[order.instrument as usize];
         let time = self.time(member, at);
-        let dialect = self.dialect(member);
         let body = report::execution(dialect, order, instrument, exec_id, &time, said);
         if let Some(body) = body {
             self.tell(member, b'8', body);

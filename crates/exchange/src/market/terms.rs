@@ -90,7 +90,7 @@ fn misfit(unfit: Unfit, name: &str, tag: Tag, unit: &str, size: Decimal) -> Obje
     let why = if unit == "lot" {
         Why::Quantity
     } else {
-        Why::Other
+        Why::Tick
     };
     let text = match unfit {
         Unfit::NotMultiple => format!("{name}({tag}) must be a multiple of the {unit}, {size}"),

@@ -81,9 +81,9 @@ fn a_checkpoint_and_the_notes_behind_it_make_the_same_market() {
     }
     assert!(
         empty
-            .on_checkpoint(3, &state)
+            .on_checkpoint(4, &state)
             .unwrap_err()
-            .contains("version 3")
+            .contains("version 4")
     );
     assert_eq!(empty.state_hash(), before);
 }

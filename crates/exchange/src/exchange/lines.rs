@@ -1,0 +1,440 @@
+//! TMP lines: frames in, frames out, and what their links want noted.
+
+use alloc::vec::Vec;
+
+use fixwire_protocol::{Hangup, Mono, Now, Outbox, SessionId};
+use fixwire_tmp::messages::{
+    InquiryReply, L40, PriceInquiry, R01, R07, R09, R11, R12, R31, R37, R39, layout_of,
+};
+use fixwire_tmp::uncertain::TradeStatus;
+use fixwire_tmp::{
+    ApCode, LinkAction, LinkActions, LinkNumbers, TmpExecType, TmpFrame, TmpLayout, TmpStatus,
+    TmpSymbol,
+};
+
+use super::{Exchange, NOTE_ROOM, WAITING_MAX};
+use crate::dialect::Dialect;
+use crate::faults::LineFault;
+use crate::fields::Fields;
+use crate::note::{Note, Request};
+use crate::tmp::line::link_now;
+use crate::tmp::reports::{encode, shorten};
+use crate::tmp::request::{self, TmpAsker, TmpRequest};
+use crate::tmp::store::KeptFrames;
+
+/// The answer to a frame that finds no room.
+const FULL: Hangup = Hangup("no room in the outbox of the engine: log in again");
+/// Room for the notes of a request, in bytes.
+const REQUEST_ROOM: usize = 8192;
+
+impl Exchange {
+    /// A link is up: its line becomes a member.
+    pub(super) fn line_up(&mut self, now: Now, at: usize, outbox: &mut Outbox) {
+        if self.list(now, outbox).is_err() || self.line_member(at, outbox).is_none() {
+            // Nothing was promised to the peer: it tries again.
+            let _ = outbox.hang_up(SessionId::of_link(at as u32), FULL);
+            return;
+        }
+        let numbers = self.line_numbers(at);
+        self.lines[at].link(numbers).on_connect(link_now(now));
+    }
+
+    /// A frame of a member.
+    pub(super) fn line_frame(
+        &mut self,
+        now: Now,
+        at: usize,
+        frame: &[u8],
+        outbox: &mut Outbox,
+    ) -> Result<(), Hangup> {
+        mask_proof(frame, outbox);
+        let numbers = self.line_numbers(at);
+        let member = self.market.member(&self.lines[at].name);
+        let store = member.and_then(|member| self.market.links.get(&member));
+        let line = &mut self.lines[at];
+        let mut actions = core::mem::take(&mut self.actions);
+        actions.clear();
+        let message = TmpFrame::read(frame).map_or("", |read| read.name());
+        if let Some(status) = self.faults.refuses(&line.name, message) {
+            line.refused = Some("refused by an injected fault");
+            let link = line.link(numbers);
+            link.refuse(link_now(now), TmpStatus(status), &mut actions);
+        } else {
+            let link = line.link(numbers);
+            link.on_frame(link_now(now), frame, &mut KeptFrames(store), &mut actions);
+        }
+        let done = self.carry_out(now, at, &actions, outbox);
+        self.actions = actions;
+        done
+    }
+
+    /// Does what is due on the lines. Returns when something is due next.
+    pub(super) fn line_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
+        let mut due = None;
+        for at in 0..self.lines.len() {
+            let Some(link) = self.lines[at].used() else {
+                continue;
+            };
+            let mut actions = core::mem::take(&mut self.actions);
+            actions.clear();
+            link.on_time(link_now(now), &mut actions);
+            let done = self.carry_out(now, at, &actions, outbox);
+            self.actions = actions;
+            self.end_line(at, done, outbox);
+            let next = self.lines[at].used().and_then(|link| link.next_due());
+            due = [due, next.map(Mono)].into_iter().flatten().min();
+        }
+        due
+    }
+
+    /// Sends a report to the member of a line, or keeps it for its next login. The outbox has room for it.
+    pub(super) fn line_report(&mut self, now: Now, at: usize, frame: &[u8], outbox: &mut Outbox) {
+        let mut frame = frame.to_vec();
+        if self.lines[at].settings.ap_code == ApCode::TRADING_SHORT {
+            shorten(&mut frame);
+        }
+        let done = self.send(now, at, &mut frame, outbox);
+        self.end_line(at, done, outbox);
+    }
+
+    /// Sends a message over a line. One without a number is lost when the member is not logged in.
+    fn send(
+        &mut self,
+        now: Now,
+        at: usize,
+        frame: &mut [u8],
+        outbox: &mut Outbox,
+    ) -> Result<(), Hangup> {
+        let numbers = self.line_numbers(at);
+        let mut actions = LinkActions::new();
+        let link = self.lines[at].link(numbers);
+        match link.send(link_now(now), frame, &mut actions) {
+            Ok(()) => self.carry_out(now, at, &actions, outbox),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Hangs up on a line that is to end.
+    fn end_line(&mut self, at: usize, done: Result<(), Hangup>, outbox: &mut Outbox) {
+        if let Err(why) = done {
+            self.lines[at].disconnect();
+            // Without room the engine ends the connection when its peer is silent.
+            let _ = outbox.hang_up(SessionId::of_link(at as u32), why);
+        }
+    }
+
+    /// Carries out what a link wants done. All of it is in the record of what is being handled.
+    fn carry_out(
+        &mut self,
+        now: Now,
+        at: usize,
+        actions: &LinkActions,
+        outbox: &mut Outbox,
+    ) -> Result<(), Hangup> {
+        if actions.is_empty() {
+            return Ok(());
+        }
+        let (messages, bytes) = room(actions);
+        let has_room = outbox.has_room(messages, bytes);
+        let Some(member) = self.line_member(at, outbox).filter(|_| has_room) else {
+            // The link is ahead of its notes: the next one begins with them.
+            self.lines[at].forget();
+            return Err(FULL);
+        };
+        let mut done = Ok(());
+        for action in actions {
+            match action {
+                LinkAction::Send(frame) if done.is_ok() => {
+                    done = self.send_frame(at, frame, outbox);
+                }
+                LinkAction::Send(_) => {}
+                LinkAction::Keep { msg_seq_num, frame } => {
+                    let note = Note::Kept {
+                        member,
+                        msg_seq_num,
+                        frame,
+                    };
+                    self.keep(note, outbox).map_err(|_| FULL)?;
+                }
+                LinkAction::Deliver { frame, flow, .. } => {
+                    let taken = self.line_message(now, at, member, frame, flow, outbox);
+                    done = done.and(taken);
+                }
+                LinkAction::Ready(ready) => {
+                    self.lines[at].cancel_order_sec = ready.cancel_order_sec;
+                    self.lines[at].last.clear();
+                }
+                LinkAction::Save(LinkNumbers { inbound, .. }) => {
+                    if self.line_numbers(at).inbound != inbound {
+                        let note = Note::Received { member, inbound };
+                        self.keep(note, outbox).map_err(|_| FULL)?;
+                    }
+                }
+                LinkAction::Warn(warning) => {
+                    self.lines[at].last = alloc::string::ToString::to_string(&warning);
+                }
+                LinkAction::Close(end) => {
+                    let why = self.lines[at].end(&end);
+                    done = done.and(Err(Hangup(why)));
+                }
+            }
+        }
+        if done.is_err() {
+            self.lines[at].disconnect();
+        }
+        done
+    }
+
+    /// Sends a frame, or does with it what a fault says.
+    fn send_frame(&mut self, at: usize, frame: &[u8], outbox: &mut Outbox) -> Result<(), Hangup> {
+        let link = SessionId::of_link(at as u32);
+        let name = &self.lines[at].name;
+        if self.faults.silences(name) {
+            return Ok(());
+        }
+        let read = TmpFrame::read(frame);
+        let message = read.map_or("", |read| read.name());
+        let mut put = |frame: &[u8]| outbox.frame(link, frame).map_err(|_| FULL);
+        match self.faults.line_fault(name, message) {
+            None => put(frame),
+            Some(LineFault::Gap) => Ok(()),
+            Some(LineFault::Disconnect) => Err(Hangup("disconnected by an injected fault")),
+            Some(LineFault::CheckSum) => {
+                let mut wrong = frame.to_vec();
+                if let Some(sum) = wrong.last_mut() {
+                    *sum = sum.wrapping_add(1);
+                }
+                put(&wrong)
+            }
+            Some(LineFault::Cut) => {
+                put(&half(frame))?;
+                Err(Hangup("disconnected inside a message by an injected fault"))
+            }
+        }
+    }
+
+    /// An application message of a member, in sequence.
+    fn line_message(
+        &mut self,
+        now: Now,
+        at: usize,
+        member: u32,
+        frame: &[u8],
+        flow: TmpStatus,
+        outbox: &mut Outbox,
+    ) -> Result<(), Hangup> {
+        let Ok(read) = TmpFrame::read(frame) else {
+            return Ok(());
+        };
+        let line = &self.lines[at];
+        let from = TmpAsker {
+            member,
+            fcm_id: line.settings.fcm_id,
+            status: flow,
+            msg_seq_num: read.header().msg_seq_num,
+            at: now.wall.0.max(0).cast_unsigned(),
+        };
+        let refusal = self.refusal(now, at, &read);
+        let market = &self.market;
+        let mut requests: Vec<TmpRequest> = Vec::new();
+        if let Ok(entry) = read.body::<R01>() {
+            requests.push(match refusal {
+                Some(status) => request::refused(&from, &entry, status),
+                None => request::order(market, &from, &entry),
+            });
+        } else if let Ok(entry) = read.body::<R31>() {
+            requests.push(match refusal {
+                Some(status) => request::refused(&from, &entry, status),
+                None => request::order(market, &from, &entry),
+            });
+        } else if let Ok(quote) = read.body::<R09>() {
+            let status = refusal.unwrap_or(TmpStatus::EXEC_TYPE);
+            requests.extend(request::quote(&from, &quote, status));
+        } else if let Ok(quote) = read.body::<R39>() {
+            let status = refusal.unwrap_or(TmpStatus::EXEC_TYPE);
+            requests.extend(request::quote(&from, &quote, status));
+        } else {
+            return self.line_service(now, at, &read, (flow, refusal), outbox);
+        }
+        for request in &requests {
+            self.line_request(now, at, request, outbox)?;
+        }
+        Ok(())
+    }
+
+    /// The status that a message is refused with before the market sees it.
+    fn refusal(&mut self, now: Now, at: usize, read: &TmpFrame<'_>) -> Option<TmpStatus> {
+        let line = &self.lines[at];
+        if let Some(status) = self.faults.reject_status(&line.name, read.name()) {
+            return Some(TmpStatus(status));
+        }
+        if self.market.waiting.len() > WAITING_MAX {
+            return Some(TmpStatus::MAJOR_ERROR);
+        }
+        let exec_type = match read.body::<R01>() {
+            Ok(entry) => entry.exec_type,
+            Err(_) => read.body::<R31>().ok()?.exec_type,
+        };
+        let limit = u64::from(line.cancel_order_sec) * 1_000_000_000;
+        let sent = read.header().msg_time.wall_ns();
+        let age = link_now(now).wall_ns.saturating_sub(sent);
+        let is_late = limit > 0 && age > limit && exec_type != TmpExecType::CANCEL;
+        is_late.then_some(TmpStatus::TOO_LATE)
+    }
+
+    /// Notes and applies a request.
+    fn line_request(
+        &mut self,
+        now: Now,
+        at: usize,
+        asked: &TmpRequest,
+        outbox: &mut Outbox,
+    ) -> Result<(), Hangup> {
+        let request = Request {
+            member: asked.member,
+            at: now.wall,
+            msg_type: asked.msg_type,
+            fields: Fields(&asked.fields),
+        };
+        let is_new = request.msg_type == b"D" && !self.scripts.is_empty();
+        let name = &self.lines[at].name;
+        let script = is_new.then(|| self.script(name, &request)).flatten();
+        let note = match &script {
+            Some(script) => Note::Scripted { request, script },
+            None => Note::Request(request),
+        };
+        self.keep(note, outbox).map_err(|_| FULL)
+    }
+
+    /// Answers a message that is about no order.
+    fn line_service(
+        &mut self,
+        now: Now,
+        at: usize,
+        read: &TmpFrame<'_>,
+        (flow, refusal): (TmpStatus, Option<TmpStatus>),
+        outbox: &mut Outbox,
+    ) -> Result<(), Hangup> {
+        let mut frame = if let Ok(asked) = read.body::<R11>() {
+            encode(&R12 {
+                status: refusal.unwrap_or(flow),
+                trade_req_id: asked.trade_req_id,
+                flow_group: asked.flow_group,
+                trade_status: self.trade_status().code(),
+            })
+        } else if let Ok(asked) = read.body::<R07>() {
+            encode(&self.inquiry(&asked, flow, refusal))
+        } else if let Ok(asked) = read.body::<R37>() {
+            encode(&self.inquiry(&asked, flow, refusal))
+        } else {
+            let numbers = self.line_numbers(at);
+            let mut actions = LinkActions::new();
+            let line = &mut self.lines[at];
+            line.refused = Some(unsupported(read.name()));
+            let link = line.link(numbers);
+            link.refuse(link_now(now), TmpStatus::FORMAT, &mut actions);
+            return self.carry_out(now, at, &actions, outbox);
+        };
+        self.send(now, at, &mut frame, outbox)
+    }
+
+    fn inquiry<const SYMBOL: usize>(
+        &self,
+        asked: &PriceInquiry<SYMBOL>,
+        flow: TmpStatus,
+        refusal: Option<TmpStatus>,
+    ) -> InquiryReply<SYMBOL> {
+        let symbol = TmpSymbol::read(asked.symbol_type, &asked.symbol);
+        let is_traded = match symbol {
+            Ok(TmpSymbol::Text(symbol)) => self.market.instrument(symbol).is_some(),
+            _ => false,
+        };
+        let status = if is_traded { flow } else { TmpStatus::PRODUCT };
+        InquiryReply {
+            status: refusal.unwrap_or(status),
+            order_no: asked.order_no,
+            ord_id: asked.ord_id,
+            fcm_id: asked.fcm_id,
+            symbol_type: asked.symbol_type,
+            symbol: asked.symbol,
+        }
+    }
+
+    /// The state of trading: that of the instrument which is furthest open.
+    fn trade_status(&self) -> TradeStatus {
+        use fixwire_book::BookState;
+        let traded = self.market.instruments.iter().filter(|it| !it.is_gone);
+        let mut status = TradeStatus::Closed;
+        for instrument in traded {
+            match instrument.book.state() {
+                BookState::Continuous => return TradeStatus::Open,
+                BookState::AuctionCall => status = TradeStatus::PreOpen,
+                BookState::Halted | BookState::Closed => {}
+            }
+        }
+        status
+    }
+
+    /// The number of a line's member, assigned when its link is used first; `None` when the note finds no room.
+    fn line_member(&mut self, at: usize, outbox: &mut Outbox) -> Option<u32> {
+        let name = self.lines[at].name.clone();
+        let number = self.seat(&name, Dialect::Tmp, 3, outbox).ok()?;
+        let link = SessionId::of_link(u32::try_from(at).ok()?);
+        self.routes.insert(number, link);
+        Some(number)
+    }
+
+    /// The numbers of a line in the notes.
+    pub(super) fn line_numbers(&self, at: usize) -> LinkNumbers {
+        let member = self.market.member(&self.lines[at].name);
+        let store = member.and_then(|member| self.market.links.get(&member));
+        store.map(|store| store.numbers()).unwrap_or_default()
+    }
+}
+
+/// Messages and bytes that the actions need in the outbox, at most.
+fn room(actions: &LinkActions) -> (usize, usize) {
+    let mut sum = (1, 0);
+    for action in actions {
+        let (messages, bytes) = match action {
+            LinkAction::Send(frame) => (1, frame.len()),
+            LinkAction::Keep { frame, .. } => (1, frame.len() + NOTE_ROOM),
+            LinkAction::Deliver { .. } => (4, REQUEST_ROOM),
+            LinkAction::Save(_) => (1, NOTE_ROOM),
+            _ => (0, 0),
+        };
+        sum = (sum.0 + messages, sum.1 + bytes);
+    }
+    sum
+}
+
+/// Masks the proof of the password in an L40, in the journal.
+fn mask_proof(frame: &[u8], outbox: &mut Outbox) {
+    let is_l40 = frame.get(12) == Some(&L40::CODE);
+    let layout = is_l40.then(|| layout_of(L40::CODE)).flatten();
+    let proof = layout.and_then(|it| it.fields.iter().find(|field| field.name == "key_value"));
+    if let Some(proof) = proof {
+        outbox.mask_inbound(proof.at..proof.at + proof.bytes);
+    }
+}
+
+/// The first half of a frame, with a length and a check sum of its own: the member sees that the message is cut.
+fn half(frame: &[u8]) -> Vec<u8> {
+    let len = (frame.len() / 2).max(fixwire_tmp::FRAME_BYTES_LEAST);
+    let mut half = frame.get(..len.min(frame.len())).unwrap_or(frame).to_vec();
+    let length = u16::try_from(half.len() - 3).unwrap_or(u16::MAX);
+    half[..2].copy_from_slice(&length.to_be_bytes());
+    if let Some((sum, before)) = half.split_last_mut() {
+        *sum = fixwire_tmp::checksum(before);
+    }
+    half
+}
+
+fn unsupported(message: &str) -> &'static str {
+    match message {
+        "R13" => "R13 (bulletins) is not supported by the simulated exchange",
+        "R15" => "R15 (subscriptions) is not supported by the simulated exchange",
+        "R17" => "R17 (text commands) is not supported by the simulated exchange",
+        _ => "the message is not supported by the simulated exchange",
+    }
+}

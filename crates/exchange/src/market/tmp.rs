@@ -1,0 +1,115 @@
+//! Requests and reports of TMP members.
+
+use fixwire_protocol::{Timestamp, tag};
+use fixwire_tmp::TmpStatus;
+
+use super::{Market, UnreadableNote};
+use crate::dialect::{Dialect, Kind, Why};
+use crate::fields::number;
+use crate::note::Request;
+use crate::orders::Order;
+use crate::report::Said;
+use crate::tmp::reports;
+use crate::tmp::ticket::{TmpTicket, order_key};
+
+impl Market {
+    /// The order of a broker with this number, whichever of its lines has entered it.
+    pub(crate) fn tmp_order(&self, fcm_id: u16, order_no: [u8; 5]) -> Option<&Order> {
+        let key = order_key(fcm_id, order_no);
+        let lines = self.members.iter().enumerate();
+        let mut lines = lines.filter(|(_, member)| member.dialect == Dialect::Tmp);
+        let id = lines.find_map(|(number, _)| self.orders.find(number as u32, &key));
+        self.orders.get(id?)
+    }
+
+    /// Whether the broker of a new order has one with its number.
+    pub(super) fn has_order_no(&self, request: &Request<'_>) -> bool {
+        let ticket = TmpTicket::read(request.fields.text(tag::CL_ORD_ID));
+        let known = ticket.and_then(|it| self.tmp_order(it.fcm_id, it.order_no));
+        known.is_some()
+    }
+
+    /// Answers a query with the state of the order that OrigClOrdID(41) names.
+    pub(super) fn tmp_status(&mut self, request: &Request<'_>) {
+        let order = request.fields.text(tag::ORIG_CL_ORD_ID);
+        let Some(id) = self.orders.find(request.member, order) else {
+            return self.tmp_reject(request, TmpStatus::NO_SUCH_ORDER, 0);
+        };
+        let said = Said {
+            cl_ord_id: Some(request.fields.text(tag::CL_ORD_ID)),
+            ..Said::of(Kind::Status)
+        };
+        self.report(request.at, id, &said);
+    }
+
+    /// Answers a request that reaches no book with the status in OrdRejReason(103).
+    pub(super) fn tmp_refuse(&mut self, request: &Request<'_>) {
+        let status = request.fields.get(tag::ORD_REJ_REASON).and_then(number);
+        let status = status.and_then(|status| u8::try_from(status).ok());
+        let status = status.map_or(TmpStatus::MAJOR_ERROR, TmpStatus);
+        self.tmp_reject(request, status, 0);
+    }
+
+    /// Sends R03 for a new order, or for one that is unknown.
+    pub(super) fn tmp_reject(&mut self, request: &Request<'_>, status: TmpStatus, exec_id: u64) {
+        let Some(ticket) = TmpTicket::read(request.fields.text(tag::CL_ORD_ID)) else {
+            return;
+        };
+        let side = request.fields.char(tag::SIDE).unwrap_or_default();
+        let frame = reports::reject(&ticket, status, reports::side(side), exec_id);
+        self.tell(ticket.via, b'9', frame);
+    }
+
+    /// Sends R03 for a change or cancel of an order.
+    pub(super) fn tmp_cancel_reject(&mut self, request: &Request<'_>, id: Option<u64>, why: Why) {
+        let order = id.and_then(|id| self.orders.get(id));
+        let status = match (why, order.and_then(|order| order.closed)) {
+            (Why::TooLate, Some(b'2')) => TmpStatus::FILLED,
+            (Why::TooLate, Some(_)) => TmpStatus::CANCELLED,
+            // A script has filled it meanwhile.
+            (Why::TooLate, None) => TmpStatus::QUANTITY,
+            _ => {
+                let code = Dialect::Tmp.cxl_rej_reason(why);
+                u8::try_from(code).map_or(TmpStatus::MAJOR_ERROR, TmpStatus)
+            }
+        };
+        self.tmp_reject(request, status, 0);
+    }
+
+    /// Sends a report on an order of a TMP member.
+    pub(super) fn tmp_report(&mut self, at: Timestamp, id: u64, exec_id: u64, said: &Said<'_>) {
+        let Some(order) = self.orders.get(id) else {
+            return;
+        };
+        let instrument = &self.instruments[order.instrument as usize];
+        let report = reports::execution(order, instrument, exec_id, at, said);
+        if let Some((to, msg_type, frame)) = report {
+            self.tell(to, msg_type, frame);
+        }
+    }
+
+    /// Applies the note of a number received.
+    pub(super) fn tmp_received(&mut self, member: u32, inbound: u32) -> Result<(), UnreadableNote> {
+        self.is_tmp(member)?;
+        self.links.entry(member).or_default().inbound = inbound;
+        Ok(())
+    }
+
+    /// Applies the note of a frame that is kept.
+    pub(super) fn tmp_kept(
+        &mut self,
+        member: u32,
+        msg_seq_num: u32,
+        frame: &[u8],
+    ) -> Result<(), UnreadableNote> {
+        self.is_tmp(member)?;
+        let store = self.links.entry(member).or_default();
+        store.keep(msg_seq_num, frame).ok_or(UnreadableNote)
+    }
+
+    fn is_tmp(&self, member: u32) -> Result<(), UnreadableNote> {
+        let member = self.members.get(member as usize);
+        let is_tmp = member.is_some_and(|it| it.dialect == Dialect::Tmp);
+        is_tmp.then_some(()).ok_or(UnreadableNote)
+    }
+}

@@ -1,0 +1,12 @@
+//! TMP beside FIX: what requests and reports of TMP members are in the market.
+//!
+//! ```text
+//!   R01  > request  > fields of D, F, G as in notes, with a ticket as ClOrdID   > market
+//!   R02, R03 < link < reports < order, ticket of its last successful request    < market
+//! ```
+
+pub(crate) mod line;
+pub(crate) mod reports;
+pub(crate) mod request;
+pub(crate) mod store;
+pub(crate) mod ticket;

@@ -1,0 +1,130 @@
+//! A TMP line: the exchange's end of one link.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use fixwire_protocol::Now;
+use fixwire_protocol::framing::Framing;
+use fixwire_tmp::{
+    ExchangeLinkSettings, FRAME_BYTES_LEAST, FRAME_BYTES_MOST, LinkEnd, LinkExchange, LinkNow,
+    LinkNumbers,
+};
+
+/// A link of the engine over which a member speaks TMP.
+#[derive(Clone, Debug)]
+pub struct ExchangeTmpLine {
+    /// The line's name, which identifies its orders and numbers after a restart. No session has the same.
+    pub name: String,
+    /// Its login, its limits and its heartbeats.
+    pub settings: ExchangeLinkSettings,
+}
+
+impl ExchangeTmpLine {
+    /// The frames of TMP, for the engine's link. The engine does not verify their check sums: the line does, answers a
+    /// wrong one with status 93, and can send a wrong one itself as an injected fault.
+    #[must_use]
+    pub const fn framing() -> Framing {
+        Framing::big_endian(0, 2)
+            .adding(3)
+            .within(FRAME_BYTES_LEAST, FRAME_BYTES_MOST)
+    }
+}
+
+/// A line while the exchange runs.
+#[derive(Debug)]
+pub(crate) struct TmpLine {
+    pub(crate) name: String,
+    pub(crate) settings: ExchangeLinkSettings,
+    /// Made of the numbers in the notes when it is used first.
+    link: Option<LinkExchange>,
+    /// What the last login asked for: orders that are older, in seconds, are refused; 0 for none.
+    pub(crate) cancel_order_sec: u8,
+    /// The last warning, or why the last connection ended.
+    pub(crate) last: String,
+    /// Why the exchange refuses the member, for the event of the end.
+    pub(crate) refused: Option<&'static str>,
+}
+
+impl TmpLine {
+    pub(crate) fn new(line: ExchangeTmpLine) -> Self {
+        Self {
+            name: line.name,
+            settings: line.settings,
+            link: None,
+            cancel_order_sec: 0,
+            last: String::new(),
+            refused: None,
+        }
+    }
+
+    /// The link, with these numbers if it was not used yet.
+    pub(crate) fn link(&mut self, numbers: LinkNumbers) -> &mut LinkExchange {
+        let settings = &self.settings;
+        self.link
+            .get_or_insert_with(|| LinkExchange::new(settings.clone(), numbers))
+    }
+
+    /// The link, if it was used.
+    pub(crate) fn used(&mut self) -> Option<&mut LinkExchange> {
+        self.link.as_mut()
+    }
+
+    /// Forgets the link: the next one has the numbers of the notes.
+    pub(crate) fn forget(&mut self) {
+        self.link = None;
+    }
+
+    /// The connection has ended, or is about to.
+    pub(crate) fn disconnect(&mut self) {
+        if let Some(link) = &mut self.link {
+            link.on_disconnect();
+        }
+    }
+
+    /// A line of text for operators.
+    pub(crate) fn shown(&self, numbers: LinkNumbers) -> String {
+        let state = self.link.as_ref().map(LinkExchange::state);
+        let state = state.unwrap_or_default();
+        let is_locked = self.link.as_ref().is_some_and(LinkExchange::is_locked);
+        let locked = if is_locked { " locked" } else { "" };
+        let last = if self.last.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", self.last)
+        };
+        format!(
+            "{} {state:?}{locked} received {} sent {}{last}\n",
+            self.name, numbers.inbound, numbers.outbound
+        )
+    }
+
+    /// Why the connection is closed, for an event; the whole sentence is kept for the query `lines`.
+    pub(crate) fn end(&mut self, end: &LinkEnd) -> &'static str {
+        self.last = end.to_string();
+        let refused = self.refused.take();
+        match end {
+            LinkEnd::RefusedByProgram { .. } => refused.unwrap_or("refused by the exchange"),
+            LinkEnd::Refused { .. } => "the member sent L10 with a status",
+            LinkEnd::StepTimeout { .. } => "the next message of the login was not received in time",
+            LinkEnd::HeartbeatTimeout => "the member is silent: no response to R04",
+            LinkEnd::BadFrame(_) => "bad frame: wrong length, type or checksum",
+            LinkEnd::Unexpected { .. } => "a message out of turn",
+            LinkEnd::SequenceGap { .. } => "MsgSeqNum is not contiguous",
+            LinkEnd::LoginRefused { .. } => "login refused: a field of L40 is wrong",
+            LinkEnd::OtherHeader { .. } => "the header names another broker or session",
+            LinkEnd::FlowExceeded { .. } => "flow limit exceeded",
+            LinkEnd::Locked => "the session is locked: use the command unlock",
+            LinkEnd::StoreMissing { .. } => "a message to resend is not kept any more",
+            LinkEnd::EndOfApplication => "the member ended the application (L80)",
+            _ => "the link has ended",
+        }
+    }
+}
+
+/// The clocks for a link.
+pub(crate) fn link_now(now: Now) -> LinkNow {
+    LinkNow {
+        mono_ns: now.mono.0,
+        wall_ns: now.wall.0.max(0).cast_unsigned(),
+    }
+}

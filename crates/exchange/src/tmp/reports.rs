@@ -1,0 +1,267 @@
+//! Reports to TMP members: R02 and R03 as frames, without what the link adds.
+
+use alloc::vec::Vec;
+
+use fixwire_protocol::{Timestamp, tag};
+use fixwire_tmp::messages::{R02, R03, R22, R32, VenueExecution};
+use fixwire_tmp::{
+    TmpExecType, TmpFrame, TmpHeader, TmpLayout, TmpSide, TmpStatus, TmpSymbol, TmpSymbolType,
+    TmpTime, TmpTimeInForce,
+};
+
+use crate::dialect::Kind;
+use crate::fields::{Fields, number};
+use crate::instrument::Instrument;
+use crate::orders::Order;
+use crate::report::Said;
+use crate::tmp::ticket::TmpTicket;
+
+/// `protocol_type` of R02: the order was entered over TMP.
+const OVER_TMP: u8 = 1;
+
+/// A report: the member that gets it, its MsgType in faults and checkpoints, the frame.
+pub(crate) type TmpReport = (u32, u8, Vec<u8>);
+
+/// Numbers of a report that depend on its kind.
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    exec_type: TmpExecType,
+    status: TmpStatus,
+    /// Lots left before it.
+    before: u64,
+}
+
+/// A report on an order. `None` when TMP has no message for it.
+pub(crate) fn execution(
+    order: &Order,
+    instrument: &Instrument,
+    exec_id: u64,
+    at: Timestamp,
+    said: &Said<'_>,
+) -> Option<TmpReport> {
+    let current = TmpTicket::read(order.cl_ord_id())?;
+    // What is said of a request is said in its words, whether it has changed the order or not.
+    let asked = said.cl_ord_id.and_then(TmpTicket::read);
+    let ticket = asked.unwrap_or(current);
+    let (left, rest) = (order.leaves(), order.quantity.saturating_sub(order.filled));
+    let (to, change) = match said.kind {
+        Kind::New => (ticket.via, answer(&ticket, left)),
+        Kind::Status => (ticket.via, answer(&ticket, left)),
+        Kind::Replaced => {
+            let removed = match ticket.exec_type {
+                TmpExecType::REDUCE => lots(ticket.qty, instrument),
+                _ => 0,
+            };
+            (ticket.via, answer(&ticket, left.saturating_add(removed)))
+        }
+        Kind::Canceled if asked.is_some() => (ticket.via, answer(&ticket, rest)),
+        Kind::Trade => {
+            let last = said.last.map_or(0, |(lots, _)| lots);
+            (ticket.home, fill(TmpStatus::OK, left.saturating_add(last)))
+        }
+        // The exchange deletes the rest: a fill of nothing after which nothing is left.
+        Kind::Canceled | Kind::Expired | Kind::DoneForDay => {
+            (ticket.home, fill(deleted(order), rest))
+        }
+        Kind::Rejected => {
+            let status = Fields(said.more).get(tag::ORD_REJ_REASON).and_then(number);
+            let status = status.and_then(|status| u8::try_from(status).ok());
+            let status = status.map_or(TmpStatus::MAJOR_ERROR, TmpStatus);
+            let frame = reject(&ticket, status, side(order.side), exec_id);
+            return Some((ticket.home, b'9', frame));
+        }
+        _ => return None,
+    };
+    let frame = match ticket.symbol_type {
+        TmpSymbolType::TEXT_40 => encode(&venue_execution::<40>(
+            order, instrument, exec_id, at, said, &ticket, change,
+        )?),
+        _ => encode(&venue_execution::<20>(
+            order, instrument, exec_id, at, said, &ticket, change,
+        )?),
+    };
+    Some((to, b'8', frame))
+}
+
+/// The normal reply to the request of a ticket.
+fn answer(ticket: &TmpTicket, before: u64) -> Change {
+    Change {
+        exec_type: ticket.exec_type,
+        status: ticket.status,
+        before,
+    }
+}
+
+fn fill(status: TmpStatus, before: u64) -> Change {
+    Change {
+        exec_type: TmpExecType::FILL,
+        status,
+        before,
+    }
+}
+
+/// The status of an order whose rest the exchange deletes.
+fn deleted(order: &Order) -> TmpStatus {
+    match order.time_in_force {
+        b'3' if order.filled == 0 => TmpStatus::IOC_KILLED,
+        b'3' => TmpStatus::IOC_REMAINDER,
+        b'4' => TmpStatus::FOK_KILLED,
+        _ => TmpStatus::OK,
+    }
+}
+
+fn venue_execution<const SYMBOL: usize>(
+    order: &Order,
+    instrument: &Instrument,
+    exec_id: u64,
+    at: Timestamp,
+    said: &Said<'_>,
+    ticket: &TmpTicket,
+    change: Change,
+) -> Option<VenueExecution<SYMBOL>> {
+    let text = TmpSymbol::Text(instrument.symbol.as_bytes());
+    let (symbol_type, symbol) = text.field::<SYMBOL>().ok()?;
+    let entered = order.ids.get(1).and_then(|id| TmpTicket::read(id));
+    let account = core::str::from_utf8(&order.account).ok();
+    let (last_qty, last_px) = said.last.map_or((0, 0), |(lots, ticks)| {
+        (qty(lots, instrument), price(ticks, instrument))
+    });
+    let side = side(order.side);
+    let worth = order
+        .notional
+        .saturating_mul(i128::from(instrument.tick.mantissa))
+        .saturating_mul(i128::from(instrument.lot.mantissa));
+    let is_trade = last_qty > 0;
+    Some(VenueExecution {
+        status: change.status,
+        exec_type: change.exec_type,
+        cm_id: ticket.cm_id,
+        fcm_id: ticket.fcm_id,
+        order_no: ticket.order_no,
+        ord_id: ticket.ord_id,
+        user_define: ticket.user_define,
+        symbol_type,
+        symbol,
+        price: order.price.map_or(0, |ticks| price(ticks, instrument)),
+        qty: qty(order.quantity, instrument),
+        account: account.and_then(|it| it.parse().ok()).unwrap_or_default(),
+        account_flag: ticket.account_flag,
+        side,
+        ord_type: ticket.ord_type,
+        time_in_force: ticket.time_in_force,
+        position_effect: ticket.position_effect,
+        last_px,
+        last_qty,
+        px_subtotal: i64::try_from(worth).unwrap_or(i64::MAX),
+        cum_qty: qty(order.filled, instrument),
+        leaves_qty: qty(order.leaves(), instrument),
+        before_qty: qty(change.before, instrument),
+        leg_side: [if is_trade { side.0 } else { 0 }, 0],
+        leg_px: [last_px, 0],
+        leg_qty: [last_qty, 0],
+        org_trans_time: time(entered.map_or(ticket.at, |it| it.at)),
+        transact_time: time(at.0.max(0).cast_unsigned()),
+        target_id: 0,
+        // The low halves: they are unique for more orders than a day has.
+        uniq_id: order.id as u32,
+        rpt_seq: exec_id as u32,
+        protocol_type: OVER_TMP,
+    })
+}
+
+/// R03 for the request of a ticket.
+pub(crate) fn reject(
+    ticket: &TmpTicket,
+    status: TmpStatus,
+    side: TmpSide,
+    exec_id: u64,
+) -> Vec<u8> {
+    encode(&R03 {
+        status,
+        exec_type: ticket.exec_type,
+        fcm_id: ticket.fcm_id,
+        order_no: ticket.order_no,
+        ord_id: ticket.ord_id,
+        user_define: ticket.user_define,
+        rpt_seq: exec_id as u32,
+        side,
+    })
+}
+
+/// The short form of an R02 or R32, for lines that get R22; other frames as they are.
+pub(crate) fn shorten(frame: &mut Vec<u8>) {
+    let short = TmpFrame::read(frame)
+        .ok()
+        .and_then(|read| match read.code() {
+            R02::CODE => read.body::<R02>().ok().map(|it| short(&it)),
+            R32::CODE => read.body::<R32>().ok().map(|it| short(&it)),
+            _ => None,
+        });
+    if let Some(short) = short {
+        *frame = encode(&short);
+    }
+}
+
+fn short<const SYMBOL: usize>(report: &VenueExecution<SYMBOL>) -> R22 {
+    R22 {
+        status: report.status,
+        exec_type: report.exec_type,
+        fcm_id: report.fcm_id,
+        order_no: report.order_no,
+        ord_id: report.ord_id,
+        user_define: report.user_define,
+        side: report.side,
+        position_effect: report.position_effect,
+        leaves_qty: report.leaves_qty,
+        before_qty: report.before_qty,
+        leg_px: report.leg_px,
+        leg_qty: report.leg_qty,
+        transact_time: report.transact_time,
+        uniq_id: report.uniq_id,
+        rpt_seq: report.rpt_seq,
+        protocol_type: report.protocol_type,
+        price: report.price,
+    }
+}
+
+/// A frame with an empty header, which the link writes.
+pub(crate) fn encode<'a, T: TmpLayout<'a>>(message: &T) -> Vec<u8> {
+    let mut frame = alloc::vec![0; T::SIZE];
+    // It has no data, so that it fits.
+    let encoded = message.encode(&TmpHeader::default(), &mut frame);
+    debug_assert_eq!(encoded, Ok(T::SIZE));
+    frame
+}
+
+/// Side(54) in TMP.
+pub(crate) fn side(side: u8) -> TmpSide {
+    match side {
+        b'1' => TmpSide::BUY,
+        b'2' => TmpSide::SELL,
+        _ => TmpSide(0),
+    }
+}
+
+/// Whether the rest of an order is cancelled at once when it does not trade.
+pub(crate) fn is_immediate(time_in_force: TmpTimeInForce) -> bool {
+    matches!(time_in_force, TmpTimeInForce::IOC | TmpTimeInForce::FOK)
+}
+
+fn price(ticks: i64, instrument: &Instrument) -> i32 {
+    let price = instrument.price(ticks).mantissa;
+    i32::try_from(price).unwrap_or(if price < 0 { i32::MIN } else { i32::MAX })
+}
+
+fn qty(lots: u64, instrument: &Instrument) -> u16 {
+    u16::try_from(instrument.quantity(lots).mantissa).unwrap_or(u16::MAX)
+}
+
+/// A quantity in lots, rounded down.
+pub(crate) fn lots(qty: u16, instrument: &Instrument) -> u64 {
+    let lot = u64::try_from(instrument.lot.mantissa).unwrap_or_default();
+    u64::from(qty).checked_div(lot).unwrap_or_default()
+}
+
+fn time(nanos: u64) -> TmpTime {
+    TmpTime::from_wall_ns(nanos)
+}

@@ -1,0 +1,292 @@
+//! Requests of TMP members in the form that notes have.
+
+use alloc::vec::Vec;
+
+use fixwire_book::Side;
+use fixwire_protocol::{Decimal, tag};
+use fixwire_tmp::messages::{OrderEntry, QuoteEntry};
+use fixwire_tmp::{
+    TmpExecType, TmpOrdType, TmpPositionEffect, TmpSide, TmpStatus, TmpSymbol, TmpTimeInForce,
+};
+
+use crate::fields::FieldWriter;
+use crate::instrument::{Instrument, units};
+use crate::market::Market;
+use crate::tmp::reports::is_immediate;
+use crate::tmp::ticket::TmpTicket;
+
+/// A request with the fields of a note.
+#[derive(Debug)]
+pub(crate) struct TmpRequest {
+    /// The member whose order it is about.
+    pub(crate) member: u32,
+    pub(crate) msg_type: &'static [u8],
+    pub(crate) fields: Vec<u8>,
+}
+
+/// The line that a request came by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TmpAsker {
+    pub(crate) member: u32,
+    /// The broker of the line.
+    pub(crate) fcm_id: u16,
+    /// The status of a normal reply: 0 or a warning.
+    pub(crate) status: TmpStatus,
+    /// MsgSeqNum of the request, and when it arrived, in nanoseconds since 1970.
+    pub(crate) msg_seq_num: u32,
+    pub(crate) at: u64,
+}
+
+/// The request that an R01 or R31 is, or the reject that it gets.
+pub(crate) fn order<const SYMBOL: usize>(
+    market: &Market,
+    from: &TmpAsker,
+    entry: &OrderEntry<SYMBOL>,
+) -> TmpRequest {
+    let translated = match entry.exec_type {
+        _ if entry.fcm_id != from.fcm_id => Err(TmpStatus::BROKER),
+        TmpExecType::NEW => new_order(market, from, entry),
+        TmpExecType::CANCEL
+        | TmpExecType::REDUCE
+        | TmpExecType::PRICE
+        | TmpExecType::PRICE_HERE
+        | TmpExecType::QUERY => change(market, from, entry),
+        _ => Err(TmpStatus::EXEC_TYPE),
+    };
+    translated.unwrap_or_else(|status| refused(from, entry, status))
+}
+
+/// The reject that an R01 or R31 gets, with this status.
+pub(crate) fn refused<const SYMBOL: usize>(
+    from: &TmpAsker,
+    entry: &OrderEntry<SYMBOL>,
+    status: TmpStatus,
+) -> TmpRequest {
+    rejected(&ticket(from, entry), entry.side, status)
+}
+
+/// The two rejects that an R09 or R39 gets, with this status.
+pub(crate) fn quote<const SYMBOL: usize>(
+    from: &TmpAsker,
+    quote: &QuoteEntry<SYMBOL>,
+    status: TmpStatus,
+) -> [TmpRequest; 2] {
+    let entry = OrderEntry::<SYMBOL> {
+        exec_type: quote.exec_type,
+        cm_id: quote.cm_id,
+        fcm_id: quote.fcm_id,
+        order_no: quote.order_no,
+        ord_id: quote.ord_id,
+        user_define: quote.user_define,
+        ..OrderEntry::default()
+    };
+    [TmpSide::BUY, TmpSide::SELL].map(|side| rejected(&ticket(from, &entry), side, status))
+}
+
+fn new_order<const SYMBOL: usize>(
+    market: &Market,
+    from: &TmpAsker,
+    entry: &OrderEntry<SYMBOL>,
+) -> Result<TmpRequest, TmpStatus> {
+    let index = market.instrument(text(entry)?).ok_or(TmpStatus::PRODUCT)?;
+    let instrument = &market.instruments[index];
+    if instrument.lot.scale != 0 {
+        // A quantity of TMP is a whole number.
+        return Err(TmpStatus::PRODUCT);
+    }
+    if entry.side.name().is_none() {
+        return Err(TmpStatus::SIDE);
+    }
+    let time_in_force = match entry.time_in_force {
+        TmpTimeInForce::DAY => b'0',
+        TmpTimeInForce::IOC => b'3',
+        TmpTimeInForce::FOK => b'4',
+        _ => return Err(TmpStatus::TIME_IN_FORCE),
+    };
+    let effect = entry.position_effect;
+    if effect.name().is_none() || effect == TmpPositionEffect::QUOTE {
+        return Err(TmpStatus::POSITION_EFFECT);
+    }
+    let price = match entry.ord_type {
+        TmpOrdType::LIMIT => Some(price(entry.price, instrument)),
+        TmpOrdType::MARKET if !is_immediate(entry.time_in_force) => {
+            return Err(TmpStatus::MARKET_NEEDS_IOC);
+        }
+        TmpOrdType::MARKET => None,
+        TmpOrdType::MARKET_WITH_PROTECTION => {
+            let protected = protected(instrument, entry.side);
+            Some(protected.ok_or(TmpStatus::PRICE_TYPE)?)
+        }
+        _ => return Err(TmpStatus::ORD_TYPE),
+    };
+    let mut fields = FieldWriter::default();
+    fields.uint(tag::ACCOUNT, u64::from(entry.account));
+    fields.put(tag::CL_ORD_ID, &ticket(from, entry).write());
+    fields.decimal(tag::ORDER_QTY, Decimal::from_int(i64::from(entry.qty)));
+    fields.char(tag::ORD_TYPE, if price.is_some() { b'2' } else { b'1' });
+    fields.optional(tag::PRICE, price);
+    put_side(&mut fields, entry.side);
+    fields.put(tag::SYMBOL, instrument.symbol.as_bytes());
+    fields.char(tag::TIME_IN_FORCE, time_in_force);
+    Ok(TmpRequest {
+        member: from.member,
+        msg_type: b"D",
+        fields: fields.0,
+    })
+}
+
+/// A change, cancel or query of an order.
+fn change<const SYMBOL: usize>(
+    market: &Market,
+    from: &TmpAsker,
+    entry: &OrderEntry<SYMBOL>,
+) -> Result<TmpRequest, TmpStatus> {
+    let order = market
+        .tmp_order(entry.fcm_id, entry.order_no)
+        .ok_or(TmpStatus::NO_SUCH_ORDER)?;
+    let current = TmpTicket::read(order.cl_ord_id()).ok_or(TmpStatus::NO_SUCH_ORDER)?;
+    let instrument = &market.instruments[order.instrument as usize];
+    let symbol = text(entry)?;
+    if !symbol.is_empty() && symbol != instrument.symbol.as_bytes() {
+        return Err(TmpStatus::OTHER_PRODUCT);
+    }
+    if entry.side.0 != 0 && side_code(entry.side) != Some(order.side) {
+        return Err(TmpStatus::OTHER_SIDE);
+    }
+    let mut ticket = TmpTicket {
+        home: current.home,
+        symbol_type: current.symbol_type,
+        account_flag: current.account_flag,
+        ord_type: current.ord_type,
+        time_in_force: current.time_in_force,
+        position_effect: current.position_effect,
+        cm_id: current.cm_id,
+        ..ticket(from, entry)
+    };
+    let is_open = order.closed.is_none();
+    let mut quantity = order.quantity;
+    let mut new_price = order.price.map(|ticks| instrument.price(ticks));
+    let msg_type: &'static [u8] = match entry.exec_type {
+        TmpExecType::QUERY => b"I",
+        TmpExecType::REDUCE if is_open => {
+            let removed = units(Decimal::from_int(i64::from(entry.qty)), instrument.lot);
+            let removed = removed.map_err(|_| TmpStatus::QUANTITY)?;
+            let removed = u64::try_from(removed).unwrap_or_default();
+            if removed == 0 {
+                return Err(TmpStatus::QUANTITY);
+            }
+            let left = order.leaves();
+            if removed > left {
+                ticket.status = TmpStatus::REDUCED_MORE_THAN_LEFT;
+            }
+            quantity = quantity.saturating_sub(removed);
+            if removed < left { b"G" } else { b"F" }
+        }
+        TmpExecType::PRICE | TmpExecType::PRICE_HERE if is_open => {
+            if is_immediate(current.time_in_force) {
+                return Err(TmpStatus::NO_PRICE_CHANGE);
+            }
+            if entry.exec_type == TmpExecType::PRICE_HERE {
+                ticket.home = from.member;
+            }
+            new_price = Some(price(entry.price, instrument));
+            b"G"
+        }
+        // A cancel, or too late.
+        _ => b"F",
+    };
+    let mut fields = FieldWriter::default();
+    fields.put(tag::CL_ORD_ID, &ticket.write());
+    if msg_type == b"G" {
+        fields.decimal(tag::ORDER_QTY, instrument.quantity(quantity));
+        fields.char(tag::ORD_TYPE, order.ord_type);
+    }
+    fields.put(tag::ORIG_CL_ORD_ID, order.cl_ord_id());
+    if msg_type == b"G" {
+        fields.optional(tag::PRICE, new_price);
+    }
+    fields.char(tag::SIDE, order.side);
+    Ok(TmpRequest {
+        member: order.member,
+        msg_type,
+        fields: fields.0,
+    })
+}
+
+fn rejected(ticket: &TmpTicket, side: TmpSide, status: TmpStatus) -> TmpRequest {
+    let mut fields = FieldWriter::default();
+    fields.put(tag::CL_ORD_ID, &ticket.write());
+    put_side(&mut fields, side);
+    fields.uint(tag::ORD_REJ_REASON, u64::from(status.0));
+    TmpRequest {
+        member: ticket.via,
+        msg_type: b"3",
+        fields: fields.0,
+    }
+}
+
+fn ticket<const SYMBOL: usize>(from: &TmpAsker, entry: &OrderEntry<SYMBOL>) -> TmpTicket {
+    TmpTicket {
+        via: from.member,
+        home: from.member,
+        exec_type: entry.exec_type,
+        cm_id: entry.cm_id,
+        fcm_id: entry.fcm_id,
+        order_no: entry.order_no,
+        ord_id: entry.ord_id,
+        user_define: entry.user_define,
+        symbol_type: entry.symbol_type,
+        account_flag: entry.account_flag,
+        ord_type: entry.ord_type,
+        time_in_force: entry.time_in_force,
+        position_effect: entry.position_effect,
+        qty: entry.qty,
+        status: from.status,
+        msg_seq_num: from.msg_seq_num,
+        at: from.at,
+    }
+}
+
+/// The text of a symbol. Numbers are those of a product list, which the exchange does not have.
+fn text<const SYMBOL: usize>(entry: &OrderEntry<SYMBOL>) -> Result<&[u8], TmpStatus> {
+    match TmpSymbol::read(entry.symbol_type, &entry.symbol) {
+        Ok(TmpSymbol::Text(text)) => Ok(text),
+        _ => Err(TmpStatus::PRODUCT),
+    }
+}
+
+/// The limit of a market order with protection: the best price of the other side, or the last price, or the reference.
+fn protected(instrument: &Instrument, side: TmpSide) -> Option<Decimal> {
+    let book = &instrument.book;
+    let other = if side == TmpSide::BUY {
+        Side::Sell
+    } else {
+        Side::Buy
+    };
+    let best = book.depth(other).find_map(|level| level.price);
+    let ticks = best.or(book.last()).or(book.reference())?;
+    Some(instrument.price(ticks))
+}
+
+/// A price of TMP: its unit is the last decimal of the tick.
+fn price(price: i32, instrument: &Instrument) -> Decimal {
+    Decimal {
+        mantissa: i64::from(price),
+        scale: instrument.tick.scale,
+    }
+}
+
+fn put_side(fields: &mut FieldWriter, side: TmpSide) {
+    if let Some(code) = side_code(side) {
+        fields.char(tag::SIDE, code);
+    }
+}
+
+/// Side(54).
+fn side_code(side: TmpSide) -> Option<u8> {
+    match side {
+        TmpSide::BUY => Some(b'1'),
+        TmpSide::SELL => Some(b'2'),
+        _ => None,
+    }
+}
