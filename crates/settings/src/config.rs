@@ -36,7 +36,8 @@ impl Settings {
             let config = session_config(self, session, &mut shelf, &mut tls, &mut users)?;
             safety::sort(session, config, &mut sessions, &mut templates);
         }
-        let Some(first) = self.sessions.first() else {
+        let links = super::link_config::links(self, &mut tls)?;
+        let Some(first) = self.engine() else {
             return Ok(EngineConfig::default());
         };
         let size = |id| first.int(id).and_then(|value| usize::try_from(value).ok());
@@ -98,7 +99,7 @@ impl Settings {
             missing_dictionaries: shelf.missing(),
             sessions,
             templates,
-            links: Vec::new(),
+            links,
         };
         logs::check(self, first, &config)?;
         if let (Some(_), None) = (first.text(Id::ControlGroup), first.text(Id::ControlPath)) {
@@ -116,6 +117,7 @@ impl Settings {
                 "JournalSegmentSize must hold 2 messages of MaxMessageSize and 1 MiB".to_owned();
             return Err(self.error(first, Id::JournalSegmentSize, note));
         }
+        super::link_config::check(self, first, &config)?;
         if config.limits.logon_bytes > config.read_buffer {
             let note = "MaxLogonSize must not be more than ReadBufferSize".to_owned();
             return Err(self.error(first, Id::MaxLogonSize, note));
@@ -272,7 +274,7 @@ fn fix_config(
     Ok(session)
 }
 
-fn listen(from: &SessionSettings) -> Connection {
+pub(super) fn listen(from: &SessionSettings) -> Connection {
     let ip = match from
         .find(Id::SocketAcceptAddress)
         .map(|setting| &setting.value)
@@ -288,7 +290,7 @@ fn listen(from: &SessionSettings) -> Connection {
     }
 }
 
-fn dial(from: &SessionSettings) -> Connection {
+pub(super) fn dial(from: &SessionSettings) -> Connection {
     let port_of = |number| {
         let mut ports = from.all(Id::SocketConnectPort);
         match ports.find(|port| port.number == number)?.value {

@@ -7,6 +7,7 @@ use super::dialect::Dialect;
 use super::elsewhere::GROUPS;
 use super::family::{FAMILY, FamilyKey, SAMPLES, Suffix};
 use super::keys::KEYS;
+use super::link_keys::{CONNECTION_KEYS, LINK_KEYS, TmpEnd};
 use super::registry::{self, Key, KeyScope, Known};
 
 /// The whole document.
@@ -22,6 +23,7 @@ pub fn markdown() -> String {
             describe(key, &mut out);
         }
     }
+    of_links(&mut out);
     out.push_str(TABLE);
     table(&mut out);
     out.push_str(ELSEWHERE);
@@ -60,6 +62,30 @@ pub fn markdown() -> String {
         let _ = writeln!(out, "| {name} | {default} | {} |", described(property));
     }
     out
+}
+
+/// The keys of links.
+fn of_links(out: &mut String) {
+    let connection = CONNECTION_KEYS.iter().map(|id| {
+        let key = registry::key(*id);
+        format!("[`{}`]({})", key.name, anchor(key))
+    });
+    let connection: Vec<String> = connection.collect();
+    out.push_str(&OF_A_LINK.replace("CONNECTION", &connection.join(", ")));
+    for key in LINK_KEYS {
+        let default = key.default.map(code).unwrap_or_default();
+        let end = match key.end {
+            None => "",
+            Some(TmpEnd::Broker) => "an OMS only",
+            Some(TmpEnd::Exchange) => "a simulated exchange only",
+        };
+        let (name, expected) = (code(key.name), key.expected());
+        let _ = writeln!(
+            out,
+            "| {name} | {expected} | {default} | {end} | {} |",
+            key.doc
+        );
+    }
 }
 
 /// Every key of every engine, in the order of the alphabet.
@@ -246,7 +272,7 @@ names, and so are keys that start with `X-`. Errors name line and column.
 
 The tables of a gateway may be in the same file: `[gateway]`, `[group]`, `[script]`, `[table.NAME]`,
 `[conversion]`, `[target.NAME]`, `[[rule]]` and `[[on]]` ([rules](gateway-rules.md), [commands](gateway-cli.md)). `fixwire check` reads both.
-So may the tables of a simulated exchange, `[exchange]`, `[[instrument]]`, `[[fault]]` and `[[script]]` ([the exchange](exchange.md)), for `fixwire sim`.
+So may [`[[link]]`](#of-a-link), and the tables of a simulated exchange, `[exchange]`, `[[instrument]]`, `[[fault]]` and `[[script]]` ([the exchange](exchange.md)), for `fixwire sim`.
 
 `fixwire config convert broker.cfg broker.toml` converts the settings file of any engine to TOML. Each session
 keeps its values: `[DEFAULT]` becomes `[default]`, defaults of the file's engine are written out where fixwire
@@ -316,6 +342,21 @@ One engine runs all sessions of a file, on one thread with one journal. These ke
 `[DEFAULT]`; in a `[SESSION]` they are accepted if all sessions have the same value.";
 
 const OF_A_SESSION: &str = "In `[DEFAULT]` or `[SESSION]`.";
+
+const OF_A_LINK: &str = "
+## Of a link
+
+In `[[link]]` of a TOML file, once for each link that carries frames of another protocol than FIX: the lines of an
+[OMS](oms.md) and the members of a [simulated exchange](exchange.md) that speak [TMP](tmp.md#in-a-settings-file). The
+other tables of the file name a link as they name a session. A link that accepts connections has its address and port
+for itself, and no TLS; it has no session schedule.
+
+How a link is connected, these keys say as in a session, in the link or in `[default]`: CONNECTION. `HeartBtInt` is
+for a simulated exchange only, at most 255 seconds and 30 without it.
+
+| key | value | default | in | |
+| --- | --- | --- | --- | --- |
+";
 
 const TABLE: &str = "
 ## All keys

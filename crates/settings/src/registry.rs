@@ -4,6 +4,7 @@ use super::dialect::Clue;
 use super::elsewhere;
 use super::keys::{Id, KEYS};
 use super::kinds::APPL_VERSIONS;
+use super::link_keys;
 use super::value::{SettingValue, ValueKind};
 use fixwire_protocol::redact::is_harmless;
 
@@ -194,7 +195,11 @@ pub fn is_secret(key: &str, value: &str) -> bool {
     let name = key.to_ascii_lowercase();
     let tag = value.split('=').next().unwrap_or("").trim();
     // The path of a file with passwords is none.
-    let is_path = || used(key).is_some_and(|key| matches!(key.kind, ValueKind::Path));
+    let is_path = || {
+        let used = used(key).map(|key| key.kind);
+        let kind = used.or_else(|| link_keys::find(key).map(|key| key.kind));
+        matches!(kind, Some(ValueKind::Path))
+    };
     (WORDS.iter().any(|word| name.contains(word)) && !is_path())
         || (name.starts_with("logontag") && !tag.parse().is_ok_and(is_harmless))
         || has_credentials(value)
@@ -312,6 +317,7 @@ mod tests {
             ("ProxyUser", "x"),
             ("PasswordFile", "/etc/fixwire/users"),
             ("passwordfile", "users"),
+            ("password_file", "link.password"),
         ] {
             assert!(!is_secret(key, value), "{key}={value}");
         }

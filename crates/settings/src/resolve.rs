@@ -9,11 +9,12 @@ use std::path::Path;
 use super::dialect::{self, Dialect, DialectSource};
 use super::ini::{self, Section, SectionKind, Source, Span};
 use super::keys::{Id, KEYS};
+use super::links::{self, LinkSettings};
 use super::problem::{LoadError, Problem, SettingsFault, SettingsReport};
 use super::registry;
 use super::resolved::{Origin, SessionSettings, Setting, Settings, asks_to_sync};
 use super::section::{self, Checked, SectionReading};
-use super::toml::{self, Document};
+use super::toml::{self, Document, LinkTable};
 use super::value::SettingValue;
 use super::variables::{OfTheProcess, Values, VariableSyntax, others_may_read};
 use super::{antenna, differences, rules, shelf};
@@ -142,17 +143,19 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
             session
         })
         .collect();
+    let links = links(&reading, &document, default, &mut problems);
     // A text that is no TOML has no sections that could be missed.
     let readable = !problems
         .iter()
         .any(|problem| matches!(problem.fault, SettingsFault::Toml { .. }));
-    if sessions.is_empty() && readable {
+    if sessions.is_empty() && links.is_empty() && readable {
         problems.push(Problem {
             span: Span::default(),
             fault: SettingsFault::NoSession,
         });
     }
     rules::check_together(&sessions, &mut problems);
+    links::check_together(&links, &sessions, &mut problems);
     problems.sort_by_key(|problem| problem.span.start);
     problems.dedup();
     let wrong = problems.iter().any(|problem| !problem.fault.is_warning());
@@ -168,11 +171,36 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
         dialect,
         told,
         sessions,
+        links,
         gateway: document.gateway,
         oms: document.oms,
         exchange: document.exchange,
         form: reading.form,
     })
+}
+
+/// The links of a file.
+fn links(
+    reading: &SectionReading<'_>,
+    document: &Document,
+    default: Option<&Checked>,
+    problems: &mut Vec<Problem>,
+) -> Vec<LinkSettings> {
+    if document.links.is_empty() {
+        return Vec::new();
+    }
+    let end = links::end_of(document, problems);
+    let mut link = |table: &LinkTable| {
+        let own = section::check(reading, &table.section, problems);
+        let connection = combine(default, &own, reading.dialect);
+        let is_there: Vec<Id> = connection.settings.iter().map(|it| it.key.id).collect();
+        let given = |id: Id| {
+            let broken = |section: &Checked| section.broken.contains(&id);
+            is_there.contains(&id) || broken(&own) || default.is_some_and(broken)
+        };
+        links::link(reading, table, (connection, &given), end, problems)
+    };
+    document.links.iter().map(&mut link).collect()
 }
 
 /// Whether a file is FIX Antenna's, and how that is known.

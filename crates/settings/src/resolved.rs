@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::dialect::{Dialect, DialectSource};
 use super::ini::Span;
 use super::keys::Id;
+use super::links::LinkSettings;
 use super::problem::{LoadError, Problem, SettingsFault, SettingsReport};
 use super::registry::Key;
 use super::value::SettingValue;
@@ -19,8 +20,10 @@ pub struct Settings {
     pub dialect: Dialect,
     /// How that became known.
     pub told: DialectSource,
-    /// Its sessions, in its order; at least one.
+    /// Its sessions, in its order; at least one, or a link.
     pub sessions: Vec<SessionSettings>,
+    /// Its links, in its order.
+    pub links: Vec<LinkSettings>,
     /// The tables of a `.toml` file that a gateway reads: such as `gateway`, `rule` and
     /// `table`. Nothing is known here of what they say.
     pub gateway: Vec<&'static str>,
@@ -101,6 +104,13 @@ impl Origin {
 }
 
 impl Settings {
+    /// The values that all sessions and links share: those of the engine.
+    #[must_use]
+    pub fn engine(&self) -> Option<&SessionSettings> {
+        let link = self.links.first().map(|link| &link.connection);
+        self.sessions.first().or(link)
+    }
+
     /// An error about the settings of several sessions, found after the file was read; `None` when there is
     /// no problem.
     pub(super) fn errors(&self, mut problems: Vec<Problem>) -> Option<LoadError> {

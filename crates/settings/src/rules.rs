@@ -93,7 +93,7 @@ pub fn check_session(
 }
 
 /// Every host has a port of the same number.
-fn check_hosts(session: &SessionSettings, problems: &mut Vec<Problem>) {
+pub(super) fn check_hosts(session: &SessionSettings, problems: &mut Vec<Problem>) {
     for (one, other) in [
         (Id::SocketConnectHost, Id::SocketConnectPort),
         (Id::SocketConnectPort, Id::SocketConnectHost),

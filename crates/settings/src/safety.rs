@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixwire_engine::Rate;
 use fixwire_engine::config::{
     Access, Excess, Flow, Limits, LogonLimits, SessionConfig, Template, Throttle,
 };
 use fixwire_engine::passwords::{Users, UsersError};
+use fixwire_engine::{Network, Rate};
 
 use super::Id;
 use super::problem::LoadError;
@@ -26,14 +26,7 @@ pub(super) fn access(
     from: &SessionSettings,
     files: &mut Files,
 ) -> Result<Access, LoadError> {
-    let mut addresses = Vec::new();
-    for text in list(from, Id::AllowedRemoteAddresses) {
-        let network = text.parse().map_err(|error| {
-            let note = format!("{text} is {error}");
-            settings.error(from, Id::AllowedRemoteAddresses, note)
-        })?;
-        addresses.push(network);
-    }
+    let addresses = addresses(settings, from)?;
     let file = from.text(Id::PasswordFile);
     let users = match (from.text(Id::PasswordHash), file) {
         (Some(_), Some(_)) => {
@@ -67,6 +60,22 @@ pub(super) fn access(
         }
     }
     Ok(Access { addresses, users })
+}
+
+/// The addresses that connections are accepted from.
+pub(super) fn addresses(
+    settings: &Settings,
+    from: &SessionSettings,
+) -> Result<Vec<Network>, LoadError> {
+    let mut addresses = Vec::new();
+    for text in list(from, Id::AllowedRemoteAddresses) {
+        let network = text.parse().map_err(|error| {
+            let note = format!("{text} is {error}");
+            settings.error(from, Id::AllowedRemoteAddresses, note)
+        })?;
+        addresses.push(network);
+    }
+    Ok(addresses)
 }
 
 fn users_of(path: &Path, files: &mut Files) -> Result<Arc<Users>, UsersError> {

@@ -8,6 +8,7 @@ mod antenna;
 mod convert;
 mod dialects;
 mod guess;
+mod links;
 mod toml;
 
 const GOOD: &str = "\

@@ -8,10 +8,14 @@
 //! SocketConnectHost = ["a.example", "b.example"]   # the second one is SocketConnectHost1
 //! [session.application]         # keys of the application, whatever they are called
 //! Desk = "Paris"
+//! [[link]]                      # once for each link that speaks another protocol than FIX
+//! name = "FUT-1"
 //! ```
 //!
 //! It has fixwire's own names of keys only; what a value may be, the registry says in both forms. Tables of
 //! a gateway, an OMS or a simulated exchange are passed over: they have readers of their own.
+
+mod link;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -20,6 +24,7 @@ use super::ini::{IniEntry, MAX_SECTIONS, Section, SectionKind, Source, Span};
 use super::problem::{Problem, SettingsFault};
 use super::registry::{self, Key, Known};
 use super::value::ValueKind;
+pub use link::LinkTable;
 
 /// Most values of one array.
 pub const MAX_ARRAY: usize = 1000;
@@ -54,7 +59,7 @@ pub const EXCHANGE: [&str; 3] = ["exchange", "fault", "instrument"];
 const SCRIPT: &str = "script";
 
 const TABLES: &str = "the tables are `[default]`, once, and `[[session]]`, one for each session, and in \
-                      both of them `application`; and of a gateway `[gateway]`, `[group]`, \
+                      both of them `application`; `[[link]]`, one for each TMP link; and of a gateway `[gateway]`, `[group]`, \
                       `[script]`, `[conversion]`, `[table.NAME]`, `[client.NAME]`, `[target.NAME]`, `[[rule]]` and `[[on]]`; \
                       and of an OMS `[oms]`, `[[account]]`, `[[user]]`, `[[line_group]]`, `[[number_pool]]`, `[[route]]`, \
                       `[[drop_copy]]` and `[[operator]]`; \
@@ -65,6 +70,8 @@ const TABLES: &str = "the tables are `[default]`, once, and `[[session]]`, one f
 pub struct Document {
     /// Its tables.
     pub sections: Vec<Section>,
+    /// Its links.
+    pub links: Vec<LinkTable>,
     /// Places of secrets that are no values of entries.
     pub secrets: Vec<Span>,
     /// Which of [`GATEWAY`] it has.
@@ -194,17 +201,17 @@ impl Reader<'_> {
             ("default", DeValue::Table(table)) => {
                 self.section(SectionKind::Default, Span::from(value.span()), table);
             }
-            ("session", DeValue::Array(tables)) => {
+            (list @ ("session" | "link"), DeValue::Array(tables)) => {
                 for one in tables.iter() {
+                    let span = Span::from(one.span());
+                    let count = self.document.sections.len() + self.document.links.len();
                     match one.get_ref() {
-                        DeValue::Table(_) if self.document.sections.len() >= MAX_SECTIONS => {
-                            return self
-                                .report(Span::from(one.span()), SettingsFault::TooManySections);
+                        DeValue::Table(_) if count >= MAX_SECTIONS => {
+                            return self.report(span, SettingsFault::TooManySections);
                         }
-                        DeValue::Table(table) => {
-                            self.section(SectionKind::Session, Span::from(one.span()), table);
-                        }
-                        _ => self.conflict(Span::from(one.span()), TABLES.into()),
+                        DeValue::Table(table) if list == "link" => self.link(span, table),
+                        DeValue::Table(table) => self.section(SectionKind::Session, span, table),
+                        _ => self.conflict(span, TABLES.into()),
                     }
                 }
             }

@@ -18,7 +18,7 @@ pub enum ValueKind {
         min: u64,
         /// The most.
         max: u64,
-        /// The unit, as in "tag" or "messages".
+        /// The unit, as in "tag" or "messages"; empty for a number that counts nothing.
         unit: &'static str,
     },
     /// A factor with at most three decimals, kept in thousandths.
@@ -122,6 +122,7 @@ impl ValueKind {
                 max: u64::MAX,
                 unit,
             } => format!("a number of {unit}, {min} or more"),
+            Self::Int { min, max, unit: "" } => format!("a number, {min} to {max}"),
             Self::Int { min, max, unit } => format!("a number of {unit}, {min} to {max}"),
             Self::Factor { min, max } => {
                 format!("a number, {} to {}", thousandths(min), thousandths(max))

@@ -1,0 +1,178 @@
+//! Converts the links of a file to the configuration of an engine, and of their protocol.
+
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use fixwire_engine::config::{EngineConfig, LinkConfig};
+use fixwire_engine::regular;
+use fixwire_protocol::Framing;
+use fixwire_tmp::{
+    ClientLinkSettings, ExchangeLinkSettings, FRAME_BYTES_LEAST, FRAME_BYTES_MOST, HeartbeatRule,
+    SystemType, TmpPassword,
+};
+
+use super::Id;
+use super::config::{dial, listen};
+use super::link_keys::IDLE_SENDER;
+use super::links::{LinkSettings, password};
+use super::problem::{LoadError, Problem};
+use super::resolved::{SessionSettings, Settings};
+use super::safety;
+use super::transport::{Made, transport};
+
+/// The most bytes of a password file.
+const MAX_PASSWORD_FILE: u64 = 64;
+
+/// The links of the engine.
+pub(super) fn links(settings: &Settings, tls: &mut Made) -> Result<Vec<LinkConfig>, LoadError> {
+    each(settings, |link| {
+        let from = &link.connection;
+        let connection = match from.text(Id::ConnectionType) {
+            Some("initiator") => dial(from),
+            _ => listen(from),
+        };
+        // The length counts neither itself nor the checksum.
+        let framing = Framing::big_endian(0, 2)
+            .adding(3)
+            .within(FRAME_BYTES_LEAST, FRAME_BYTES_MOST)
+            .with_sum_of_bytes();
+        let mut config = LinkConfig::new(link.name(), connection, framing);
+        let addresses = safety::addresses(settings, from);
+        let transport = transport(settings, from, tls);
+        (config.addresses, config.transport) = both(settings, addresses, transport)?;
+        Ok(config)
+    })
+}
+
+/// Checks that a whole frame has room.
+pub(super) fn check(
+    settings: &Settings,
+    first: &SessionSettings,
+    config: &EngineConfig,
+) -> Result<(), LoadError> {
+    if settings.links.is_empty() || config.max_message >= FRAME_BYTES_MOST {
+        return Ok(());
+    }
+    let note = format!(
+        "MaxMessageSize must be at least {FRAME_BYTES_MOST}, the longest frame of a TMP link"
+    );
+    Err(settings.error(first, Id::MaxMessageSize, note))
+}
+
+impl Settings {
+    /// Names and settings of the links of an OMS, in the order of the engine's links.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Content`] with each password file that cannot be used.
+    pub fn tmp_lines(&self) -> Result<Vec<(String, ClientLinkSettings)>, LoadError> {
+        each(self, |link| {
+            let (fcm_id, session_id, system_type) = identity(link);
+            let password = self.password(link)?;
+            let mut made = ClientLinkSettings::new(fcm_id, session_id, password, system_type);
+            made.cancel_order_sec = link.number("cancel_order_sec") as u8;
+            made.heartbeat = heartbeat(link);
+            Ok((link.name().to_owned(), made))
+        })
+    }
+
+    /// Names and settings of the links of a simulated exchange, in the order of the engine's links.
+    ///
+    /// # Errors
+    ///
+    /// As [`tmp_lines`](Self::tmp_lines).
+    pub fn tmp_members(&self) -> Result<Vec<(String, ExchangeLinkSettings)>, LoadError> {
+        each(self, |link| {
+            let (fcm_id, session_id, system_type) = identity(link);
+            let password = self.password(link)?;
+            let mut made = ExchangeLinkSettings::new(fcm_id, session_id, password, system_type);
+            made.max_flow_ctrl_cnt = link.number("max_flow") as u16;
+            made.heartbeat = heartbeat(link);
+            if let Some(seconds) = link.connection.int(Id::HeartBtInt) {
+                made.heart_bt_int = seconds as u8;
+            }
+            Ok((link.name().to_owned(), made))
+        })
+    }
+
+    fn password(&self, link: &LinkSettings) -> Result<TmpPassword, LoadError> {
+        if let Some(password) = link.password {
+            return Ok(password);
+        }
+        let file = link.text("password_file");
+        read_password(&self.report.source.path, file).map_err(|why| {
+            let setting = link.find("password_file");
+            let span = setting.and_then(|setting| setting.origin.span());
+            let problem = Problem::found(
+                span.unwrap_or(link.header),
+                &format!("password_file {file}: {why}"),
+                Some("write the password's 1 to 9 digits into a file of mode 0600"),
+            );
+            self.found(vec![problem])
+        })
+    }
+}
+
+/// The password in a file beside the settings file.
+fn read_password(settings: &Path, file: &str) -> Result<TmpPassword, String> {
+    let path = settings.parent().unwrap_or(Path::new("")).join(file);
+    let failed = |error: io::Error| error.to_string();
+    let file = regular::open(path).map_err(failed)?;
+    let mode = file.metadata().map_err(failed)?.mode();
+    if mode & 0o077 != 0 {
+        let mode = mode & 0o777;
+        return Err(format!("others can read it (mode {mode:04o})"));
+    }
+    let mut text = String::new();
+    let read = file.take(MAX_PASSWORD_FILE).read_to_string(&mut text);
+    read.map_err(failed)?;
+    password(text.trim_end()).ok_or_else(|| "it has no password of 1 to 9 digits".to_owned())
+}
+
+fn identity(link: &LinkSettings) -> (u16, u16, SystemType) {
+    let system = (0..=u8::MAX).map(SystemType);
+    let system = { system }.find(|it| it.name() == Some(link.text("system_type")));
+    // Checked when the file was read: numbers of two bytes, the name of a code.
+    let [fcm_id, session_id] = ["fcm_id", "session_id"].map(|key| link.number(key) as u16);
+    (fcm_id, session_id, system.unwrap_or_default())
+}
+
+fn heartbeat(link: &LinkSettings) -> HeartbeatRule {
+    match link.text("heartbeat") {
+        IDLE_SENDER => HeartbeatRule::IdleSender,
+        _ => HeartbeatRule::SilentPeer,
+    }
+}
+
+/// What is made of each link, or all that is wrong with them.
+fn each<T>(
+    settings: &Settings,
+    mut make: impl FnMut(&LinkSettings) -> Result<T, LoadError>,
+) -> Result<Vec<T>, LoadError> {
+    let (mut made, mut problems) = (Vec::new(), Vec::new());
+    for link in &settings.links {
+        match make(link) {
+            Ok(one) => made.push(one),
+            Err(LoadError::Content(report)) => problems.extend(report.problems),
+            Err(other) => return Err(other),
+        }
+    }
+    settings.errors(problems).map_or(Ok(made), Err)
+}
+
+/// Both, or all that is wrong with them.
+fn both<A, B>(
+    settings: &Settings,
+    one: Result<A, LoadError>,
+    other: Result<B, LoadError>,
+) -> Result<(A, B), LoadError> {
+    match (one, other) {
+        (Ok(one), Ok(other)) => Ok((one, other)),
+        (Err(LoadError::Content(mut one)), Err(LoadError::Content(other))) => {
+            one.problems.extend(other.problems);
+            Err(settings.found(one.problems))
+        }
+        (Err(error), _) | (_, Err(error)) => Err(error),
+    }
+}

@@ -1,0 +1,240 @@
+//! Every key of a `[[link]]` table: those of its protocol, each defined once, and those of sessions that say how it is
+//! connected.
+//!
+//! `docs/reference/settings.md` is generated from this file, as from `keys.rs`.
+
+use super::keys::Id;
+use super::value::ValueKind;
+
+/// A key of a link's protocol.
+#[derive(Debug)]
+pub struct LinkKey {
+    /// Its name, as in a file.
+    pub name: &'static str,
+    /// The type of its value.
+    pub kind: ValueKind,
+    /// The default value, as written in a file.
+    pub default: Option<&'static str>,
+    /// The end of the link that has it; `None`: both.
+    pub end: Option<TmpEnd>,
+    /// The help text, in Markdown.
+    pub doc: &'static str,
+}
+
+impl LinkKey {
+    /// What its value has to be, as in "expected …".
+    #[must_use]
+    pub fn expected(&self) -> String {
+        match self.kind {
+            ValueKind::Secret => "1 to 9 digits".into(),
+            kind => kind.expected(),
+        }
+    }
+}
+
+/// An end of a link that speaks TMP.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum TmpEnd {
+    /// The broker's: an OMS.
+    Broker,
+    /// The exchange's: a simulated one.
+    Exchange,
+}
+
+/// The protocol of links.
+pub const TAIFEX_TMP: &str = "taifex-tmp";
+const PROTOCOLS: ValueKind = ValueKind::Word(&[(TAIFEX_TMP, TAIFEX_TMP)]);
+const SYSTEM_TYPES: ValueKind = ValueKind::Word(&[
+    ("options day", "options day"),
+    ("options night", "options night"),
+    ("futures day", "futures day"),
+    ("futures night", "futures night"),
+]);
+/// Of the codes those with which an OMS and a simulated exchange trade.
+const AP_CODES: ValueKind = ValueKind::Word(&[("trading", "trading")]);
+/// The specification's rule for heartbeats, and that of a public implementation.
+pub const SILENT_PEER: &str = "silent peer";
+/// See [`SILENT_PEER`].
+pub const IDLE_SENDER: &str = "idle sender";
+const HEARTBEATS: ValueKind =
+    ValueKind::Word(&[(SILENT_PEER, SILENT_PEER), (IDLE_SENDER, IDLE_SENDER)]);
+
+const fn number(max: u64, unit: &'static str) -> ValueKind {
+    ValueKind::Int { min: 0, max, unit }
+}
+
+/// Every key of the protocol, in the order of the document.
+pub static LINK_KEYS: &[LinkKey] = &[
+    LinkKey {
+        name: "name",
+        kind: ValueKind::Name,
+        default: None,
+        end: None,
+        doc: "Name of the link in events, in the journal and in the other tables of the file; unique among \
+              links and sessions.",
+    },
+    LinkKey {
+        name: "protocol",
+        kind: PROTOCOLS,
+        default: None,
+        end: None,
+        doc: "What the link speaks: [TMP](tmp.md).",
+    },
+    LinkKey {
+        name: "fcm_id",
+        kind: number(65_535, ""),
+        default: None,
+        end: None,
+        doc: "The broker's number, in the header of each message.",
+    },
+    LinkKey {
+        name: "session_id",
+        kind: number(65_535, ""),
+        default: None,
+        end: None,
+        doc: "The exchange's number of the link, in the header of each message.",
+    },
+    LinkKey {
+        name: "password",
+        kind: ValueKind::Secret,
+        default: None,
+        end: None,
+        doc: "The link's password, 1 to 9 digits in quotes. It is never sent; L40 has a proof of it. Never shown.",
+    },
+    LinkKey {
+        name: "password_file",
+        kind: ValueKind::Path,
+        default: None,
+        end: None,
+        doc: "A file with the password, instead of `password`; mode 0600. Its path is relative to the settings file.",
+    },
+    LinkKey {
+        name: "system_type",
+        kind: SYSTEM_TYPES,
+        default: None,
+        end: None,
+        doc: "Market and trading session; L30 has to name the same.",
+    },
+    LinkKey {
+        name: "ap_code",
+        kind: AP_CODES,
+        default: Some("trading"),
+        end: None,
+        doc: "The purpose of the link.",
+    },
+    LinkKey {
+        name: "heartbeat",
+        kind: HEARTBEATS,
+        default: Some(SILENT_PEER),
+        end: None,
+        doc: "When R04 is sent: `silent peer` as the specification says, after HeartBtInt without a message of the \
+              peer; `idle sender` after HeartBtInt without a message of one's own.",
+    },
+    LinkKey {
+        name: "cancel_order_sec",
+        kind: number(255, "seconds"),
+        default: Some("0"),
+        end: Some(TmpEnd::Broker),
+        doc: "The exchange refuses an order that is older than this when it arrives; 0 for never.",
+    },
+    LinkKey {
+        name: "max_flow",
+        kind: number(65_535, "messages a second"),
+        default: Some("16"),
+        end: Some(TmpEnd::Exchange),
+        doc: "The most messages that the broker may send in a second, which L50 says; 0 for no limit.",
+    },
+];
+
+/// Finds a key by its name.
+pub fn find(name: &str) -> Option<&'static LinkKey> {
+    LINK_KEYS.iter().find(|key| key.name == name)
+}
+
+/// The keys of sessions that links have too, read by the same code.
+pub const CONNECTION_KEYS: [Id; 52] = [
+    Id::ConnectionType,
+    Id::HeartBtInt,
+    Id::SocketAcceptPort,
+    Id::SocketAcceptAddress,
+    Id::SocketConnectHost,
+    Id::SocketConnectPort,
+    Id::SocketConnectTimeout,
+    Id::ReconnectInterval,
+    Id::HostSelectionPolicy,
+    Id::HostSelectionPolicyPriorityStartOverInterval,
+    Id::SocketLocalHost,
+    Id::SocketLocalPort,
+    Id::SocketReuseAddress,
+    Id::SocketKeepAlive,
+    Id::SocketOobInline,
+    Id::SocketLinger,
+    Id::SocketTrafficClass,
+    Id::BusyPoll,
+    Id::ProxyType,
+    Id::ProxyVersion,
+    Id::ProxyHost,
+    Id::ProxyPort,
+    Id::ProxyUser,
+    Id::ProxyPassword,
+    Id::SocketUseSSL,
+    Id::SocketCertificateFile,
+    Id::SocketPrivateKeyFile,
+    Id::ServerCertificateFile,
+    Id::ServerCertificateKeyFile,
+    Id::ClientCertificateFile,
+    Id::ClientCertificateKeyFile,
+    Id::SocketKeyStore,
+    Id::SocketKeyStorePassword,
+    Id::SocketCAFile,
+    Id::CertificationAuthoritiesDirectory,
+    Id::SocketTrustStore,
+    Id::SocketTrustStorePassword,
+    Id::CertificateRevocationListFile,
+    Id::CertificateRevocationListDirectory,
+    Id::NeedClientAuth,
+    Id::CertificateVerifyLevel,
+    Id::PeerCertificates,
+    Id::EnabledProtocols,
+    Id::SocketMinimumTLSVersion,
+    Id::CipherSuites,
+    Id::SSLCipherSuite,
+    Id::TLSCipherSuites,
+    Id::SocketServerName,
+    Id::UseSNI,
+    Id::SocketInsecureSkipVerify,
+    Id::SSLValidateCertificates,
+    Id::AllowedRemoteAddresses,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry;
+    use fixwire_tmp::{ApCode, SystemType};
+
+    fn words(kind: ValueKind) -> Vec<&'static str> {
+        let ValueKind::Word(words) = kind else {
+            panic!("{kind:?}");
+        };
+        words.iter().map(|(word, _)| *word).collect()
+    }
+
+    #[test]
+    fn words_are_names_of_codes() {
+        let named = (0..=u8::MAX).filter_map(|code| SystemType(code).name());
+        assert_eq!(words(SYSTEM_TYPES), named.collect::<Vec<_>>());
+        assert_eq!(words(AP_CODES), [ApCode::TRADING.name().unwrap()]);
+    }
+
+    #[test]
+    fn no_key_is_a_sessions_too() {
+        for key in LINK_KEYS {
+            let is_a_sessions = registry::find(key.name).is_some() && key.name != "password";
+            assert!(!is_a_sessions, "{}", key.name);
+            if let Some(text) = key.default {
+                assert!(key.kind.parse(text).is_ok(), "{}", key.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Reads a `[[link]]` table: keys of its protocol, and those of sessions that say how it is connected.
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::{Reader, entry, scalar};
+use crate::ini::{IniEntry, Section, SectionKind, Span};
+use crate::link_keys::{self, CONNECTION_KEYS, LINK_KEYS, LinkKey};
+use crate::problem::{Problem, SettingsFault};
+use crate::registry::{self, KeyScope, Known};
+use crate::value::ValueKind;
+
+/// A `[[link]]` table.
+#[derive(Debug)]
+pub struct LinkTable {
+    /// Its keys that sessions have too.
+    pub section: Section,
+    /// Keys of its protocol.
+    pub entries: Vec<(&'static LinkKey, IniEntry)>,
+    /// Keys that are there with a wrong value, and so not missing.
+    pub broken: Vec<&'static str>,
+}
+
+impl Reader<'_> {
+    pub(super) fn link(&mut self, header: Span, table: &DeTable<'_>) {
+        let section = Section {
+            kind: SectionKind::Session,
+            header,
+            entries: Vec::new(),
+        };
+        let mut link = LinkTable {
+            section,
+            entries: Vec::new(),
+            broken: Vec::new(),
+        };
+        for (name, value) in table {
+            let (text, key): (&str, _) = (name.get_ref(), Span::from(name.span()));
+            if let Some(known) = link_keys::find(text) {
+                self.of_protocol(known, key, value, &mut link);
+                continue;
+            }
+            match registry::find(text) {
+                Some(Known::Used(used, _)) if CONNECTION_KEYS.contains(&used.id) => {
+                    self.key(text, key, value, &mut link.section.entries);
+                }
+                Some(Known::Used(used, _)) if used.scope == KeyScope::Engine => {
+                    let title = format!("`{}` is a setting of the engine", used.name);
+                    self.wrong_key(key, &title, "move it to `[default]`");
+                }
+                found => self.unknown(text, key, matches!(found, Some(Known::Used(..)))),
+            }
+        }
+        link.section.entries.sort_by_key(|entry| entry.value.start);
+        self.document.links.push(link);
+    }
+
+    fn of_protocol(
+        &mut self,
+        known: &'static LinkKey,
+        key: Span,
+        value: &Spanned<DeValue<'_>>,
+        link: &mut LinkTable,
+    ) {
+        let Some(text) = scalar(known.kind, value.get_ref()) else {
+            link.broken.push(known.name);
+            let expected = match known.kind {
+                ValueKind::Int { .. } => known.kind.expected(),
+                _ => format!("{}, in quotes", known.expected()),
+            };
+            let fault = SettingsFault::Malformed {
+                key: known.name,
+                expected,
+            };
+            return self.report(Span::from(value.span()), fault);
+        };
+        link.entries
+            .push((known, entry(known.name, key, value, text)));
+    }
+
+    /// A key that no link has.
+    fn unknown(&mut self, name: &str, key: Span, is_a_sessions: bool) {
+        let own = LINK_KEYS.iter().map(|key| key.name);
+        let connection = CONNECTION_KEYS.iter().map(|id| registry::key(*id).name);
+        let help = match registry::nearest_of(name, own.clone().chain(connection)) {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None if is_a_sessions => {
+                "remove it: a link has the keys of its protocol, and of a session's keys only those of \
+                 its connection"
+                    .to_owned()
+            }
+            None => format!(
+                "the keys of a link are {}, and those of a session's connection",
+                own.collect::<Vec<_>>().join(", ")
+            ),
+        };
+        let title = match is_a_sessions {
+            true => format!("`{name}` is a key of FIX sessions, not of links"),
+            false => format!("unknown key `{name}` of a link"),
+        };
+        self.wrong_key(key, &title, &help);
+    }
+
+    fn wrong_key(&mut self, key: Span, title: &str, help: &str) {
+        self.problems.push(Problem::found(key, title, Some(help)));
+    }
+}
