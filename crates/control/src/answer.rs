@@ -1,6 +1,6 @@
 //! One response, as a line of JSON.
 
-use fixwire_engine::SessionReport;
+use fixwire_engine::{LinkReport, SessionReport};
 use serde::{Deserialize, Serialize};
 
 /// An answer: an error, or what was asked for. A program should pass over fields that it does not know.
@@ -20,6 +20,9 @@ pub struct Answer {
     /// Of a status: the sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<Vec<SessionLine>>,
+    /// Of a status of all sessions: the links.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links: Option<Vec<LinkLine>>,
 }
 
 /// The process that answers.
@@ -58,6 +61,41 @@ pub struct SessionLine {
     /// Text(58) of the last Logout that came from the peer since then; empty when it had none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_logout: Option<String>,
+}
+
+/// The state of a link, which carries frames of another protocol than FIX.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(default)]
+pub struct LinkLine {
+    /// Its name.
+    pub name: String,
+    /// Whether it is connected, in words.
+    pub state: String,
+    /// Frames received on this connection, or on the last one.
+    pub frames_in: u64,
+    /// Frames sent on it.
+    pub frames_out: u64,
+    /// Bytes of frames that wait for the peer.
+    pub waiting_bytes: u64,
+    /// Connections since the engine started.
+    pub connections: u64,
+}
+
+impl From<LinkReport> for LinkLine {
+    fn from(report: LinkReport) -> Self {
+        let state = match report.connected {
+            true => "connected",
+            false => "disconnected",
+        };
+        Self {
+            name: report.name,
+            state: state.to_owned(),
+            frames_in: report.frames_in,
+            frames_out: report.frames_out,
+            waiting_bytes: report.waiting_bytes,
+            connections: report.connections,
+        }
+    }
 }
 
 impl From<SessionReport> for SessionLine {

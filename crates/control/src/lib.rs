@@ -23,7 +23,7 @@ mod client;
 mod place;
 mod server;
 
-pub use answer::{Answer, EngineReport, SessionLine};
+pub use answer::{Answer, EngineReport, LinkLine, SessionLine};
 pub use ask::{Asked, ControlQuestion, LONGEST};
 pub use client::{Client, ClientError};
 pub use place::{IN_STORE, Place, this_user};

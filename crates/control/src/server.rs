@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use fixwire_engine::{Handle, Operation, OperationError, Operator, SendError, SessionReport};
 
-use crate::answer::{Answer, EngineReport, SessionLine};
+use crate::answer::{Answer, EngineReport, LinkLine, SessionLine};
 use crate::ask::{Asked, LONGEST, Wish};
 use crate::place::{Place, connect};
 
@@ -181,13 +181,18 @@ impl Served {
             seconds: self.since.elapsed().as_secs(),
         };
         // The application's counts, if it has any.
-        let text = match session {
-            None => self.ask(|engine| engine.query(COUNTS))?.ok(),
-            Some(_) => None,
+        let (text, links) = match session {
+            None => {
+                let counts = self.ask(|engine| engine.query(COUNTS))?;
+                (counts.ok(), self.ask(Handle::links)?)
+            }
+            Some(_) => (None, Vec::new()),
         };
+        let links: Vec<LinkLine> = links.into_iter().map(LinkLine::from).collect();
         Ok(Answer {
             engine: Some(engine),
             sessions: Some(sessions.into_iter().map(SessionLine::from).collect()),
+            links: Some(links).filter(|links| !links.is_empty()),
             text: text.map(|text| String::from_utf8_lossy(&text).into_owned()),
             ..Answer::default()
         })
@@ -231,7 +236,16 @@ impl Served {
         };
         match found {
             Some(id) => Ok(id),
-            None => Err(unknown(session, &self.ask(Handle::status)?)),
+            None => {
+                let links = self.ask(Handle::links)?;
+                Err(match links.iter().any(|link| link.name == session) {
+                    true => format!(
+                        "{session} is a link, not a session: its messages and sequence numbers are \
+                         the application's, and the status of the engine shows it"
+                    ),
+                    false => unknown(session, &self.ask(Handle::status)?),
+                })
+            }
         }
     }
 

@@ -20,7 +20,7 @@ use fixwire_protocol::{Body, SessionId};
 use rtrb::{Consumer, Producer, RingBuffer};
 
 use crate::config::SessionConfig;
-use crate::counters::SessionReport;
+use crate::counters::{LinkReport, SessionReport};
 use crate::error::AddError;
 use crate::handle::{Handle, SendError};
 use crate::host::WakeUp;
@@ -73,6 +73,9 @@ pub(crate) enum Request {
     },
     Status {
         answer: Sender<Vec<SessionReport>>,
+    },
+    Links {
+        answer: Sender<Vec<LinkReport>>,
     },
     StatusOf {
         session: SessionId,

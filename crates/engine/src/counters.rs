@@ -67,6 +67,57 @@ pub struct LinkStatus<'a> {
     pub connections: u64,
 }
 
+/// The state of a link at the time of the request: a [`LinkStatus`] that outlives the moment.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct LinkReport {
+    /// The link.
+    pub id: SessionId,
+    /// Its name.
+    pub name: String,
+    /// It is connected.
+    pub connected: bool,
+    /// Frames of this connection, or of the last one, that the application was given.
+    pub frames_in: u64,
+    /// Frames that were written to it.
+    pub frames_out: u64,
+    /// Bytes of whole frames that wait in the journal for a slow peer, or for the pace.
+    pub waiting_bytes: u64,
+    /// Connections since the engine started.
+    pub connections: u64,
+}
+
+impl From<LinkStatus<'_>> for LinkReport {
+    fn from(status: LinkStatus<'_>) -> Self {
+        Self {
+            id: status.id,
+            name: status.name.to_owned(),
+            connected: status.connected,
+            frames_in: status.frames_in,
+            frames_out: status.frames_out,
+            waiting_bytes: status.waiting_bytes,
+            connections: status.connections,
+        }
+    }
+}
+
+impl fmt::Display for LinkReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.name.escape_debug();
+        let state = if self.connected {
+            "connected"
+        } else {
+            "disconnected"
+        };
+        let (frames_in, frames_out) = (self.frames_in, self.frames_out);
+        write!(f, "{name} {state}, frames in {frames_in}, out {frames_out}")?;
+        match self.waiting_bytes {
+            0 => Ok(()),
+            bytes => write!(f, ", {bytes} bytes waiting for the peer"),
+        }
+    }
+}
+
 /// How far a session is from being logged on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]

@@ -9,7 +9,7 @@ use rtrb::Producer;
 
 use crate::command::{self, Request, Shared, push};
 use crate::config::SessionConfig;
-use crate::counters::SessionReport;
+use crate::counters::{LinkReport, SessionReport};
 use crate::error::AddError;
 use crate::operation::{LONGEST, Operation, OperationError, Operator};
 
@@ -197,6 +197,15 @@ impl Handle {
     /// [`SendError`].
     pub fn status(&mut self) -> Result<Receiver<Vec<SessionReport>>, SendError> {
         self.ask(|answer| Request::Status { answer })
+    }
+
+    /// The state of every link between two messages, in the order of their ids.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    pub fn links(&mut self) -> Result<Receiver<Vec<LinkReport>>, SendError> {
+        self.ask(|answer| Request::Links { answer })
     }
 
     /// State of a session between two messages; `None` for an unknown id.

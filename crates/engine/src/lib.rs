@@ -61,7 +61,7 @@ pub use config::{
     Access, ConfigError, Connection, Durability, EngineConfig, Excess, Flow, Limits, LinkConfig,
     LogonLimits, MissingDictionary, SessionConfig, Template, Throttle, Wait,
 };
-pub use counters::{Counters, LinkStatus, SessionReport, SessionState, SessionStatus};
+pub use counters::{Counters, LinkReport, LinkStatus, SessionReport, SessionState, SessionStatus};
 pub use engine::Engine;
 pub use error::{AddError, EngineError};
 pub use event::Event;

@@ -124,6 +124,6 @@ pub use fixwire_engine::{
     MissingDictionary, SessionConfig, Template, Throttle, Wait,
 };
 pub use fixwire_engine::{AddError, Engine, EngineError, Event, Handle, Host, SendError};
-pub use fixwire_engine::{Counters, SessionReport, SessionState, SessionStatus};
+pub use fixwire_engine::{Counters, LinkReport, SessionReport, SessionState, SessionStatus};
 pub use fixwire_engine::{Network, NetworkError, Rate, Users, UsersError};
 pub use fixwire_engine::{Operation, OperationError, Operator, StoredError, set_stored_numbers};

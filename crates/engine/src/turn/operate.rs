@@ -8,7 +8,7 @@ use std::sync::mpsc::Sender;
 use fixwire_protocol::{Application, Now, OperatorCommand, SessionId};
 
 use crate::command::Request;
-use crate::counters::SessionReport;
+use crate::counters::{LinkReport, SessionReport};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::event::{Ending, Event};
@@ -31,6 +31,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             }
             Some(Request::Status { answer }) => {
                 let reports = self.sessions().map(SessionReport::from).collect();
+                let _ = answer.send(reports);
+            }
+            Some(Request::Links { answer }) => {
+                let reports = self.links().map(LinkReport::from).collect();
                 let _ = answer.send(reports);
             }
             Some(Request::StatusOf { session, answer }) => {
