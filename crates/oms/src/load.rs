@@ -109,6 +109,7 @@ pub fn load(
     let mut reader = Reader {
         text,
         sessions,
+        links: link_names(&table),
         hasher,
         errors: Vec::new(),
         rules: RiskRules {
@@ -138,11 +139,26 @@ pub fn load(
     }
 }
 
+/// Names of the links; whether each has one, who makes the links says.
+fn link_names(table: &DeTable<'_>) -> Vec<String> {
+    let links = table
+        .get("link")
+        .and_then(|links| links.get_ref().as_array());
+    let links = links.into_iter().flat_map(|links| links.iter());
+    let name = |link: &Item<'_>| match link.get_ref() {
+        DeValue::Table(link) => link.get("name")?.get_ref().as_str().map(String::from),
+        _ => None,
+    };
+    links.filter_map(name).collect()
+}
+
 type Item<'d> = Spanned<DeValue<'d>>;
 
 struct Reader<'t> {
     text: &'t str,
     sessions: &'t [&'t str],
+    /// Names of the links in the file, which can be lines too.
+    links: Vec<String>,
     /// Of all files.
     hasher: SipHasher13,
     errors: Vec<OmsError>,
@@ -492,8 +508,22 @@ impl Reader<'_> {
         }
     }
 
+    /// A line is a session or a link.
+    fn check_line(&mut self, at: usize, line: &str) {
+        if !self.links.iter().any(|link| link == line) && !self.sessions.contains(&line) {
+            let mut hint = format!("the sessions are {}", self.sessions.join(", "));
+            if !self.links.is_empty() {
+                hint += &format!("; the links are {}", self.links.join(", "));
+            }
+            self.wrong(at, format!("unknown session {line}"), &hint);
+        }
+    }
+
     fn check_session(&mut self, at: usize, session: &str) {
-        if !self.sessions.contains(&session) {
+        if self.links.iter().any(|link| link == session) {
+            let what = format!("{session} is a link, not a session");
+            self.wrong(at, what, "only lines of a line_group can be links");
+        } else if !self.sessions.contains(&session) {
             let hint = format!("the sessions are {}", self.sessions.join(", "));
             self.wrong(at, format!("unknown session {session}"), &hint);
         }

@@ -33,7 +33,7 @@ impl Reader<'_> {
                 self.wrong(at, format!("line_group {name} has no lines"), "");
             }
             for (place, (at, line)) in lines.iter().enumerate() {
-                self.check_session(*at, line);
+                self.check_line(*at, line);
                 let mut others = self.rules.groups.iter().flat_map(|group| &group.lines);
                 let is_double = others.any(|other| other == line)
                     || lines[..place].iter().any(|(_, other)| other == line);
