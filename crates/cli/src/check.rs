@@ -1,5 +1,7 @@
 //! `fixwire check`: checks a settings file and prints its values.
 
+mod links;
+
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -73,7 +75,10 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         }
         let exchange = match settings.exchange.is_empty() {
             true => None,
-            false => Some(sim::load(&source, &settings)?),
+            false => {
+                settings.tmp_members()?;
+                Some(sim::load(&source, &settings)?)
+            }
         };
         writable::check(&settings, &config)?;
         let engine = config.check();
@@ -138,7 +143,13 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         let count = |number: usize, noun| (number > 0).then(|| counted(number, noun));
         let sessions = count(config.sessions.len(), "session");
         let templates = count(config.templates.len(), "session template");
-        let verdict = [sessions, templates, Some(counted(warnings, "warning"))];
+        let links = count(config.links.len(), "link");
+        let verdict = [
+            sessions,
+            templates,
+            links,
+            Some(counted(warnings, "warning")),
+        ];
         let verdict: Vec<String> = verdict.into_iter().flatten().collect();
         writeln!(out, "\nok: {}", verdict.join(", "))?;
         out.flush()?;
@@ -183,7 +194,7 @@ fn table(
     changed: bool,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let Some(first) = settings.sessions.first() else {
+    let Some(first) = settings.engine() else {
         return Ok(());
     };
     writeln!(out, "{}\n", read_as(settings))?;
@@ -209,7 +220,7 @@ fn table(
         let title = format!("{kind} {}", session.name());
         section(&title, &own, settings.dialect, out)?;
     }
-    Ok(())
+    links::table(settings, changed, out)
 }
 
 /// The kind of a section: a session, a template or both.
@@ -518,8 +529,9 @@ fn description(
             DialectSource::ByItsName => "name",
             DialectSource::Nowhere => "unknown",
         },
-        "engine": settings.sessions.first().map(|first| of(first, KeyScope::Engine)),
+        "engine": settings.engine().map(|first| of(first, KeyScope::Engine)),
         "sessions": sessions.collect::<Vec<_>>(),
+        "links": links::json(settings, changed),
         "gateway": gateway.map(gateway_json),
         "exchange": exchange.map(sim::json),
         "descriptors": {

@@ -11,10 +11,8 @@ use crate::failure::Failure;
 use crate::reading::Reading;
 
 fn text(settings: &Settings, id: Id) -> Option<&str> {
-    settings
-        .sessions
-        .first()
-        .and_then(|first: &SessionSettings| first.text(id))
+    let engine = settings.engine();
+    engine.and_then(|engine: &SessionSettings| engine.text(id))
 }
 
 /// Whether the settings name a socket.
@@ -49,6 +47,8 @@ pub struct Target {
     pub store: Option<PathBuf>,
     /// The SessionName of each session, and its identity.
     called: Vec<(String, String)>,
+    /// The names of the links.
+    pub links: Vec<String>,
 }
 
 impl Target {
@@ -66,6 +66,7 @@ impl Target {
                 socket: Some(socket),
                 store: Some(path.to_owned()),
                 called: Vec::new(),
+                links: Vec::new(),
             });
         }
         if found.file_type().is_socket() {
@@ -73,6 +74,7 @@ impl Target {
                 socket: Some(path.to_owned()),
                 store: None,
                 called: Vec::new(),
+                links: Vec::new(),
             });
         }
         let settings = reading.load(path)?;
@@ -82,6 +84,11 @@ impl Target {
             store: store_of(&settings),
             called: sessions
                 .map(|session| (session.called(), session.name()))
+                .collect(),
+            links: settings
+                .links
+                .iter()
+                .map(|link| link.name().to_owned())
                 .collect(),
         })
     }

@@ -1,6 +1,8 @@
 //! `fixwire status` and `fixwire session`: query and control a running engine, or read the journal of a
 //! stopped one.
 
+mod table;
+
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand, value_parser};
 use fixwire::control::{
-    Answer, Asked, Client, ClientError, ControlQuestion, EngineReport, SessionLine, this_user,
+    Answer, Asked, Client, ClientError, ControlQuestion, LinkLine, SessionLine, this_user,
 };
 use fixwire::journal::{self, StoredSession, stored_sessions};
 use fixwire::{Operator, set_stored_numbers};
@@ -268,6 +270,13 @@ pub fn store(at: &EngineFlags) -> Result<PathBuf, Failure> {
 /// The engine, and the name by which it knows a session.
 fn find_session(at: &EngineFlags, session: &str) -> Result<(Found, String), Failure> {
     let target = Target::find(&at.engine, &at.reading)?;
+    if target.links.iter().any(|link| link == session) {
+        let why = format!(
+            "{session} is a link, not a session: its messages and sequence numbers are the \
+             application's"
+        );
+        return Err(Failure::Text(why));
+    }
     let name = target.session(session).to_owned();
     Ok((find(at, target)?, name))
 }
@@ -321,7 +330,8 @@ fn show(at: &EngineFlags, json: bool, session: Option<&str>) -> Result<ExitCode,
     let target = Target::find(&at.engine, &at.reading)?;
     let session = session.map(|session| target.session(session).to_owned());
     let session = session.as_deref();
-    let (engine, sessions, text) = match find(at, target)? {
+    let of_file = target.links.clone();
+    let (engine, sessions, links, text) = match find(at, target)? {
         Found::Running(mut client) => {
             let asked = Asked {
                 session: session.map(str::to_owned),
@@ -331,6 +341,7 @@ fn show(at: &EngineFlags, json: bool, session: Option<&str>) -> Result<ExitCode,
             (
                 answer.engine,
                 answer.sessions.unwrap_or_default(),
+                answer.links.unwrap_or_default(),
                 answer.text,
             )
         }
@@ -344,22 +355,29 @@ fn show(at: &EngineFlags, json: bool, session: Option<&str>) -> Result<ExitCode,
                 let store = store.display();
                 println!("not running; from the journal in {store}:");
             }
-            (None, sessions.iter().map(line).collect(), None)
+            let sessions = sessions.iter().map(line);
+            let (links, sessions): (Vec<_>, Vec<_>) =
+                sessions.partition(|one| of_file.contains(&one.name));
+            let links = links.into_iter().map(stored_link).collect();
+            (None, sessions, links, None)
         }
     };
     let mut out = io::stdout().lock();
     if json {
         let all = json!({
             "running": engine.is_some(), "engine": engine, "sessions": sessions,
-            "application": text,
+            "links": links, "application": text,
         });
         writeln!(out, "{all:#}")?;
         return Ok(ExitCode::SUCCESS);
     }
     if let (Some(engine), None) = (&engine, session) {
-        writeln!(out, "{}", head(engine, &sessions))?;
+        writeln!(out, "{}", table::head(engine, &sessions))?;
     }
-    write!(out, "{}", table(&sessions, engine.is_some()))?;
+    if !sessions.is_empty() || links.is_empty() {
+        write!(out, "{}", table::of_sessions(&sessions, engine.is_some()))?;
+    }
+    write!(out, "{}", table::of_links(&links, engine.is_some()))?;
     if let (Some(_), [one]) = (session, &sessions[..])
         && let Some(said) = &one.last_logout
     {
@@ -371,62 +389,6 @@ fn show(at: &EngineFlags, json: bool, session: Option<&str>) -> Result<ExitCode,
         writeln!(out, "{}", Escaped(line.as_bytes()))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// One line about the running engine.
-fn head(engine: &EngineReport, sessions: &[SessionLine]) -> String {
-    let on = sessions
-        .iter()
-        .filter(|one| one.state == "logged on")
-        .count();
-    let of = sessions.len();
-    let (hours, rest) = (engine.seconds / 3600, engine.seconds % 3600);
-    let version = Escaped(engine.version.as_bytes());
-    format!(
-        "fixwire {version}, process {}, up {hours}:{:02}:{:02}; {on} of {of} sessions logged on",
-        engine.pid,
-        rest / 60,
-        rest % 60
-    )
-}
-
-/// A row for each session, its columns aligned.
-fn table(sessions: &[SessionLine], running: bool) -> String {
-    let mut rows = vec![
-        ["SESSION", "STATE", "NEXT IN", "NEXT OUT"]
-            .map(str::to_owned)
-            .to_vec(),
-    ];
-    if running {
-        rows[0].extend(["RECEIVED", "SENT", "WAITING BYTES"].map(str::to_owned));
-    }
-    for one in sessions {
-        let text = |text: &str| Escaped(text.as_bytes()).to_string();
-        let mut row = vec![text(&one.name), text(&one.state)];
-        row.extend([one.next_in, one.next_out].map(|number| number.to_string()));
-        if running {
-            let counts = [one.received, one.sent, one.waiting_bytes];
-            row.extend(counts.map(|count| count.to_string()));
-        }
-        rows.push(row);
-    }
-    let widths: Vec<usize> = (0..rows[0].len())
-        .map(|at| rows.iter().map(|row| row[at].len()).max().unwrap_or(0))
-        .collect();
-    let mut text = String::new();
-    for row in rows {
-        let cells = row
-            .iter()
-            .zip(&widths)
-            .enumerate()
-            .map(|(at, (cell, width))| match at {
-                0 | 1 => format!("{cell:<width$}"),
-                _ => format!("{cell:>width$}"),
-            });
-        text += cells.collect::<Vec<_>>().join("  ").trim_end();
-        text.push('\n');
-    }
-    text
 }
 
 /// The sessions of a journal that no process has open.
@@ -478,6 +440,17 @@ fn line(stored: &StoredSession) -> SessionLine {
         next_in: stored.counters.next_in,
         next_out: stored.counters.next_out,
         ..SessionLine::default()
+    }
+}
+
+/// A link as its journal has it: frames of its last connection.
+fn stored_link(one: SessionLine) -> LinkLine {
+    LinkLine {
+        name: one.name,
+        state: one.state,
+        frames_in: one.next_in.saturating_sub(1),
+        frames_out: one.next_out.saturating_sub(1),
+        ..LinkLine::default()
     }
 }
 

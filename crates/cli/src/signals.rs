@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use fixwire::{Handle, SendError, SessionReport, SessionState};
+use fixwire::{Handle, LinkReport, SendError, SessionReport, SessionState};
 use fixwire_protocol::readable::Escaped;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
@@ -121,7 +121,13 @@ fn reopen(engine: &mut Handle) {
 
 fn print_status(engine: &mut Handle) {
     match engine.status().map(|answer| wait_for(&answer)) {
-        Ok(Ok(sessions)) => print(&sessions),
+        Ok(Ok(sessions)) => {
+            let links = engine.links().map(|answer| answer.recv_timeout(PATIENCE));
+            print(
+                &sessions,
+                &links.ok().and_then(Result::ok).unwrap_or_default(),
+            );
+        }
         Ok(Err(RecvTimeoutError::Timeout)) => {
             let seconds = PATIENCE.as_secs();
             tell(
@@ -138,13 +144,17 @@ fn wait_for(answer: &Receiver<Vec<SessionReport>>) -> Result<Vec<SessionReport>,
     answer.recv_timeout(PATIENCE)
 }
 
-fn print(sessions: &[SessionReport]) {
+fn print(sessions: &[SessionReport], links: &[LinkReport]) {
     let on = |it: &&SessionReport| it.state == SessionState::LoggedOn;
     let on = sessions.iter().filter(on).count();
     let mut lines = format!("status: {on} of {} sessions logged on\n", sessions.len());
     for session in sessions {
         let session = session.to_string();
         lines += &format!("status: {}\n", Escaped(session.as_bytes()));
+    }
+    for link in links {
+        let link = link.to_string();
+        lines += &format!("status: link {}\n", Escaped(link.as_bytes()));
     }
     // As one, so that no other line comes between. Nobody is left to tell when it fails.
     let _ = io::stderr().write_all(lines.as_bytes());

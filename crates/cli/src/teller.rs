@@ -7,7 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use fixwire::settings::{Id, Settings};
 use fixwire::{
-    Connection, Durability, Engine, EngineConfig, Event, Host, SessionConfig, SessionReport,
+    Connection, Durability, Engine, EngineConfig, Event, Host, LinkReport, SessionConfig,
+    SessionReport,
 };
 use fixwire_protocol::readable::Escaped;
 use fixwire_protocol::time::{Precision, TimestampWriter};
@@ -35,11 +36,15 @@ pub fn start_line(
         ),
         Durability::Disk => format!("store {} (Durability=disk)", config.journal_dir.display()),
     };
-    let logs = settings.sessions.first();
+    let links = match config.links.len() {
+        0 => String::new(),
+        count => format!(", {}", counted(count, "link")),
+    };
+    let logs = settings.engine();
     let logs = logs.and_then(|session| session.text(Id::FileLogPath));
     let logs = logs.map(|folder| format!(", logs in {folder}"));
     format!(
-        "{}: {application}, {}, {}, {store}{}",
+        "{}: {application}, {}, {}{links}, {store}{}",
         file.display(),
         counted(acceptors, "acceptor"),
         counted(initiators, "initiator"),
@@ -55,6 +60,7 @@ fn counted(count: usize, thing: &str) -> String {
 /// The totals of each session that was connected, and of all.
 pub fn tell_end<A: Application, H: Host>(engine: Engine<A, H>) {
     let sessions: Vec<SessionReport> = engine.sessions().map(SessionReport::from).collect();
+    let links: Vec<LinkReport> = engine.links().map(LinkReport::from).collect();
     // It writes its last events.
     drop(engine);
     let (mut lines, mut received, mut sent) = (String::new(), 0, 0);
@@ -69,6 +75,14 @@ pub fn tell_end<A: Application, H: Host>(engine: Engine<A, H>) {
         );
         received += counters.received;
         sent += counters.sent;
+    }
+    for link in links.iter().filter(|it| it.connections > 0) {
+        let connections = counted(link.connections as usize, "connection");
+        let name = Escaped(link.name.as_bytes());
+        lines += &format!(
+            "stopped: link {name}, {connections}, on the last one {} frames received, {} sent\n",
+            link.frames_in, link.frames_out
+        );
     }
     lines += &format!(
         "stopped: {}, {received} messages received, {sent} sent\n",
@@ -96,6 +110,7 @@ pub fn tell_some_events<A: Application, H: Host>(
 ) -> Result<(), Failure> {
     let mut teller = Teller {
         names,
+        links: engine.links().map(|link| link.name.to_owned()).collect(),
         printer: Printer::new(io::stderr())?,
         stamp: TimestampWriter::new(),
     };
@@ -118,6 +133,7 @@ pub fn now() -> Timestamp {
 /// One line for each event: time, session, what happened.
 struct Teller {
     names: Vec<String>,
+    links: Vec<String>,
     printer: Printer,
     stamp: TimestampWriter,
 }
@@ -129,7 +145,10 @@ impl Teller {
         {
             self.names.push(name.clone());
         }
-        let session = event.session().and_then(|id| self.names.get(id.0 as usize));
+        let session = event.session().and_then(|id| match id.link() {
+            Some(link) => self.links.get(link),
+            None => self.names.get(id.0 as usize),
+        });
         let session = session.map_or_else(|| "engine".to_owned(), String::clone);
         self.line(now.wall, &session, &event.to_string());
     }

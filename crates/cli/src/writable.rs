@@ -15,7 +15,7 @@ use fixwire::Durability;
 ///
 /// [`LoadError::Content`] for the first that this user cannot write, or cannot make.
 pub fn check(settings: &Settings, config: &EngineConfig) -> Result<(), LoadError> {
-    let Some(first) = settings.sessions.first() else {
+    let Some(first) = settings.engine() else {
         return Ok(());
     };
     let journal = (config.durability != Durability::Memory).then_some(&*config.journal_dir);
