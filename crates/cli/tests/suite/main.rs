@@ -11,6 +11,7 @@ mod echo;
 mod gateway;
 mod gateway_run;
 mod hash_password;
+mod links;
 mod low_latency;
 mod oms;
 mod oms_conditions;
