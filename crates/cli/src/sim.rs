@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use clap::Args;
 use fixwire_exchange::{
-    Exchange, ExchangeConfig, ExchangeSession, InstrumentConfig, OrderScript, state_name,
+    Exchange, ExchangeConfig, ExchangeSession, ExchangeTmpLine, InstrumentConfig, OrderScript,
+    state_name,
 };
 use fixwire_protocol::Decimal;
 use serde_json::{Value, json};
@@ -65,6 +66,9 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
         let file = how.file.display();
         Failure::Text(format!("{file}: {error}"))
     })?;
+    let lines = begun.settings.tmp_members()?.into_iter();
+    let lines = lines.map(|(name, settings)| ExchangeTmpLine { name, settings });
+    let exchange = exchange.with_tmp_lines(lines.collect());
     let (members, around) = (config.sessions.clone(), wire.clone());
     let around = |os| FaultyHost::new(os, around, &members);
     let started = |engine| wire.give(engine);

@@ -5,7 +5,7 @@ use std::io;
 
 use fixwire::settings::{LoadError, Problem, SessionSettings, Settings, Source, Span};
 use fixwire_oms::load::OmsError;
-use fixwire_oms::{Oms, OmsListener, OmsSession};
+use fixwire_oms::{Oms, OmsListener, OmsSession, OmsTmpLine};
 use fixwire_protocol::readable::Escaped;
 use fixwire_protocol::time::{Precision, TimestampWriter};
 
@@ -39,7 +39,10 @@ pub fn load(source: &Source, settings: &Settings, listener: OmsListener) -> Resu
     let key = random() << 64 | random();
     #[cfg(feature = "canary")]
     fixwire_oms::canary::plant(&std::env::var("FIXWIRE_CANARY").unwrap_or_default());
-    Ok(Oms::new(rules, sessions.collect(), key, listener))
+    let lines = settings.tmp_lines()?.into_iter();
+    let lines = lines.map(|(name, settings)| OmsTmpLine { name, settings });
+    let oms = Oms::new(rules, sessions.collect(), key, listener);
+    Ok(oms.with_tmp_lines(lines.collect()))
 }
 
 /// Version and hash of this program, which the journal keeps when they change.
