@@ -3,3 +3,4 @@
 pub mod books;
 pub mod dialogue;
 pub mod floor;
+mod frames;

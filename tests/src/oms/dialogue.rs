@@ -1,5 +1,6 @@
-//! Requests and reports of one side of a FIX session, as the journal of either side has them.
+//! Requests and reports of one side of a session, FIX or TMP, as the journal of either side has them.
 
+use super::frames::Frames;
 use crate::wire::{message, number, show, value};
 use fixwire::journal::{DumpFilter, DumpFormat, dump};
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,11 +85,25 @@ impl Dialogue {
         let mut queued = BTreeMap::new();
         // An exchange may be configured to send them twice and in another order.
         let mut reports: BTreeMap<u64, (Vec<u8>, String)> = BTreeMap::new();
+        let mut frames = Frames::default();
         for line in String::from_utf8_lossy(&text).lines() {
             let json: serde_json::Value =
                 serde_json::from_str(line).map_err(|error| format!("{line}: {error}"))?;
             let (what, mark) = (json["what"].as_str(), json["mark"].as_str());
             let session = json["session"].as_str().unwrap_or_default();
+            let is_ask = (what == Some("out")) == (asks == Asks::Out);
+            if let Some(digits) = json["frame"].as_str() {
+                let frame = bytes(digits).ok_or_else(|| format!("no digits of a frame: {line}"))?;
+                match is_ask {
+                    false => frames.sent(session, &frame)?,
+                    true => {
+                        if let Some(request) = frames.request(&frame)? {
+                            dialogue.take_one(session, &message(&request), true)?;
+                        }
+                    }
+                }
+                continue;
+            }
             let key = (session.to_owned(), json["seq"].as_u64().unwrap_or(0));
             let raw = message(json["text"].as_str().unwrap_or_default());
             let raw = match (what, mark) {
@@ -100,7 +115,6 @@ impl Dialogue {
                 (Some("dequeued"), _) => queued.remove(&key).ok_or("dequeued from nowhere")?,
                 _ => continue,
             };
-            let is_ask = (what == Some("out")) == (asks == Asks::Out);
             let exec_id = number(&raw, "17").filter(|id| *id > 0 && asks == Asks::In);
             match exec_id.filter(|_| !is_ask) {
                 Some(id) => drop(reports.insert(id, (raw, session.to_owned()))),
@@ -109,6 +123,9 @@ impl Dialogue {
         }
         for (raw, session) in reports.values() {
             dialogue.take_one(session, raw, false)?;
+        }
+        for (link, report) in frames.reports()? {
+            dialogue.take_one(&link, &message(&report), false)?;
         }
         Ok(dialogue)
     }
@@ -328,6 +345,13 @@ fn state(status: &str) -> Option<&'static str> {
         "C" => "expired",
         _ => return None,
     })
+}
+
+/// Bytes from hexadecimal digits.
+fn bytes(digits: &str) -> Option<Vec<u8>> {
+    let pairs = digits.as_bytes().chunks(2);
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    pairs.map(byte).collect()
 }
 
 fn text(raw: &[u8], tag: &str) -> String {

@@ -14,8 +14,12 @@ use std::time::{Duration, Instant};
 
 /// The traded instruments.
 pub const SYMBOLS: [&str; 2] = ["VOD", "BT"];
-/// Accounts of the clients. An OMS lists at most 1,000 orders of each.
-pub const ACCOUNTS: [&str; 6] = ["A1", "A2", "A3", "A4", "A5", "A6"];
+/// Accounts of the clients, numbers as TMP has them. An OMS lists at most 1,000 orders of each.
+pub const ACCOUNTS: [&str; 6] = [
+    "1000001", "1000002", "1000003", "1000004", "1000005", "1000006",
+];
+/// The version of a line that speaks TMP and not FIX.
+pub const TMP: &str = "TMP";
 /// The largest quantity that the limits let pass.
 pub const LARGEST: u64 = 1_000;
 
@@ -27,6 +31,8 @@ pub struct Floor {
     pub oms: Launch,
     /// The exchange; it listens for the lines of the OMS.
     pub sim: Launch,
+    /// Where it listens for each line that speaks TMP.
+    ports: Vec<u16>,
 }
 
 /// `BeginString` and what belongs to it in a settings file.
@@ -35,6 +41,25 @@ fn version(version: &str) -> String {
         "FIX.5.0SP2" => "BeginString = \"FIXT.1.1\"\nDefaultApplVerID = \"FIX.5.0SP2\"\n".into(),
         old => format!("BeginString = \"{old}\"\n"),
     }
+}
+
+/// The tables of one link: number 0 of its broker is the first line. The exchange's end listens.
+fn link(name: &str, number: usize, port: u16, listens: bool) -> String {
+    let connected = match listens {
+        true => format!(
+            "ConnectionType = \"acceptor\"\nSocketAcceptAddress = \"127.0.0.1\"\nSocketAcceptPort = {port}\n\
+             max_flow = 0\n"
+        ),
+        false => format!(
+            "ConnectionType = \"initiator\"\nSocketConnectHost = \"127.0.0.1\"\n\
+             SocketConnectPort = {port}\nReconnectInterval = 1\n"
+        ),
+    };
+    format!(
+        "[[link]]\nname = \"{name}\"\nprotocol = \"taifex-tmp\"\nfcm_id = 279\nsession_id = {}\n\
+         password = \"1234\"\nsystem_type = \"futures day\"\n{connected}",
+        50 + number
+    )
 }
 
 impl Floor {
@@ -60,10 +85,14 @@ impl Floor {
                 port: free_port().map_err(io)?,
             })
         };
+        // A listening link has its port for itself.
+        let ports = lines.iter().map(|_| free_port());
+        let ports = ports.collect::<Result<_, _>>().map_err(io)?;
         let floor = Self {
             oms: launch("oms")?,
             sim: launch("sim")?,
             folder,
+            ports,
         };
         floor.write_sim(lines).map_err(io)?;
         floor.write_oms(clients, lines).map_err(io)?;
@@ -85,7 +114,11 @@ impl Floor {
 
     fn write_sim(&self, lines: &[(&str, &str)]) -> std::io::Result<()> {
         let mut text = self.default("sim");
-        for (name, of) in lines {
+        for (number, (name, of)) in lines.iter().enumerate() {
+            if *of == TMP {
+                text += &link(name, number, self.ports[number], true);
+                continue;
+            }
             let _ = write!(
                 text,
                 "[[session]]\nSessionName = \"{name}\"\nConnectionType = \"acceptor\"\n\
@@ -117,7 +150,11 @@ impl Floor {
                 version(of)
             );
         }
-        for (name, of) in lines {
+        for (number, (name, of)) in lines.iter().enumerate() {
+            if *of == TMP {
+                text += &link(name, number, self.ports[number], false);
+                continue;
+            }
             let _ = write!(
                 text,
                 "[[session]]\nSessionName = \"{name}\"\nConnectionType = \"initiator\"\n\
@@ -134,15 +171,18 @@ impl Floor {
         for (name, _) in clients {
             let _ = write!(
                 text,
-                "[[user]]\nsession = \"{name}\"\naccounts = [\"A*\"]\naccount = \"A1\"\n\
-                 may = [\"new\", \"replace\", \"cancel\", \"mass cancel\", \"status\"]\n"
+                "[[user]]\nsession = \"{name}\"\naccounts = [\"*\"]\naccount = \"{}\"\n\
+                 may = [\"new\", \"replace\", \"cancel\", \"mass cancel\", \"status\"]\n",
+                ACCOUNTS[0]
             );
         }
         let names: Vec<&str> = lines.iter().map(|(name, _)| *name).collect();
-        let _ = write!(
-            text,
-            "[[line_group]]\nname = \"SIM\"\nlines = {names:?}\n[[route]]\nsymbols = [\"*\"]\nto = \"SIM\"\n"
-        );
+        let _ = write!(text, "[[line_group]]\nname = \"SIM\"\nlines = {names:?}\n");
+        if lines.iter().any(|(_, of)| *of == TMP) {
+            text += "number_pool = \"SIM\"\n[[number_pool]]\nname = \"SIM\"\nwidth = 5\n\
+                     digits = \"0-9A-Za-z\"\n";
+        }
+        text += "[[route]]\nsymbols = [\"*\"]\nto = \"SIM\"\n";
         fs::write(&self.oms.settings, text)?;
         let folder = self.folder.join("oms");
         let mut text = "symbol,tick,reference\n".to_owned();

@@ -95,9 +95,11 @@ fn dropped_acceptances() -> Result<(), String> {
     let mut world = World::open("drop", &table)?;
     // They meet nobody, so that all that is reported of them is that they are accepted.
     for at in 0..FAULTS {
-        world
-            .client
-            .tell(&format!("new buy {} VOD @ 12.00 account A1", 10 + at))?;
+        world.client.tell(&format!(
+            "new buy {} VOD @ 12.00 account {}",
+            10 + at,
+            ACCOUNTS[0]
+        ))?;
         std::thread::sleep(PACE);
     }
     world.until(|world| match world.command("faults")?.as_str() {
@@ -120,7 +122,7 @@ fn stalled_reports() -> Result<(), String> {
     let mut world = World::open("stall", "")?;
     world.command("fault stall")?;
     let trade = |world: &mut World| {
-        for (side, account) in [("buy", "A1"), ("sell", "A2")] {
+        for (side, account) in [("buy", ACCOUNTS[0]), ("sell", ACCOUNTS[1])] {
             world
                 .client
                 .tell(&format!("new {side} 10 VOD @ 12.50 account {account}"))?;
@@ -171,7 +173,7 @@ fn orders_of_scripts() -> Result<(), String> {
     }
     let mut world = World::open("scripts", &tables)?;
     for (quantity, _) in SCRIPTS {
-        for (side, account) in [("buy", "A1"), ("sell", "A2")] {
+        for (side, account) in [("buy", ACCOUNTS[0]), ("sell", ACCOUNTS[1])] {
             world.client.tell(&format!(
                 "new {side} {quantity} VOD @ 12.50 account {account}"
             ))?;

@@ -3,7 +3,7 @@
 //! `fixwire client`, `fixwire run oms.toml` and `fixwire sim` trade: new orders that meet, replaces, cancels and mass
 //! cancels that do not wait for their answers, orders that the limits refuse, in FIX 4.2, 4.4 and 5.0 SP2. Each is ended by
 //! SIGKILL at random moments, also while it starts, sometimes two at once, and started again; in one world the
-//! exchange sends reports twice and out of order. In the end, by the journals of client and exchange and by what the OMS tells its operator:
+//! exchange sends reports twice and out of order, in one the lines speak TMP. In the end, by the journals of client and exchange and by what the OMS tells its operator:
 //!
 //! * no request reached the exchange twice, and each was answered once, at either end;
 //! * a mass cancel was reported with as many orders as were open, and none of them is;
@@ -15,7 +15,7 @@
 //! `OMS_KILLS` says how many (200), `FIXWIRE_SEED` repeats the moments.
 
 use fixwire_rigs::oms::books::{Books, agree};
-use fixwire_rigs::oms::floor::{ACCOUNTS, Floor, LARGEST, SYMBOLS};
+use fixwire_rigs::oms::floor::{ACCOUNTS, Floor, LARGEST, SYMBOLS, TMP};
 use fixwire_rigs::peers::Running;
 use fixwire_rigs::random::{Random, seed};
 use fixwire_rigs::server::{Server, scratch};
@@ -27,13 +27,21 @@ use std::process::Command;
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
-/// Worlds at the same time: the version of the client, and what the exchange does wrong with one report in ten.
-const WORLDS: [(&str, &[&str]); 4] = [
-    ("FIX.4.2", &[]),
-    ("FIX.4.4", &[]),
-    ("FIX.5.0SP2", &[]),
-    ("FIX.4.4", &["reorder", "duplicate"]),
+/// Worlds at the same time: the version of the client, the lines, and what the exchange does wrong with one report in
+/// ten.
+const WORLDS: [World; 5] = [
+    ("FIX.4.2", FIX_LINES, &[]),
+    ("FIX.4.4", FIX_LINES, &[]),
+    ("FIX.5.0SP2", FIX_LINES, &[]),
+    ("FIX.4.4", FIX_LINES, &["reorder", "duplicate"]),
+    ("FIX.4.4", [("LINE1", TMP), ("LINE2", TMP)], &[]),
 ];
+type World = (
+    &'static str,
+    [(&'static str, &'static str); 2],
+    &'static [&'static str],
+);
+const FIX_LINES: [(&str, &str); 2] = [("LINE1", "FIX.4.4"), ("LINE2", "FIX.4.2")];
 /// After so many deaths the books are compared, and a new world begins.
 const DEATHS_PER_LIFE: u64 = 25;
 /// The latest moment of a death, and that of one of a process that may not have started yet.
@@ -48,14 +56,14 @@ const DIFFERS: &str = "give a state with hash";
 const CLIENT: &str = "CLIENT";
 /// The file of its standard error stream.
 const CLIENT_ERRORS: &str = "stderr";
-const LINES: [(&str, &str); 2] = [("LINE1", "FIX.4.4"), ("LINE2", "FIX.4.2")];
 
 #[test]
 fn client_oms_and_exchange_agree_over_kills_of_each() -> Result<(), String> {
     let text = std::env::var("OMS_KILLS").ok();
     let kills: u64 = text.and_then(|text| text.parse().ok()).unwrap_or(200);
     let seed = seed();
-    let share = |at: u64| kills / 4 + u64::from(at < kills % 4);
+    let worlds = WORLDS.len() as u64;
+    let share = |at: u64| kills / worlds + u64::from(at < kills % worlds);
     let played: Vec<Result<Played, String>> = std::thread::scope(|scope| {
         let worlds = (0..).zip(WORLDS).map(|(at, world)| {
             let name = format!("world{at}");
@@ -119,12 +127,7 @@ impl Played {
     }
 }
 
-fn play(
-    name: &str,
-    world: (&'static str, &'static [&'static str]),
-    kills: u64,
-    mut random: Random,
-) -> Result<Played, String> {
+fn play(name: &str, world: World, kills: u64, mut random: Random) -> Result<Played, String> {
     let mut total = Played::default();
     let mut left = kills;
     while left > 0 {
@@ -165,11 +168,11 @@ struct Life<'r> {
 impl<'r> Life<'r> {
     fn begin(
         name: &str,
-        (version, faults): (&str, &'static [&'static str]),
+        (version, lines, faults): World,
         random: &'r mut Random,
     ) -> Result<Self, String> {
         let folder = scratch(name).map_err(|error| error.to_string())?;
-        let floor = Floor::new(&folder, &[(CLIENT, version)], &LINES)?;
+        let floor = Floor::new(&folder, &[(CLIENT, version)], &lines)?;
         floor.set_faults(faults, 10)?;
         let mut life = Self {
             faults,
@@ -485,7 +488,11 @@ impl Trader {
         let order = late.or(order);
         let line = match (draw(10), order) {
             (0..=1, Some(order)) => format!("cancel {order}"),
-            (2..=3, Some(order)) => format!("replace {order} qty {quantity} price {price}"),
+            (2, Some(order)) => format!("replace {order} qty {quantity} price {price}"),
+            (3, Some(order)) => match draw(2) {
+                0 => format!("replace {order} price {price}"),
+                _ => format!("replace {order} qty {quantity}"),
+            },
             _ => {
                 let side = ["buy", "sell"][draw(2)];
                 let tif = ["day", "day", "day", "gtc", "ioc", "fok"][draw(6)];
