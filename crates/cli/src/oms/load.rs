@@ -41,8 +41,15 @@ pub fn load(source: &Source, settings: &Settings, listener: OmsListener) -> Resu
     fixwire_oms::canary::plant(&std::env::var("FIXWIRE_CANARY").unwrap_or_default());
     let lines = settings.tmp_lines()?.into_iter();
     let lines = lines.map(|(name, settings)| OmsTmpLine { name, settings });
+    let lines: Vec<OmsTmpLine> = lines.collect();
+    let problems = Oms::tmp_problems(&rules, &lines);
+    if !problems.is_empty() {
+        let span = settings.links.first().map(|link| link.header);
+        let problem = |what: &String| Problem::found(span.unwrap_or_default(), what, None);
+        return Err(settings.found(problems.iter().map(problem).collect()));
+    }
     let oms = Oms::new(rules, sessions.collect(), key, listener);
-    Ok(oms.with_tmp_lines(lines.collect()))
+    Ok(oms.with_tmp_lines(lines))
 }
 
 /// Version and hash of this program, which the journal keeps when they change.
