@@ -8,3 +8,7 @@ mod random;
 mod requests;
 mod restarts;
 mod scripts;
+mod tmp_desk;
+mod tmp_faults;
+mod tmp_orders;
+mod tmp_restarts;
