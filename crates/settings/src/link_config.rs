@@ -14,7 +14,7 @@ use fixwire_tmp::{
 
 use super::Id;
 use super::config::{dial, listen};
-use super::link_keys::IDLE_SENDER;
+use super::link_keys::{IDLE_SENDER, TmpEnd};
 use super::links::{LinkSettings, password};
 use super::problem::{LoadError, Problem};
 use super::resolved::{SessionSettings, Settings};
@@ -35,8 +35,12 @@ pub(super) fn links(settings: &Settings, tls: &mut Made) -> Result<Vec<LinkConfi
         // The length counts neither itself nor the checksum.
         let framing = Framing::big_endian(0, 2)
             .adding(3)
-            .within(FRAME_BYTES_LEAST, FRAME_BYTES_MOST)
-            .with_sum_of_bytes();
+            .within(FRAME_BYTES_LEAST, FRAME_BYTES_MOST);
+        let framing = match link.end {
+            TmpEnd::Broker => framing.with_sum_of_bytes(),
+            // An exchange answers a wrong checksum, and sends one as a fault.
+            TmpEnd::Exchange => framing,
+        };
         let mut config = LinkConfig::new(link.name(), connection, framing);
         let addresses = safety::addresses(settings, from);
         let transport = transport(settings, from, tls);

@@ -1,7 +1,7 @@
 //! Requests and reports in frames of TMP, as the FIX messages that say the same.
 
-use fixwire_tmp::messages::{OrderEntry, R03, TmpMessage, VenueExecution};
-use fixwire_tmp::{TmpExecType, TmpFrame, TmpOrdType, TmpSymbol};
+use fixwire_tmp::messages::{L41, OrderEntry, R03, TmpMessage, VenueExecution};
+use fixwire_tmp::{TmpExecType, TmpFrame, TmpLayout, TmpOrdType, TmpSymbol};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -9,6 +9,9 @@ use std::fmt::Write as _;
 const TICKS: f64 = 100.0;
 /// Digits of the order's number in `user_define`.
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// Where a frame has its type.
+const TYPE_AT: usize = 12;
 
 /// An order as its requests and reports have left it.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +33,9 @@ pub(super) struct Frames {
 impl Frames {
     /// The request in a frame from the broker, if it has one that changes something.
     pub(super) fn request(&mut self, frame: &[u8]) -> Result<Option<String>, String> {
+        if is_of_link(frame) {
+            return Ok(None);
+        }
         let frame = TmpFrame::read(frame).map_err(|error| error.to_string())?;
         let number = frame.header().msg_seq_num;
         match TmpMessage::of(&frame).map_err(|error| error.to_string())? {
@@ -69,6 +75,9 @@ impl Frames {
 
     /// A frame to the broker: a report, or a block of those that were missed.
     pub(super) fn sent(&mut self, link: &str, bytes: &[u8]) -> Result<(), String> {
+        if is_of_link(bytes) && bytes[TYPE_AT] != L41::CODE {
+            return Ok(());
+        }
         let frame = TmpFrame::read(bytes).map_err(|error| error.to_string())?;
         let number = frame.header().msg_seq_num;
         match TmpMessage::of(&frame).map_err(|error| error.to_string())? {
@@ -200,6 +209,11 @@ impl Frames {
     }
 }
 
+/// Whether a frame is of the login: what the journal has of it is partly masked.
+fn is_of_link(frame: &[u8]) -> bool {
+    frame.get(TYPE_AT).is_some_and(|code| *code < 100)
+}
+
 /// ClOrdID(11) of a request as lines of FIX have it.
 fn request_id(order: u64, ord_id: u32) -> String {
     match order % 10_000_000 == u64::from(ord_id) {
@@ -222,8 +236,8 @@ fn order_number(user_define: [u8; 8]) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fixwire_tmp::messages::{L41, R01, R02};
-    use fixwire_tmp::{TmpHeader, TmpLayout, TmpStatus};
+    use fixwire_tmp::messages::{R01, R02};
+    use fixwire_tmp::{TmpHeader, TmpStatus};
 
     const ORDER: [u8; 8] = *b"0000000H";
     const LINK: &str = "LINE1";

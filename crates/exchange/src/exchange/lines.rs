@@ -408,13 +408,14 @@ fn room(actions: &LinkActions) -> (usize, usize) {
     sum
 }
 
-/// Masks the proof of the password in an L40, in the journal.
+/// Masks the proof of the password in an L40, in the journal, and the check sum, which would give it away.
 fn mask_proof(frame: &[u8], outbox: &mut Outbox) {
     let is_l40 = frame.get(12) == Some(&L40::CODE);
     let layout = is_l40.then(|| layout_of(L40::CODE)).flatten();
     let proof = layout.and_then(|it| it.fields.iter().find(|field| field.name == "key_value"));
     if let Some(proof) = proof {
         outbox.mask_inbound(proof.at..proof.at + proof.bytes);
+        outbox.mask_inbound(frame.len() - 1..frame.len());
     }
 }
 

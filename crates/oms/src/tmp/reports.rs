@@ -19,6 +19,8 @@ use crate::rules::RejectCode;
 use crate::value::{Effect, End, Side, Text};
 use crate::venue::{Heard, ReportKind, VenueId, VenueReport};
 
+/// Where the body of a frame begins: behind MsgSeqNum and times of sending.
+const BODY: usize = 17;
 /// What a status is above in the error table of a venue.
 const CODES: u64 = 40_000;
 
@@ -174,8 +176,9 @@ impl Core {
             }
             _ => return None,
         };
-        // A message that is sent again has the same bytes.
-        let exec = SipHasher13::new().hash(frame.bytes());
+        // A report that is sent again has the same body; its MsgSeqNum may be another.
+        let body = frame.bytes().get(BODY..frame.bytes().len() - 1);
+        let exec = SipHasher13::new().hash(body.unwrap_or_default());
         Some(TmpHeard {
             heard: self.tmp_reports(at, line, &execution, exec, sink),
             order_no: execution.id.0,

@@ -125,6 +125,8 @@ fn a_link_of_an_exchange_arrives() {
     let listen = "127.0.0.1:7001".parse().unwrap();
     assert_eq!(made.links[0].connection, Connection::Acceptor { listen });
     assert_eq!(made.links[0].addresses, ["10.0.0.0/8".parse().unwrap()]);
+    let framing = Framing::big_endian(0, 2).adding(3).within(19, 65_538);
+    assert_eq!(made.links[0].framing, framing);
     let members = read(EXCHANGE).unwrap().tmp_members().unwrap();
     let member = &members[0].1;
     assert_eq!((member.heart_bt_int, member.max_flow_ctrl_cnt), (7, 100));

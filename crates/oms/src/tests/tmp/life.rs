@@ -169,10 +169,7 @@ fn an_order_that_is_filled_as_it_arrives_is_accepted_too() {
         exec_type: TmpExecType::NEW_FILL,
         ..fill(&order, 4, 1_000, (0, 10))
     });
-    let wanted = [
-        "35=8|150=0|39=0|14=0|151=10",
-        "35=8|150=F|39=1|14=4|151=6",
-    ];
+    let wanted = ["35=8|150=0|39=0|14=0|151=10", "35=8|150=F|39=1|14=4|151=6"];
     assert_eq!(floor.reports(&BASICS), wanted);
     assert_eq!(floor.state_of(1), OrderState::Working);
     floor.check();
