@@ -85,9 +85,11 @@ impl Oms {
         if line.behind > BEHIND_MOST {
             return Err(Hangup("the exchange sends faster than the OMS reads"));
         }
-        line.behind += frame.len();
         line.client
             .on_frame(link_now(now), frame, &mut line.actions);
+        if !line.actions.is_empty() {
+            line.behind += frame.len();
+        }
         self.serve_links(now, outbox);
         self.send_frames(now, outbox);
         Ok(())

@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(greatest(25, 7), 7);
         assert_eq!(greatest(10_000_025, 7), 10_000_007);
         assert_eq!(greatest(10_000_025, 30), 30);
-        assert_eq!(greatest(25, 30), 0, "there is none");
+        assert_eq!(greatest(25, 30), 0, "no number has it");
         assert_eq!(greatest(25, 10_000_007), 0);
         assert_eq!(ord_id(10_000_007), 7);
     }

@@ -44,7 +44,7 @@ fn bytes_that_are_no_frame_end_the_connection_and_move_no_order() {
     floor.deliver(0, &wrong_sum);
     ends(
         &mut floor,
-        &format!("R02: checksum at byte 132 is {found}, expected {expected}"),
+        &format!("bad frame: R02: checksum at byte 132 is {found}, expected {expected}"),
     );
     for bytes in [&good[..50], &[][..], &[0xff; 64][..]] {
         floor.connect(0);
@@ -171,4 +171,52 @@ fn a_lost_exchange_is_asked_for_every_open_order() {
     assert_eq!(floor.got_one().exec_type, TmpExecType::QUERY);
     assert_eq!(floor.numbers(), (0, 1));
     floor.check();
+}
+
+/// Whatever an exchange says with a right check sum: no panic, and the notes make the state.
+#[test]
+fn nonsense_of_the_exchange_keeps_the_state_whole() {
+    let mut floor = Floor::new();
+    let mut seed = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut dice = move |most: u64| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed % most
+    };
+    let mut orders = Vec::new();
+    for turn in 0..2_000_u64 {
+        if turn % 40 == 0 {
+            floor.pass(SECOND);
+            floor.order(10, "100", "");
+            floor.cancel(&format!("C{}", floor.ids));
+            orders.extend(floor.got());
+        }
+        let mut of = orders[dice(orders.len() as u64) as usize];
+        if dice(4) == 0 {
+            of.ord_id = dice(300) as u32;
+        }
+        if dice(8) == 0 {
+            of.user_define[dice(8) as usize] = dice(256) as u8;
+        }
+        of.exec_type = TmpExecType(b"0456FImMX"[dice(9) as usize]);
+        let status = TmpStatus([0, 0, 2, 5, 6, 7, 16, 32, 52, 248][dice(10) as usize]);
+        if dice(3) == 0 {
+            // Such a one has no number, or is no answer to a request.
+            floor.says(&reject(&of, status));
+            continue;
+        }
+        let mut small = || dice(12) as u16;
+        let (before, leaves, last, filled) = (small(), small(), small(), small());
+        floor.says(&R02 {
+            status,
+            last_qty: last,
+            last_px: 1_000,
+            cum_qty: filled,
+            ..report(&of, of.exec_type, (before, leaves))
+        });
+    }
+    assert_eq!(floor.hangups, [""; 0]);
+    floor.check();
+    floor.restart(true);
 }

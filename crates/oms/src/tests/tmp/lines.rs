@@ -68,7 +68,7 @@ fn the_answer_to_a_query_decides_what_becomes_of_a_change() {
         floor.reports(&["35", "39", "58"]),
         ["35=9|39=0|58=the venue did not receive the request"]
     );
-    // An order that is gone.
+    // An order that the exchange has cancelled.
     floor.cancel(&id);
     floor.got();
     floor.disconnect(0);

@@ -117,7 +117,7 @@ fn a_stop_order_is_held_and_sent_as_a_market_order() {
         let command = OperatorCommand {
             bytes: b"price symbol=TXFL6 last=105",
             who: "op",
-            why: "",
+            why: "test",
         };
         oms.on_command(now, command, &mut Vec::new(), outbox)
             .unwrap();
