@@ -338,6 +338,8 @@ impl Oms {
         match failed {
             // It was closed in this turn: they are in flight.
             Some(LinkSendError::NotReady) => self.links.tmp.lines[link].queue.clear(),
+            // Without room it is tried again.
+            Some(LinkSendError::NumbersUsed) if !self.has_link_room(outbox) => {}
             Some(LinkSendError::NumbersUsed) => {
                 let why = Hangup("all sequence numbers of the day are used");
                 self.close(now, link, (why, None), outbox);
@@ -348,7 +350,8 @@ impl Oms {
             None => {}
         }
         let line = &self.links.tmp.lines[link];
-        !line.queue.is_empty() && line.due.is_none() && line.actions.is_empty()
+        let has_more = !line.queue.is_empty() && line.due.is_none();
+        has_more && line.actions.is_empty() && failed.is_none()
     }
 
     /// A new trading day begins with new numbers, so with new connections.

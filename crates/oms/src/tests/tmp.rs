@@ -32,7 +32,6 @@ const SETTINGS: &str = r#"
 [oms]
 instruments = "instruments.csv"
 limits = "limits.csv"
-drop_nothing = true
 [[account]]
 name = "0012345"
 [[account]]
@@ -158,12 +157,7 @@ fn files(settings: &str, names: &[&str]) -> RiskRules {
         "limits.csv" => Ok(LIMITS.to_string()),
         other => Err(format!("no {other}")),
     };
-    load(
-        &settings.replace("drop_nothing = true\n", ""),
-        names,
-        &mut open,
-    )
-    .unwrap()
+    load(settings, names, &mut open).unwrap()
 }
 
 fn tmp_lines(count: usize) -> Vec<OmsTmpLine> {

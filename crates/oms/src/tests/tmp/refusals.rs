@@ -50,8 +50,7 @@ fn a_symbol_that_is_too_long_is_refused() {
             "instruments.csv" => Ok(instruments.clone()),
             _ => Ok(LIMITS.to_string()),
         };
-        let settings = SETTINGS.replace("drop_nothing = true\n", "");
-        load(&settings, &["CLIENT", "T1"], &mut open).unwrap()
+        load(SETTINGS, &["CLIENT", "T1"], &mut open).unwrap()
     };
     let problems = Oms::tmp_problems(&rules, &tmp_lines(1));
     assert_eq!(
@@ -271,9 +270,7 @@ fn settings_that_do_not_fit_tmp_are_named() {
 
 #[test]
 fn a_code_that_is_no_status_is_refused_at_load() {
-    let settings = SETTINGS
-        .replace("drop_nothing = true\n", "")
-        .replace("tmp_code = 40016", "tmp_code = 29");
+    let settings = SETTINGS.replace("tmp_code = 40016", "tmp_code = 29");
     let mut open = |file: &str| match file {
         "instruments.csv" => Ok(INSTRUMENTS.to_string()),
         _ => Ok(LIMITS.to_string()),
