@@ -304,6 +304,10 @@ impl Core {
             // The query was refused, which says nothing of the order.
             _ => return Heard::Known,
         };
+        // All of it, which may show that fills are missing.
+        let all = self.state().orders().get(id.order);
+        let all = all.filter(|_| status == b'2').map(|order| order.quantity);
+        let all = all.and_then(|all| i64::try_from(all).ok());
         let report = VenueReport {
             line,
             id,
@@ -314,7 +318,7 @@ impl Core {
             exec: 0,
             last_quantity: None,
             last_price: None,
-            filled: None,
+            filled: all.map(Decimal::from_int),
             quantity: None,
             price: None,
             account: b"",

@@ -96,6 +96,14 @@ fn a_queried_order_shows_fills_that_are_missing() {
         floor.events(),
         ["order 1: CumQty(14) of the venue exceeds the fills received; order status requested"]
     );
+    floor.says(&reject(
+        &R01 {
+            exec_type: TmpExecType::QUERY,
+            ..order
+        },
+        TmpStatus::FILLED,
+    ));
+    assert_eq!(floor.events().len(), 1);
     assert_eq!(floor.state_of(1), OrderState::Working);
     floor.check();
 }
