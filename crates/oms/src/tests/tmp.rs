@@ -274,7 +274,10 @@ impl Floor {
     fn work(&mut self) {
         for _ in 0..10_000 {
             let due = self.tell(|oms, now, outbox| oms.on_time(now, outbox));
-            let moved = (0..self.members.len()).fold(false, |moved, at| self.pump(at) || moved);
+            let mut moved = false;
+            for at in 0..self.members.len() {
+                moved |= self.pump(at);
+            }
             if !moved && due.is_none_or(|due| due > self.now.mono) {
                 return;
             }

@@ -67,7 +67,7 @@ fn greatest(last: Number, ord_id: u32) -> Number {
     let id = u64::from(ord_id);
     let back = (last % ORD_IDS + ORD_IDS - id % ORD_IDS) % ORD_IDS;
     if id < ORD_IDS {
-        last.checked_sub(back).unwrap_or_default()
+        last.saturating_sub(back)
     } else {
         0
     }
