@@ -212,24 +212,29 @@ impl<'a> Note<'a> {
                     count: number(count)?,
                 }
             }
-            b"N" => {
-                let (member, inbound) = word(rest)?;
-                Self::Received {
-                    member: short(member)?,
-                    inbound: short(inbound)?,
-                }
-            }
+            _ => return Self::of_line(letter, rest),
+        })
+    }
+
+    /// Reads a note of a TMP line.
+    fn of_line(letter: &[u8], rest: &'a [u8]) -> Option<Self> {
+        let (member, rest) = word(rest)?;
+        let member = short(member)?;
+        match letter {
+            b"N" => Some(Self::Received {
+                member,
+                inbound: short(rest)?,
+            }),
             b"K" => {
-                let (member, rest) = word(rest)?;
                 let (msg_seq_num, frame) = word(rest)?;
-                Self::Kept {
-                    member: short(member)?,
+                Some(Self::Kept {
+                    member,
                     msg_seq_num: short(msg_seq_num)?,
                     frame,
-                }
+                })
             }
-            _ => return None,
-        })
+            _ => None,
+        }
     }
 
     /// Writes the note into `out`, replacing its content.

@@ -11,4 +11,5 @@ mod scripts;
 mod tmp_desk;
 mod tmp_faults;
 mod tmp_orders;
+mod tmp_random;
 mod tmp_restarts;

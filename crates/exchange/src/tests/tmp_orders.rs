@@ -235,92 +235,37 @@ fn order_numbers_are_those_of_a_broker_over_all_its_lines() {
     desk.exchange.check().unwrap();
 }
 
+fn symbol(text: &[u8]) -> [u8; 20] {
+    TmpSymbol::Text(text).field::<20>().unwrap().1
+}
+
 #[test]
 fn each_mistake_of_an_order_has_its_status() {
     let mut desk = TmpDesk::new().log_in();
     let good = new("A0001", BUY, 10, 1000);
-    let symbol = |text: &[u8]| TmpSymbol::Text(text).field::<20>().unwrap().1;
-    let wrong: [(R01, u8); 14] = [
+    let with = |change: fn(&mut R01)| {
+        let mut order = good;
+        change(&mut order);
+        order
+    };
+    let wrong = [
+        (with(|it| it.exec_type = TmpExecType(b'9')), 11),
+        (with(|it| it.symbol = symbol(b"XYZ")), 20),
+        (with(|it| it.symbol = symbol(b"BTC")), 20),
+        (with(|it| it.symbol_type = TmpSymbolType::NUMERIC_20), 20),
+        (with(|it| it.symbol_type = TmpSymbolType::TEXT_40), 20),
+        (with(|it| it.price = 2001), 21),
+        (with(|it| it.price = 499), 21),
+        (with(|it| it.qty = 0), 22),
+        (with(|it| it.side = TmpSide(3)), 24),
+        (with(|it| it.ord_type = TmpOrdType(9)), 25),
         (
-            R01 {
-                exec_type: TmpExecType(b'9'),
-                ..good
-            },
-            11,
-        ),
-        (
-            R01 {
-                symbol: symbol(b"XYZ"),
-                ..good
-            },
-            20,
-        ),
-        (
-            R01 {
-                symbol: symbol(b"BTC"),
-                ..good
-            },
-            20,
-        ),
-        (
-            R01 {
-                symbol_type: TmpSymbolType::NUMERIC_20,
-                ..good
-            },
-            20,
-        ),
-        (
-            R01 {
-                symbol_type: TmpSymbolType::TEXT_40,
-                ..good
-            },
-            20,
-        ),
-        (
-            R01 {
-                price: 2001,
-                ..good
-            },
-            21,
-        ),
-        (R01 { price: 499, ..good }, 21),
-        (R01 { qty: 0, ..good }, 22),
-        (
-            R01 {
-                side: TmpSide(3),
-                ..good
-            },
-            24,
-        ),
-        (
-            R01 {
-                ord_type: TmpOrdType(9),
-                ..good
-            },
-            25,
-        ),
-        (
-            R01 {
-                time_in_force: TmpTimeInForce::TIMED_QUOTE,
-                ..good
-            },
+            with(|it| it.time_in_force = TmpTimeInForce::TIMED_QUOTE),
             27,
         ),
-        (
-            R01 {
-                position_effect: TmpPositionEffect(b'x'),
-                ..good
-            },
-            28,
-        ),
-        (
-            R01 {
-                position_effect: TmpPositionEffect::QUOTE,
-                ..good
-            },
-            28,
-        ),
-        (R01 { fcm_id: 1, ..good }, 12),
+        (with(|it| it.position_effect = TmpPositionEffect(b'x')), 28),
+        (with(|it| it.position_effect = TmpPositionEffect::QUOTE), 28),
+        (with(|it| it.fcm_id = 1), 12),
     ];
     for (order, status) in wrong {
         let said = desk.ask(ONE, &order);
