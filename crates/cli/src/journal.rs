@@ -8,7 +8,10 @@ use std::thread;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use fixwire::journal::{self, Direction, DumpFilter, DumpFormat, DumpLine, JournalError, Verified};
+use fixwire::journal::{
+    self, Direction, DumpFilter, DumpFormat, DumpLine, FRAME_DECODERS, FrameDecoder, JournalError,
+    Verified,
+};
 use fixwire_protocol::{Decoder, Timestamp};
 use serde_json::json;
 
@@ -57,6 +60,7 @@ pub enum JournalCommand {
 Marks of messages: [queued] waits for a gap to be filled and is processed at its line 'dequeued';
 [duplicate] was received before; [ignored] arrived while the session was being closed; [rejected] was
 answered with a Reject; [resent] and [gap fill] answer a ResendRequest.
+Frames of links, which are not FIX, have their number on their connection instead of a MsgSeqNum.
 Secrets (554, 925, 96, 1402, 1404) are masked.")]
 pub struct DumpArgs {
     /// The journal's folder: FileStorePath of the settings file
@@ -76,10 +80,10 @@ pub struct DumpArgs {
     /// Only before this UTC time
     #[arg(long, value_name = "TIME", value_parser = moment)]
     until: Option<Timestamp>,
-    /// Only from this MsgSeqNum on
+    /// Only from this MsgSeqNum, or number of a frame, on
     #[arg(long, value_name = "N")]
     first_seq: Option<u64>,
-    /// Only up to this MsgSeqNum
+    /// Only up to this MsgSeqNum, or number of a frame
     #[arg(long, value_name = "N")]
     last_seq: Option<u64>,
     /// Only messages and notes with this field and value, as in 11=order-36; may be given several times
@@ -95,6 +99,9 @@ pub struct DumpArgs {
     /// The dictionary for --decode and --query, by name or file [default: the built-in one of each message]
     #[arg(long, value_name = "NAME|FILE")]
     dictionary: Option<String>,
+    /// How frames of links are shown: hex, or text for protocols of printable characters
+    #[arg(long, value_name = "NAME", value_parser = decoder, default_value = "hex", conflicts_with = "json")]
+    frames: FrameDecoder,
     /// Follow the journal: print new messages as they are written, until interrupted
     #[arg(long, short)]
     follow: bool,
@@ -128,6 +135,15 @@ enum Way {
 fn moment(text: &str) -> Result<Timestamp, String> {
     Timestamp::parse(text.as_bytes())
         .map_err(|error| format!("{error}; write a UTC time such as 20260821-13:30:00.5"))
+}
+
+fn decoder(name: &str) -> Result<FrameDecoder, String> {
+    let mut known = FRAME_DECODERS.iter();
+    let found = known.find(|(known, _)| *known == name);
+    found.map(|(_, decoder)| *decoder).ok_or_else(|| {
+        let names: Vec<_> = FRAME_DECODERS.iter().map(|(name, _)| *name).collect();
+        format!("unknown; use one of: {}", names.join(", "))
+    })
 }
 
 fn field(text: &str) -> Result<(u32, Vec<u8>), String> {
@@ -231,9 +247,10 @@ impl<'a> Screen<'a> {
     ) -> io::Result<()> {
         let Some(bytes) = line.raw_message() else {
             // With a question for messages only those are wanted.
-            return match self.query {
-                Some(_) => Ok(()),
-                None => line.write(out, format),
+            return match (&self.query, format) {
+                (Some(_), _) => Ok(()),
+                (None, DumpFormat::Text) => line.write_decoded(out, self.args.frames),
+                (None, DumpFormat::Json) => line.write(out, format),
             };
         };
         if self.query.is_none() && !self.args.decode {

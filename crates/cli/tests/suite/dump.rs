@@ -1,4 +1,4 @@
-//! `fixwire journal dump`: questions, names, and a journal that grows.
+//! `fixwire journal dump`: questions, names, frames of links, and a journal that grows.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -7,6 +7,9 @@ use std::{
     sync::mpsc::channel,
     thread,
 };
+
+use fixwire::journal::{Cause, Directory, Journal, JournalConfig, RecordKind};
+use fixwire_protocol::Timestamp;
 
 use crate::peer::{self, Peer};
 use crate::running::{Running, SOON, fixwire};
@@ -169,4 +172,41 @@ fn a_dump_that_follows_prints_what_is_written_later() {
     drop(reader.join());
     let (code, _, error) = dump(&folder.join("store"), &["-f"]);
     assert!(code == 1 && error.contains("No such file"), "{error}");
+}
+
+#[test]
+fn frames_of_links_are_shown_as_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let directory = Directory::open(&folder.join("store")).unwrap();
+    let (mut journal, _) = Journal::open(directory, JournalConfig::default()).unwrap();
+    let wall = Timestamp(1_787_319_000_000_000_000);
+    let session = journal.register(wall, "LINK->VENUE").unwrap();
+    let cause = Cause {
+        session,
+        kind: RecordKind::Message,
+        inbound: Some(b"\x00\x04ping"),
+        next_in: 2,
+        next_out: 1,
+        epoch: 1,
+    };
+    journal.append(wall, cause, std::iter::empty()).unwrap();
+    drop(journal);
+    let line = |args: &[&str]| {
+        let (code, out, error) = dump(folder, &[&["--direction", "in"][..], args].concat());
+        assert_eq!(code, 0, "{error}");
+        out
+    };
+    let head = "2026-08-21T13:30:00.000000000Z LINK->VENUE in      frame=1 ";
+    assert_eq!(line(&[]), format!("{head}000470696e67\n"));
+    assert_eq!(line(&["--decode"]), format!("{head}000470696e67\n"));
+    let text = format!("{head}\\x00\\x04ping\n");
+    assert_eq!(line(&["--frames", "text"]), text);
+    assert!(line(&["--json"]).ends_with(",\"frame\":\"000470696e67\"}\n"));
+    // A query is for messages.
+    assert_eq!(line(&["--query", "11 = \"X\""]), "");
+    let (code, _, error) = dump(folder, &["--frames", "tmp"]);
+    assert!(code == 2 && error.contains("hex, text"), "{error}");
+    let (code, _, error) = dump(folder, &["--frames", "text", "--json"]);
+    assert!(code == 2 && error.contains("cannot be used"), "{error}");
 }
