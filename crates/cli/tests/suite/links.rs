@@ -123,7 +123,7 @@ fn check_shows_the_link_of_an_exchange_without_sessions() {
             "FileStorePath exchange-tmp-store exchange-tmp.toml:8 [DEFAULT]",
             "Link FUT-1",
             "max_flow 50 exchange-tmp.toml:21",
-            "HeartBtInt 30 exchange-tmp.toml:17",
+            "HeartBtInt 30 exchange-tmp.toml:16",
             "SocketAcceptPort 7001",
             "Exchange",
             "instrument.TXFL6",
@@ -238,7 +238,7 @@ fn a_password_file_is_read_at_the_start() {
     let table = check(folder, &["exchange-tmp.toml"]);
     has(
         &table,
-        &["password_file fut-1.password exchange-tmp.toml:20"],
+        &["password_file fut-1.password exchange-tmp.toml:19"],
     );
 }
 
