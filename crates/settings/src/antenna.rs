@@ -16,12 +16,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::dialect::Dialect;
+use super::document::Document;
 use super::ini::{IniEntry, MAX_SECTIONS, Section, SectionKind, Source, Span};
 use super::keys::{Id, KEYS};
 use super::problem::{Problem, SettingsFault};
 use super::registry::{self, Known};
 use super::section::HIDDEN;
-use super::toml::Document;
 use super::variables::{MAX_VALUE, VariableFault};
 use line::PropertyLine;
 use properties::{Becomes, Property, Special};

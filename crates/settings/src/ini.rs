@@ -17,9 +17,9 @@ use std::path::{Path, PathBuf};
 use fixwire_engine::regular;
 
 use super::dialect::Dialect;
+use super::document::Document;
 use super::problem::{LoadError, Problem, SettingsFault};
 use super::registry;
-use super::toml::Document;
 
 /// The largest file that is read, in bytes.
 pub const MAX_FILE: u64 = 2 << 20;

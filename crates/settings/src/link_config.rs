@@ -15,7 +15,7 @@ use fixwire_tmp::{
 use super::Id;
 use super::config::{dial, listen};
 use super::link_keys::{IDLE_SENDER, TmpEnd};
-use super::links::{LinkSettings, password};
+use super::link_settings::{LinkSettings, password};
 use super::problem::{LoadError, Problem};
 use super::resolved::{SessionSettings, Settings};
 use super::safety;

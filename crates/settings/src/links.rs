@@ -1,96 +1,24 @@
-//! [`LinkSettings`]: a `[[link]]` of a file, checked.
+//! Checks the links of a file.
 //!
 //! An OMS has the broker's end of its links, a simulated exchange the exchange's; a file of neither has no links.
 
 use std::collections::BTreeMap;
 
 use fixwire_engine::journal::is_session;
-use fixwire_tmp::TmpPassword;
 
 use super::Id;
+use super::document::{Document, LinkTable};
 use super::ini::Span;
 use super::link_keys::{CONNECTION_KEYS, LINK_KEYS, LinkKey, TmpEnd};
+use super::link_settings::{LinkSetting, LinkSettings, password};
 use super::problem::{Problem, SettingsFault};
 use super::registry::{self, KeyScope};
-use super::resolved::{Origin, SessionSettings, Setting};
+use super::resolved::{Origin, SessionSettings};
 use super::rules;
 use super::section::{HIDDEN, SectionReading};
-use super::toml::{Document, LinkTable};
 use super::transport;
 use super::value::{SettingValue, ValueKind};
 use super::variables;
-
-/// The values of one link.
-#[derive(Clone, Debug)]
-pub struct LinkSettings {
-    /// Its `[[link]]` line.
-    pub header: Span,
-    /// Its end that is here.
-    pub end: TmpEnd,
-    /// How it is connected: the keys that sessions have too.
-    pub connection: SessionSettings,
-    /// Every key of its protocol that has a value, in the order of the document.
-    pub settings: Vec<LinkSetting>,
-    /// Its password, unless that is in a file.
-    pub(super) password: Option<TmpPassword>,
-}
-
-/// The value of a key of a link's protocol.
-#[derive(Clone, Debug)]
-pub struct LinkSetting {
-    /// The key.
-    pub key: &'static LinkKey,
-    /// The value, checked; of a password `******`.
-    pub value: SettingValue,
-    /// The value as it may be shown.
-    pub text: String,
-    /// Its origin.
-    pub origin: Origin,
-}
-
-impl LinkSettings {
-    /// A key's value.
-    #[must_use]
-    pub fn find(&self, name: &str) -> Option<&LinkSetting> {
-        self.settings.iter().find(|it| it.key.name == name)
-    }
-
-    /// A text or word; empty when it has no value.
-    #[must_use]
-    pub fn text(&self, name: &str) -> &str {
-        match self.find(name).map(|found| &found.value) {
-            Some(SettingValue::Text(text)) => text,
-            Some(SettingValue::Word(word)) => word,
-            _ => "",
-        }
-    }
-
-    /// A number; 0 when it has no value.
-    #[must_use]
-    pub fn number(&self, name: &str) -> u64 {
-        match self.find(name).map(|found| &found.value) {
-            Some(SettingValue::Int(number)) => *number,
-            _ => 0,
-        }
-    }
-
-    /// Its name.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        self.text("name")
-    }
-
-    /// The keys of its connection that have a meaning at this end, without those of the engine.
-    pub fn connection_settings(&self) -> impl Iterator<Item = &Setting> {
-        let all = self.connection.settings.iter();
-        all.filter(|it| it.key.scope == KeyScope::Session)
-    }
-
-    fn place(&self, name: &str) -> Span {
-        let span = self.find(name).and_then(|found| found.origin.span());
-        span.unwrap_or(self.header)
-    }
-}
 
 /// The end of its links that a file has, by its tables.
 pub(super) fn end_of(document: &Document, problems: &mut Vec<Problem>) -> TmpEnd {
@@ -345,13 +273,6 @@ impl LinkSettings {
             problems.push(Problem::found(span, title, Some(help)));
         }
     }
-}
-
-/// The password of these digits.
-pub(super) fn password(text: &str) -> Option<TmpPassword> {
-    let is_number = (1..=9).contains(&text.len()) && text.bytes().all(|it| it.is_ascii_digit());
-    let number = is_number.then(|| text.parse().ok()).flatten();
-    number.map(TmpPassword::new)
 }
 
 /// Checks the links of a file together, and with its sessions.

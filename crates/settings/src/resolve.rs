@@ -7,14 +7,16 @@
 use std::path::Path;
 
 use super::dialect::{self, Dialect, DialectSource};
+use super::document::{Document, LinkTable};
 use super::ini::{self, Section, SectionKind, Source, Span};
 use super::keys::{Id, KEYS};
-use super::links::{self, LinkSettings};
+use super::link_settings::LinkSettings;
+use super::links;
 use super::problem::{LoadError, Problem, SettingsFault, SettingsReport};
 use super::registry;
 use super::resolved::{Origin, SessionSettings, Setting, Settings, asks_to_sync};
 use super::section::{self, Checked, SectionReading};
-use super::toml::{self, Document, LinkTable};
+use super::toml;
 use super::value::SettingValue;
 use super::variables::{OfTheProcess, Values, VariableSyntax, others_may_read};
 use super::{antenna, differences, rules, shelf};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::dialect::{Dialect, DialectSource};
 use super::ini::Span;
 use super::keys::Id;
-use super::links::LinkSettings;
+use super::link_settings::LinkSettings;
 use super::problem::{LoadError, Problem, SettingsFault, SettingsReport};
 use super::registry::Key;
 use super::value::SettingValue;

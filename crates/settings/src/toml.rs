@@ -20,11 +20,11 @@ mod link;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::document::Document;
 use super::ini::{IniEntry, MAX_SECTIONS, Section, SectionKind, Source, Span};
 use super::problem::{Problem, SettingsFault};
 use super::registry::{self, Key, Known};
 use super::value::ValueKind;
-pub use link::LinkTable;
 
 /// Most values of one array.
 pub const MAX_ARRAY: usize = 1000;
@@ -64,23 +64,6 @@ const TABLES: &str = "the tables are `[default]`, once, and `[[session]]`, one f
                       and of an OMS `[oms]`, `[[account]]`, `[[user]]`, `[[line_group]]`, `[[number_pool]]`, `[[route]]`, \
                       `[[drop_copy]]` and `[[operator]]`; \
                       and of a simulated exchange `[exchange]`, `[[instrument]]`, `[[fault]]` and `[[script]]`";
-
-/// A text that was read.
-#[derive(Debug, Default)]
-pub struct Document {
-    /// Its tables.
-    pub sections: Vec<Section>,
-    /// Its links.
-    pub links: Vec<LinkTable>,
-    /// Places of secrets that are no values of entries.
-    pub secrets: Vec<Span>,
-    /// Which of [`GATEWAY`] it has.
-    pub gateway: Vec<&'static str>,
-    /// Which of [`OMS`] it has.
-    pub oms: Vec<&'static str>,
-    /// Which of [`EXCHANGE`] it has.
-    pub exchange: Vec<&'static str>,
-}
 
 /// Splits a text into sections. What cannot be read becomes an error, and reading goes on unless the
 /// text is no TOML at all.

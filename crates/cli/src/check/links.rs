@@ -1,4 +1,4 @@
-//! What `fixwire check` prints about links.
+//! Links in the output of `fixwire check`.
 
 use std::io::{self, Write};
 

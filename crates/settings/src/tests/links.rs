@@ -181,7 +181,7 @@ fn every_key_of_a_connection_can_stand_in_a_link() {
     }
 }
 
-/// A line of the sample, what stands there instead, and what is said about it.
+/// A text of the sample, the text in its place, and parts of the report.
 const MISTAKES: &[(&str, &str, &[&str])] = &[
     ("name = \"FUT-1\"\n", "", &["x.toml:7:1: `name` is missing"]),
     (

@@ -4,22 +4,12 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{Reader, entry, scalar};
-use crate::ini::{IniEntry, Section, SectionKind, Span};
+use crate::document::LinkTable;
+use crate::ini::{Section, SectionKind, Span};
 use crate::link_keys::{self, CONNECTION_KEYS, LINK_KEYS, LinkKey};
 use crate::problem::{Problem, SettingsFault};
 use crate::registry::{self, KeyScope, Known};
 use crate::value::ValueKind;
-
-/// A `[[link]]` table.
-#[derive(Debug)]
-pub struct LinkTable {
-    /// Its keys that sessions have too.
-    pub section: Section,
-    /// Keys of its protocol.
-    pub entries: Vec<(&'static LinkKey, IniEntry)>,
-    /// Keys that are there with a wrong value, and so not missing.
-    pub broken: Vec<&'static str>,
-}
 
 impl Reader<'_> {
     pub(super) fn link(&mut self, header: Span, table: &DeTable<'_>) {
