@@ -278,9 +278,11 @@ impl Throughput {
     /// Percent of the milliseconds that had from `least` to `most` transactions.
     #[must_use]
     pub fn share(&self, least: u64, most: u64) -> f64 {
-        let all: u64 = self.rows.values().sum();
-        let some: u64 = self.rows.range(least..=most).map(|(_, count)| count).sum();
-        100.0 * some as f64 / all.max(1) as f64
+        // As floats: the counts of a result file may have any size.
+        let all: f64 = self.rows.values().map(|count| *count as f64).sum();
+        let some = self.rows.range(least..=most);
+        let some = some.fold(0.0, |sum, (_, count)| sum + *count as f64);
+        100.0 * some / all.max(1.0)
     }
 
     /// Writes the histogram: transactions in a millisecond, how many milliseconds, their share.

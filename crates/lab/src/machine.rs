@@ -83,6 +83,14 @@ pub struct TakenByOthers {
     pub preempted: u64,
 }
 
+impl TakenByOthers {
+    /// Whether anything was taken.
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        self.preempted > 0 || self.steal_ms > 0
+    }
+}
+
 impl Noise {
     /// Reads the counters, those of a thread for the calling one.
     pub fn read() -> Self {

@@ -1,8 +1,7 @@
 //! The figures that others have published, as they stand in their tables, and what of it each command measures again.
 //!
-//! Times are microseconds. Sources: QuickFIX/J against Chronicle FIX, timed by JLBH (2016); FIX Antenna Java 2.17;
-//! FIXEdge. The tables of f9omstw and of the risk-control server are with `bench oms` and `bench transactions`,
-//! which print them.
+//! Times are microseconds where nothing else is said. Sources: QuickFIX/J against Chronicle FIX, timed by JLBH (2016);
+//! FIX Antenna Java 2.17; FIXEdge; f9omstw (2019); a risk-control server with QuickFIX C++ (Red Hat, 2011).
 
 use crate::load::Pace;
 
@@ -171,6 +170,110 @@ pub const PARSE_LOG: [[f64; 2]; 6] = [
     [5.25, 22.0],
 ];
 
+/// T2-T1 of a batch of f9omstw: 50, 90, 99, 99.9 % and the longest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OmsBatch {
+    /// The batch as `bench oms` names it.
+    pub batch: &'static str,
+    /// The OMS sleeps until an order arrives.
+    pub block: [u64; 5],
+    /// The OMS spins.
+    pub spin: [u64; 5],
+}
+
+/// The tables of f9omstw, an order management system.
+pub const OMS: [OmsBatch; 7] = [
+    OmsBatch {
+        batch: "10",
+        block: [88, 107, 107, 107, 107],
+        spin: [9, 15, 15, 15, 15],
+    },
+    OmsBatch {
+        batch: "100",
+        block: [7, 107, 127, 127, 127],
+        spin: [3, 6, 15, 15, 15],
+    },
+    OmsBatch {
+        batch: "1000",
+        block: [6, 9, 91, 96, 96],
+        spin: [3, 4, 14, 18, 18],
+    },
+    OmsBatch {
+        batch: "10000",
+        block: [6, 8, 19, 509, 589],
+        spin: [3, 5, 11, 17, 33],
+    },
+    OmsBatch {
+        batch: "100000",
+        block: [5, 7, 1841, 4368, 4767],
+        spin: [2, 4, 1564, 4079, 5102],
+    },
+    OmsBatch {
+        batch: "60 each 1000 ms",
+        block: [116, 121, 298, 298, 298],
+        spin: [10, 11, 204, 204, 204],
+    },
+    OmsBatch {
+        batch: "60 each 100 ms",
+        block: [114, 120, 134, 134, 134],
+        spin: [10, 10, 23, 23, 23],
+    },
+];
+
+/// The batch of f9omstw whose duration is published.
+pub const OMS_LARGEST: OmsLargest = OmsLargest {
+    batch: "100000",
+    block: 0.845,
+    spin: 1.023,
+    replied: 5.06,
+};
+
+/// How long a batch of f9omstw took, seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OmsLargest {
+    /// The batch as `bench oms` names it.
+    pub batch: &'static str,
+    /// From the first T0 to the last T2 when the OMS sleeps until an order arrives.
+    pub block: f64,
+    /// The same when it spins.
+    pub spin: f64,
+    /// From the first T0 to the last reply.
+    pub replied: f64,
+}
+
+/// 894,000 transactions of a risk-control server with QuickFIX C++.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TransactionsRow {
+    /// The system and how it was tuned.
+    pub system: &'static str,
+    /// How long all of them took.
+    pub seconds: f64,
+    /// Percent of the milliseconds in each of [`TRANSACTION_BANDS`] but the last, which no millisecond reached.
+    pub shares: [f64; 3],
+}
+
+/// Transactions of a millisecond: the fewest and the most of a band.
+pub const TRANSACTION_BANDS: [(u64, u64); 4] = [(1, 9), (10, 15), (16, 26), (27, u64::MAX)];
+
+/// The table of the risk-control server.
+pub const TRANSACTIONS: [TransactionsRow; 3] = [
+    TransactionsRow {
+        system: "RHEL 5.6, untuned",
+        seconds: 93.779,
+        shares: [41.49, 56.35, 2.17],
+    },
+    TransactionsRow {
+        system: "RHEL 5.6, tuned",
+        seconds: 65.006,
+        shares: [0.03, 96.46, 3.51],
+    },
+    TransactionsRow {
+        system: "RHEL 5.6, tuned, real-time, NUMA",
+        seconds: 63.731,
+        shares: [0.000_03, 86.22, 13.78],
+    },
+];
+
 /// A published percentile curve that belongs beside a measured one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
@@ -252,6 +355,23 @@ mod tests {
                 ("Chronicle FIX", 2_000, 100.0)
             ]
         );
+    }
+
+    #[test]
+    fn percentiles_of_batches_rise_and_shares_of_bands_make_a_hundred() {
+        for batch in OMS {
+            for figures in [batch.block, batch.spin] {
+                assert!(figures.is_sorted(), "{batch:?}");
+            }
+        }
+        assert!(OMS.iter().any(|it| it.batch == OMS_LARGEST.batch));
+        for row in TRANSACTIONS {
+            let all: f64 = row.shares.iter().sum();
+            assert!((all - 100.0).abs() < 0.02, "{row:?}");
+        }
+        for pair in TRANSACTION_BANDS.windows(2) {
+            assert_eq!(pair[0].1 + 1, pair[1].0);
+        }
     }
 
     #[test]

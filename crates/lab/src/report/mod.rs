@@ -16,12 +16,14 @@ use crate::stages::Stages;
 use crate::stats::{self, Figures};
 use crate::usage::Used;
 
+pub mod any;
 pub(crate) mod chart;
 pub mod csv;
 mod encoded;
 pub mod flood;
 pub mod hlog;
 pub mod junit;
+pub mod oms;
 pub(crate) mod percentiles;
 pub mod result_file;
 pub mod samples;
@@ -30,6 +32,7 @@ pub mod side_by_side;
 pub mod stages;
 pub mod svg;
 pub mod table;
+pub mod transactions;
 
 /// A whole measurement.
 #[derive(Clone, Debug, Deserialize, Serialize)]

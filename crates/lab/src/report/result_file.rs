@@ -1,7 +1,8 @@
 //! Result files: a report as JSON that can be read again.
 //!
-//! The document is the [`Report`] with a key `format` before it. Times are nanoseconds; histograms are HdrHistogram's
-//! V2 encoding, deflated, in base64, which other implementations read too.
+//! The document is the report with a key `format` before it. Format 1 is a [`Report`], format 2 another one, by its
+//! `scenario`. Times are nanoseconds; histograms are HdrHistogram's V2 encoding, deflated, in base64, which other
+//! implementations read too.
 
 use std::fmt;
 use std::fs;
@@ -10,10 +11,15 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::any::{AnyReport, OMS, TRANSACTIONS};
+use super::oms::OmsReport;
+use super::transactions::TransactionsReport;
 use super::{Report, pace_text};
 
-/// The format that is written. It grows when older readers would misread a file; new keys do not count.
-pub const FORMAT: u32 = 1;
+/// The newest format. It grows when older readers would misread a file; new keys do not count.
+pub const FORMAT: u32 = 2;
+/// The format of files with runs at a rate, which older readers read too.
+const FORMAT_OF_RATES: u32 = 1;
 
 /// Why a file is not a report.
 #[derive(Debug)]
@@ -36,6 +42,17 @@ pub enum ResultFileProblem {
     NoFormat,
     /// Its format is not known here.
     Format(u32),
+    /// Its format is known, and its scenario is not.
+    Scenario(String),
+    /// It is of this bench, which has no runs at a rate.
+    NotByRate(&'static str),
+    /// The transactions of all milliseconds together are not those that it says.
+    Transactions {
+        /// Those of the milliseconds.
+        per_ms: u64,
+        /// The number that is written beside them.
+        transactions: u64,
+    },
     /// A histogram and the figures beside it differ.
     Contradiction {
         /// The subject, pace and run.
@@ -58,8 +75,25 @@ impl fmt::Display for ResultFileError {
             ),
             ResultFileProblem::Format(format) => write!(
                 f,
-                "result file of format {format}, this fixwire reads format {FORMAT}: use the fixwire that wrote it, \
-                 or a newer one"
+                "result file of format {format}, this fixwire reads formats 1 to {FORMAT}: use the fixwire that wrote \
+                 it, or a newer one"
+            ),
+            ResultFileProblem::Scenario(scenario) => write!(
+                f,
+                "result file of format {FORMAT} with scenario \"{scenario}\", expected \"{OMS}\" or \
+                 \"{TRANSACTIONS}\": use the fixwire that wrote it, or a newer one"
+            ),
+            ResultFileProblem::NotByRate(scenario) => write!(
+                f,
+                "cannot compare: a result of `bench {scenario}` has no runs at a rate, which an interval needs; \
+                 `fixwire bench report` shows several files on one page"
+            ),
+            ResultFileProblem::Transactions {
+                per_ms,
+                transactions,
+            } => write!(
+                f,
+                "damaged result file: \"per_ms\" has {per_ms} transactions, \"transactions\" says {transactions}"
             ),
             ResultFileProblem::Contradiction {
                 run,
@@ -75,11 +109,15 @@ impl fmt::Display for ResultFileError {
 
 impl std::error::Error for ResultFileError {}
 
+/// A document.
 #[derive(Serialize)]
-struct Document<'a> {
+struct Document<'a, T> {
     format: u32,
+    /// In the reports of format 1 already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scenario: Option<&'static str>,
     #[serde(flatten)]
-    report: &'a Report,
+    report: &'a T,
 }
 
 /// The report as a result file.
@@ -88,19 +126,58 @@ struct Document<'a> {
 ///
 /// A histogram cannot be encoded.
 pub fn to_json(report: &Report) -> Result<String, serde_json::Error> {
+    write(FORMAT_OF_RATES, None, report)
+}
+
+/// The result of any bench as a result file.
+///
+/// # Errors
+///
+/// A histogram cannot be encoded.
+pub fn any_to_json(report: &AnyReport) -> Result<String, serde_json::Error> {
+    match report {
+        AnyReport::Rates(report) => to_json(report),
+        AnyReport::Oms(report) => write(FORMAT, Some(OMS), &**report),
+        AnyReport::Transactions(report) => write(FORMAT, Some(TRANSACTIONS), &**report),
+    }
+}
+
+fn write(
+    format: u32,
+    scenario: Option<&'static str>,
+    report: &impl Serialize,
+) -> Result<String, serde_json::Error> {
     let document = Document {
-        format: FORMAT,
+        format,
+        scenario,
         report,
     };
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
 
-/// Reads a result file.
+/// Reads a result file with runs at a rate.
+///
+/// # Errors
+///
+/// It cannot be read, is of another format or of a bench without such runs, or is damaged; the text says where.
+pub fn read(path: &Path) -> Result<Report, ResultFileError> {
+    let problem = match read_any(path)? {
+        AnyReport::Rates(report) => return Ok(*report),
+        AnyReport::Oms(_) => ResultFileProblem::NotByRate(OMS),
+        AnyReport::Transactions(_) => ResultFileProblem::NotByRate(TRANSACTIONS),
+    };
+    Err(ResultFileError {
+        path: path.to_owned(),
+        problem,
+    })
+}
+
+/// Reads the result file of any bench.
 ///
 /// # Errors
 ///
 /// It cannot be read, is of another format, or is damaged; the text says where.
-pub fn read(path: &Path) -> Result<Report, ResultFileError> {
+pub fn read_any(path: &Path) -> Result<AnyReport, ResultFileError> {
     let text = fs::read_to_string(path).map_err(ResultFileProblem::Unreadable);
     text.and_then(|text| parse(&text))
         .map_err(|problem| ResultFileError {
@@ -109,17 +186,41 @@ pub fn read(path: &Path) -> Result<Report, ResultFileError> {
         })
 }
 
-fn parse(text: &str) -> Result<Report, ResultFileProblem> {
+fn parse(text: &str) -> Result<AnyReport, ResultFileProblem> {
     #[derive(Deserialize)]
     struct Head {
         format: Option<u32>,
+        scenario: Option<String>,
     }
     let head: Head = serde_json::from_str(text).map_err(ResultFileProblem::Damaged)?;
-    match head.format {
-        Some(FORMAT) => {}
-        Some(format) => return Err(ResultFileProblem::Format(format)),
-        None => return Err(ResultFileProblem::NoFormat),
+    let scenario = head.scenario.unwrap_or_default();
+    match (head.format, &*scenario) {
+        (Some(FORMAT_OF_RATES), _) => parse_rates(text).map(AnyReport::from),
+        (Some(FORMAT), OMS) => {
+            let report: OmsReport = serde_json::from_str(text).map_err(ResultFileProblem::Damaged)?;
+            Ok(report.into())
+        }
+        (Some(FORMAT), TRANSACTIONS) => parse_transactions(text).map(AnyReport::from),
+        (Some(FORMAT), _) => Err(ResultFileProblem::Scenario(scenario)),
+        (Some(format), _) => Err(ResultFileProblem::Format(format)),
+        (None, _) => Err(ResultFileProblem::NoFormat),
     }
+}
+
+fn parse_transactions(text: &str) -> Result<TransactionsReport, ResultFileProblem> {
+    let report: TransactionsReport =
+        serde_json::from_str(text).map_err(ResultFileProblem::Damaged)?;
+    let (per_ms, transactions) = (report.counted(), report.transactions);
+    if per_ms != transactions {
+        return Err(ResultFileProblem::Transactions {
+            per_ms,
+            transactions,
+        });
+    }
+    Ok(report)
+}
+
+fn parse_rates(text: &str) -> Result<Report, ResultFileProblem> {
     let report: Report = serde_json::from_str(text).map_err(ResultFileProblem::Damaged)?;
     for row in &report.rows {
         for (index, run) in row.runs.iter().enumerate() {
@@ -146,14 +247,14 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::report::sample;
+    use crate::report::{oms, sample, transactions};
     use crate::stats::Figures;
 
     #[test]
     fn a_report_survives_being_written_and_read() {
         let report = sample::report();
         let text = to_json(&report).unwrap();
-        let again = parse(&text).unwrap();
+        let again = parse_rates(&text).unwrap();
         assert_eq!(again.rows.len(), report.rows.len());
         for (ours, again) in report.rows.iter().zip(&again.rows) {
             assert_eq!((ours.pace, &ours.subject), (again.pace, &again.subject));
@@ -197,12 +298,82 @@ mod tests {
         let text = to_json(&sample::report()).unwrap();
         let more = text.replacen('{', "{\"later\": [1, {}],", 1);
         assert!(parse(&more).is_ok());
-        let newer = text.replacen("\"format\": 1", "\"format\": 2", 1);
-        assert!(matches!(parse(&newer), Err(ResultFileProblem::Format(2))));
+        let newer = text.replacen("\"format\": 1", "\"format\": 3", 1);
+        assert!(matches!(parse(&newer), Err(ResultFileProblem::Format(3))));
+        let other = text.replacen("\"format\": 1", "\"format\": 2", 1);
+        assert!(matches!(parse(&other), Err(ResultFileProblem::Scenario(it)) if it == "echo"));
         assert!(matches!(
             parse("{\"rows\": []}"),
             Err(ResultFileProblem::NoFormat)
         ));
+    }
+
+    #[test]
+    fn batches_and_transactions_survive_being_written_and_read() {
+        let value = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        for (report, keys) in [
+            (
+                AnyReport::from(oms::sample::report()),
+                &["venue", "place", "gap_us", "bare_write_ns", "saturation"][..],
+            ),
+            (
+                AnyReport::from(transactions::sample::report()),
+                &["place", "transactions", "seconds", "per_ms", "taken"],
+            ),
+        ] {
+            let text = any_to_json(&report).unwrap();
+            let scenario = report.facts().scenario;
+            let head = format!("{{\n  \"format\": 2,\n  \"scenario\": \"{scenario}\",\n");
+            assert!(text.starts_with(&head), "{text}");
+            let written = value(&text);
+            for key in keys {
+                assert!(!written[key].is_null(), "{key}: {text}");
+            }
+            let again = parse(&text).unwrap();
+            assert_eq!(again.facts().scenario, scenario);
+            assert_alike(&written, &value(&any_to_json(&again).unwrap()));
+            let more = text.replacen('{', "{\"later\": [1, {}],", 1);
+            assert!(parse(&more).is_ok());
+        }
+    }
+
+    #[test]
+    fn batches_and_transactions_have_no_runs_at_a_rate_to_compare() {
+        let folder = tempfile::tempdir().unwrap();
+        for report in [
+            AnyReport::from(oms::sample::report()),
+            AnyReport::from(transactions::sample::report()),
+        ] {
+            let file = folder.path().join("found.json");
+            fs::write(&file, any_to_json(&report).unwrap()).unwrap();
+            assert!(read_any(&file).is_ok());
+            let error = read(&file).unwrap_err().to_string();
+            let scenario = report.facts().scenario;
+            let part = format!(
+                "found.json: cannot compare: a result of `bench {scenario}` has no runs at a rate"
+            );
+            assert!(error.contains(&part), "{error}");
+        }
+    }
+
+    #[test]
+    fn damage_of_batches_and_transactions_is_told_with_its_place() {
+        let told = |report: AnyReport, from: &str, to: &str| {
+            let text = any_to_json(&report).unwrap();
+            assert!(text.contains(from), "{text}");
+            let problem = parse(&text.replacen(from, to, 1)).unwrap_err();
+            let path = "a.json".into();
+            ResultFileError { path, problem }.to_string()
+        };
+        let wait = told(oms::sample::report().into(), "\"spin\"", "\"yield\"");
+        assert!(wait.contains("`yield`") && wait.contains(" at line "), "{wait}");
+        let counts = told(
+            transactions::sample::report().into(),
+            "\"transactions\": 1530",
+            "\"transactions\": 1531",
+        );
+        let part = "damaged result file: \"per_ms\" has 1530 transactions, \"transactions\" says 1531";
+        assert!(counts.contains(part), "{counts}");
     }
 
     #[test]

@@ -1,0 +1,282 @@
+//! The result of `bench oms`: batches of requests through an OMS, each played once.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::table::micros;
+use super::{Provenance, thousands};
+use crate::machine::{Machine, TakenByOthers};
+use crate::published::OMS_LARGEST;
+
+/// 50, 90, 99, 99.9 % and the longest, nanoseconds.
+pub type BatchFigures = [u64; 5];
+
+/// The names of [`BatchFigures`].
+pub const BATCH_COLUMNS: [&str; 5] = ["50 %", "90 %", "99 %", "99.9 %", "worst"];
+
+/// A whole measurement.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct OmsReport {
+    /// When, where and by which command it was measured.
+    pub origin: Provenance,
+    /// The machine.
+    pub machine: Machine,
+    /// The venue behind the OMS.
+    pub venue: String,
+    /// Placement of the threads.
+    pub place: String,
+    /// Microseconds between the orders of paced batches.
+    pub gap_us: u32,
+    /// A write(2) of an order on the OMS's core over loopback, paced as the batches, and at once.
+    pub bare_write_ns: [BatchFigures; 2],
+    /// The batches.
+    pub rows: Vec<BatchRow>,
+    /// Orders as fast as they are answered, if measured.
+    pub saturation: Option<OmsSaturation>,
+    /// Diagnosis of `fixwire doctor` without measurements, in result files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_facts: Option<Value>,
+}
+
+/// How the OMS waits for requests.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BatchWait {
+    /// It spins.
+    Spin,
+    /// It sleeps in the kernel.
+    Block,
+}
+
+/// The requests of a batch.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BatchRequest {
+    /// New orders.
+    New,
+    /// The cancels of the orders of the batch before.
+    Cancel,
+}
+
+/// When the requests of a batch are sent.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BatchPace {
+    /// One each `gap_us`.
+    Paced,
+    /// As fast as the socket accepts them, several in a write.
+    Unpaced,
+    /// Tenths of a second and more between them.
+    Slow,
+}
+
+/// One batch.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct BatchRow {
+    /// How the OMS waits.
+    pub wait: BatchWait,
+    /// Its name: the number of requests, or their number and the time between them.
+    pub batch: String,
+    /// What is sent.
+    pub request: BatchRequest,
+    /// When.
+    pub pace: BatchPace,
+    /// From the message found to the write returned.
+    pub t2_t1_ns: BatchFigures,
+    /// The same for paced requests that the client sent on time.
+    pub untouched_ns: Option<BatchFigures>,
+    /// The number of those.
+    pub untouched: usize,
+    /// From when its bytes were read to the write returned.
+    pub t2_read_ns: BatchFigures,
+    /// From the message found to its record committed.
+    pub journalled_t1_ns: BatchFigures,
+    /// From the venue's report read to the client's report read.
+    pub t4_t3_ns: BatchFigures,
+    /// From the first request built to the last one at the venue.
+    pub first_t0_to_last_t2_ns: u64,
+    /// From the first request built to the last report read.
+    pub first_t0_to_last_t4_ns: u64,
+    /// T2-T1 as published for f9omstw, microseconds.
+    pub published_us: Option<[u64; 5]>,
+    /// Time taken by other work, as counted by the kernel.
+    pub taken: TakenByOthers,
+}
+
+/// Orders as fast as they are answered.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct OmsSaturation {
+    /// How many.
+    pub orders: usize,
+    /// Orders answered and reported in a second.
+    pub orders_a_second: f64,
+    /// Share of the time in which the client had work.
+    pub client_share: f64,
+    /// The same of the venue, where it is on the client's thread.
+    pub venue_share: f64,
+}
+
+impl BatchWait {
+    /// As in the file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Spin => "spin",
+            Self::Block => "block",
+        }
+    }
+}
+
+impl BatchRequest {
+    /// As in the file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Cancel => "cancel",
+        }
+    }
+}
+
+impl BatchPace {
+    /// As in the file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Paced => "paced",
+            Self::Unpaced => "unpaced",
+            Self::Slow => "slow",
+        }
+    }
+}
+
+impl BatchRow {
+    /// Whether other work disturbed it.
+    #[must_use]
+    pub fn is_disturbed(&self) -> bool {
+        self.taken.is_any()
+    }
+
+    /// T2-T1 of the requests that the client sent on time, where it was preempted.
+    #[must_use]
+    pub fn on_time(&self) -> Option<BatchFigures> {
+        self.untouched_ns.filter(|_| self.taken.preempted > 0)
+    }
+}
+
+/// The summary, one sentence or two each.
+#[must_use]
+pub fn sentences(report: &OmsReport) -> Vec<String> {
+    let write = micros(report.bare_write_ns[0][0]);
+    let mut all = vec![format!(
+        "A bare write of the same bytes takes {write} us, paced."
+    )];
+    let is_at_once = |row: &&BatchRow| {
+        let how = (row.pace, row.request, row.wait);
+        how == (BatchPace::Unpaced, BatchRequest::New, BatchWait::Spin)
+    };
+    if let Some(row) = report.rows.iter().rfind(is_at_once) {
+        let published = OMS_LARGEST;
+        all.push(format!(
+            "{} orders at once: the last is at the venue after {:.3} s, the last report is back after {:.3} s \
+             (published for {}: {} and about {:.0}).",
+            row.batch,
+            row.first_t0_to_last_t2_ns as f64 / 1e9,
+            row.first_t0_to_last_t4_ns as f64 / 1e9,
+            published.batch,
+            published.block,
+            published.replied
+        ));
+    }
+    if let Some(saturation) = &report.saturation {
+        all.push(format!(
+            "Most: {} orders a second, each answered and reported.",
+            thousands(saturation.orders_a_second as u64)
+        ));
+    }
+    let disturbed = report.rows.iter().filter(|row| row.is_disturbed()).count();
+    if disturbed > 0 {
+        all.push(format!(
+            "The machine took time during {disturbed} of {} batches: `fixwire doctor` says why.",
+            report.rows.len()
+        ));
+    }
+    all
+}
+
+/// Reports for the tests of the writers.
+#[cfg(test)]
+pub(crate) mod sample {
+    use super::*;
+    use crate::published::OMS;
+
+    pub(crate) fn row(wait: BatchWait, batch: &str, pace: BatchPace) -> BatchRow {
+        let published = OMS.iter().find(|it| it.batch == batch);
+        BatchRow {
+            wait,
+            batch: batch.to_owned(),
+            request: BatchRequest::New,
+            pace,
+            t2_t1_ns: [7_100, 8_200, 9_300, 10_400, 11_500],
+            untouched_ns: None,
+            untouched: 0,
+            t2_read_ns: [8_100, 9_200, 10_300, 11_400, 12_500],
+            journalled_t1_ns: [2_100, 2_200, 2_300, 2_400, 2_500],
+            t4_t3_ns: [20_100, 30_200, 40_300, 50_400, 60_500],
+            first_t0_to_last_t2_ns: 56_000_000,
+            first_t0_to_last_t4_ns: 57_000_000,
+            published_us: published.map(|it| match wait {
+                BatchWait::Spin => it.spin,
+                BatchWait::Block => it.block,
+            }),
+            taken: TakenByOthers::default(),
+        }
+    }
+
+    pub(crate) fn report() -> OmsReport {
+        let mut rows = vec![
+            row(BatchWait::Spin, "10", BatchPace::Paced),
+            row(BatchWait::Spin, "100000", BatchPace::Unpaced),
+            row(BatchWait::Block, "10", BatchPace::Paced),
+        ];
+        rows[2].taken.preempted = 3;
+        rows[2].untouched = 7;
+        rows[2].untouched_ns = Some([6_100, 6_200, 6_300, 6_400, 6_500]);
+        OmsReport {
+            origin: Provenance::here(),
+            machine: Machine::read(),
+            venue: "venue that accepts what it reads".to_owned(),
+            place: "no thread pinned".to_owned(),
+            gap_us: 10,
+            bare_write_ns: [[4_100, 4_200, 4_300, 4_400, 4_500]; 2],
+            rows,
+            saturation: Some(OmsSaturation {
+                orders: 1000,
+                orders_a_second: 107_805.4,
+                client_share: 0.5,
+                venue_share: 0.25,
+            }),
+            host_facts: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_has_the_largest_batch_the_throughput_and_the_machine() {
+        let said = sentences(&sample::report());
+        assert_eq!(
+            said,
+            [
+                "A bare write of the same bytes takes 4.10 us, paced.",
+                "100000 orders at once: the last is at the venue after 0.056 s, the last report is back after 0.057 s \
+                 (published for 100000: 0.845 and about 5).",
+                "Most: 107,805 orders a second, each answered and reported.",
+                "The machine took time during 1 of 3 batches: `fixwire doctor` says why.",
+            ]
+        );
+    }
+}
