@@ -8,6 +8,7 @@ use clap::Args;
 use super::output::{print, read_results};
 use crate::compare::{self, ChangeWord};
 use crate::error::Error;
+use crate::report::result_file;
 
 /// Flags of `bench compare`.
 #[derive(Args, Clone, Debug)]
@@ -36,7 +37,8 @@ pub struct CompareArgs {
 /// A file cannot be read, or the files cannot be compared.
 pub fn run(args: &CompareArgs) -> Result<ExitCode, Error> {
     let (a, b) = args.sides()?;
-    let comparison = compare::compare(&read_results(a)?, &read_results(b)?)
+    let read = |files: &[PathBuf]| read_results(files, result_file::read);
+    let comparison = compare::compare(&read(a)?, &read(b)?)
         .map_err(|error| Error::Results(error.to_string()))?;
     let mut text = String::new();
     if args.json {
@@ -77,6 +79,27 @@ impl CompareArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::{oms, sample};
+
+    #[test]
+    fn results_without_runs_at_a_rate_are_refused_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let [rates, batches] = ["echo.json", "oms.json"].map(|name| folder.path().join(name));
+        std::fs::write(&rates, result_file::to_json(&sample::report()).unwrap()).unwrap();
+        let report = oms::sample::report().into();
+        std::fs::write(&batches, result_file::any_to_json(&report).unwrap()).unwrap();
+        for files in [[&batches, &batches], [&rates, &batches]] {
+            let error = run(&CompareArgs {
+                files: files.map(Clone::clone).to_vec(),
+                against: Vec::new(),
+                json: false,
+                fail_on_slower: false,
+            });
+            let error = error.unwrap_err().to_string();
+            assert!(error.contains("oms.json: cannot compare: "), "{error}");
+            assert!(error.contains("`bench oms`"), "{error}");
+        }
+    }
 
     #[test]
     fn two_files_or_two_lists() {

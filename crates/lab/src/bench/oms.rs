@@ -3,17 +3,16 @@
 //! Source: its benchmark of 2019, whose T2-T1 is shown beside ours; docs/internals/benchmarks.md says what differs.
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 use fixwire::Wait;
-use serde::Serialize;
 
 use super::args::on_own_thread;
 use super::oms_memory::{self, Part};
 use super::oms_screen::screen;
+use super::output::{check_file, deliver_any};
 use crate::analysis::percentile;
 use crate::arena::pin;
 use crate::bare_write::bare_writes;
@@ -21,6 +20,11 @@ use crate::error::Error;
 use crate::machine::{Machine, Noise, TakenByOthers};
 use crate::oms_rig::{Behind, ChangeTarget, Leave, LoadRequest, Rig, RigConfig, RigRun, cores};
 use crate::progress::Progress;
+use crate::published::{OMS, OMS_LARGEST};
+use crate::report::Provenance;
+use crate::report::oms::{
+    BatchFigures, BatchPace, BatchRequest, BatchRow, BatchWait, OmsReport, OmsSaturation,
+};
 use crate::report::table::micros;
 use crate::stamps::Stamp;
 
@@ -82,86 +86,13 @@ pub struct OmsArgs {
     #[arg(long)]
     pub details: bool,
 
-    /// Print the figures as JSON
-    #[arg(long)]
-    pub json: bool,
+    /// Write the result file, which `bench report` reads; without FILE or with "-" to standard output instead of the
+    /// screen. With --memory: its figures
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub json: Option<PathBuf>,
 }
 
-/// T2-T1 as published, microseconds: batch, blocking, spinning; each 50, 90, 99, 99.9 %, worst.
-const PUBLISHED: [(&str, [u64; 5], [u64; 5]); 7] = [
-    ("10", [88, 107, 107, 107, 107], [9, 15, 15, 15, 15]),
-    ("100", [7, 107, 127, 127, 127], [3, 6, 15, 15, 15]),
-    ("1000", [6, 9, 91, 96, 96], [3, 4, 14, 18, 18]),
-    ("10000", [6, 8, 19, 509, 589], [3, 5, 11, 17, 33]),
-    ("100000", [5, 7, 1841, 4368, 4767], [2, 4, 1564, 4079, 5102]),
-    (
-        "60 each 1000 ms",
-        [116, 121, 298, 298, 298],
-        [10, 11, 204, 204, 204],
-    ),
-    (
-        "60 each 100 ms",
-        [114, 120, 134, 134, 134],
-        [10, 10, 23, 23, 23],
-    ),
-];
 const SHOWN: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
-
-/// 50, 90, 99, 99.9 % and the worst, nanoseconds.
-type Five = [u64; 5];
-
-/// One batch.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Row {
-    pub(super) wait: &'static str,
-    pub(super) batch: String,
-    pub(super) request: &'static str,
-    pub(super) pace: &'static str,
-    /// From the message found to the write returned.
-    pub(super) t2_t1_ns: Five,
-    /// The same for paced requests that the client sent on time, and their number.
-    pub(super) untouched_ns: Option<Five>,
-    pub(super) untouched: usize,
-    /// The same from when its bytes were read.
-    pub(super) t2_read_ns: Five,
-    /// From the message found to its record committed.
-    pub(super) journalled_t1_ns: Five,
-    /// From the venue's report read to the client's report read.
-    pub(super) t4_t3_ns: Five,
-    pub(super) first_t0_to_last_t2_ns: u64,
-    pub(super) first_t0_to_last_t4_ns: u64,
-    pub(super) published_us: Option<[u64; 5]>,
-    pub(super) taken: TakenByOthers,
-}
-
-impl Row {
-    /// Whether other work disturbed it.
-    pub(super) fn is_disturbed(&self) -> bool {
-        self.taken.preempted + self.taken.steal_ms > 0
-    }
-}
-
-/// Orders as fast as they are answered.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Saturation {
-    pub(super) orders: usize,
-    pub(super) orders_a_second: f64,
-    pub(super) client_share: f64,
-    pub(super) venue_share: f64,
-}
-
-/// All figures.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Found {
-    pub(super) machine: Machine,
-    pub(super) venue: &'static str,
-    pub(super) place: &'static str,
-    pub(super) gap_us: u32,
-    /// A write(2) of an order on the OMS's core over loopback, paced as the batches, and at once.
-    pub(super) bare_write_ns: [Five; 2],
-    pub(super) rows: Vec<Row>,
-    pub(super) saturation: Option<Saturation>,
-}
 
 /// Measures and prints.
 ///
@@ -172,19 +103,14 @@ pub fn run(args: &OmsArgs) -> Result<ExitCode, Error> {
     if args.memory {
         return oms_memory::run(args);
     }
-    let found = on_own_thread(|| measure(args))?;
-    let text = if args.json {
-        serde_json::to_string(&found).map_err(|error| Error::Engine(error.to_string()))? + "\n"
+    args.json.as_deref().map_or(Ok(()), check_file)?;
+    let report = on_own_thread(|| measure(args))?;
+    let text = if args.details {
+        details(&report)
     } else {
-        match args.details {
-            true => details(&found),
-            false => screen(&found),
-        }
+        screen(&report)
     };
-    let mut to = io::stdout().lock();
-    to.write_all(text.as_bytes())
-        .map_err(Error::system("write the report"))?;
-    Ok(ExitCode::SUCCESS)
+    deliver_any(report.into(), &text, args.json.as_deref())
 }
 
 /// A new folder for journals, removed when it is dropped.
@@ -202,7 +128,7 @@ pub(super) fn folder(within: Option<&Path>) -> Result<tempfile::TempDir, Error> 
 /// Length of an order as the OMS sends it, with numbers of six digits.
 const ORDER_BYTES: usize = 163;
 
-fn measure(args: &OmsArgs) -> Result<Found, Error> {
+fn measure(args: &OmsArgs) -> Result<OmsReport, Error> {
     let machine = Machine::read();
     let cores = cores();
     let near = cores.as_ref().map(|it| it[1]);
@@ -231,32 +157,37 @@ fn measure(args: &OmsArgs) -> Result<Found, Error> {
         *figures = five(&mut times);
     }
     let mut rows = Vec::new();
-    for (wait, name) in [(Wait::Spin, "spin"), (Wait::Block, "block")] {
+    for (wait, shown) in [
+        (Wait::Spin, BatchWait::Spin),
+        (Wait::Block, BatchWait::Block),
+    ] {
+        let name = shown.name();
         let folder = folder(args.journal.as_deref())?;
         // Pinned only now: the threads of a rig would inherit its core.
         let rig = Rig::start(&config(wait), folder.path())?;
         let pinned = pin(near)?;
         let mut batches = Batches {
             rig,
-            wait: name,
+            wait: shown,
             stamps: Vec::new(),
             rows: &mut rows,
         };
         batches.warm_up()?;
         for (leave, pace) in [
-            (Leave::Each(gap), "paced"),
-            (Leave::Within(usize::MAX), "unpaced"),
+            (Leave::Each(gap), BatchPace::Paced),
+            (Leave::Within(usize::MAX), BatchPace::Unpaced),
         ] {
             for count in &args.batch {
-                progress.step(&format!("{name}, {pace}: {count}"));
+                let how = pace.name();
+                progress.step(&format!("{name}, {how}: {count}"));
                 batches.play(&count.to_string(), *count as usize, leave, pace)?;
-                progress.step(&format!("{name}, {pace}: {count} cancelled"));
+                progress.step(&format!("{name}, {how}: {count} cancelled"));
             }
         }
         for ms in [1000, 500, 100].into_iter().filter(|_| args.published) {
             progress.step(&format!("{name}: 60 each {ms} ms"));
             let leave = Leave::Each(ms * 1_000_000);
-            batches.play(&format!("60 each {ms} ms"), 60, leave, "slow")?;
+            batches.play(&format!("60 each {ms} ms"), 60, leave, BatchPace::Slow)?;
             progress.step(&format!("{name}: 60 each {ms} ms cancelled"));
         }
         batches.rig.stop()?;
@@ -267,17 +198,20 @@ fn measure(args: &OmsArgs) -> Result<Found, Error> {
         0 => None,
         orders => Some(saturate(&config(Wait::Spin), near, orders as usize, args)?),
     };
-    Ok(Found {
+    let venue = match behind {
+        Behind::Sockets => "venue that accepts what it reads",
+        Behind::Exchange => "simulated exchange",
+    };
+    Ok(OmsReport {
+        origin: Provenance::here(),
         machine,
-        venue: match behind {
-            Behind::Sockets => "venue that accepts what it reads",
-            Behind::Exchange => "simulated exchange",
-        },
-        place,
+        venue: venue.to_owned(),
+        place: place.to_owned(),
         gap_us: args.gap,
         bare_write_ns,
         rows,
         saturation,
+        host_facts: None,
     })
 }
 
@@ -286,7 +220,7 @@ fn saturate(
     near: Option<usize>,
     orders: usize,
     args: &OmsArgs,
-) -> Result<Saturation, Error> {
+) -> Result<OmsSaturation, Error> {
     let folder = folder(args.journal.as_deref())?;
     let mut rig = Rig::start(config, folder.path())?;
     let _pinned = pin(near)?;
@@ -294,7 +228,7 @@ fn saturate(
     let run = rig.run((0..orders).map(|_| LoadRequest::New), Leave::Within(4096))?;
     rig.stop()?;
     let span = run.span().max(1) as f64;
-    Ok(Saturation {
+    Ok(OmsSaturation {
         orders,
         orders_a_second: orders as f64 * 1e9 / span,
         client_share: run.work[0] as f64 / span,
@@ -305,9 +239,9 @@ fn saturate(
 /// Batches through one rig.
 struct Batches<'a> {
     rig: Rig,
-    wait: &'static str,
+    wait: BatchWait,
     stamps: Vec<Stamp>,
-    rows: &'a mut Vec<Row>,
+    rows: &'a mut Vec<BatchRow>,
 }
 
 impl Batches<'_> {
@@ -330,28 +264,39 @@ impl Batches<'_> {
         name: &str,
         count: usize,
         leave: Leave,
-        pace: &'static str,
+        pace: BatchPace,
     ) -> Result<(), Error> {
         let first = self.rig.requests;
-        self.one(
-            name,
-            "new",
-            (0..count).map(|_| LoadRequest::New),
-            leave,
-            pace,
-        )?;
+        let orders = (0..count).map(|_| LoadRequest::New);
         let cancels = (0..count).map(|at| LoadRequest::Cancel(ChangeTarget::of(first + at as u64)));
-        self.one(name, "cancel", cancels, leave, pace)
+        let published = OMS.iter().find(|it| it.batch == name);
+        let published_us = published.map(|it| match self.wait {
+            BatchWait::Spin => it.spin,
+            BatchWait::Block => it.block,
+        });
+        let row = self.one(orders, leave)?;
+        self.rows.push(BatchRow {
+            batch: name.to_owned(),
+            pace,
+            published_us,
+            ..row
+        });
+        let row = self.one(cancels, leave)?;
+        self.rows.push(BatchRow {
+            batch: name.to_owned(),
+            request: BatchRequest::Cancel,
+            pace,
+            ..row
+        });
+        Ok(())
     }
 
+    /// The figures of some requests; name, request, pace and what is published are left to the caller.
     fn one(
         &mut self,
-        name: &str,
-        request: &'static str,
         requests: impl ExactSizeIterator<Item = LoadRequest>,
         leave: Leave,
-        pace: &'static str,
-    ) -> Result<(), Error> {
+    ) -> Result<BatchRow, Error> {
         let count = requests.len();
         self.settle(0)?;
         self.stamps.clear();
@@ -359,19 +304,8 @@ impl Batches<'_> {
         let run = self.rig.run(requests, leave)?;
         let taken = noise.since();
         self.settle(2 * count)?;
-        let row = row(&run, &self.stamps, count)?;
-        let published = PUBLISHED.iter().find(|it| it.0 == name);
-        let published = published.filter(|_| request == "new");
-        self.rows.push(Row {
-            wait: self.wait,
-            batch: name.to_owned(),
-            request,
-            pace,
-            published_us: published.map(|it| if self.wait == "spin" { it.2 } else { it.1 }),
-            taken,
-            ..row
-        });
-        Ok(())
+        let row = row(self.wait, &run, &self.stamps, count)?;
+        Ok(BatchRow { taken, ..row })
     }
 
     /// Waits for a number of stamps of the OMS, which hands over those of a batch when idle.
@@ -397,7 +331,7 @@ impl Batches<'_> {
 }
 
 /// The figures of a batch: each request has its stamp, and that of the venue's report.
-fn row(run: &RigRun, stamps: &[Stamp], count: usize) -> Result<Row, Error> {
+fn row(wait: BatchWait, run: &RigRun, stamps: &[Stamp], count: usize) -> Result<BatchRow, Error> {
     let is_report = |it: &&Stamp| matches!(it.kind, b'8' | b'9');
     let requests: Vec<&Stamp> = stamps.iter().filter(|it| !is_report(it)).collect();
     let reports: Vec<&Stamp> = stamps.iter().filter(is_report).collect();
@@ -420,11 +354,11 @@ fn row(run: &RigRun, stamps: &[Stamp], count: usize) -> Result<Row, Error> {
     let mut t4: Vec<u64> = t4.map(|(it, t4)| t4.saturating_sub(it.read)).collect();
     let first = run.sent.first().copied().unwrap_or(0);
     let last_t2 = requests.iter().map(|it| it.written).max().unwrap_or(0);
-    Ok(Row {
-        wait: "",
+    Ok(BatchRow {
+        wait,
         batch: String::new(),
-        request: "",
-        pace: "",
+        request: BatchRequest::New,
+        pace: BatchPace::Paced,
         t2_t1_ns: of(|it| (it.found, it.written)),
         untouched_ns: (!untouched.is_empty()).then(|| five(&mut untouched)),
         untouched: untouched.len(),
@@ -451,7 +385,7 @@ fn untouched(late: &[u64]) -> impl Iterator<Item = usize> {
 }
 
 /// Percentiles as published: the value at floor(n * p).
-fn five(times: &mut [u64]) -> Five {
+fn five(times: &mut [u64]) -> BatchFigures {
     times.sort_unstable();
     let mut found = [0; 5];
     for (to, p) in found.iter_mut().zip(SHOWN) {
@@ -461,12 +395,12 @@ fn five(times: &mut [u64]) -> Five {
     found
 }
 
-fn details(found: &Found) -> String {
+fn details(found: &OmsReport) -> String {
     let mut text = format!(
         "FIX 4.2 client, OMS with every control and its journal (durability process), FIX 4.4 {}; {}\n{}\n",
         found.venue, found.place, found.machine
     );
-    let five = |it: &Five| it.map(|ns| format!("{:>7}", micros(ns))).concat();
+    let five = |it: &BatchFigures| it.map(|ns| format!("{:>7}", micros(ns))).concat();
     text += &format!(
         "\nmicroseconds; T1: the OMS has found the message; T2: what it sends is written; percentiles 50, 90, 99, \
          99.9, worst\n{:<6}{:<16}{:<8}{:<9}{:>35}  {:>7} {:>8}{:>9}{:>11}  {}\n",
@@ -488,10 +422,10 @@ fn details(found: &Found) -> String {
         let _ = writeln!(
             text,
             "{:<6}{:<16}{:<8}{:<9}{}  {:>7} {:>7.4}s{:>8.4}s{:>11}  {}{}",
-            row.wait,
+            row.wait.name(),
             row.batch,
-            row.request,
-            row.pace,
+            row.request.name(),
+            row.pace.name(),
             five(&row.t2_t1_ns),
             micros(row.journalled_t1_ns[0]),
             row.first_t0_to_last_t2_ns as f64 / 1e9,
@@ -501,16 +435,16 @@ fn details(found: &Found) -> String {
             if row.is_disturbed() { "  *" } else { "" },
         );
     }
-    for row in found.rows.iter().filter(|row| row.taken.preempted > 0) {
-        if let Some(untouched) = &row.untouched_ns {
+    for row in &found.rows {
+        if let Some(on_time) = &row.on_time() {
             let _ = writeln!(
                 text,
                 "{:<6}{:<16}{:<8}{:<9}{}  the {} before which the client was not held up",
-                row.wait,
+                row.wait.name(),
                 row.batch,
-                row.request,
+                row.request.name(),
                 "paced",
-                five(untouched),
+                five(on_time),
                 row.untouched
             );
         }
@@ -525,8 +459,11 @@ fn details(found: &Found) -> String {
             five(figures)
         );
     }
-    text +=
-        "published, 100000: first T0 to last T2 0.845 s block, 1.023 s busy; last reply 5.06 s\n";
+    let _ = writeln!(
+        text,
+        "published, {}: first T0 to last T2 {} s block, {} s busy; last reply {} s",
+        OMS_LARGEST.batch, OMS_LARGEST.block, OMS_LARGEST.spin, OMS_LARGEST.replied
+    );
     if let Some(saturation) = &found.saturation {
         let _ = writeln!(
             text,

@@ -4,7 +4,6 @@
 
 use std::collections::VecDeque;
 use std::fs;
-use std::io::{self, Write};
 use std::process::{Command, ExitCode};
 use std::thread;
 use std::time::Duration;
@@ -13,6 +12,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use super::oms::{OmsArgs, folder};
+use super::output::{check_file, print, save};
 use crate::driven::engine_error;
 use crate::error::Error;
 use crate::oms_driven::DrivenOms;
@@ -77,6 +77,7 @@ struct Churn {
 ///
 /// The measurement failed.
 pub fn run(args: &OmsArgs) -> Result<ExitCode, Error> {
+    args.json.as_deref().map_or(Ok(()), check_file)?;
     let text = if let Some(part) = args.part {
         serde_json::to_string(&measure(args, part)?).map_err(engine_error)? + "\n"
     } else if let Some(orders) = args.churn {
@@ -84,9 +85,10 @@ pub fn run(args: &OmsArgs) -> Result<ExitCode, Error> {
     } else {
         rows(args)?
     };
-    let mut to = io::stdout().lock();
-    to.write_all(text.as_bytes())
-        .map_err(Error::system("write the report"))?;
+    match &args.json {
+        Some(path) => save(path, text.as_bytes())?,
+        None => print(&text)?,
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -105,7 +107,7 @@ fn rows(args: &OmsArgs) -> Result<String, Error> {
             copy_bytes_an_order: copy as f64 / f64::from(live),
         });
     }
-    if args.json {
+    if args.json.is_some() {
         return Ok(serde_json::to_string(&rows).map_err(engine_error)? + "\n");
     }
     let shown = rows.iter().map(|row| {
@@ -135,7 +137,7 @@ fn churn(args: &OmsArgs, orders: u32) -> Result<String, Error> {
         ids: found.ids,
         bytes_an_id: own[1].saturating_sub(own[0]) as f64 / ids as f64,
     };
-    if args.json {
+    if args.json.is_some() {
         return Ok(serde_json::to_string(&churn).map_err(engine_error)? + "\n");
     }
     Ok(format!(

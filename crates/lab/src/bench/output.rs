@@ -12,6 +12,8 @@ use crate::assertion::Assertions;
 use crate::doctor;
 use crate::error::Error;
 use crate::load::Pace;
+use crate::report::any::AnyReport;
+use crate::report::result_file::ResultFileError;
 use crate::report::samples::SampleWriter;
 use crate::report::{
     Report, Run, csv, flood, hlog, junit, result_file, screen, stages, svg, table,
@@ -92,19 +94,7 @@ impl OutputArgs {
         let tables = [&self.json, &self.csv, &self.svg];
         let others = [&self.samples, &self.hlog, &self.junit];
         let files = tables.into_iter().chain(others);
-        for path in files.flatten() {
-            let folder = path
-                .parent()
-                .filter(|folder| !folder.as_os_str().is_empty());
-            if is_dash(path) || folder.is_none_or(Path::is_dir) {
-                continue;
-            }
-            return Err(Error::System {
-                doing: format!("write {}", path.display()),
-                source: io::ErrorKind::NotFound.into(),
-            });
-        }
-        Ok(())
+        files.flatten().try_for_each(|path| check_file(path))
     }
 
     fn assertions(&self) -> Result<Option<Assertions>, Error> {
@@ -203,11 +193,53 @@ impl OutputArgs {
     }
 }
 
+/// Checks before a measurement that the folder of a file exists.
+pub(super) fn check_file(path: &Path) -> Result<(), Error> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    if is_dash(path) || folder.is_none_or(Path::is_dir) {
+        return Ok(());
+    }
+    Err(Error::System {
+        doing: format!("write {}", path.display()),
+        source: io::ErrorKind::NotFound.into(),
+    })
+}
+
+/// Prints the screen, unless the result file goes to standard output, and writes the result file, if requested.
+pub(super) fn deliver_any(
+    mut report: AnyReport,
+    screen: &str,
+    json: Option<&Path>,
+) -> Result<ExitCode, Error> {
+    if !json.is_some_and(is_dash) {
+        print(screen)?;
+    }
+    if let Some(path) = json {
+        save_any(&mut report, path)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Writes a result file, with the facts of the host.
 pub(super) fn save_result(report: &mut Report, path: &Path) -> Result<(), Error> {
-    // After the measurement: it reads some files of each process.
-    report.host_facts = serde_json::to_value(doctor::facts()).ok();
-    let text = result_file::to_json(report).map_err(|error| Error::System {
+    report.host_facts = host_facts();
+    save_json(result_file::to_json(report), path)
+}
+
+fn save_any(report: &mut AnyReport, path: &Path) -> Result<(), Error> {
+    report.set_host_facts(host_facts());
+    save_json(result_file::any_to_json(report), path)
+}
+
+/// To be read after the measurement: it reads some files of each process.
+fn host_facts() -> Option<serde_json::Value> {
+    serde_json::to_value(doctor::facts()).ok()
+}
+
+fn save_json(text: Result<String, serde_json::Error>, path: &Path) -> Result<(), Error> {
+    let text = text.map_err(|error| Error::System {
         doing: "write JSON".to_owned(),
         source: error.into(),
     })?;
@@ -218,9 +250,12 @@ fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Reads result files.
-pub(super) fn read_results(files: &[PathBuf]) -> Result<Vec<Report>, Error> {
-    let reports = files.iter().map(|file| result_file::read(file));
+/// Reads result files with runs at a rate, or those of any bench.
+pub(super) fn read_results<T>(
+    files: &[PathBuf],
+    read: fn(&Path) -> Result<T, ResultFileError>,
+) -> Result<Vec<T>, Error> {
+    let reports = files.iter().map(|file| read(file));
     reports
         .collect::<Result<_, _>>()
         .map_err(|error| Error::Results(error.to_string()))

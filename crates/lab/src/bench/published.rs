@@ -6,8 +6,9 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
+use super::oms::{self, OmsArgs};
 use super::output::print;
-use super::{oms, transactions};
+use super::transactions::{self, TransactionsArgs};
 use crate::error::Error;
 use crate::machine::Machine;
 use section::Setting;
@@ -41,7 +42,7 @@ pub struct PublishedArgs {
     #[arg(long)]
     pub list: bool,
 
-    /// Write the result file of each measurement into this folder, which `bench compare` reads
+    /// Write the result file of each measurement into this folder, for `bench report` and `bench compare`
     #[arg(long, value_name = "DIR")]
     pub results: Option<PathBuf>,
 
@@ -146,13 +147,16 @@ impl Scenario {
             Self::GatewayConvert => gateway::measure(setting, true)?.deliver(setting),
             Self::Oms => {
                 let sizes = ["--published", "--batch 1,10,100,200 --saturation 1000"];
-                let (args, command) = setting.args("oms", "", sizes)?;
+                let (mut args, command) = setting.args::<OmsArgs>("oms", "", sizes)?;
+                args.json = setting.result("oms");
                 print(&command)?;
                 oms::run(&args).map(|_| true)
             }
             Self::Transactions => {
                 let sizes = ["", "--transactions 3000"];
-                let (args, command) = setting.args("transactions", "", sizes)?;
+                let (mut args, command) =
+                    setting.args::<TransactionsArgs>("transactions", "", sizes)?;
+                args.json = setting.result("transactions");
                 print(&command)?;
                 transactions::run(&args).map(|_| true)
             }

@@ -8,7 +8,7 @@ use clap::Args;
 use super::output::{print, read_results, save, unwritable};
 use crate::error::Error;
 use crate::page;
-use crate::report::thousands;
+use crate::report::{result_file, thousands};
 
 /// Flags of `bench report`.
 #[derive(Args, Clone, Debug)]
@@ -28,7 +28,7 @@ pub struct ReportArgs {
 ///
 /// A file cannot be read, or the page cannot be written.
 pub fn run(args: &ReportArgs) -> Result<ExitCode, Error> {
-    let reports = read_results(&args.files)?;
+    let reports = read_results(&args.files, result_file::read_any)?;
     let names = args.files.iter().map(|file| file.display().to_string());
     let reports: Vec<_> = names.zip(reports).collect();
     let mut text = String::new();
@@ -44,7 +44,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{result_file, sample};
+    use crate::report::{oms, sample, transactions};
 
     #[test]
     fn a_file_that_is_no_result_is_named_and_nothing_is_written() {
@@ -63,5 +63,31 @@ mod tests {
         run(&args(&[&good, &good])).unwrap();
         let text = std::fs::read_to_string(&page).unwrap();
         assert_eq!(text.matches("<article").count(), 2);
+    }
+
+    #[test]
+    fn results_of_all_benches_make_one_page() {
+        let folder = tempfile::tempdir().unwrap();
+        let reports = [
+            sample::report().into(),
+            oms::sample::report().into(),
+            transactions::sample::report().into(),
+        ];
+        let files: Vec<PathBuf> = ["echo.json", "oms.json", "transactions.json"]
+            .map(|name| folder.path().join(name))
+            .to_vec();
+        for (file, report) in files.iter().zip(&reports) {
+            std::fs::write(file, result_file::any_to_json(report).unwrap()).unwrap();
+        }
+        let output = folder.path().join("page.html");
+        run(&ReportArgs {
+            files,
+            output: output.clone(),
+        })
+        .unwrap();
+        let text = std::fs::read_to_string(&output).unwrap();
+        for scenario in ["echo", "oms", "transactions"] {
+            assert_eq!(text.matches(&format!("<h2>bench {scenario}: ")).count(), 1);
+        }
     }
 }

@@ -3,22 +3,24 @@
 //!
 //! A third of the transactions each are orders, replaces and cancels. One is completed when its report is back.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 use fixwire::Wait;
-use serde::Serialize;
 
 use super::args::on_own_thread;
 use super::oms::folder;
+use super::output::{check_file, deliver_any};
 use crate::analysis::Throughput;
 use crate::arena::pin;
 use crate::error::Error;
-use crate::machine::{Machine, Noise, TakenByOthers};
+use crate::machine::{Machine, Noise};
 use crate::oms_rig::{Behind, ChangeTarget, Leave, LoadRequest, Rig, RigConfig, cores};
-use crate::report::thousands;
+use crate::published::{TRANSACTION_BANDS, TRANSACTIONS};
+use crate::report::screen::paragraph;
+use crate::report::transactions::{TransactionsReport, sentences};
+use crate::report::{Provenance, thousands};
 
 /// Flags of `bench transactions`.
 #[derive(Args, Clone, Debug)]
@@ -41,38 +43,14 @@ pub struct TransactionsArgs {
     #[arg(long)]
     pub details: bool,
 
-    /// Print the figures as JSON
-    #[arg(long)]
-    pub json: bool,
+    /// Write the result file, which `bench report` reads; without FILE or with "-" to standard output instead of the
+    /// screen
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub json: Option<PathBuf>,
 }
 
 /// Orders between an order and its replace, and between that and its cancel: those are answered by then.
 const BETWEEN: u64 = 1000;
-
-/// Total seconds, and shares of milliseconds with 1 to 9, 10 to 15, 16 to 26 transactions.
-const PUBLISHED: [(&str, f64, [f64; 3]); 3] = [
-    ("RHEL 5.6, untuned", 93.779, [41.49, 56.35, 2.17]),
-    ("RHEL 5.6, tuned", 65.006, [0.03, 96.46, 3.51]),
-    (
-        "RHEL 5.6, tuned, real-time, NUMA",
-        63.731,
-        [0.000_03, 86.22, 13.78],
-    ),
-];
-const BANDS: [(u64, u64); 4] = [(1, 9), (10, 15), (16, 26), (27, u64::MAX)];
-
-#[derive(Serialize)]
-struct Found {
-    machine: Machine,
-    place: &'static str,
-    transactions: u64,
-    seconds: f64,
-    /// Transactions in a millisecond, and how many milliseconds had so many.
-    per_ms: Vec<(u64, u64)>,
-    client_share: f64,
-    exchange_share: f64,
-    taken: TakenByOthers,
-}
 
 /// Measures and prints.
 ///
@@ -80,19 +58,13 @@ struct Found {
 ///
 /// The measurement failed.
 pub fn run(args: &TransactionsArgs) -> Result<ExitCode, Error> {
-    let (found, throughput) = on_own_thread(|| measure(args))?;
-    let text = if args.json {
-        serde_json::to_string(&found).map_err(|error| Error::Engine(error.to_string()))? + "\n"
-    } else {
-        shown(&found, &throughput, args.details)
-    };
-    let mut to = io::stdout().lock();
-    to.write_all(text.as_bytes())
-        .map_err(Error::system("write the report"))?;
-    Ok(ExitCode::SUCCESS)
+    args.json.as_deref().map_or(Ok(()), check_file)?;
+    let (report, throughput) = on_own_thread(|| measure(args))?;
+    let text = shown(&report, &throughput, args.details);
+    deliver_any(report.into(), &text, args.json.as_deref())
 }
 
-fn measure(args: &TransactionsArgs) -> Result<(Found, Throughput), Error> {
+fn measure(args: &TransactionsArgs) -> Result<(TransactionsReport, Throughput), Error> {
     let machine = Machine::read();
     let config = RigConfig {
         wait: Wait::Spin,
@@ -114,17 +86,20 @@ fn measure(args: &TransactionsArgs) -> Result<(Found, Throughput), Error> {
     rig.stop()?;
     let span = run.span().max(1) as f64;
     let throughput = Throughput::of(run.answered.iter().copied());
-    let found = Found {
+    let report = TransactionsReport {
+        origin: Provenance::here(),
         machine,
-        place: config.place(),
+        place: config.place().to_owned(),
+        open: args.open,
         transactions: throughput.transactions,
         seconds: span / 1e9,
         per_ms: throughput.rows.iter().map(|(&a, &b)| (a, b)).collect(),
         client_share: run.work[0] as f64 / span,
         exchange_share: run.work[1] as f64 / span,
         taken,
+        host_facts: None,
     };
-    Ok((found, throughput))
+    Ok((report, throughput))
 }
 
 /// So many orders, each replaced and cancelled, where `first` is the number of the first request.
@@ -154,31 +129,22 @@ fn plan(first: u64, orders: u64) -> Vec<LoadRequest> {
 }
 
 /// The screen; with `details` the histogram of every count too.
-fn shown(found: &Found, throughput: &Throughput, details: bool) -> String {
+fn shown(found: &TransactionsReport, throughput: &Throughput, details: bool) -> String {
     let mut text = format!(
         "bench transactions: {} orders, replaces and cancels through an OMS with\n  every control and its journal, and a \
          simulated exchange; spin;\n  {}\n",
         thousands(found.transactions),
         found.place
     );
-    text += &format!(
-        "  {:.3} s. Of that time the client worked {:.0} %, the exchange on its thread {:.0} %.\n",
-        found.seconds,
-        100.0 * found.client_share,
-        100.0 * found.exchange_share
-    );
-    if found.taken.preempted + found.taken.steal_ms > 0 {
-        text += &format!(
-            "  The client was preempted {} times, the hypervisor took {} ms:\n  `fixwire doctor` \
-             says why.\n",
-            found.taken.preempted, found.taken.steal_ms
-        );
+    for sentence in sentences(found) {
+        // Writing to a string cannot fail.
+        let _ = paragraph(&sentence, "  ", &mut text);
     }
     text += &format!(
         "\n  {:<36}{:>9}{:>8}{:>8}{:>8}{:>8}\n",
         "share of the milliseconds with", "total", "1-9", "10-15", "16-26", "27 on"
     );
-    let shares = BANDS.map(|(least, most)| throughput.share(least, most));
+    let shares = TRANSACTION_BANDS.map(|(least, most)| throughput.share(least, most));
     let mut row = |name: &str, seconds: f64, shares: &[f64]| {
         text += &format!("  {name:<36}{seconds:>8.3}s");
         for share in shares {
@@ -187,15 +153,15 @@ fn shown(found: &Found, throughput: &Throughput, details: bool) -> String {
         text += "\n";
     };
     row("fixwire", found.seconds, &shares);
-    for (name, seconds, shares) in PUBLISHED {
-        row(name, seconds, &shares);
+    for published in TRANSACTIONS {
+        row(published.system, published.seconds, &published.shares);
     }
     if details {
         text += &format!("\n{}\n", found.machine);
         // Writing to a string cannot fail.
         let _ = throughput.write(&mut text);
     } else {
-        text += "  more: --details (how many milliseconds had each count), --json\n";
+        text += "  more: --details (how many milliseconds had each count), --json FILE\n";
     }
     text
 }

@@ -4,12 +4,12 @@ use std::fmt::{self, Write};
 
 use serde_json::Value;
 
-use crate::report::Report;
+use crate::report::any::ReportFacts;
 use crate::report::chart::escape;
 
 /// Writes it.
-pub(super) fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
-    let (origin, machine) = (&report.origin, &report.machine);
+pub(super) fn write(report: &ReportFacts<'_>, to: &mut impl Write) -> fmt::Result {
+    let (origin, machine) = (report.origin, report.machine);
     let cores = machine.cores.to_string();
     let facts = [
         ("Command", &origin.command),
@@ -32,12 +32,12 @@ pub(super) fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
         writeln!(to, "<dt>{name}<dd>{}", escape(value))?;
     }
     writeln!(to, "</dl>")?;
-    if let Some(facts) = &report.host_facts {
+    if let Some(facts) = report.host_facts {
         findings(facts, to)?;
     }
     if !report.notes.is_empty() {
         writeln!(to, "<h3>Notes</h3>\n<ul>")?;
-        for note in &report.notes {
+        for note in report.notes {
             writeln!(to, "<li>{}", escape(note))?;
         }
         writeln!(to, "</ul>")?;

@@ -3,8 +3,9 @@
 use std::fmt::{self, Write};
 
 use crate::published;
+use crate::report::any::AnyReport;
 use crate::report::chart::{COLOURS, escape};
-use crate::report::{FLOOR, FLOOR_ONWARD, Report};
+use crate::report::{FLOOR, FLOOR_ONWARD};
 
 /// The same as [`COLOURS`] on black.
 const DARK_COLOURS: [&str; COLOURS.len()] = [
@@ -14,33 +15,59 @@ const DARK_COLOURS: [&str; COLOURS.len()] = [
 const DASHES: [&str; 5] = ["7 4", "2 4", "12 4 2 4", "14 6", "7 3 2 3 2 3"];
 /// Class of the curves of service time.
 pub(super) const SERVICE: &str = "service";
+/// The subject of figures that have no other.
+pub(super) const OURS: &str = "fixwire";
 
 /// All names of the page.
 #[derive(Debug)]
 pub(super) struct Legend {
     measured: Vec<String>,
     published: Vec<&'static str>,
+    /// Whether any curve is of service time.
+    with_service: bool,
 }
 
 impl Legend {
     /// The subjects of the reports, then whose figures are published, each in the order of the page.
-    pub(super) fn of<'a>(reports: impl IntoIterator<Item = &'a Report>) -> Self {
-        let (mut measured, mut published) = (Vec::new(), Vec::new());
+    pub(super) fn of<'a>(reports: impl IntoIterator<Item = &'a AnyReport>) -> Self {
+        let mut legend = Self {
+            measured: Vec::new(),
+            published: Vec::new(),
+            with_service: false,
+        };
         for report in reports {
-            for row in &report.rows {
-                if !measured.contains(&row.subject) {
-                    measured.push(row.subject.clone());
-                }
-                for curve in published::curves(&report.scenario, row.pace) {
-                    if !published.contains(&curve.name) {
-                        published.push(curve.name);
+            match report {
+                AnyReport::Rates(report) => {
+                    legend.with_service = true;
+                    for row in &report.rows {
+                        legend.measure(&row.subject);
+                        for curve in published::curves(&report.scenario, row.pace) {
+                            legend.publish(curve.name);
+                        }
                     }
                 }
+                AnyReport::Transactions(_) => {
+                    legend.measure(OURS);
+                    for row in published::TRANSACTIONS {
+                        legend.publish(row.system);
+                    }
+                }
+                // Its figures are tables.
+                AnyReport::Oms(_) => {}
             }
         }
-        Self {
-            measured,
-            published,
+        legend
+    }
+
+    fn measure(&mut self, subject: &str) {
+        if !self.measured.iter().any(|name| name == subject) {
+            self.measured.push(subject.to_owned());
+        }
+    }
+
+    fn publish(&mut self, name: &'static str) {
+        if !self.published.contains(&name) {
+            self.published.push(name);
         }
     }
 
@@ -89,8 +116,11 @@ impl Legend {
         Ok(())
     }
 
-    /// Writes the boxes.
+    /// Writes the boxes; nothing when the page has no curves.
     pub(super) fn write(&self, to: &mut impl Write) -> fmt::Result {
+        if self.measured.is_empty() {
+            return Ok(());
+        }
         writeln!(
             to,
             r#"<form id="legend" autocomplete="off" aria-label="Curves that are shown">"#
@@ -98,7 +128,9 @@ impl Legend {
         for (place, name) in self.measured.iter().enumerate() {
             entry(to, &format!("k{place}"), "", name, name, true)?;
         }
-        entry(to, SERVICE, "", "service time", "service time", false)?;
+        if self.with_service {
+            entry(to, SERVICE, "", "service time", "service time", false)?;
+        }
         if !self.published.is_empty() {
             writeln!(to, "<span>Published:</span>")?;
         }

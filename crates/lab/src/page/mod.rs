@@ -6,19 +6,23 @@
 //! figure      one figure, with the values shown under the pointer
 //! percentile, histogram, seconds    the figures
 //! table, stages, host               the rest
+//! batches, per_milli                the parts of bench oms and of bench transactions
 //! page.css, page.js                 style; values under the pointer, and the state in the address
 //! ```
 
 use std::fmt::{self, Write};
 
+use crate::report::any::AnyReport;
 use crate::report::chart::escape;
 use crate::report::{Report, flood, screen};
 
+mod batches;
 mod figure;
 mod histogram;
 mod host;
 mod legend;
 mod measured;
+mod per_milli;
 mod percentile;
 mod seconds;
 mod stages;
@@ -44,9 +48,9 @@ const POLICY: &str =
 /// # Errors
 ///
 /// Those of the writer.
-pub fn write(reports: &[(String, Report)], to: &mut impl Write) -> fmt::Result {
+pub fn write(reports: &[(String, AnyReport)], to: &mut impl Write) -> fmt::Result {
     let legend = Legend::of(reports.iter().map(|(_, report)| report));
-    let mut scenarios: Vec<&str> = reports.iter().map(|it| &it.1.scenario[..]).collect();
+    let mut scenarios: Vec<&str> = reports.iter().map(|it| it.1.facts().scenario).collect();
     scenarios.dedup();
     let title = format!("fixwire bench: {}", escape(&scenarios.join(", ")));
     writeln!(
@@ -72,37 +76,47 @@ pub fn write(reports: &[(String, Report)], to: &mut impl Write) -> fmt::Result {
 }
 
 /// The sentences of the screen: faults and summary.
-fn write_verdict(name: &str, report: &Report, file: usize, to: &mut impl Write) -> fmt::Result {
-    let mut faults = String::new();
-    screen::faults(report, &mut faults)?;
-    for fault in faults.lines() {
+fn write_verdict(name: &str, report: &AnyReport, file: usize, to: &mut impl Write) -> fmt::Result {
+    for fault in report.faults().lines() {
         writeln!(to, "<p class=\"fault\">{}</p>", escape(fault))?;
     }
     writeln!(
         to,
         "<p><a href=\"#f{file}\">{}</a>: {}</p>",
         escape(name),
-        escape(&screen::sentences(report))
+        escape(&report.sentences())
     )
 }
 
 fn write_report(
     name: &str,
-    report: &Report,
+    report: &AnyReport,
     file: usize,
     legend: &Legend,
     to: &mut impl Write,
 ) -> fmt::Result {
+    let facts = report.facts();
     writeln!(
         to,
         "<article id=\"f{file}\">\n<h2>bench {}: {}</h2>\n<p class=\"origin\">{}, {} on {}, fixwire {}</p>",
-        escape(&report.scenario),
-        escape(&report.title),
+        escape(facts.scenario),
+        escape(&facts.title),
         escape(name),
-        escape(&report.origin.date),
-        escape(&report.origin.host),
-        escape(&report.origin.version)
+        escape(&facts.origin.date),
+        escape(&facts.origin.host),
+        escape(&facts.origin.version)
     )?;
+    match report {
+        AnyReport::Rates(report) => write_rates(report, file, legend, to)?,
+        AnyReport::Oms(report) => batches::write(report, to)?,
+        AnyReport::Transactions(report) => per_milli::write(report, file, legend, to)?,
+    }
+    host::write(&facts, to)?;
+    writeln!(to, "</article>")
+}
+
+/// The parts of a report with runs at a rate.
+fn write_rates(report: &Report, file: usize, legend: &Legend, to: &mut impl Write) -> fmt::Result {
     table::write(report, to)?;
     let mut lines = String::new();
     flood::write(report, &mut lines)?;
@@ -122,7 +136,5 @@ fn write_report(
         }
         writeln!(to, "</div>\n</section>")?;
     }
-    stages::write(report, to)?;
-    host::write(report, to)?;
-    writeln!(to, "</article>")
+    stages::write(report, to)
 }

@@ -180,7 +180,7 @@ mod tests {
             run.series = (0..100).filter(|it| *it != 7).map(second).collect();
         }
         report.rows[1].runs[2].series.clear();
-        let legend = Legend::of([&report]);
+        let legend = Legend::of([&report.clone().into()]);
         let [at_once, _] = &AtPace::each(&report, 1)[..] else {
             panic!("two paces")
         };

@@ -1,11 +1,14 @@
 use super::*;
 use crate::load::Pace;
-use crate::report::{FLOOR, Row, sample};
+use crate::report::oms::{BatchPace, BatchRequest, BatchWait};
+use crate::report::{FLOOR, Row, oms, sample, transactions};
 
 fn page(reports: Vec<Report>) -> String {
-    let named = reports
-        .into_iter()
-        .map(|report| ("a<b.json".to_owned(), report));
+    page_of(reports.into_iter().map(AnyReport::from))
+}
+
+fn page_of(reports: impl Iterator<Item = AnyReport>) -> String {
+    let named = reports.map(|report| ("a<b.json".to_owned(), report));
     let mut text = String::new();
     write(&named.collect::<Vec<_>>(), &mut text).unwrap();
     let (shown, _) = text.split_once("<script>").unwrap();
@@ -72,10 +75,114 @@ fn what_a_file_says_cannot_be_more_than_text() {
     stages.stages[15].stage = evil.into();
     report.rows[1].runs[0].stages = Some(stages);
     report.rows[1].runs[0].faults.lost = 1;
-    let page = page(vec![report]);
+    let mut batches = oms::sample::report();
+    let mut milliseconds = transactions::sample::report();
+    for text in [
+        &mut batches.origin.command,
+        &mut batches.machine.processor,
+        &mut batches.venue,
+        &mut batches.place,
+        &mut batches.rows[0].batch,
+        &mut milliseconds.origin.host,
+        &mut milliseconds.place,
+    ] {
+        *text = evil.to_owned();
+    }
+    let page = page_of([report.into(), batches.into(), milliseconds.into()].into_iter());
     assert_eq!(page.matches("<script").count(), 1);
     assert!(!page.contains("\"><script>") && !page.contains("a<b"));
     assert!(page.matches("&lt;script&gt;alert(1)").count() > 20);
+}
+
+/// The tables of a page, each with its rows of the body.
+fn tables(page: &str) -> Vec<Vec<&str>> {
+    let tables = page.split("<table class=\"figures\">").skip(1);
+    tables
+        .map(|table| {
+            let (table, _) = table.split_once("</table>").unwrap();
+            let (_, body) = table.split_once("</thead>").unwrap();
+            body.split("<tr").skip(1).map(str::trim_end).collect()
+        })
+        .collect()
+}
+
+#[test]
+fn batches_have_a_table_for_each_wait_with_what_is_published_below() {
+    let mut report = oms::sample::report();
+    let mut cancels = oms::sample::row(BatchWait::Spin, "100000", BatchPace::Unpaced);
+    cancels.request = BatchRequest::Cancel;
+    cancels.published_us = None;
+    report.rows.push(cancels);
+    let page = page_of([report.into()].into_iter());
+    let [spin, block] = &tables(&page)[..] else {
+        panic!("{page}")
+    };
+    let write = "<td>4.10<td>4.20<td>4.30<td>4.40<td>4.50<td><td><td><td><td><td>";
+    let ten = |published: [&str; 5]| {
+        let pairs = ["7.10", "8.20", "9.30", "10.4", "11.5"].into_iter();
+        let pairs = pairs.zip(published);
+        let cells = pairs.map(|(ours, was)| format!("<td>{ours}<small>{was}</small>"));
+        cells.collect::<String>() + "<td>2.10<td>2.30<td>20.1<td>40.3"
+    };
+    assert_eq!(
+        spin[..3],
+        [
+            format!(" class=\"floor\"><th>write(2) alone<th>paced{write}"),
+            format!(" class=\"floor\"><th>write(2) alone<th>unpaced{write}"),
+            format!(
+                "><th>10<small>published</small><th>new, paced{}<td>0.056<td>0.057",
+                ten(["9", "15", "15", "15", "15"])
+            ),
+        ]
+    );
+    let largest = ten(["2", "4", "1564", "4079", "5102"]);
+    assert_eq!(
+        spin[3],
+        format!(
+            "><th>100000<small>published</small><th>new, unpaced{largest}<td>0.056<small>1.023</small>\
+             <td>0.057<small>5.06</small>"
+        )
+    );
+    assert!(spin[4].starts_with("><th>100000<th>cancel, unpaced<td>7.10<td>"));
+    assert_eq!(spin.len(), 5);
+    assert!(block[2].contains("new, paced<span title=\"preempted 3 times, 0 ms taken"));
+    assert!(block[2].contains("<td>7.10<small>88</small>"));
+    let on_time = " class=\"floor\"><th>of these, 7<th>sent on time<td>6.10<td>6.20";
+    assert!(block[3].starts_with(on_time), "{}", block[3]);
+    // No curve, so nothing to hide.
+    assert!(!page.contains("<form"));
+    assert!(page.contains("<dt>Processor<dd>") && page.contains("Most: 107,805 orders a second"));
+}
+
+#[test]
+fn transactions_have_their_row_below_the_published_ones_and_a_picture() {
+    let mut report = transactions::sample::report();
+    report.taken.steal_ms = 20;
+    let page = page_of([report.into()].into_iter());
+    let [rows] = &tables(&page)[..] else {
+        panic!("{page}")
+    };
+    assert_eq!(rows.len(), 4);
+    assert_eq!(
+        rows[2],
+        " class=\"floor\"><th>RHEL 5.6, tuned, real-time, NUMA<td>63.731<td><td>0.00003 %<td>86.22 %<td>13.78 %<td>"
+    );
+    assert!(rows[3].starts_with("><th>fixwire<span title=\"preempted 0 times, 20 ms taken"));
+    let figures = "<td>0.075<td>20.00 %<td>13.33 %<td>26.67 %<td>0.00 %<td>40.00 %";
+    assert!(rows[3].ends_with(figures), "{}", rows[3]);
+    assert!(page.contains("1,530 transactions in 0.075 s. Of that time"));
+    for (name, time) in [
+        ("fixwire", "response"),
+        ("RHEL 5.6, untuned", "published"),
+        ("RHEL 5.6, tuned", "published"),
+    ] {
+        let found = curves(&page, &format!("transactions|{name}"));
+        assert_eq!(found.len(), 1, "{name}");
+        assert!(found[0].contains(&format!("data-time=\"{time}\"")));
+    }
+    assert!(page.contains("<figure id=\"f1-milliseconds\""));
+    // Each curve has its box; there is no service time to show.
+    assert_eq!(page.matches("type=\"checkbox\"").count(), 4);
 }
 
 #[test]

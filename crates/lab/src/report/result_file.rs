@@ -197,7 +197,8 @@ fn parse(text: &str) -> Result<AnyReport, ResultFileProblem> {
     match (head.format, &*scenario) {
         (Some(FORMAT_OF_RATES), _) => parse_rates(text).map(AnyReport::from),
         (Some(FORMAT), OMS) => {
-            let report: OmsReport = serde_json::from_str(text).map_err(ResultFileProblem::Damaged)?;
+            let report: OmsReport =
+                serde_json::from_str(text).map_err(ResultFileProblem::Damaged)?;
             Ok(report.into())
         }
         (Some(FORMAT), TRANSACTIONS) => parse_transactions(text).map(AnyReport::from),
@@ -366,13 +367,17 @@ mod tests {
             ResultFileError { path, problem }.to_string()
         };
         let wait = told(oms::sample::report().into(), "\"spin\"", "\"yield\"");
-        assert!(wait.contains("`yield`") && wait.contains(" at line "), "{wait}");
+        assert!(
+            wait.contains("`yield`") && wait.contains(" at line "),
+            "{wait}"
+        );
         let counts = told(
             transactions::sample::report().into(),
             "\"transactions\": 1530",
             "\"transactions\": 1531",
         );
-        let part = "damaged result file: \"per_ms\" has 1530 transactions, \"transactions\" says 1531";
+        let part =
+            "damaged result file: \"per_ms\" has 1530 transactions, \"transactions\" says 1531";
         assert!(counts.contains(part), "{counts}");
     }
 

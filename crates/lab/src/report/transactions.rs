@@ -106,9 +106,7 @@ mod tests {
         assert!((report.throughput().share(9, 12) - 40.0).abs() < 1e-9);
         assert_eq!(
             sentences(&report),
-            [
-                "0.075 s. Of that time the client worked 10 %, the exchange on its thread 76 %."
-            ]
+            ["0.075 s. Of that time the client worked 10 %, the exchange on its thread 76 %."]
         );
         report.taken.preempted = 31_452;
         assert_eq!(

@@ -47,6 +47,12 @@ impl Setting {
         let args = parsed.map_err(|error| Error::Results(error.to_string()))?;
         Ok((args.args, command))
     }
+
+    /// The result file of this name, if requested.
+    pub(super) fn result(&self, name: &str) -> Option<PathBuf> {
+        let folder = self.results.as_ref()?;
+        Some(folder.join(format!("{name}.json")))
+    }
 }
 
 /// The result, ready to print.
@@ -74,9 +80,9 @@ impl Section {
             }
         }
         print(&text)?;
-        if let Some(folder) = &setting.results {
-            for (name, report) in &mut self.reports {
-                save_result(report, &folder.join(format!("{name}.json")))?;
+        for (name, report) in &mut self.reports {
+            if let Some(path) = setting.result(name) {
+                save_result(report, &path)?;
             }
         }
         Ok(passed)
