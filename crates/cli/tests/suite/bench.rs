@@ -232,9 +232,74 @@ fn every_published_scenario_has_its_rows() {
             "gateway-echo-2000.json",
             "gateway-echo-50000.json",
             "jlbh.json",
+            "oms.json",
             "parse-log.json",
             "push.json",
+            "transactions.json",
         ]
+    );
+    let page = results.path().join("page.html");
+    let files =
+        ["jlbh", "oms", "transactions"].map(|name| results.path().join(format!("{name}.json")));
+    let output = fixwire()
+        .args(["bench", "report", "--output"])
+        .arg(&page)
+        .args(&files)
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    let page = std::fs::read_to_string(page).unwrap();
+    for part in ["as published for f9omstw", "<th>RHEL 5.6, tuned<td>"] {
+        assert!(page.contains(part), "{part}");
+    }
+    let [_, oms, transactions] = &files;
+    let output = fixwire()
+        .args(["bench", "compare"])
+        .args([oms, transactions])
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success());
+    assert!(
+        said.contains("oms.json: cannot compare: a result of `bench oms`"),
+        "{said}"
+    );
+}
+
+#[test]
+fn batches_and_transactions_print_their_result_file_without_a_name_for_it() {
+    for (bench, key) in [
+        (
+            &["oms", "--batch", "2", "--saturation", "0"][..],
+            "bare_write_ns",
+        ),
+        (&["transactions", "--transactions", "30"], "per_ms"),
+    ] {
+        let output = fixwire()
+            .arg("bench")
+            .args(bench)
+            .arg("--json")
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{said}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        let found: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(
+            (&found["format"], &found["scenario"]),
+            (&2.into(), &bench[0].into())
+        );
+        assert!(found[key].is_array(), "{text}");
+    }
+    let output = fixwire()
+        .args(["bench", "oms", "--json", "/no/such/folder/x.json"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        !output.status.success() && said.contains("/no/such/folder/x.json"),
+        "{said}"
     );
 }
 
