@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -238,9 +239,13 @@ fn every_published_scenario_has_its_rows() {
             "transactions.json",
         ]
     );
-    let page = results.path().join("page.html");
-    let files =
-        ["jlbh", "oms", "transactions"].map(|name| results.path().join(format!("{name}.json")));
+    batches_and_transactions_are_shown_but_not_compared(results.path());
+}
+
+/// What the report and the comparison do with the results of this folder.
+fn batches_and_transactions_are_shown_but_not_compared(results: &Path) {
+    let page = results.join("page.html");
+    let files = ["jlbh", "oms", "transactions"].map(|name| results.join(format!("{name}.json")));
     let output = fixwire()
         .args(["bench", "report", "--output"])
         .arg(&page)
