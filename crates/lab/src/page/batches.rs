@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write};
 
+use super::table::disturbed;
 use crate::published::OMS_LARGEST;
 use crate::report::chart::escape;
 use crate::report::oms::{
@@ -94,14 +95,8 @@ fn write_row(row: &BatchRow, to: &mut impl Write) -> fmt::Result {
     if published {
         write!(to, "<small>published</small>")?;
     }
-    write!(to, "<th>{}, {}", row.request.name(), row.pace.name())?;
-    if row.is_disturbed() {
-        write!(
-            to,
-            "<span title=\"preempted {} times, {} ms taken by the hypervisor\"> *</span>",
-            row.taken.preempted, row.taken.steal_ms
-        )?;
-    }
+    let (request, pace) = (row.request.name(), row.pace.name());
+    write!(to, "<th>{request}, {pace}{}", disturbed(row.taken))?;
     for (column, nanos) in row.t2_t1_ns.iter().enumerate() {
         let was = row.published_us.map(|was| was[column].to_string());
         cell(&micros(*nanos), was.as_deref(), to)?;

@@ -5,6 +5,7 @@ use std::fmt::{self, Write};
 
 use super::figure::{PageCurve, PageStop, Picture};
 use super::legend::{Legend, OURS};
+use super::table::disturbed;
 use crate::analysis::Throughput;
 use crate::published::{TRANSACTION_BANDS, TRANSACTIONS, TransactionsRow};
 use crate::report::chart::{ChartAxis, ChartPlane, ChartSize};
@@ -64,13 +65,7 @@ fn write_table(
         }
         writeln!(to, "<td>")?;
     }
-    let mark = match report.taken.is_any() {
-        true => format!(
-            "<span title=\"preempted {} times, {} ms taken by the hypervisor\"> *</span>",
-            report.taken.preempted, report.taken.steal_ms
-        ),
-        false => String::new(),
-    };
+    let mark = disturbed(report.taken);
     write!(to, "<tr><th>{OURS}{mark}<td>{:.3}", report.seconds)?;
     for (least, most) in [(0, 0)].into_iter().chain(TRANSACTION_BANDS) {
         write!(to, "<td>{} %", short(throughput.share(least, most)))?;

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write};
 
+use crate::machine::TakenByOthers;
 use crate::report::chart::escape;
 use crate::report::{Report, Row, screen};
 use crate::stats;
@@ -67,4 +68,15 @@ fn cell(report: &Report, row: &Row, column: usize) -> String {
         Some(ratio) => format!("{value}<small>{ratio} x</small>"),
         None => value,
     }
+}
+
+/// The mark of a figure that other work disturbed; empty without any.
+pub(super) fn disturbed(taken: TakenByOthers) -> String {
+    if !taken.is_any() {
+        return String::new();
+    }
+    format!(
+        "<span title=\"preempted {} times, {} ms taken by the hypervisor\"> *</span>",
+        taken.preempted, taken.steal_ms
+    )
 }
