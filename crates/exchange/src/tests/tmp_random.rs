@@ -76,8 +76,10 @@ fn random_days_lose_and_double_nothing() {
             let at = chance.of(&[ONE, TWO]);
             match chance.below(16) {
                 0..10 => {
-                    // It fails while the line is down.
-                    let _ = desk.try_send(at, &request(&mut chance));
+                    if desk.brokers[at].link.state() == ClientLinkState::Down {
+                        assert_eq!(desk.connect(at), ClientLinkState::Ready);
+                    }
+                    desk.send(at, &request(&mut chance));
                 }
                 10..13 => {
                     let (from, side) = (chance.of(&[A, B]), chance.of(&[1, 2]));
@@ -97,11 +99,7 @@ fn random_days_lose_and_double_nothing() {
                     assert_eq!(desk.exchange.state_hash(), before, "seed {seed}");
                     desk.sleep(1);
                 }
-                _ => {
-                    if desk.brokers[at].link.state() == ClientLinkState::Down {
-                        assert_eq!(desk.connect(at), ClientLinkState::Ready);
-                    }
-                }
+                _ => desk.sleep(chance.below(200)),
             }
         }
         for at in [ONE, TWO] {
