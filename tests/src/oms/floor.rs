@@ -85,8 +85,9 @@ impl Floor {
                 port: free_port().map_err(io)?,
             })
         };
-        // A listening link has its port for itself.
-        let ports = lines.iter().map(|_| free_port());
+        // A listening link has its port for itself. Lines of TMP and of FIX are not mixed.
+        let tmp = lines.iter().filter(|(_, of)| *of == TMP);
+        let ports = tmp.map(|_| free_port());
         let ports = ports.collect::<Result<_, _>>().map_err(io)?;
         let floor = Self {
             oms: launch("oms")?,
@@ -229,10 +230,11 @@ impl Floor {
         let io = |error: std::io::Error| error.to_string();
         let text = fs::read_to_string(&self.sim.settings).map_err(io)?;
         let mut text = text.split(TABLE).next().unwrap_or_default().to_owned();
+        let report = if self.ports.is_empty() { "8" } else { "'R02'" };
         for kind in kinds {
             let _ = write!(
                 text,
-                "{TABLE}kind = \"{kind}\"\ntype = 8\npercent = {percent}\n"
+                "{TABLE}kind = \"{kind}\"\ntype = {report}\npercent = {percent}\n"
             );
         }
         fs::write(&self.sim.settings, text).map_err(io)

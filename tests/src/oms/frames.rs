@@ -10,8 +10,9 @@ const TICKS: f64 = 100.0;
 /// Digits of the order's number in `user_define`.
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// Where a frame has its type.
+/// Where a frame has its type, and its body.
 const TYPE_AT: usize = 12;
+const BODY_AT: usize = 17;
 
 /// An order as its requests and reports have left it.
 #[derive(Clone, Copy, Debug)]
@@ -26,8 +27,10 @@ struct Order {
 pub(super) struct Frames {
     /// By number at the OMS.
     orders: BTreeMap<u64, Order>,
-    /// R02 and R03 by link and number, once each, however often they were sent.
-    reports: BTreeMap<(String, u32), Vec<u8>>,
+    /// What was sent on each link with each MsgSeqNum; it may be sent again.
+    numbered: BTreeMap<(String, u32), Vec<u8>>,
+    /// R02 and R03 with their links, by `rpt_seq`: an exchange may be configured to send them twice and in another order.
+    reports: BTreeMap<u32, (String, Vec<u8>)>,
 }
 
 impl Frames {
@@ -92,28 +95,46 @@ impl Frames {
                     rest = behind;
                 }
             }
-            TmpMessage::R02(_) | TmpMessage::R32(_) | TmpMessage::R03(_) if number > 0 => {
-                let known = self
-                    .reports
-                    .insert((link.to_owned(), number), bytes.to_vec());
-                if known.is_some_and(|known| known != bytes) {
-                    return Err(format!("{link}: two reports have the number {number}"));
-                }
+            TmpMessage::R02(report) if number > 0 => {
+                self.keep(link, number, report.rpt_seq, bytes)?
+            }
+            TmpMessage::R32(report) if number > 0 => {
+                self.keep(link, number, report.rpt_seq, bytes)?
+            }
+            TmpMessage::R03(reject) if number > 0 => {
+                self.keep(link, number, reject.rpt_seq, bytes)?
             }
             _ => {}
         }
         Ok(())
     }
 
-    /// The reports, in the order of their numbers, with their links.
+    fn keep(&mut self, link: &str, number: u32, rpt_seq: u32, bytes: &[u8]) -> Result<(), String> {
+        let known = self
+            .numbered
+            .insert((link.to_owned(), number), bytes.to_vec());
+        if known.is_some_and(|known| known != bytes) {
+            return Err(format!("{link}: two reports have the number {number}"));
+        }
+        let body = |bytes: &[u8]| bytes[BODY_AT..bytes.len() - 1].to_vec();
+        let report = (link.to_owned(), bytes.to_vec());
+        let known = self.reports.insert(rpt_seq, report);
+        if known.is_some_and(|(of, known)| of != link || body(&known) != body(bytes)) {
+            return Err(format!("{link}: two reports have the rpt_seq {rpt_seq}"));
+        }
+        Ok(())
+    }
+
+    /// The reports, in the order in which the exchange made them, with their links.
     pub(super) fn reports(&mut self) -> Result<Vec<(String, String)>, String> {
         let mut said = Vec::new();
-        for ((link, number), bytes) in std::mem::take(&mut self.reports) {
+        for (rpt_seq, (link, bytes)) in std::mem::take(&mut self.reports) {
             let frame = TmpFrame::read(&bytes).map_err(|error| error.to_string())?;
+            let exec = rpt_seq.to_string();
             let texts = match TmpMessage::of(&frame).map_err(|error| error.to_string())? {
-                TmpMessage::R02(report) => self.reported(&format!("{link}-{number}"), &report)?,
-                TmpMessage::R32(report) => self.reported(&format!("{link}-{number}"), &report)?,
-                TmpMessage::R03(reject) => self.rejected(&format!("{link}-{number}"), &reject)?,
+                TmpMessage::R02(report) => self.reported(&exec, &report)?,
+                TmpMessage::R32(report) => self.reported(&exec, &report)?,
+                TmpMessage::R03(reject) => self.rejected(&exec, &reject)?,
                 _ => Vec::new(),
             };
             said.extend(texts.into_iter().map(|text| (link.clone(), text)));
@@ -269,8 +290,14 @@ mod tests {
         }
     }
 
-    fn report(exec_type: TmpExecType, ord_id: u32, [before, last, filled, left]: [u16; 4]) -> R02 {
+    fn report(
+        rpt_seq: u32,
+        exec_type: TmpExecType,
+        ord_id: u32,
+        [before, last, filled, left]: [u16; 4],
+    ) -> R02 {
         R02 {
+            rpt_seq,
             exec_type,
             ord_id,
             user_define: ORDER,
@@ -297,9 +324,9 @@ mod tests {
         let query = frame(0, &request(TmpExecType::QUERY, 17, 0));
         assert_eq!(frames.request(&query), Ok(None));
 
-        let first = frame(1, &report(TmpExecType::NEW_FILL, 17, [10, 4, 4, 6]));
-        let second = frame(2, &report(TmpExecType::REDUCE, 25, [6, 0, 4, 3]));
-        let third = frame(3, &report(TmpExecType::FILL, 25, [3, 1, 5, 0]));
+        let first = frame(1, &report(7, TmpExecType::NEW_FILL, 17, [10, 4, 4, 6]));
+        let second = frame(2, &report(8, TmpExecType::REDUCE, 25, [6, 0, 4, 3]));
+        let third = frame(3, &report(9, TmpExecType::FILL, 25, [3, 1, 5, 0]));
         frames.sent(LINK, &first).unwrap();
         // The first was sent before, and is missed all the same.
         let data = [&*first, &*second, &*third].concat();
@@ -319,11 +346,11 @@ mod tests {
         assert_eq!(
             said,
             [
-                "35=8|37=17|17=LINE1-1-0|150=0|39=0|11=17|38=10|14=0|151=10|6=0|44=12.5|",
-                "35=8|37=17|17=LINE1-1-F|150=F|39=1|11=17|32=4|31=12.5|38=10|14=4|151=6|6=12.5|44=12.5|",
-                "35=8|37=17|17=LINE1-2-5|150=5|39=1|11=17-25|41=17|38=7|14=4|151=3|6=12.5|44=12.5|",
-                "35=8|37=17|17=LINE1-3-F|150=F|39=1|11=17|32=1|31=12.5|38=7|14=5|151=2|6=12.5|44=12.5|",
-                "35=8|37=17|17=LINE1-3-4|150=4|39=4|11=17|38=7|14=5|151=0|6=12.5|44=12.5|",
+                "35=8|37=17|17=7-0|150=0|39=0|11=17|38=10|14=0|151=10|6=0|44=12.5|",
+                "35=8|37=17|17=7-F|150=F|39=1|11=17|32=4|31=12.5|38=10|14=4|151=6|6=12.5|44=12.5|",
+                "35=8|37=17|17=8-5|150=5|39=1|11=17-25|41=17|38=7|14=4|151=3|6=12.5|44=12.5|",
+                "35=8|37=17|17=9-F|150=F|39=1|11=17|32=1|31=12.5|38=7|14=5|151=2|6=12.5|44=12.5|",
+                "35=8|37=17|17=9-4|150=4|39=4|11=17|38=7|14=5|151=0|6=12.5|44=12.5|",
             ]
         );
     }
@@ -331,12 +358,21 @@ mod tests {
     #[test]
     fn a_number_for_two_reports_is_found() {
         let mut frames = Frames::default();
-        let report = |left| frame(7, &report(TmpExecType::NEW, 17, [0, 0, 0, left]));
-        frames.sent(LINK, &report(10)).unwrap();
-        frames.sent(LINK, &report(10)).unwrap();
-        frames.sent("LINE2", &report(9)).unwrap();
-        let error = frames.sent(LINK, &report(9)).unwrap_err();
+        let report = |number, rpt_seq, left| {
+            frame(
+                number,
+                &report(rpt_seq, TmpExecType::NEW, 17, [0, 0, 0, left]),
+            )
+        };
+        frames.sent(LINK, &report(7, 1, 10)).unwrap();
+        // Again, also under another number.
+        frames.sent(LINK, &report(7, 1, 10)).unwrap();
+        frames.sent(LINK, &report(8, 1, 10)).unwrap();
+        frames.sent("LINE2", &report(7, 2, 9)).unwrap();
+        let error = frames.sent(LINK, &report(7, 3, 9)).unwrap_err();
         assert_eq!(error, "LINE1: two reports have the number 7");
+        let error = frames.sent(LINK, &report(9, 1, 9)).unwrap_err();
+        assert_eq!(error, "LINE1: two reports have the rpt_seq 1");
         let unknown = frames.reports().unwrap_err();
         assert_eq!(unknown, "a report of order 17, which was not sent");
     }
