@@ -8,7 +8,6 @@ use fixwire_engine::journal::is_session;
 
 use super::Id;
 use super::document::{Document, LinkTable};
-use super::ini::Span;
 use super::link_keys::{CONNECTION_KEYS, LINK_KEYS, LinkKey, TmpEnd};
 use super::link_settings::{LinkSetting, LinkSettings, password};
 use super::problem::{Problem, SettingsFault};

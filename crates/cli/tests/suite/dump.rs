@@ -178,7 +178,7 @@ fn a_dump_that_follows_prints_what_is_written_later() {
 fn frames_of_links_are_shown_as_asked() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let directory = Directory::open(&folder.join("store")).unwrap();
+    let directory = Directory::open(folder.join("store")).unwrap();
     let (mut journal, _) = Journal::open(directory, JournalConfig::default()).unwrap();
     let wall = Timestamp(1_787_319_000_000_000_000);
     let session = journal.register(wall, "LINK->VENUE").unwrap();
