@@ -18,14 +18,20 @@ use crate::tally::Tally;
 use crate::transition::{Happening, OrderState};
 use crate::value::{Number, OrderType, Price, Quantity, RequestKind, Side, Text};
 
-/// Session number used in hashes of executions whose orders are no longer in memory.
+/// Session number used in hashes of executions in checkpoints from before version 5.
 pub(crate) const FILLS: u32 = u32::MAX;
 
 impl OmsState {
-    /// Whether a fill of an order that is not in memory was seen before.
+    /// Whether a fill of an order that is not in memory was seen today.
     #[must_use]
     pub fn has_stray(&self, exec: u64) -> bool {
-        self.ids.find(FILLS, &exec.to_le_bytes()).is_some()
+        self.spent.has(exec) || self.ids.find(FILLS, &exec.to_le_bytes()).is_some()
+    }
+
+    /// Whether one was seen the day before.
+    #[must_use]
+    pub fn had_stray(&self, exec: u64) -> bool {
+        self.spent.had(exec)
     }
 
     /// Applies the next event. An invalid event, which our journals never contain, is counted and otherwise ignored;
@@ -318,6 +324,7 @@ impl OmsState {
             }
         }
         self.ids = ids;
+        self.spent.begin_day();
         self.yesterday = self.last;
         self.sessions.iter_mut().for_each(|it| it.link = (0, 0));
         let pools = self.pools.iter_mut();

@@ -2,7 +2,6 @@
 
 use alloc::boxed::Box;
 
-use crate::apply::FILLS;
 use crate::canary::{self, OmsPlantedFault};
 use crate::event::OrderEvent;
 use crate::flow::Passed;
@@ -104,14 +103,14 @@ impl OmsState {
         }
     }
 
-    /// Remembers the fills of a removed order until the end of the day.
+    /// Remembers the fills of a removed order until the end of the next day.
     fn forget(&mut self, order: Number) -> Option<()> {
         if self.is_open(order) {
             return None;
         }
         let fills: alloc::vec::Vec<u64> = self.orders.fills_of(order).collect();
         for exec in fills {
-            self.ids.add(FILLS, &exec.to_le_bytes(), order);
+            self.spent.add(exec);
         }
         self.conditions.forget(order);
         self.orders.forget(order).then_some(())
@@ -312,7 +311,7 @@ impl OmsState {
             }
             _ => return None,
         };
-        self.ids.add(FILLS, &exec.to_le_bytes(), 0);
+        self.spent.add(exec);
         self.sessions.get(of.0 as usize)?;
         self.accounts.get(of.1 as usize)?;
         self.instruments.get(of.2 as usize)?;

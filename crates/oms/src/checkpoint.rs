@@ -12,12 +12,13 @@
 //!            instrument: scale u8, worth u64, market u8, standing...
 //!            holdings u32: account u32, instrument u32, position, marks i64, standing...
 //!            orders u64, order...   ended u64, number u64...   ids u64: hash u64, order u64...
+//!            executions of orders not in memory, of today and the day before: count u64, hash u64...
 //! standing = traded i128  gained i128  trading u8  limits: value and that of the file, each optional
 //!            flow counters, optional
 //! ```
 //!
 //! Versions 1 and 2 have no pools, and orders have no retry and no pool number. Versions 1 to 3 have no conditions,
-//! 1 to 4 no numbers of links.
+//! 1 to 4 no numbers of links and no executions apart from ids.
 //!
 //! Orders and ids are unordered; the usage of open orders is derived from them.
 
@@ -38,6 +39,7 @@ use crate::limits::RiskControl;
 use crate::order::{Order, Orders, Pended, Place, Request, Retry};
 use crate::pool::{NO_POOL, Pool};
 use crate::slab::NOWHERE;
+use crate::spent::Spent;
 use crate::state::{Account, Expiry, Holding, Instrument, OmsState, Session, Standing, Stop};
 use crate::tally::Tally;
 use crate::transition::OrderState;
@@ -109,6 +111,9 @@ impl Ledger for OmsState {
             let word = used.hash ^ used.order.rotate_left(32);
             sum = sum.wrapping_add(SipHasher24::new().hash(&word.to_le_bytes()));
         }
+        for word in self.spent.words() {
+            sum = sum.wrapping_add(SipHasher24::new().hash(&word.to_le_bytes()));
+        }
         hasher.write_u64(sum);
         for number in self.orders.ended() {
             hasher.write_u64(*number);
@@ -177,6 +182,7 @@ impl OmsState {
             put(&used.hash.to_le_bytes());
             put(&used.order.to_le_bytes());
         }
+        self.spent.put(put);
     }
 
     /// All but orders and ids.
@@ -405,6 +411,9 @@ impl OmsState {
                 hash: Wire::take(from)?,
                 order: Wire::take(from)?,
             });
+        }
+        if version > 4 {
+            state.spent = Spent::take(from)?;
         }
         Some(state)
     }

@@ -65,6 +65,7 @@ pub mod rules;
 mod scope;
 mod sending;
 mod slab;
+mod spent;
 pub mod state;
 mod table;
 mod tally;

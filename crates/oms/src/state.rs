@@ -13,6 +13,7 @@ use crate::names::Names;
 use crate::order::{Order, Orders, Request, mixed};
 use crate::pool::Pool;
 use crate::scope::Scope;
+use crate::spent::Spent;
 use crate::tally::{Position, Tally};
 use crate::value::{Amount, Market, Number, Presence, Price, Quantity, Text, Trading};
 
@@ -172,6 +173,7 @@ pub struct OmsState {
     /// The last order number at the start of the day.
     pub(crate) yesterday: Number,
     pub(crate) ids: Ids,
+    pub(crate) spent: Spent,
     pub(crate) session_names: Names,
     pub(crate) account_names: Names,
     pub(crate) instrument_names: Names,

@@ -494,7 +494,9 @@ impl Core {
         let Some((quantity, price)) = self.execution(report, instrument) else {
             return Heard::Unreadable;
         };
-        if self.state().has_stray(report.exec) {
+        // Over FIX an ExecID of yesterday may be that of another fill today.
+        let had = self.speaks_tmp(report.line) && self.state().had_stray(report.exec);
+        if had || self.state().has_stray(report.exec) {
             return Heard::Known;
         }
         let event = OrderEvent::StrayFill {

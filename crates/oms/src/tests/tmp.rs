@@ -26,6 +26,7 @@ use crate::{Oms, OmsSession, OmsTmpLine};
 mod faults;
 mod life;
 mod lines;
+mod mended;
 mod refusals;
 
 const SETTINGS: &str = r#"

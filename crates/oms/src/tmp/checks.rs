@@ -8,6 +8,12 @@ use crate::risk::Proposal;
 use crate::value::{Price, Quantity};
 
 impl Core {
+    /// Whether a line speaks TMP.
+    pub(crate) fn speaks_tmp(&self, line: u32) -> bool {
+        let line = self.lines.line(line);
+        line.is_some_and(|line| self.lines.groups[line.group].over_tmp)
+    }
+
     /// Whether orders of an instrument go over TMP.
     fn is_over_tmp(&self, instrument: u32) -> bool {
         let group = self.lines.group(instrument);

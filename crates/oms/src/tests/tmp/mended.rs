@@ -1,0 +1,65 @@
+//! Days, rooms and settings that change under lines: what must not be lost, doubled or stuck.
+
+use super::*;
+use crate::value::End;
+
+const DAY: u64 = 86_400 * SECOND;
+
+fn with_days(more: &str) -> Floor {
+    let oms = format!("[oms]\nday_begins = \"06:00\"\n{more}");
+    let mut floor = Floor::with(&SETTINGS.replace("[oms]", &oms), 1, |_| {});
+    floor.connect(0);
+    floor
+}
+
+/// The next trading day begins, and the OMS hangs up.
+fn next_day(floor: &mut Floor) {
+    let day = floor.oms.state().day();
+    floor.now.wall.0 += DAY.cast_signed();
+    floor.pass(1);
+    assert!(floor.oms.state().day() > day);
+    floor.disconnect(0);
+}
+
+#[test]
+fn fills_of_the_day_before_that_come_again_count_once() {
+    for with_checkpoint in [false, true] {
+        let mut floor = with_days("remembered = 0");
+        floor.order(10, "100", "");
+        let order = floor.got_one();
+        floor.says(&accepted(&order));
+        floor.says(&fill(&order, 10, 1_000, (0, 10)));
+        let other = R01 {
+            order_no: *b"Z9999",
+            user_define: *b"        ",
+            ..order
+        };
+        floor.says(&fill(&other, 3, 1_000, (0, 10)));
+        assert!(floor.oms.state().orders().get(1).is_none(), "forgotten");
+        let position = |floor: &Floor| {
+            let state = floor.oms.state();
+            let account = state.accounts().find(b"0012345").unwrap();
+            let instrument = state.instruments().find(b"TXFL6").unwrap();
+            state.position(account, instrument).long
+        };
+        assert_eq!(position(&floor), 13);
+        next_day(&mut floor);
+        floor.restart(with_checkpoint);
+        floor.events();
+        // The exchange goes on with its numbers, and sends all of them.
+        floor.pass(2 * SECOND);
+        floor.connect(0);
+        assert_eq!(floor.numbers().0, 3);
+        assert_eq!(position(&floor), 13);
+        let fills = |events: &[String]| events.iter().filter(|it| it.contains("fill for")).count();
+        assert_eq!(fills(&floor.events()), 0);
+        // After one more day they are forgotten.
+        next_day(&mut floor);
+        next_day_forgets(&floor);
+        floor.check();
+    }
+}
+
+fn next_day_forgets(floor: &Floor) {
+    assert_eq!(floor.oms.state().spent.words().count(), 0);
+}
