@@ -287,12 +287,13 @@ impl Core {
         let group_of = symbols.map(|symbol| rules.group_of(symbol)).collect();
         self.lines = Lines::new(state, &rules.groups, group_of);
         self.tmp_scales = if rules.groups.iter().any(|group| group.over_tmp) {
-            let scale = |symbol: &[u8]| {
-                let rule = rules.instruments.iter();
-                let mut rule = rule.filter(|rule| rule.symbol.as_bytes() == symbol);
-                rule.next().map_or(0, |rule| rule.scale)
+            let scale = |(index, symbol): (u32, &[u8])| {
+                let mut rules = rules.instruments.iter();
+                let rule = rules.find(|rule| rule.symbol.as_bytes() == symbol);
+                // One that the file no longer has can still have orders.
+                rule.map_or(state.scale(index), |rule| rule.scale)
             };
-            state.instruments().iter().map(scale).collect()
+            (0..).zip(state.instruments().iter()).map(scale).collect()
         } else {
             Vec::new()
         };

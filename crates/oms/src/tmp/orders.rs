@@ -40,6 +40,13 @@ struct Asked {
     quantity: u64,
 }
 
+impl Asked {
+    /// Whether its price becomes that of the order; of the others the exchange needs none.
+    fn sets_price(&self) -> bool {
+        matches!(self.exec_type, TmpExecType::NEW | TmpExecType::PRICE)
+    }
+}
+
 /// The frame of the order, request or status request that an event sends; `None` when TMP has no room for one of its
 /// values. `scales` has the decimals of prices on the wire, by instrument.
 pub(crate) fn request(
@@ -117,7 +124,11 @@ fn frame<const SYMBOL: usize>(
     let price = match kind.has_price() {
         true => {
             let scale = *scales.get(order.instrument as usize)?;
-            wire_price(asked.price, state.scale(order.instrument), scale)?
+            let known = state.scale(order.instrument);
+            match wire_price(asked.price, known, scale) {
+                None if !asked.sets_price() => near_price(asked.price, known, scale),
+                price => price?,
+            }
         }
         false => 0,
     };
@@ -191,6 +202,13 @@ pub(crate) fn wire_price(price: Price, known: u8, scale: u8) -> Option<i32> {
         return None;
     }
     i32::try_from(price / more).ok()
+}
+
+/// The same for a price that need not be exact: without its further decimals, or 0.
+fn near_price(price: Price, known: u8, scale: u8) -> i32 {
+    let more = known.checked_sub(scale).map(|more| 10_i64.pow(more.into()));
+    let price = more.and_then(|more| i32::try_from(price / more).ok());
+    price.unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -63,3 +63,58 @@ fn fills_of_the_day_before_that_come_again_count_once() {
 fn next_day_forgets(floor: &Floor) {
     assert_eq!(floor.oms.state().spent.words().count(), 0);
 }
+
+/// Starts again with these instruments.
+fn restart_with(floor: &mut Floor, instruments: &str) {
+    let mut open = |file: &str| match file {
+        "instruments.csv" => Ok(instruments.to_string()),
+        _ => Ok(LIMITS.to_string()),
+    };
+    let settings = SETTINGS.replace("drop_nothing = true\n", "");
+    floor.rules = load(&settings, &["CLIENT", "T1"], &mut open).unwrap();
+    floor.restart(false);
+    floor.pass(2 * SECOND);
+    floor.connect(0);
+}
+
+#[test]
+fn an_order_whose_instrument_is_no_longer_configured_can_be_cancelled() {
+    let mut floor = Floor::new();
+    let id = floor.order(10, "100.5", "");
+    let order = floor.got_one();
+    floor.says(&accepted(&order));
+    restart_with(&mut floor, "symbol,tick,lot\nFUTURE,1,1\n");
+    floor.cancel(&id);
+    let cancel = floor.got_one();
+    assert_eq!(
+        (cancel.exec_type, cancel.price),
+        (TmpExecType::CANCEL, 1_005)
+    );
+    floor.says(&report(&cancel, TmpExecType::CANCEL, (10, 0)));
+    assert_eq!(floor.state_of(1), OrderState::Ended(End::Cancelled));
+    floor.check();
+}
+
+#[test]
+fn a_cancel_or_query_is_sent_whatever_the_price() {
+    let mut floor = Floor::new();
+    let id = floor.order(10, "100.5", "");
+    let order = floor.got_one();
+    floor.says(&accepted(&order));
+    let other = floor.order(10, "100.5", "");
+    floor.got();
+    // The tick has no decimals any more.
+    restart_with(&mut floor, "symbol,tick,lot\nTXFL6,1,1\n");
+    floor.events();
+    let query = floor.got_one();
+    assert_eq!((query.exec_type, query.price), (TmpExecType::QUERY, 100));
+    floor.cancel(&id);
+    let cancel = floor.got_one();
+    assert_eq!((cancel.exec_type, cancel.price), (TmpExecType::CANCEL, 100));
+    // A price that the order would get is refused.
+    floor.says(&report(&query, TmpExecType::QUERY, (10, 10)));
+    floor.replace(&other, 10, "99.5");
+    assert_eq!(floor.got(), []);
+    assert_eq!(floor.events(), [""; 0]);
+    floor.check();
+}
