@@ -18,6 +18,15 @@ struct Steps<'a, S> {
     left: usize,
 }
 
+/// Decimals of the tick; those of an instrument may be more.
+fn tick_scale(rule: &InstrumentRule) -> u8 {
+    let (mut tick, mut scale) = (rule.tick, rule.scale);
+    while scale > 0 && tick % 10 == 0 {
+        (tick, scale) = (tick / 10, scale - 1);
+    }
+    scale
+}
+
 impl Core {
     /// Numbers new names, sets changed limits, and starts a trading day, in steps of about `most` events; true when
     /// all is done. `sessions` are the names of the sessions in use; `key` is the hash key for the ids of a new day.
@@ -291,7 +300,7 @@ impl Core {
                 let mut rules = rules.instruments.iter();
                 let rule = rules.find(|rule| rule.symbol.as_bytes() == symbol);
                 // One that the file no longer has can still have orders.
-                rule.map_or(state.scale(index), |rule| rule.scale)
+                rule.map_or(state.scale(index), tick_scale)
             };
             (0..).zip(state.instruments().iter()).map(scale).collect()
         } else {

@@ -118,3 +118,18 @@ fn a_cancel_or_query_is_sent_whatever_the_price() {
     assert_eq!(floor.events(), [""; 0]);
     floor.check();
 }
+
+#[test]
+fn prices_on_the_wire_have_the_decimals_of_the_tick() {
+    let mut floor = Floor::with(SETTINGS, 1, |_| {});
+    let instruments = "symbol,tick,decimals,lot,multiplier,reference\nTXFL6,0.5,3,1,1,100\n";
+    restart_with(&mut floor, instruments);
+    floor.order(10, "100.5", "");
+    let order = floor.got_one();
+    assert_eq!(order.price, 1_005);
+    floor.reports.clear();
+    floor.says(&accepted(&order));
+    floor.says(&fill(&order, 10, 1_005, (0, 10)));
+    assert_eq!(floor.reports(&["150", "31"]), ["150=0", "150=F|31=100.5"]);
+    floor.check();
+}
