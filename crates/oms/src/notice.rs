@@ -54,6 +54,11 @@ pub enum OmsEvent<'a> {
         /// The order.
         order: u64,
     },
+    /// The venue says that it does not have an order that is open here.
+    NotAtVenue {
+        /// The order.
+        order: u64,
+    },
     /// The link of a line was closed.
     LinkClosed {
         /// The line.
@@ -152,6 +157,10 @@ impl fmt::Display for OmsEvent<'_> {
             Self::FillsMissing { order } => write!(
                 f,
                 "order {order}: CumQty(14) of the venue exceeds the fills received; order status requested"
+            ),
+            Self::NotAtVenue { order } => write!(
+                f,
+                "order {order}: the venue does not have it, but it is open here: ask the venue, and enter what it says with fixwire oms report-in"
             ),
             Self::LinkClosed { line, why } => {
                 write!(f, "line {line} closed: {why}; the engine connects again")

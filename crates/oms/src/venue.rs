@@ -109,6 +109,8 @@ pub enum Heard {
     Known,
     /// CumQty(14) of the venue exceeds the fills received.
     FillsMissing(Number),
+    /// The venue does not have an order that is open here.
+    NotAtVenue(Number),
     /// For an unknown order, and not a fill.
     Unknown,
     /// Its values are unreadable or inconsistent.
@@ -395,16 +397,37 @@ impl Core {
                 self.ended(at, report, how, sink)
             }
             // The venue answers this status request that it does not have the order.
-            b'8' => {
-                let state = self.state().orders().get(number).map(|order| order.state);
-                if !matches!(state, Some(OrderState::Sent | OrderState::Unknown)) {
-                    return Heard::Known;
-                }
-                self.reject(at, number, Why::Venue, report.text, sink);
-                Heard::Taken
-            }
+            b'8' => self.not_there(at, report, sink),
             _ => Heard::Known,
         }
+    }
+
+    /// The venue does not have an order: one that it never acknowledged is rejected, one of an earlier day has expired.
+    /// Any other is for a person to decide.
+    fn not_there(&mut self, at: i64, report: &VenueReport<'_>, sink: &mut impl Sink) -> Heard {
+        let number = report.id.order;
+        let (state, orders) = (self.state(), self.state().orders());
+        let Some(order) = orders.get(number) else {
+            return Heard::Known;
+        };
+        if matches!(order.state, OrderState::Sent | OrderState::Unknown) {
+            self.reject(at, number, Why::Venue, report.text, sink);
+            return Heard::Taken;
+        }
+        if !order.state.is_open() || order.pended.is_some() {
+            return Heard::Known;
+        }
+        if number <= state.yesterday && !order.outlives(state.day()) {
+            let what = (report.at, report.text);
+            self.end(at, number, End::Expired, None, what, sink);
+            return Heard::Taken;
+        }
+        let lost = orders.request_of(order);
+        let lost = lost.filter(|it| it.state == OrderState::Unknown);
+        if let Some(request) = lost.map(|request| request.number) {
+            self.decline(at, request, Why::NotReceived, report.text, sink);
+        }
+        Heard::NotAtVenue(number)
     }
 
     /// The venue reports an order as open. A request in flight during a disconnect was resent before the status

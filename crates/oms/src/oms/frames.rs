@@ -274,6 +274,7 @@ impl Oms {
         };
         match said.heard {
             Heard::FillsMissing(order) => (self.listener)(OmsEvent::FillsMissing { order }),
+            Heard::NotAtVenue(order) => (self.listener)(OmsEvent::NotAtVenue { order }),
             heard @ (Heard::Unknown | Heard::Unreadable) => {
                 let (id, unreadable) = (&said.order_no[..], heard == Heard::Unreadable);
                 (self.listener)(OmsEvent::StrayReport { id, unreadable });

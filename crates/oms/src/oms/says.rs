@@ -212,8 +212,10 @@ impl Oms {
             // Other messages of a venue are only journalled.
             _ => return Ok(()),
         };
-        if let Heard::FillsMissing(order) = heard {
-            (self.listener)(OmsEvent::FillsMissing { order });
+        match heard {
+            Heard::FillsMissing(order) => (self.listener)(OmsEvent::FillsMissing { order }),
+            Heard::NotAtVenue(order) => (self.listener)(OmsEvent::NotAtVenue { order }),
+            _ => {}
         }
         if matches!(heard, Heard::Unknown | Heard::Unreadable) {
             let id = message.get(tag::CL_ORD_ID).unwrap_or(b"NONE");

@@ -133,3 +133,57 @@ fn prices_on_the_wire_have_the_decimals_of_the_tick() {
     assert_eq!(floor.reports(&["150", "31"]), ["150=0", "150=F|31=100.5"]);
     floor.check();
 }
+
+#[test]
+fn an_order_that_the_exchange_no_longer_has_is_told_to_a_person() {
+    let mut floor = Floor::new();
+    let id = floor.order(10, "100", "");
+    let order = floor.got_one();
+    floor.says(&accepted(&order));
+    floor.cancel(&id);
+    floor.got();
+    floor.disconnect(0);
+    floor.connect(0);
+    let query = floor.got_one();
+    floor.reports.clear();
+    floor.events();
+    floor.says(&reject(&query, TmpStatus::NO_SUCH_ORDER));
+    assert_eq!(floor.reports(&["35", "39"]), ["35=9|39=0"]);
+    let told = "order 1: the venue does not have it, but it is open here";
+    let events = floor.events();
+    assert!(
+        events.len() == 1 && events[0].starts_with(told),
+        "{events:?}"
+    );
+    assert_eq!(floor.state_of(1), OrderState::Working);
+    // It is not stuck.
+    floor.cancel(&id);
+    assert_eq!(floor.got_one().exec_type, TmpExecType::CANCEL);
+    floor.check();
+}
+
+#[test]
+fn an_order_of_the_day_before_that_the_exchange_no_longer_has_has_expired() {
+    let mut floor = with_days("");
+    let id = floor.order(10, "100", "");
+    let order = floor.got_one();
+    floor.says(&accepted(&order));
+    floor.cancel(&id);
+    floor.got();
+    floor.disconnect(0);
+    next_day(&mut floor);
+    assert_eq!(
+        floor.state_of(1),
+        OrderState::Working,
+        "its cancel is unknown"
+    );
+    floor.connect(0);
+    let query = floor.got_one();
+    floor.reports.clear();
+    floor.events();
+    floor.says(&reject(&query, TmpStatus::NOT_IN_BOOK));
+    assert_eq!(floor.reports(&["35", "39"]), ["35=9|39=0", "35=8|39=C"]);
+    assert_eq!(floor.state_of(1), OrderState::Ended(End::Expired));
+    assert_eq!(floor.events(), [""; 0]);
+    floor.check();
+}
