@@ -187,3 +187,24 @@ fn an_order_of_the_day_before_that_the_exchange_no_longer_has_has_expired() {
     assert_eq!(floor.events(), [""; 0]);
     floor.check();
 }
+
+#[test]
+fn a_queried_order_that_is_filled_shows_that_its_fills_are_missing() {
+    let mut floor = Floor::new();
+    floor.order(10, "100", "");
+    let order = floor.got_one();
+    floor.says(&accepted(&order));
+    floor.says(&fill(&order, 4, 1_000, (0, 10)));
+    let query = R01 {
+        exec_type: TmpExecType::QUERY,
+        ..order
+    };
+    floor.says(&reject(&query, TmpStatus::FILLED));
+    let told =
+        "order 1: CumQty(14) of the venue exceeds the fills received; order status requested";
+    assert_eq!(floor.events(), [told]);
+    floor.says(&fill(&order, 6, 1_000, (4, 6)));
+    floor.says(&reject(&query, TmpStatus::FILLED));
+    assert_eq!(floor.events(), [""; 0], "there is none missing");
+    floor.check();
+}
