@@ -449,7 +449,8 @@ impl Application for Oms {
         }
         let next_day = begins.map(|begins| crate::day::left(now.wall, begins));
         let next = earlier(due, earlier(next_day, recovering));
-        let links = self.links.tmp.next_due(now.mono.0).map(Mono);
+        let day = self.core.state().day();
+        let links = self.links.tmp.next_due(now.mono.0, day).map(Mono);
         earlier(next.map(|after| now.mono + after), links)
     }
 

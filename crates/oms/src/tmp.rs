@@ -55,8 +55,12 @@ pub(crate) struct TmpLine {
     pub is_overfull: bool,
     /// When the flow limit lets the next one go, in nanoseconds.
     pub due: Option<u64>,
+    /// The connection is up, and was not told to end.
+    pub is_up: bool,
     /// The connection is up, and the link does not know it yet.
     pub greets: bool,
+    /// The trading day of its sequence numbers.
+    pub day: u32,
     /// The greatest flow warning that was raised.
     pub warned: TmpStatus,
 }
@@ -75,7 +79,9 @@ impl TmpLine {
             queue: VecDeque::new(),
             is_overfull: false,
             due: None,
+            is_up: false,
             greets: false,
+            day: 0,
             warned: TmpStatus::OK,
         }
     }
@@ -110,8 +116,6 @@ pub(crate) struct TmpLines {
     pub lines: Vec<TmpLine>,
     /// Decimals of prices on the wire, by instrument.
     pub scales: Vec<u8>,
-    /// The trading day of their sequence numbers.
-    pub day: u32,
 }
 
 impl TmpLines {
@@ -128,7 +132,10 @@ impl TmpLines {
     }
 
     /// When one of them has something to do next, on the monotonic clock.
-    pub(crate) fn next_due(&self, now_ns: u64) -> Option<u64> {
+    pub(crate) fn next_due(&self, now_ns: u64, day: u32) -> Option<u64> {
+        if self.lines.iter().any(|line| line.day != day) {
+            return Some(now_ns);
+        }
         self.lines.iter().filter_map(|it| it.next_due(now_ns)).min()
     }
 

@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use fixwire_protocol::{Hangup, Link, Now, Outbox, SessionId};
 use fixwire_tmp::messages::{L40, layout_of};
 use fixwire_tmp::{
-    ClientLinkState, LinkAction, LinkEnd, LinkNow, LinkNumbers, LinkSendError, LinkWarning,
-    TmpFrame, TmpLayout, TmpStatus,
+    LinkAction, LinkEnd, LinkNow, LinkNumbers, LinkSendError, LinkWarning, TmpFrame, TmpLayout,
+    TmpStatus,
 };
 
 use super::Oms;
@@ -65,9 +65,9 @@ impl Oms {
             line.index = state.sessions().find(line.name.as_bytes());
             let numbers = line.index.map(|index| state.link_numbers(index));
             line.restart(both(numbers.unwrap_or_default()));
+            line.day = state.day();
         }
         tmp.scales.clone_from(&self.core.tmp_scales);
-        tmp.day = state.day();
     }
 
     /// A frame has arrived.
@@ -108,7 +108,8 @@ impl Oms {
             return;
         };
         line.warned = TmpStatus::OK;
-        line.greets = link == Link::Up;
+        line.is_up = link == Link::Up;
+        line.greets = line.is_up;
         line.client.on_disconnect();
         if let Link::Down { .. } = link {
             self.lose_link(session);
@@ -143,7 +144,7 @@ impl Oms {
 
     /// Carries out what the links want done, as far as there is room.
     fn serve_links(&mut self, now: Now, outbox: &mut Outbox) {
-        if !self.begin(now, outbox) {
+        if !self.begin(now, outbox) || !self.renew_links(now, outbox) {
             return;
         }
         for link in 0..self.links.tmp.lines.len() {
@@ -166,6 +167,8 @@ impl Oms {
             return;
         };
         let (mut actions, mut done) = (core::mem::take(&mut line.actions), line.done);
+        // The day of its numbers is over: what it has received counts, and it sends nothing.
+        let is_over = line.day != self.core.state().day();
         let mut saved = None;
         let mut left = false;
         for action in actions.iter().skip(done) {
@@ -175,6 +178,7 @@ impl Oms {
             }
             done += 1;
             match action {
+                LinkAction::Save(_) | LinkAction::Send(_) | LinkAction::Ready(_) if is_over => {}
                 LinkAction::Save(numbers) => saved = Some(numbers),
                 other => self.carry_out_one(now, (link, index), &other, outbox),
             }
@@ -240,6 +244,7 @@ impl Oms {
         let line = &mut self.links.tmp.lines[link];
         line.client.on_disconnect();
         line.queue.clear();
+        line.is_up = false;
         let (index, line) = (line.index, &line.name);
         (self.listener)(match why {
             Some(why) => OmsEvent::LinkClosed { line, why },
@@ -292,7 +297,9 @@ impl Oms {
 
     /// Sends the requests that wait, as far as flow limits and room allow.
     pub(super) fn send_frames(&mut self, now: Now, outbox: &mut Outbox) {
-        self.renew_links(now, outbox);
+        if !self.renew_links(now, outbox) {
+            return;
+        }
         for link in 0..self.links.tmp.lines.len() {
             while self.send_some(now, link, outbox) {}
         }
@@ -355,25 +362,31 @@ impl Oms {
         has_more && line.actions.is_empty() && failed.is_none()
     }
 
-    /// A new trading day begins with new numbers, so with new connections.
-    fn renew_links(&mut self, now: Now, outbox: &mut Outbox) {
+    /// A new trading day begins with new numbers, so with new connections; true when all lines have them. Reports that
+    /// came before count first.
+    fn renew_links(&mut self, now: Now, outbox: &mut Outbox) -> bool {
+        if !self.begun {
+            return false;
+        }
         let day = self.core.state().day();
-        if self.links.tmp.day == day || !self.begun {
-            return;
-        }
-        let (messages, bytes) = self.room();
-        let lines = self.links.tmp.lines.len();
-        if !outbox.has_room(messages + 2 * lines, bytes + NOTE * lines) {
-            return;
-        }
-        self.links.tmp.day = day;
-        for link in 0..lines {
-            if self.links.tmp.lines[link].client.state() != ClientLinkState::Down {
+        for link in 0..self.links.tmp.lines.len() {
+            if self.links.tmp.lines[link].day == day {
+                continue;
+            }
+            self.carry_out(now, link, outbox);
+            let line = &self.links.tmp.lines[link];
+            if !line.actions.is_empty() || !self.has_link_room(outbox) {
+                return false;
+            }
+            if line.is_up && !line.greets {
                 let why = Hangup("a new trading day: sequence numbers begin again at 1");
                 self.close(now, link, (why, None), outbox);
             }
-            self.links.tmp.lines[link].restart(LinkNumbers::default());
+            let line = &mut self.links.tmp.lines[link];
+            line.restart(LinkNumbers::default());
+            line.day = day;
         }
+        true
     }
 }
 

@@ -208,3 +208,64 @@ fn a_queried_order_that_is_filled_shows_that_its_fills_are_missing() {
     assert_eq!(floor.events(), [""; 0], "there is none missing");
     floor.check();
 }
+
+#[test]
+fn reports_that_wait_for_room_count_before_a_new_day_hangs_up() {
+    let mut floor = with_days("");
+    floor.order(10, "100", "");
+    let order = floor.got_one();
+    floor.says(&accepted(&order));
+    // There is room for the new day, but not for what a link wants done.
+    let room = core::mem::replace(&mut floor.room, 16);
+    let frame = {
+        let message = fill(&order, 4, 1_000, (0, 10));
+        let mut frame = [0; 200];
+        let header = TmpHeader {
+            msg_seq_num: 2,
+            fcm_id: 7,
+            session_id: 1,
+            ..TmpHeader::default()
+        };
+        let len = message.encode(&header, &mut frame).unwrap();
+        frame[..len].to_vec()
+    };
+    let link = SessionId::of_link(0);
+    let answer = floor.tell(|oms, now, outbox| oms.on_frame(now, link, &frame, outbox));
+    assert!(answer.is_ok());
+    let day = floor.oms.state().day();
+    floor.now.wall.0 += DAY.cast_signed();
+    for _ in 0..20 {
+        let due = floor.tell(|oms, now, outbox| oms.on_time(now, outbox));
+        assert_eq!(due, Some(floor.now.mono));
+    }
+    assert!(floor.oms.state().day() > day);
+    assert_eq!((floor.find(1).filled, floor.numbers()), (0, (0, 0)));
+    assert_eq!(floor.hangups, [""; 0]);
+    floor.room = room;
+    floor.work();
+    assert_eq!((floor.find(1).filled, floor.numbers()), (4, (0, 0)));
+    assert_eq!(floor.hangups.len(), 1);
+    floor.check();
+}
+
+#[test]
+fn a_new_day_does_not_forget_that_a_link_has_ended() {
+    let mut floor = with_days("");
+    floor.room = 16;
+    let link = SessionId::of_link(0);
+    let answer = floor.tell(|oms, now, outbox| oms.on_frame(now, link, b"none", outbox));
+    assert!(answer.is_ok());
+    assert_eq!(floor.hangups, [""; 0], "there is no room for it");
+    floor.now.wall.0 += DAY.cast_signed();
+    for _ in 0..20 {
+        floor.tell(|oms, now, outbox| oms.on_time(now, outbox));
+    }
+    floor.room = 256;
+    floor.work();
+    assert_eq!(floor.hangups.len(), 1);
+    let line = floor.oms.state().sessions().find(b"T1").unwrap();
+    assert!(!floor.oms.state().is_ready(line));
+    let text = "line T1 closed: ";
+    assert!(floor.events()[0].starts_with(text));
+    floor.check();
+}
