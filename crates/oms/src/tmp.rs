@@ -40,7 +40,8 @@ pub struct OmsTmpLine {
 #[derive(Debug)]
 pub(crate) struct TmpLine {
     pub name: String,
-    pub settings: ClientLinkSettings,
+    /// The broker's number.
+    pub fcm_id: u16,
     /// Its number in events, once the state knows it.
     pub index: Option<u32>,
     pub client: LinkClient,
@@ -70,8 +71,8 @@ impl TmpLine {
         let OmsTmpLine { name, settings } = line;
         Self {
             name,
-            client: LinkClient::new(settings.clone(), LinkNumbers::default()),
-            settings,
+            fcm_id: settings.fcm_id,
+            client: LinkClient::new(settings, LinkNumbers::default()),
             index: None,
             actions: LinkActions::new(),
             done: 0,
@@ -88,14 +89,17 @@ impl TmpLine {
 
     /// Forgets what was not done and not sent, and goes on from these numbers.
     pub(crate) fn restart(&mut self, numbers: LinkNumbers) {
-        self.client = LinkClient::new(self.settings.clone(), numbers);
+        self.client.set_numbers(numbers);
         self.forget();
     }
 
     /// When it has something to do next.
-    fn next_due(&self, now_ns: u64) -> Option<u64> {
-        if self.greets || !self.actions.is_empty() {
+    fn next_due(&self, now_ns: u64, greets_at: u64) -> Option<u64> {
+        if !self.actions.is_empty() {
             return Some(now_ns);
+        }
+        if self.greets {
+            return Some(greets_at.max(now_ns));
         }
         let queued = (!self.queue.is_empty()).then(|| self.due.unwrap_or(now_ns));
         queued.into_iter().chain(self.client.next_due()).min()
@@ -116,6 +120,8 @@ pub(crate) struct TmpLines {
     pub lines: Vec<TmpLine>,
     /// Decimals of prices on the wire, by instrument.
     pub scales: Vec<u8>,
+    /// When the first of them may log in, in nanoseconds: flow limits know nothing of the process before.
+    pub greets_at: u64,
 }
 
 impl TmpLines {
@@ -136,7 +142,10 @@ impl TmpLines {
         if self.lines.iter().any(|line| line.day != day) {
             return Some(now_ns);
         }
-        self.lines.iter().filter_map(|it| it.next_due(now_ns)).min()
+        let lines = self.lines.iter();
+        lines
+            .filter_map(|it| it.next_due(now_ns, self.greets_at))
+            .min()
     }
 
     /// Queues the request that an event sends; false when it cannot be written as TMP.
@@ -146,7 +155,7 @@ impl TmpLines {
         let Some(line) = lines.find(|line| line.index == Some(index)) else {
             return true;
         };
-        let frame = orders::request(state, event, line.settings.fcm_id, &self.scales);
+        let frame = orders::request(state, event, line.fcm_id, &self.scales);
         let is_written = frame.is_some();
         if line.queue.len() < QUEUE_MOST {
             line.queue.extend(frame);

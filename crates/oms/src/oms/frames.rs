@@ -21,6 +21,8 @@ use crate::venue::Heard;
 const BEHIND_MOST: usize = 8 << 20;
 /// Requests that a link sends before their frames are written.
 const BATCH: usize = 64;
+/// How long after the start of the process the first login waits: a second and what makes it pass, in nanoseconds.
+const FLOW_SECOND: u64 = 1_000_000_001;
 /// Room for the note of the numbers of a link.
 const NOTE: usize = 64;
 
@@ -68,6 +70,8 @@ impl Oms {
             line.day = state.day();
         }
         tmp.scales.clone_from(&self.core.tmp_scales);
+        let started = self.start.map_or(0, |(mono, _)| mono.0);
+        tmp.greets_at = started.saturating_add(FLOW_SECOND);
     }
 
     /// A frame has arrived.
@@ -147,9 +151,11 @@ impl Oms {
         if !self.begin(now, outbox) || !self.renew_links(now, outbox) {
             return;
         }
+        let may_greet = self.links.tmp.greets_at <= now.mono.0;
         for link in 0..self.links.tmp.lines.len() {
             let line = &mut self.links.tmp.lines[link];
-            if core::mem::take(&mut line.greets) {
+            if line.greets && may_greet {
+                line.greets = false;
                 line.client.on_connect(link_now(now), &mut line.actions);
             }
             self.carry_out(now, link, outbox);

@@ -238,6 +238,7 @@ impl Floor {
             room: 256,
         };
         floor.work();
+        floor.pass(SECOND + 1);
         floor
     }
 

@@ -104,6 +104,13 @@ impl LinkClient {
         self.numbers
     }
 
+    /// Goes on from other numbers: those that were saved, or zeros for a new trading day. The link is down then; what it
+    /// sent within the last second still counts for the flow limit.
+    pub fn set_numbers(&mut self, numbers: LinkNumbers) {
+        self.on_disconnect();
+        self.numbers = numbers;
+    }
+
     /// The connection is up: sends L10, or holds it while the flow limit has no room for a login.
     pub fn on_connect(&mut self, now: LinkNow, out: &mut LinkActions) {
         self.tail.clear();

@@ -269,3 +269,45 @@ fn a_new_day_does_not_forget_that_a_link_has_ended() {
     assert!(floor.events()[0].starts_with(text));
     floor.check();
 }
+
+#[test]
+fn a_program_that_starts_lets_a_second_pass_before_it_logs_in() {
+    let mut floor = Floor::new();
+    floor.restart(false);
+    let link = SessionId::of_link(0);
+    floor.members[0].is_up = true;
+    let now = link_now(floor.now);
+    floor.members[0].link.on_connect(now);
+    floor.tell(|oms, now, outbox| oms.on_link(now, link, Link::Up, outbox));
+    assert_eq!(floor.members[0].from_oms.len(), 0);
+    let due = floor.tell(|oms, now, outbox| oms.on_time(now, outbox));
+    assert_eq!(due, Some(Mono(floor.now.mono.0 + SECOND + 1)));
+    floor.pass(SECOND + 1);
+    floor.order(1, "100", "");
+    assert_eq!(floor.got().len(), 1);
+    floor.check();
+}
+
+#[test]
+fn a_new_day_does_not_forget_what_counts_for_the_flow_limit() {
+    let settings = SETTINGS.replace("[oms]", "[oms]\nday_begins = \"06:00\"");
+    let mut floor = Floor::with(&settings, 1, |settings| settings.max_flow_ctrl_cnt = 10);
+    floor.connect(0);
+    floor.pass(2 * SECOND);
+    for _ in 0..8 {
+        floor.order(1, "100", "");
+    }
+    assert_eq!(floor.got().len(), 8);
+    next_day(&mut floor);
+    let exchange =
+        ExchangeLinkSettings::new(7, 1, TmpPassword::new(PASSWORD), SystemType::FUTURES_DAY);
+    floor.members[0].link = LinkExchange::new(exchange, LinkNumbers::default());
+    floor.members[0].kept.0.clear();
+    floor.connect(0);
+    floor.order(1, "100", "");
+    assert_eq!(floor.got(), [], "L10 waits");
+    floor.pass(SECOND + 1);
+    floor.order(1, "100", "");
+    assert_eq!(floor.got().len(), 1);
+    floor.check();
+}
