@@ -21,6 +21,8 @@ use crate::venue::Heard;
 const BEHIND_MOST: usize = 8 << 20;
 /// Requests that a link sends before their frames are written.
 const BATCH: usize = 64;
+/// Most reports that a frame is: accepted, filled, the rest cancelled.
+const REPORTS: usize = 3;
 /// How long after the start of the process the first login waits: a second and what makes it pass, in nanoseconds.
 const FLOW_SECOND: u64 = 1_000_000_001;
 /// Room for the note of the numbers of a link.
@@ -162,9 +164,10 @@ impl Oms {
         }
     }
 
-    fn has_link_room(&self, outbox: &Outbox) -> bool {
+    /// Whether there is room for so many reports.
+    fn has_link_room(&self, reports: usize, outbox: &Outbox) -> bool {
         let (messages, bytes) = self.room();
-        outbox.has_room(messages + 1, bytes + NOTE)
+        outbox.has_room(reports * messages + 1, reports * bytes + NOTE)
     }
 
     fn carry_out(&mut self, now: Now, link: usize, outbox: &mut Outbox) {
@@ -178,7 +181,11 @@ impl Oms {
         let mut saved = None;
         let mut left = false;
         for action in actions.iter().skip(done) {
-            left = !self.has_link_room(outbox);
+            let reports = match action {
+                LinkAction::Deliver { .. } => REPORTS,
+                _ => 1,
+            };
+            left = !self.has_link_room(reports, outbox);
             if left {
                 break;
             }
@@ -313,7 +320,7 @@ impl Oms {
 
     /// Sends some requests of a line; whether more can be sent.
     fn send_some(&mut self, now: Now, link: usize, outbox: &mut Outbox) -> bool {
-        let room = self.has_link_room(outbox);
+        let room = self.has_link_room(1, outbox);
         let line = &mut self.links.tmp.lines[link];
         let is_idle = line.queue.is_empty() || line.due.is_some_and(|due| now.mono.0 < due);
         if line.is_overfull && room {
@@ -381,7 +388,7 @@ impl Oms {
             }
             self.carry_out(now, link, outbox);
             let line = &self.links.tmp.lines[link];
-            if !line.actions.is_empty() || !self.has_link_room(outbox) {
+            if !line.actions.is_empty() || !self.has_link_room(1, outbox) {
                 return false;
             }
             if line.is_up && !line.greets {

@@ -291,7 +291,7 @@ fn more_reports_than_an_outbox_has_room_for_are_taken_step_by_step() {
         floor.says(&accepted(order));
         floor.says(&fill(order, 1, 1_000, (0, 1)));
     }
-    floor.room = 40;
+    floor.room = 60;
     floor.pass(2 * SECOND);
     floor.connect(0);
     assert_eq!(floor.numbers(), (180, 90));

@@ -12,6 +12,18 @@ fn with_days(more: &str) -> Floor {
     floor
 }
 
+fn frame_of<'a>(message: &impl TmpLayout<'a>, msg_seq_num: u32) -> Vec<u8> {
+    let mut frame = [0; 200];
+    let header = TmpHeader {
+        msg_seq_num,
+        fcm_id: 7,
+        session_id: 1,
+        ..TmpHeader::default()
+    };
+    let len = message.encode(&header, &mut frame).unwrap();
+    frame[..len].to_vec()
+}
+
 /// The next trading day begins, and the OMS hangs up.
 fn next_day(floor: &mut Floor) {
     let day = floor.oms.state().day();
@@ -217,18 +229,7 @@ fn reports_that_wait_for_room_count_before_a_new_day_hangs_up() {
     floor.says(&accepted(&order));
     // There is room for the new day, but not for what a link wants done.
     let room = core::mem::replace(&mut floor.room, 16);
-    let frame = {
-        let message = fill(&order, 4, 1_000, (0, 10));
-        let mut frame = [0; 200];
-        let header = TmpHeader {
-            msg_seq_num: 2,
-            fcm_id: 7,
-            session_id: 1,
-            ..TmpHeader::default()
-        };
-        let len = message.encode(&header, &mut frame).unwrap();
-        frame[..len].to_vec()
-    };
+    let frame = frame_of(&fill(&order, 4, 1_000, (0, 10)), 2);
     let link = SessionId::of_link(0);
     let answer = floor.tell(|oms, now, outbox| oms.on_frame(now, link, &frame, outbox));
     assert!(answer.is_ok());
@@ -309,5 +310,28 @@ fn a_new_day_does_not_forget_what_counts_for_the_flow_limit() {
     floor.pass(SECOND + 1);
     floor.order(1, "100", "");
     assert_eq!(floor.got().len(), 1);
+    floor.check();
+}
+
+#[test]
+fn a_frame_of_three_reports_waits_for_the_room_of_three() {
+    let mut floor = Floor::new();
+    floor.order(10, "100", "|59=3");
+    let order = floor.got_one();
+    let message = R02 {
+        exec_type: TmpExecType::NEW_FILL,
+        leaves_qty: 0,
+        ..fill(&order, 4, 1_000, (0, 10))
+    };
+    let frame = frame_of(&message, 1);
+    floor.room = 48;
+    let link = SessionId::of_link(0);
+    let answer = floor.tell(|oms, now, outbox| oms.on_frame(now, link, &frame, outbox));
+    assert!(answer.is_ok());
+    assert_eq!(floor.state_of(1), OrderState::Sent);
+    floor.room = 49;
+    floor.work();
+    assert_eq!(floor.find(1).filled, 4);
+    assert_eq!(floor.state_of(1), OrderState::Ended(End::Cancelled));
     floor.check();
 }
