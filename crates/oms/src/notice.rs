@@ -87,7 +87,7 @@ pub enum OmsEvent<'a> {
         /// Why.
         why: &'static str,
     },
-    /// A request has values that its line cannot carry; nothing was sent.
+    /// A request has values that its line cannot carry; nothing was sent, and it is rejected.
     NotSendable {
         /// The line.
         line: &'a [u8],
@@ -175,7 +175,7 @@ impl fmt::Display for OmsEvent<'_> {
             }
             Self::NotSendable { line, number } => write!(
                 f,
-                "request {number} not sent on line {}: TMP has no place for its values; ask the exchange, and enter what it says with fixwire oms report-in",
+                "request {number} not sent on line {}: TMP has no place for its values, and it is rejected; an order from before a change of settings needs its account, instrument and number_pool as they were",
                 String::from_utf8_lossy(line)
             ),
             Self::NumbersLow { pool, left } => write!(

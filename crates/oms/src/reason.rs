@@ -230,6 +230,8 @@ reasons! {
     95 TmpBoth, "", 99, 2, "over TMP a replace changes OrderQty(38) or Price(44), not both: send two";
     /// A replace that adds quantity.
     96 TmpIncrease, "", 99, 2, "over TMP a replace cannot raise OrderQty(38): send a new order for the rest";
+    /// Another value of an order from before a change of settings.
+    97 TmpValues, "", 99, 2, "not sent: TMP has no place for the values of the order";
     /// The number is already used.
     74 NumberUsed, "", 6, 2, "the order number was used before";
 }

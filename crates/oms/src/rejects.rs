@@ -87,6 +87,21 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
+    /// Rejects an order or request that its line could not carry.
+    pub(crate) fn not_sendable(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
+        let state = self.state().orders().get(number).map(|order| order.state);
+        match state {
+            None => {
+                self.decline(at, number, Why::TmpValues, b"", sink);
+            }
+            Some(OrderState::Sent | OrderState::Unknown) => {
+                self.reject(at, number, Why::TmpValues, b"", sink);
+            }
+            Some(_) => {}
+        }
+        self.forget(at, sink);
+    }
+
     fn is_open(&self, order: Number) -> bool {
         let order = self.state().orders().get(order);
         order.is_some_and(|order| order.state.is_open())

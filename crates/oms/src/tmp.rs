@@ -16,6 +16,7 @@ use fixwire_tmp::{ApCode, ClientLinkSettings, LinkActions, LinkClient, LinkNumbe
 use crate::event::OrderEvent;
 use crate::rules::{LineGroup, RiskRules};
 use crate::state::OmsState;
+use crate::value::Number;
 
 mod checks;
 mod ids;
@@ -120,6 +121,8 @@ pub(crate) struct TmpLines {
     pub lines: Vec<TmpLine>,
     /// Decimals of prices on the wire, by instrument.
     pub scales: Vec<u8>,
+    /// Orders and requests that could not be written as TMP, and are not rejected yet.
+    pub unsent: VecDeque<Number>,
     /// When the first of them may log in, in nanoseconds: flow limits know nothing of the process before.
     pub greets_at: u64,
 }
@@ -139,7 +142,7 @@ impl TmpLines {
 
     /// When one of them has something to do next, on the monotonic clock.
     pub(crate) fn next_due(&self, now_ns: u64, day: u32) -> Option<u64> {
-        if self.lines.iter().any(|line| line.day != day) {
+        if !self.unsent.is_empty() || self.lines.iter().any(|line| line.day != day) {
             return Some(now_ns);
         }
         let lines = self.lines.iter();
@@ -157,6 +160,11 @@ impl TmpLines {
         };
         let frame = orders::request(state, event, line.fcm_id, &self.scales);
         let is_written = frame.is_some();
+        if let OrderEvent::Sent { number, .. } = *event
+            && !is_written
+        {
+            self.unsent.push_back(number);
+        }
         if line.queue.len() < QUEUE_MOST {
             line.queue.extend(frame);
         } else {

@@ -310,6 +310,12 @@ impl Oms {
 
     /// Sends the requests that wait, as far as flow limits and room allow.
     pub(super) fn send_frames(&mut self, now: Now, outbox: &mut Outbox) {
+        while !self.links.tmp.unsent.is_empty() && self.has_link_room(1, outbox) {
+            let number = self.links.tmp.unsent.pop_front().unwrap_or_default();
+            let at = self.at(now);
+            let (core, mut out) = self.parts(outbox, None);
+            core.not_sendable(at, number, &mut out);
+        }
         if !self.renew_links(now, outbox) {
             return;
         }

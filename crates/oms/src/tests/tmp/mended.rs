@@ -335,3 +335,32 @@ fn a_frame_of_three_reports_waits_for_the_room_of_three() {
     assert_eq!(floor.state_of(1), OrderState::Ended(End::Cancelled));
     floor.check();
 }
+
+#[test]
+fn a_request_that_tmp_has_no_place_for_is_rejected() {
+    let mut floor = Floor::new();
+    let id = floor.order(10, "100", "");
+    let order = floor.got_one();
+    floor.says(&accepted(&order));
+    // As if it had come before the line spoke TMP: it has no number of five characters.
+    let orders = &mut floor.oms.core_mut().state.orders;
+    orders.get_mut(1).unwrap().pool_number = crate::Text::EMPTY;
+    floor.reports.clear();
+    floor.cancel(&id);
+    assert_eq!(floor.got(), []);
+    let text = "58=not sent: TMP has no place for the values of the order";
+    assert_eq!(floor.reports(&["35", "58"]), [format!("35=9|{text}")]);
+    let orders = floor.oms.state().orders();
+    assert!(orders.request_of(orders.get(1).unwrap()).is_none());
+    assert_eq!(floor.events().len(), 1);
+    // An order that waits to be sent again.
+    floor.order(10, "100", "");
+    let order = floor.got_one();
+    let number = floor.oms.state().last;
+    let orders = &mut floor.oms.core_mut().state.orders;
+    orders.get_mut(number).unwrap().quantity = 70_000;
+    floor.reports.clear();
+    floor.says(&reject(&order, TmpStatus::NOT_OPEN));
+    assert_eq!(floor.reports(&["150", "58"]), [format!("150=8|{text}")]);
+    assert_eq!(floor.state_of(number), OrderState::Ended(End::Rejected));
+}
