@@ -167,7 +167,9 @@ impl Oms {
     /// Whether there is room for so many reports.
     fn has_link_room(&self, reports: usize, outbox: &Outbox) -> bool {
         let (messages, bytes) = self.room();
-        outbox.has_room(reports * messages + 1, reports * bytes + NOTE)
+        // The texts of a frame are in one of them only.
+        let bytes = bytes * reports.min(2);
+        outbox.has_room(reports * messages + 1, bytes + NOTE)
     }
 
     fn carry_out(&mut self, now: Now, link: usize, outbox: &mut Outbox) {

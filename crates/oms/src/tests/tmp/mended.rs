@@ -358,7 +358,7 @@ fn a_request_that_tmp_has_no_place_for_is_rejected() {
     let order = floor.got_one();
     let number = floor.oms.state().last;
     let orders = &mut floor.oms.core_mut().state.orders;
-    orders.get_mut(number).unwrap().quantity = 70_000;
+    orders.get_mut(number).unwrap().price = 1 << 40;
     floor.reports.clear();
     floor.says(&reject(&order, TmpStatus::NOT_OPEN));
     assert_eq!(floor.reports(&["150", "58"]), [format!("150=8|{text}")]);
