@@ -80,6 +80,15 @@ pub enum OmsEvent<'a> {
         /// 248 or 249.
         status: TmpStatus,
     },
+    /// The exchange takes fewer messages of a line than the flow of its line group lets go.
+    FlowAbove {
+        /// The line.
+        line: &'a str,
+        /// The line group.
+        group: &'a str,
+        /// Messages that the exchange takes within a second.
+        limit: u16,
+    },
     /// The link of a line was closed by the OMS.
     LinkStopped {
         /// The line.
@@ -169,6 +178,11 @@ impl fmt::Display for OmsEvent<'_> {
             Self::FlowWarned { line, status } => write!(
                 f,
                 "line {line}: {status}; set flow of its line_group below the limit of the exchange"
+            ),
+            Self::FlowAbove { line, group, limit } => write!(
+                f,
+                "line {line}: the exchange takes {limit} messages in a second, flow of line_group {group} lets more go: write flow = "{} in 1s"",
+                (limit - limit / 10).max(1)
             ),
             Self::LinkStopped { line, why } => {
                 write!(f, "line {line} closed: {why}; the engine connects again")

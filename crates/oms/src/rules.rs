@@ -210,6 +210,15 @@ pub struct FlowRule {
     pub kept: usize,
 }
 
+impl FlowRule {
+    /// Most messages that it lets go within a second.
+    pub(crate) fn in_a_second(self) -> usize {
+        let times = (1_000_000_000 + self.time - 1) / self.time.max(1);
+        self.count
+            .saturating_mul(usize::try_from(times).unwrap_or(1).max(1))
+    }
+}
+
 /// Route of orders.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Route {

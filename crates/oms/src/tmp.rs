@@ -5,7 +5,7 @@
 //!   frame > LinkClient > reports: R02, R32, R22, R03 > VenueReport, VenueReject
 //! ```
 
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -217,7 +217,26 @@ pub(crate) fn problems(rules: &RiskRules, lines: &[OmsTmpLine]) -> Vec<String> {
         }
         group_problems(rules, (group, rule), &mut found);
     }
+    if !lines.is_empty() {
+        account_problems(rules, &mut found);
+    }
     found
+}
+
+/// On the wire an account is a number, without the zeros in front of its name.
+fn account_problems(rules: &RiskRules, found: &mut Vec<String>) {
+    let mut names: BTreeMap<u32, &String> = BTreeMap::new();
+    for account in &rules.accounts {
+        let name = &account.name;
+        let Some(number) = orders::account_number(name.as_bytes()) else {
+            continue;
+        };
+        if let Some(other) = names.insert(number, name) {
+            found.push(format!(
+                "accounts {other} and {name} are one number over TMP: rename one of them"
+            ));
+        }
+    }
 }
 
 fn other_role(rules: &RiskRules, name: &String) -> bool {

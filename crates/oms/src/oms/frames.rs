@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use fixwire_protocol::{Hangup, Link, Now, Outbox, SessionId};
 use fixwire_tmp::messages::{L40, layout_of};
 use fixwire_tmp::{
-    LinkAction, LinkEnd, LinkNow, LinkNumbers, LinkSendError, LinkWarning, TmpFrame, TmpLayout,
-    TmpStatus,
+    LinkAction, LinkEnd, LinkNow, LinkNumbers, LinkReady, LinkSendError, LinkWarning, TmpFrame,
+    TmpLayout, TmpStatus,
 };
 
 use super::Oms;
@@ -229,7 +229,10 @@ impl Oms {
                 mask_key_value(frame, outbox);
             }
             LinkAction::Deliver { frame, .. } => self.delivered(now, (link, index), frame, outbox),
-            LinkAction::Ready(_) => {
+            LinkAction::Ready(LinkReady {
+                max_flow_ctrl_cnt, ..
+            }) => {
+                self.check_flow(link, max_flow_ctrl_cnt);
                 let at = self.at(now);
                 if self.core.is_line(index) {
                     self.line_is(at, index, Some(Presence::Here), outbox);
@@ -245,6 +248,23 @@ impl Oms {
             }
             LinkAction::Close(why) => self.close(now, link, (LINK_ENDED, Some(why)), outbox),
             LinkAction::Save(_) | LinkAction::Keep { .. } => {}
+        }
+    }
+
+    /// Says when the exchange takes fewer messages than the flow of the line's group lets go.
+    fn check_flow(&mut self, link: usize, limit: u16) {
+        let line = &self.links.tmp.lines[link].name;
+        let mut groups = self.core.rules().groups.iter();
+        let Some(group) = groups.find(|group| group.lines.contains(line)) else {
+            return;
+        };
+        if limit != 0
+            && group
+                .flow
+                .is_some_and(|flow| flow.in_a_second() > limit.into())
+        {
+            let group = &group.name;
+            (self.listener)(OmsEvent::FlowAbove { line, group, limit });
         }
     }
 

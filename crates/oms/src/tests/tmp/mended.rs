@@ -364,3 +364,43 @@ fn a_request_that_tmp_has_no_place_for_is_rejected() {
     assert_eq!(floor.reports(&["150", "58"]), [format!("150=8|{text}")]);
     assert_eq!(floor.state_of(number), OrderState::Ended(End::Rejected));
 }
+
+#[test]
+fn two_accounts_with_one_number_are_refused() {
+    let two = SETTINGS.replace(
+        "[[account]]\nname = \"A1\"",
+        "[[account]]\nname = \"A1\"\n[[account]]\nname = \"12345\"",
+    );
+    let rules = files(&two, &["CLIENT", "T1"]);
+    assert_eq!(
+        Oms::tmp_problems(&rules, &tmp_lines(1)),
+        ["accounts 0012345 and 12345 are one number over TMP: rename one of them"]
+    );
+    assert_eq!(
+        Oms::tmp_problems(&rules, &[]),
+        [""; 0],
+        "FIX tells them apart"
+    );
+}
+
+#[test]
+fn a_flow_above_the_limit_of_the_exchange_is_named() {
+    for (flow, is_named) in [
+        ("60 in 1s", true),
+        ("50 in 1s", false),
+        ("26 in 500ms", true),
+        ("25 in 500ms", false),
+    ] {
+        let with = format!(
+            "number_pool = \"P\"\nflow = \"{flow}\"\n[[line_group.error]]\ntmp_code = 40002"
+        );
+        let old = "number_pool = \"P\"\n[[line_group.error]]\ntmp_code = 40002";
+        let settings = SETTINGS.replace(old, &with);
+        let mut floor = Floor::with(&settings, 1, |settings| settings.max_flow_ctrl_cnt = 50);
+        floor.connect(0);
+        let told = "line T1: the exchange takes 50 messages in a second, flow of line_group FUT lets \
+                    more go: write flow = \"45 in 1s\"";
+        let wanted: &[&str] = if is_named { &[told] } else { &[] };
+        assert_eq!(floor.events(), wanted, "{flow}");
+    }
+}
