@@ -172,7 +172,11 @@ impl fmt::Display for OmsEvent<'_> {
                 "order {order}: the venue does not have it, but it is open here: ask the venue, and enter what it says with fixwire oms report-in"
             ),
             Self::LinkClosed { line, why } => {
-                write!(f, "line {line} closed: {why}; the engine connects again")
+                let then = what_to_do(why);
+                write!(
+                    f,
+                    "line {line} closed: {why}; {then}the engine connects again"
+                )
             }
             Self::LinkWarned { line, warning } => write!(f, "line {line}: {warning}"),
             Self::FlowWarned { line, status } => write!(
@@ -206,6 +210,21 @@ impl fmt::Display for OmsEvent<'_> {
                 "{notes} notes in the journal cannot be read: new orders are rejected until the journal is restored"
             ),
         }
+    }
+}
+
+/// What an operator does after a login that the exchange refused.
+fn what_to_do(why: &LinkEnd) -> &'static str {
+    match why {
+        LinkEnd::Refused { status, .. } if *status == TmpStatus::LOCKED => {
+            "stop the program and ask the exchange to unlock the session: until then "
+        }
+        LinkEnd::Refused { status, .. }
+            if (TmpStatus::APPEND_NO.0..=TmpStatus::SYSTEM_TYPE.0).contains(&status.0) =>
+        {
+            "stop the program and correct the link in its settings, since the exchange may lock the session of refused logins: until then "
+        }
+        _ => "",
     }
 }
 

@@ -404,3 +404,24 @@ fn a_flow_above_the_limit_of_the_exchange_is_named() {
         assert_eq!(floor.events(), wanted, "{flow}");
     }
 }
+
+#[test]
+fn a_refused_login_says_what_to_do() {
+    let mut floor = Floor::with(SETTINGS, 1, |settings| {
+        settings.password = TmpPassword::new(1);
+    });
+    floor.connect(0);
+    let events = floor.events();
+    let todo = "stop the program and correct the link in its settings, since the exchange may lock the \
+                session of refused logins: until then the engine connects again";
+    assert!(events[0].ends_with(todo), "{events:?}");
+    let locked = crate::OmsEvent::LinkClosed {
+        line: "T1",
+        why: fixwire_tmp::LinkEnd::Refused {
+            message: "L50",
+            status: TmpStatus::LOCKED,
+        },
+    };
+    let todo = "stop the program and ask the exchange to unlock the session: until then the engine connects again";
+    assert!(locked.to_string().ends_with(todo), "{locked}");
+}
