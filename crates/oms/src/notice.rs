@@ -222,7 +222,7 @@ fn what_to_do(why: &LinkEnd) -> &'static str {
         LinkEnd::Refused { status, .. }
             if (TmpStatus::APPEND_NO.0..=TmpStatus::SYSTEM_TYPE.0).contains(&status.0) =>
         {
-            "stop the program and correct the link in its settings, since the exchange may lock the session of refused logins: until then "
+            "stop the program and correct the link in its settings before the exchange locks the session: until then "
         }
         _ => "",
     }

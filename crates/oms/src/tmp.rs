@@ -65,6 +65,9 @@ pub(crate) struct TmpLine {
     pub day: u32,
     /// The greatest flow warning that was raised.
     pub warned: TmpStatus,
+    /// The exchange has lowered the inbound number. The state keeps the old one until all orders are asked for, so that
+    /// a process that is killed before asks again.
+    pub is_lowered: bool,
 }
 
 impl TmpLine {
@@ -85,6 +88,7 @@ impl TmpLine {
             greets: false,
             day: 0,
             warned: TmpStatus::OK,
+            is_lowered: false,
         }
     }
 

@@ -257,6 +257,11 @@ impl Core {
         self.send_request(at, request, sink);
     }
 
+    /// Whether status requests are still to be sent.
+    pub(crate) fn is_asking(&self) -> bool {
+        !self.work.asking.is_empty()
+    }
+
     /// Sends the next status request, when the session may send.
     fn next_asked(&self, at: i64) -> Option<Number> {
         let number = *self.work.asking.front()?;

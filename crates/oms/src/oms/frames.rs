@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use fixwire_protocol::{Hangup, Link, Now, Outbox, SessionId};
 use fixwire_tmp::messages::{L40, layout_of};
 use fixwire_tmp::{
-    LinkAction, LinkEnd, LinkNow, LinkNumbers, LinkReady, LinkSendError, LinkWarning, TmpFrame,
-    TmpLayout, TmpStatus,
+    ClientLinkState, LinkAction, LinkEnd, LinkNow, LinkNumbers, LinkReady, LinkSendError,
+    LinkWarning, TmpFrame, TmpLayout, TmpStatus,
 };
 
 use super::Oms;
@@ -207,10 +207,43 @@ impl Oms {
         if !left {
             line.behind = 0;
         }
-        if let Some(LinkNumbers { inbound, outbound }) = saved {
-            let at = self.at(now);
-            let (core, mut out) = self.parts(outbox, None);
-            core.set_link_numbers(at, index, (inbound, outbound), &mut out);
+        if let Some(numbers) = saved {
+            self.save(now, (link, index), numbers, outbox);
+        }
+    }
+
+    fn save(
+        &mut self,
+        now: Now,
+        (link, index): (usize, u32),
+        LinkNumbers {
+            mut inbound,
+            outbound,
+        }: LinkNumbers,
+        outbox: &mut Outbox,
+    ) {
+        if self.links.tmp.lines[link].is_lowered {
+            inbound = self.core.state().link_numbers(index).0;
+        }
+        let at = self.at(now);
+        let (core, mut out) = self.parts(outbox, None);
+        core.set_link_numbers(at, index, (inbound, outbound), &mut out);
+    }
+
+    /// Saves a lowered number once all orders are asked for.
+    fn save_lowered(&mut self, now: Now, link: usize, outbox: &mut Outbox) {
+        let line = &self.links.tmp.lines[link];
+        let is_ready = line.client.state() == ClientLinkState::Ready;
+        let is_idle = line.queue.is_empty() && line.actions.is_empty();
+        let is_done = is_ready && is_idle && !self.core.is_asking();
+        if let Some(index) = line.index
+            && line.is_lowered
+            && is_done
+            && self.has_link_room(1, outbox)
+        {
+            let numbers = line.client.numbers();
+            self.links.tmp.lines[link].is_lowered = false;
+            self.save(now, (link, index), numbers, outbox);
         }
     }
 
@@ -242,6 +275,7 @@ impl Oms {
                 // The exchange has lost reports, or orders too.
                 if let LinkWarning::NumberLowered { .. } = warning {
                     self.core.set_reset(index);
+                    self.links.tmp.lines[link].is_lowered = true;
                 }
                 let line = &self.links.tmp.lines[link].name;
                 (self.listener)(OmsEvent::LinkWarned { line, warning });
@@ -343,6 +377,7 @@ impl Oms {
         }
         for link in 0..self.links.tmp.lines.len() {
             while self.send_some(now, link, outbox) {}
+            self.save_lowered(now, link, outbox);
         }
     }
 
@@ -425,6 +460,7 @@ impl Oms {
             }
             let line = &mut self.links.tmp.lines[link];
             line.restart(LinkNumbers::default());
+            line.is_lowered = false;
             line.day = day;
         }
         true

@@ -1,6 +1,7 @@
 //! Days, rooms and settings that change under lines: what must not be lost, doubled or stuck.
 
 use super::*;
+use crate::event::OrderEvent;
 use crate::value::End;
 
 const DAY: u64 = 86_400 * SECOND;
@@ -412,8 +413,8 @@ fn a_refused_login_says_what_to_do() {
     });
     floor.connect(0);
     let events = floor.events();
-    let todo = "stop the program and correct the link in its settings, since the exchange may lock the \
-                session of refused logins: until then the engine connects again";
+    let todo = "stop the program and correct the link in its settings before the exchange locks the session: \
+                until then the engine connects again";
     assert!(events[0].ends_with(todo), "{events:?}");
     let locked = crate::OmsEvent::LinkClosed {
         line: "T1",
@@ -424,4 +425,49 @@ fn a_refused_login_says_what_to_do() {
     };
     let todo = "stop the program and ask the exchange to unlock the session: until then the engine connects again";
     assert!(locked.to_string().ends_with(todo), "{locked}");
+}
+
+#[test]
+fn a_lowered_number_is_saved_when_all_orders_are_asked_for() {
+    let mut floor = Floor::new();
+    floor.order(10, "100", "");
+    let order = floor.got_one();
+    floor.says(&accepted(&order));
+    floor.disconnect(0);
+    let exchange = || {
+        let password = TmpPassword::new(PASSWORD);
+        let settings = ExchangeLinkSettings::new(7, 1, password, SystemType::FUTURES_DAY);
+        LinkExchange::new(settings, LinkNumbers::default())
+    };
+    floor.members[0].link = exchange();
+    floor.pass(2 * SECOND);
+    let before = floor.notes.len();
+    floor.connect(0);
+    assert_eq!(floor.numbers(), (0, 1));
+    let is_asked = |note: &Vec<u8>| {
+        let event = OrderEvent::of(&note[8..]);
+        matches!(event, Some(OrderEvent::Asked { .. }))
+    };
+    let is_lowered = |note: &Vec<u8>| {
+        let event = OrderEvent::of(&note[8..]);
+        matches!(event, Some(OrderEvent::LinkNumbers { inbound: 0, .. }))
+    };
+    let asked = before + floor.notes[before..].iter().position(is_asked).unwrap();
+    let lowered = before + floor.notes[before..].iter().position(is_lowered).unwrap();
+    assert!(asked < lowered);
+    // Killed before it asked.
+    floor.got();
+    floor.notes.truncate(asked);
+    let mut new = oms(floor.rules.clone(), 1, &floor.events);
+    for note in &floor.notes {
+        new.on_note(floor.now.wall, note);
+    }
+    floor.oms = new;
+    floor.members[0].link = exchange();
+    floor.work();
+    floor.pass(2 * SECOND);
+    floor.connect(0);
+    assert_eq!(floor.got_one().exec_type, TmpExecType::QUERY);
+    assert_eq!(floor.numbers(), (0, 1));
+    floor.check();
 }
