@@ -10,6 +10,7 @@ mod restarts;
 mod scripts;
 mod tmp_desk;
 mod tmp_faults;
+mod tmp_mended;
 mod tmp_orders;
 mod tmp_random;
 mod tmp_restarts;

@@ -12,7 +12,7 @@ use fixwire_tmp::{
     TmpSymbol,
 };
 
-use super::{Exchange, NOTE_ROOM, WAITING_MAX};
+use super::{Exchange, NOTE_ROOM, RETRY, WAITING_MAX};
 use crate::dialect::Dialect;
 use crate::faults::LineFault;
 use crate::fields::Fields;
@@ -30,10 +30,10 @@ const REQUEST_ROOM: usize = 8192;
 impl Exchange {
     /// A link is up: its line becomes a member.
     pub(super) fn line_up(&mut self, now: Now, at: usize, outbox: &mut Outbox) {
+        self.lines[at].ending = None;
         if self.list(now, outbox).is_err() || self.line_member(at, outbox).is_none() {
             // Nothing was promised to the peer: it tries again.
-            let _ = outbox.hang_up(SessionId::of_link(at as u32), FULL);
-            return;
+            return self.end_line(at, Err(FULL), outbox);
         }
         let numbers = self.line_numbers(at);
         self.lines[at].link(numbers).on_connect(link_now(now));
@@ -48,6 +48,9 @@ impl Exchange {
         outbox: &mut Outbox,
     ) -> Result<(), Hangup> {
         mask_proof(frame, outbox);
+        if let Some(why) = self.lines[at].ending.take() {
+            return Err(why);
+        }
         let numbers = self.line_numbers(at);
         let member = self.market.member(&self.lines[at].name);
         let store = member.and_then(|member| self.market.links.get(&member));
@@ -72,6 +75,9 @@ impl Exchange {
     pub(super) fn line_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         let mut due = None;
         for at in 0..self.lines.len() {
+            if let Some(why) = self.lines[at].ending.take() {
+                self.end_line(at, Err(why), outbox);
+            }
             let Some(link) = self.lines[at].used() else {
                 continue;
             };
@@ -83,6 +89,9 @@ impl Exchange {
             self.end_line(at, done, outbox);
             let next = self.lines[at].used().and_then(|link| link.next_due());
             due = [due, next.map(Mono)].into_iter().flatten().min();
+        }
+        if self.lines.iter().any(|line| line.ending.is_some()) {
+            due = [due, Some(now.mono + RETRY)].into_iter().flatten().min();
         }
         due
     }
@@ -114,17 +123,32 @@ impl Exchange {
         }
     }
 
-    /// Hangs up on a line that is to end.
+    /// Hangs up on a line that is to end; without room in the outbox a moment later.
     fn end_line(&mut self, at: usize, done: Result<(), Hangup>, outbox: &mut Outbox) {
         if let Err(why) = done {
-            self.lines[at].disconnect();
-            // Without room the engine ends the connection when its peer is silent.
-            let _ = outbox.hang_up(SessionId::of_link(at as u32), why);
+            let link = SessionId::of_link(at as u32);
+            self.lines[at].ending = outbox.hang_up(link, why).is_err().then_some(why);
         }
     }
 
-    /// Carries out what a link wants done. All of it is in the record of what is being handled.
+    /// Carries out what a link wants done. All of it is in the record of what is being handled. A link that is to end
+    /// then may be ahead of its notes, and goes back to them.
     fn carry_out(
+        &mut self,
+        now: Now,
+        at: usize,
+        actions: &LinkActions,
+        outbox: &mut Outbox,
+    ) -> Result<(), Hangup> {
+        let done = self.act(now, at, actions, outbox);
+        if done.is_err() {
+            let numbers = self.line_numbers(at);
+            self.lines[at].rewind(numbers);
+        }
+        done
+    }
+
+    fn act(
         &mut self,
         now: Now,
         at: usize,
@@ -136,11 +160,8 @@ impl Exchange {
         }
         let (messages, bytes) = room(actions);
         let has_room = outbox.has_room(messages, bytes);
-        let Some(member) = self.line_member(at, outbox).filter(|_| has_room) else {
-            // The link is ahead of its notes: the next one begins with them.
-            self.lines[at].forget();
-            return Err(FULL);
-        };
+        let member = self.line_member(at, outbox).filter(|_| has_room);
+        let member = member.ok_or(FULL)?;
         let mut done = Ok(());
         for action in actions {
             match action {
@@ -178,9 +199,6 @@ impl Exchange {
                     done = done.and(Err(Hangup(why)));
                 }
             }
-        }
-        if done.is_err() {
-            self.lines[at].disconnect();
         }
         done
     }

@@ -3,8 +3,8 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use fixwire_protocol::Now;
 use fixwire_protocol::framing::Framing;
+use fixwire_protocol::{Hangup, Now};
 use fixwire_tmp::{
     ExchangeLinkSettings, FRAME_BYTES_LEAST, FRAME_BYTES_MOST, LinkEnd, LinkExchange, LinkNow,
     LinkNumbers,
@@ -43,6 +43,8 @@ pub(crate) struct TmpLine {
     pub(crate) last: String,
     /// Why the exchange refuses the member, for the event of the end.
     pub(crate) refused: Option<&'static str>,
+    /// The end of the connection, which has found no room in the outbox yet.
+    pub(crate) ending: Option<Hangup>,
 }
 
 impl TmpLine {
@@ -54,6 +56,7 @@ impl TmpLine {
             cancel_order_sec: 0,
             last: String::new(),
             refused: None,
+            ending: None,
         }
     }
 
@@ -69,13 +72,16 @@ impl TmpLine {
         self.link.as_mut()
     }
 
-    /// Forgets the link: the next one has the numbers of the notes.
-    pub(crate) fn forget(&mut self) {
-        self.link = None;
+    /// The connection is about to end: the link goes on with the numbers of the notes, which it may be ahead of.
+    pub(crate) fn rewind(&mut self, numbers: LinkNumbers) {
+        if let Some(link) = &mut self.link {
+            link.rewind(numbers);
+        }
     }
 
-    /// The connection has ended, or is about to.
+    /// The connection has ended.
     pub(crate) fn disconnect(&mut self) {
+        self.ending = None;
         if let Some(link) = &mut self.link {
             link.on_disconnect();
         }

@@ -153,6 +153,13 @@ impl LinkExchange {
         self.state = ExchangeLinkState::Down;
     }
 
+    /// The connection has ended before the last actions were carried out: restores the numbers that were saved last. All
+    /// else that outlives a connection stays.
+    pub fn rewind(&mut self, numbers: LinkNumbers) {
+        self.numbers = numbers;
+        self.on_disconnect();
+    }
+
     /// Refuses the broker now: sends L10 with a status, and closes a moment later. For a simulator's faults.
     pub fn refuse(&mut self, now: LinkNow, status: TmpStatus, out: &mut LinkActions) {
         self.drop_broker(now, status, LinkEnd::RefusedByProgram { status }, out);

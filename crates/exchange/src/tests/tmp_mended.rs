@@ -1,0 +1,50 @@
+//! Mistakes that TMP lines have made once.
+
+use fixwire_protocol::{Application, Link, Nanos, Outbox, SessionId};
+use fixwire_tmp::{ClientLinkState, TmpSide};
+
+use super::tmp_desk::{ONE, TmpDesk, new};
+
+const BUY: TmpSide = TmpSide::BUY;
+
+#[test]
+fn a_line_without_room_keeps_its_lock() {
+    let mut desk = TmpDesk::new().with_room(4096, 64);
+    assert_eq!(desk.connect(ONE), ClientLinkState::Ready);
+    desk.command("lock T1").unwrap();
+    // Its note could be longer than the outbox.
+    desk.send(ONE, &new("A0001", BUY, 1, 900));
+    let why = "no room in the outbox of the engine: log in again";
+    assert_eq!(desk.brokers[ONE].hangups, [why]);
+    assert!(
+        desk.query("lines")
+            .starts_with("T1 Down locked received 0 sent 0")
+    );
+    let mut desk = desk.with_room(1 << 18, 256);
+    assert_eq!(desk.connect(ONE), ClientLinkState::Down);
+    desk.command("unlock T1").unwrap();
+    assert_eq!(desk.connect(ONE), ClientLinkState::Ready);
+    let said = desk.ask(ONE, &new("A0001", BUY, 1, 900));
+    assert_eq!(said[0].numbers(), ('0', 0, [0, 0, 1, 1]));
+}
+
+#[test]
+fn the_end_of_a_connection_waits_for_room() {
+    let mut desk = TmpDesk::new();
+    let link = SessionId::of_link(ONE as u32);
+    let mut outbox = Outbox::new(1 << 16, 64, 256);
+    let mut full = Outbox::new(1 << 16, 0, 256);
+    let mut now = desk.now;
+    desk.exchange.on_link(now, link, Link::Up, &mut outbox);
+    // No L10 in time: neither the answer nor the end has room.
+    now.mono = now.mono + Nanos::from_millis(10_001);
+    for _ in 0..3 {
+        let due = desk.exchange.on_time(now, &mut full);
+        assert_eq!(due, Some(now.mono + Nanos::from_millis(1)));
+        now.mono = due.unwrap();
+    }
+    assert_eq!(outbox.take_hangup(link), None);
+    desk.exchange.on_time(now, &mut outbox);
+    assert!(outbox.take_hangup(link).is_some());
+    assert_eq!(desk.exchange.on_time(now, &mut outbox), None);
+}
