@@ -18,7 +18,7 @@ use crate::faults::LineFault;
 use crate::fields::Fields;
 use crate::note::{Note, Request};
 use crate::tmp::line::link_now;
-use crate::tmp::reports::{encode, shorten};
+use crate::tmp::reports::{self, encode, shorten};
 use crate::tmp::request::{self, TmpAsker, TmpRequest};
 use crate::tmp::store::KeptFrames;
 
@@ -274,10 +274,21 @@ impl Exchange {
         } else {
             return self.line_service(now, at, &read, (flow, refusal), outbox);
         }
+        let is_flooded = self.is_flooded();
         for request in &requests {
-            self.line_request(now, at, request, outbox)?;
+            if is_flooded && let Some((_, mut reject)) = reports::refused(Fields(&request.fields)) {
+                // At once: among the waiting reports it would be one more.
+                self.send(now, at, &mut reject, outbox)?;
+            } else {
+                self.line_request(now, at, request, outbox)?;
+            }
         }
         Ok(())
+    }
+
+    /// Whether so many reports wait that each request is refused.
+    fn is_flooded(&self) -> bool {
+        self.market.waiting.len() > WAITING_MAX
     }
 
     /// The status that a message is refused with before the market sees it.
@@ -286,7 +297,7 @@ impl Exchange {
         if let Some(status) = self.faults.reject_status(&line.name, read.name()) {
             return Some(TmpStatus(status));
         }
-        if self.market.waiting.len() > WAITING_MAX {
+        if self.is_flooded() {
             return Some(TmpStatus::MAJOR_ERROR);
         }
         let exec_type = match read.body::<R01>() {

@@ -5,7 +5,6 @@ use fixwire_tmp::TmpStatus;
 
 use super::{Market, UnreadableNote};
 use crate::dialect::{Dialect, Kind, Why};
-use crate::fields::number;
 use crate::note::Request;
 use crate::orders::Order;
 use crate::report::Said;
@@ -44,10 +43,9 @@ impl Market {
 
     /// Answers a request that reaches no book with the status in OrdRejReason(103).
     pub(super) fn tmp_refuse(&mut self, request: &Request<'_>) {
-        let status = request.fields.get(tag::ORD_REJ_REASON).and_then(number);
-        let status = status.and_then(|status| u8::try_from(status).ok());
-        let status = status.map_or(TmpStatus::MAJOR_ERROR, TmpStatus);
-        self.tmp_reject(request, status, 0);
+        if let Some((via, frame)) = reports::refused(request.fields) {
+            self.tell(via, b'9', frame);
+        }
     }
 
     /// Sends R03 for a new order, or for one that is unknown.

@@ -1,9 +1,9 @@
 //! Mistakes that TMP lines have made once.
 
-use fixwire_protocol::{Application, Link, Nanos, Outbox, SessionId};
-use fixwire_tmp::{ClientLinkState, TmpSide};
+use fixwire_protocol::{Application, Link, Nanos, Outbox, SessionId, Timestamp};
+use fixwire_tmp::{ClientLinkState, TmpSide, TmpStatus};
 
-use super::tmp_desk::{ONE, TmpDesk, new};
+use super::tmp_desk::{ONE, TmpDesk, TmpSaid, new};
 
 const BUY: TmpSide = TmpSide::BUY;
 
@@ -47,4 +47,28 @@ fn the_end_of_a_connection_waits_for_room() {
     desk.exchange.on_time(now, &mut outbox);
     assert!(outbox.take_hangup(link).is_some());
     assert_eq!(desk.exchange.on_time(now, &mut outbox), None);
+}
+
+#[test]
+fn a_request_too_many_is_rejected_without_waiting() {
+    let mut desk = TmpDesk::new().log_in();
+    desk.command("fault reject session=T1 status=12 count=1")
+        .unwrap();
+    desk.ask(ONE, &new("A0001", BUY, 1, 900));
+    let mut requests = desk.notes.iter();
+    let reject = requests.find(|note| note.windows(6).any(|it| it == b"103=12"));
+    let reject = reject.unwrap().clone();
+    desk.command("fault stall").unwrap();
+    for _ in 0..100_001 {
+        desk.exchange.on_note(Timestamp::default(), &reject);
+    }
+    assert_eq!(desk.exchange.open(), (0, 100_001));
+    for at in 2..5 {
+        let order = new(&alloc::format!("A{at:04}"), BUY, 1, 900);
+        let said = desk.ask(ONE, &order);
+        assert!(matches!(said[..], [TmpSaid::Reject(0, _)]), "{said:?}");
+        assert_eq!(said[0].reject().status, TmpStatus::MAJOR_ERROR);
+        assert_eq!(said[0].reject().order_no, order.order_no);
+    }
+    assert_eq!(desk.exchange.open(), (0, 100_001));
 }

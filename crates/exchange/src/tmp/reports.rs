@@ -169,6 +169,16 @@ fn venue_execution<const SYMBOL: usize>(
     })
 }
 
+/// R03 for a request that reaches no book, with the status in OrdRejReason(103), and the member that gets it.
+pub(crate) fn refused(fields: Fields<'_>) -> Option<(u32, Vec<u8>)> {
+    let ticket = TmpTicket::read(fields.text(tag::CL_ORD_ID))?;
+    let status = fields.get(tag::ORD_REJ_REASON).and_then(number);
+    let status = status.and_then(|status| u8::try_from(status).ok());
+    let status = status.map_or(TmpStatus::MAJOR_ERROR, TmpStatus);
+    let side = side(fields.char(tag::SIDE).unwrap_or_default());
+    Some((ticket.via, reject(&ticket, status, side, 0)))
+}
+
 /// R03 for the request of a ticket.
 pub(crate) fn reject(
     ticket: &TmpTicket,
