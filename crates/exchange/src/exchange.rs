@@ -389,6 +389,8 @@ impl Application for Exchange {
         frame: &[u8],
         outbox: &mut Outbox,
     ) -> Result<(), Hangup> {
+        // The journal gets the frame even when it is not handled.
+        lines::mask_proof(frame, outbox);
         let Some(at) = from.link().filter(|at| *at < self.lines.len()) else {
             return Err(Hangup("the link is no TMP line of the exchange"));
         };

@@ -1,7 +1,8 @@
 //! Mistakes that TMP lines have made once.
 
 use fixwire_protocol::{Application, Link, Nanos, Outbox, SessionId, Timestamp};
-use fixwire_tmp::{ClientLinkState, TmpSide, TmpStatus};
+use fixwire_tmp::messages::L40;
+use fixwire_tmp::{ClientLinkState, TmpHeader, TmpLayout, TmpSide, TmpStatus};
 
 use super::tmp_desk::{ONE, TmpDesk, TmpSaid, new};
 
@@ -71,4 +72,15 @@ fn a_request_too_many_is_rejected_without_waiting() {
         assert_eq!(said[0].reject().order_no, order.order_no);
     }
     assert_eq!(desk.exchange.open(), (0, 100_001));
+}
+
+#[test]
+fn a_broken_exchange_masks_logins_too() {
+    let mut desk = TmpDesk::new();
+    desk.exchange.on_note(Timestamp::default(), b"?");
+    let mut frame = [0; 64];
+    let len = L40::default().encode(&TmpHeader::default(), &mut frame);
+    // The desk checks that it is masked.
+    let taken = desk.raw(ONE, &frame[..len.unwrap()]);
+    assert!(taken.unwrap_err().0.contains("not available"));
 }
