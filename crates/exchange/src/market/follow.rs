@@ -335,6 +335,7 @@ impl Market {
         let Some((asking, fields)) = self.answered(id, place) else {
             return;
         };
+        let (asking, fields) = self.tmp_asked(id, &fields).unwrap_or((asking, fields));
         let Some(order) = self.orders.get(id) else {
             return;
         };

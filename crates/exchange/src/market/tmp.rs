@@ -1,15 +1,19 @@
 //! Requests and reports of TMP members.
 
+use alloc::boxed::Box;
+
 use fixwire_protocol::{Timestamp, tag};
 use fixwire_tmp::TmpStatus;
 
 use super::{Market, UnreadableNote};
 use crate::dialect::{Dialect, Kind, Why};
+use crate::fields::Fields;
 use crate::note::Request;
 use crate::orders::Order;
 use crate::report::Said;
-use crate::tmp::reports;
+use crate::script::Asking;
 use crate::tmp::ticket::{TmpTicket, order_key};
+use crate::tmp::{reports, request};
 
 impl Market {
     /// The order of a broker with this number, whichever of its lines has entered it.
@@ -72,6 +76,26 @@ impl Market {
             }
         };
         self.tmp_reject(request, status, 0);
+    }
+
+    /// Makes a request of a TMP member again when a script answers it: its order may have changed since it arrived.
+    /// `None` for other members.
+    pub(super) fn tmp_asked(&self, id: u64, fields: &[u8]) -> Option<(Asking, Box<[u8]>)> {
+        let order = self.orders.get(id)?;
+        if self.dialect(order.member) != Dialect::Tmp {
+            return None;
+        }
+        let fields = Fields(fields);
+        let ticket = TmpTicket::read(fields.text(tag::CL_ORD_ID))?;
+        let price = fields.decimal(tag::PRICE).flatten();
+        let instrument = self.instruments.get(order.instrument as usize)?;
+        let (msg_type, fields) = request::changed(order, instrument, &ticket, price).ok()?;
+        let asking = if msg_type == b"G" {
+            Asking::Replace
+        } else {
+            Asking::Cancel
+        };
+        Some((asking, fields.into()))
     }
 
     /// Sends a report on an order of a TMP member.

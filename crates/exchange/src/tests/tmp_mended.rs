@@ -1,12 +1,32 @@
 //! Mistakes that TMP lines have made once.
 
+use alloc::vec::Vec;
+
 use fixwire_protocol::{Application, Link, Nanos, Outbox, SessionId, Timestamp};
 use fixwire_tmp::messages::L40;
-use fixwire_tmp::{ClientLinkState, TmpHeader, TmpLayout, TmpSide, TmpStatus};
+use fixwire_tmp::{ClientLinkState, TmpExecType, TmpHeader, TmpLayout, TmpSide, TmpStatus};
 
-use super::tmp_desk::{ONE, TmpDesk, TmpSaid, new};
+use super::tmp_desk::{ONE, TWO, TmpDesk, TmpSaid, change, new};
+use crate::OrderScript;
 
 const BUY: TmpSide = TmpSide::BUY;
+
+/// A script for orders of the first line with this quantity.
+fn script(quantity: &str, steps: &[&str]) -> OrderScript {
+    OrderScript {
+        name: alloc::format!("for {quantity}"),
+        session: Some("T1".into()),
+        quantity: Some(super::desk::decimal(quantity)),
+        steps: steps.iter().map(|step| (*step).into()).collect(),
+        ..OrderScript::default()
+    }
+}
+
+fn scripted(scripts: &[OrderScript]) -> TmpDesk {
+    let mut config = super::desk::config();
+    config.scripts = scripts.into();
+    TmpDesk::of(config).log_in()
+}
 
 #[test]
 fn a_line_without_room_keeps_its_lock() {
@@ -83,4 +103,48 @@ fn a_broken_exchange_masks_logins_too() {
     // The desk checks that it is masked.
     let taken = desk.raw(ONE, &frame[..len.unwrap()]);
     assert!(taken.unwrap_err().0.contains("not available"));
+}
+
+#[test]
+fn a_change_is_of_the_order_as_it_is_when_a_script_answers() {
+    const REDUCE: TmpExecType = TmpExecType::REDUCE;
+    let waits = ["ack", "wait 100ms", "accept replace", "accept replace"];
+    let fills = [&waits[..], &["fill 1"]].concat();
+    let mut desk = scripted(&[script("10", &waits), script("20", &fills)]);
+    let mut ask = |order_no: &str, qty, [first, second]: [(usize, TmpExecType, u16, i32); 2]| {
+        let order = new(order_no, BUY, qty, 1000);
+        desk.ask(ONE, &order)[0].report();
+        for (at, exec_type, qty, price) in [first, second] {
+            let change = change(&order, exec_type, qty, price);
+            assert_eq!(desk.ask(at, &change), [], "answered later");
+        }
+        desk.sleep(150);
+        let said = [desk.heard(ONE), desk.heard(TWO)].concat();
+        let shown = |said: &TmpSaid| (said.numbers(), said.report().price, said.report().qty);
+        said.iter().map(shown).collect::<Vec<_>>()
+    };
+    let said = ask("A0001", 10, [(ONE, REDUCE, 2, 0); 2]);
+    let first = (('5', 0, [0, 0, 8, 10]), 1000, 8);
+    assert_eq!(said, [first, (('5', 0, [0, 0, 6, 8]), 1000, 6)]);
+    let price = (ONE, TmpExecType::PRICE, 0, 1010);
+    let said = ask("A0002", 10, [(ONE, REDUCE, 2, 0), price]);
+    assert_eq!(said, [first, (('m', 0, [0, 0, 8, 8]), 1010, 8)]);
+    let said = ask("A0003", 10, [price, (ONE, REDUCE, 2, 0)]);
+    let second = (('5', 0, [0, 0, 8, 10]), 1010, 8);
+    assert_eq!(said, [(('m', 0, [0, 0, 10, 10]), 1010, 10), second]);
+    // All of the rest.
+    let said = ask("A0004", 10, [(ONE, REDUCE, 6, 0); 2]);
+    let first = (('5', 0, [0, 0, 4, 10]), 1000, 4);
+    assert_eq!(said, [first, (('5', 32, [0, 0, 0, 4]), 1000, 4)]);
+    // Fills go where the last one that moved it has sent them.
+    let here = (TWO, TmpExecType::PRICE_HERE, 0, 1010);
+    let said = ask("A0005", 20, [here, (ONE, REDUCE, 2, 0)]);
+    assert_eq!(
+        said,
+        [
+            (('5', 0, [0, 0, 18, 20]), 1010, 18),
+            (('M', 0, [0, 0, 20, 20]), 1010, 20),
+            (('F', 0, [1, 1, 17, 18]), 1010, 18),
+        ]
+    );
 }

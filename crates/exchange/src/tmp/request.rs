@@ -12,6 +12,7 @@ use fixwire_tmp::{
 use crate::fields::FieldWriter;
 use crate::instrument::{Instrument, units};
 use crate::market::Market;
+use crate::orders::Order;
 use crate::tmp::reports::is_immediate;
 use crate::tmp::ticket::TmpTicket;
 
@@ -144,7 +145,6 @@ fn change<const SYMBOL: usize>(
     let order = market
         .tmp_order(entry.fcm_id, entry.order_no)
         .ok_or(TmpStatus::NO_SUCH_ORDER)?;
-    let current = TmpTicket::read(order.cl_ord_id()).ok_or(TmpStatus::NO_SUCH_ORDER)?;
     let instrument = &market.instruments[order.instrument as usize];
     let symbol = text(entry)?;
     if !symbol.is_empty() && symbol != instrument.symbol.as_bytes() {
@@ -153,6 +153,25 @@ fn change<const SYMBOL: usize>(
     if entry.side.0 != 0 && side_code(entry.side) != Some(order.side) {
         return Err(TmpStatus::OTHER_SIDE);
     }
+    let new_price = price(entry.price, instrument);
+    let asked = ticket(from, entry);
+    let (msg_type, fields) = changed(order, instrument, &asked, Some(new_price))?;
+    Ok(TmpRequest {
+        member: order.member,
+        msg_type,
+        fields,
+    })
+}
+
+/// The change or cancel that a ticket asks for, of an order as it is now: MsgType, and fields. When a script answers it
+/// later, it is made again.
+pub(crate) fn changed(
+    order: &Order,
+    instrument: &Instrument,
+    asked: &TmpTicket,
+    asked_price: Option<Decimal>,
+) -> Result<(&'static [u8], Vec<u8>), TmpStatus> {
+    let current = TmpTicket::read(order.cl_ord_id()).ok_or(TmpStatus::NO_SUCH_ORDER)?;
     let mut ticket = TmpTicket {
         home: current.home,
         symbol_type: current.symbol_type,
@@ -161,15 +180,18 @@ fn change<const SYMBOL: usize>(
         time_in_force: current.time_in_force,
         position_effect: current.position_effect,
         cm_id: current.cm_id,
-        ..ticket(from, entry)
+        ..*asked
     };
+    if ticket.status == TmpStatus::REDUCED_MORE_THAN_LEFT {
+        ticket.status = TmpStatus::OK;
+    }
     let is_open = order.closed.is_none();
     let mut quantity = order.quantity;
     let mut new_price = order.price.map(|ticks| instrument.price(ticks));
-    let msg_type: &'static [u8] = match entry.exec_type {
+    let msg_type: &'static [u8] = match asked.exec_type {
         TmpExecType::QUERY => b"I",
         TmpExecType::REDUCE if is_open => {
-            let removed = units(Decimal::from_int(i64::from(entry.qty)), instrument.lot);
+            let removed = units(Decimal::from_int(i64::from(asked.qty)), instrument.lot);
             let removed = removed.map_err(|_| TmpStatus::QUANTITY)?;
             let removed = u64::try_from(removed).unwrap_or_default();
             if removed == 0 {
@@ -186,10 +208,10 @@ fn change<const SYMBOL: usize>(
             if is_immediate(current.time_in_force) {
                 return Err(TmpStatus::NO_PRICE_CHANGE);
             }
-            if entry.exec_type == TmpExecType::PRICE_HERE {
-                ticket.home = from.member;
+            if asked.exec_type == TmpExecType::PRICE_HERE {
+                ticket.home = asked.via;
             }
-            new_price = Some(price(entry.price, instrument));
+            new_price = asked_price;
             b"G"
         }
         // A cancel, or too late.
@@ -206,11 +228,7 @@ fn change<const SYMBOL: usize>(
         fields.optional(tag::PRICE, new_price);
     }
     fields.char(tag::SIDE, order.side);
-    Ok(TmpRequest {
-        member: order.member,
-        msg_type,
-        fields: fields.0,
-    })
+    Ok((msg_type, fields.0))
 }
 
 fn rejected(ticket: &TmpTicket, side: TmpSide, status: TmpStatus) -> TmpRequest {
