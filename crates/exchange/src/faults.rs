@@ -31,7 +31,8 @@ use core::fmt;
 
 use fixwire_protocol::session::is_admin;
 use fixwire_protocol::{Mono, Nanos};
-use fixwire_tmp::TmpStatus;
+use fixwire_tmp::messages::LAYOUTS;
+use fixwire_tmp::{FRAME_BYTES_LEAST, TmpStatus};
 
 /// Maximum number of faults at a time.
 const FAULTS_MAX: usize = 100;
@@ -383,6 +384,13 @@ fn meet(
     Some(met)
 }
 
+/// Whether half of this message of TMP would be all of it.
+fn is_shortest(message: &str) -> bool {
+    let mut layouts = LAYOUTS.iter();
+    let layout = layouts.find(|layout| layout.name == message);
+    layout.is_some_and(|layout| layout.size <= FRAME_BYTES_LEAST)
+}
+
 /// Whether these words name a session: its name, or the TargetCompID behind its arrow.
 pub(crate) fn is_session(wanted: &str, session: &str) -> bool {
     let target = session.rsplit_once("->").map(|(_, target)| target);
@@ -429,9 +437,21 @@ impl FaultRule {
                 "ms" => rule.delay = Nanos::from_millis(number(3_600_000)?),
                 _ => return Err(usage(format!("{part:?} is not part of a fault"))),
             }
+            if *kind == FaultKind::Silence && matches!(key, "type" | "count" | "percent") {
+                let what = "silence is for all frames and lasts until fault clear";
+                return Err(usage(format!("{part}: {what}")));
+            }
             if key != "count" {
                 rule.words += &format!(" {part}");
             }
+        }
+        if *kind == FaultKind::Cut
+            && let Some(message) = rule.msg_type.as_deref().filter(|name| is_shortest(name))
+        {
+            return Err(format!(
+                "{}: {message} is as short as a frame can be: use gap or disconnect",
+                rule.shown()
+            ));
         }
         Ok(rule)
     }

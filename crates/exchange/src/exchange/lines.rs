@@ -8,8 +8,8 @@ use fixwire_tmp::messages::{
 };
 use fixwire_tmp::uncertain::TradeStatus;
 use fixwire_tmp::{
-    ApCode, LinkAction, LinkActions, LinkNumbers, TmpExecType, TmpFrame, TmpLayout, TmpStatus,
-    TmpSymbol,
+    ApCode, ExchangeLinkState, LinkAction, LinkActions, LinkNumbers, TmpExecType, TmpFrame,
+    TmpLayout, TmpStatus, TmpSymbol,
 };
 
 use super::{Exchange, NOTE_ROOM, RETRY, WAITING_MAX};
@@ -57,7 +57,10 @@ impl Exchange {
         let mut actions = core::mem::take(&mut self.actions);
         actions.clear();
         let message = TmpFrame::read(frame).map_or("", |read| read.name());
-        if let Some(status) = self.faults.refuses(&line.name, message) {
+        let state = line.link(numbers).state();
+        let is_up = !matches!(state, ExchangeLinkState::Down | ExchangeLinkState::Dropping);
+        let status = is_up.then(|| self.faults.refuses(&line.name, message));
+        if let Some(status) = status.flatten() {
             line.refused = Some("refused by an injected fault");
             let link = line.link(numbers);
             link.refuse(link_now(now), TmpStatus(status), &mut actions);

@@ -3,10 +3,10 @@
 use alloc::vec::Vec;
 
 use fixwire_protocol::{Application, Link, Nanos, Outbox, SessionId, Timestamp};
-use fixwire_tmp::messages::L40;
+use fixwire_tmp::messages::{L40, R04};
 use fixwire_tmp::{ClientLinkState, TmpExecType, TmpHeader, TmpLayout, TmpSide, TmpStatus};
 
-use super::tmp_desk::{ONE, TWO, TmpDesk, TmpSaid, change, new};
+use super::tmp_desk::{FCM, ONE, TWO, TmpDesk, TmpSaid, change, new};
 use crate::OrderScript;
 
 const BUY: TmpSide = TmpSide::BUY;
@@ -146,5 +146,47 @@ fn a_change_is_of_the_order_as_it_is_when_a_script_answers() {
             (('M', 0, [0, 0, 20, 20]), 1010, 20),
             (('F', 0, [1, 1, 17, 18]), 1010, 18),
         ]
+    );
+}
+
+#[test]
+fn words_that_a_fault_would_ignore_are_refused() {
+    let mut desk = TmpDesk::new();
+    for word in ["count=2", "percent=50", "type=R02"] {
+        let error = desk.command(&alloc::format!("fault silence session=T1 {word}"));
+        let error = error.unwrap_err();
+        let why = alloc::format!("{word}: silence is for all frames and lasts until fault clear");
+        assert!(error.starts_with(&why), "{error}");
+    }
+    for message in ["R04", "R05"] {
+        let error = desk.command(&alloc::format!("fault cut session=T1 type={message}"));
+        let error = error.unwrap_err();
+        assert!(error.contains("as short as a frame can be"), "{error}");
+    }
+    assert_eq!(desk.query("faults"), "");
+}
+
+#[test]
+fn a_frame_that_is_dropped_is_not_counted_as_refused() {
+    let mut desk = TmpDesk::new().log_in();
+    desk.command("fault refuse session=T1 count=2").unwrap();
+    let mut frame = [0; 64];
+    let header = TmpHeader {
+        fcm_id: FCM,
+        session_id: 50,
+        ..TmpHeader::default()
+    };
+    let len = R04::default().encode(&header, &mut frame).unwrap();
+    let link = SessionId::of_link(ONE as u32);
+    let mut outbox = Outbox::new(1 << 16, 64, 256);
+    for _ in 0..3 {
+        let taken = desk
+            .exchange
+            .on_frame(desk.now, link, &frame[..len], &mut outbox);
+        assert_eq!(taken, Ok(()));
+    }
+    assert!(
+        desk.query("faults")
+            .starts_with("refuse session=T1 count=1")
     );
 }
