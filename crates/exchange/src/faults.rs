@@ -50,6 +50,17 @@ pub fn check_fault(words: &str) -> Result<(), String> {
     FaultRule::read(words).map(drop)
 }
 
+/// Checks the same words, and that they name a session or TMP line of these if they name one.
+///
+/// # Errors
+///
+/// The mistake, as a sentence.
+pub fn check_fault_names(words: &str, sessions: &[&str], lines: &[&str]) -> Result<(), String> {
+    let lines = Some(lines);
+    let names = FaultNames { sessions, lines };
+    FaultRule::read(words)?.is_of_line(names).map(drop)
+}
+
 /// Effect of a fault.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum FaultKind {
@@ -474,6 +485,12 @@ impl FaultRule {
             ));
         }
         if !self.kind.is_of_tmp() {
+            let is_unknown = !name.is_empty() && !is_line && !is_session;
+            if is_unknown && names.lines.is_some() {
+                return Err(format!(
+                    "{said}: unknown session {name}: give the name of a session, its TargetCompID, or the name of a TMP line"
+                ));
+            }
             return Ok(is_line && self.kind != FaultKind::Wire(WireFault::Logout));
         }
         if is_session && !is_line {

@@ -40,6 +40,6 @@ pub use config::{
     ConfigProblem, ConfigTable, ExchangeConfig, InstrumentConfig, state_name, state_of,
 };
 pub use exchange::{Exchange, ExchangeError, ExchangeSession, ExchangeTmpLine};
-pub use faults::{WireControl, WireFault, WireFaults, check_fault};
+pub use faults::{WireControl, WireFault, WireFaults, check_fault, check_fault_names};
 pub use fixwire_book::BookState;
 pub use script::{OrderScript, check_step};

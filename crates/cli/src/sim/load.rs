@@ -2,8 +2,8 @@
 
 use fixwire::settings::{Id, LoadError, Problem, Settings, SettingsReport, Source, Span};
 use fixwire_exchange::{
-    BookState, ConfigTable, ExchangeConfig, InstrumentConfig, OrderScript, check_fault, check_step,
-    state_of,
+    BookState, ConfigTable, ExchangeConfig, InstrumentConfig, OrderScript, check_fault_names,
+    check_step, state_of,
 };
 use fixwire_protocol::Decimal;
 use toml::Spanned;
@@ -12,7 +12,8 @@ use toml::de::{DeTable, DeValue};
 const OF_EXCHANGE: &str = "the keys of [exchange] are max_orders and max_remembered";
 const OF_INSTRUMENT: &str =
     "the keys of [[instrument]] are symbol, tick, lot, low, high, reference and state";
-const OF_FAULT: &str = "the keys of [[fault]] are kind, session, type, count, percent, seed and ms";
+const OF_FAULT: &str =
+    "the keys of [[fault]] are kind, session, type, count, percent, seed, ms and status";
 const OF_SCRIPT: &str =
     "the keys of [[script]] are name, session, symbol, side, account, quantity, price and steps";
 const STATES: &str = "give \"continuous\", \"auction\", \"halted\" or \"closed\"";
@@ -26,6 +27,8 @@ pub fn load(source: &Source, settings: &Settings) -> Result<ExchangeConfig, Load
     let mut reader = Reader {
         problems: Vec::new(),
         places: Vec::new(),
+        names: settings.sessions.iter().map(|it| it.name()).collect(),
+        links: settings.links.iter().map(|it| it.name()).collect(),
     };
     reader.sessions(settings);
     let config = reader.exchange(source);
@@ -45,13 +48,16 @@ pub fn load(source: &Source, settings: &Settings) -> Result<ExchangeConfig, Load
     })))
 }
 
-struct Reader {
+struct Reader<'a> {
     problems: Vec<Problem>,
+    /// Sessions and links that a fault may name.
+    names: Vec<String>,
+    links: Vec<&'a str>,
     /// Where keys have their values, and the entries of those that have several; the table itself has no key.
     places: Vec<(ConfigTable, String, Option<usize>, Span)>,
 }
 
-impl Reader {
+impl Reader<'_> {
     /// An exchange and a gateway, or a version before FIX 4.2, do not go together.
     fn sessions(&mut self, settings: &Settings) {
         for (other, tables) in [("a gateway", &settings.gateway), ("an OMS", &settings.oms)] {
@@ -183,10 +189,16 @@ impl Reader {
             let word = word.filter(|word| !word.is_empty() && !word.contains(char::is_whitespace));
             match (key, word) {
                 ("kind", Some(word)) => kind = Some(word),
-                ("session" | "type" | "count" | "percent" | "seed" | "ms", Some(word)) => {
+                (
+                    "session" | "type" | "count" | "percent" | "seed" | "ms" | "status",
+                    Some(word),
+                ) => {
                     rest += &format!(" {key}={word}");
                 }
-                ("kind" | "session" | "type" | "count" | "percent" | "seed" | "ms", None) => {
+                (
+                    "kind" | "session" | "type" | "count" | "percent" | "seed" | "ms" | "status",
+                    None,
+                ) => {
                     let title = format!("{key} is neither a word nor a number");
                     self.report(span, &title, Some("give a number, or a word in quotes"));
                 }
@@ -195,12 +207,13 @@ impl Reader {
         }
         let Some(kind) = kind else {
             let help = "add kind = \"drop\", duplicate, delay, reorder, stall, reject, checksum, gap, logout or \
-                        disconnect";
+                        disconnect; for a link also refuse, silence or cut";
             self.report(header, "the fault has no kind", Some(help));
             return None;
         };
         let words = format!("{kind}{rest}");
-        if let Err(what) = check_fault(&words) {
+        let sessions: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        if let Err(what) = check_fault_names(&words, &sessions, &self.links) {
             self.report(header, &what, None);
         }
         Some(words)

@@ -202,6 +202,10 @@ fn a_fault_of_the_file_loses_one_report_and_no_trade() {
     let said = text(&about(folder.path(), &["check"], &[]).stderr);
     assert!(said.contains("unknown fault \"lose\""), "{said}");
     assert!(said.contains("unknown key `times`"), "{said}");
+    let wrong = fault.replace("OMS", "NOBODY");
+    write(folder.path(), &format!("{INSTRUMENTS}{wrong}"));
+    let said = text(&about(folder.path(), &["check"], &[]).stderr);
+    assert!(said.contains("unknown session NOBODY"), "{said}");
 }
 
 #[test]

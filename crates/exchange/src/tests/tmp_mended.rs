@@ -7,7 +7,7 @@ use fixwire_tmp::messages::{L40, R04};
 use fixwire_tmp::{ClientLinkState, TmpExecType, TmpHeader, TmpLayout, TmpSide, TmpStatus};
 
 use super::tmp_desk::{FCM, ONE, TWO, TmpDesk, TmpSaid, change, new};
-use crate::OrderScript;
+use crate::{OrderScript, check_fault_names};
 
 const BUY: TmpSide = TmpSide::BUY;
 
@@ -189,4 +189,31 @@ fn a_frame_that_is_dropped_is_not_counted_as_refused() {
         desk.query("faults")
             .starts_with("refuse session=T1 count=1")
     );
+}
+
+#[test]
+fn faults_of_a_file_name_its_sessions_and_lines() {
+    let (sessions, lines) = (["FIX.4.4:EX->OMS"], ["T1"]);
+    let check = |words| check_fault_names(words, &sessions, &lines);
+    for right in [
+        "drop",
+        "gap",
+        "cut",
+        "drop session=OMS",
+        "refuse session=T1 status=9",
+    ] {
+        assert_eq!(check(right), Ok(()), "{right}");
+    }
+    for (wrong, why) in [
+        ("drop session=T2", "unknown session T2"),
+        ("gap session=T2", "unknown session T2"),
+        ("cut session=T2", "unknown TMP line T2"),
+        ("cut session=OMS", "OMS is a FIX session"),
+        ("logout session=T1", "T1 is a TMP line, which has no Logout"),
+    ] {
+        let error = check(wrong).unwrap_err();
+        assert!(error.contains(why), "{wrong}: {error}");
+    }
+    let error = check_fault_names("cut", &sessions, &[]).unwrap_err();
+    assert!(error.contains("the exchange has no TMP line"), "{error}");
 }
