@@ -485,6 +485,13 @@ impl FaultRule {
             ));
         }
         if !self.kind.is_of_tmp() {
+            let is_lost = matches!(self.kind, FaultKind::Wire(_)) && name.is_empty();
+            let has_lines = names.lines.is_some_and(|lines| !lines.is_empty());
+            if is_lost && has_lines && names.sessions.is_empty() {
+                return Err(format!(
+                    "{said}: without session=NAME this fault is for FIX sessions, and the exchange has none: name a TMP line"
+                ));
+            }
             let is_unknown = !name.is_empty() && !is_line && !is_session;
             if is_unknown && names.lines.is_some() {
                 return Err(format!(

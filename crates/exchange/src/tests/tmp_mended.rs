@@ -217,3 +217,15 @@ fn faults_of_a_file_name_its_sessions_and_lines() {
     let error = check_fault_names("cut", &sessions, &[]).unwrap_err();
     assert!(error.contains("the exchange has no TMP line"), "{error}");
 }
+
+#[test]
+fn a_fault_of_the_wire_names_a_line_when_there_is_no_session() {
+    for words in ["gap", "checksum count=1", "disconnect type=R02", "logout"] {
+        let error = check_fault_names(words, &[], &["T1"]).unwrap_err();
+        assert!(error.ends_with("name a TMP line"), "{words}: {error}");
+        assert_eq!(check_fault_names(words, &[], &[]), Ok(()));
+    }
+    for words in ["gap session=T1", "drop", "cut"] {
+        assert_eq!(check_fault_names(words, &[], &["T1"]), Ok(()), "{words}");
+    }
+}
