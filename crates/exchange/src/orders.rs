@@ -162,7 +162,10 @@ impl Orders {
             });
             if let Some((order, names)) = names {
                 for id in &order.ids {
-                    names.remove(id);
+                    // The number of a rejected order of a TMP member may be that of another one.
+                    if names.get(id) == Some(&order.id) {
+                        names.remove(id);
+                    }
                 }
             }
             forgotten.extend(oldest);

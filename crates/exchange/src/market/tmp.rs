@@ -16,13 +16,16 @@ use crate::tmp::ticket::{TmpTicket, order_key};
 use crate::tmp::{reports, request};
 
 impl Market {
-    /// The order of a broker with this number, whichever of its lines has entered it.
+    /// The order of a broker with this number, whichever of its lines has entered it. The number of a rejected order is
+    /// free again.
     pub(crate) fn tmp_order(&self, fcm_id: u16, order_no: [u8; 5]) -> Option<&Order> {
         let key = order_key(fcm_id, order_no);
         let lines = self.members.iter().enumerate();
         let mut lines = lines.filter(|(_, member)| member.dialect == Dialect::Tmp);
-        let id = lines.find_map(|(number, _)| self.orders.find(number as u32, &key));
-        self.orders.get(id?)
+        lines.find_map(|(number, _)| {
+            let order = self.orders.get(self.orders.find(number as u32, &key)?);
+            order.filter(|order| order.closed != Some(b'8'))
+        })
     }
 
     /// Whether the broker of a new order has one with its number.

@@ -229,3 +229,33 @@ fn a_fault_of_the_wire_names_a_line_when_there_is_no_session() {
         assert_eq!(check_fault_names(words, &[], &["T1"]), Ok(()), "{words}");
     }
 }
+
+#[test]
+fn the_number_of_an_order_that_a_script_rejects_is_free_again() {
+    let reject = script("1", &["reject 65"]);
+    let mut config = super::desk::config();
+    config.scripts = [reject].into();
+    config.remembered_max = 1;
+    let mut desk = TmpDesk::of(config).log_in();
+    let order = new("A0001", BUY, 1, 900);
+    for _ in 0..2 {
+        assert_eq!(desk.ask(ONE, &order)[0].reject().status, TmpStatus(65));
+        let cancel = change(&order, TmpExecType::CANCEL, 0, 0);
+        let unknown = desk.ask(ONE, &cancel)[0].reject().status;
+        assert_eq!(unknown, TmpStatus::NO_SUCH_ORDER);
+    }
+    // On the other line too, and then it is taken, also when the rejected ones are forgotten.
+    let order = new("A0001", BUY, 2, 900);
+    desk.ask(ONE, &order)[0].report();
+    let other = new("A0002", BUY, 1, 900);
+    for _ in 0..2 {
+        desk.ask(ONE, &other)[0].reject();
+    }
+    desk.kill_with_checkpoint(desk.notes.len());
+    desk.connect(ONE);
+    desk.connect(TWO);
+    let said = desk.ask(TWO, &order);
+    assert_eq!(said[0].reject().status, TmpStatus::DUPLICATE_ORDER_NO);
+    let cancel = change(&order, TmpExecType::CANCEL, 0, 0);
+    assert_eq!(desk.ask(ONE, &cancel)[0].numbers(), ('4', 0, [0, 0, 0, 2]));
+}
