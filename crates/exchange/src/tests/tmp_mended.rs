@@ -259,3 +259,26 @@ fn the_number_of_an_order_that_a_script_rejects_is_free_again() {
     let cancel = change(&order, TmpExecType::CANCEL, 0, 0);
     assert_eq!(desk.ask(ONE, &cancel)[0].numbers(), ('4', 0, [0, 0, 0, 2]));
 }
+
+#[test]
+fn an_order_is_acknowledged_as_itself_after_a_change() {
+    let late = script("10", &["accept replace", "ack"]);
+    let never = script("20", &["accept replace", "reject 65"]);
+    let mut desk = scripted(&[late, never]);
+    for (order_no, qty) in [("A0001", 10), ("A0002", 20)] {
+        let order = new(order_no, BUY, qty, 900);
+        assert_eq!(desk.ask(ONE, &order), []);
+        let said = desk.ask(ONE, &change(&order, TmpExecType::REDUCE, 1, 0));
+        assert_eq!(said.len(), 2);
+        let left = qty - 1;
+        assert_eq!(said[0].numbers(), ('5', 0, [0, 0, left, qty]));
+        if qty == 10 {
+            assert_eq!(said[1].numbers(), ('0', 0, [0, 0, left, left]));
+            assert_eq!(said[1].report().ord_id, order.ord_id);
+        } else {
+            let reject = said[1].reject();
+            assert_eq!(reject.exec_type, TmpExecType::NEW);
+            assert_eq!(reject.ord_id, order.ord_id);
+        }
+    }
+}

@@ -42,7 +42,11 @@ pub(crate) fn execution(
     let current = TmpTicket::read(order.cl_ord_id())?;
     // What is said of a request is said in its words, whether it has changed the order or not.
     let asked = said.cl_ord_id.and_then(TmpTicket::read);
-    let ticket = asked.unwrap_or(current);
+    let ticket = match said.kind {
+        // A script says it of the order, whichever changes it has accepted before.
+        Kind::New | Kind::Rejected => entered(order).unwrap_or(current),
+        _ => asked.unwrap_or(current),
+    };
     let (left, rest) = (order.leaves(), order.quantity.saturating_sub(order.filled));
     let (to, change) = match said.kind {
         Kind::New => (ticket.via, answer(&ticket, left)),
@@ -68,7 +72,7 @@ pub(crate) fn execution(
             let status = status.and_then(|status| u8::try_from(status).ok());
             let status = status.map_or(TmpStatus::MAJOR_ERROR, TmpStatus);
             let frame = reject(&ticket, status, side(order.side), exec_id);
-            return Some((ticket.home, b'9', frame));
+            return Some((current.home, b'9', frame));
         }
         _ => return None,
     };
@@ -81,6 +85,11 @@ pub(crate) fn execution(
         )?),
     };
     Some((to, b'8', frame))
+}
+
+/// The ticket that has entered an order.
+fn entered(order: &Order) -> Option<TmpTicket> {
+    order.ids.get(1).and_then(|id| TmpTicket::read(id))
 }
 
 /// The normal reply to the request of a ticket.
@@ -121,7 +130,7 @@ fn venue_execution<const SYMBOL: usize>(
 ) -> Option<VenueExecution<SYMBOL>> {
     let text = TmpSymbol::Text(instrument.symbol.as_bytes());
     let (symbol_type, symbol) = text.field::<SYMBOL>().ok()?;
-    let entered = order.ids.get(1).and_then(|id| TmpTicket::read(id));
+    let entered = entered(order);
     let account = core::str::from_utf8(&order.account).ok();
     let (last_qty, last_px) = said.last.map_or((0, 0), |(lots, ticks)| {
         (qty(lots, instrument), price(ticks, instrument))
