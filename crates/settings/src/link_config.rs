@@ -129,8 +129,10 @@ fn read_password(settings: &Path, file: &str) -> Result<TmpPassword, String> {
         return Err(format!("others can read it (mode {mode:04o})"));
     }
     let mut text = String::new();
-    let read = file.take(MAX_PASSWORD_FILE).read_to_string(&mut text);
-    read.map_err(failed)?;
+    let read = file.take(MAX_PASSWORD_FILE + 1).read_to_string(&mut text);
+    if read.map_err(failed)? as u64 > MAX_PASSWORD_FILE {
+        return Err(format!("it has more than {MAX_PASSWORD_FILE} bytes"));
+    }
     password(text.trim_end()).ok_or_else(|| "it has no password of 1 to 9 digits".to_owned())
 }
 

@@ -298,11 +298,11 @@ pub(super) fn check_together(
                 });
             }
         }
-        let login = ["fcm_id", "session_id", "system_type"].map(|key| link.find(key));
-        if let [Some(fcm), Some(session), Some(system)] = login
-            && let Some(first) =
-                logins.insert([&fcm.text, &session.text, &system.text], link.name())
-        {
+        let keys = ["fcm_id", "session_id", "system_type"];
+        let is_whole = keys.iter().all(|key| link.find(key).is_some());
+        let [fcm, session] = [keys[0], keys[1]].map(|key| link.number(key));
+        let login = (fcm, session, link.text(keys[2]));
+        if is_whole && let Some(first) = logins.insert(login, link.name()) {
             let title = format!("link {first} has this fcm_id, session_id and system_type");
             let help = "the exchange knows a link by them: give each link its own session_id";
             problems.push(Problem::found(link.place("session_id"), &title, Some(help)));

@@ -469,6 +469,10 @@ fn names_logins_and_ports_are_a_links_own() {
             "link FUT-1 has this fcm_id, session_id and system_type (the exchange",
         ),
         (
+            &[name, port, ("= 50", "= \"050\"")],
+            "link FUT-1 has this fcm_id, session_id and system_type (the exchange",
+        ),
+        (
             &[name, id],
             "FUT-1 listens on port 7001 too (a link shares its port with",
         ),
@@ -531,7 +535,9 @@ fn a_password_may_be_in_a_file_of_its_own() {
     let said = lines().unwrap_err();
     let says = ":16:17: password_file link.password: No such file";
     assert!(said.contains(says), "{said}");
+    let long = format!("4321{}x", "\n".repeat(60));
     for (mode, content, says) in [
+        (0o600, &*long, "it has more than 64 bytes"),
         (0o644, "4321\n", "others can read it (mode 0644)"),
         (0o600, "43x1\n", "it has no password of 1 to 9 digits"),
         (0o600, "", "it has no password"),
