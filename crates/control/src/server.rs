@@ -239,10 +239,7 @@ impl Served {
             None => {
                 let links = self.ask(Handle::links)?;
                 Err(match links.iter().any(|link| link.name == session) {
-                    true => format!(
-                        "{session} is a link, not a session: its messages and sequence numbers are \
-                         the application's, and the status of the engine shows it"
-                    ),
+                    true => format!("{session} is a link, not a session: use fixwire status"),
                     false => unknown(session, &self.ask(Handle::status)?),
                 })
             }
