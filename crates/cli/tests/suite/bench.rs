@@ -279,7 +279,7 @@ fn batches_and_transactions_print_their_result_file_without_a_name_for_it() {
             &["oms", "--batch", "2", "--saturation", "0"][..],
             "bare_write_ns",
         ),
-        (&["transactions", "--transactions", "30"], "per_ms"),
+        (&["transactions", "--transactions", "3000"], "per_ms"),
     ] {
         let output = fixwire()
             .arg("bench")
