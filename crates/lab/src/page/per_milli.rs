@@ -12,14 +12,12 @@ use crate::report::chart::{ChartAxis, ChartPlane, ChartSize};
 use crate::report::thousands;
 use crate::report::transactions::TransactionsReport;
 
-/// Steps of our curve, at most; beyond it, several counts make one.
-const STEPS_MAX: u64 = 120;
-/// Counts that have their number below the axis, about.
-const NUMBERS: u64 = 10;
+/// From twice this count on, several counts make a step, so that steps are about as wide on the axis.
+const FINE: u64 = 16;
 
 const SIZE: ChartSize = ChartSize {
     whole: (940.0, 320.0),
-    margins: [84.0, 12.0, 224.0, 26.0],
+    margins: [84.0, 12.0, 20.0, 26.0],
 };
 
 /// Writes the table and the picture of file `file` of the page.
@@ -89,10 +87,24 @@ struct Counts {
 }
 
 impl Counts {
-    /// Its edges on the axis, where a count reaches from half below to half above it.
+    /// All from 1 to `most`.
+    fn up_to(most: u64) -> Vec<Self> {
+        let mut all = Vec::new();
+        let mut first = 1_u64;
+        while first <= most {
+            let width = (first / FINE).max(1);
+            all.push(Self { first, width });
+            let Some(next) = first.checked_add(width) else {
+                break;
+            };
+            first = next;
+        }
+        all
+    }
+
+    /// Its edges on the axis: a count reaches up to the next one.
     fn edges(self) -> [f64; 2] {
-        let first = self.first as f64 - 0.5;
-        [first, first + self.width as f64]
+        [self.first as f64, self.first as f64 + self.width as f64]
     }
 
     fn last(self) -> u64 {
@@ -100,18 +112,11 @@ impl Counts {
     }
 }
 
-/// Share of the milliseconds with each count; several counts of one step, or band, have their mean.
+/// Share of the milliseconds with each count above none; several counts of one step, or band, have their mean.
 fn picture(throughput: &Throughput, file: usize, legend: &Legend) -> Picture {
     let most = throughput.rows.keys().next_back().copied().unwrap_or(0);
     // The published bands have their place whatever was measured.
-    let most = most.max(TRANSACTION_BANDS[2].1);
-    let width = (most / STEPS_MAX).saturating_add(1);
-    let steps: Vec<Counts> = (0..=most / width)
-        .map(|step| Counts {
-            first: step * width,
-            width,
-        })
-        .collect();
+    let steps = Counts::up_to(most.max(TRANSACTION_BANDS[2].1));
     let mut curves: Vec<PageCurve> = TRANSACTIONS
         .iter()
         .map(|row| published_curve(row, &steps, legend))
@@ -120,15 +125,10 @@ fn picture(throughput: &Throughput, file: usize, legend: &Legend) -> Picture {
     curves.retain(|curve| !curve.parts.is_empty());
     let values = curves.iter().flat_map(|curve| curve.parts.iter().flatten());
     let shares = values.map(|point| point.1).filter(|share| *share > 0.0);
-    let number = |count: u64| (count as f64, thousands(count));
-    let each = (most / NUMBERS).max(1);
+    let ends = steps.iter().flat_map(|step| step.edges());
     let plane = ChartPlane {
         size: SIZE,
-        x: ChartAxis::linear(
-            -0.5,
-            steps.last().map_or(0.5, |step| step.edges()[1]),
-            (0..=most / each).map(|mark| number(mark * each)).collect(),
-        ),
+        x: ChartAxis::log(ends, |count| thousands(count as u64)),
         y: ChartAxis::log(shares, |percent| format!("{percent} %")),
     };
     let stop = |step: &Counts| PageStop {
@@ -140,14 +140,14 @@ fn picture(throughput: &Throughput, file: usize, legend: &Legend) -> Picture {
     };
     Picture {
         id: format!("f{file}-milliseconds"),
-        caption: "Share of the milliseconds by the number of transactions completed in each; published ones: the mean \
-                  of each band"
+        caption: "Share of the milliseconds by the number of transactions completed in each, without those that had \
+                  none; published ones: the mean of each band"
             .to_owned(),
         units: [" transactions", " %"],
         stops: steps.iter().map(stop).collect(),
         curves,
         plane,
-        is_named: true,
+        is_named: false,
     }
 }
 
@@ -234,34 +234,38 @@ mod tests {
 
     #[test]
     fn each_count_is_a_step_beside_the_mean_of_the_published_bands() {
-        let picture = drawn(&[(0, 15), (9, 10), (10, 20), (40, 55)]);
-        assert_eq!(picture.stops.len(), 41);
-        assert_eq!(picture.stops[40].name, "40");
+        let picture = drawn(&[(0, 15), (9, 10), (10, 20), (40, 50), (41, 5)]);
+        assert_eq!(picture.stops.len(), 31 + 5);
+        let names = [&picture.stops[30].name, &picture.stops[35].name];
+        assert_eq!(names, ["31", "40 to 41"]);
         let [untuned, .., ours] = &picture.curves[..] else {
             panic!("four curves")
         };
+        assert_eq!((ours.values[8], ours.values[9]), (Some(10.0), Some(20.0)));
+        assert_eq!((ours.values[0], ours.values[35]), (None, Some(27.5)));
+        let parts: Vec<Vec<(f64, f64)>> = ours.parts.clone();
         assert_eq!(
-            (ours.values[0], ours.values[9], ours.values[10]),
-            (Some(15.0), Some(10.0), Some(20.0))
-        );
-        assert_eq!((ours.values[1], ours.values[40]), (None, Some(55.0)));
-        let parts: Vec<Vec<f64>> = ours
-            .parts
-            .iter()
-            .map(|part| part.iter().map(|point| point.1).collect())
-            .collect();
-        assert_eq!(
-            parts,
+            parts[0],
             [
-                vec![0.0, 15.0, 15.0, 0.0],
-                vec![0.0, 10.0, 10.0, 20.0, 20.0, 0.0],
-                vec![0.0, 55.0, 55.0, 0.0]
+                (9.0, 0.0),
+                (9.0, 10.0),
+                (10.0, 10.0),
+                (10.0, 20.0),
+                (11.0, 20.0),
+                (11.0, 0.0)
             ]
         );
-        let mean = 41.49 / 9.0;
-        assert_eq!((untuned.values[0], untuned.values[9]), (None, Some(mean)));
         assert_eq!(
-            (untuned.values[26], untuned.values[27]),
+            parts[1],
+            [(40.0, 0.0), (40.0, 27.5), (42.0, 27.5), (42.0, 0.0)]
+        );
+        let mean = 41.49 / 9.0;
+        assert_eq!(
+            (untuned.values[0], untuned.values[8]),
+            (Some(mean), Some(mean))
+        );
+        assert_eq!(
+            (untuned.values[25], untuned.values[26]),
             (Some(2.17 / 11.0), None)
         );
         assert_eq!(untuned.parts.len(), 1);
@@ -270,20 +274,14 @@ mod tests {
     #[test]
     fn many_counts_make_few_steps_whatever_a_file_says() {
         let picture = drawn(&[(1, 50), (2, 30), (599, 20)]);
-        assert_eq!(picture.stops.len(), 120);
-        assert_eq!(picture.stops[0].name, "0 to 4");
-        let ours = picture.curves.last().unwrap();
-        assert_eq!((ours.values[0], ours.values[119]), (Some(16.0), Some(4.0)));
+        assert!(picture.stops.len() < 100, "{}", picture.stops.len());
         let picture = drawn(&[(u64::MAX, u64::MAX), (0, u64::MAX)]);
-        assert!(picture.stops.len() <= 121, "{}", picture.stops.len());
+        assert!(picture.stops.len() < 1_000, "{}", picture.stops.len());
         let mut text = String::new();
         picture.write(&mut text).unwrap();
         assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
-        assert!(
-            drawn(&[])
-                .curves
-                .iter()
-                .all(|curve| curve.time == "published")
-        );
+        let nothing = drawn(&[]);
+        let is_published = |curve: &PageCurve| curve.time == "published";
+        assert!(nothing.curves.iter().all(is_published));
     }
 }
