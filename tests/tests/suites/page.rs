@@ -15,16 +15,6 @@ use serde_json::Value;
 const BENCHES: [&[&str]; 2] = [&["echo", "--stages"], &["gateway-echo", "--no-ping-pong"]];
 const LOAD: &str =
     "--rate 2000 --warm-up 100 --iterations 3000 --runs 2 --cores none --json result.json";
-/// Files behind those of [`BENCHES`], without runs at a rate.
-const OTHERS: [&str; 2] = [
-    "oms --batch 1,10 --saturation 100 --json result.json",
-    "transactions --transactions 3000 --json result.json",
-];
-/// The picture of the last of them, and its curves.
-const MILLISECONDS: (&str, [(&str, &str); 2]) = (
-    "f4-milliseconds",
-    [("fixwire", "response"), ("RHEL 5.6, untuned", "published")],
-);
 /// The pictures of a part; the middle of each has its curves.
 const PICTURES: [&str; 5] = ["percentiles", "histogram", "p50", "p99", "worst"];
 const BYTES_MAX: u64 = 1_000_000;
@@ -41,11 +31,9 @@ impl Page {
         let folder = scratch(name).expect("a folder");
         let folder = fs::canonicalize(folder).expect("a folder");
         let mut files = Vec::new();
-        let loaded =
-            BENCHES.map(|bench| [bench, &LOAD.split(' ').collect::<Vec<_>>()[..]].concat());
-        let others = OTHERS.map(|bench| bench.split(' ').collect());
-        for args in loaded.into_iter().chain(others) {
-            let file = folder.join(format!("{}.json", args[0]));
+        for bench in BENCHES {
+            let file = folder.join(format!("{}.json", bench[0]));
+            let args: Vec<&str> = bench.iter().copied().chain(LOAD.split(' ')).collect();
             fixwire(&folder, &args);
             fs::rename(folder.join("result.json"), &file).expect("a result file");
             files.push(file);
@@ -62,7 +50,7 @@ impl Page {
         assert!(bytes < BYTES_MAX, "{bytes} bytes");
         let read = |file: &PathBuf| result_file::read(file).expect("a report");
         Self {
-            reports: files.iter().take(BENCHES.len()).map(read).collect(),
+            reports: files.iter().map(read).collect(),
             address: format!("file://{}", page.display()),
             folder,
         }
@@ -97,10 +85,6 @@ impl Page {
                 let key = self::key(report, row.pace, curve.name);
                 shown(browser, &format!("{part}-percentiles"), &key, "published");
             }
-        }
-        let (picture, curves) = MILLISECONDS;
-        for (name, time) in curves {
-            shown(browser, picture, &format!("transactions|{name}"), time);
         }
         // Three subjects at two paces, and two at one.
         assert_eq!(looked_at, 8 * PICTURES.len());
