@@ -185,7 +185,7 @@ impl fmt::Display for OmsEvent<'_> {
             ),
             Self::FlowAbove { line, group, limit } => write!(
                 f,
-                "line {line}: the exchange takes {limit} messages in a second, flow of line_group {group} lets more go: write flow = "{} in 1s"",
+                "line {line}: the exchange takes {limit} messages in a second, flow of line_group {group} lets more go: write flow = \"{} in 1s\"",
                 (limit - limit / 10).max(1)
             ),
             Self::LinkStopped { line, why } => {

@@ -382,7 +382,6 @@ impl Core {
         status: u8,
         sink: &mut impl Sink,
     ) -> Heard {
-        let number = report.id.order;
         match status {
             b'0' | b'1' | b'2' | b'6' | b'E' => {
                 let heard = self.accepted(at, report, sink);
@@ -402,8 +401,8 @@ impl Core {
         }
     }
 
-    /// The venue does not have an order: one that it never acknowledged is rejected, one of an earlier day has expired.
-    /// Any other is for a person to decide.
+    /// The venue does not have an order: one that it never acknowledged is rejected. Over TMP one of an earlier day has
+    /// expired, and any other is for a person to decide.
     fn not_there(&mut self, at: i64, report: &VenueReport<'_>, sink: &mut impl Sink) -> Heard {
         let number = report.id.order;
         let (state, orders) = (self.state(), self.state().orders());
@@ -414,7 +413,8 @@ impl Core {
             self.reject(at, number, Why::Venue, report.text, sink);
             return Heard::Taken;
         }
-        if !order.state.is_open() || order.pended.is_some() {
+        let is_settled = !order.state.is_open() || order.pended.is_some();
+        if is_settled || !self.speaks_tmp(report.line) {
             return Heard::Known;
         }
         if number <= state.yesterday && !order.outlives(state.day()) {

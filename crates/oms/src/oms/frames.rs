@@ -164,8 +164,12 @@ impl Oms {
         }
     }
 
+    fn has_link_room(&self, outbox: &Outbox) -> bool {
+        self.has_report_room(1, outbox)
+    }
+
     /// Whether there is room for so many reports.
-    fn has_link_room(&self, reports: usize, outbox: &Outbox) -> bool {
+    fn has_report_room(&self, reports: usize, outbox: &Outbox) -> bool {
         let (messages, bytes) = self.room();
         // The texts of a frame are in one of them only.
         let bytes = bytes * reports.min(2);
@@ -187,7 +191,7 @@ impl Oms {
                 LinkAction::Deliver { .. } => REPORTS,
                 _ => 1,
             };
-            left = !self.has_link_room(reports, outbox);
+            left = !self.has_report_room(reports, outbox);
             if left {
                 break;
             }
@@ -239,7 +243,7 @@ impl Oms {
         if let Some(index) = line.index
             && line.is_lowered
             && is_done
-            && self.has_link_room(1, outbox)
+            && self.has_link_room(outbox)
         {
             let numbers = line.client.numbers();
             self.links.tmp.lines[link].is_lowered = false;
@@ -266,6 +270,9 @@ impl Oms {
                 max_flow_ctrl_cnt, ..
             }) => {
                 self.check_flow(link, max_flow_ctrl_cnt);
+                if self.links.tmp.lines[link].is_lowered {
+                    self.core.set_reset(index);
+                }
                 let at = self.at(now);
                 if self.core.is_line(index) {
                     self.line_is(at, index, Some(Presence::Here), outbox);
@@ -274,7 +281,6 @@ impl Oms {
             LinkAction::Warn(warning) => {
                 // The exchange has lost reports, or orders too.
                 if let LinkWarning::NumberLowered { .. } = warning {
-                    self.core.set_reset(index);
                     self.links.tmp.lines[link].is_lowered = true;
                 }
                 let line = &self.links.tmp.lines[link].name;
@@ -366,7 +372,7 @@ impl Oms {
 
     /// Sends the requests that wait, as far as flow limits and room allow.
     pub(super) fn send_frames(&mut self, now: Now, outbox: &mut Outbox) {
-        while !self.links.tmp.unsent.is_empty() && self.has_link_room(1, outbox) {
+        while !self.links.tmp.unsent.is_empty() && self.has_link_room(outbox) {
             let number = self.links.tmp.unsent.pop_front().unwrap_or_default();
             let at = self.at(now);
             let (core, mut out) = self.parts(outbox, None);
@@ -383,7 +389,7 @@ impl Oms {
 
     /// Sends some requests of a line; whether more can be sent.
     fn send_some(&mut self, now: Now, link: usize, outbox: &mut Outbox) -> bool {
-        let room = self.has_link_room(1, outbox);
+        let room = self.has_link_room(outbox);
         let line = &mut self.links.tmp.lines[link];
         let is_idle = line.queue.is_empty() || line.due.is_some_and(|due| now.mono.0 < due);
         if line.is_overfull && room {
@@ -451,7 +457,7 @@ impl Oms {
             }
             self.carry_out(now, link, outbox);
             let line = &self.links.tmp.lines[link];
-            if !line.actions.is_empty() || !self.has_link_room(1, outbox) {
+            if !line.actions.is_empty() || !self.has_link_room(outbox) {
                 return false;
             }
             if line.is_up && !line.greets {
@@ -460,7 +466,6 @@ impl Oms {
             }
             let line = &mut self.links.tmp.lines[link];
             line.restart(LinkNumbers::default());
-            line.is_lowered = false;
             line.day = day;
         }
         true

@@ -212,10 +212,8 @@ impl Oms {
             // Other messages of a venue are only journalled.
             _ => return Ok(()),
         };
-        match heard {
-            Heard::FillsMissing(order) => (self.listener)(OmsEvent::FillsMissing { order }),
-            Heard::NotAtVenue(order) => (self.listener)(OmsEvent::NotAtVenue { order }),
-            _ => {}
+        if let Heard::FillsMissing(order) = heard {
+            (self.listener)(OmsEvent::FillsMissing { order });
         }
         if matches!(heard, Heard::Unknown | Heard::Unreadable) {
             let id = message.get(tag::CL_ORD_ID).unwrap_or(b"NONE");

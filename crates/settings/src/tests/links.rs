@@ -421,7 +421,7 @@ fn every_mistake_of_a_file_is_reported_at_once() {
         ("17", "system_type"),
     ] {
         let is_its = |it: &&str| it.starts_with(&format!("x.toml:{line}:")) && it.contains(key);
-        assert!(lines.iter().any(|it| is_its(it)), "{line} {key}\n{said}");
+        assert!(lines.iter().any(is_its), "{line} {key}\n{said}");
     }
 }
 

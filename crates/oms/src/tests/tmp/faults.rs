@@ -145,7 +145,7 @@ fn an_order_of_other_settings_is_not_sent_and_named() {
         .orders
         .get_mut(1)
         .unwrap()
-        .pool_number = crate::Text::EMPTY;
+        .pool_number = crate::Text::new(b"A000");
     floor.cancel("C1");
     assert_eq!(floor.got(), []);
     let events = floor.events();

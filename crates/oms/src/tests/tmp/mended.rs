@@ -345,7 +345,7 @@ fn a_request_that_tmp_has_no_place_for_is_rejected() {
     floor.says(&accepted(&order));
     // As if it had come before the line spoke TMP: it has no number of five characters.
     let orders = &mut floor.oms.core_mut().state.orders;
-    orders.get_mut(1).unwrap().pool_number = crate::Text::EMPTY;
+    orders.get_mut(1).unwrap().pool_number = crate::Text::new(b"A000");
     floor.reports.clear();
     floor.cancel(&id);
     assert_eq!(floor.got(), []);
