@@ -61,7 +61,7 @@ fn has(table: &str, rows: &[&str]) {
 
 fn oms(folder: &Path) {
     write(folder, "oms-tmp.toml", &[]);
-    for file in ["futures.csv", "limits.csv"] {
+    for file in ["futures.csv", "futures-limits.csv"] {
         fs::write(folder.join(file), example(file)).unwrap();
     }
 }
@@ -380,5 +380,54 @@ fn an_oms_connects_its_links() {
         assert!(event.contains(&exchange.to_string()), "{event}");
         drop(socket);
         running.hears("FUT-1 disconnected");
+    }
+}
+
+/// The examples trade with each other, and the OMS logs in again after kill -9.
+#[test]
+fn the_examples_lead_to_a_fill() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let exchange = exchange(folder);
+    oms(folder);
+    let port = free_port();
+    let store = |name: &str| format!("{:?}", folder.join(name).display().to_string());
+    write(
+        folder,
+        "oms-tmp.toml",
+        &[
+            ("= 5001", &format!("= {port}")),
+            ("= 7001", &format!("= {}", exchange.port)),
+            ("\"oms-tmp-store\"", &store("oms-store")),
+        ],
+    );
+    let client = folder.join("client-store").display().to_string();
+    write(
+        folder,
+        "client.cfg",
+        &[
+            (
+                "SocketConnectPort=5001",
+                &format!("SocketConnectPort={port}"),
+            ),
+            ("client-store", &client),
+        ],
+    );
+    let orders = "new sell 1 TXFL6 @ 22000; new buy 1 TXFL6 @ 22000; wait 4";
+    for filled in [2, 4] {
+        let mut command = fixwire();
+        command.arg("run").arg(folder.join("oms-tmp.toml"));
+        let oms = Running::spawn(command, port);
+        oms.listens();
+        oms.hears("FUT-1 connected");
+        let output = ask(folder, &["client", "client.cfg", "-c", orders]);
+        let said = text(&output.stdout);
+        assert_eq!(said.matches("OrdStatus Filled").count(), 2, "{said}");
+        let output = ask(folder, &["oms", "orders", "oms-tmp.toml", "--json"]);
+        let rows: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let rows = rows.as_array().unwrap();
+        let is_filled = |row: &&Value| row["state"] == "filled" && row["line"] == "FUT-1";
+        assert_eq!(rows.iter().filter(is_filled).count(), filled, "{rows:?}");
+        // Dropped, it is killed.
     }
 }
