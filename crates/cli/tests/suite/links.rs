@@ -371,6 +371,8 @@ fn an_oms_connects_its_links() {
     let mut command = fixwire();
     command.arg("run").arg(folder.join("oms-tmp.toml"));
     let running = Running::spawn(command, port);
+    // It runs: only now is it safe to wait for it.
+    running.listens();
     for _ in 0..2 {
         let (socket, _) = listener.accept().unwrap();
         socket
