@@ -23,10 +23,10 @@ use crate::rules::RiskRules;
 use crate::transition::OrderState;
 use crate::{Oms, OmsSession, OmsTmpLine};
 
+mod edges;
 mod faults;
 mod life;
 mod lines;
-mod mended;
 mod refusals;
 
 const SETTINGS: &str = r#"

@@ -21,7 +21,7 @@ fn with_order() -> (Floor, R01) {
     (floor, order)
 }
 
-fn frame_of<'a>(message: &impl TmpLayout<'a>, msg_seq_num: u32) -> Vec<u8> {
+pub(super) fn frame_of<'a>(message: &impl TmpLayout<'a>, msg_seq_num: u32) -> Vec<u8> {
     let mut frame = [0; 200];
     let header = TmpHeader {
         msg_seq_num,

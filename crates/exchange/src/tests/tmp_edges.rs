@@ -1,4 +1,4 @@
-//! Mistakes that TMP lines have made once.
+//! What TMP lines do at their edges: without room, behind a script, with faults of a file.
 
 use alloc::vec::Vec;
 

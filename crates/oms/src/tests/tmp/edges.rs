@@ -1,5 +1,6 @@
 //! Days, rooms and settings that change under lines: what must not be lost, doubled or stuck.
 
+use super::faults::frame_of;
 use super::*;
 use crate::event::OrderEvent;
 use crate::value::End;
@@ -11,18 +12,6 @@ fn with_days(more: &str) -> Floor {
     let mut floor = Floor::with(&SETTINGS.replace("[oms]", &oms), 1, |_| {});
     floor.connect(0);
     floor
-}
-
-fn frame_of<'a>(message: &impl TmpLayout<'a>, msg_seq_num: u32) -> Vec<u8> {
-    let mut frame = [0; 200];
-    let header = TmpHeader {
-        msg_seq_num,
-        fcm_id: 7,
-        session_id: 1,
-        ..TmpHeader::default()
-    };
-    let len = message.encode(&header, &mut frame).unwrap();
-    frame[..len].to_vec()
 }
 
 /// The next trading day begins, and the OMS hangs up.
