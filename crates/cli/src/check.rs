@@ -1,6 +1,7 @@
 //! `fixwire check`: checks a settings file and prints its values.
 
 mod links;
+mod rows;
 
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -29,6 +30,7 @@ use crate::reading::Reading;
 use crate::sim;
 use crate::teller::now;
 use crate::writable;
+use rows::{Row, is_changed, key, origin, place, section};
 
 /// Arguments of `fixwire check`.
 #[derive(Args, Debug)]
@@ -174,12 +176,6 @@ fn counted(number: usize, noun: &str) -> String {
     format!("{number} {noun}{plural}")
 }
 
-/// Whether a value is another one than the default of fixwire.
-fn is_changed(setting: &Setting) -> bool {
-    let usual = setting.key.default.map(|text| setting.key.kind.parse(text));
-    usual != Some(Ok(setting.value.clone()))
-}
-
 /// Whether the settings may need more descriptors than `run` gets in the place of this command.
 fn shortage(config: &EngineConfig) -> Option<Shortage> {
     // `run` raises the limit too. Where that fails, the lower one counts.
@@ -290,13 +286,6 @@ pub fn read_as(settings: &Settings) -> String {
                 .to_owned()
         }
     }
-}
-
-struct Row {
-    key: String,
-    value: String,
-    origin: String,
-    differs: Option<String>,
 }
 
 fn plain_row(key: String, value: String) -> Row {
@@ -423,56 +412,6 @@ fn rows(
         differs: None,
     });
     of_registry.chain(of_application).collect()
-}
-
-fn section(title: &str, rows: &[Row], dialect: Dialect, out: &mut impl Write) -> io::Result<()> {
-    const WIDEST: usize = 40;
-    let width = |column: &dyn Fn(&Row) -> usize| {
-        let widths = rows.iter().map(column);
-        widths.max().unwrap_or(0).min(WIDEST)
-    };
-    let (keys, values) = (
-        width(&|row| row.key.chars().count()),
-        width(&|row| row.value.chars().count()),
-    );
-    writeln!(out, "{title}")?;
-    for row in rows {
-        let (key, value, origin) = (&row.key, &row.value, &row.origin);
-        write!(out, "  {key:keys$}  {value:values$}  {origin}")?;
-        match &row.differs {
-            Some(note) => writeln!(out, "; {dialect} {note}")?,
-            None => writeln!(out)?,
-        }
-    }
-    Ok(())
-}
-
-fn key(setting: &Setting) -> String {
-    match setting.number {
-        Some(number) => format!("{}{number}", setting.key.name),
-        None => setting.key.name.to_owned(),
-    }
-}
-
-/// The origin of a value; for another engine's default also ours.
-fn origin(settings: &Settings, setting: &Setting) -> String {
-    match (setting.origin, setting.key.default) {
-        (Origin::Dialect(dialect), Some(ours)) => {
-            format!("default of {dialect} (fixwire: {ours})")
-        }
-        (origin, _) => place(settings, origin),
-    }
-}
-
-fn place(settings: &Settings, origin: Origin) -> String {
-    let source = &settings.report.source;
-    let path = source.path.display();
-    match origin {
-        Origin::BuiltIn => "built-in".into(),
-        Origin::Dialect(dialect) => format!("default of {dialect}"),
-        Origin::Default(span) => format!("{path}:{} [DEFAULT]", source.line(span)),
-        Origin::Session(span) => format!("{path}:{}", source.line(span)),
-    }
 }
 
 fn description(

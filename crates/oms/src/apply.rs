@@ -74,23 +74,13 @@ impl OmsState {
                 (position.long, position.short) = (long, short);
                 Some(())
             }
-            OrderEvent::LineUp { line } => {
-                self.sessions.get_mut(line as usize)?.ready = true;
-                Some(())
-            }
-            OrderEvent::LinkNumbers {
-                line,
-                inbound,
-                outbound,
-            } => {
-                self.sessions.get_mut(line as usize)?.link = (inbound, outbound);
-                Some(())
-            }
+            OrderEvent::LineUp { .. }
+            | OrderEvent::LineDown { .. }
+            | OrderEvent::LinkNumbers { .. } => self.apply_line(event),
             OrderEvent::Client { session, is } => {
                 self.sessions.get_mut(session as usize)?.client = is;
                 Some(())
             }
-            OrderEvent::LineDown { line } => self.line_down(line),
             OrderEvent::Taken { .. } => self.taken(event),
             OrderEvent::Refused {
                 session,
@@ -149,6 +139,25 @@ impl OmsState {
                 Some(())
             }
             _ => self.apply_to_order(event),
+        }
+    }
+
+    fn apply_line(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+        match *event {
+            OrderEvent::LineUp { line } => {
+                self.sessions.get_mut(line as usize)?.ready = true;
+                Some(())
+            }
+            OrderEvent::LineDown { line } => self.line_down(line),
+            OrderEvent::LinkNumbers {
+                line,
+                inbound,
+                outbound,
+            } => {
+                self.sessions.get_mut(line as usize)?.link = (inbound, outbound);
+                Some(())
+            }
+            _ => None,
         }
     }
 

@@ -400,22 +400,25 @@ impl OmsState {
         }
         state.check_ended()?;
         state.conditions.mark(&mut state.orders)?;
-        let has_flow = state
-            .all_standings()
-            .any(|standing| standing.flow.is_some());
+        let has_flow = state.all_standings().any(|it| it.flow.is_some());
         state.has_flow = has_flow;
+        state.take_ids(version, from)?;
+        Some(state)
+    }
+
+    fn take_ids(&mut self, version: u32, from: &mut &[u8]) -> Option<()> {
         let ids = u64::take(from)?;
-        state.ids.reserve(from.len() / 16);
+        self.ids.reserve(from.len() / 16);
         for _ in 0..ids {
-            state.ids.add_hash(Used {
+            self.ids.add_hash(Used {
                 hash: Wire::take(from)?,
                 order: Wire::take(from)?,
             });
         }
         if version > 4 {
-            state.spent = Spent::take(from)?;
+            self.spent = Spent::take(from)?;
         }
-        Some(state)
+        Some(())
     }
 
     fn take_pools(&mut self, version: u32, from: &mut &[u8]) -> Option<()> {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use fixwire::settings::{LinkSettings, Origin, Settings};
 use serde_json::{Value, json};
 
-use super::{Row, is_changed, key, origin, place, section};
+use super::rows::{Row, is_changed, key, origin, place, section};
 
 /// A section for each link: the keys of its protocol, then those of its connection.
 pub fn table(settings: &Settings, changed: bool, out: &mut impl Write) -> io::Result<()> {

@@ -207,7 +207,11 @@ fn a_queried_order_that_is_filled_shows_that_its_fills_are_missing() {
     assert_eq!(floor.events(), [told]);
     floor.says(&fill(&order, 6, 1_000, (4, 6)));
     floor.says(&reject(&query, TmpStatus::FILLED));
-    assert_eq!(floor.events(), [""; 0], "there is none missing");
+    assert_eq!(
+        floor.events(),
+        [""; 0],
+        "no event says that fills are missing"
+    );
     floor.check();
 }
 
