@@ -29,7 +29,7 @@ pub(super) struct Frames {
     orders: BTreeMap<u64, Order>,
     /// What was sent on each link with each MsgSeqNum; it may be sent again.
     numbered: BTreeMap<(String, u32), Vec<u8>>,
-    /// R02 and R03 with their links, by `rpt_seq`: an exchange may be configured to send them twice and in another order.
+    /// R02 with their links, by `rpt_seq`: an exchange may be configured to send them twice and in another order.
     reports: BTreeMap<u32, (String, Vec<u8>)>,
 }
 
@@ -101,21 +101,14 @@ impl Frames {
             TmpMessage::R32(report) if number > 0 => {
                 self.keep(link, number, report.rpt_seq, bytes)?
             }
-            TmpMessage::R03(reject) if number > 0 => {
-                self.keep(link, number, reject.rpt_seq, bytes)?
-            }
+            TmpMessage::R03(_) if number > 0 => self.number(link, number, bytes)?,
             _ => {}
         }
         Ok(())
     }
 
     fn keep(&mut self, link: &str, number: u32, rpt_seq: u32, bytes: &[u8]) -> Result<(), String> {
-        let known = self
-            .numbered
-            .insert((link.to_owned(), number), bytes.to_vec());
-        if known.is_some_and(|known| known != bytes) {
-            return Err(format!("{link}: two reports have the number {number}"));
-        }
+        self.number(link, number, bytes)?;
         let body = |bytes: &[u8]| bytes[BODY_AT..bytes.len() - 1].to_vec();
         let report = (link.to_owned(), bytes.to_vec());
         let known = self.reports.insert(rpt_seq, report);
@@ -125,12 +118,27 @@ impl Frames {
         Ok(())
     }
 
-    /// The reports, in the order in which the exchange made them, with their links.
+    fn number(&mut self, link: &str, number: u32, bytes: &[u8]) -> Result<(), String> {
+        let known = self
+            .numbered
+            .insert((link.to_owned(), number), bytes.to_vec());
+        match known.is_some_and(|known| known != bytes) {
+            true => Err(format!("{link}: two reports have the number {number}")),
+            false => Ok(()),
+        }
+    }
+
+    /// The reports, in the order in which the exchange made them, with their links; rejects, which have no `rpt_seq`,
+    /// are behind them.
     pub(super) fn reports(&mut self) -> Result<Vec<(String, String)>, String> {
+        let reports = std::mem::take(&mut self.reports).into_values();
+        let numbered = std::mem::take(&mut self.numbered).into_iter();
+        let rejects = numbered.filter(|(_, bytes)| bytes[TYPE_AT] == R03::CODE);
+        let rejects = rejects.map(|((link, _), bytes)| (link, bytes));
         let mut said = Vec::new();
-        for (rpt_seq, (link, bytes)) in std::mem::take(&mut self.reports) {
+        for (at, (link, bytes)) in reports.chain(rejects).enumerate() {
             let frame = TmpFrame::read(&bytes).map_err(|error| error.to_string())?;
-            let exec = rpt_seq.to_string();
+            let exec = at.to_string();
             let texts = match TmpMessage::of(&frame).map_err(|error| error.to_string())? {
                 TmpMessage::R02(report) => self.reported(&exec, &report)?,
                 TmpMessage::R32(report) => self.reported(&exec, &report)?,
@@ -329,7 +337,14 @@ mod tests {
         let third = frame(3, &report(9, TmpExecType::FILL, 25, [3, 1, 5, 0]));
         frames.sent(LINK, &first).unwrap();
         // The first was sent before, and is missed all the same.
-        let data = [&*first, &*second, &*third].concat();
+        let reject = R03 {
+            exec_type: TmpExecType::PRICE,
+            ord_id: 30,
+            user_define: ORDER,
+            ..R03::default()
+        };
+        let reject = frame(4, &reject);
+        let data = [&*first, &*second, &*third, &*reject].concat();
         let block = L41 {
             status: TmpStatus::OK,
             is_eof: 1,
@@ -346,11 +361,12 @@ mod tests {
         assert_eq!(
             said,
             [
-                "35=8|37=17|17=7-0|150=0|39=0|11=17|38=10|14=0|151=10|6=0|44=12.5|",
-                "35=8|37=17|17=7-F|150=F|39=1|11=17|32=4|31=12.5|38=10|14=4|151=6|6=12.5|44=12.5|",
-                "35=8|37=17|17=8-5|150=5|39=1|11=17-25|41=17|38=7|14=4|151=3|6=12.5|44=12.5|",
-                "35=8|37=17|17=9-F|150=F|39=1|11=17|32=1|31=12.5|38=7|14=5|151=2|6=12.5|44=12.5|",
-                "35=8|37=17|17=9-4|150=4|39=4|11=17|38=7|14=5|151=0|6=12.5|44=12.5|",
+                "35=8|37=17|17=0-0|150=0|39=0|11=17|38=10|14=0|151=10|6=0|44=12.5|",
+                "35=8|37=17|17=0-F|150=F|39=1|11=17|32=4|31=12.5|38=10|14=4|151=6|6=12.5|44=12.5|",
+                "35=8|37=17|17=1-5|150=5|39=1|11=17-25|41=17|38=7|14=4|151=3|6=12.5|44=12.5|",
+                "35=8|37=17|17=2-F|150=F|39=1|11=17|32=1|31=12.5|38=7|14=5|151=2|6=12.5|44=12.5|",
+                "35=8|37=17|17=2-4|150=4|39=4|11=17|38=7|14=5|151=0|6=12.5|44=12.5|",
+                "35=9|11=17-30|37=NONE|39=8|",
             ]
         );
     }

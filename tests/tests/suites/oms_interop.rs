@@ -8,7 +8,7 @@
 
 use fixwire_rigs::oms::books::agree;
 use fixwire_rigs::oms::dialogue::Dialogue;
-use fixwire_rigs::oms::floor::{Floor, LARGEST};
+use fixwire_rigs::oms::floor::{ACCOUNTS, Floor, LARGEST};
 use fixwire_rigs::peers::{Engine, Role, Running, Terms};
 use fixwire_rigs::server::{Server, scratch, wait_for_listener};
 use fixwire_rigs::trade::{Event, PATIENCE};
@@ -126,7 +126,7 @@ impl Party {
     fn say(&mut self, kind: &str, body: &str) -> Result<(), String> {
         let time = timestamp(0, true);
         let body = match kind {
-            "D" | "G" => format!("{body}|1=A1|21=1|60={time}"),
+            "D" | "G" => format!("{body}|1={}|21=1|60={time}", ACCOUNTS[0]),
             "F" => format!("{body}|60={time}"),
             _ => body.to_owned(),
         };
@@ -229,9 +229,10 @@ impl Market {
     fn fills(&mut self) -> Result<(), String> {
         let Self { maker, taker, .. } = self;
         maker.say("D", "11=M1|55=VOD|54=2|38=100|40=2|44=12.5|59=0")?;
-        maker.expect(
-            "35=8|11=M1|41=-|150=0|39=0|1=A1|55=VOD|54=2|38=100|40=2|44=12.5|59=0|151=100|14=0|6=0|58=-",
-        )?;
+        maker.expect(&format!(
+            "35=8|11=M1|41=-|150=0|39=0|1={}|55=VOD|54=2|38=100|40=2|44=12.5|59=0|151=100|14=0|6=0|58=-",
+            ACCOUNTS[0]
+        ))?;
         taker.say("D", "11=T1|55=VOD|54=1|38=40|40=2|44=12.52|59=1")?;
         taker.expect("35=8|11=T1|150=0|39=0|54=1|38=40|44=12.52|59=1|151=40|14=0|6=0")?;
         taker.expect("35=8|11=T1|150=F2|39=2|32=40|31=12.5|151=0|14=40|6=12.5")?;
