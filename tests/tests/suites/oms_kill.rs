@@ -36,7 +36,8 @@ const WORLDS: [World; 6] = [
     ("FIX.5.0SP2", FIX_LINES, &[]),
     ("FIX.4.4", FIX_LINES, &["reorder", "duplicate"]),
     ("FIX.4.4", TMP_LINES, &[]),
-    ("FIX.5.0SP2", TMP_LINES, &["reorder", "duplicate"]),
+    // A link of TMP keeps the order of its reports by their numbers.
+    ("FIX.5.0SP2", TMP_LINES, &["duplicate"]),
 ];
 type World = (
     &'static str,
