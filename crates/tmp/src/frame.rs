@@ -1,5 +1,7 @@
 //! One frame: length, type and checksum are checked once, then its fields can be read.
 
+use core::ops::Range;
+
 use crate::error::{FrameError, TmpExpectedValue};
 use crate::header::{FRAME_BYTES_LEAST, LENGTH_ADDS, TYPE_AT, TmpHeader, checksum, seal};
 use crate::layout::{TmpLayout, TmpLayoutInfo};
@@ -153,11 +155,19 @@ impl core::fmt::Debug for TmpFrame<'_> {
     }
 }
 
-/// Overwrites the key value of a whole L40 with zero, for journals and logs, and computes the checksum anew: the old one
-/// would give the key away. Other frames keep their bytes.
+/// Where a frame has a key value, if it is an L40: what journals and logs mask, together with the checksum, which would
+/// give the key away.
+#[inline]
+#[must_use]
+pub fn key_value_range(frame: &[u8]) -> Option<Range<usize>> {
+    let is_l40 = frame.len() > KEY_VALUE_AT + 1 && frame[TYPE_AT] == L40_CODE;
+    is_l40.then_some(KEY_VALUE_AT..KEY_VALUE_AT + 1)
+}
+
+/// Overwrites the key value of a whole L40 with zero, and computes the checksum anew. Other frames keep their bytes.
 pub fn mask_key(frame: &mut [u8]) {
-    if frame.len() > KEY_VALUE_AT + 1 && frame[TYPE_AT] == L40_CODE {
-        frame[KEY_VALUE_AT] = 0;
+    if let Some(key) = key_value_range(frame) {
+        frame[key].fill(0);
         seal(frame);
     }
 }
@@ -222,7 +232,7 @@ mod tests {
         let masked = l40(0);
         for key in 0..100 {
             let mut frame = l40(key);
-            assert_eq!(frame[26], key);
+            assert_eq!(frame[key_value_range(&frame).unwrap()], [key]);
             mask_key(&mut frame);
             // No byte depends on the key, the checksum neither.
             assert_eq!(frame, masked);
@@ -231,6 +241,7 @@ mod tests {
         let mut other = l20();
         mask_key(&mut other);
         assert_eq!(other, l20());
+        assert_eq!(key_value_range(&l40(7)[..27]), None);
         mask_key(&mut []);
     }
 }

@@ -45,7 +45,7 @@ pub use codes::{
     TmpSymbolType, TmpTimeInForce,
 };
 pub use error::{FrameError, TmpExpectedValue};
-pub use frame::{TmpFrame, mask_key};
+pub use frame::{TmpFrame, key_value_range, mask_key};
 pub use header::{FRAME_BYTES_LEAST, FRAME_BYTES_MOST, TmpHeader, checksum};
 pub use layout::{LayoutField, TmpLayout, TmpLayoutInfo};
 pub use link::actions::{LinkAction, LinkActions, LinkActionsIter};

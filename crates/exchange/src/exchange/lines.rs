@@ -3,13 +3,11 @@
 use alloc::vec::Vec;
 
 use fixwire_protocol::{Hangup, Mono, Now, Outbox, SessionId};
-use fixwire_tmp::messages::{
-    InquiryReply, L40, PriceInquiry, R01, R07, R09, R11, R12, R31, R37, R39, layout_of,
-};
+use fixwire_tmp::messages::{InquiryReply, PriceInquiry, R01, R07, R09, R11, R12, R31, R37, R39};
 use fixwire_tmp::uncertain::TradeStatus;
 use fixwire_tmp::{
     ApCode, ExchangeLinkState, LinkAction, LinkActions, LinkNumbers, TmpExecType, TmpFrame,
-    TmpLayout, TmpStatus, TmpSymbol,
+    TmpStatus, TmpSymbol, key_value_range,
 };
 
 use super::{Exchange, NOTE_ROOM, RETRY, WAITING_MAX};
@@ -441,11 +439,8 @@ fn room(actions: &LinkActions) -> (usize, usize) {
 
 /// Masks the proof of the password in an L40, in the journal, and the check sum, which would give it away.
 pub(super) fn mask_proof(frame: &[u8], outbox: &mut Outbox) {
-    let is_l40 = frame.get(12) == Some(&L40::CODE);
-    let layout = is_l40.then(|| layout_of(L40::CODE)).flatten();
-    let proof = layout.and_then(|it| it.fields.iter().find(|field| field.name == "key_value"));
-    if let Some(proof) = proof {
-        outbox.mask_inbound(proof.at..proof.at + proof.bytes);
+    if let Some(key_value) = key_value_range(frame) {
+        outbox.mask_inbound(key_value);
         outbox.mask_inbound(frame.len() - 1..frame.len());
     }
 }

@@ -4,10 +4,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixwire_protocol::{Hangup, Link, Now, Outbox, SessionId};
-use fixwire_tmp::messages::{L40, layout_of};
 use fixwire_tmp::{
     ClientLinkState, LinkAction, LinkEnd, LinkNow, LinkNumbers, LinkReady, LinkSendError,
-    LinkWarning, TmpFrame, TmpLayout, TmpStatus,
+    LinkWarning, TmpFrame, TmpStatus, key_value_range,
 };
 
 use super::Oms;
@@ -263,7 +262,10 @@ impl Oms {
             LinkAction::Send(frame) => {
                 // There is room: it was checked.
                 let _ = outbox.frame(session, frame);
-                mask_key_value(frame, outbox);
+                // The journal has stars in place of the proof of the password.
+                if let Some(key_value) = key_value_range(frame) {
+                    outbox.mask_outbound(key_value);
+                }
             }
             LinkAction::Deliver { frame, .. } => self.delivered(now, (link, index), frame, outbox),
             LinkAction::Ready(LinkReady {
@@ -469,16 +471,5 @@ impl Oms {
             line.day = day;
         }
         true
-    }
-}
-
-/// The journal has stars in place of the proof of the password.
-fn mask_key_value(frame: &[u8], outbox: &mut Outbox) {
-    if !TmpFrame::read(frame).is_ok_and(|frame| frame.code() == L40::CODE) {
-        return;
-    }
-    let fields = layout_of(L40::CODE).map_or(&[][..], |layout| layout.fields);
-    if let Some(field) = fields.iter().find(|field| field.name == "key_value") {
-        outbox.mask_outbound(field.at..field.at + field.bytes);
     }
 }
