@@ -271,10 +271,7 @@ pub fn store(at: &EngineFlags) -> Result<PathBuf, Failure> {
 fn find_session(at: &EngineFlags, session: &str) -> Result<(Found, String), Failure> {
     let target = Target::find(&at.engine, &at.reading)?;
     if target.links.iter().any(|link| link == session) {
-        let why = format!(
-            "{session} is a link, not a session: its messages and sequence numbers are the \
-             application's"
-        );
+        let why = format!("{session} is a link, not a session: use fixwire status");
         return Err(Failure::Text(why));
     }
     let name = target.session(session).to_owned();
