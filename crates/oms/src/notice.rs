@@ -59,6 +59,13 @@ pub enum OmsEvent<'a> {
         /// The order.
         order: u64,
     },
+    /// The login of a line that speaks TMP is complete.
+    LinkReady {
+        /// The line.
+        line: &'a str,
+        /// Messages that the exchange takes within a second.
+        limit: u16,
+    },
     /// The link of a line was closed.
     LinkClosed {
         /// The line.
@@ -171,6 +178,10 @@ impl fmt::Display for OmsEvent<'_> {
                 f,
                 "order {order}: the venue does not have it, but it is open here: ask the venue, and enter what it says with fixwire oms report-in"
             ),
+            Self::LinkReady { line, limit } => write!(
+                f,
+                "line {line} logged in: the exchange takes {limit} messages in a second"
+            ),
             Self::LinkClosed { line, why } => {
                 let then = what_to_do(why);
                 write!(
@@ -219,13 +230,17 @@ fn what_to_do(why: &LinkEnd) -> &'static str {
         LinkEnd::Refused { status, .. } if *status == TmpStatus::LOCKED => {
             "stop the program and ask the exchange to unlock the session: until then "
         }
-        LinkEnd::Refused { status, .. }
-            if (TmpStatus::APPEND_NO.0..=TmpStatus::SYSTEM_TYPE.0).contains(&status.0) =>
-        {
-            "stop the program and correct the link in its settings before the exchange locks the session: until then "
+        why if is_wrong_login(why) => {
+            "stop the program and correct the link in its settings; a second refused login is the last, since a third locks the session: "
         }
         _ => "",
     }
+}
+
+/// Whether a login was refused that will be refused again.
+pub(crate) fn is_wrong_login(why: &LinkEnd) -> bool {
+    matches!(why, LinkEnd::Refused { status, .. }
+        if (TmpStatus::APPEND_NO.0..=TmpStatus::SYSTEM_TYPE.0).contains(&status.0))
 }
 
 /// The function that receives [`OmsEvent`]s.

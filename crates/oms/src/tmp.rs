@@ -68,6 +68,8 @@ pub(crate) struct TmpLine {
     /// The exchange has lowered the inbound number. The state keeps the old one until all orders are asked for, so that
     /// a process that is killed before asks again.
     pub is_lowered: bool,
+    /// Logins that the exchange has refused in a row.
+    pub refused: u8,
 }
 
 impl TmpLine {
@@ -89,6 +91,7 @@ impl TmpLine {
             day: 0,
             warned: TmpStatus::OK,
             is_lowered: false,
+            refused: 0,
         }
     }
 

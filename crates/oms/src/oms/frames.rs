@@ -10,7 +10,7 @@ use fixwire_tmp::{
 };
 
 use super::Oms;
-use crate::notice::OmsEvent;
+use crate::notice::{OmsEvent, is_wrong_login};
 use crate::rules::RiskRules;
 use crate::tmp::{OmsTmpLine, TmpLines, problems};
 use crate::value::Presence;
@@ -26,6 +26,8 @@ const REPORTS: usize = 3;
 const FLOW_SECOND: u64 = 1_000_000_001;
 /// Room for the note of the numbers of a link.
 const NOTE: usize = 64;
+/// Refused logins in a row after which the OMS tries no more: the exchange locks the session at the third.
+const REFUSED_MOST: u8 = 2;
 
 /// The engine's event has this reason, ours the whole of it.
 const LINK_ENDED: Hangup = Hangup("the TMP link ended: the OMS has an event with the reason");
@@ -156,10 +158,25 @@ impl Oms {
         for link in 0..self.links.tmp.lines.len() {
             let line = &mut self.links.tmp.lines[link];
             if line.greets && may_greet {
+                if line.refused >= REFUSED_MOST {
+                    self.leave_locked_out(now, link, outbox);
+                    continue;
+                }
                 line.greets = false;
                 line.client.on_connect(link_now(now), &mut line.actions);
             }
             self.carry_out(now, link, outbox);
+        }
+    }
+
+    /// Ends a connection whose login would be refused.
+    fn leave_locked_out(&mut self, now: Now, link: usize, outbox: &mut Outbox) {
+        if self.has_link_room(outbox) {
+            self.links.tmp.lines[link].greets = false;
+            let why = Hangup(
+                "the exchange refused the last two logins, and would lock the session at the third: correct the link in its settings and restart",
+            );
+            self.close(now, link, (why, None), outbox);
         }
     }
 
@@ -271,7 +288,11 @@ impl Oms {
             LinkAction::Ready(LinkReady {
                 max_flow_ctrl_cnt, ..
             }) => {
-                self.check_flow(link, max_flow_ctrl_cnt);
+                let line = &mut self.links.tmp.lines[link];
+                line.refused = 0;
+                let (line, limit) = (&line.name, max_flow_ctrl_cnt);
+                (self.listener)(OmsEvent::LinkReady { line, limit });
+                self.check_flow(link, limit);
                 if self.links.tmp.lines[link].is_lowered {
                     self.core.set_reset(index);
                 }
@@ -322,6 +343,9 @@ impl Oms {
         line.client.on_disconnect();
         line.queue.clear();
         line.is_up = false;
+        if why.as_ref().is_some_and(is_wrong_login) {
+            line.refused = line.refused.saturating_add(1);
+        }
         let (index, line) = (line.index, &line.name);
         (self.listener)(match why {
             Some(why) => OmsEvent::LinkClosed { line, why },

@@ -89,6 +89,8 @@ struct Member {
     link: LinkExchange,
     kept: Kept,
     is_up: bool,
+    /// L40 that it got.
+    logins: usize,
     /// Requests of the OMS, in order.
     got: Vec<R01>,
     /// Frames to the OMS and from it that are on their way.
@@ -216,6 +218,7 @@ impl Floor {
                 link: LinkExchange::new(settings, LinkNumbers::default()),
                 kept: Kept::default(),
                 is_up: false,
+                logins: 0,
                 got: Vec::new(),
                 to_oms: Vec::new(),
                 from_oms: Vec::new(),
@@ -292,6 +295,7 @@ impl Floor {
         let (mut actions, member) = (LinkActions::new(), &mut self.members[at]);
         member.link.on_time(link_now(now), &mut actions);
         for frame in core::mem::take(&mut member.from_oms) {
+            member.logins += usize::from(frame[12] == 40);
             let kept = &mut member.kept;
             member
                 .link
@@ -471,8 +475,11 @@ impl Floor {
         reports.iter().map(pick).collect()
     }
 
+    /// The events, without those of complete logins.
     fn events(&self) -> Vec<String> {
-        core::mem::take(&mut *self.events.lock().unwrap())
+        let mut events = core::mem::take(&mut *self.events.lock().unwrap());
+        events.retain(|event| !event.contains(" logged in: "));
+        events
     }
 
     fn find(&self, number: u64) -> &Order {

@@ -406,8 +406,8 @@ fn a_refused_login_says_what_to_do() {
     });
     floor.connect(0);
     let events = floor.events();
-    let todo = "stop the program and correct the link in its settings before the exchange locks the session: \
-                until then the engine connects again";
+    let todo = "stop the program and correct the link in its settings; a second refused login is the last, since a \
+                third locks the session: the engine connects again";
     assert!(events[0].ends_with(todo), "{events:?}");
     let locked = crate::OmsEvent::LinkClosed {
         line: "T1",
@@ -418,6 +418,42 @@ fn a_refused_login_says_what_to_do() {
     };
     let todo = "stop the program and ask the exchange to unlock the session: until then the engine connects again";
     assert!(locked.to_string().ends_with(todo), "{locked}");
+}
+
+#[test]
+fn a_complete_login_is_an_event() {
+    let mut floor = Floor::with(SETTINGS, 1, |settings| settings.max_flow_ctrl_cnt = 50);
+    floor.connect(0);
+    let told = "line T1 logged in: the exchange takes 50 messages in a second";
+    assert_eq!(*floor.events.lock().unwrap(), [told]);
+}
+
+#[test]
+fn no_third_login_is_tried_that_would_lock_the_session() {
+    let mut floor = Floor::with(SETTINGS, 1, |settings| {
+        settings.password = TmpPassword::new(1);
+    });
+    for login in 1..=2 {
+        floor.connect(0);
+        assert_eq!(floor.members[0].logins, login);
+        floor.disconnect(0);
+        floor.pass(30 * SECOND);
+    }
+    floor.events();
+    for _ in 0..3 {
+        floor.connect(0);
+        assert_eq!(floor.members[0].logins, 2, "no L40");
+        let told = "line T1 closed: the exchange refused the last two logins, and would lock the session at the \
+                    third: correct the link in its settings and restart; the engine connects again";
+        assert_eq!(floor.events(), [told]);
+        floor.disconnect(0);
+        floor.pass(30 * SECOND);
+    }
+    // A restart tries again.
+    floor.restart(false);
+    floor.pass(2 * SECOND);
+    floor.connect(0);
+    assert_eq!(floor.members[0].logins, 3);
 }
 
 #[test]
