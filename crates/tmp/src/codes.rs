@@ -27,6 +27,7 @@ macro_rules! codes {
             const BYTES: usize = 1;
             const KIND: &'static str = "u8";
             const ZERO: Self = Self(0);
+            const CODES: &'static [(u8, &'static str)] = &[$(($code, $text),)*];
             #[inline]
             fn get(bytes: &[u8]) -> Self {
                 Self(bytes[0])

@@ -17,6 +17,8 @@ pub struct LayoutField {
     pub bytes: usize,
     /// The type of its elements: `u8`, `u16`, `u32`, `i32`, `i64`, `char`, `time`, `data`.
     pub kind: &'static str,
+    /// Values with names, of an enumerated field.
+    pub codes: &'static [(u8, &'static str)],
 }
 
 impl LayoutField {
@@ -26,6 +28,7 @@ impl LayoutField {
             at,
             bytes: T::BYTES,
             kind: T::KIND,
+            codes: T::CODES,
         }
     }
 
@@ -36,6 +39,7 @@ impl LayoutField {
             at,
             bytes,
             kind,
+            codes: &[],
         }
     }
 }

@@ -52,6 +52,7 @@ pub use link::actions::{LinkAction, LinkActions, LinkActionsIter};
 pub use link::client::{ClientLinkState, LinkClient};
 pub use link::end::{LinkEnd, LinkReady, LinkSendError, LinkWarning};
 pub use link::exchange::{ExchangeLinkState, LinkExchange};
+pub use link::flow::is_counted;
 pub use link::heartbeat::HeartbeatRule;
 pub use link::resend::ResendStore;
 pub use link::settings::{

@@ -5,7 +5,7 @@ pub(crate) mod client;
 mod clock;
 pub(crate) mod end;
 pub(crate) mod exchange;
-mod flow;
+pub(crate) mod flow;
 pub(crate) mod heartbeat;
 pub(crate) mod resend;
 pub(crate) mod settings;

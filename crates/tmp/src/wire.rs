@@ -8,6 +8,8 @@ pub trait WireField: Copy + Sized {
     const KIND: &'static str;
     /// All bytes zero.
     const ZERO: Self;
+    /// The values that have names, and the names.
+    const CODES: &'static [(u8, &'static str)] = &[];
 
     /// Reads it from exactly [`WireField::BYTES`] bytes.
     fn get(bytes: &[u8]) -> Self;

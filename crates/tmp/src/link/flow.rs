@@ -9,7 +9,8 @@ const TIMES_MOST: usize = 65_536;
 
 /// Whether a message of the broker counts: R01, R31, R04, R05, R07, R37, R09, R39, R11, R13, L10, L20, L40, L42
 /// (section 3.8).
-pub(crate) const fn is_counted(code: u8) -> bool {
+#[must_use]
+pub const fn is_counted(code: u8) -> bool {
     matches!(
         code,
         101 | 131 | 104 | 105 | 107 | 137 | 109 | 139 | 111 | 113 | 10 | 20 | 40 | 42
