@@ -99,8 +99,8 @@ pub fn to_toml(settings: &Settings, values: &dyn Values) -> Result<String, Conve
         text,
     };
     let options = Options {
-        dialect: None,
         values,
+        ..Options::default()
     };
     let again = Settings::read_with(&source, &options).map_err(ConvertError::Unreadable)?;
     match difference(settings, &again) {

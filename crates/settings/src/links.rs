@@ -19,13 +19,13 @@ use super::transport;
 use super::value::{SettingValue, ValueKind};
 use super::variables;
 
-/// The end of its links that a file has, by its tables.
-pub(super) fn end_of(document: &Document, problems: &mut Vec<Problem>) -> TmpEnd {
-    if document.oms.is_empty() && document.exchange.is_empty() {
+/// The end of its links that a file has, by its tables; `alone` says that it may be without any.
+pub(super) fn end_of(document: &Document, alone: bool, problems: &mut Vec<Problem>) -> TmpEnd {
+    if document.oms.is_empty() && document.exchange.is_empty() && !alone {
         let spans = document.links.iter().map(|link| link.section.header);
         problems.extend(spans.map(|span| {
             let title = "only an OMS and a simulated exchange have links";
-            let help = "add the tables of an OMS (`[oms]`) or of an exchange (`[[instrument]]`), or remove the link";
+            let help = "add the tables of an OMS (`[oms]`) or of an exchange (`[[instrument]]`), or remove the link; only `fixwire certify` uses links without them";
             Problem::found(span, title, Some(help))
         }));
     }

@@ -28,6 +28,8 @@ pub struct Options<'a> {
     pub dialect: Option<Dialect>,
     /// The values of its variables.
     pub values: &'a dyn Values,
+    /// Whether its links may be without an application: they have the broker's end then.
+    pub links_alone: bool,
 }
 
 impl Default for Options<'_> {
@@ -35,6 +37,7 @@ impl Default for Options<'_> {
         Self {
             dialect: None,
             values: &OfTheProcess,
+            links_alone: false,
         }
     }
 }
@@ -145,7 +148,12 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
             session
         })
         .collect();
-    let links = links(&reading, &document, default, &mut problems);
+    let links = links(
+        &reading,
+        &document,
+        (default, options.links_alone),
+        &mut problems,
+    );
     // A text that is no TOML has no sections that could be missed.
     let readable = !problems
         .iter()
@@ -185,13 +193,13 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
 fn links(
     reading: &SectionReading<'_>,
     document: &Document,
-    default: Option<&Checked>,
+    (default, alone): (Option<&Checked>, bool),
     problems: &mut Vec<Problem>,
 ) -> Vec<LinkSettings> {
     if document.links.is_empty() {
         return Vec::new();
     }
-    let end = links::end_of(document, problems);
+    let end = links::end_of(document, alone, problems);
     let mut link = |table: &LinkTable| {
         let own = section::check(reading, &table.section, problems);
         let connection = combine(default, &own, reading.dialect);

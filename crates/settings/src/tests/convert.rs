@@ -28,6 +28,7 @@ fn settings(dialect: Dialect, name: &str, text: &str) -> Settings {
     let options = Options {
         dialect: Some(dialect),
         values: &Fixed,
+        ..Options::default()
     };
     Settings::read_with(&source, &options).unwrap_or_else(|error| panic!("{text}\n{error}"))
 }
@@ -236,7 +237,7 @@ proptest! {
         prop_assume!(!value.contains('\n'));
         let extra = format!("X-Any=.{value}.\nExpandVariables={}", if expand { "Y" } else { "N" });
         let source = Source { path: "x.cfg".into(), text: session(&extra) };
-        let options = Options { dialect: Some(dialect), values: &Fixed };
+        let options = Options { dialect: Some(dialect), values: &Fixed, ..Options::default() };
         let Ok(settings) = Settings::read_with(&source, &options) else {
             return Ok(());
         };

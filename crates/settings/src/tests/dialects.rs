@@ -477,6 +477,7 @@ fn variables_are_those_of_the_engine() {
         let options = Options {
             dialect: Some(dialect),
             values: &Fixed,
+            ..Options::default()
         };
         Settings::read_with(&source, &options)
     };

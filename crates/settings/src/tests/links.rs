@@ -9,7 +9,7 @@ use fixwire_protocol::Framing;
 use fixwire_tmp::{HeartbeatRule, SystemType, TmpPassword};
 
 use super::*;
-use crate::link_keys::{CONNECTION_KEYS, LINK_KEYS};
+use crate::link_keys::{CONNECTION_KEYS, LINK_KEYS, TmpEnd};
 use crate::registry::KeyScope;
 
 const OMS: &str = r#"
@@ -117,6 +117,23 @@ fn a_link_of_an_oms_arrives() {
     let more = OMS.replace("fcm_id", "cancel_order_sec = 5\nfcm_id");
     let more = read(&more).unwrap().tmp_lines().unwrap();
     assert_eq!(more[0].1.cancel_order_sec, 5);
+}
+
+/// As `fixwire certify` reads a file.
+#[test]
+fn links_without_an_application_have_the_end_of_the_broker() {
+    let source = Source {
+        path: "x.toml".into(),
+        text: OMS.replace("[oms]", ""),
+    };
+    let options = Options {
+        links_alone: true,
+        ..Options::default()
+    };
+    let settings = Settings::read_with(&source, &options).unwrap();
+    assert_eq!(settings.links[0].end, TmpEnd::Broker);
+    assert_eq!(settings.tmp_lines().unwrap()[0].0, "FUT-1");
+    assert!(Settings::read(&source).is_err());
 }
 
 #[test]
