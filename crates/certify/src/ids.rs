@@ -1,7 +1,10 @@
 //! [`IdMaker`]: ids that no other run has, and the case that each belongs to.
 
+use std::collections::BTreeMap;
+
 use fixwire_protocol::{Tag, Timestamp, tag};
 
+use crate::tmp::fields;
 use crate::wire_message::value;
 
 /// Fields of a report that name the request, and so the case that it belongs to.
@@ -18,7 +21,16 @@ pub(crate) struct IdMaker {
     prefix: String,
     /// The round of a case that has the id, by its place.
     owners: Vec<u64>,
+    /// The next number of an order over TMP.
+    next_number: u64,
+    /// The round that has the number of an order.
+    number_owners: BTreeMap<String, u64>,
 }
+
+/// Digits of numbers of orders over TMP.
+const NUMBER_DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/// Characters of a number.
+const NUMBER_WIDTH: u32 = 5;
 
 impl IdMaker {
     /// Ids that begin with this moment: at most 12 characters until the thousandth.
@@ -33,7 +45,39 @@ impl IdMaker {
         Self {
             prefix: prefix + "-",
             owners: Vec::new(),
+            // A hundred in a second, for months.
+            next_number: at.0.unsigned_abs() / 10_000_000,
+            number_owners: BTreeMap::new(),
         }
+    }
+
+    /// A new id for this field.
+    pub(crate) fn make_for(&mut self, tag: Tag, owner: u64) -> String {
+        match fields::name_of(tag) {
+            None => self.make(owner),
+            Some("ord_id") => {
+                self.next_number += 1;
+                // At most seven digits.
+                (1 + self.next_number % 9_999_999).to_string()
+            }
+            Some(_) => {
+                let number = self.number();
+                self.number_owners.insert(number.clone(), owner);
+                number
+            }
+        }
+    }
+
+    /// A number of an order over TMP: five characters.
+    fn number(&mut self) -> String {
+        self.next_number += 1;
+        let mut rest = self.next_number;
+        let mut number = String::new();
+        for _ in 0..NUMBER_WIDTH {
+            number.insert(0, char::from(NUMBER_DIGITS[(rest % 62) as usize]));
+            rest /= 62;
+        }
+        number
     }
 
     /// A new id.
@@ -48,9 +92,13 @@ impl IdMaker {
     }
 
     /// Whether a message answers a request of an earlier round or case than `owner`.
-    pub(crate) fn is_late(&self, fields: &[(Tag, String)], owner: u64) -> bool {
-        let ids = NAMES_REQUEST.iter().filter_map(|tag| value(fields, *tag));
-        let mut owners = ids.filter_map(|id| self.owner(id));
+    pub(crate) fn is_late(&self, message: &[(Tag, String)], owner: u64) -> bool {
+        let number = fields::tag_of("order_no").and_then(|tag| value(message, tag));
+        let of_number = number.and_then(|number| self.number_owners.get(number).copied());
+        let ids = NAMES_REQUEST.iter().filter_map(|tag| value(message, *tag));
+        let mut owners = of_number
+            .into_iter()
+            .chain(ids.filter_map(|id| self.owner(id)));
         let first = owners.next();
         first.is_some_and(|first| first != owner && owners.all(|other| other != owner))
     }
@@ -59,17 +107,34 @@ impl IdMaker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire_message::text_fields as fields;
+    use crate::wire_message::text_fields;
 
     #[test]
     fn a_message_for_an_earlier_case_is_late() {
         let mut ids = IdMaker::new(Timestamp(0));
         let (first, second) = (ids.make(1), ids.make(2));
-        let late = |text: String| ids.is_late(&fields(&text), 2);
+        let late = |text: String| ids.is_late(&text_fields(&text), 2);
         assert!(late(format!("35=8|11={first}|41={first}")));
         assert!(!late(format!("35=8|11={second}")));
         assert!(!late(format!("35=8|11={second}|41={first}")));
         assert!(!late("35=8|11=other".to_owned()));
         assert!(late(format!("35=j|379={first}")));
+    }
+
+    #[test]
+    fn numbers_over_tmp_belong_to_a_case_too() {
+        let tag = |name: &str| fields::tag_of(name).unwrap();
+        let mut ids = IdMaker::new(Timestamp(1_795_685_411_000_000_000));
+        let numbers = [1, 2].map(|owner| ids.make_for(tag("order_no"), owner));
+        assert!(numbers.iter().all(|number| number.len() == 5));
+        assert_ne!(numbers[0], numbers[1]);
+        let report = |number: &String| vec![(tag("order_no"), number.clone())];
+        assert!(ids.is_late(&report(&numbers[0]), 2) && !ids.is_late(&report(&numbers[1]), 2));
+        let id: u32 = ids.make_for(tag("ord_id"), 2).parse().unwrap();
+        assert!((1..10_000_000).contains(&id));
+        // A run that begins a second later has none of them.
+        let mut later = IdMaker::new(Timestamp(1_795_685_412_000_000_000));
+        let next = later.make_for(tag("order_no"), 1);
+        assert!(!numbers.contains(&next), "{next}");
     }
 }

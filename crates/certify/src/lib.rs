@@ -2,16 +2,19 @@
 //!
 //! ```text
 //! text > CertificationPlan::parse > CasePlayer::play > CaseResult      one for each case
-//!                                        |  > RawSession > VenueLine > the venue
+//!                                        |  > RawSession (FIX), TmpSession (TMP) > VenueLine > the venue
 //!                                        v
 //!                                   EvidenceFolder                     a file for each case, and an index
 //! ```
 //!
 //! The session is played by hand and not by the engine: a certification sends what an engine never would, such as a
-//! wrong CheckSum(10), a gap or a Logon with a wrong number.
+//! wrong CheckSum(10), a gap or a Logon with a wrong number. Only a login that no step describes is that of the real
+//! link over TMP.
 #![forbid(unsafe_code)]
 
 mod evidence;
+mod field_names;
+mod fix_session;
 mod ids;
 mod masking;
 mod parse;
@@ -22,6 +25,8 @@ mod record;
 mod result;
 mod scope;
 mod selection;
+mod session;
+mod tmp;
 mod value;
 mod venue_line;
 mod wire_message;
@@ -29,9 +34,9 @@ mod wire_message;
 pub use evidence::EvidenceFolder;
 pub use plan::{
     CertificationCase, CertificationPlan, Expectation, MessagePattern, Outgoing, PlanMistake,
-    PlanStep, StepAction,
+    PlanProtocol, PlanStep, StepAction,
 };
-pub use player::{CasePlayer, PlayerSetup, StartNumbers};
+pub use player::{CasePlayer, PlayerSetup, StartNumbers, VenueSession};
 pub use result::{CaseResult, CaseVerdict, Totals};
 pub use selection::{CaseSelection, SelectionError};
 pub use value::{ExpectedValue, SentValue};

@@ -1,10 +1,53 @@
 //! Masks the values of secret fields, such as Password(554), in what people read.
 
+use std::collections::BTreeSet;
+
 use fixwire_protocol::Tag;
-use fixwire_protocol::readable::is_secret;
+use fixwire_protocol::readable::is_secret as is_secret_of_fix;
+
+use crate::tmp::fields;
 
 /// The mask of a secret value.
-const MASK: &str = "***";
+pub(crate) const MASK: &str = "***";
+
+/// Whether the value of a field is never shown.
+pub(crate) fn is_secret(tag: Tag) -> bool {
+    is_secret_of_fix(tag) || fields::is_secret(tag)
+}
+
+/// Values that a plan has taken from secret fields: they are masked in every other field too.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Secrets(BTreeSet<String>);
+
+impl Secrets {
+    /// Shorter ones are masked only where they are a whole value: otherwise they would mask everything.
+    const SHORT: usize = 4;
+
+    pub(crate) fn add(&mut self, secret: &str) {
+        if !secret.is_empty() {
+            self.0.insert(secret.to_owned());
+        }
+    }
+
+    /// Whether a value is one of them, or has one inside.
+    pub(crate) fn has(&self, text: &str) -> bool {
+        let mut all = self.0.iter();
+        all.any(|it| it == text || (it.len() >= Self::SHORT && text.contains(it.as_str())))
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
+    /// The value of a field, or a mask.
+    pub(crate) fn masked<'a>(&self, tag: Tag, text: &'a str) -> &'a str {
+        if self.has(text) {
+            MASK
+        } else {
+            masked(tag, text)
+        }
+    }
+}
 
 /// The value of a field, or a mask for that of a secret one.
 pub(crate) fn masked(tag: Tag, text: &str) -> &str {
@@ -26,7 +69,8 @@ pub(crate) fn masked_step(text: &str, is_command: bool) -> String {
     loop {
         let equals = rest.find('=').filter(|equals| {
             let tag = &rest[..*equals];
-            tag.parse().is_ok_and(is_secret)
+            tag.parse()
+                .map_or(fields::tag_of(tag).is_some_and(is_secret), is_secret)
         });
         let end = match equals {
             Some(equals) => {
@@ -34,7 +78,9 @@ pub(crate) fn masked_step(text: &str, is_command: bool) -> String {
                 let end = length.map_or(rest.len(), |length| equals + length);
                 let value = &rest[equals + 1..end];
                 // References and patterns without text are no secrets.
-                let is_open = matches!(value, "*" | "(none)") || value.starts_with(['$', '@']);
+                let is_open = matches!(value, "*" | "(none)")
+                    || value.starts_with(['$', '@'])
+                    || (rest.starts_with(fields::KEY_VALUE) && value == fields::WRONG);
                 shown += &rest[..=equals];
                 shown += if is_open { value } else { MASK };
                 end

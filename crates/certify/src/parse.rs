@@ -10,7 +10,10 @@ use std::time::Duration;
 use fixwire_protocol::dictionary::Version;
 
 use crate::masking::masked_step;
-use crate::plan::{CertificationCase, CertificationPlan, PlanMistake, PlanStep, StepAction};
+use crate::plan::{
+    CertificationCase, CertificationPlan, PlanMistake, PlanProtocol, PlanStep, StepAction,
+};
+use crate::tmp::frames;
 use crate::value::time_limit;
 use names::Names;
 
@@ -83,6 +86,7 @@ impl Reader {
     fn new() -> Self {
         Self {
             plan: CertificationPlan {
+                protocol: PlanProtocol::Fix,
                 settings: None,
                 session: None,
                 limit: LIMIT,
@@ -109,7 +113,7 @@ impl Reader {
                 self.end_case();
                 self.begin_case(rest)
             }
-            "session" | "limit" => self.head(word, rest),
+            "session" | "link" | "limit" => self.head(word, rest),
             "optional" | "repeat" | "versions:" => self.attribute(word, rest),
             _ => self.step(word, rest, line),
         }
@@ -129,12 +133,21 @@ impl Reader {
             return Ok(());
         }
         let (file, name) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let (protocol, ending) = match word {
+            "link" => (PlanProtocol::Tmp, "toml"),
+            _ => (PlanProtocol::Fix, "cfg"),
+        };
         if file.is_empty() {
-            return Err("session needs a settings file: session FILE.cfg [NAME]".to_owned());
+            return Err(format!(
+                "{word} needs a settings file: {word} FILE.{ending} [NAME]"
+            ));
         }
         if self.plan.settings.is_some() {
-            return Err("a second 'session': a plan is played on one session".to_owned());
+            return Err(format!(
+                "a second 'session' or 'link': a plan is played on one {word}"
+            ));
         }
+        self.plan.protocol = protocol;
         self.plan.settings = Some(file.to_owned());
         let name = name.trim();
         self.plan.session = (!name.is_empty()).then(|| name.to_owned());
@@ -191,8 +204,12 @@ impl Reader {
         };
         if !case.steps.iter().any(expects) {
             let what = format!(
-                "case {} expects nothing: add an 'expect' step, such as 'expect 35=8|150=0'",
-                case.number
+                "case {} expects nothing: add an 'expect' step, such as 'expect {}'",
+                case.number,
+                match self.plan.protocol {
+                    PlanProtocol::Fix => "35=8|150=0",
+                    PlanProtocol::Tmp => "R02|exec_type=0",
+                }
             );
             let line = case.line;
             self.mistake(line, what);
@@ -213,6 +230,9 @@ impl Reader {
             return Err(format!(
                 "'{word}' is for the whole case: write it before its first step"
             ));
+        }
+        if word == "versions:" && self.plan.protocol == PlanProtocol::Tmp {
+            return Err("'versions:' is for plans over FIX: leave it out".to_owned());
         }
         let place = match word {
             "optional" => 0,
@@ -261,24 +281,33 @@ impl Reader {
 
     fn step(&mut self, word: &str, rest: &str, text: &str) -> Result<(), String> {
         let Some(case) = self.plan.cases.last_mut() else {
-            return Err(match step::is_step(word) {
+            let protocol = self.plan.protocol;
+            return Err(match step::is_step(word, protocol) {
                 true => format!("'{word}' before the first case: begin one with 'case 1 TITLE'"),
                 false => format!(
-                    "unknown word '{word}': a plan begins with 'session FILE.cfg' and 'case 1 TITLE'"
+                    "unknown word '{word}': a plan begins with 'session FILE.cfg' or 'link FILE.toml', and 'case 1 TITLE'"
                 ),
             });
         };
         let line = self.line;
+        let mut reader = step::StepReader {
+            protocol: self.plan.protocol,
+            line,
+            names: &mut self.names,
+        };
         let result = if word == "and" {
-            step::and(case, rest, line, &mut self.names)
+            reader.and(case, rest)
         } else {
-            let number = self.names.next_step();
-            let action = step::parse(word, rest, line, number, &mut self.names);
+            let (number, action) = reader.step(word, rest);
             action.map(|action| {
+                let text = match &action {
+                    StepAction::Raw(bytes) => format!("raw {}", frames::hex(bytes)),
+                    _ => masked_step(text, step::is_command(word, rest)),
+                };
                 case.steps.push(PlanStep {
                     line,
                     number,
-                    text: masked_step(text, step::is_command(word, rest)),
+                    text,
                     action,
                 });
             })

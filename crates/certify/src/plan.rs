@@ -9,12 +9,24 @@ use fixwire_protocol::dictionary::Version;
 
 use crate::value::{ExpectedValue, SentValue};
 
+/// What the messages of a plan are.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum PlanProtocol {
+    /// FIX: `session FILE` before the first case.
+    #[default]
+    Fix,
+    /// TMP: `link FILE` before the first case.
+    Tmp,
+}
+
 /// A plan, read from its text by [`CertificationPlan::parse`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct CertificationPlan {
-    /// The settings file of the session, as the plan writes it: relative to the plan.
+    /// What its messages are.
+    pub protocol: PlanProtocol,
+    /// The settings file of the session or link, as the plan writes it: relative to the plan.
     pub settings: Option<String>,
-    /// The session of that file, by its name, if the file has several.
+    /// The session or link of that file, by its name, if the file has several.
     pub session: Option<String>,
     /// Time limit of an expectation that has none of its own.
     pub limit: Duration,
@@ -86,10 +98,14 @@ pub enum StepAction {
     Send(Outgoing),
     /// `garbled`: the message is sent with a wrong CheckSum(10).
     Garbled(Outgoing),
+    /// `burst`: the message is sent so many times, without regard to the flow limit.
+    Burst(u32, Outgoing),
+    /// `raw`: bytes are sent as they are.
+    Raw(Vec<u8>),
     /// `skip`: so many of our sequence numbers are left out.
     Skip(u64),
-    /// `answers on`, `answers off`: whether Heartbeats, and responses to TestRequest, ResendRequest and Logout, are
-    /// sent without a step.
+    /// `answers on`, `answers off`: whether Heartbeats, and responses to TestRequest, ResendRequest and Logout, or over
+    /// TMP to R04 and L41, are sent without a step.
     Answers(bool),
     /// `wait`: time passes.
     Wait(Duration),
@@ -104,7 +120,7 @@ pub enum StepAction {
 /// A message to send.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outgoing {
-    /// These fields, MsgType(35) among them.
+    /// These fields, MsgType(35) among them, or the name of a message of TMP.
     Fields(Vec<(Tag, SentValue)>),
     /// A command of the order client.
     Command(Box<Instruction>),

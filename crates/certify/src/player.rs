@@ -9,18 +9,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fixwire_client::OrderLayout;
+use fixwire_engine::config::LinkConfig;
 use fixwire_engine::{Connection, SessionConfig};
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Dictionary, Mono, Nanos, Timestamp, tag};
+use fixwire_protocol::{Dictionary, Mono, Nanos, Timestamp};
+use fixwire_tmp::{ClientLinkSettings, LinkNumbers};
 
 use crate::evidence::EvidenceFolder;
+use crate::field_names::FieldNames;
+use crate::fix_session::FixSession;
 use crate::ids::IdMaker;
 use crate::plan::CertificationCase;
-use crate::raw_session::{Inbound, Pumped, RawSession};
 use crate::record::CaseRecord;
 use crate::result::{CaseResult, CaseVerdict};
 use crate::scope::CaseScope;
-use crate::wire_message::value;
+use crate::session::{Inbound, LogOnFailure, PlayedSession, Pumped};
+use crate::tmp::link::TmpSession;
 
 /// Sequence numbers to begin with, where the venue does not accept ResetSeqNumFlag(141).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -31,14 +35,49 @@ pub struct StartNumbers {
     pub next_in: Option<u64>,
 }
 
+/// What a plan is played on; it connects.
+#[derive(Clone, Copy, Debug)]
+pub enum VenueSession<'a> {
+    /// A FIX session.
+    Fix(&'a SessionConfig),
+    /// The broker's end of a TMP link.
+    Tmp {
+        /// How it is connected.
+        link: &'a LinkConfig,
+        /// Its login.
+        settings: &'a ClientLinkSettings,
+    },
+}
+
+impl VenueSession<'_> {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Fix(session) => &session.name,
+            Self::Tmp { link, .. } => &link.name,
+        }
+    }
+
+    /// How it is connected.
+    #[must_use]
+    pub fn connection(&self) -> &Connection {
+        match self {
+            Self::Fix(session) => &session.connection,
+            Self::Tmp { link, .. } => &link.connection,
+        }
+    }
+}
+
 /// What a player needs.
 #[derive(Debug)]
 pub struct PlayerSetup<'a> {
-    /// The session, an initiator.
-    pub session: &'a SessionConfig,
+    /// The session or link.
+    pub session: VenueSession<'a>,
     /// Time limit of an expectation that has none of its own.
     pub limit: Duration,
-    /// `None`: the first Logon, and that after a failed case, resets the sequence numbers to 1.
+    /// `None`: the first Logon, and that after a failed case, resets the sequence numbers to 1; over TMP the day begins
+    /// with 1 in both directions.
     pub numbers: Option<StartNumbers>,
     /// Ends the run when it becomes true.
     pub stop: Arc<AtomicBool>,
@@ -46,17 +85,16 @@ pub struct PlayerSetup<'a> {
 
 /// Plays cases, one after the other, each on a session that is logged on unless it opens the connection itself.
 pub struct CasePlayer {
-    session: RawSession,
-    layout: OrderLayout,
-    dictionary: Arc<Dictionary>,
-    version: Version,
+    session: Box<dyn PlayedSession>,
+    /// Of FIX.
+    layout: Option<OrderLayout>,
+    names: FieldNames,
+    /// Of FIX.
+    version: Option<Version>,
     limit: Nanos,
-    resets: bool,
     ids: IdMaker,
     /// Rounds so far.
     rounds: u64,
-    /// Tests of whether the venue has answered everything.
-    fences: u64,
     late: u64,
     stop: Arc<AtomicBool>,
 }
@@ -77,37 +115,47 @@ impl CasePlayer {
     ///
     /// Why the session cannot be played, as a sentence.
     pub fn new(setup: &PlayerSetup<'_>) -> Result<Self, String> {
-        let config = setup.session;
-        if !matches!(config.connection, Connection::Initiator { .. }) {
+        let name = setup.session.name();
+        if !matches!(setup.session.connection(), Connection::Initiator { .. }) {
             return Err(format!(
-                "session {} is an acceptor: a certification needs ConnectionType=initiator",
-                config.name
+                "{name} is an acceptor: a certification needs ConnectionType=initiator"
             ));
         }
-        if config.logon_signer.is_some() {
-            return Err(format!(
-                "session {} signs its Logons, which a certification does not support",
-                config.name
-            ));
-        }
-        let (next_out, next_in) = setup
-            .numbers
-            .map_or((1, None), |it| (it.next_out, it.next_in));
-        let session = RawSession::new(config, next_out, next_in, Arc::clone(&setup.stop));
-        let mut session = session.map_err(|error| format!("cannot open sockets: {error}"))?;
-        let version = config.session.appl_version();
-        let built_in = || Arc::new(Dictionary::built_in(version));
+        let stop = Arc::clone(&setup.stop);
+        let cannot = |error: io::Error| format!("cannot open sockets: {error}");
+        let (mut layout, mut version, mut names) = (None, None, FieldNames::Tmp);
+        let mut session: Box<dyn PlayedSession> = match setup.session {
+            VenueSession::Fix(config) => {
+                if config.logon_signer.is_some() {
+                    return Err(format!(
+                        "session {name} signs its Logons, which a certification does not support"
+                    ));
+                }
+                let of_venue = config.session.appl_version();
+                let built_in = || Arc::new(Dictionary::built_in(of_venue));
+                let dictionary = config.session.dictionary.clone();
+                names = FieldNames::Fix(dictionary.unwrap_or_else(built_in));
+                layout = Some(OrderLayout::of(&config.session));
+                version = Some(of_venue);
+                let numbers = setup.numbers.map(|it| (it.next_out, it.next_in));
+                Box::new(FixSession::new(config, numbers, stop).map_err(cannot)?)
+            }
+            VenueSession::Tmp { link, settings } => {
+                let numbers = setup
+                    .numbers
+                    .map_or(Ok(LinkNumbers::default()), last_numbers)?;
+                Box::new(TmpSession::new(link, settings, numbers, stop).map_err(cannot)?)
+            }
+        };
         let at = session.now().wall;
         Ok(Self {
             session,
-            layout: OrderLayout::of(&config.session),
-            dictionary: config.session.dictionary.clone().unwrap_or_else(built_in),
+            layout,
+            names,
             version,
             limit: Nanos::from(setup.limit),
-            resets: setup.numbers.is_none(),
             ids: IdMaker::new(at),
             rounds: 0,
-            fences: 0,
             late: 0,
             stop: Arc::clone(&setup.stop),
         })
@@ -148,15 +196,15 @@ impl CasePlayer {
             took: Duration::ZERO,
             evidence: None,
         };
-        if !case.is_for(self.version) {
-            let why = format!("not for {}", self.version.name());
+        if let Some(version) = self.version.filter(|version| !case.is_for(*version)) {
+            let why = format!("not for {}", version.name());
             result.verdict = CaseVerdict::NotApplicable { why };
             return Ok(result);
         }
         let begun = self.session.now();
         if let Some(folder) = evidence {
             let (path, file) = folder.case(case, begun.wall)?;
-            self.session.record = CaseRecord::to(Some(file));
+            *self.session.record() = CaseRecord::to(Some(file));
             result.evidence = Some(path);
         }
         for round in 1..=case.rounds {
@@ -187,7 +235,7 @@ impl CasePlayer {
         }
         let took = self.session.now().mono - begun.mono;
         result.took = Duration::from_nanos(took.0);
-        let mut record = std::mem::take(&mut self.session.record);
+        let mut record = std::mem::take(self.session.record());
         record.line(&format!("\nverdict   {}", result.word()));
         for reason in result.reasons("line") {
             record.line(&format!("{:9} {reason}", ""));
@@ -198,7 +246,7 @@ impl CasePlayer {
 
     /// Logs out, if logged on.
     pub fn finish(&mut self) {
-        self.session.inbox.clear();
+        self.session.inbox().clear();
         self.log_out();
     }
 
@@ -217,11 +265,11 @@ impl CasePlayer {
         let mut scope = CaseScope::new(self.rounds);
         for step in &case.steps {
             self.session
-                .record
+                .record()
                 .line(&format!("\n{}: {}", step.line, step.text));
             self.step(step, &mut scope)?;
         }
-        self.session.record.line("");
+        self.session.record().line("");
         let last = case.steps.last().map_or(case.line, |step| step.line);
         self.end(last, &scope)
     }
@@ -229,11 +277,9 @@ impl CasePlayer {
     /// Behind the last step nothing else may arrive; a Heartbeat on request shows that the venue has answered
     /// everything.
     fn end(&mut self, line: usize, scope: &CaseScope) -> Result<(), Trouble> {
-        self.session.answers = true;
-        let fence = match self.session.is_logged_on() {
-            true => Some(self.test()),
-            false => None,
-        };
+        self.session.set_answers(true);
+        let is_logged_on = self.session.is_logged_on();
+        let fence = is_logged_on.then(|| self.session.probe());
         let until = self.deadline(None);
         let failed = |what: &str, shown: &str| {
             let why = vec![
@@ -243,14 +289,15 @@ impl CasePlayer {
             Err(Trouble::Failed(line, why))
         };
         loop {
-            while let Some(message) = self.session.inbox.pop_front() {
+            while let Some(message) = self.session.inbox().pop_front() {
                 if let Some(fault) = &message.fault {
                     return failed(&format!("{fault}:"), &message.shown);
                 }
-                if is_answer(&message, fence.as_deref()) {
+                let fence = fence.as_deref();
+                if fence.is_some_and(|id| self.session.is_answer(&message, id)) {
                     return Ok(());
                 }
-                if !is_chatter(&message) && !self.set_aside(&message, scope) {
+                if !self.session.is_chatter(&message) && !self.set_aside(&message, scope) {
                     return failed("received", &message.shown);
                 }
             }
@@ -260,28 +307,12 @@ impl CasePlayer {
             match self.session.pump(until) {
                 Pumped::Message => {}
                 Pumped::TimedOut => {
-                    return failed(
-                        "received no Heartbeat for the TestRequest after the last step",
-                        "",
-                    );
+                    return failed(self.session.words().no_answer, "");
                 }
                 Pumped::Closed => return failed("the venue closed the connection", ""),
                 Pumped::Stopped => return Err(stopped()),
             }
         }
-    }
-
-    /// Sends a TestRequest; its TestReqID(112).
-    fn test(&mut self) -> String {
-        self.fences += 1;
-        let id = format!("CERTIFY-{}", self.fences);
-        let fields = [
-            (tag::MSG_TYPE, "1".to_owned()),
-            (tag::TEST_REQ_ID, id.clone()),
-        ];
-        // A connection that is lost shows when it is read.
-        let _ = self.session.send(&fields, &[], false);
-        id
     }
 
     /// Whether a message belongs to an earlier case or round: it is counted and no more looked at.
@@ -295,61 +326,18 @@ impl CasePlayer {
         is_late
     }
 
-    /// Connects and exchanges Logons.
+    /// Connects and logs in.
     fn log_on(&mut self) -> Result<(), Trouble> {
-        let failed = |why: String| Trouble::NotPlayed(format!("cannot log on: {why}"));
-        self.session.connect().map_err(failed)?;
-        let logon = self.session.logon(self.resets);
-        if value(&logon, tag::RESET_SEQ_NUM_FLAG) != Some("Y") {
-            self.session.allow_gap_before_logon();
-        }
-        let sent = self.session.send(&logon, &[], false);
-        sent.map_err(|error| failed(error.to_string()))?;
-        let until = self.deadline(None);
-        let mut fence: Option<String> = None;
-        loop {
-            while let Some(message) = self.session.inbox.pop_front() {
-                if let Some(fault) = &message.fault {
-                    return Err(failed(format!("received {}: {fault}", message.shown)));
-                }
-                match &fence {
-                    // What an earlier session has left.
-                    Some(id) if is_answer(&message, Some(id)) => return Ok(()),
-                    Some(_) if message.msg_type() != "5" => {}
-                    None if message.msg_type() == "A" => fence = Some(self.test()),
-                    _ => return Err(failed(format!("received {}", message.shown))),
-                }
-            }
-            match self.session.pump(until) {
-                Pumped::Message => {}
-                Pumped::Closed => return Err(failed("the venue closed the connection".to_owned())),
-                Pumped::Stopped => return Err(stopped()),
-                Pumped::TimedOut => {
-                    let what = if fence.is_none() {
-                        "Logon"
-                    } else {
-                        "Heartbeat"
-                    };
-                    let seconds = seconds(self.limit);
-                    return Err(failed(format!("no {what} within {seconds}")));
-                }
-            }
-        }
+        self.session
+            .log_on(self.limit)
+            .map_err(|failure| match failure {
+                LogOnFailure::Venue(why) => Trouble::NotPlayed(format!("cannot log on: {why}")),
+                LogOnFailure::Stopped => stopped(),
+            })
     }
 
-    /// Logs out and disconnects, in an orderly way where the venue does so.
     fn log_out(&mut self) {
-        if self.session.is_logged_on() {
-            self.session.answers = true;
-            let logout = [(tag::MSG_TYPE, "5".to_owned())];
-            let _ = self.session.send(&logout, &[], false);
-            let until = self.deadline(None);
-            while self.session.is_logged_on() && self.session.pump(until) == Pumped::Message {
-                self.session.inbox.clear();
-            }
-        }
-        self.session.disconnect();
-        self.session.inbox.clear();
+        self.session.log_out(self.limit);
     }
 
     /// After a failure the next case begins on a new session.
@@ -363,23 +351,16 @@ fn stopped() -> Trouble {
     Trouble::NotPlayed("stopped by a signal".to_owned())
 }
 
-/// Heartbeats and TestRequests, which may arrive at any time.
-fn is_chatter(message: &Inbound) -> bool {
-    matches!(message.msg_type(), "0" | "1")
-}
-
-/// Whether it is the Heartbeat for this TestReqID(112).
-fn is_answer(message: &Inbound, id: Option<&str>) -> bool {
-    let found = value(&message.fields, tag::TEST_REQ_ID);
-    message.msg_type() == "0" && id.is_some() && found == id
-}
-
-/// `2 s`, `250 ms`.
-fn seconds(time: Nanos) -> String {
-    match (time.as_millis(), time.as_millis() % 1000) {
-        (millis, 0) => format!("{} s", millis / 1000),
-        (millis, _) => format!("{millis} ms"),
-    }
+/// The last numbers before these.
+fn last_numbers(next: StartNumbers) -> Result<LinkNumbers, String> {
+    let last = |next: u64| {
+        let last = u32::try_from(next - 1).ok();
+        last.ok_or_else(|| format!("MsgSeqNum {next} is above those of TMP, which have 32 bits"))
+    };
+    Ok(LinkNumbers {
+        inbound: next.next_in.map_or(Ok(0), last)?,
+        outbound: last(next.next_out)?,
+    })
 }
 
 #[cfg(test)]

@@ -10,7 +10,9 @@ use fixwire_engine::SessionConfig;
 use fixwire_protocol::session::{BeginString, Config, is_admin};
 use fixwire_protocol::{Frame, Mono, Nanos, Now, Tag, frame, tag};
 
+use crate::masking::Secrets;
 use crate::record::CaseRecord;
+use crate::session::{Inbound, Pumped};
 use crate::venue_line::{LineRead, VenueLine};
 use crate::wire_message::{MessageReader, MessageWriter, TextFields, shown, spoil, value};
 
@@ -18,35 +20,6 @@ use crate::wire_message::{MessageReader, MessageWriter, TextFields, shown, spoil
 const INBOX_MAX: usize = 100_000;
 /// The longest message that is read.
 const LONGEST: usize = 16 << 20;
-
-/// A message that has arrived.
-#[derive(Clone, Debug)]
-pub(crate) struct Inbound {
-    pub(crate) fields: TextFields,
-    /// Its bytes for people.
-    pub(crate) shown: String,
-    /// What is wrong with it, whatever a step expects.
-    pub(crate) fault: Option<String>,
-}
-
-impl Inbound {
-    pub(crate) fn msg_type(&self) -> &str {
-        value(&self.fields, tag::MSG_TYPE).unwrap_or_default()
-    }
-}
-
-/// Result of waiting.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Pumped {
-    /// The inbox has messages.
-    Message,
-    /// Nothing has arrived in time.
-    TimedOut,
-    /// The connection is closed.
-    Closed,
-    /// The run is stopped.
-    Stopped,
-}
 
 /// An application message, kept for a resend.
 #[derive(Clone, Debug)]
@@ -83,6 +56,8 @@ pub(crate) struct RawSession {
     logged_on: bool,
     logout_sent: bool,
     last_sent: Mono,
+    /// Values that a plan has taken from secret fields.
+    secrets: Secrets,
 }
 
 impl RawSession {
@@ -95,7 +70,7 @@ impl RawSession {
     ) -> io::Result<Self> {
         let config = session.session.clone();
         Ok(Self {
-            line: VenueLine::new(session, stop)?,
+            line: VenueLine::of_session(session, stop)?,
             writer: MessageWriter::of(&config),
             reader: MessageReader::of(&config),
             config,
@@ -111,6 +86,7 @@ impl RawSession {
             logged_on: false,
             logout_sent: false,
             last_sent: Mono(0),
+            secrets: Secrets::default(),
         })
     }
 
@@ -151,7 +127,8 @@ impl RawSession {
         let rest = std::mem::take(&mut self.bytes);
         if !rest.is_empty() {
             let at = self.line.now().wall;
-            self.record.at(at, &format!("< {}", shown(&rest)));
+            self.record
+                .at(at, &format!("< {}", shown(&rest, &self.secrets)));
             let length = rest.len();
             self.note(&format!("the last {length} bytes are no whole message"));
         }
@@ -244,7 +221,8 @@ impl RawSession {
     }
 
     fn write(&mut self, now: Now, message: &[u8]) -> io::Result<()> {
-        self.record.at(now.wall, &format!("> {}", shown(message)));
+        self.record
+            .at(now.wall, &format!("> {}", shown(message, &self.secrets)));
         self.last_sent = now.mono;
         let was_open = self.line.is_open();
         let written = self.line.write(message);
@@ -256,6 +234,17 @@ impl RawSession {
             }
         }
         written
+    }
+
+    /// Sends bytes as they are.
+    pub(crate) fn send_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let now = self.line.now();
+        self.write(now, bytes)
+    }
+
+    /// A value that is masked wherever it is shown from now on.
+    pub(crate) fn hide(&mut self, secret: &str) {
+        self.secrets.add(secret);
     }
 
     /// An admin message without a step. A connection that breaks meanwhile shows when it is read.
@@ -341,7 +330,7 @@ impl RawSession {
                 }
             };
             let at = self.line.now().wall;
-            let text = shown(message);
+            let text = shown(message, &self.secrets);
             self.record.at(at, &format!("< {text}"));
             let mut inbound = Inbound {
                 fields: self.reader.fields(message),

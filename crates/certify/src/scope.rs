@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use fixwire_client::{Instruction, MessageFields, OrderLayout, OrderSubject, Which};
-use fixwire_protocol::dictionary::DataType;
-use fixwire_protocol::{Decimal, Dictionary, Tag, Timestamp, tag};
+use fixwire_protocol::{Decimal, Tag, Timestamp, tag};
 
+use crate::field_names::FieldNames;
 use crate::ids::IdMaker;
-use crate::masking::masked;
+use crate::masking::{Secrets, is_secret};
 use crate::plan::{MessagePattern, Outgoing};
+use crate::tmp::fields;
 use crate::value::{ExpectedValue, SentValue, fits};
 use crate::wire_message::{TextFields, value};
 
@@ -30,6 +31,8 @@ pub(crate) struct CaseScope {
     messages: BTreeMap<usize, TextFields>,
     orders: Vec<KnownOrder>,
     last: Option<String>,
+    /// Values that variables have from secret fields.
+    secrets: Secrets,
 }
 
 impl CaseScope {
@@ -40,7 +43,13 @@ impl CaseScope {
             messages: BTreeMap::new(),
             orders: Vec::new(),
             last: None,
+            secrets: Secrets::default(),
         }
+    }
+
+    /// Values that are masked wherever they are shown.
+    pub(crate) fn secrets(&self) -> &Secrets {
+        &self.secrets
     }
 
     pub(crate) fn owner(&self) -> u64 {
@@ -84,7 +93,7 @@ impl CaseScope {
             SentValue::Variable(name) => {
                 let owner = self.owner;
                 let known = self.variables.entry(name.clone());
-                known.or_insert_with(|| ids.make(owner)).clone()
+                known.or_insert_with(|| ids.make_for(tag, owner)).clone()
             }
             SentValue::SameAs(step) => self.same(tag, *step)?.to_owned(),
         }))
@@ -93,7 +102,10 @@ impl CaseScope {
     fn same(&self, tag: Tag, step: usize) -> Result<&str, String> {
         let message = self.messages.get(&step);
         let found = message.and_then(|message| value(message, tag));
-        found.ok_or_else(|| format!("the message of step {step} has no tag {tag}"))
+        found.ok_or_else(|| match fields::name_of(tag) {
+            Some(name) => format!("the message of step {step} has no {name}"),
+            None => format!("the message of step {step} has no tag {tag}"),
+        })
     }
 
     /// The fields of a message to send, and those that are left out.
@@ -118,13 +130,16 @@ impl CaseScope {
         &mut self,
         outgoing: &Outgoing,
         ids: &mut IdMaker,
-        layout: &mut OrderLayout,
+        layout: Option<&mut OrderLayout>,
         at: Timestamp,
         time: &mut dyn FnMut(i64) -> String,
     ) -> Result<(TextFields, Vec<Tag>), String> {
-        let instruction = match outgoing {
-            Outgoing::Fields(fields) => return self.fields(fields, ids, time),
-            Outgoing::Command(instruction) => instruction,
+        let (instruction, layout) = match (outgoing, layout) {
+            (Outgoing::Fields(fields), _) => return self.fields(fields, ids, time),
+            (Outgoing::Command(instruction), Some(layout)) => (instruction, layout),
+            (Outgoing::Command(_), None) => {
+                return Err("commands of the order client are for FIX".to_owned());
+            }
         };
         let (which, given) = match &**instruction {
             Instruction::New(fields) => (None, fields),
@@ -222,7 +237,7 @@ impl CaseScope {
     /// A pattern for people, with the values that are known.
     pub(crate) fn shown(&self, pattern: &MessagePattern) -> String {
         let field = |(tag, expected): &(Tag, ExpectedValue)| {
-            let mask = |text: &str| masked(*tag, text).to_owned();
+            let mask = |text: &str| self.secrets.masked(*tag, text).to_owned();
             let text = match expected {
                 ExpectedValue::Text(text) | ExpectedValue::Pattern(text) => mask(text),
                 ExpectedValue::OneOf(values) => mask(&format!("{{{}}}", values.join(","))),
@@ -236,7 +251,11 @@ impl CaseScope {
                     .same(*tag, *step)
                     .map_or_else(|_| format!("@{step}"), mask),
             };
-            format!("{tag}={text}")
+            match fields::name_of(*tag) {
+                Some(_) if *tag == fields::MESSAGE => text,
+                Some(name) => format!("{name}={text}"),
+                None => format!("{tag}={text}"),
+            }
         };
         let fields: Vec<String> = pattern.fields.iter().map(field).collect();
         fields.join("|")
@@ -251,8 +270,13 @@ impl CaseScope {
         &mut self,
         pattern: &MessagePattern,
         message: &[(Tag, String)],
-        dictionary: &Dictionary,
+        names: &FieldNames,
     ) -> Result<(), Vec<String>> {
+        let mut secrets = self.secrets.clone();
+        for (tag, _) in pattern.fields.iter().filter(|field| is_secret(field.0)) {
+            let found = message.iter().filter(|field| field.0 == *tag);
+            found.for_each(|(_, text)| secrets.add(text));
+        }
         let mut differences = Vec::new();
         let mut captured: Vec<(String, String)> = Vec::new();
         for (place, (tag, expected)) in pattern.fields.iter().enumerate() {
@@ -271,17 +295,20 @@ impl CaseScope {
                 captured.push((name.clone(), text.to_owned()));
                 continue;
             }
-            let Err(wanted) = self.match_value(*tag, expected, found, &captured, dictionary) else {
+            let by = Comparison {
+                captured: &captured,
+                names,
+                secrets: &secrets,
+            };
+            let Err(wanted) = self.match_value(*tag, expected, found, &by) else {
                 continue;
             };
-            let name = dictionary
-                .field(*tag)
-                .map_or("tag", |field| field.name.as_str());
             let is = found.map_or("absent".to_owned(), |found| {
-                format!("'{}'", masked(*tag, found))
+                format!("'{}'", secrets.masked(*tag, found))
             });
-            let difference = format!("{name}({tag}) is {is}, expected {wanted}");
-            if *tag == tag::MSG_TYPE {
+            let name = names.shown(*tag);
+            let difference = format!("{name} is {is}, expected {wanted}");
+            if matches!(*tag, tag::MSG_TYPE | fields::MESSAGE) {
                 return Err(vec![difference]);
             }
             differences.push(difference);
@@ -289,6 +316,10 @@ impl CaseScope {
         if !differences.is_empty() {
             return Err(differences);
         }
+        // Those that no variable has are compared, and not sent anywhere else.
+        let kept = captured.iter().map(|(_, text)| text);
+        kept.filter(|text| secrets.has(text))
+            .for_each(|text| self.secrets.add(text));
         self.variables.extend(captured);
         self.keep(pattern.step, message.to_vec());
         self.learn(message);
@@ -301,13 +332,13 @@ impl CaseScope {
         tag: Tag,
         expected: &ExpectedValue,
         found: Option<&str>,
-        captured: &[(String, String)],
-        dictionary: &Dictionary,
+        by: &Comparison<'_>,
     ) -> Result<(), String> {
+        let masked = |text: &str| by.secrets.masked(tag, text).to_owned();
         let equal = |text: &str| match found {
             Some(found) if found == text => Ok(()),
-            Some(found) if is_number(dictionary, tag) && same_number(found, text) => Ok(()),
-            _ => Err(format!("'{}'", masked(tag, text))),
+            Some(found) if by.names.is_number(tag) && same_number(found, text) => Ok(()),
+            _ => Err(format!("'{}'", masked(text))),
         };
         match (expected, found) {
             (ExpectedValue::Any, Some(_)) | (ExpectedValue::Absent, None) => Ok(()),
@@ -316,16 +347,16 @@ impl CaseScope {
             (ExpectedValue::Text(text), _) => equal(text),
             (ExpectedValue::Pattern(pattern), found) => match found {
                 Some(found) if fits(pattern, found) => Ok(()),
-                _ => Err(format!("'{}'", masked(tag, pattern))),
+                _ => Err(format!("'{}'", masked(pattern))),
             },
             (ExpectedValue::OneOf(values), _) => {
                 match values.iter().any(|value| equal(value).is_ok()) {
                     true => Ok(()),
-                    false => Err(format!("one of {}", masked(tag, &values.join(", ")))),
+                    false => Err(format!("one of {}", masked(&values.join(", ")))),
                 }
             }
             (ExpectedValue::Variable(name), _) => {
-                let captured = captured.iter().find(|known| known.0 == *name);
+                let captured = by.captured.iter().find(|known| known.0 == *name);
                 let known = captured
                     .map(|known| &known.1)
                     .or_else(|| self.variables.get(name));
@@ -348,25 +379,12 @@ impl CaseScope {
     }
 }
 
-fn is_number(dictionary: &Dictionary, tag: Tag) -> bool {
-    use DataType::{
-        Amt, Float, Int, Length, NumInGroup, Percentage, Price, PriceOffset, Qty, SeqNum,
-    };
-    let kind = dictionary.field(tag).map(|field| field.kind);
-    kind.is_some_and(|kind| {
-        matches!(
-            kind,
-            Amt | Float
-                | Int
-                | Length
-                | NumInGroup
-                | Percentage
-                | Price
-                | PriceOffset
-                | Qty
-                | SeqNum
-        )
-    })
+/// What one value is compared by.
+struct Comparison<'a> {
+    /// Variables that this message gives their value.
+    captured: &'a [(String, String)],
+    names: &'a FieldNames,
+    secrets: &'a Secrets,
 }
 
 fn same_number(left: &str, right: &str) -> bool {
@@ -380,181 +398,4 @@ fn same_number(left: &str, right: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use fixwire_client::OrderLayout;
-    use fixwire_protocol::dictionary::Version;
-    use fixwire_protocol::session::{BeginString, Config, Role};
-
-    use super::*;
-    use crate::plan::{CertificationPlan, StepAction};
-    use crate::wire_message::text_fields as message;
-
-    /// The steps of a case.
-    fn plan(steps: &str) -> CertificationPlan {
-        CertificationPlan::parse(&format!("case 1 A\n{steps}\n")).unwrap()
-    }
-
-    fn sent(scope: &mut CaseScope, ids: &mut IdMaker, action: &StepAction) -> TextFields {
-        let StepAction::Send(outgoing) = action else {
-            panic!("{action:?}");
-        };
-        let config = Config::new(BeginString::Fix44, Role::Initiator, b"OMS", b"EXCHANGE");
-        let mut layout = OrderLayout::of(&config);
-        let mut time = |offset: i64| format!("now{offset}");
-        let made = scope.compose(outgoing, ids, &mut layout, Timestamp(0), &mut time);
-        made.unwrap().0
-    }
-
-    #[test]
-    fn requests_have_ids_of_the_case_and_the_fields_of_their_order() {
-        let plan = plan(
-            "new buy 100 VOD @ 10.50 11=$A\nexpect 35=8|11=$A|37=*\nreplace last qty 80\ncancel last 58=@1\n\
-             status $A\nsend 35=q|11=$M|530=7|60=now-1s|49=(none)",
-        );
-        let steps = &plan.cases[0].steps;
-        let mut ids = IdMaker::new(Timestamp(0));
-        let mut scope = CaseScope::new(1);
-        let order = sent(&mut scope, &mut ids, &steps[0].action);
-        let first = value(&order, 11).unwrap().to_owned();
-        assert_eq!(first, "0000000-001");
-        assert_eq!(
-            (
-                value(&order, 35),
-                value(&order, 38),
-                value(&order, 44),
-                value(&order, 40)
-            ),
-            (Some("D"), Some("100"), Some("10.50"), Some("2"))
-        );
-        scope.learn(&message(&format!("35=8|11={first}|37=77")));
-        let replace = sent(&mut scope, &mut ids, &steps[2].action);
-        assert_eq!(
-            (
-                value(&replace, 11),
-                value(&replace, 41),
-                value(&replace, 37)
-            ),
-            (Some("0000000-002"), Some(first.as_str()), Some("77"))
-        );
-        assert_eq!(
-            (value(&replace, 38), value(&replace, 44)),
-            (Some("80"), Some("10.50"))
-        );
-        // @1 is a field that the message of step 1 has not.
-        let StepAction::Send(cancel) = &steps[3].action else {
-            panic!("{:?}", steps[3]);
-        };
-        let config = Config::new(BeginString::Fix44, Role::Initiator, b"OMS", b"EXCHANGE");
-        let mut layout = OrderLayout::of(&config);
-        scope.keep(1, order);
-        let failed = scope.compose(cancel, &mut ids, &mut layout, Timestamp(0), &mut |_| {
-            String::new()
-        });
-        assert_eq!(failed.unwrap_err(), "the message of step 1 has no tag 58");
-        let status = sent(&mut scope, &mut ids, &steps[4].action);
-        assert_eq!(
-            (value(&status, 35), value(&status, 11), value(&status, 37)),
-            (Some("H"), Some(first.as_str()), Some("77"))
-        );
-        let mass = sent(&mut scope, &mut ids, &steps[5].action);
-        assert_eq!(
-            (value(&mass, 60), value(&mass, 49)),
-            (Some("now-1000000000"), None)
-        );
-    }
-
-    #[test]
-    fn messages_are_compared_field_by_field() {
-        let dictionary = Dictionary::built_in(Version::Fix44);
-        let plan = plan(
-            "expect 35=8|37=$o|44=10.50|58=A*Z|150={0,F}|103=(none)|14=*|453=2|448=X|448=Y\n\
-             expect 35=8|37=$o|38=@1|39=0",
-        );
-        let pattern = |step: usize| match &plan.cases[0].steps[step].action {
-            StepAction::Expect(expectation) => &expectation.patterns[0],
-            other => panic!("{other:?}"),
-        };
-        let mut scope = CaseScope::new(1);
-        let good = "35=8|37=77|38=5|44=10.5|58=ABZ|150=F|14=0|453=2|448=X|448=Y";
-        for (from, to, difference) in [
-            (
-                "44=10.5|",
-                "44=10.6|",
-                "Price(44) is '10.6', expected '10.50'",
-            ),
-            ("58=ABZ", "58=ABC", "Text(58) is 'ABC', expected 'A*Z'"),
-            (
-                "150=F",
-                "150=4",
-                "ExecType(150) is '4', expected one of 0, F",
-            ),
-            (
-                "14=0",
-                "103=1|14=0",
-                "OrdRejReason(103) is '1', expected no such field",
-            ),
-            ("14=0|", "", "CumQty(14) is absent, expected any value"),
-            ("448=Y", "448=Z", "PartyID(448) is 'Z', expected 'Y'"),
-            ("35=8", "35=9", "MsgType(35) is '9', expected '8'"),
-        ] {
-            let wrong = message(&good.replace(from, to));
-            let found = scope.match_message(pattern(0), &wrong, &dictionary);
-            assert_eq!(found.unwrap_err(), [difference], "{to}");
-        }
-        scope
-            .match_message(pattern(0), &message(good), &dictionary)
-            .unwrap();
-        let other = message("35=8|37=78|38=6|39=0");
-        let found = scope
-            .match_message(pattern(1), &other, &dictionary)
-            .unwrap_err();
-        assert_eq!(
-            found,
-            [
-                "OrderID(37) is '78', expected '77'",
-                "OrderQty(38) is '6', expected '5'"
-            ]
-        );
-        assert_eq!(scope.shown(pattern(1)), "35=8|37=77|38=5|39=0");
-        scope.keep(1, message("35=8|37=77"));
-        let found = scope.match_message(pattern(1), &other, &dictionary);
-        assert_eq!(
-            found.unwrap_err()[1],
-            "OrderQty(38) is '6', expected the value of step 1, whose message has no such field"
-        );
-    }
-
-    #[test]
-    fn secrets_are_masked_in_what_is_expected_and_received() {
-        let dictionary = Dictionary::built_in(Version::Fix44);
-        let plan = plan(
-            "send 35=BE|554=old|925=new\nexpect 35=BF|554=@1|925=(none)|96={a,b}|58=x\n\
-             expect 35=BF|554=o*|925=plain",
-        );
-        let pattern = |step: usize| match &plan.cases[0].steps[step].action {
-            StepAction::Expect(expectation) => &expectation.patterns[0],
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(plan.cases[0].steps[0].text, "send 35=BE|554=***|925=***");
-        let mut scope = CaseScope::new(1);
-        scope.keep(1, message("35=BE|554=old|925=new"));
-        let wrong = message("35=BF|554=other|925=new|96=c|58=y");
-        let found = scope.match_message(pattern(1), &wrong, &dictionary);
-        assert_eq!(
-            found.unwrap_err(),
-            [
-                "Password(554) is '***', expected '***'",
-                "NewPassword(925) is '***', expected no such field",
-                "RawData(96) is '***', expected one of ***",
-                "Text(58) is 'y', expected 'x'"
-            ]
-        );
-        let found = scope.match_message(pattern(2), &wrong, &dictionary);
-        let found = found.unwrap_err().join("; ");
-        assert!(!found.contains("plain") && !found.contains("o*"), "{found}");
-        assert_eq!(
-            scope.shown(pattern(1)),
-            "35=BF|554=***|925=(none)|96=***|58=x"
-        );
-    }
-}
+mod tests;

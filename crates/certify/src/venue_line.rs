@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use fixwire_engine::config::LinkConfig;
 use fixwire_engine::{Connection, SessionConfig};
+use fixwire_net::transport::Transport;
 use fixwire_net::{ConnId, Dial, Host, Os, Ready, SocketOptions, Wait, tls};
 use fixwire_protocol::{Mono, Nanos, Now};
 
@@ -32,17 +34,45 @@ pub(crate) enum LineRead {
 /// A connection, while it is open.
 pub(crate) struct VenueLine {
     host: Os,
-    session: SessionConfig,
+    connection: Connection,
+    transport: Transport,
+    options: SocketOptions,
     conn: Option<ConnId>,
     ready: Vec<Ready>,
     stop: Arc<AtomicBool>,
 }
 
 impl VenueLine {
-    pub(crate) fn new(session: &SessionConfig, stop: Arc<AtomicBool>) -> io::Result<Self> {
+    /// The line of a FIX session.
+    pub(crate) fn of_session(session: &SessionConfig, stop: Arc<AtomicBool>) -> io::Result<Self> {
+        let options = SocketOptions {
+            nodelay: session.nodelay,
+            send_buffer: session.send_buffer,
+            receive_buffer: session.receive_buffer,
+            ..session.transport.socket_options()
+        };
+        Self::new((&session.connection, &session.transport), options, stop)
+    }
+
+    /// The line of a link.
+    pub(crate) fn of_link(link: &LinkConfig, stop: Arc<AtomicBool>) -> io::Result<Self> {
+        let options = SocketOptions {
+            nodelay: true,
+            ..link.transport.socket_options()
+        };
+        Self::new((&link.connection, &link.transport), options, stop)
+    }
+
+    fn new(
+        (connection, transport): (&Connection, &Transport),
+        options: SocketOptions,
+        stop: Arc<AtomicBool>,
+    ) -> io::Result<Self> {
         Ok(Self {
             host: Os::new(Wait::Block)?,
-            session: session.clone(),
+            connection: connection.clone(),
+            transport: transport.clone(),
+            options,
             conn: None,
             ready: Vec::new(),
             stop,
@@ -67,11 +97,11 @@ impl VenueLine {
     ///
     /// Why no address does, as a sentence.
     pub(crate) fn connect(&mut self) -> Result<String, String> {
-        let Connection::Initiator { hosts, timeout, .. } = &self.session.connection else {
-            return Err("the session is an acceptor".to_owned());
+        let Connection::Initiator { hosts, timeout, .. } = &self.connection else {
+            return Err("the settings say to listen, not to connect".to_owned());
         };
         let (hosts, timeout) = (hosts.clone(), *timeout);
-        let mut why = "the session has no address to connect to".to_owned();
+        let mut why = "the settings have no address to connect to".to_owned();
         for (place, (host, port)) in hosts.iter().enumerate() {
             match self.dial(place, host, *port, timeout) {
                 Ok(()) => return Ok(format!("{host}:{port}")),
@@ -82,13 +112,7 @@ impl VenueLine {
     }
 
     fn dial(&mut self, place: usize, host: &str, port: u16, timeout: Duration) -> io::Result<()> {
-        let (config, transport) = (&self.session, &self.session.transport);
-        let options = SocketOptions {
-            nodelay: config.nodelay,
-            send_buffer: config.send_buffer,
-            receive_buffer: config.receive_buffer,
-            ..transport.socket_options()
-        };
+        let (transport, options) = (&self.transport, self.options);
         let local = transport.local(place);
         let conn = self.host.dial(&Dial {
             host,
@@ -123,7 +147,7 @@ impl VenueLine {
             self.host.poll(SLICE, &mut self.ready)?;
         }
         let shown = self.host.peer(conn).certificate;
-        if !tls::allowed(&self.session.transport.certificates, shown) {
+        if !tls::allowed(&self.transport.certificates, shown) {
             let why = "the certificate is none of those that the settings allow";
             return Err(io::Error::new(ErrorKind::PermissionDenied, why));
         }

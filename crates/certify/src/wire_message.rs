@@ -6,6 +6,8 @@ use fixwire_protocol::{
     Decoder, Precision, Redactor, SOH, Tag, Timestamp, TimestampWriter, frame, tag,
 };
 
+use crate::masking::{MASK, Secrets};
+
 /// Fields of a message; values are text, with other bytes replaced.
 pub(crate) type TextFields = Vec<(Tag, String)>;
 
@@ -161,13 +163,20 @@ impl MessageReader {
     }
 }
 
-/// The bytes of a message for people: `|` for SOH, secrets masked, nothing that a terminal acts on.
-pub(crate) fn shown(bytes: &[u8]) -> String {
+/// The bytes of a message for people: `|` for SOH, secrets masked, those of a plan too, nothing that a terminal acts on.
+pub(crate) fn shown(bytes: &[u8], secrets: &Secrets) -> String {
     let mut redactor = Redactor::for_showing(&[]);
     redactor.copy_any(0, bytes);
     let kept = redactor.kept(0, bytes);
     let fields = kept.split(|byte| *byte == SOH);
-    let fields: Vec<String> = fields.map(|field| Escaped(field).to_string()).collect();
+    let field = |field: &[u8]| {
+        let text = String::from_utf8_lossy(field);
+        match text.split_once('=') {
+            Some((tag, value)) if secrets.has(value) => format!("{tag}={MASK}"),
+            _ => Escaped(field).to_string(),
+        }
+    };
+    let fields: Vec<String> = fields.map(field).collect();
     fields.join("|")
 }
 
@@ -201,7 +210,7 @@ mod tests {
     fn header_fields_come_first_and_those_of_the_plan_win() {
         let sent = fields(&[(35, "D"), (11, "A1"), (43, "Y"), (56, "OTHER")]);
         let bytes = writer().write(&sent, &[52], 7, Timestamp(0));
-        let text = shown(&bytes);
+        let text = shown(&bytes, &Secrets::default());
         assert!(
             text.starts_with("8=FIX.4.4|9=37|35=D|34=7|49=OMS|43=Y|56=OTHER|11=A1|10="),
             "{text}"
@@ -217,9 +226,9 @@ mod tests {
         let sent = fields(&[(35, "A"), (98, "0"), (553, "me"), (554, "hunter2")]);
         let mut bytes = writer().write(&sent, &[], 1, Timestamp(0));
         assert!(
-            shown(&bytes).contains("|553=me|554=*******|10="),
+            shown(&bytes, &Secrets::default()).contains("|553=me|554=*******|10="),
             "{}",
-            shown(&bytes)
+            shown(&bytes, &Secrets::default())
         );
         spoil(&mut bytes);
         assert!(matches!(

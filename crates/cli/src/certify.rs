@@ -1,5 +1,7 @@
 //! `fixwire certify`: plays the certification cases of a plan against a venue, and keeps the bytes as evidence.
 
+mod venue;
+
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -7,20 +9,19 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::Args;
-use fixwire::settings::Source;
-use fixwire::{Connection, SessionConfig, regular};
+use fixwire::{Connection, regular};
 use fixwire_certify::{
     CasePlayer, CaseResult, CaseSelection, CaseVerdict, CertificationCase, CertificationPlan,
-    EvidenceFolder, PlayerSetup, StartNumbers, Totals,
+    EvidenceFolder, PlayerSetup, StartNumbers, Totals, VenueSession,
 };
 use fixwire_protocol::readable::Escaped;
 use serde_json::{Value, json};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-use crate::client::choose_session;
-use crate::failure::{Failure, show, tell};
+use crate::failure::{Failure, tell};
 use crate::reading::Reading;
+use venue::VenueSettings;
 
 /// The longest plan, bytes.
 const LONGEST_PLAN: u64 = 16 << 20;
@@ -38,8 +39,15 @@ const WRONG_USAGE: u8 = 2;
   cancel $A
   expect within 500ms 35=8|41=$A|150=4|37=$order
 
+A plan for a TMP link:
+  link line.toml                         the link, a [[link]] that connects
+  case 1 An order is acknowledged
+  send R01|order_no=$A|symbol=TXFL6|side=buy|price=22000|qty=1
+  expect R02|exec_type=0|order_no=$A|leaves_qty=1
+
 Examples:
   fixwire certify examples/certify-fix.plan
+  fixwire certify examples/certify-tmp.plan
   fixwire certify examples/certify-fix.plan --case 3,5-7 --evidence evidence
   fixwire certify examples/certify-fix.plan --json | jq .
 
@@ -58,13 +66,14 @@ pub struct CertifyArgs {
     /// The settings file, instead of that of the plan
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
-    /// The session, by its identity or SessionName, if the file has several
+    /// The session, by its identity or SessionName, or the link, by its name, if the file has several
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
-    /// MsgSeqNum of the first Logon, without ResetSeqNumFlag; for a venue that does not reset
+    /// MsgSeqNum of the first Logon, without ResetSeqNumFlag; for a venue that does not reset. Over TMP that of the
+    /// first order
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     next_out: Option<u64>,
-    /// MsgSeqNum that the venue's first Logon must have [default: any]
+    /// MsgSeqNum that the venue's first Logon must have [default: any]; over TMP its first report [default: 1]
     #[arg(long, value_name = "N", requires = "next_out", value_parser = clap::value_parser!(u64).range(1..))]
     next_in: Option<u64>,
     #[command(flatten)]
@@ -82,7 +91,8 @@ pub fn run(args: &CertifyArgs) -> Result<ExitCode, Failure> {
         tell("error", &format!("--case: {error}"));
         return Ok(ExitCode::from(WRONG_USAGE));
     }
-    let session = session(args, &plan)?;
+    let venue = VenueSettings::of(args, &plan)?;
+    let session = venue.session();
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         // The second one ends at once.
@@ -94,7 +104,7 @@ pub fn run(args: &CertifyArgs) -> Result<ExitCode, Failure> {
         next_in: args.next_in,
     });
     let player = CasePlayer::new(&PlayerSetup {
-        session: &session,
+        session,
         limit: plan.limit,
         numbers,
         stop,
@@ -162,46 +172,27 @@ fn read(file: &Path) -> Result<CertificationPlan, Failure> {
     })
 }
 
-/// The session of the plan, or of the command line.
-fn session(args: &CertifyArgs, plan: &CertificationPlan) -> Result<SessionConfig, Failure> {
-    let beside = |file: &String| args.plan.parent().unwrap_or(Path::new("")).join(file);
-    let file = args
-        .settings
-        .clone()
-        .or_else(|| plan.settings.as_ref().map(beside));
-    let Some(file) = file else {
-        return Err(Failure::Text(format!(
-            "{}: the plan has no session: write 'session FILE.cfg' before its first case, or use --settings FILE",
-            args.plan.display()
-        )));
-    };
-    let settings = args.reading.of_file(&Source::read(&file)?)?;
-    show(&settings.report);
-    let mut config = settings.to_config()?;
-    // The name in the plan is one of its own file.
-    let of_plan = plan.session.as_ref().filter(|_| args.settings.is_none());
-    let name = args.session.as_ref().or(of_plan).map(String::as_str);
-    choose_session(&file, name, "a certification", &settings, &mut config)?;
-    Ok(config.sessions.swap_remove(0))
-}
-
 /// The folder for the evidence, if it is wanted.
 fn folder(
     args: &CertifyArgs,
-    session: &SessionConfig,
+    session: &VenueSession<'_>,
     player: &mut CasePlayer,
 ) -> Result<Option<EvidenceFolder>, Failure> {
     let Some(parent) = &args.evidence else {
         return Ok(None);
     };
-    let address = match &session.connection {
+    let address = match session.connection() {
         Connection::Initiator { hosts, .. } => hosts.first(),
         Connection::Acceptor { .. } => None,
     };
     let address = address.map_or_else(String::new, |(host, port)| format!(" at {host}:{port}"));
+    let word = match session {
+        VenueSession::Fix(_) => "session",
+        VenueSession::Tmp { .. } => "link",
+    };
     let about = [
         ("plan", args.plan.display().to_string()),
-        ("session", format!("{}{address}", session.name)),
+        (word, format!("{}{address}", session.name())),
     ];
     let about = about.map(|(key, value)| (key.to_owned(), value)).to_vec();
     let folder = EvidenceFolder::create(parent, player.now(), about);

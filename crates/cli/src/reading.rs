@@ -30,11 +30,27 @@ impl Reading {
     ///
     /// As [`Settings::of_file`].
     pub fn of_file(&self, source: &Source) -> Result<Settings, LoadError> {
+        Settings::of_file(source, &self.options())
+    }
+
+    /// The same of a file whose links need no application.
+    ///
+    /// # Errors
+    ///
+    /// As [`Settings::of_file`].
+    pub fn of_links(&self, source: &Source) -> Result<Settings, LoadError> {
         let options = Options {
-            dialect: self.dialect,
-            ..Options::default()
+            links_alone: true,
+            ..self.options()
         };
         Settings::of_file(source, &options)
+    }
+
+    fn options(&self) -> Options<'static> {
+        Options {
+            dialect: self.dialect,
+            ..Options::default()
+        }
     }
 }
 

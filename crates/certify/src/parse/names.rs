@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fixwire_protocol::{Tag, tag};
 
+use crate::tmp::fields;
 use crate::value::{ExpectedValue, SentValue};
 
 /// Fields with an id that whoever sends the message makes.
@@ -90,10 +91,14 @@ impl Names {
     pub(super) fn sent(&mut self, tag: Tag, value: &SentValue, step: usize) -> Result<(), String> {
         match value {
             SentValue::Variable(name) if !self.used(name) => {
-                if !IDS.contains(&tag) {
+                if !IDS.contains(&tag) && !fields::is_id(tag) {
+                    let such = match fields::name_of(tag) {
+                        Some(_) => "order_no",
+                        None => "11",
+                    };
                     return Err(format!(
                         "unknown variable ${name}: an earlier 'expect' of this case must have it, or a field with an \
-                         id of ours, such as 11=${name}"
+                         id of ours, such as {such}=${name}"
                     ));
                 }
                 self.variables.insert(name.clone(), None);

@@ -6,13 +6,17 @@ use fixwire_client::{Instruction, MessageFields, Which};
 use fixwire_protocol::{Tag, tag};
 
 use super::names::Names;
-use crate::plan::{CertificationCase, Expectation, MessagePattern, Outgoing, StepAction};
+use crate::plan::{
+    CertificationCase, Expectation, MessagePattern, Outgoing, PlanProtocol, StepAction,
+};
+use crate::tmp::fields::bytes_of;
+use crate::tmp::parse as tmp;
 use crate::value::{ExpectedValue, SentValue, duration, time_limit};
 use crate::wire_message::is_header;
 
 /// Steps that are commands of the order client.
 const COMMANDS: [&str; 5] = ["new", "order", "cancel", "replace", "status"];
-/// The other steps.
+/// The other steps over FIX.
 const STEPS: [&str; 15] = [
     "connect",
     "logon",
@@ -30,12 +34,35 @@ const STEPS: [&str; 15] = [
     "and",
     "disconnect",
 ];
+/// The steps over TMP.
+const TMP_STEPS: [&str; 15] = [
+    "connect",
+    "logged-on",
+    "drop",
+    "send",
+    "garbled",
+    "burst",
+    "raw",
+    "skip",
+    "answers",
+    "wait",
+    "silence",
+    "expect",
+    "await",
+    "and",
+    "disconnect",
+];
 /// The most sequence numbers that a step leaves out.
 const SKIPPED_MAX: u64 = 1_000_000;
+/// The most messages of a burst.
+const BURST_MAX: u32 = 10_000;
 
 /// Whether a step begins with this word.
-pub(super) fn is_step(word: &str) -> bool {
-    COMMANDS.contains(&word) || STEPS.contains(&word)
+pub(super) fn is_step(word: &str, protocol: PlanProtocol) -> bool {
+    match protocol {
+        PlanProtocol::Fix => COMMANDS.contains(&word) || STEPS.contains(&word),
+        PlanProtocol::Tmp => TMP_STEPS.contains(&word),
+    }
 }
 
 /// Whether a step has a command of the order client, whose fields are words.
@@ -44,99 +71,187 @@ pub(super) fn is_command(word: &str, rest: &str) -> bool {
     COMMANDS.contains(&word) || (word == "garbled" && COMMANDS.contains(&of_garbled))
 }
 
-pub(super) fn parse(
-    word: &str,
-    rest: &str,
-    line: usize,
-    number: usize,
-    names: &mut Names,
-) -> Result<StepAction, String> {
-    let bare = |action| match rest {
-        "" => Ok(action),
-        _ => Err(format!("{word}: unexpected '{rest}'")),
-    };
-    match word {
-        "connect" => bare(StepAction::Connect),
-        "logged-on" => bare(StepAction::LoggedOn),
-        "drop" => bare(StepAction::Drop),
-        "logon" => {
-            let fields = match rest {
-                "" => Vec::new(),
-                rest => sent_fields(rest, number, names)?,
-            };
-            if has(&fields, tag::MSG_TYPE) {
-                return Err("logon writes MsgType(35) itself: leave it out".to_owned());
+/// Reads the steps of a line.
+pub(super) struct StepReader<'a> {
+    pub(super) protocol: PlanProtocol,
+    /// The line, from 1.
+    pub(super) line: usize,
+    pub(super) names: &'a mut Names,
+}
+
+impl StepReader<'_> {
+    /// The number of the step, and what it does.
+    pub(super) fn step(&mut self, word: &str, rest: &str) -> (usize, Result<StepAction, String>) {
+        let number = self.names.next_step();
+        let action = match is_step(word, self.protocol) {
+            true => self.action(word, rest, number),
+            false => Err(unknown(word, self.protocol)),
+        };
+        (number, action)
+    }
+
+    fn action(&mut self, word: &str, rest: &str, number: usize) -> Result<StepAction, String> {
+        let bare = |action| match rest {
+            "" => Ok(action),
+            _ => Err(format!("{word}: unexpected '{rest}'")),
+        };
+        match word {
+            "connect" => bare(StepAction::Connect),
+            "logged-on" => bare(StepAction::LoggedOn),
+            "drop" => bare(StepAction::Drop),
+            "logon" => self.logon(rest, number),
+            "log-out" => Ok(StepAction::LogOut(rest.to_owned())),
+            "send" => self.message(rest, number).map(StepAction::Send),
+            "garbled" => self.outgoing(rest, number).map(StepAction::Garbled),
+            "burst" => self.burst(rest, number),
+            "raw" => {
+                let bytes = bytes_of(rest).filter(|bytes| !bytes.is_empty());
+                let wrong =
+                    || format!("raw '{rest}': write bytes as hex digits, such as 00 10 00000000");
+                bytes.map(StepAction::Raw).ok_or_else(wrong)
             }
-            names.has_message(number);
-            Ok(StepAction::Logon(fields))
-        }
-        "log-out" => Ok(StepAction::LogOut(rest.to_owned())),
-        "send" => message(rest, number, names).map(StepAction::Send),
-        "garbled" => outgoing(rest, number, names).map(StepAction::Garbled),
-        "skip" => {
-            let count = rest
-                .parse()
-                .ok()
-                .filter(|count| (1..=SKIPPED_MAX).contains(count));
-            let wrong = || {
-                format!("skip '{rest}': write how many sequence numbers are left out, such as 1")
-            };
-            count.map(StepAction::Skip).ok_or_else(wrong)
-        }
-        "answers" => match rest {
-            "on" => Ok(StepAction::Answers(true)),
-            "off" => Ok(StepAction::Answers(false)),
-            _ => Err(format!("answers '{rest}': expected on or off")),
-        },
-        "wait" => duration(rest).map(StepAction::Wait),
-        "silence" => time_limit(rest).map(StepAction::Silence),
-        "disconnect" => {
-            let (within, rest) = within(rest)?;
-            match rest {
-                "" => Ok(StepAction::Disconnect(within)),
-                _ => Err(format!(
-                    "disconnect: unexpected '{rest}': write disconnect [within TIME]"
-                )),
+            "skip" => {
+                let count = rest
+                    .parse()
+                    .ok()
+                    .filter(|count| (1..=SKIPPED_MAX).contains(count));
+                let wrong = || {
+                    format!(
+                        "skip '{rest}': write how many sequence numbers are left out, such as 1"
+                    )
+                };
+                count.map(StepAction::Skip).ok_or_else(wrong)
             }
+            "answers" => match rest {
+                "on" => Ok(StepAction::Answers(true)),
+                "off" => Ok(StepAction::Answers(false)),
+                _ => Err(format!("answers '{rest}': expected on or off")),
+            },
+            "wait" => duration(rest).map(StepAction::Wait),
+            "silence" => time_limit(rest).map(StepAction::Silence),
+            "disconnect" => {
+                let (within, rest) = within(rest)?;
+                match rest {
+                    "" => Ok(StepAction::Disconnect(within)),
+                    _ => Err(format!(
+                        "disconnect: unexpected '{rest}': write disconnect [within TIME]"
+                    )),
+                }
+            }
+            "expect" | "await" => {
+                let (within, rest) = within(rest)?;
+                let pattern = self.pattern(word, rest, number)?;
+                Ok(StepAction::Expect(Expectation {
+                    patterns: vec![pattern],
+                    within,
+                    skips_others: word == "await",
+                }))
+            }
+            _ => command(&format!("{word} {rest}"), number, self.names).map(StepAction::Send),
         }
-        "expect" | "await" => {
-            let (within, rest) = within(rest)?;
-            let pattern = pattern(word, rest, line, number, names)?;
-            Ok(StepAction::Expect(Expectation {
-                patterns: vec![pattern],
-                within,
-                skips_others: word == "await",
-            }))
+    }
+
+    fn logon(&mut self, rest: &str, number: usize) -> Result<StepAction, String> {
+        let fields = match rest {
+            "" => Vec::new(),
+            rest => sent_fields(rest, number, self.names)?,
+        };
+        if has(&fields, tag::MSG_TYPE) {
+            return Err("logon writes MsgType(35) itself: leave it out".to_owned());
         }
-        word if COMMANDS.contains(&word) => {
-            command(&format!("{word} {rest}"), number, names).map(StepAction::Send)
+        self.names.has_message(number);
+        Ok(StepAction::Logon(fields))
+    }
+
+    /// `burst 50 R04`
+    fn burst(&mut self, rest: &str, number: usize) -> Result<StepAction, String> {
+        let (count, message) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let parsed = count.parse().ok();
+        let parsed = parsed.filter(|count| (1..=BURST_MAX).contains(count));
+        let count = parsed.ok_or_else(|| {
+            format!(
+                "burst '{count}': write how many messages are sent, 1 to {BURST_MAX}, and one of them: burst 50 R04"
+            )
+        })?;
+        let message = self.message(message.trim_start(), number)?;
+        Ok(StepAction::Burst(count, message))
+    }
+
+    /// A further message of the step before it.
+    pub(super) fn and(&mut self, case: &mut CertificationCase, rest: &str) -> Result<(), String> {
+        let number = self.names.next_step();
+        let before = case.steps.last_mut().map(|step| &mut step.action);
+        let Some(StepAction::Expect(expectation)) = before else {
+            return Err(
+                "'and' goes on an 'expect' or 'await' line: write it right behind one".to_owned(),
+            );
+        };
+        let pattern = self.pattern("and", rest, number)?;
+        expectation.patterns.push(pattern);
+        Ok(())
+    }
+
+    fn pattern(&mut self, word: &str, rest: &str, step: usize) -> Result<MessagePattern, String> {
+        let line = self.line;
+        let fields = match self.protocol {
+            PlanProtocol::Tmp => tmp::expected(rest)?,
+            PlanProtocol::Fix => {
+                let fields = fields(rest, ExpectedValue::parse)?;
+                if !has(&fields, tag::MSG_TYPE) {
+                    return Err(format!("{word} needs a MsgType: {word} 35=8|150=0"));
+                }
+                fields
+            }
+        };
+        for (_, value) in &fields {
+            self.names.expected(value, step, line)?;
         }
-        _ => Err(unknown(word)),
+        self.names.has_message(step);
+        Ok(MessagePattern { line, step, fields })
+    }
+
+    /// A command of the order client, or fields.
+    fn outgoing(&mut self, rest: &str, step: usize) -> Result<Outgoing, String> {
+        let word = rest.split_whitespace().next().unwrap_or_default();
+        match COMMANDS.contains(&word) && self.protocol == PlanProtocol::Fix {
+            true => command(rest, step, self.names),
+            false => self.message(rest, step),
+        }
+    }
+
+    fn message(&mut self, rest: &str, step: usize) -> Result<Outgoing, String> {
+        let fields = match self.protocol {
+            PlanProtocol::Tmp => {
+                let fields = tmp::sent(rest)?;
+                for (tag, value) in &fields {
+                    self.names.sent(*tag, value, step)?;
+                }
+                fields
+            }
+            PlanProtocol::Fix => {
+                let fields = sent_fields(rest, step, self.names)?;
+                if !has(&fields, tag::MSG_TYPE) {
+                    return Err("a message needs a MsgType: send 35=D|11=$A|55=VOD".to_owned());
+                }
+                fields
+            }
+        };
+        self.names.has_message(step);
+        Ok(Outgoing::Fields(fields))
     }
 }
 
-fn unknown(word: &str) -> String {
-    let (steps, commands) = (STEPS.join(", "), COMMANDS.join(", "));
-    format!("unknown step '{word}': expected {commands}, {steps}")
-}
-
-/// A further message of the step before it.
-pub(super) fn and(
-    case: &mut CertificationCase,
-    rest: &str,
-    line: usize,
-    names: &mut Names,
-) -> Result<(), String> {
-    let number = names.next_step();
-    let before = case.steps.last_mut().map(|step| &mut step.action);
-    let Some(StepAction::Expect(expectation)) = before else {
-        return Err(
-            "'and' goes on an 'expect' or 'await' line: write it right behind one".to_owned(),
-        );
-    };
-    let pattern = pattern("and", rest, line, number, names)?;
-    expectation.patterns.push(pattern);
-    Ok(())
+fn unknown(word: &str, protocol: PlanProtocol) -> String {
+    match protocol {
+        PlanProtocol::Fix => {
+            let (steps, commands) = (STEPS.join(", "), COMMANDS.join(", "));
+            format!("unknown step '{word}': expected {commands}, {steps}")
+        }
+        PlanProtocol::Tmp => {
+            let steps = TMP_STEPS.join(", ");
+            format!("unknown step '{word}': a plan for a TMP link has {steps}")
+        }
+    }
 }
 
 /// `within 2s ...`
@@ -153,43 +268,6 @@ fn within(rest: &str) -> Result<(Option<Duration>, &str), String> {
     let rest = rest.trim_start();
     let (time, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     Ok((Some(time_limit(time)?), rest.trim_start()))
-}
-
-fn pattern(
-    word: &str,
-    rest: &str,
-    line: usize,
-    step: usize,
-    names: &mut Names,
-) -> Result<MessagePattern, String> {
-    let fields = fields(rest, ExpectedValue::parse)?;
-    let is_typed = |field: &(Tag, ExpectedValue)| field.0 == tag::MSG_TYPE;
-    if !fields.iter().any(is_typed) {
-        return Err(format!("{word} needs a MsgType: {word} 35=8|150=0"));
-    }
-    for (_, value) in &fields {
-        names.expected(value, step, line)?;
-    }
-    names.has_message(step);
-    Ok(MessagePattern { line, step, fields })
-}
-
-/// A command of the order client, or fields.
-fn outgoing(rest: &str, step: usize, names: &mut Names) -> Result<Outgoing, String> {
-    let word = rest.split_whitespace().next().unwrap_or_default();
-    match COMMANDS.contains(&word) {
-        true => command(rest, step, names),
-        false => message(rest, step, names),
-    }
-}
-
-fn message(rest: &str, step: usize, names: &mut Names) -> Result<Outgoing, String> {
-    let fields = sent_fields(rest, step, names)?;
-    if !has(&fields, tag::MSG_TYPE) {
-        return Err("a message needs a MsgType: send 35=D|11=$A|55=VOD".to_owned());
-    }
-    names.has_message(step);
-    Ok(Outgoing::Fields(fields))
 }
 
 fn sent_fields(
@@ -245,7 +323,7 @@ fn fields<V>(
 
 fn command(text: &str, step: usize, names: &mut Names) -> Result<Outgoing, String> {
     let instruction = Instruction::parse(text).map_err(|error| error.to_string())?;
-    let instruction = instruction.ok_or_else(|| unknown(text))?;
+    let instruction = instruction.ok_or_else(|| unknown(text, PlanProtocol::Fix))?;
     match &instruction {
         Instruction::New(fields) => {
             command_fields(fields, step, names)?;
@@ -260,7 +338,7 @@ fn command(text: &str, step: usize, names: &mut Names) -> Result<Outgoing, Strin
             command_fields(fields, step, names)?;
             names.has_order();
         }
-        _ => return Err(unknown(text)),
+        _ => return Err(unknown(text, PlanProtocol::Fix)),
     }
     names.has_message(step);
     Ok(Outgoing::Command(Box::new(instruction)))

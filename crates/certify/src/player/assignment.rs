@@ -1,8 +1,9 @@
 //! [`Assignment`]: which of the received messages is which of the expected ones, whatever the order in which they
 //! arrive.
 
-use fixwire_protocol::{Dictionary, Tag};
+use fixwire_protocol::Tag;
 
+use crate::field_names::FieldNames;
 use crate::plan::MessagePattern;
 use crate::scope::CaseScope;
 use crate::wire_message::TextFields;
@@ -13,7 +14,7 @@ const TRIES_MAX: usize = 20_000;
 /// Messages of an `expect` step and its `and` lines, each with a pattern of its own.
 pub(super) struct Assignment<'a> {
     patterns: &'a [MessagePattern],
-    dictionary: &'a Dictionary,
+    names: &'a FieldNames,
     /// What was known before the step.
     before: CaseScope,
     messages: Vec<TextFields>,
@@ -24,12 +25,12 @@ pub(super) struct Assignment<'a> {
 impl<'a> Assignment<'a> {
     pub(super) fn new(
         patterns: &'a [MessagePattern],
-        dictionary: &'a Dictionary,
+        names: &'a FieldNames,
         before: &CaseScope,
     ) -> Self {
         Self {
             patterns,
-            dictionary,
+            names,
             before: before.clone(),
             messages: Vec::new(),
             places: vec![None; patterns.len()],
@@ -55,9 +56,7 @@ impl<'a> Assignment<'a> {
     ) -> Result<(), Vec<String>> {
         let fits = |pattern: &MessagePattern| {
             let mut scope = self.before.clone();
-            scope
-                .match_message(pattern, message, self.dictionary)
-                .is_ok()
+            scope.match_message(pattern, message, self.names).is_ok()
         };
         if self.patterns.iter().any(fits) {
             self.messages.push(message.to_vec());
@@ -76,7 +75,7 @@ impl<'a> Assignment<'a> {
         let first = self.left().first().copied();
         let differences = first.map(|pattern| {
             let mut scope = scope.clone();
-            scope.match_message(pattern, message, self.dictionary)
+            scope.match_message(pattern, message, self.names)
         });
         let together =
             || vec!["it does not fit together with what this step has received before".to_owned()];
@@ -96,7 +95,7 @@ impl Search<'_, '_> {
     fn go(&mut self, at: usize, scope: CaseScope) -> Option<CaseScope> {
         let Assignment {
             patterns,
-            dictionary,
+            names,
             messages,
             places: earlier,
             ..
@@ -117,7 +116,7 @@ impl Search<'_, '_> {
             self.tries += 1;
             let mut scope = scope.clone();
             if scope
-                .match_message(pattern, &messages[message], dictionary)
+                .match_message(pattern, &messages[message], names)
                 .is_err()
             {
                 continue;
@@ -140,6 +139,9 @@ impl Search<'_, '_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use fixwire_protocol::Dictionary;
     use fixwire_protocol::dictionary::Version;
 
     use super::*;
@@ -152,9 +154,9 @@ mod tests {
         let StepAction::Expect(expectation) = &plan.cases[0].steps[0].action else {
             panic!("{plan:?}");
         };
-        let dictionary = Dictionary::built_in(Version::Fix44);
+        let names = FieldNames::Fix(Arc::new(Dictionary::built_in(Version::Fix44)));
         let mut scope = CaseScope::new(1);
-        let mut assignment = Assignment::new(&expectation.patterns, &dictionary, &scope);
+        let mut assignment = Assignment::new(&expectation.patterns, &names, &scope);
         let mut differences = Vec::new();
         for text in messages {
             let taken = assignment.take(&message(text), &mut scope);

@@ -1,21 +1,27 @@
 //! The steps of a case.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use fixwire_protocol::{Nanos, Tag, tag};
 
 use super::assignment::Assignment;
-use super::{CasePlayer, Trouble, is_chatter, seconds, stopped};
+use super::{CasePlayer, Trouble, stopped};
 use crate::plan::{Expectation, Outgoing, PlanStep, StepAction};
-use crate::raw_session::{Inbound, Pumped};
 use crate::scope::CaseScope;
+use crate::session::{Inbound, Pumped, SendFailure, seconds};
 use crate::wire_message::TextFields;
 
 type Step = Result<(), Trouble>;
 
 fn failed(line: usize, expected: &str, received: &str) -> Trouble {
     Trouble::Failed(line, vec![expected.to_owned(), received.to_owned()])
+}
+
+fn not_sent(line: usize, failure: &SendFailure) -> Trouble {
+    match failure {
+        SendFailure::Message(why) => failed(line, "the message cannot be made", why),
+        SendFailure::Connection(why) => failed(line, "expected a connection to send on", why),
+    }
 }
 
 impl CasePlayer {
@@ -28,12 +34,13 @@ impl CasePlayer {
             }
             StepAction::LoggedOn => self.log_on().map_err(|trouble| match trouble {
                 Trouble::NotPlayed(why) if !self.is_stopped() => {
-                    failed(line, "expected a Logon", &why)
+                    let expected = format!("expected {}", self.session.words().login);
+                    failed(line, &expected, &why)
                 }
                 other => other,
             }),
             StepAction::Logon(fields) => {
-                let mut logon = self.session.logon(false);
+                let mut logon = self.session.logon_fields();
                 let (given, left_out) = self.resolved(fields, scope, line)?;
                 for (tag, value) in given {
                     match logon.iter_mut().find(|field| field.0 == tag) {
@@ -56,12 +63,21 @@ impl CasePlayer {
             }
             StepAction::Send(outgoing) => self.outgoing(step, outgoing, false, scope),
             StepAction::Garbled(outgoing) => self.outgoing(step, outgoing, true, scope),
+            StepAction::Burst(count, outgoing) => {
+                let (fields, _) = self.composed(step, outgoing, scope)?;
+                let sent = self.session.burst(*count, &fields);
+                self.sent(step, sent, scope)
+            }
+            StepAction::Raw(bytes) => {
+                let sent = self.session.send_bytes(bytes);
+                sent.map_err(|error| not_sent(line, &error))
+            }
             StepAction::Skip(count) => {
                 self.session.skip(*count);
                 Ok(())
             }
             StepAction::Answers(are_sent) => {
-                self.session.answers = *are_sent;
+                self.session.set_answers(*are_sent);
                 Ok(())
             }
             StepAction::Wait(time) => {
@@ -89,13 +105,13 @@ impl CasePlayer {
         fields.map_err(|why| failed(line, "the message cannot be made", &why))
     }
 
-    fn outgoing(
+    /// The fields of a message, and those that are left out.
+    fn composed(
         &mut self,
         step: &PlanStep,
         outgoing: &Outgoing,
-        is_garbled: bool,
         scope: &mut CaseScope,
-    ) -> Step {
+    ) -> Result<(TextFields, Vec<Tag>), Trouble> {
         let Self {
             session,
             ids,
@@ -103,11 +119,20 @@ impl CasePlayer {
             ..
         } = self;
         let at = session.now().wall;
-        let made = scope.compose(outgoing, ids, layout, at, &mut |offset| {
+        let made = scope.compose(outgoing, ids, layout.as_mut(), at, &mut |offset| {
             session.time(offset)
         });
-        let made = made.map_err(|why| failed(step.line, "the message cannot be made", &why));
-        let (fields, left_out) = made?;
+        made.map_err(|why| failed(step.line, "the message cannot be made", &why))
+    }
+
+    fn outgoing(
+        &mut self,
+        step: &PlanStep,
+        outgoing: &Outgoing,
+        is_garbled: bool,
+        scope: &mut CaseScope,
+    ) -> Step {
+        let (fields, left_out) = self.composed(step, outgoing, scope)?;
         self.send(step, fields, &left_out, is_garbled, scope)
     }
 
@@ -120,13 +145,16 @@ impl CasePlayer {
         scope: &mut CaseScope,
     ) -> Step {
         let sent = self.session.send(&fields, left_out, is_garbled);
-        let sent = sent.map_err(|error| {
-            failed(
-                step.line,
-                "expected a connection to send on",
-                &error.to_string(),
-            )
-        })?;
+        self.sent(step, sent, scope)
+    }
+
+    fn sent(
+        &mut self,
+        step: &PlanStep,
+        sent: Result<TextFields, SendFailure>,
+        scope: &mut CaseScope,
+    ) -> Step {
+        let sent = sent.map_err(|error| not_sent(step.line, &error))?;
         scope.keep(step.number, sent);
         Ok(())
     }
@@ -135,8 +163,8 @@ impl CasePlayer {
     fn expect(&mut self, expectation: &Expectation, scope: &mut CaseScope) -> Step {
         let within = expectation.within.map_or(self.limit, Nanos::from);
         let until = self.deadline(Some(within));
-        let dictionary = Arc::clone(&self.dictionary);
-        let mut assignment = Assignment::new(&expectation.patterns, &dictionary, scope);
+        let names = self.names.clone();
+        let mut assignment = Assignment::new(&expectation.patterns, &names, scope);
         loop {
             let left = assignment.left();
             let Some(first) = left.first().copied() else {
@@ -150,7 +178,7 @@ impl CasePlayer {
                 let expected = format!("{} within {}", shown(), seconds(within));
                 Err(failed(first.line, &expected, received))
             };
-            let Some(message) = self.session.inbox.pop_front() else {
+            let Some(message) = self.session.inbox().pop_front() else {
                 match self.session.pump(until) {
                     Pumped::Message => continue,
                     Pumped::Stopped => return Err(stopped()),
@@ -165,9 +193,12 @@ impl CasePlayer {
                 continue;
             }
             let Err(differences) = assignment.take(&message.fields, scope) else {
+                for secret in scope.secrets().iter() {
+                    self.session.hide(secret);
+                }
                 continue;
             };
-            if !expectation.skips_others && !is_chatter(&message) {
+            if !expectation.skips_others && !self.session.is_chatter(&message) {
                 let left: Vec<String> = left.iter().map(|pattern| scope.shown(pattern)).collect();
                 let mut why = vec![
                     format!("expected {}", left.join(" and ")),
@@ -184,7 +215,7 @@ impl CasePlayer {
         let until = self.deadline(Some(Nanos::from(time)));
         let expected = format!("expected nothing for {}", seconds(Nanos::from(time)));
         loop {
-            while let Some(message) = self.session.inbox.pop_front() {
+            while let Some(message) = self.session.inbox().pop_front() {
                 self.quiet(line, &expected, &message, scope)?;
             }
             match self.session.pump(until) {
@@ -207,7 +238,7 @@ impl CasePlayer {
             seconds(within)
         );
         loop {
-            while let Some(message) = self.session.inbox.pop_front() {
+            while let Some(message) = self.session.inbox().pop_front() {
                 self.quiet(line, &expected, &message, scope)?;
             }
             match self.session.pump(until) {
@@ -222,7 +253,7 @@ impl CasePlayer {
     /// Fails for a message that is none of those that may arrive at any time.
     fn quiet(&mut self, line: usize, expected: &str, message: &Inbound, scope: &CaseScope) -> Step {
         let fault = message.fault.as_ref().map(|fault| format!(": {fault}"));
-        if fault.is_none() && (is_chatter(message) || self.set_aside(message, scope)) {
+        if fault.is_none() && (self.session.is_chatter(message) || self.set_aside(message, scope)) {
             return Ok(());
         }
         let received = format!("received {}{}", message.shown, fault.unwrap_or_default());

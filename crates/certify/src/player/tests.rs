@@ -25,6 +25,17 @@ fn play(
     stop: &Arc<AtomicBool>,
     venue: impl FnOnce(TcpStream) + Send,
 ) -> CaseVerdict {
+    play_to(steps, numbers, stop, None, venue)
+}
+
+/// The same with evidence.
+fn play_to(
+    steps: &str,
+    numbers: Option<StartNumbers>,
+    stop: &Arc<AtomicBool>,
+    evidence: Option<&EvidenceFolder>,
+    venue: impl FnOnce(TcpStream) + Send,
+) -> CaseVerdict {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let connection = Connection::Initiator {
         hosts: vec![(
@@ -44,12 +55,16 @@ fn play(
             venue(stream);
         });
         let player = CasePlayer::new(&PlayerSetup {
-            session: &session,
+            session: VenueSession::Fix(&session),
             limit: Duration::from_secs(10),
             numbers,
             stop: Arc::clone(stop),
         });
-        player.unwrap().play(&plan.cases[0], None).unwrap().verdict
+        player
+            .unwrap()
+            .play(&plan.cases[0], evidence)
+            .unwrap()
+            .verdict
     })
 }
 
@@ -121,4 +136,42 @@ fn a_venue_that_never_pauses_ends_no_step_late_and_delays_no_stop() {
         "{verdict:?}"
     );
     assert!(begun.elapsed() < Duration::from_secs(60));
+}
+
+#[test]
+fn a_secret_that_a_plan_sends_in_another_field_is_masked_everywhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let steps = "connect\nlogon\nexpect 35=A\nexpect 35=BF|554=$x\nsend 35=j|58=$x|372=D|380=0\n\
+                 expect 35=8|58=$x|37=1";
+    let evidence = EvidenceFolder::create(folder.path(), Timestamp(0), Vec::new()).unwrap();
+    let venue = |mut stream: TcpStream| {
+        let head = "49=EXCHANGE|56=OMS|52=20261126-11:01:58";
+        write(&mut stream, &format!("35=A|34=1|{head}|98=0|108=30"), 0);
+        write(
+            &mut stream,
+            &format!("35=BF|34=2|{head}|923=U1|924=1|553=me|554=hunter2|926=1"),
+            0,
+        );
+        let _ = stream.read(&mut [0; 4096]);
+        write(&mut stream, &format!("35=8|34=3|{head}|37=2|58=hunter2"), 0);
+        let _ = stream.set_read_timeout(Some(Duration::from_secs(5)));
+        while stream.read(&mut [0; 4096]).is_ok_and(|count| count > 0) {}
+    };
+    let verdict = play_to(steps, None, &stop, Some(&evidence), venue);
+    let CaseVerdict::Failed { line: 7, why } = verdict else {
+        panic!("{verdict:?}");
+    };
+    let text = std::fs::read_to_string(evidence.path().join("case-01.txt")).unwrap();
+    let why = why.join("\n");
+    for said in [&text, &why] {
+        assert!(
+            said.contains("58=***") && !said.contains("hunter2"),
+            "{said}"
+        );
+    }
+    assert!(
+        text.contains("|35=j|") && text.contains("expected 35=8|58=***|37=1"),
+        "{text}"
+    );
 }

@@ -12,7 +12,7 @@ use crate::sim::{INSTRUMENTS, start, text, write};
 /// The cases of the example.
 const CASES: usize = 18;
 
-fn example(name: &str) -> String {
+pub fn example(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../examples")
         .join(name);
@@ -35,21 +35,21 @@ fn plan(folder: &Path, port: u16, session: &str) -> PathBuf {
 
 const FIX44: &str = "BeginString=FIX.4.4\nSenderCompID=MAKER\nTargetCompID=EXCHANGE";
 
-fn certify(plan: &Path) -> Command {
+pub fn certify(plan: &Path) -> Command {
     let mut command = fixwire();
     command.arg("certify").arg(plan);
     command
 }
 
 /// The lines of a run that has to end with this code.
-fn lines(run: &Output, code: i32) -> Vec<String> {
+pub fn lines(run: &Output, code: i32) -> Vec<String> {
     let (out, said) = (text(&run.stdout), text(&run.stderr));
     assert_eq!(run.status.code(), Some(code), "{out}{said}");
     out.lines().map(str::to_owned).collect()
 }
 
 /// The numbers of the cases with this word.
-fn cases(lines: &[String], word: &str) -> Vec<u32> {
+pub fn cases(lines: &[String], word: &str) -> Vec<u32> {
     let listed = lines.iter().filter_map(|line| {
         let (number, rest) = line.trim_start().split_once(' ')?;
         let number = number.parse().ok()?;

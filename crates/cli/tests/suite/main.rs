@@ -2,6 +2,7 @@
 
 mod bench;
 mod certify;
+mod certify_tmp;
 mod check;
 mod client;
 mod convert;

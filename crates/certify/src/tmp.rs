@@ -1,0 +1,6 @@
+//! Certification over TMP: fields by name, frames, the broker's end of a link.
+
+pub(crate) mod fields;
+pub(crate) mod frames;
+pub(crate) mod link;
+pub(crate) mod parse;
