@@ -10,6 +10,7 @@ mod restarts;
 mod scripts;
 mod tmp_desk;
 mod tmp_edges;
+mod tmp_fault_states;
 mod tmp_faults;
 mod tmp_orders;
 mod tmp_random;

@@ -155,6 +155,47 @@ impl TmpDesk {
         self.brokers[at].link.state()
     }
 
+    /// The broker connects, and what the exchange sends stays under way: the exchange has answered the first message.
+    pub(super) fn connect_slowly(&mut self, at: usize) {
+        self.connect_silently(at);
+        let mut actions = LinkActions::new();
+        let now = self.link_now();
+        self.brokers[at].link.on_connect(now, &mut actions);
+        self.carry_out(at, &actions);
+    }
+
+    /// The connection is up, and the broker has sent nothing.
+    pub(super) fn connect_silently(&mut self, at: usize) {
+        let link = SessionId::of_link(at as u32);
+        self.brokers[at].is_up = true;
+        self.exchange
+            .on_link(self.now, link, Link::Up, &mut self.outbox);
+        self.collect();
+    }
+
+    /// The broker sends its first message on a connection that is up.
+    pub(super) fn begin(&mut self, at: usize) {
+        if self.brokers[at].is_up && self.brokers[at].link.state() == ClientLinkState::Down {
+            let mut actions = LinkActions::new();
+            let now = self.link_now();
+            self.brokers[at].link.on_connect(now, &mut actions);
+            self.carry_out(at, &actions);
+            self.pump();
+        }
+    }
+
+    /// The next frame that is under way arrives, and its answer at the exchange.
+    pub(super) fn deliver_one(&mut self) {
+        if let Some((at, frame)) = self.wire.pop_front() {
+            self.deliver(at, frame);
+        }
+    }
+
+    /// Whether a broker is connected.
+    pub(super) fn is_up(&self, at: usize) -> bool {
+        self.brokers[at].is_up
+    }
+
     /// All brokers log in.
     pub(super) fn log_in(mut self) -> Self {
         for at in 0..self.brokers.len() {
@@ -222,7 +263,22 @@ impl TmpDesk {
         self.try_send(at, message).unwrap();
     }
 
+    /// The same, but what the exchange sends stays under way.
+    pub(super) fn send_slowly<'a, T: TmpLayout<'a>>(&mut self, at: usize, message: &T) {
+        self.hand_over(at, message).unwrap();
+    }
+
     pub(super) fn try_send<'a, T: TmpLayout<'a>>(
+        &mut self,
+        at: usize,
+        message: &T,
+    ) -> Result<(), LinkSendError> {
+        let sent = self.hand_over(at, message);
+        self.pump();
+        sent
+    }
+
+    fn hand_over<'a, T: TmpLayout<'a>>(
         &mut self,
         at: usize,
         message: &T,
@@ -234,7 +290,6 @@ impl TmpDesk {
         now.wall_ns -= self.behind_ns;
         let sent = self.brokers[at].link.send(now, &mut frame, &mut actions);
         self.carry_out(at, &actions);
-        self.pump();
         sent
     }
 
@@ -280,6 +335,17 @@ impl TmpDesk {
     }
 
     pub(super) fn command(&mut self, command: &str) -> Result<String, String> {
+        let done = self.carry_out_command(command);
+        self.pump();
+        done
+    }
+
+    /// The same, but what is under way stays there.
+    pub(super) fn command_later(&mut self, command: &str) {
+        self.carry_out_command(command).unwrap();
+    }
+
+    fn carry_out_command(&mut self, command: &str) -> Result<String, String> {
         let mut answer = Vec::new();
         let bytes = command.as_bytes();
         let (who, why) = ("operator", "");
@@ -288,7 +354,6 @@ impl TmpDesk {
             .exchange
             .on_command(self.now, command, &mut answer, &mut self.outbox);
         self.collect();
-        self.pump();
         done.map(|()| String::from_utf8(answer).unwrap())
     }
 
@@ -342,15 +407,19 @@ impl TmpDesk {
     /// Brings what is under way to the brokers, and their answers back, until nothing is.
     fn pump(&mut self) {
         while let Some((at, frame)) = self.wire.pop_front() {
-            match frame {
-                None => self.disconnect(at),
-                Some(_) if !self.brokers[at].is_up => {}
-                Some(frame) => {
-                    let mut actions = LinkActions::new();
-                    let now = self.link_now();
-                    self.brokers[at].link.on_frame(now, &frame, &mut actions);
-                    self.carry_out(at, &actions);
-                }
+            self.deliver(at, frame);
+        }
+    }
+
+    fn deliver(&mut self, at: usize, frame: Option<Vec<u8>>) {
+        match frame {
+            None => self.disconnect(at),
+            Some(_) if !self.brokers[at].is_up => {}
+            Some(frame) => {
+                let mut actions = LinkActions::new();
+                let now = self.link_now();
+                self.brokers[at].link.on_frame(now, &frame, &mut actions);
+                self.carry_out(at, &actions);
             }
         }
     }

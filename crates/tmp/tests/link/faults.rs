@@ -3,10 +3,10 @@
 //! `faults.txt` has a row each: the message, the fault, and who closed the connection for which reason, or nothing where
 //! the link went on.
 
-use fixwire_tmp::messages::R01;
-use fixwire_tmp::{LinkEnd, TmpLayout, TmpStatus};
+use fixwire_tmp::messages::{L10, R01};
+use fixwire_tmp::{ClientLinkState, ExchangeLinkState, TmpLayout, TmpStatus};
 
-use super::world::{PlannedFault, S, Who, WireFaultKind, World};
+use super::world::{PlannedFault, S, WireFaultKind, World};
 
 /// The messages that a fault hits, in the order of a link's life.
 const FRAMES: [(&str, bool, u8); 13] = [
@@ -38,8 +38,8 @@ const FAULTS: [(&str, WireFaultKind); 10] = [
     ("cut", WireFaultKind::Cut),
 ];
 
-/// Plays one fault, and returns who ended the connection, and why.
-fn play(to_exchange: bool, code: u8, kind: WireFaultKind) -> Vec<(Who, Option<LinkEnd>)> {
+/// Plays one fault, and returns the world in which who ended the connection, and why, is kept.
+fn play(to_exchange: bool, code: u8, kind: WireFaultKind, refused: bool) -> World {
     let mut world = World::usual();
     let fault = PlannedFault {
         to_exchange,
@@ -50,12 +50,16 @@ fn play(to_exchange: bool, code: u8, kind: WireFaultKind) -> Vec<(Who, Option<Li
     // Five reports are missed: the first login has something to resend.
     world.exchange_reports(5);
     world.queue_orders(1);
-    if code == R01::CODE {
+    if code == R01::CODE || refused {
         // The first order after a login is accepted with any number.
         world.run(S);
     }
     world.fault = Some(fault);
-    world.queue_orders(2);
+    if refused {
+        world.refuse(TmpStatus::FLOW_EXCEEDED);
+    } else {
+        world.queue_orders(2);
+    }
     world.run(100 * S);
     world.queue_orders(2);
     world.exchange_reports(2);
@@ -78,8 +82,9 @@ fn play(to_exchange: bool, code: u8, kind: WireFaultKind) -> Vec<(Who, Option<Li
         orders.windows(2).all(|pair| pair[0] < pair[1]),
         "{place}: {orders:?}"
     );
-    assert!(orders.ends_with(&[4, 5]), "{place}: {orders:?}");
-    if world.ends.is_empty() && kind != WireFaultKind::Gap {
+    let last = if refused { [2, 3] } else { [4, 5] };
+    assert!(orders.ends_with(&last), "{place}: {orders:?}");
+    if world.ends.is_empty() && !refused && kind != WireFaultKind::Gap {
         assert_eq!(orders, [1, 2, 3, 4, 5], "{place}");
     }
     // What was saved is what is known.
@@ -88,7 +93,7 @@ fn play(to_exchange: bool, code: u8, kind: WireFaultKind) -> Vec<(Who, Option<Li
         [world.client.numbers(), world.exchange.numbers()],
         "{place}"
     );
-    world.ends
+    world
 }
 
 #[test]
@@ -96,8 +101,8 @@ fn every_fault_ends_in_recovery_or_a_named_error() {
     let mut found = String::new();
     for (frame, to_exchange, code) in FRAMES {
         for (fault, kind) in FAULTS {
-            let ends = play(to_exchange, code, kind);
-            let ends = ends.iter().map(|(who, end)| match end {
+            let world = play(to_exchange, code, kind, false);
+            let ends = world.ends.iter().map(|(who, end)| match end {
                 Some(end) => format!("{who:?}: {end}"),
                 None => format!("{who:?}"),
             });
@@ -116,6 +121,50 @@ fn every_fault_ends_in_recovery_or_a_named_error() {
         assert_eq!(found, expected, "UPDATE=1 writes the table anew");
     }
     assert_eq!(found.lines().count(), expected.lines().count());
+}
+
+/// Each kind of fault hits a frame in each state of either end, and a refusal that is under way.
+#[test]
+fn every_fault_is_met_in_every_state_of_both_ends() {
+    let ready = ClientLinkState::Ready;
+    for (fault, kind) in FAULTS {
+        let (mut brokers, mut exchanges) = (Vec::new(), Vec::new());
+        for (_, to_exchange, code) in FRAMES {
+            let world = play(to_exchange, code, kind, false);
+            let [(broker, exchange)] = world.hit_in[..] else {
+                panic!("{fault}: {:?}", world.hit_in);
+            };
+            brokers.push(broker);
+            exchanges.push(exchange);
+        }
+        let world = play(false, L10::CODE, kind, true);
+        assert_eq!(
+            world.hit_in,
+            [(ready, ExchangeLinkState::Dropping)],
+            "{fault}"
+        );
+        let reasons: Vec<_> = world.ends.iter().filter_map(|(_, end)| *end).collect();
+        let is_cut = kind == WireFaultKind::Cut;
+        assert!(!reasons.is_empty() || is_cut, "{fault}: {:?}", world.ends);
+        for state in [
+            ClientLinkState::AwaitL10,
+            ClientLinkState::AwaitL30,
+            ClientLinkState::AwaitL50,
+            ready,
+        ] {
+            assert!(brokers.contains(&state), "{fault} in {state:?}");
+        }
+        for state in [
+            ExchangeLinkState::AwaitL10,
+            ExchangeLinkState::AwaitL20,
+            ExchangeLinkState::AwaitL40,
+            ExchangeLinkState::AwaitL42,
+            ExchangeLinkState::AwaitL60,
+            ExchangeLinkState::Ready,
+        ] {
+            assert!(exchanges.contains(&state), "{fault} in {state:?}");
+        }
+    }
 }
 
 /// The exchange accepts any first number after a login: an order that is lost before it is noticed by nobody.

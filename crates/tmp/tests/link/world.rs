@@ -128,6 +128,8 @@ pub struct World {
     connect_at: u64,
     refuse: Option<TmpStatus>,
     pub fault: Option<PlannedFault>,
+    /// The states of both ends when the fault hit a frame.
+    pub hit_in: Vec<(ClientLinkState, ExchangeLinkState)>,
     /// Who ended a connection, and why; none for the wire.
     pub ends: Vec<(Who, Option<LinkEnd>)>,
     pub warnings: Vec<(Who, LinkWarning)>,
@@ -202,6 +204,7 @@ impl World {
             connect_at: 0,
             refuse: None,
             fault: None,
+            hit_in: Vec::new(),
             ends: Vec::new(),
             warnings: Vec::new(),
             orders: Vec::new(),
@@ -237,6 +240,11 @@ impl World {
             sent.expect("it has a number");
             self.apply(Who::Exchange, out);
         }
+    }
+
+    /// The exchange refuses the broker.
+    pub fn refuse(&mut self, status: TmpStatus) {
+        self.refuse = Some(status);
     }
 
     pub fn is_ready(&self) -> bool {
@@ -437,8 +445,10 @@ impl World {
         let hit = self.fault.as_mut().filter(|fault| {
             fault.times > 0 && fault.to_exchange == to_exchange && fault.code == frame[12]
         });
+        let states = (self.client.state(), self.exchange.state());
         let kind = hit.map(|fault| {
             fault.times -= 1;
+            self.hit_in.push(states);
             fault.kind
         });
         let mut copies = 1;
