@@ -10,6 +10,7 @@ pub mod control;
 pub mod conversion;
 pub mod decode;
 pub mod dictionary;
+pub mod event;
 pub mod frame;
 pub mod framing;
 mod hold;
@@ -32,7 +33,7 @@ pub(crate) use hold::hold;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 18] = [
+pub const TARGETS: [Target; 19] = [
     ("frame", frame::run),
     ("framing", framing::run),
     ("decode", decode::run),
@@ -49,6 +50,7 @@ pub const TARGETS: [Target; 18] = [
     ("keys", keys::run),
     ("control", control::run),
     ("checkpoint", checkpoint::run),
+    ("event", event::run),
     ("oms", oms::run),
     ("tmp", tmp::run),
 ];

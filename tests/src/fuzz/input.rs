@@ -41,6 +41,13 @@ impl<'a> Input<'a> {
         piece
     }
 
+    /// The next `count` bytes, or all that are left.
+    pub fn take(&mut self, count: usize) -> &'a [u8] {
+        let (taken, rest) = self.0.split_at(count.min(self.0.len()));
+        self.0 = rest;
+        taken
+    }
+
     /// Everything that is left.
     pub fn rest(&self) -> &'a [u8] {
         self.0

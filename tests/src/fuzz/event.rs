@@ -1,0 +1,462 @@
+//! Events of an OMS, as the bytes of journal notes, and the state that they make.
+//!
+//! Input: a byte that says how the state begins (0 empty; 1 with a day, sessions, accounts and instruments; 2 from the
+//! body of a checkpoint, whose length is in the next two bytes). Then notes: a byte with the length of the event, a byte
+//! for the time that passes, and the bytes of the event, its kind first.
+
+use std::hash::Hasher;
+
+use fixwire_oms::{OmsState, OrderEvent};
+use fixwire_protocol::Ledger;
+use siphasher::sip::SipHasher24;
+
+use super::hold;
+use super::input::Input;
+
+/// Notes that are applied at most.
+const NOTES_MAX: usize = 200;
+/// Longest event, in bytes.
+const LONGEST: usize = 255;
+/// The time of the first note, in nanoseconds since 1970.
+const BEGIN: i64 = 1_795_000_000_000_000_000;
+
+/// Panics when something does not hold.
+pub fn run(data: &[u8]) {
+    check(data, OmsState::apply_note).unwrap_or_else(|what| panic!("{what}"));
+}
+
+/// [`run`] with another way to apply a note after a restart.
+///
+/// # Errors
+///
+/// The violated property.
+pub fn check(data: &[u8], apply: fn(&mut OmsState, &[u8])) -> Result<(), String> {
+    let mut input = Input::new(data);
+    let Some(mut state) = begun(&mut input)? else {
+        return Ok(());
+    };
+    let mut again = copy(&state)?;
+    let mut at = BEGIN;
+    for _ in 0..NOTES_MAX {
+        if input.is_empty() {
+            break;
+        }
+        let length = usize::from(input.byte()).min(LONGEST);
+        at += i64::from(input.byte()) * 50_000_000;
+        let event = input.take(length);
+        reads_back(event)?;
+        let note = [&at.to_le_bytes()[..], event].concat();
+        let (before, violations) = (state.events(), state.violations());
+        state.apply_note(&note);
+        let (events, wrong) = (state.events() - before, state.violations() - violations);
+        hold!(events <= 1 && wrong <= 1, "{events} events, {wrong} wrong");
+        let is_known = OrderEvent::of(event).is_some();
+        hold!(is_known || wrong == 1, "unknown bytes are no violation");
+        if let Some(other) = &mut again {
+            apply(other, &note);
+        }
+    }
+    // A restart from the checkpoint before the notes gives the same state.
+    if let Some(other) = &again {
+        hold!(other.hash() == state.hash(), "a restart is another state");
+    }
+    copy(&state).map(drop)
+}
+
+/// The state before the notes; `None` when the checkpoint is refused.
+fn begun(input: &mut Input<'_>) -> Result<Option<OmsState>, String> {
+    let mut state = OmsState::with_capacity(16);
+    match input.byte() % 3 {
+        0 => {}
+        1 => {
+            for event in world() {
+                hold!(state.apply(BEGIN, &event), "{event:?} is refused");
+            }
+        }
+        _ => {
+            let length = usize::from(input.short());
+            let mut file = input.take(length).to_vec();
+            let mut hasher = SipHasher24::new();
+            hasher.write(&file);
+            file.extend_from_slice(&hasher.finish().to_le_bytes());
+            let (_, newest) = state.form();
+            let version = 1 + u32::from(input.byte()) % newest;
+            if let Err(why) = state.read(version, &file) {
+                hold!(
+                    !why.is_empty() && !why.contains('\n'),
+                    "no line of text: {why:?}"
+                );
+                return Ok(None);
+            }
+        }
+    }
+    Ok(Some(state))
+}
+
+/// A day with names of everything.
+fn world() -> Vec<OrderEvent<'static>> {
+    vec![
+        OrderEvent::Day {
+            date: 20_261_126,
+            key: 7,
+        },
+        OrderEvent::Session {
+            index: 0,
+            name: b"CLIENT",
+        },
+        OrderEvent::Session {
+            index: 1,
+            name: b"LINE",
+        },
+        OrderEvent::Account {
+            index: 0,
+            parent: None,
+            name: b"HOUSE",
+        },
+        OrderEvent::Account {
+            index: 1,
+            parent: Some(0),
+            name: b"A1",
+        },
+        OrderEvent::Instrument {
+            index: 0,
+            scale: 2,
+            worth: 1_000_000,
+            symbol: b"XYZ",
+        },
+        OrderEvent::Pool {
+            index: 0,
+            form: 1,
+            tag: 37,
+            first: 0,
+            last: 99,
+            each_day: true,
+            name: b"P",
+        },
+        OrderEvent::LineUp { line: 1 },
+    ]
+}
+
+/// An event that can be read is written as the same bytes.
+fn reads_back(bytes: &[u8]) -> Result<(), String> {
+    let Some(event) = OrderEvent::of(bytes) else {
+        return Ok(());
+    };
+    let mut written = Vec::new();
+    event.put(&mut written);
+    hold!(written == bytes, "{event:?} is written as other bytes");
+    hold!(!event.name().is_empty(), "an event without a name");
+    Ok(())
+}
+
+/// The state as its checkpoint has it; `None` when events that no OMS writes have made one that is refused.
+fn copy(state: &OmsState) -> Result<Option<OmsState>, String> {
+    let mut written = Vec::new();
+    Ledger::write(state, &mut |bytes| written.extend_from_slice(bytes));
+    let mut read = OmsState::with_capacity(16);
+    let (_, version) = read.form();
+    match read.read(version, &written) {
+        Ok(()) => {
+            hold!(read.hash() == state.hash(), "a checkpoint is another state");
+            Ok(Some(read))
+        }
+        Err(why) => {
+            hold!(
+                !why.is_empty() && !why.contains('\n'),
+                "no line of text: {why:?}"
+            );
+            Ok(None)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fixwire_oms::{
+        Effect, End, OrderFilter, OrderType, PriceField, Reason, RequestKind, Scope, Side,
+        TimeInForce, Trading, Why,
+    };
+
+    use super::*;
+    use crate::packages::workspace;
+
+    const AT: i64 = BEGIN;
+
+    fn taken(order: u64, id: &'static [u8]) -> OrderEvent<'static> {
+        OrderEvent::Taken {
+            order,
+            session: 0,
+            account: 1,
+            instrument: 0,
+            side: Side::Buy,
+            kind: OrderType::Limit,
+            tif: TimeInForce::Day,
+            price: 10_000,
+            stop: 0,
+            hold: 10_000,
+            quantity: 10,
+            until: 0,
+            effect: Effect::Netting,
+            id,
+        }
+    }
+
+    fn fill(order: u64, exec: u64, quantity: u64) -> OrderEvent<'static> {
+        OrderEvent::Filled {
+            order,
+            exec,
+            quantity,
+            price: 9_990,
+            at: AT,
+        }
+    }
+
+    fn sent(number: u64) -> OrderEvent<'static> {
+        OrderEvent::Sent { number, line: 1 }
+    }
+
+    /// An order that is replaced, filled, corrected by a late fill, and forgotten; others that are rejected, cancelled,
+    /// sent again.
+    fn life() -> Vec<OrderEvent<'static>> {
+        let reason = Reason::of(Why::Venue);
+        vec![
+            taken(1, b"A"),
+            OrderEvent::Queued { number: 1 },
+            sent(1),
+            OrderEvent::Accepted {
+                order: 1,
+                venue_id: b"V1",
+                at: AT,
+            },
+            fill(1, 11, 4),
+            OrderEvent::ReplaceTaken {
+                request: 2,
+                order: 1,
+                quantity: 20,
+                price: 10_100,
+                hold: 10_100,
+                id: b"B",
+            },
+            sent(2),
+            OrderEvent::Replaced {
+                request: 2,
+                quantity: 20,
+                price: 10_100,
+                at: AT,
+            },
+            fill(1, 12, 16),
+            taken(3, b"C"),
+            sent(3),
+            OrderEvent::LineDown { line: 1 },
+            OrderEvent::LineUp { line: 1 },
+            OrderEvent::Asked {
+                order: 3,
+                line: 1,
+                at: AT,
+            },
+            OrderEvent::Rejected {
+                order: 3,
+                reason,
+                text: b"no",
+            },
+            taken(4, b"D"),
+            sent(4),
+            OrderEvent::CancelTaken {
+                request: 5,
+                order: 4,
+                id: b"E",
+            },
+            sent(5),
+            OrderEvent::Pended {
+                order: 4,
+                how: End::Cancelled,
+                request: Some(5),
+                filled: 3,
+                at: AT,
+            },
+            fill(4, 13, 3),
+            OrderEvent::Ended {
+                order: 4,
+                how: End::Cancelled,
+                request: Some(5),
+                at: AT,
+                text: b"",
+            },
+            OrderEvent::Forgotten { order: 4 },
+        ]
+    }
+
+    /// Limits, switches, positions, prices, pools.
+    fn desk() -> Vec<OrderEvent<'static>> {
+        let scope = Scope::Account(1);
+        let (who, why): (&[u8], &[u8]) = (b"ann", b"test");
+        vec![
+            OrderEvent::Limit {
+                scope,
+                control: 6,
+                value: Some(100),
+                filed: true,
+                who,
+                why,
+            },
+            OrderEvent::LimitUntil {
+                scope,
+                control: 6,
+                before: None,
+                until: AT + 1,
+            },
+            OrderEvent::Position {
+                account: 1,
+                instrument: 0,
+                long: 5,
+                short: 0,
+                who,
+            },
+            taken(1, b"A"),
+            OrderEvent::Numbered {
+                order: 1,
+                pool: 0,
+                number: 0,
+                own: false,
+                text: b"A0000",
+            },
+            OrderEvent::Held {
+                order: 1,
+                field: PriceField::Last,
+                rises: true,
+                price: 10_050,
+            },
+            OrderEvent::Touched {
+                instrument: 0,
+                field: PriceField::Last,
+                price: 10_060,
+                who,
+            },
+            OrderEvent::Triggered { order: 1 },
+            OrderEvent::ValidUntil {
+                number: 1,
+                until: AT + 1_000_000_000,
+            },
+            OrderEvent::MassCancelTaken {
+                session: None,
+                filter: OrderFilter::of(scope),
+                orders: 1,
+                id: b"",
+                who,
+                why,
+            },
+            OrderEvent::Trading {
+                scope,
+                state: Trading::Killed,
+                who,
+                why,
+            },
+            OrderEvent::ArmAsked { scope, who, why },
+            OrderEvent::Refused {
+                session: 0,
+                kind: Some(RequestKind::Replace),
+                order: Some(1),
+                id: b"F",
+                original: b"A",
+                used: true,
+                reason: Reason::of(Why::Venue),
+            },
+            OrderEvent::StrayFill {
+                line: 1,
+                account: 1,
+                instrument: 0,
+                side: Side::Sell,
+                effect: Some(Effect::Netting),
+                exec: 99,
+                quantity: 2,
+                price: 10_000,
+                id: b"X",
+            },
+            OrderEvent::LinkNumbers {
+                line: 1,
+                inbound: 7,
+                outbound: 8,
+            },
+            OrderEvent::Instrument {
+                index: 0,
+                scale: 4,
+                worth: 2_000_000,
+                symbol: b"XYZ",
+            },
+            OrderEvent::Account {
+                index: 1,
+                parent: None,
+                name: b"A1",
+            },
+            OrderEvent::Day {
+                date: 20_261_127,
+                key: 9,
+            },
+        ]
+    }
+
+    fn input(events: &[OrderEvent<'_>]) -> Vec<u8> {
+        let mut bytes = vec![1];
+        for event in events {
+            let mut note = Vec::new();
+            event.put(&mut note);
+            bytes.push(u8::try_from(note.len()).expect("a short event"));
+            bytes.push(1);
+            bytes.extend(note);
+        }
+        bytes
+    }
+
+    /// The body of the checkpoint that the same events make, and an event behind it.
+    fn checkpoint(events: &[OrderEvent<'_>]) -> Vec<u8> {
+        let mut state = OmsState::with_capacity(16);
+        for event in world().iter().chain(events) {
+            state.apply(AT, event);
+        }
+        let mut written = Vec::new();
+        Ledger::write(&state, &mut |bytes| written.extend_from_slice(bytes));
+        written.truncate(written.len() - 8);
+        let (_, version) = state.form();
+        let length = u16::try_from(written.len()).expect("a small state");
+        let mut bytes = vec![2];
+        bytes.extend(length.to_le_bytes());
+        bytes.extend(written);
+        bytes.push(u8::try_from(version - 1).expect("a small number"));
+        let behind = input(&[OrderEvent::LineDown { line: 1 }]);
+        bytes.extend(&behind[1..]);
+        bytes
+    }
+
+    #[test]
+    fn every_event_of_the_seeds_fits_and_the_corpus_has_them() {
+        for (name, events) in [("life", life()), ("desk", desk())] {
+            let mut state = OmsState::with_capacity(16);
+            for event in world().iter().chain(&events) {
+                assert!(state.apply(AT, event), "{event:?}");
+            }
+            let bytes = input(&events);
+            run(&bytes);
+            run(&checkpoint(&events));
+            let path = workspace().join("fuzz/corpus/event").join(name);
+            if std::env::var_os("UPDATE").is_some() {
+                std::fs::write(&path, &bytes).unwrap();
+            }
+            let kept = std::fs::read(&path).unwrap();
+            assert!(kept == bytes, "{name}: UPDATE=1 writes it anew");
+        }
+    }
+
+    #[test]
+    fn a_restart_that_forgets_a_note_is_found() {
+        let bytes = input(&life());
+        assert_eq!(check(&bytes, OmsState::apply_note), Ok(()));
+        let forgets: fn(&mut OmsState, &[u8]) = |state, note| {
+            // That of the acceptance.
+            if note[8] != 20 {
+                state.apply_note(note);
+            }
+        };
+        let found = check(&bytes, forgets).unwrap_err();
+        assert_eq!(found, "a restart is another state");
+    }
+}
