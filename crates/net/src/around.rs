@@ -57,6 +57,12 @@ pub trait HostAround {
         self.within_mut().handled(message, outbox, from);
     }
 
+    /// In place of [`Host::handled_frame`].
+    #[inline]
+    fn on_handled_frame(&mut self, frame: &[u8], outbox: &Outbox, from: usize) {
+        self.within_mut().handled_frame(frame, outbox, from);
+    }
+
     /// In place of [`Host::mark`].
     #[inline]
     fn on_mark(&mut self, mark: Mark<'_>) {
@@ -134,6 +140,11 @@ impl<H: HostAround> Host for H {
     #[inline]
     fn handled(&mut self, message: &Message<'_>, outbox: &Outbox, from: usize) {
         self.on_handled(message, outbox, from);
+    }
+
+    #[inline]
+    fn handled_frame(&mut self, frame: &[u8], outbox: &Outbox, from: usize) {
+        self.on_handled_frame(frame, outbox, from);
     }
 
     #[inline]
@@ -239,6 +250,10 @@ mod tests {
             self.note("handled");
         }
 
+        fn handled_frame(&mut self, _: &[u8], _: &Outbox, _: usize) {
+            self.note("handled_frame");
+        }
+
         fn mark(&mut self, _: Mark<'_>) {
             self.note("mark");
         }
@@ -306,6 +321,7 @@ mod tests {
             &Outbox::new(64, 1, 64),
             0,
         );
+        host.handled_frame(b"", &Outbox::new(64, 1, 64), 0);
         host.mark(Mark::Checked);
         host.close(conn);
         host.poll(Nanos(0), &mut Vec::new()).unwrap();
@@ -324,6 +340,7 @@ mod tests {
                 "is_flushed",
                 "hold",
                 "handled",
+                "handled_frame",
                 "mark",
                 "close",
                 "poll",

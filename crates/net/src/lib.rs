@@ -262,6 +262,10 @@ pub trait Host {
     #[inline]
     fn handled(&mut self, _message: &Message<'_>, _outbox: &Outbox, _from: usize) {}
 
+    /// The same of a frame of a link.
+    #[inline]
+    fn handled_frame(&mut self, _frame: &[u8], _outbox: &Outbox, _from: usize) {}
+
     /// The engine has done one step of the work on a message. For hosts that measure; costs nothing where it does
     /// nothing.
     #[inline]

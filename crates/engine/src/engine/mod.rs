@@ -404,9 +404,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// Listening addresses, with the ports that were chosen for port 0.
+    /// Listening addresses of sessions, then those of links, with the ports that were chosen for port 0.
     pub fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
-        self.lobby.addresses()
+        let doors = self.core.links.iter().filter_map(|it| it.door.as_ref());
+        self.lobby.addresses().chain(doors.map(|door| door.at))
     }
 
     /// The application. Its [`on_time`](Application::on_time) is called in the next turn.

@@ -69,7 +69,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 dialler.logged_on();
             }
             let (core, app) = (&mut self.core, &mut self.app);
+            let from = core.outbox.entries().len();
             let (answer, has_secret) = core.receive_frame(now, link, &bytes[..len], app)?;
+            self.host
+                .handled_frame(&bytes[..len], &self.core.outbox, from);
             if has_secret {
                 self.link_inputs[link].blank(len);
             }
