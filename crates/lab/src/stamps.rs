@@ -19,6 +19,8 @@ use fixwire_protocol::{Message, Nanos, Outbox, SOH, SessionId, Timestamp, tag};
 
 use crate::clock::Clock;
 
+mod frames;
+
 /// The send time of a message, nanoseconds since 1970, as `stamps on` of the order client writes it.
 pub const SENT_AT: fixwire_protocol::Tag = 9701;
 /// The longest ClOrdID(11) of a stamp; longer ones are cut.
@@ -79,7 +81,8 @@ impl FirstState {
 /// One message and its times, nanoseconds since 1970; 0 for a missing time.
 #[derive(Clone, Copy, Debug)]
 pub struct Stamp {
-    /// MsgType(35): `D`, `F`, `G`, or `8` and `9` of a venue, whose T1 is T3 and whose T2 is T4.
+    /// MsgType(35): `D`, `F`, `G`, or `8` and `9` of a venue, whose T1 is T3 and whose T2 is T4. Over TMP `8` is R02, R32,
+    /// R22, or R03 of an order, `9` R03 of a change or cancel.
     pub kind: u8,
     /// Order number of the OMS; 0 if unknown.
     pub order: u64,
@@ -167,12 +170,12 @@ impl Stamps {
     }
 }
 
-/// Identifies a message when it is written.
+/// Identifies a message, or a frame of a link, when it is written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct Written {
     seq: u64,
     len: usize,
-    /// The digits of CheckSum(10).
+    /// The digits of CheckSum(10); of a frame its check sum and its type.
     sum: [u8; 3],
 }
 
@@ -180,6 +183,15 @@ struct Written {
 const TRAILER: usize = 7;
 
 impl Written {
+    /// That of a message in the outbox.
+    fn entry(outbox: &Outbox, at: usize) -> Option<Self> {
+        let entry = &outbox.entries()[at];
+        match entry.is_frame() {
+            true => frames::written(outbox.sealed(at)),
+            false => Self::of(entry.seq, outbox.sealed(at)),
+        }
+    }
+
     fn of(seq: u64, bytes: &[u8]) -> Option<Self> {
         let sum = bytes.len().checked_sub(4)?;
         Some(Self {
@@ -190,7 +202,7 @@ impl Written {
     }
 }
 
-/// Unwritten messages of one session.
+/// Unwritten messages of one session or link.
 #[derive(Debug, Default)]
 struct Queue {
     conn: Option<ConnId>,
@@ -206,7 +218,7 @@ pub struct StampingHost<H> {
     answers: bool,
     read: u64,
     found: u64,
-    /// For each session what has not been written yet.
+    /// For each session and link, by turns, what has not been written yet.
     queues: Vec<Queue>,
     done: Vec<Stamp>,
     /// Something was read or written since the last poll.
@@ -265,14 +277,53 @@ impl<H: Host> StampingHost<H> {
             whole.extend_from_slice(bytes);
             &whole
         };
-        while let Some((seq, len)) = head(rest).filter(|(_, len)| *len <= rest.len()) {
-            if let Some(written) = Written::of(seq, &rest[..len]) {
-                self.find(conn, written, &rest[..len], at);
+        loop {
+            // No frame that an OMS sends is so long that its length would begin like a FIX message.
+            let is_fix = rest.first() == Some(&b'8');
+            let head = if is_fix {
+                head(rest)
+            } else {
+                frames::head(rest)
+            };
+            let Some((seq, len)) = head.filter(|(_, len)| *len <= rest.len()) else {
+                break;
+            };
+            let message = &rest[..len];
+            let written = match is_fix {
+                true => Written::of(seq, message),
+                false => frames::written(message),
+            };
+            if let Some(written) = written {
+                self.find(conn, written, message, at);
             }
             rest = &rest[len..];
         }
         let rest = rest.to_vec();
         self.cut[index] = rest;
+    }
+
+    /// Notes a request or report that was handled just now; `effect` is the place of what it caused.
+    fn note(&mut self, mut stamp: Stamp, found: u64, now: u64, outbox: &Outbox, at: Option<usize>) {
+        (stamp.read, stamp.found, stamp.journalled) = (self.read, found, now);
+        let place = at.and_then(|at| {
+            let SessionId(session) = outbox.entries()[at].session;
+            let slot = match SessionId(session).link() {
+                Some(link) => 2 * link + 1,
+                None => 2 * session as usize,
+            };
+            Some((slot, Written::entry(outbox, at)?))
+        });
+        match place {
+            Some((slot, written)) => {
+                if slot >= self.queues.len() {
+                    self.queues.resize_with(slot + 1, Queue::default);
+                }
+                self.queues[slot].waiting.push_back((written, stamp));
+            }
+            None => self.end(stamp),
+        }
+        // The next one waits for this too.
+        self.found = self.now_wall();
     }
 
     fn find(&mut self, conn: ConnId, written: Written, message: &[u8], at: u64) {
@@ -294,7 +345,10 @@ impl<H: Host> StampingHost<H> {
                 stamp.written = at;
                 // Searched after the write, so as not to delay it.
                 if stamp.order == 0 {
-                    stamp.order = order(message);
+                    stamp.order = match message.first() {
+                        Some(b'8') => order(message),
+                        _ => frames::order(message),
+                    };
                 }
             }
             self.end(stamp);
@@ -356,8 +410,13 @@ fn first_effect(outbox: &Outbox, from: usize) -> Option<(usize, FirstState)> {
         let mut types = entries.iter().map(|entry| entry.msg_type());
         types.position(|it| kinds.contains(&it))
     };
-    if let Some(at) = find(&[b"D", b"F", b"G"]) {
-        return Some((from + at, FirstState::Sending));
+    let sends = (from..outbox.entries().len()).find(|at| {
+        let entry = &outbox.entries()[*at];
+        matches!(entry.msg_type(), b"D" | b"F" | b"G")
+            || (entry.is_frame() && frames::is_request(outbox.sealed(*at)))
+    });
+    if let Some(at) = sends {
+        return Some((at, FirstState::Sending));
     }
     let at = from + find(&[b"8", b"9", b"3", b"j", b"r"])?;
     let is_rejected = |it: &[u8]| it == b"39=8";
@@ -425,7 +484,7 @@ impl<H: Host> HostAround for StampingHost<H> {
             _ => return,
         };
         let id = message.get(tag::CL_ORD_ID).unwrap_or_default();
-        let (effect, mut stamp) = if is_answer {
+        let (effect, stamp) = if is_answer {
             let effect = client_report(outbox, from);
             let state = effect.map_or(FirstState::Kept, |_| FirstState::Reported);
             let mut stamp = Stamp::new(kind, id, state);
@@ -438,23 +497,23 @@ impl<H: Host> HostAround for StampingHost<H> {
             stamp.sent = sent(message);
             (effect.map(|it| it.0), stamp)
         };
-        (stamp.read, stamp.found, stamp.journalled) = (self.read, found, now);
-        let place = effect.and_then(|at| {
-            let entry = &outbox.entries()[at];
-            let SessionId(session) = entry.session;
-            Some((session as usize, Written::of(entry.seq, outbox.sealed(at))?))
-        });
-        match place {
-            Some((session, written)) => {
-                if session >= self.queues.len() {
-                    self.queues.resize_with(session + 1, Queue::default);
-                }
-                self.queues[session].waiting.push_back((written, stamp));
-            }
-            None => self.end(stamp),
+        self.note(stamp, found, now, outbox, effect);
+    }
+
+    fn on_handled_frame(&mut self, frame: &[u8], outbox: &Outbox, from: usize) {
+        if self.is_off() {
+            return;
         }
-        // The next one waits for this too.
-        self.found = self.now_wall();
+        let now = self.now_wall();
+        let found = std::mem::replace(&mut self.found, now);
+        if !self.answers {
+            return;
+        }
+        let effect = client_report(outbox, from);
+        let state = effect.map_or(FirstState::Kept, |_| FirstState::Reported);
+        if let Some(stamp) = frames::report(frame, state) {
+            self.note(stamp, found, now, outbox, effect);
+        }
     }
 
     fn on_close(&mut self, conn: ConnId) {

@@ -96,7 +96,7 @@ pub use report_file::report_rows;
 pub use scope::Scope;
 pub use state::OmsState;
 pub use tally::{Position, Tally};
-pub use tmp::OmsTmpLine;
+pub use tmp::{OmsTmpLine, tmp_order_number};
 pub use transition::OrderState;
 pub use value::{
     Amount, Effect, End, Number, OrderType, Price, PriceField, Quantity, RequestKind, Side, Text,

@@ -23,6 +23,7 @@ mod ids;
 mod orders;
 mod reports;
 
+pub use ids::tmp_order_number;
 use orders::RequestFrame;
 
 /// Most requests of a line that wait for its flow limit.

@@ -1,6 +1,8 @@
 use super::*;
 use fixwire::host::ListenerId;
 use fixwire_protocol::{Decoder, HeaderTemplate};
+use fixwire_tmp::messages::{R01, R02, R04};
+use fixwire_tmp::{TmpExecType, TmpHeader, TmpLayout};
 
 use crate::wires::Wires;
 
@@ -189,4 +191,115 @@ fn the_number_of_an_order_stands_in_its_messages() {
     assert_eq!(of("8=FIX.4.4|9=5|35=8|34=2|11=a|37=19|"), 19);
     assert_eq!(of("8=FIX.4.4|9=5|35=9|34=2|11=18|37=NONE|"), 0);
     assert_eq!(of("8=FIX.4.4|9=5|35=3|34=2|"), 0);
+}
+
+const LINK: SessionId = SessionId::of_link(0);
+
+/// A frame with this MsgSeqNum, of order 17.
+fn frame<'a>(message: &impl TmpLayout<'a>, msg_seq_num: u32) -> Vec<u8> {
+    let header = TmpHeader {
+        msg_seq_num,
+        ..TmpHeader::default()
+    };
+    let mut bytes = vec![0; 200];
+    let len = message.encode(&header, &mut bytes).unwrap();
+    bytes.truncate(len);
+    bytes
+}
+
+fn request(exec_type: TmpExecType, ord_id: u32) -> R01 {
+    R01 {
+        exec_type,
+        ord_id,
+        user_define: *b"0000000H",
+        ..R01::default()
+    }
+}
+
+impl World {
+    /// An order arrives and causes these frames for the line, after what was written before.
+    fn order_over_tmp(&mut self, id: &str, caused: &[&[u8]]) {
+        let text = format!("8=FIX.4.2|9=5|35=D|11={id}|9701=77|10=000|").replace('|', "\x01");
+        let from = self.outbox.entries().len();
+        for (at, bytes) in caused.iter().enumerate() {
+            self.outbox.frame(LINK, bytes).unwrap();
+            self.outbox.seal_frame(from + at, 1 + (from + at) as u64);
+        }
+        let message = self.decoder.decode(text.as_bytes());
+        self.host.handled(&message, &self.outbox, from);
+    }
+}
+
+/// A link's messages have no number, requests have one; the last byte of a frame counts.
+#[test]
+fn a_request_over_tmp_is_written_when_its_frame_is() {
+    let mut world = World::with(true);
+    let query = frame(&request(TmpExecType::QUERY, 17), 0);
+    let new = frame(&request(TmpExecType::NEW, 17), 1);
+    let cancel = frame(&request(TmpExecType::CANCEL, 18), 2);
+    world.order_over_tmp("a", &[&query, &new]);
+    world.order_over_tmp("b", &[&cancel]);
+    world.order_over_tmp("c", &[]);
+    let line = [&query[..], &new, &cancel].concat();
+    let first = query.len() + new.len();
+    for part in [&line[..9], &line[9..first - 1]] {
+        world.host.wrote(LINE, part, u64::MAX);
+        assert_eq!(world.all().iter().filter(|it| it.written > 0).count(), 0);
+    }
+    world.host.wrote(LINE, &line[first - 1..], u64::MAX);
+    world.order_over_tmp("d", &[&frame(&request(TmpExecType::NEW, 19), 3)]);
+    world.host.close(LINE);
+    let mut taken = world.all();
+    taken.sort_by_key(|it| it.id().to_vec());
+    let shown = taken
+        .iter()
+        .map(|it| (it.id(), it.order, it.state, it.written > 0));
+    // The one without a frame was handed over above.
+    assert_eq!(
+        shown.collect::<Vec<_>>(),
+        [
+            (&b"a"[..], 17, FirstState::Sending, true),
+            (b"b", 17, FirstState::Sending, true),
+            (b"d", 0, FirstState::Sending, false),
+        ]
+    );
+}
+
+/// Reports of a line over TMP, and what they caused for the client.
+#[test]
+fn a_report_over_tmp_has_its_times_and_the_number_of_the_order() {
+    let mut world = World::with(true);
+    let accepted = R02 {
+        exec_type: TmpExecType::NEW,
+        ord_id: 17,
+        user_define: *b"0000000H",
+        ..R02::default()
+    };
+    let header = HeaderTemplate::new(b"FIX.4.4", b"OMS", b"EXCHANGE", &[]);
+    world.outbox.begin(SessionId(0), b"8").finish().unwrap();
+    world.outbox.seal(0, &header, 1, TIME);
+    world
+        .host
+        .handled_frame(&frame(&accepted, 1), &world.outbox, 0);
+    let client = world.sealed(0);
+    world.host.write(CLIENT, &client).unwrap();
+    // A heartbeat is no report, and this one says nothing new.
+    world
+        .host
+        .handled_frame(&frame(&R04::default(), 0), &world.outbox, 1);
+    world
+        .host
+        .handled_frame(&frame(&accepted, 2), &world.outbox, 1);
+    let taken = world.all();
+    let shown = taken
+        .iter()
+        .map(|it| (it.kind, it.order, it.state, it.written > 0));
+    assert_eq!(
+        shown.collect::<Vec<_>>(),
+        [
+            (b'8', 17, FirstState::Reported, true),
+            (b'8', 17, FirstState::Kept, false),
+        ]
+    );
+    assert!(taken.iter().all(|it| it.id() == b"17" && it.sent == 0));
 }

@@ -25,8 +25,9 @@ pub(crate) fn user_define(mut number: Number) -> [u8; 8] {
     text
 }
 
-/// The order number in a user_define; `None` when it is no number.
-fn number_in(text: [u8; 8]) -> Option<Number> {
+/// The number of the OMS for an order in a user_define of TMP; `None` when it is no number.
+#[must_use]
+pub fn tmp_order_number(text: [u8; 8]) -> Option<Number> {
     text.iter().try_fold(0, |number: Number, byte| {
         let digit = DIGITS.iter().position(|digit| digit == byte)?;
         Some(number * DIGITS.len() as u64 + digit as u64)
@@ -38,7 +39,7 @@ pub(crate) fn resolve(
     state: &OmsState,
     (order_no, ord_id, text): ([u8; 5], u32, [u8; 8]),
 ) -> (Number, Number) {
-    let number = number_in(text).filter(|number| (1..=state.last).contains(number));
+    let number = tmp_order_number(text).filter(|number| (1..=state.last).contains(number));
     let Some(number) = number else {
         return (0, 0);
     };
@@ -82,9 +83,9 @@ mod tests {
         assert_eq!(&user_define(1), b"00000001");
         assert_eq!(&user_define(61), b"0000000z");
         for number in [0, 62, 3_843, 1_234_567_890, 62_u64.pow(8) - 1] {
-            assert_eq!(number_in(user_define(number)), Some(number));
+            assert_eq!(tmp_order_number(user_define(number)), Some(number));
         }
-        assert_eq!(number_in(*b"        "), None);
+        assert_eq!(tmp_order_number(*b"        "), None);
     }
 
     #[test]
