@@ -17,7 +17,7 @@ use crate::bench::gateway;
 use crate::error::Error;
 use crate::fix_client::{Writer, unwritten};
 use crate::numbered::Numbered;
-use crate::oms_driven::{ChangeTarget, DrivenOms, LoadRequest};
+use crate::oms_driven::{ChangeTarget, DrivenOms, DrivenOmsConfig, LineProtocol, LoadRequest};
 use crate::pair::PairConfig;
 use crate::scenario::{EXECUTION_REPORT, Echo, fill_report};
 use crate::wires::{WALL, Wires};
@@ -130,7 +130,10 @@ impl Work {
                 Box::new(move || driven.orders(1))
             }
             Self::Oms => {
-                let mut driven = DrivenOms::start(journal, OMS_ORDERS)?;
+                let mut driven = DrivenOms::start(&DrivenOmsConfig {
+                    journal,
+                    ..DrivenOmsConfig::in_memory(OMS_ORDERS, LineProtocol::Fix)
+                })?;
                 Box::new(move || {
                     let order = driven.requests;
                     driven.request(LoadRequest::New)?;

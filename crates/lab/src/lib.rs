@@ -20,6 +20,7 @@
 //! driven     the engine and the gateway over in-memory sockets, for counting
 //! storm      a reconnect storm of many sessions over in-memory sockets
 //! wires      in-memory sockets
+//! line_protocol  what the line of a measured OMS speaks
 //! oms_rig    an OMS between a client and a venue; oms_driven: the same without a network
 //! aging      an engine after many orders; oms_aging: an OMS
 //! stages     where the time of an order goes between two of our engines
@@ -59,6 +60,7 @@ pub mod fix_client;
 pub mod floor;
 pub mod gaps;
 pub mod hot_path;
+pub mod line_protocol;
 pub mod load;
 pub mod machine;
 pub mod numbered;
@@ -66,6 +68,7 @@ pub mod oms_aging;
 pub mod oms_driven;
 mod oms_parts;
 pub mod oms_rig;
+mod oms_tmp_venue;
 mod oms_venue;
 pub mod page;
 pub mod pair;

@@ -14,7 +14,8 @@ use crate::error::Error;
 use crate::fix_client::Writer;
 use crate::oms_driven::report;
 use crate::oms_parts::{
-    ChangeTarget, LoadRequest, client_writer, oms, oms_settings, venue_writer, write_request,
+    ChangeTarget, LineProtocol, LoadRequest, client_writer, oms, oms_settings, venue_writer,
+    write_request,
 };
 use crate::progress::Progress;
 
@@ -35,7 +36,10 @@ pub struct AgedOms {
 /// The settings of the engine of an OMS whose journal is in this folder; client and venue connect.
 pub fn oms_aging_settings(folder: &Path, listen: SocketAddr, keep: Duration) -> EngineConfig {
     let at = Connection::Acceptor { listen };
-    retiring(oms_settings(folder, at.clone(), at), keep)
+    retiring(
+        oms_settings(folder, at.clone(), at, LineProtocol::Fix),
+        keep,
+    )
 }
 
 /// The OMS of `bench oms` with room for so many open orders.
@@ -44,7 +48,7 @@ pub fn oms_aging_settings(folder: &Path, listen: SocketAddr, keep: Duration) -> 
 ///
 /// A mistake in its settings, which a test rules out.
 pub fn aging_oms(open: u64) -> Result<Oms, Error> {
-    oms(open as usize)
+    oms(open as usize, LineProtocol::Fix)
 }
 
 /// Lets the orders pass: the venue accepts each; when more are open than may be, the oldest is cancelled.
@@ -117,7 +121,8 @@ impl Passing {
         let number = self.requests;
         self.requests += 1;
         self.bytes.clear();
-        write_request(&mut self.client, request, number, self.at, &mut self.bytes)?;
+        let asked = (request, LineProtocol::Fix);
+        write_request(&mut self.client, asked, number, self.at, &mut self.bytes)?;
         let took = self.engine.pass(CLIENT, &self.bytes, VENUE)?;
         let report = report(&mut self.venue, request, number, self.at)?;
         self.engine.pass(VENUE, report, CLIENT)?;

@@ -5,15 +5,18 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 
 use fixwire::{Connection, Durability, Engine, EngineConfig};
+use fixwire_exchange::ExchangeTmpLine;
 use fixwire_oms::Oms;
-use fixwire_protocol::{Timestamp, tag};
+use fixwire_protocol::{Framed, Nanos, Timestamp, tag};
+use fixwire_tmp::LinkNow;
 
 use crate::driven::{disk, engine_error, turn};
 use crate::error::Error;
 use crate::fix_client::Writer;
-pub use crate::oms_parts::{ChangeTarget, LoadRequest};
-use crate::oms_parts::{client_writer, oms, oms_settings, place, venue_writer, write_request};
-use crate::wires::{WALL, Wires};
+pub use crate::oms_parts::{ChangeTarget, LineProtocol, LoadRequest};
+use crate::oms_parts::{ORDER_QTY, client_writer, oms, oms_settings, venue_writer, write_request};
+use crate::oms_tmp_venue::TmpVenue;
+use crate::wires::{LINK_PORT, WALL, Wires};
 
 /// Turns after which an answer counts as missing.
 const MOST_TURNS: usize = 100;
@@ -21,67 +24,172 @@ const MOST_TURNS: usize = 100;
 const CLIENT: usize = 0;
 const VENUE: usize = 1;
 
+/// How long after its start an OMS may log in over TMP, and more.
+const FLOW_SECOND: Nanos = Nanos::from_secs(2);
+
 /// An OMS with a client and a venue, logged on.
 pub struct DrivenOms {
     engine: Engine<Oms, Wires>,
     client: Writer,
-    venue: Writer,
+    venue: ScriptedVenue,
+    lines: LineProtocol,
     /// Requests so far, each with its report.
     pub requests: u64,
     bytes: Vec<u8>,
 }
 
-impl DrivenOms {
-    /// Starts it with room for so many open orders and its journal in this folder or in memory.
-    ///
-    /// # Errors
-    ///
-    /// The engine did not start.
-    pub fn start(journal: Option<&Path>, orders: usize) -> Result<Self, Error> {
-        Self::with_segments(journal, orders, EngineConfig::default().segment_bytes)
-    }
+/// The venue's end of the line.
+enum ScriptedVenue {
+    Fix(Writer),
+    Tmp {
+        venue: TmpVenue,
+        /// What the OMS has sent, and the answers to it.
+        input: Vec<u8>,
+        output: Vec<u8>,
+    },
+}
 
-    /// The same with segments of so many bytes; in memory three of them are the whole journal.
+/// How an OMS is started.
+#[derive(Clone, Copy, Debug)]
+pub struct DrivenOmsConfig<'a> {
+    /// The folder of its journal; `None` for one in memory.
+    pub journal: Option<&'a Path>,
+    /// Room for so many open orders.
+    pub orders: usize,
+    /// Bytes of a segment of the journal; in memory three of them are the whole of it.
+    pub segment_bytes: usize,
+    /// What its line to the venue speaks.
+    pub lines: LineProtocol,
+}
+
+impl DrivenOmsConfig<'_> {
+    /// A journal in memory, with room for so many open orders.
+    #[must_use]
+    pub fn in_memory(orders: usize, lines: LineProtocol) -> Self {
+        Self {
+            journal: None,
+            orders,
+            segment_bytes: EngineConfig::default().segment_bytes,
+            lines,
+        }
+    }
+}
+
+impl DrivenOms {
+    /// Starts it, and logs client and venue on.
     ///
     /// # Errors
     ///
     /// The engine did not start.
-    pub fn with_segments(
-        journal: Option<&Path>,
-        orders: usize,
-        segment_bytes: usize,
-    ) -> Result<Self, Error> {
-        let folder = journal.unwrap_or(Path::new(""));
-        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
-        let at = Connection::Acceptor { listen };
-        let mut config = oms_settings(folder, at.clone(), at);
-        config.segment_bytes = segment_bytes;
-        if journal.is_none() {
-            config.durability = Durability::Memory;
+    pub fn start(config: &DrivenOmsConfig<'_>) -> Result<Self, Error> {
+        let lines = config.lines;
+        let folder = config.journal.unwrap_or(Path::new(""));
+        let at = |port| {
+            let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+            Connection::Acceptor { listen }
+        };
+        let line = match lines {
+            LineProtocol::Fix => at(1),
+            LineProtocol::Tmp => at(LINK_PORT),
+        };
+        let mut settings = oms_settings(folder, at(1), line, lines);
+        settings.segment_bytes = config.segment_bytes;
+        if config.journal.is_none() {
+            settings.durability = Durability::Memory;
         }
-        for session in &mut config.sessions {
+        for session in &mut settings.sessions {
             // All messages have the same SendingTime.
             session.session.max_latency = None;
         }
-        let engine = Engine::with_host(config, oms(orders)?, Wires::default(), disk);
+        let oms = oms(config.orders, lines)?;
+        let engine = Engine::with_host(settings, oms, Wires::default(), disk);
         let mut driven = Self {
             engine: engine.map_err(engine_error)?,
             client: client_writer(folder),
-            venue: venue_writer(folder),
+            venue: match lines {
+                LineProtocol::Fix => ScriptedVenue::Fix(venue_writer(folder)),
+                LineProtocol::Tmp => ScriptedVenue::Tmp {
+                    venue: TmpVenue::new(),
+                    input: Vec::new(),
+                    output: Vec::new(),
+                },
+            },
+            lines,
             requests: 0,
             bytes: Vec::with_capacity(4096),
         };
-        for (number, writer) in [(CLIENT, &mut driven.client), (VENUE, &mut driven.venue)] {
-            let logon = writer.message(b"A", WALL, |body| {
-                body.uint(tag::ENCRYPT_METHOD, 0)
-                    .uint(tag::HEART_BT_INT, 0)
-                    .char(tag::RESET_SEQ_NUM_FLAG, b'Y');
-            })?;
-            driven.engine.host_mut().connect(number, logon);
-        }
+        let logon = logon(&mut driven.client)?;
+        driven.engine.host_mut().connect(CLIENT, logon);
         driven.await_message(CLIENT)?;
-        driven.await_message(VENUE)?;
+        driven.log_line_on()?;
         Ok(driven)
+    }
+
+    fn log_line_on(&mut self) -> Result<(), Error> {
+        match &mut self.venue {
+            ScriptedVenue::Fix(writer) => {
+                let logon = logon(writer)?;
+                self.engine.host_mut().connect(VENUE, logon);
+                self.await_message(VENUE)
+            }
+            ScriptedVenue::Tmp { .. } => {
+                self.engine.host_mut().connect_link(VENUE);
+                // The connection is accepted, and the OMS greets in a while.
+                for _ in 0..2 {
+                    turn(&mut self.engine)?;
+                }
+                let now = self.link_now();
+                if let ScriptedVenue::Tmp { venue, .. } = &mut self.venue {
+                    venue.connected(now);
+                }
+                self.engine.host_mut().pass(FLOW_SECOND);
+                for _ in 0..MOST_TURNS {
+                    turn(&mut self.engine)?;
+                    self.answer_frames()?;
+                    let ScriptedVenue::Tmp { venue, .. } = &self.venue else {
+                        break;
+                    };
+                    if venue.is_ready() {
+                        // The OMS knows it already: its L60 was the last step.
+                        return Ok(());
+                    }
+                }
+                Err(Error::Session("the line is not logged in".to_owned()))
+            }
+        }
+    }
+
+    fn link_now(&mut self) -> LinkNow {
+        LinkNow {
+            mono_ns: self.engine.host_mut().mono().0,
+            wall_ns: WALL.0.unsigned_abs(),
+        }
+    }
+
+    /// The venue of a line over TMP answers what has come; how many frames it was.
+    fn answer_frames(&mut self) -> Result<usize, Error> {
+        let now = self.link_now();
+        let ScriptedVenue::Tmp {
+            venue,
+            input,
+            output,
+        } = &mut self.venue
+        else {
+            return Ok(0);
+        };
+        self.engine.host_mut().take_frames(VENUE, input);
+        let framing = ExchangeTmpLine::framing();
+        let (mut count, mut at) = (0, 0);
+        while let Framed::Whole(len) = framing.next(&input[at..]) {
+            venue.answer(now, &input[at..at + len], output)?;
+            (count, at) = (count + 1, at + len);
+        }
+        input.drain(..at);
+        if !output.is_empty() {
+            self.engine.host_mut().send(VENUE, output);
+            output.clear();
+        }
+        Ok(count)
     }
 
     /// A request goes to the venue, which accepts it, and the report goes to the client.
@@ -93,11 +201,17 @@ impl DrivenOms {
         let number = self.requests;
         self.requests += 1;
         self.bytes.clear();
-        write_request(&mut self.client, request, number, WALL, &mut self.bytes)?;
+        let asked = (request, self.lines);
+        write_request(&mut self.client, asked, number, WALL, &mut self.bytes)?;
         self.engine.host_mut().send(CLIENT, &self.bytes);
-        self.await_message(VENUE)?;
-        let report = report(&mut self.venue, request, number, WALL)?;
-        self.engine.host_mut().send(VENUE, report);
+        match &mut self.venue {
+            ScriptedVenue::Fix(_) => self.await_message(VENUE)?,
+            ScriptedVenue::Tmp { .. } => self.await_frame()?,
+        }
+        if let ScriptedVenue::Fix(writer) = &mut self.venue {
+            let report = report(writer, request, number, WALL)?;
+            self.engine.host_mut().send(VENUE, report);
+        }
         self.await_message(CLIENT)
     }
 
@@ -115,9 +229,28 @@ impl DrivenOms {
         }
         Err(Error::Session(format!("no message for peer {number}")))
     }
+
+    /// Waits until the venue has answered a frame.
+    fn await_frame(&mut self) -> Result<(), Error> {
+        for _ in 0..MOST_TURNS {
+            if self.answer_frames()? > 0 {
+                return Ok(());
+            }
+            turn(&mut self.engine)?;
+        }
+        Err(Error::Session("no frame for the venue".to_owned()))
+    }
 }
 
-/// The venue accepts the request of this number. The OMS counts orders and requests from 1.
+fn logon(writer: &mut Writer) -> Result<&[u8], Error> {
+    writer.message(b"A", WALL, |body| {
+        body.uint(tag::ENCRYPT_METHOD, 0)
+            .uint(tag::HEART_BT_INT, 0)
+            .char(tag::RESET_SEQ_NUM_FLAG, b'Y');
+    })
+}
+
+/// The venue of a line over FIX accepts the request of this number. The OMS counts orders and requests from 1.
 pub(crate) fn report(
     venue: &mut Writer,
     request: LoadRequest,
@@ -142,19 +275,18 @@ pub(crate) fn report(
         LoadRequest::Replace(_) => (b'5', b'0'),
         LoadRequest::Cancel(_) => (b'4', b'4'),
     };
-    let quantity = if matches!(request, LoadRequest::Replace(_)) {
-        200
-    } else {
-        100
-    };
+    let quantity = u64::from(match request {
+        LoadRequest::Replace(_) => LineProtocol::Fix.replaced(),
+        _ => ORDER_QTY,
+    });
     venue.message(b"8", at, |body| {
         body.uint(tag::ORDER_ID, order + 1)
             .field(tag::CL_ORD_ID, id)
             .uint(tag::EXEC_ID, number + 1)
             .char(tag::EXEC_TYPE, exec_type)
             .char(tag::ORD_STATUS, status);
-        let (_, symbol) = place(order);
-        body.field(tag::SYMBOL, symbol)
+        let (_, symbol) = LineProtocol::Fix.place(order);
+        body.field(tag::SYMBOL, symbol.as_bytes())
             .char(tag::SIDE, b'1')
             .uint(tag::ORDER_QTY, quantity)
             .uint(tag::LEAVES_QTY, if status == b'4' { 0 } else { quantity })
@@ -166,21 +298,29 @@ pub(crate) fn report(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fixwire_oms::{End, OrderState};
 
     #[test]
     fn orders_are_placed_replaced_and_cancelled() {
-        let mut driven = DrivenOms::start(None, 100).unwrap();
-        for at in 0..100 {
-            let order = 3 * at;
-            let original = order + 1;
-            driven.request(LoadRequest::New).unwrap();
-            driven
-                .request(LoadRequest::Replace(ChangeTarget::of(order)))
-                .unwrap();
-            let cancel = LoadRequest::Cancel(ChangeTarget { order, original });
-            driven.request(cancel).unwrap();
+        for lines in [LineProtocol::Fix, LineProtocol::Tmp] {
+            let mut driven = DrivenOms::start(&DrivenOmsConfig::in_memory(100, lines)).unwrap();
+            for at in 0..100 {
+                let order = 3 * at;
+                let original = order + 1;
+                driven.request(LoadRequest::New).unwrap();
+                driven
+                    .request(LoadRequest::Replace(ChangeTarget::of(order)))
+                    .unwrap();
+                let cancel = LoadRequest::Cancel(ChangeTarget { order, original });
+                driven.request(cancel).unwrap();
+            }
+            // Closed orders are remembered.
+            assert_eq!(driven.orders(), 100);
+            let cancelled = |it: &fixwire_oms::Order| it.state == OrderState::Ended(End::Cancelled);
+            let orders = driven.engine.application_mut().state().orders();
+            // Orders and requests share their numbers, from 1.
+            let mut numbers = (0..100).map(|at| 3 * at + 1);
+            assert!(numbers.all(|number| orders.get(number).is_some_and(cancelled)));
         }
-        // Closed orders are remembered.
-        assert_eq!(driven.orders(), 100);
     }
 }

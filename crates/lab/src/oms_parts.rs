@@ -3,24 +3,48 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 
+use fixwire::config::LinkConfig;
 use fixwire::{Connection, Durability, Engine, EngineConfig};
-use fixwire_exchange::{BookState, Exchange, ExchangeConfig, ExchangeSession, InstrumentConfig};
-use fixwire_oms::{Oms, OmsSession};
+use fixwire_exchange::{
+    BookState, Exchange, ExchangeConfig, ExchangeSession, ExchangeTmpLine, InstrumentConfig,
+};
+use fixwire_oms::{Oms, OmsSession, OmsTmpLine};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::session::Role;
 use fixwire_protocol::{Application, Decimal, Precision, Timestamp, tag};
+use fixwire_tmp::{ClientLinkSettings, ExchangeLinkSettings, SystemType, TmpPassword};
 
 use crate::arena::PATIENCE;
 use crate::driven::engine_error;
 use crate::error::Error;
 use crate::fix_client::Writer;
+pub use crate::line_protocol::LineProtocol;
+pub(crate) use crate::line_protocol::ORDER_QTY;
 use crate::pair::PairConfig;
 
-/// Instruments and accounts, which orders take by turns.
-const SYMBOLS: usize = 10;
-const ACCOUNTS: usize = 4;
 /// The first ClOrdID(11): all have twelve digits.
 pub(crate) const FIRST_ID: u64 = 100_000_000_000;
+/// The line to the venue.
+const LINE: &str = "SIM-1";
+/// The broker, and the number of its link.
+const FCM_ID: u16 = 279;
+const SESSION_ID: u16 = 50;
+const PASSWORD: TmpPassword = TmpPassword::new(1234);
+
+/// The broker's end of the link. Without heartbeats, as the sessions are.
+fn link_of_broker() -> ClientLinkSettings {
+    ClientLinkSettings::new(FCM_ID, SESSION_ID, PASSWORD, SystemType::FUTURES_DAY)
+}
+
+/// The exchange's end of the link: no heartbeats, and no flow limit, since the greatest, 65,535 messages a second, is less
+/// than the pace.
+pub(crate) fn link_of_exchange() -> ExchangeLinkSettings {
+    let mut settings =
+        ExchangeLinkSettings::new(FCM_ID, SESSION_ID, PASSWORD, SystemType::FUTURES_DAY);
+    (settings.heart_bt_int, settings.max_flow_ctrl_cnt) = (0, 0);
+    settings
+}
+
 /// One message of a client. Requests are known by their numbers, from 0 on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum LoadRequest {
@@ -30,6 +54,16 @@ pub enum LoadRequest {
     Replace(ChangeTarget),
     /// Cancels it.
     Cancel(ChangeTarget),
+}
+
+impl LoadRequest {
+    /// The request that it changes, if it changes one.
+    pub(crate) fn original(self) -> Option<u64> {
+        match self {
+            Self::New => None,
+            Self::Replace(target) | Self::Cancel(target) => Some(target.original),
+        }
+    }
 }
 
 /// The request that is changed.
@@ -57,50 +91,85 @@ impl ChangeTarget {
 /// # Errors
 ///
 /// A mistake in them, which a test rules out.
-pub(crate) fn oms(orders: usize) -> Result<Oms, Error> {
+pub(crate) fn oms(orders: usize, lines: LineProtocol) -> Result<Oms, Error> {
+    let text = settings_text(orders, lines);
+    let mut open = |file: &str| {
+        let [first, second, ..] = lines.symbols();
+        let [_, a1, a2, _] = lines.accounts();
+        Ok(match file {
+            "instruments" => {
+                let rows = lines
+                    .symbols()
+                    .map(|symbol| format!("{symbol},0.01,12.50\n"));
+                format!("symbol,tick,reference\n{}", rows.concat())
+            }
+            "restricted" => {
+                format!("symbol,account,what\n{first},{a1},short\n{second},{a2},locate\n")
+            }
+            _ => limits(lines),
+        })
+    };
+    let sessions: &[(&str, Version)] = match lines {
+        LineProtocol::Fix => &[("CLIENT", Version::Fix42), (LINE, Version::Fix44)],
+        LineProtocol::Tmp => &[("CLIENT", Version::Fix42)],
+    };
+    let names: Vec<&str> = sessions.iter().map(|it| it.0).collect();
+    let rules = fixwire_oms::load::load(&text, &names, &mut open);
+    let rules = rules.map_err(|errors| {
+        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        Error::Engine(errors.join("; "))
+    })?;
+    let sessions = sessions.iter().map(|(name, version)| OmsSession {
+        name: (*name).to_owned(),
+        version: *version,
+    });
+    if lines == LineProtocol::Fix {
+        return Ok(Oms::new(rules, sessions.collect(), 1, Box::new(|_| ())));
+    }
+    let line = vec![OmsTmpLine {
+        name: LINE.to_owned(),
+        settings: link_of_broker(),
+    }];
+    let problems = Oms::tmp_problems(&rules, &line);
+    if !problems.is_empty() {
+        return Err(Error::Engine(problems.join("; ")));
+    }
+    let oms = Oms::new(rules, sessions.collect(), 1, Box::new(|_| ()));
+    Ok(oms.with_tmp_lines(line))
+}
+
+fn settings_text(orders: usize, lines: LineProtocol) -> String {
     let mut text = format!(
         "[oms]\ninstruments = 'instruments'\nlimits = 'limits'\nrestricted = 'restricted'\n\
          self_trade = 'reject'\norders = {orders}\nremembered = 10000\n\
          [[account]]\nname = 'DESK'\n"
     );
-    for account in 0..ACCOUNTS {
-        text += &format!("[[account]]\nname = 'A{account}'\nparent = 'DESK'\n");
+    for account in lines.accounts() {
+        text += &format!("[[account]]\nname = '{account}'\nparent = 'DESK'\n");
     }
-    text += "[[user]]\nsession = 'CLIENT'\naccounts = ['A*']\naccount = 'A0'\n\
-             may = ['new', 'replace', 'cancel', 'mass cancel', 'status']\n\
-             on_disconnect = 'cancel after 60s'\non_logout = 'cancel after 60s'\n\
-             [[line_group]]\nname = 'SIM'\nlines = ['SIM-1']\n\
-             [[route]]\nsymbols = ['*']\nto = 'SIM'\n";
-    let mut open = |file: &str| {
-        Ok(match file {
-            "instruments" => {
-                let rows = (0..SYMBOLS).map(|at| format!("S{at},0.01,12.50\n"));
-                format!("symbol,tick,reference\n{}", rows.collect::<String>())
-            }
-            "restricted" => "symbol,account,what\nS0,A1,short\nS1,A2,locate\n".to_owned(),
-            _ => limits(),
-        })
+    let (own, first) = match lines {
+        LineProtocol::Fix => ("A*", "A0"),
+        LineProtocol::Tmp => ("1*", "1000000"),
     };
-    let rules = fixwire_oms::load::load(&text, &["CLIENT", "SIM-1"], &mut open);
-    let rules = rules.map_err(|errors| {
-        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        Error::Engine(errors.join("; "))
-    })?;
-    let session = |name: &str, version| OmsSession {
-        name: name.to_owned(),
-        version,
-    };
-    let sessions = vec![
-        session("CLIENT", Version::Fix42),
-        session("SIM-1", Version::Fix44),
-    ];
-    Ok(Oms::new(rules, sessions, 1, Box::new(|_| ())))
+    text += &format!(
+        "[[user]]\nsession = 'CLIENT'\naccounts = ['{own}']\naccount = '{first}'\n\
+         may = ['new', 'replace', 'cancel', 'mass cancel', 'status']\n\
+         on_disconnect = 'cancel after 60s'\non_logout = 'cancel after 60s'\n\
+         [[line_group]]\nname = 'SIM'\nlines = ['{LINE}']\n"
+    );
+    if lines == LineProtocol::Tmp {
+        text += &format!(
+            "number_pool = 'SIM'\n[[link]]\nname = '{LINE}'\n\
+             [[number_pool]]\nname = 'SIM'\nwidth = 5\ndigits = '0-9A-Za-z'\n"
+        );
+    }
+    text + "[[route]]\nsymbols = ['*']\nto = 'SIM'\n"
 }
 
 /// A limit of every control, so wide that no order meets it.
-fn limits() -> String {
+fn limits(lines: LineProtocol) -> String {
     let mut text = "scope,control,limit\n".to_owned();
-    let accounts = (0..ACCOUNTS).map(|at| format!("account=A{at}"));
+    let accounts = lines.accounts().map(|account| format!("account={account}"));
     for scope in std::iter::once("firm".to_owned()).chain(accounts) {
         for control in fixwire_oms::limits::RiskControl::ALL {
             let limit = match control.code() {
@@ -130,15 +199,28 @@ fn pair(peer: (&str, &str), version: Version, checked: bool, folder: &Path) -> P
 }
 
 /// The settings of the engine of an OMS whose journal is in this folder; the line connects, or is connected to.
-pub(crate) fn oms_settings(folder: &Path, client: Connection, line: Connection) -> EngineConfig {
+pub(crate) fn oms_settings(
+    folder: &Path,
+    client: Connection,
+    line: Connection,
+    lines: LineProtocol,
+) -> EngineConfig {
     let mut config = front(folder).engine(Role::Acceptor, client);
-    let back = match line {
-        Connection::Initiator { .. } => {
-            pair(("OMS", "EXCHANGE"), Version::Fix44, true, folder).engine(Role::Initiator, line)
+    match (lines, line) {
+        (LineProtocol::Tmp, line) => {
+            let framing = ExchangeTmpLine::framing().with_sum_of_bytes();
+            config.links.push(LinkConfig::new(LINE, line, framing));
         }
-        Connection::Acceptor { .. } => back(folder).engine(Role::Acceptor, line),
-    };
-    config.sessions.extend(back.sessions);
+        (LineProtocol::Fix, line @ Connection::Initiator { .. }) => {
+            let back = pair(("OMS", "EXCHANGE"), Version::Fix44, true, folder);
+            let back = back.engine(Role::Initiator, line);
+            config.sessions.extend(back.sessions);
+        }
+        (LineProtocol::Fix, line @ Connection::Acceptor { .. }) => {
+            let back = back(folder).engine(Role::Acceptor, line);
+            config.sessions.extend(back.sessions);
+        }
+    }
     // The ends take turns: none blocks for long.
     config.limits.lag_bytes = 1 << 50;
     config
@@ -167,15 +249,21 @@ pub(crate) fn venue_writer(folder: &Path) -> Writer {
 /// The simulated exchange.
 pub(crate) type Sim = Engine<Exchange>;
 
-pub(crate) fn sim(folder: &Path) -> Result<Sim, Error> {
+pub(crate) fn sim(folder: &Path, lines: LineProtocol) -> Result<Sim, Error> {
     let mut pair = pair(("OMS", "EXCHANGE"), Version::Fix44, false, folder);
     pair.durability = Durability::Memory;
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let mut config = pair.engine(Role::Acceptor, Connection::Acceptor { listen });
+    let listen = Connection::Acceptor { listen };
+    let mut config = pair.engine(Role::Acceptor, listen.clone());
     config.limits.lag_bytes = 1 << 50;
+    if lines == LineProtocol::Tmp {
+        config.sessions.clear();
+        let framing = ExchangeTmpLine::framing();
+        config.links.push(LinkConfig::new(LINE, listen, framing));
+    }
     let cents = |mantissa| Decimal { mantissa, scale: 2 };
-    let instruments = (0..SYMBOLS).map(|at| InstrumentConfig {
-        symbol: format!("S{at}"),
+    let instruments = lines.symbols().map(|symbol| InstrumentConfig {
+        symbol: symbol.to_owned(),
         tick: cents(1),
         lot: Decimal::from_int(1),
         low: Some(cents(100)),
@@ -184,16 +272,22 @@ pub(crate) fn sim(folder: &Path) -> Result<Sim, Error> {
         state: BookState::Continuous,
     });
     let market = ExchangeConfig {
-        instruments: instruments.collect(),
+        instruments: instruments.into(),
         orders_max: 5_000_000,
         remembered_max: 10_000,
         ..ExchangeConfig::default()
     };
     let sessions = config.sessions.iter().map(|session| ExchangeSession {
-        name: "SIM-1",
+        name: LINE,
         session: &session.session,
     });
-    let exchange = Exchange::new(market, sessions).map_err(engine_error)?;
+    let mut exchange = Exchange::new(market, sessions).map_err(engine_error)?;
+    if lines == LineProtocol::Tmp {
+        exchange = exchange.with_tmp_lines(vec![ExchangeTmpLine {
+            name: LINE.to_owned(),
+            settings: link_of_exchange(),
+        }]);
+    }
     Engine::new(config, exchange).map_err(engine_error)
 }
 
@@ -220,7 +314,7 @@ pub(crate) fn exec_type(request: LoadRequest) -> u8 {
 /// It does not fit, which a test rules out.
 pub(crate) fn write_request(
     writer: &mut Writer,
-    request: LoadRequest,
+    (request, lines): (LoadRequest, LineProtocol),
     number: u64,
     at: Timestamp,
     output: &mut Vec<u8>,
@@ -230,17 +324,21 @@ pub(crate) fn write_request(
         LoadRequest::Replace(target) => (b"G", Some(target)),
         LoadRequest::Cancel(target) => (b"F", Some(target)),
     };
-    let (account, symbol) = place(target.map_or(number, |it| it.order));
+    let quantity = match request {
+        LoadRequest::Replace(_) => lines.replaced(),
+        _ => ORDER_QTY,
+    };
+    let (account, symbol) = lines.place(target.map_or(number, |it| it.order));
     let bytes = writer.message(kind, at, |body| {
         if let Some(target) = target {
             body.uint(tag::ORIG_CL_ORD_ID, FIRST_ID + target.original);
         }
         body.uint(tag::CL_ORD_ID, FIRST_ID + number)
-            .field(tag::ACCOUNT, account)
-            .field(tag::SYMBOL, symbol)
+            .field(tag::ACCOUNT, account.as_bytes())
+            .field(tag::SYMBOL, symbol.as_bytes())
             .char(tag::SIDE, b'1')
             .time(tag::TRANSACT_TIME, at, Precision::Millis)
-            .uint(tag::ORDER_QTY, if kind == b"G" { 200 } else { 100 });
+            .uint(tag::ORDER_QTY, quantity.into());
         if kind != b"F" {
             body.char(tag::HANDL_INST, b'1')
                 .char(tag::ORD_TYPE, b'2')
@@ -256,21 +354,4 @@ pub(crate) fn write_request(
     })?;
     output.extend_from_slice(bytes);
     Ok(())
-}
-
-/// Account(1) and Symbol(55) of an order.
-pub(crate) fn place(order: u64) -> (&'static [u8], &'static [u8]) {
-    const NAMES: [(&[u8], &[u8]); SYMBOLS] = [
-        (b"A0", b"S0"),
-        (b"A1", b"S1"),
-        (b"A2", b"S2"),
-        (b"A3", b"S3"),
-        (b"A0", b"S4"),
-        (b"A1", b"S5"),
-        (b"A2", b"S6"),
-        (b"A3", b"S7"),
-        (b"A0", b"S8"),
-        (b"A1", b"S9"),
-    ];
-    NAMES[order as usize % SYMBOLS]
 }

@@ -1,6 +1,6 @@
 //! An OMS between a client and a venue: its own thread on its own core, TCP over loopback.
 //!
-//! The client is bare sockets with FIX 4.2, the venue speaks FIX 4.4. On two cores they take turns on one thread,
+//! The client is bare sockets with FIX 4.2, the venue speaks FIX 4.4 or TMP. On two cores they take turns on one thread,
 //! from three cores on each has its own.
 
 use std::io;
@@ -20,7 +20,7 @@ use crate::driven::engine_error;
 use crate::error::Error;
 use crate::fix_client::Writer;
 use crate::machine;
-pub use crate::oms_parts::{ChangeTarget, LoadRequest};
+pub use crate::oms_parts::{ChangeTarget, LineProtocol, LoadRequest};
 use crate::oms_parts::{
     FIRST_ID, address, client_writer, exec_type, oms, oms_settings, write_request,
 };
@@ -41,6 +41,8 @@ pub struct RigConfig {
     pub wait: Wait,
     /// The venue of its orders.
     pub behind: Behind,
+    /// What its line to the venue speaks.
+    pub lines: LineProtocol,
     /// Cores of the OMS, the client and the venue; with two they share the second. `None` pins no thread.
     pub cores: Option<Vec<usize>>,
     /// Room for so many open orders from the start.
@@ -122,6 +124,7 @@ pub struct Rig {
     decoder: Decoder,
     clock: Clock,
     venue: Turns,
+    lines: LineProtocol,
     oms: Option<JoinHandle<Result<(), Error>>>,
     handle: Handle,
     /// Stamps of the OMS.
@@ -141,7 +144,8 @@ impl Rig {
     pub fn start(config: &RigConfig, folder: &Path) -> Result<Self, Error> {
         let clock = Clock::start();
         let core = |at: usize| config.cores.as_ref().and_then(|it| it.get(at).copied());
-        let (mut venue, venue_at) = Turns::start(config.behind, folder, clock, core(2))?;
+        let (mut venue, venue_at) =
+            Turns::start((config.behind, config.lines), folder, clock, core(2))?;
         let stamps = Arc::new(Stamps::default());
         let (sender, started) = channel();
         let oms_thread = std::thread::Builder::new().name("oms".to_owned());
@@ -162,6 +166,7 @@ impl Rig {
             decoder: Decoder::with_capacity(64),
             clock,
             venue,
+            lines: config.lines,
             oms: Some(oms_thread),
             handle,
             stamps,
@@ -231,6 +236,7 @@ impl Rig {
         let number = self.requests;
         self.requests += 1;
         let at = Timestamp(now as i64);
+        let request = (request, self.lines);
         write_request(&mut self.writer, request, number, at, &mut self.pipe.output)?;
         Ok(now)
     }
@@ -266,8 +272,12 @@ impl Rig {
                 Leave::Within(most) => BURST.min(most.saturating_sub(open)),
                 Leave::Each(gap) => usize::from(now >= start + run.sent.len() as u64 * gap),
             };
+            let sent = run.sent.len();
             for _ in 0..due {
-                let Some(request) = requests.next() else {
+                // What changes a request that is not answered waits for its report.
+                let answered = base + run.answered.len() as u64;
+                let is_ready = |it: &LoadRequest| it.original().is_none_or(|id| id < answered);
+                let Some(request) = requests.next_if(is_ready) else {
                     break;
                 };
                 if let Leave::Each(gap) = leave {
@@ -284,7 +294,7 @@ impl Rig {
                 self.reports(base, &wanted, at, &mut run)?;
                 alive = now;
             }
-            let spoke = due > 0 || run.answered.len() > before;
+            let spoke = run.sent.len() > sent || run.answered.len() > before;
             let after = self.clock.now();
             run.work[0] += if spoke { after - mark } else { 0 };
             let worked = self.venue.turn()? > 0;
@@ -388,9 +398,9 @@ fn serve(
         reconnect: vec![Duration::from_millis(100)],
         timeout: PATIENCE,
     };
-    let mut settings = oms_settings(folder, Connection::Acceptor { listen }, line);
+    let mut settings = oms_settings(folder, Connection::Acceptor { listen }, line, config.lines);
     (settings.wait, settings.core) = (config.wait, core);
-    let oms = oms(config.orders)?;
+    let oms = oms(config.orders, config.lines)?;
     let room = config.stamps;
     let stamping = |os| StampingHost::new(os, clock, stamps, true, room);
     let mut engine = Engine::around(settings, oms, stamping).map_err(engine_error)?;
@@ -406,53 +416,102 @@ fn broken(error: io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stamps::{FirstState, Stamp};
+
+    fn config(lines: LineProtocol, behind: Behind) -> RigConfig {
+        RigConfig {
+            wait: Wait::Block,
+            behind,
+            lines,
+            cores: None,
+            orders: 1000,
+            stamps: 1000,
+        }
+    }
+
+    /// So many orders, each replaced and then cancelled.
+    fn plan(first: u64, count: u64) -> Vec<LoadRequest> {
+        (0..count)
+            .map(|_| LoadRequest::New)
+            .chain((0..count).map(|at| LoadRequest::Replace(ChangeTarget::of(first + at))))
+            .chain((0..count).map(|at| {
+                LoadRequest::Cancel(ChangeTarget {
+                    order: first + at,
+                    original: first + count + at,
+                })
+            }))
+            .collect()
+    }
 
     /// Each request comes to the venue and back, and has its stamps in their order.
     #[test]
     fn requests_are_answered_and_stamped() {
-        let folder = tempfile::tempdir().unwrap();
-        let config = RigConfig {
-            wait: Wait::Block,
-            behind: Behind::Sockets,
-            cores: None,
-            orders: 1000,
-            stamps: 1000,
-        };
-        let mut rig = Rig::start(&config, folder.path()).unwrap();
-        let mut stamps = Vec::new();
-        rig.stamps.take(&mut stamps);
-        stamps.clear();
-        let first = rig.requests;
-        let plan: Vec<LoadRequest> = (0..100)
-            .map(|_| LoadRequest::New)
-            .chain((0..100).map(|at| LoadRequest::Replace(ChangeTarget::of(first + at))))
-            .chain((0..100).map(|at| {
-                LoadRequest::Cancel(ChangeTarget {
-                    order: first + at,
-                    original: first + 100 + at,
-                })
-            }))
-            .collect();
-        let run = rig.run(plan.into_iter(), Leave::Within(50)).unwrap();
-        let shared = Arc::clone(&rig.stamps);
-        rig.stop().unwrap();
-        assert_eq!(shared.take(&mut stamps), 0);
-        let requests: Vec<_> = stamps.iter().filter(|it| it.kind != b'8').collect();
-        assert_eq!(requests.len(), 300);
-        assert_eq!(stamps.len(), 600);
-        for (place, stamp) in requests.iter().enumerate() {
-            let id = FIRST_ID + first + place as u64;
-            assert_eq!(stamp.id(), id.to_string().as_bytes());
-            assert_eq!(stamp.state, crate::stamps::FirstState::Sending);
-            let times = [
-                run.sent[place],
-                stamp.read,
-                stamp.found,
-                stamp.journalled,
-                stamp.written,
-                run.answered[place],
-            ];
-            assert!(times.is_sorted(), "{place}: {times:?}");
+        for lines in [LineProtocol::Fix, LineProtocol::Tmp] {
+            let folder = tempfile::tempdir().unwrap();
+            let config = config(lines, Behind::Sockets);
+            let mut rig = Rig::start(&config, folder.path()).unwrap();
+            let mut stamps = Vec::new();
+            rig.stamps.take(&mut stamps);
+            stamps.clear();
+            let first = rig.requests;
+            let run = rig.run(plan(first, 100).into_iter(), Leave::Within(50));
+            let run = run.unwrap();
+            let shared = Arc::clone(&rig.stamps);
+            rig.stop().unwrap();
+            assert_eq!(shared.take(&mut stamps), 0);
+            // Orders before the line was logged on have stamps too.
+            let id_of = |stamp: &Stamp| str::from_utf8(stamp.id()).unwrap().parse::<u64>();
+            let is_of_run = |it: &&Stamp| match it.is_report() {
+                true => it.read >= run.sent[0],
+                false => id_of(it).unwrap() >= FIRST_ID + first,
+            };
+            let run_stamps = stamps.iter().filter(is_of_run);
+            let (reports, requests): (Vec<&Stamp>, Vec<&Stamp>) =
+                run_stamps.partition(|it| it.is_report());
+            assert_eq!((requests.len(), reports.len()), (300, 300), "{lines:?}");
+            for (place, (stamp, report)) in requests.iter().zip(&reports).enumerate() {
+                let id = FIRST_ID + first + place as u64;
+                assert_eq!(stamp.id(), id.to_string().as_bytes());
+                assert_eq!(stamp.state, FirstState::Sending, "{lines:?}");
+                assert_eq!((report.kind, report.state), (b'8', FirstState::Reported));
+                assert!(report.order > 0 && report.order == stamp.order);
+                let times = [
+                    run.sent[place],
+                    stamp.read,
+                    stamp.found,
+                    stamp.journalled,
+                    stamp.written,
+                    report.read,
+                    report.found,
+                    report.journalled,
+                    report.written,
+                ];
+                assert!(times.is_sorted(), "{lines:?} {place}: {times:?}");
+                assert!(report.journalled <= run.answered[place]);
+            }
+        }
+    }
+
+    /// A change waits for the report of what it changes, however few requests there are.
+    #[test]
+    fn a_change_is_sent_when_its_order_is_answered() {
+        for (lines, behind) in [
+            (LineProtocol::Fix, Behind::Sockets),
+            (LineProtocol::Fix, Behind::Exchange),
+            (LineProtocol::Tmp, Behind::Sockets),
+            (LineProtocol::Tmp, Behind::Exchange),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut rig = Rig::start(&config(lines, behind), folder.path()).unwrap();
+            for count in [1, 3] {
+                let plan = plan(rig.requests, count);
+                let run = rig.run(plan.into_iter(), Leave::Within(512));
+                let run = run.unwrap_or_else(|error| panic!("{lines:?}, {behind:?}: {error}"));
+                for at in count as usize..3 * count as usize {
+                    assert!(run.sent[at] >= run.answered[at - count as usize]);
+                }
+            }
+            rig.stop().unwrap();
         }
     }
 }

@@ -8,15 +8,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 
-use fixwire_protocol::{Decoder, Frame, Message, Timestamp, frame, tag};
+use fixwire_exchange::ExchangeTmpLine;
+use fixwire_protocol::{Decoder, Frame, Framed, Message, Timestamp, frame, tag};
+use fixwire_tmp::LinkNow;
 
 use crate::arena::pin;
 use crate::clock::Clock;
 use crate::driven::engine_error;
 use crate::error::Error;
 use crate::fix_client::Writer;
-use crate::oms_parts::{Sim, address, sim, venue_writer};
+use crate::oms_parts::{LineProtocol, Sim, address, sim, venue_writer};
 use crate::oms_rig::ended;
+use crate::oms_tmp_venue::TmpVenue;
 use crate::pipe::Pipe;
 
 /// The longest message.
@@ -35,14 +38,24 @@ pub enum Behind {
 pub(crate) struct BareVenue {
     listener: TcpListener,
     pipe: Option<Pipe>,
+    desk: Desk,
+    clock: Clock,
+}
+
+/// Reads and answers messages.
+enum Desk {
+    Fix(FixDesk),
+    Tmp(TmpVenue),
+}
+
+struct FixDesk {
     writer: Writer,
     decoder: Decoder,
-    clock: Clock,
     reports: u64,
 }
 
 impl BareVenue {
-    fn start(folder: &Path, clock: Clock) -> Result<Self, Error> {
+    fn start(folder: &Path, clock: Clock, lines: LineProtocol) -> Result<Self, Error> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| {
             listener.set_nonblocking(true)?;
             Ok(listener)
@@ -50,10 +63,15 @@ impl BareVenue {
         Ok(Self {
             listener: listener.map_err(Error::system("listen on loopback"))?,
             pipe: None,
-            writer: venue_writer(folder),
-            decoder: Decoder::with_capacity(64),
+            desk: match lines {
+                LineProtocol::Fix => Desk::Fix(FixDesk {
+                    writer: venue_writer(folder),
+                    decoder: Decoder::with_capacity(64),
+                    reports: 0,
+                }),
+                LineProtocol::Tmp => Desk::Tmp(TmpVenue::new()),
+            },
             clock,
-            reports: 0,
         })
     }
 
@@ -64,19 +82,36 @@ impl BareVenue {
                 Ok((socket, _)) => {
                     let pipe = Pipe::new(socket, true);
                     self.pipe = Some(pipe.map_err(Error::system("take a connection"))?);
+                    if let Desk::Tmp(venue) = &mut self.desk {
+                        venue.connected(link_now(&self.clock));
+                    }
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 Err(error) => return Err(Error::system("take a connection")(error)),
             }
             return Ok(0);
         };
-        let mut count = 0;
         // A closed connection ends the measurement.
         if pipe.read(false).is_err() {
             return Ok(0);
         }
+        let count = match &mut self.desk {
+            Desk::Fix(desk) => desk.answer_all(&mut pipe, &self.clock)?,
+            Desk::Tmp(venue) => answer_frames(venue, &mut pipe, &self.clock)?,
+        };
+        if pipe.flush().is_ok() {
+            self.pipe = Some(pipe);
+        }
+        Ok(count)
+    }
+}
+
+impl FixDesk {
+    /// Answers the whole messages that have come.
+    fn answer_all(&mut self, pipe: &mut Pipe, clock: &Clock) -> Result<usize, Error> {
+        let mut count = 0;
         while let Frame::Whole { skip, len } = frame::next_unsummed(pipe.unread(), MOST) {
-            let now = Timestamp(self.clock.to_wall(self.clock.now()) as i64);
+            let now = Timestamp(clock.to_wall(clock.now()) as i64);
             let message = self.decoder.decode(&pipe.unread()[skip..skip + len]);
             if let Some(bytes) = answer(&mut self.writer, &message, now, &mut self.reports)? {
                 pipe.output.extend_from_slice(bytes);
@@ -84,10 +119,33 @@ impl BareVenue {
             pipe.consume(skip + len);
             count += 1;
         }
-        if pipe.flush().is_ok() {
-            self.pipe = Some(pipe);
-        }
         Ok(count)
+    }
+}
+
+/// The same of frames.
+fn answer_frames(venue: &mut TmpVenue, pipe: &mut Pipe, clock: &Clock) -> Result<usize, Error> {
+    let framing = ExchangeTmpLine::framing();
+    let mut count = 0;
+    loop {
+        let len = match framing.next(pipe.unread()) {
+            Framed::Whole(len) => len,
+            Framed::More => return Ok(count),
+            Framed::Bad(why) => return Err(Error::Session(format!("bad frame: {why}"))),
+        };
+        let mut answers = std::mem::take(&mut pipe.output);
+        venue.answer(link_now(clock), &pipe.unread()[..len], &mut answers)?;
+        pipe.output = answers;
+        pipe.consume(len);
+        count += 1;
+    }
+}
+
+fn link_now(clock: &Clock) -> LinkNow {
+    let mono_ns = clock.now();
+    LinkNow {
+        mono_ns,
+        wall_ns: clock.to_wall(mono_ns),
     }
 }
 
@@ -144,10 +202,14 @@ enum Venue {
 }
 
 impl Venue {
-    fn start(behind: Behind, folder: &Path, clock: Clock) -> Result<Self, Error> {
+    fn start(
+        (behind, lines): (Behind, LineProtocol),
+        folder: &Path,
+        clock: Clock,
+    ) -> Result<Self, Error> {
         Ok(match behind {
-            Behind::Sockets => Self::Sockets(Box::new(BareVenue::start(folder, clock)?)),
-            Behind::Exchange => Self::Exchange(Box::new(sim(folder)?)),
+            Behind::Sockets => Self::Sockets(Box::new(BareVenue::start(folder, clock, lines)?)),
+            Behind::Exchange => Self::Exchange(Box::new(sim(folder, lines)?)),
         })
     }
 
@@ -182,7 +244,7 @@ enum Carrier {
 impl Turns {
     /// Starts the venue, on its own thread when there is a core for it.
     pub(crate) fn start(
-        behind: Behind,
+        behind: (Behind, LineProtocol),
         folder: &Path,
         clock: Clock,
         core: Option<usize>,

@@ -24,7 +24,15 @@ struct Wire {
     is_news: bool,
     /// Whole messages that the engine wrote.
     messages: usize,
+    /// Their bytes, when it is the peer of a link.
+    frames: Option<Vec<u8>>,
 }
+
+/// The listening port of a link; other ports are those of sessions.
+pub(crate) const LINK_PORT: u16 = 2;
+/// Its listener, and that of sessions.
+const OF_LINK: ListenerId = ListenerId(1);
+const OF_SESSIONS: ListenerId = ListenerId(0);
 
 /// The connections of the peers, in their order.
 #[derive(Default)]
@@ -32,6 +40,8 @@ pub(crate) struct Wires {
     peers: Vec<Wire>,
     /// Those that wait to be accepted.
     waiting: VecDeque<u32>,
+    /// The peer of a link that waits to be accepted.
+    link: Option<u32>,
     /// Those with something to read that were not reported yet.
     news: Vec<u32>,
     mono: Mono,
@@ -45,6 +55,32 @@ impl Wires {
         }
         self.peers[number].to_engine.extend_from_slice(bytes);
         self.waiting.push_back(number as u32);
+    }
+
+    /// The peer of a link connects. It gets the bytes that the engine writes.
+    pub(crate) fn connect_link(&mut self, number: usize) {
+        if number >= self.peers.len() {
+            self.peers.resize_with(number + 1, Wire::default);
+        }
+        self.peers[number].frames = Some(Vec::new());
+        self.link = Some(number as u32);
+    }
+
+    /// Moves what the engine wrote to the peer of a link behind `to`.
+    pub(crate) fn take_frames(&mut self, number: usize, to: &mut Vec<u8>) {
+        if let Some(frames) = &mut self.peers[number].frames {
+            to.append(frames);
+        }
+    }
+
+    /// Time passes.
+    pub(crate) fn pass(&mut self, time: Nanos) {
+        self.mono = self.mono + time;
+    }
+
+    /// The monotonic clock.
+    pub(crate) fn mono(&self) -> Mono {
+        self.mono
     }
 
     /// A peer that is connected sends this.
@@ -89,11 +125,16 @@ impl Host for Wires {
     }
 
     fn listen(&mut self, at: SocketAddr, _: &Transport) -> io::Result<(ListenerId, SocketAddr)> {
-        Ok((ListenerId(0), at))
+        let is_of_link = at.port() == LINK_PORT;
+        Ok((if is_of_link { OF_LINK } else { OF_SESSIONS }, at))
     }
 
-    fn accept(&mut self, _: ListenerId) -> io::Result<Option<(ConnId, SocketAddr)>> {
-        let Some(number) = self.waiting.pop_front() else {
+    fn accept(&mut self, listener: ListenerId) -> io::Result<Option<(ConnId, SocketAddr)>> {
+        let next = match listener {
+            OF_LINK => self.link.take(),
+            _ => self.waiting.pop_front(),
+        };
+        let Some(number) = next else {
             return Ok(None);
         };
         self.peers[number as usize].hung_up = false;
@@ -133,9 +174,14 @@ impl Host for Wires {
     }
 
     fn write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
+        let wire = &mut self.peers[conn.0 as usize];
+        if let Some(frames) = &mut wire.frames {
+            frames.extend_from_slice(bytes);
+            return Ok(bytes.len());
+        }
         let mut left = bytes;
         while let Some(len) = length(left) {
-            self.peers[conn.0 as usize].messages += 1;
+            wire.messages += 1;
             left = &left[len..];
         }
         Ok(bytes.len())
@@ -148,7 +194,10 @@ impl Host for Wires {
     fn poll(&mut self, _: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
         ready.clear();
         if !self.waiting.is_empty() {
-            ready.push(Ready::Accept(ListenerId(0)));
+            ready.push(Ready::Accept(OF_SESSIONS));
+        }
+        if self.link.is_some() {
+            ready.push(Ready::Accept(OF_LINK));
         }
         for number in &self.news {
             self.peers[*number as usize].is_news = false;

@@ -5,7 +5,9 @@
 use fixwire::journal::{Journal, JournalConfig, Memory};
 use fixwire_lab::driven::Work;
 use fixwire_lab::hot_path::{HotPath, Stage};
-use fixwire_lab::oms_driven::{ChangeTarget, DrivenOms, LoadRequest};
+use fixwire_lab::oms_driven::{
+    ChangeTarget, DrivenOms, DrivenOmsConfig, LineProtocol, LoadRequest,
+};
 
 const ORDERS: u64 = 50_000;
 
@@ -60,7 +62,7 @@ fn the_engine_allocates_nothing_with_a_journal_in_a_folder() {
 /// the same number is open at a time.
 #[test]
 fn an_order_through_the_oms_allocates_only_for_the_ids_of_the_day() {
-    let mut oms = DrivenOms::start(None, 1_000).unwrap();
+    let mut oms = DrivenOms::start(&DrivenOmsConfig::in_memory(1_000, LineProtocol::Fix)).unwrap();
     let mut go = |orders: u64| {
         for _ in 0..orders {
             let order = oms.requests;

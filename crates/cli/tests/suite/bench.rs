@@ -34,6 +34,17 @@ fn benches() -> Vec<Vec<&'static str>> {
             "oms",
             &["--batch", "1,10,100,200,300,400", "--saturation", "1000"],
         ),
+        of(
+            "oms",
+            &[
+                "--batch",
+                "1,10,100,200,300,400",
+                "--saturation",
+                "1000",
+                "--lines",
+                "fix,tmp",
+            ],
+        ),
         of("transactions", &["--transactions", "3000"]),
         of(
             "restart",
@@ -199,7 +210,15 @@ fn every_published_scenario_has_its_rows() {
             "gateway-convert",
             &["FIXEdge, convert", "forward", "convert less echo"],
         ),
-        ("oms", &["published T2-T1"]),
+        (
+            "oms",
+            &[
+                "over FIX          over TMP         published",
+                "FIX: bare write",
+                "TMP: bare write",
+                "200 at once",
+            ],
+        ),
         ("transactions", &["RHEL 5.6, tuned"]),
     ];
     let start = |name: &str| {
@@ -255,7 +274,11 @@ fn batches_and_transactions_are_shown_but_not_compared(results: &Path) {
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{said}");
     let page = std::fs::read_to_string(page).unwrap();
-    for part in ["as published for f9omstw", "<th>RHEL 5.6, tuned<td>"] {
+    for part in [
+        "as published for f9omstw",
+        "Over TMP, the OMS spins",
+        "<th>RHEL 5.6, tuned<td>",
+    ] {
         assert!(page.contains(part), "{part}");
     }
     let [_, oms, transactions] = &files;
@@ -279,7 +302,11 @@ fn batches_and_transactions_print_their_result_file_without_a_name_for_it() {
             &["oms", "--batch", "2", "--saturation", "0"][..],
             "bare_write_ns",
         ),
-        (&["transactions", "--transactions", "3000"], "per_ms"),
+        (
+            &["oms", "--batch", "2", "--saturation", "0", "--lines", "tmp"],
+            "rows",
+        ),
+        (&["transactions", "--transactions", "30"], "per_ms"),
     ] {
         let output = fixwire()
             .arg("bench")
@@ -296,6 +323,10 @@ fn batches_and_transactions_print_their_result_file_without_a_name_for_it() {
             (&2.into(), &bench[0].into())
         );
         assert!(found[key].is_array(), "{text}");
+        if bench[0] == "oms" {
+            let lines = if key == "rows" { "tmp" } else { "fix" };
+            assert_eq!(found["lines"], lines, "{text}");
+        }
     }
     let output = fixwire()
         .args(["bench", "oms", "--json", "/no/such/folder/x.json"])

@@ -8,7 +8,8 @@ use clap::Args;
 use super::output::{print, read_results};
 use crate::compare::{self, ChangeWord};
 use crate::error::Error;
-use crate::report::result_file;
+use crate::report::any::AnyReport;
+use crate::report::{Report, result_file};
 
 /// Flags of `bench compare`.
 #[derive(Args, Clone, Debug)]
@@ -37,8 +38,10 @@ pub struct CompareArgs {
 /// A file cannot be read, or the files cannot be compared.
 pub fn run(args: &CompareArgs) -> Result<ExitCode, Error> {
     let (a, b) = args.sides()?;
-    let read = |files: &[PathBuf]| read_results(files, result_file::read);
-    let comparison = compare::compare(&read(a)?, &read(b)?)
+    let read = |files: &[PathBuf]| read_results(files, result_file::read_any);
+    let (found_a, found_b) = (read(a)?, read(b)?);
+    check_lines(a.iter().zip(&found_a).chain(b.iter().zip(&found_b)))?;
+    let comparison = compare::compare(&by_rate(a, found_a)?, &by_rate(b, found_b)?)
         .map_err(|error| Error::Results(error.to_string()))?;
     let mut text = String::new();
     if args.json {
@@ -57,6 +60,38 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode, Error> {
             ExitCode::SUCCESS
         },
     )
+}
+
+/// The results of these files, which have runs at a rate.
+fn by_rate(files: &[PathBuf], found: Vec<AnyReport>) -> Result<Vec<Report>, Error> {
+    let reports = files.iter().zip(found);
+    let reports = reports.map(|(file, report)| result_file::by_rate(file, report));
+    let reports: Result<_, _> = reports.collect();
+    reports.map_err(|error| Error::Results(error.to_string()))
+}
+
+/// Refuses results of an OMS whose lines speak different protocols: the difference would be that of the protocols.
+fn check_lines<'a>(found: impl Iterator<Item = (&'a PathBuf, &'a AnyReport)>) -> Result<(), Error> {
+    let mut first: Option<(&PathBuf, String)> = None;
+    for (file, report) in found {
+        let AnyReport::Oms(report) = report else {
+            continue;
+        };
+        let lines = report.lines_text();
+        match &first {
+            None => first = Some((file, lines)),
+            Some((other, of_other)) if *of_other != lines => {
+                return Err(Error::Results(format!(
+                    "{}: cannot compare: measured over {lines}, {} over {of_other}; measure both with the same \
+                     --lines",
+                    file.display(),
+                    other.display()
+                )));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
 }
 
 impl CompareArgs {
@@ -79,6 +114,7 @@ impl CompareArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::line_protocol::LineProtocol;
     use crate::report::{oms, sample};
 
     #[test]
@@ -99,6 +135,46 @@ mod tests {
             assert!(error.contains("oms.json: cannot compare: "), "{error}");
             assert!(error.contains("`bench oms`"), "{error}");
         }
+    }
+
+    #[test]
+    fn results_over_fix_and_tmp_are_refused_with_the_lines_of_each() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut over_tmp = oms::sample::report();
+        over_tmp.lines = LineProtocol::Tmp;
+        let reports = [
+            ("fix.json", oms::sample::report()),
+            ("tmp.json", over_tmp),
+            ("both.json", oms::sample::over_both()),
+        ];
+        let [fix, tmp, both] = reports.map(|(name, report)| {
+            let file = folder.path().join(name);
+            std::fs::write(&file, result_file::any_to_json(&report.into()).unwrap()).unwrap();
+            file
+        });
+        let refused = |a: &PathBuf, b: &PathBuf| {
+            let error = run(&CompareArgs {
+                files: vec![a.clone(), b.clone()],
+                against: Vec::new(),
+                json: false,
+                fail_on_slower: false,
+            });
+            error.unwrap_err().to_string()
+        };
+        let error = refused(&fix, &tmp);
+        let part = "tmp.json: cannot compare: measured over TAIFEX TMP lines, ";
+        assert!(error.contains(part), "{error}");
+        assert!(
+            error.contains("fix.json over FIX 4.4 lines; measure both"),
+            "{error}"
+        );
+        let error = refused(&both, &fix);
+        assert!(
+            error.contains("over FIX 4.4 and TAIFEX TMP lines; "),
+            "{error}"
+        );
+        // Those of one protocol are refused for what they are.
+        assert!(refused(&tmp, &tmp).contains("has no runs at a rate"));
     }
 
     #[test]

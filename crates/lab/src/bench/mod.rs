@@ -12,6 +12,7 @@ pub mod echo;
 pub mod engine;
 pub mod gateway;
 pub mod oms;
+mod oms_details;
 mod oms_memory;
 mod oms_screen;
 pub mod output;

@@ -2,7 +2,6 @@
 //!
 //! Source: its benchmark of 2019, whose T2-T1 is shown beside ours; docs/internals/benchmarks.md says what differs.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,6 +9,7 @@ use clap::Args;
 use fixwire::Wait;
 
 use super::args::on_own_thread;
+use super::oms_details::details;
 use super::oms_memory::{self, Part};
 use super::oms_screen::screen;
 use super::output::{check_file, deliver_any};
@@ -18,25 +18,32 @@ use crate::arena::pin;
 use crate::bare_write::bare_writes;
 use crate::error::Error;
 use crate::machine::{Machine, Noise, TakenByOthers};
-use crate::oms_rig::{Behind, ChangeTarget, Leave, LoadRequest, Rig, RigConfig, RigRun, cores};
+use crate::oms_rig::{
+    Behind, ChangeTarget, Leave, LineProtocol, LoadRequest, Rig, RigConfig, RigRun, cores,
+};
 use crate::progress::Progress;
-use crate::published::{OMS, OMS_LARGEST};
+use crate::published::OMS;
 use crate::report::Provenance;
 use crate::report::oms::{
-    BatchFigures, BatchPace, BatchRequest, BatchRow, BatchWait, OmsReport, OmsSaturation,
+    BatchFigures, BatchPace, BatchRequest, BatchRow, BatchWait, OmsFigures, OmsReport,
+    OmsSaturation,
 };
-use crate::report::table::micros;
 use crate::stamps::Stamp;
 
 /// Flags of `bench oms`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
-  fixwire bench oms                      the table, three minutes at most
-  fixwire bench oms --published          with 60 orders at one each 1 s, 0.5 s and 0.1 s
+  fixwire bench oms                      the table over FIX, three minutes at most
+  fixwire bench oms --lines tmp          the same over a line that speaks TAIFEX TMP
+  fixwire bench oms --published          over FIX and over TMP, with 60 orders at one each 1 s, 0.5 s and 0.1 s
   fixwire bench oms --memory             memory of a live order, of the OMS and of its copy
   fixwire bench oms --memory --live 100000 --churn 10000000
                                          how it grows when orders end")]
 pub struct OmsArgs {
+    /// What the line between OMS and venue speaks; both are measured in turn [default: fix; with --published: fix,tmp]
+    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', value_enum)]
+    pub lines: Vec<LineProtocol>,
+
     /// Batch sizes, in orders
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "1,10,100,1000,10000,100000",
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -101,7 +108,7 @@ const SHOWN: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 /// The measurement failed.
 pub fn run(args: &OmsArgs) -> Result<ExitCode, Error> {
     if args.memory {
-        return oms_memory::run(args);
+        return oms_memory::run(args, args.one_protocol()?);
     }
     args.json.as_deref().map_or(Ok(()), check_file)?;
     let report = on_own_thread(|| measure(args))?;
@@ -125,35 +132,99 @@ pub(super) fn folder(within: Option<&Path>) -> Result<tempfile::TempDir, Error> 
     )))
 }
 
-/// Length of an order as the OMS sends it, with numbers of six digits.
-const ORDER_BYTES: usize = 163;
+impl OmsArgs {
+    /// The protocols of lines that are measured.
+    fn protocols(&self) -> Vec<LineProtocol> {
+        let mut lines = self.lines.clone();
+        if lines.is_empty() {
+            lines.push(LineProtocol::Fix);
+            if self.published {
+                lines.push(LineProtocol::Tmp);
+            }
+        }
+        lines.sort_unstable();
+        lines.dedup();
+        lines
+    }
+
+    /// The protocol of --memory.
+    fn one_protocol(&self) -> Result<LineProtocol, Error> {
+        match self.lines[..] {
+            [] => Ok(LineProtocol::Fix),
+            [lines] => Ok(lines),
+            _ => Err(Error::Flag {
+                flag: "--lines",
+                problem: "--memory measures one protocol at a time: give fix or tmp".to_owned(),
+            }),
+        }
+    }
+}
 
 fn measure(args: &OmsArgs) -> Result<OmsReport, Error> {
     let machine = Machine::read();
     let cores = cores();
-    let near = cores.as_ref().map(|it| it[1]);
     let most = args.batch.iter().copied().max().unwrap_or(1) as usize;
-    let behind = match args.exchange {
-        true => Behind::Exchange,
-        false => Behind::Sockets,
-    };
-    let config = |wait| RigConfig {
-        wait,
-        behind,
-        cores: cores.clone(),
+    let config = RigConfig {
+        wait: Wait::Spin,
+        behind: match args.exchange {
+            true => Behind::Exchange,
+            false => Behind::Sockets,
+        },
+        lines: LineProtocol::Fix,
+        cores,
         orders: most.max(args.saturation as usize) + 1000,
         stamps: 2 * most + 2000,
     };
-    let place = config(Wait::Spin).place();
+    let venue = match config.behind {
+        Behind::Sockets => "venue that accepts what it reads",
+        Behind::Exchange => "simulated exchange",
+    };
+    let protocols = args.protocols();
     let slow = if args.published { 6 } else { 0 };
     let steps = 2 * (args.batch.len() * 4 + slow) + 2;
-    let mut progress = Progress::new(steps);
+    let mut progress = Progress::new(protocols.len() * steps);
+    let mut measured = Vec::new();
+    for lines in protocols {
+        let config = RigConfig {
+            lines,
+            ..config.clone()
+        };
+        measured.push(over(&config, args, &mut progress)?);
+    }
+    let mut measured = measured.into_iter();
+    let first = measured.next();
+    let Some(first) = first else {
+        return Err(Error::Flag {
+            flag: "--lines",
+            problem: "no protocol: give fix or tmp".to_owned(),
+        });
+    };
+    Ok(OmsReport {
+        origin: Provenance::here(),
+        machine,
+        lines: first.lines,
+        venue: venue.to_owned(),
+        place: config.place().to_owned(),
+        gap_us: args.gap,
+        bare_write_ns: first.bare_write_ns,
+        rows: first.rows,
+        saturation: first.saturation,
+        also: measured.next().map(Box::new),
+        host_facts: None,
+    })
+}
+
+/// Measures over lines of one protocol.
+fn over(config: &RigConfig, args: &OmsArgs, progress: &mut Progress) -> Result<OmsFigures, Error> {
+    let core = |at: usize| config.cores.as_ref().map(|it| it[at]);
     let gap = u64::from(args.gap) * 1000;
-    progress.step("bare write");
-    let far = cores.as_ref().map(|it| it[0]);
+    let lines = config.lines;
+    let called = lines.called();
+    progress.step(&format!("{called}: bare write"));
     let mut bare_write_ns = [[0; 5]; 2];
     for (figures, gap) in bare_write_ns.iter_mut().zip([gap, 0]) {
-        let mut times = bare_writes((far, near), ORDER_BYTES, 20_000, gap)?;
+        let bytes = lines.order_bytes();
+        let mut times = bare_writes((core(0), core(1)), bytes, 20_000, gap)?;
         *figures = five(&mut times);
     }
     let mut rows = Vec::new();
@@ -161,11 +232,15 @@ fn measure(args: &OmsArgs) -> Result<OmsReport, Error> {
         (Wait::Spin, BatchWait::Spin),
         (Wait::Block, BatchWait::Block),
     ] {
-        let name = shown.name();
+        let name = format!("{called}, {}", shown.name());
         let folder = folder(args.journal.as_deref())?;
         // Pinned only now: the threads of a rig would inherit its core.
-        let rig = Rig::start(&config(wait), folder.path())?;
-        let pinned = pin(near)?;
+        let config = RigConfig {
+            wait,
+            ..config.clone()
+        };
+        let rig = Rig::start(&config, folder.path())?;
+        let pinned = pin(core(1))?;
         let mut batches = Batches {
             rig,
             wait: shown,
@@ -173,45 +248,20 @@ fn measure(args: &OmsArgs) -> Result<OmsReport, Error> {
             rows: &mut rows,
         };
         batches.warm_up()?;
-        for (leave, pace) in [
-            (Leave::Each(gap), BatchPace::Paced),
-            (Leave::Within(usize::MAX), BatchPace::Unpaced),
-        ] {
-            for count in &args.batch {
-                let how = pace.name();
-                progress.step(&format!("{name}, {how}: {count}"));
-                batches.play(&count.to_string(), *count as usize, leave, pace)?;
-                progress.step(&format!("{name}, {how}: {count} cancelled"));
-            }
-        }
-        for ms in [1000, 500, 100].into_iter().filter(|_| args.published) {
-            progress.step(&format!("{name}: 60 each {ms} ms"));
-            let leave = Leave::Each(ms * 1_000_000);
-            batches.play(&format!("60 each {ms} ms"), 60, leave, BatchPace::Slow)?;
-            progress.step(&format!("{name}: 60 each {ms} ms cancelled"));
-        }
+        batches.play_all(args, &name, progress)?;
         batches.rig.stop()?;
         drop(pinned);
     }
-    progress.step("saturation");
+    progress.step(&format!("{called}: saturation"));
     let saturation = match args.saturation {
         0 => None,
-        orders => Some(saturate(&config(Wait::Spin), near, orders as usize, args)?),
+        orders => Some(saturate(config, core(1), orders as usize, args)?),
     };
-    let venue = match behind {
-        Behind::Sockets => "venue that accepts what it reads",
-        Behind::Exchange => "simulated exchange",
-    };
-    Ok(OmsReport {
-        origin: Provenance::here(),
-        machine,
-        venue: venue.to_owned(),
-        place: place.to_owned(),
-        gap_us: args.gap,
+    Ok(OmsFigures {
+        lines,
         bare_write_ns,
         rows,
         saturation,
-        host_facts: None,
     })
 }
 
@@ -255,6 +305,34 @@ impl Batches<'_> {
             .map(|at| LoadRequest::Cancel(ChangeTarget::of(at)))
             .collect();
         self.rig.run(cancels.into_iter(), leave)?;
+        Ok(())
+    }
+
+    /// All batches, paced and at once, and with `--published` those at slow rates.
+    fn play_all(
+        &mut self,
+        args: &OmsArgs,
+        name: &str,
+        progress: &mut Progress,
+    ) -> Result<(), Error> {
+        let gap = u64::from(args.gap) * 1000;
+        for (leave, pace) in [
+            (Leave::Each(gap), BatchPace::Paced),
+            (Leave::Within(usize::MAX), BatchPace::Unpaced),
+        ] {
+            for count in &args.batch {
+                let how = pace.name();
+                progress.step(&format!("{name}, {how}: {count}"));
+                self.play(&count.to_string(), *count as usize, leave, pace)?;
+                progress.step(&format!("{name}, {how}: {count} cancelled"));
+            }
+        }
+        for ms in [1000, 500, 100].into_iter().filter(|_| args.published) {
+            progress.step(&format!("{name}: 60 each {ms} ms"));
+            let leave = Leave::Each(ms * 1_000_000);
+            self.play(&format!("60 each {ms} ms"), 60, leave, BatchPace::Slow)?;
+            progress.step(&format!("{name}: 60 each {ms} ms cancelled"));
+        }
         Ok(())
     }
 
@@ -395,85 +473,87 @@ fn five(times: &mut [u64]) -> BatchFigures {
     found
 }
 
-fn details(found: &OmsReport) -> String {
-    let mut text = format!(
-        "FIX 4.2 client, OMS with every control and its journal (durability process), FIX 4.4 {}; {}\n{}\n",
-        found.venue, found.place, found.machine
-    );
-    let five = |it: &BatchFigures| it.map(|ns| format!("{:>7}", micros(ns))).concat();
-    text += &format!(
-        "\nmicroseconds; T1: the OMS has found the message; T2: what it sends is written; percentiles 50, 90, 99, \
-         99.9, worst\n{:<6}{:<16}{:<8}{:<9}{:>35}  {:>7} {:>8}{:>9}{:>11}  {}\n",
-        "wait",
-        "batch",
-        "",
-        "",
-        "T2-T1",
-        "journal",
-        "T0..T2",
-        "T0..T4",
-        "T4-T3 p50",
-        "published T2-T1"
-    );
-    for row in &found.rows {
-        let published = row
-            .published_us
-            .map(|it| it.map(|it| it.to_string()).join(" / "));
-        let _ = writeln!(
-            text,
-            "{:<6}{:<16}{:<8}{:<9}{}  {:>7} {:>7.4}s{:>8.4}s{:>11}  {}{}",
-            row.wait.name(),
-            row.batch,
-            row.request.name(),
-            row.pace.name(),
-            five(&row.t2_t1_ns),
-            micros(row.journalled_t1_ns[0]),
-            row.first_t0_to_last_t2_ns as f64 / 1e9,
-            row.first_t0_to_last_t4_ns as f64 / 1e9,
-            micros(row.t4_t3_ns[0]),
-            published.unwrap_or_default(),
-            if row.is_disturbed() { "  *" } else { "" },
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: OmsArgs,
+    }
+
+    fn args(flags: &[&str]) -> OmsArgs {
+        let line = ["oms"].iter().chain(flags);
+        Line::try_parse_from(line).unwrap().args
+    }
+
+    #[test]
+    fn lines_are_fix_unless_it_is_said_or_published() {
+        let both = [LineProtocol::Fix, LineProtocol::Tmp];
+        for (flags, expected) in [
+            (&[][..], &both[..1]),
+            (&["--published"], &both),
+            (&["--lines", "tmp"], &both[1..]),
+            (&["--lines", "tmp", "--published"], &both[1..]),
+            (&["--lines", "tmp,fix"], &both),
+            (&["--lines", "fix", "--lines", "fix"], &both[..1]),
+        ] {
+            assert_eq!(args(flags).protocols(), expected, "{flags:?}");
+        }
+        assert!(Line::try_parse_from(["oms", "--lines", "itch"]).is_err());
+    }
+
+    #[test]
+    fn memory_is_that_of_one_protocol() {
+        let lines = |flags: &[&str]| {
+            args(flags)
+                .one_protocol()
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(lines(&["--memory"]), Ok(LineProtocol::Fix));
+        assert_eq!(
+            lines(&["--memory", "--lines", "tmp"]),
+            Ok(LineProtocol::Tmp)
+        );
+        let error = lines(&["--memory", "--lines", "fix,tmp"]).unwrap_err();
+        assert!(
+            error.starts_with("--lines: --memory measures one protocol"),
+            "{error}"
         );
     }
-    for row in &found.rows {
-        if let Some(on_time) = &row.on_time() {
-            let _ = writeln!(
-                text,
-                "{:<6}{:<16}{:<8}{:<9}{}  the {} before which the client was not held up",
-                row.wait.name(),
-                row.batch,
-                row.request.name(),
-                "paced",
-                five(on_time),
-                row.untouched
-            );
+
+    /// Each row that there is over FIX is there over TMP, with the figures of each request.
+    #[test]
+    fn the_rows_over_tmp_are_those_over_fix() {
+        let flags = "--lines fix,tmp --batch 1,20 --saturation 500 --gap 100";
+        let flags: Vec<&str> = flags.split_whitespace().collect();
+        let report = measure(&args(&flags)).unwrap();
+        let parts: Vec<_> = report.parts().collect();
+        assert_eq!(
+            parts.iter().map(|part| part.lines).collect::<Vec<_>>(),
+            [LineProtocol::Fix, LineProtocol::Tmp]
+        );
+        let names = |at: usize| {
+            let rows = parts[at].rows.iter();
+            let names = rows.map(|it| (it.wait, it.batch.clone(), it.request, it.pace));
+            names.collect::<Vec<_>>()
+        };
+        assert_eq!(names(0).len(), 2 * 2 * 2 * 2);
+        assert_eq!(names(0), names(1));
+        for part in &parts {
+            assert!(part.bare_write_ns[0][0] > 0);
+            assert_eq!(part.saturation.map(|it| it.orders), Some(500));
+            for row in part.rows {
+                let (t2, journalled) = (row.t2_t1_ns[0], row.journalled_t1_ns[0]);
+                assert!(0 < journalled && journalled <= t2, "{row:?}");
+                assert!(row.t2_t1_ns.is_sorted() && row.t4_t3_ns[0] > 0, "{row:?}");
+                assert!(
+                    row.first_t0_to_last_t4_ns >= row.first_t0_to_last_t2_ns,
+                    "{row:?}"
+                );
+            }
         }
     }
-    text += "journal: p50 from T1 to the record committed; *: the client's thread was preempted, or the \
-             hypervisor took time\n";
-    for (name, figures) in ["paced", "unpaced"].into_iter().zip(&found.bare_write_ns) {
-        let _ = writeln!(
-            text,
-            "{:<39}{}",
-            format!("write(2) of {ORDER_BYTES} bytes, {name}"),
-            five(figures)
-        );
-    }
-    let _ = writeln!(
-        text,
-        "published, {}: first T0 to last T2 {} s block, {} s busy; last reply {} s",
-        OMS_LARGEST.batch, OMS_LARGEST.block, OMS_LARGEST.spin, OMS_LARGEST.replied
-    );
-    if let Some(saturation) = &found.saturation {
-        let _ = writeln!(
-            text,
-            "{} orders at once: {:.0} a second, answered and reported; of the time the client worked {:.0} %, the \
-             venue on its thread {:.0} %",
-            saturation.orders,
-            saturation.orders_a_second,
-            100.0 * saturation.client_share,
-            100.0 * saturation.venue_share,
-        );
-    }
-    text
 }

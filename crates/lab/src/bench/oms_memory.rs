@@ -15,8 +15,8 @@ use super::oms::{OmsArgs, folder};
 use super::output::{check_file, print, save};
 use crate::driven::engine_error;
 use crate::error::Error;
-use crate::oms_driven::DrivenOms;
-use crate::oms_rig::{ChangeTarget, LoadRequest};
+use crate::oms_driven::{DrivenOms, DrivenOmsConfig};
+use crate::oms_rig::{ChangeTarget, LineProtocol, LoadRequest};
 
 /// The parts in the process.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
@@ -52,6 +52,7 @@ struct Measured {
 /// The figures of so many live orders.
 #[derive(Clone, Debug, Serialize)]
 struct Row {
+    lines: LineProtocol,
     live: u32,
     own: u64,
     own_bytes_an_order: f64,
@@ -62,6 +63,7 @@ struct Row {
 /// The figures of orders that end.
 #[derive(Clone, Debug, Serialize)]
 struct Churn {
+    lines: LineProtocol,
     orders: u32,
     live: u32,
     /// When a tenth of them had passed, and at the end.
@@ -76,14 +78,14 @@ struct Churn {
 /// # Errors
 ///
 /// The measurement failed.
-pub fn run(args: &OmsArgs) -> Result<ExitCode, Error> {
+pub fn run(args: &OmsArgs, lines: LineProtocol) -> Result<ExitCode, Error> {
     args.json.as_deref().map_or(Ok(()), check_file)?;
     let text = if let Some(part) = args.part {
-        serde_json::to_string(&measure(args, part)?).map_err(engine_error)? + "\n"
+        serde_json::to_string(&measure(args, part, lines)?).map_err(engine_error)? + "\n"
     } else if let Some(orders) = args.churn {
-        churn(args, orders)?
+        churn(args, orders, lines)?
     } else {
-        rows(args)?
+        rows(args, lines)?
     };
     match &args.json {
         Some(path) => save(path, text.as_bytes())?,
@@ -92,14 +94,15 @@ pub fn run(args: &OmsArgs) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn rows(args: &OmsArgs) -> Result<String, Error> {
+fn rows(args: &OmsArgs, lines: LineProtocol) -> Result<String, Error> {
     let mut rows = Vec::new();
     for &live in &args.live {
-        let own = process(args, live, Part::Own)?;
-        let both = process(args, live, Part::Both)?;
+        let own = process(args, live, Part::Own, lines)?;
+        let both = process(args, live, Part::Both, lines)?;
         let own = own.last.saturating_sub(own.before);
         let copy = both.last.saturating_sub(both.before).saturating_sub(own);
         rows.push(Row {
+            lines,
             live,
             own,
             own_bytes_an_order: own as f64 / f64::from(live),
@@ -112,9 +115,10 @@ fn rows(args: &OmsArgs) -> Result<String, Error> {
     }
     let shown = rows.iter().map(|row| {
         format!(
-            "{} live orders, every control on: {:.1} MB of anonymous memory (RssAnon), {:.0} bytes an order; the \
+            "{} live orders over {}, every control on: {:.1} MB of anonymous memory (RssAnon), {:.0} bytes an order; the \
              copy of the thread that makes checkpoints {:.1} MB, {:.0} bytes an order\n",
             row.live,
+            row.lines.called(),
             row.own as f64 / 1e6,
             row.own_bytes_an_order,
             row.copy as f64 / 1e6,
@@ -125,12 +129,13 @@ fn rows(args: &OmsArgs) -> Result<String, Error> {
         + "published: 700 to 860 bytes an order, 3.09 GB for 1.11 million orders and 0.11 million changes\n")
 }
 
-fn churn(args: &OmsArgs, orders: u32) -> Result<String, Error> {
+fn churn(args: &OmsArgs, orders: u32, lines: LineProtocol) -> Result<String, Error> {
     let live = args.live.first().copied().unwrap_or(1000);
-    let found = process(args, live, Part::Own)?;
+    let found = process(args, live, Part::Own, lines)?;
     let own = [found.first, found.last].map(|it| it.saturating_sub(found.before));
     let ids = (found.ids[1] - found.ids[0]).max(1);
     let churn = Churn {
+        lines,
         orders,
         live,
         own,
@@ -141,9 +146,10 @@ fn churn(args: &OmsArgs, orders: u32) -> Result<String, Error> {
         return Ok(serde_json::to_string(&churn).map_err(engine_error)? + "\n");
     }
     Ok(format!(
-        "{} orders, {} open at a time, {} in memory at the end: {:.1} MB of anonymous memory (RssAnon) after a tenth \
+        "{} orders over {}, {} open at a time, {} in memory at the end: {:.1} MB of anonymous memory (RssAnon) after a tenth \
          of them, {:.1} MB at the end; {:.1} bytes for each of the {} ClOrdIDs between\n",
         churn.orders,
+        churn.lines.called(),
         churn.live,
         found.live,
         own[0] as f64 / 1e6,
@@ -154,11 +160,12 @@ fn churn(args: &OmsArgs, orders: u32) -> Result<String, Error> {
 }
 
 /// Measures in a process of its own.
-fn process(args: &OmsArgs, live: u32, part: Part) -> Result<Measured, Error> {
+fn process(args: &OmsArgs, live: u32, part: Part, lines: LineProtocol) -> Result<Measured, Error> {
     let program = std::env::current_exe().map_err(Error::system("find this program"))?;
     let mut command = Command::new(program);
     command.args(["bench", "oms", "--memory", "--live", &live.to_string()]);
     command.args(["--part", if part == Part::Own { "own" } else { "both" }]);
+    command.args(["--lines", lines.name()]);
     if let Some(orders) = args.churn {
         command.args(["--churn", &orders.to_string()]);
     }
@@ -172,15 +179,23 @@ fn process(args: &OmsArgs, live: u32, part: Part) -> Result<Measured, Error> {
     })
 }
 
-fn measure(args: &OmsArgs, part: Part) -> Result<Measured, Error> {
+fn measure(args: &OmsArgs, part: Part, lines: LineProtocol) -> Result<Measured, Error> {
     let live = args.live.first().copied().unwrap_or(1000) as usize;
     let folder = folder(args.journal.as_deref())?;
     let before = anonymous()?;
     // Memory is allocated as orders arrive, as on a day without a sized configuration.
-    let mut oms = match part {
-        Part::Own => DrivenOms::with_segments(None, 1000, RING)?,
-        Part::Both => DrivenOms::with_segments(Some(folder.path()), 1000, SEGMENT)?,
-    };
+    let mut oms = DrivenOms::start(&match part {
+        Part::Own => DrivenOmsConfig {
+            segment_bytes: RING,
+            ..DrivenOmsConfig::in_memory(1000, lines)
+        },
+        Part::Both => DrivenOmsConfig {
+            journal: Some(folder.path()),
+            orders: 1000,
+            segment_bytes: SEGMENT,
+            lines,
+        },
+    })?;
     let orders = args.churn.map_or(live, |orders| orders as usize);
     let mut open = VecDeque::with_capacity(live + 1);
     let mut first = (0, 0);

@@ -110,7 +110,7 @@ impl Scenario {
             }
             Self::Oms => {
                 "f9omstw, an order management system for the Taiwan futures exchange (2019); the exchange is \
-                 simulated."
+                 simulated. Ours over lines that speak FIX and over lines that speak TMP, that exchange's protocol."
             }
             Self::Transactions => {
                 "A risk-control server with QuickFIX C++ on a second host, RHEL 5.6 before and after tuning (Red Hat, \
@@ -129,7 +129,7 @@ impl Scenario {
             Self::Codec => (2, 1),
             Self::GatewayEcho => (330, 1),
             Self::GatewayConvert => (820, 3),
-            Self::Oms => (480, 4),
+            Self::Oms => (960, 12),
             Self::Transactions => (15, 1),
         };
         if quick { short } else { full }
@@ -146,7 +146,10 @@ impl Scenario {
             Self::GatewayEcho => gateway::measure(setting, false)?.deliver(setting),
             Self::GatewayConvert => gateway::measure(setting, true)?.deliver(setting),
             Self::Oms => {
-                let sizes = ["--published", "--batch 1,10,100,200 --saturation 1000"];
+                let sizes = [
+                    "--published",
+                    "--lines fix,tmp --batch 1,10,100,200 --saturation 1000",
+                ];
                 let (mut args, command) = setting.args::<OmsArgs>("oms", "", sizes)?;
                 args.json = setting.result("oms");
                 print(&command)?;

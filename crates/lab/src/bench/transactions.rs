@@ -16,7 +16,9 @@ use crate::analysis::Throughput;
 use crate::arena::pin;
 use crate::error::Error;
 use crate::machine::{Machine, Noise};
-use crate::oms_rig::{Behind, ChangeTarget, Leave, LoadRequest, Rig, RigConfig, cores};
+use crate::oms_rig::{
+    Behind, ChangeTarget, Leave, LineProtocol, LoadRequest, Rig, RigConfig, cores,
+};
 use crate::published::{TRANSACTION_BANDS, TRANSACTIONS};
 use crate::report::screen::paragraph;
 use crate::report::transactions::{TransactionsReport, sentences};
@@ -25,7 +27,7 @@ use crate::report::{Provenance, thousands};
 /// Flags of `bench transactions`.
 #[derive(Args, Clone, Debug)]
 pub struct TransactionsArgs {
-    /// Transactions in all
+    /// Transactions in all, a third each orders, replaces and cancels: the next lower multiple of 3
     #[arg(long, value_name = "N", default_value_t = 894_000,
           value_parser = clap::value_parser!(u32).range(3..=30_000_000))]
     pub transactions: u32,
@@ -49,7 +51,8 @@ pub struct TransactionsArgs {
     pub json: Option<PathBuf>,
 }
 
-/// Orders between an order and its replace, and between that and its cancel: those are answered by then.
+/// Orders between an order and its replace, and between that and its cancel: those are answered by then. With fewer
+/// orders each change waits for the report of what it changes.
 const BETWEEN: u64 = 1000;
 
 /// Measures and prints.
@@ -69,6 +72,7 @@ fn measure(args: &TransactionsArgs) -> Result<(TransactionsReport, Throughput), 
     let config = RigConfig {
         wait: Wait::Spin,
         behind: Behind::Exchange,
+        lines: LineProtocol::Fix,
         cores: cores(),
         orders: 100_000,
         stamps: 1,
@@ -189,5 +193,23 @@ mod tests {
             }
         }
         assert!(ids.is_empty());
+    }
+
+    #[test]
+    fn the_fewest_transactions_are_an_order_its_replace_and_its_cancel() {
+        for (asked, counted) in [(3, 3), (30, 30), (32, 30)] {
+            let (report, throughput) = measure(&TransactionsArgs {
+                transactions: asked,
+                open: 512,
+                journal: None,
+                details: false,
+                json: None,
+            })
+            .unwrap();
+            assert_eq!(report.transactions, counted);
+            let text = shown(&report, &throughput, false);
+            let head = format!("bench transactions: {counted} orders, replaces and cancels");
+            assert!(text.starts_with(&head), "{text}");
+        }
     }
 }

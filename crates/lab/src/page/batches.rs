@@ -6,8 +6,7 @@ use super::table::disturbed;
 use crate::published::OMS_LARGEST;
 use crate::report::chart::escape;
 use crate::report::oms::{
-    BATCH_COLUMNS, BatchFigures, BatchPace, BatchRequest, BatchRow, BatchWait, OmsReport,
-    OmsSaturation,
+    BATCH_COLUMNS, BatchFigures, BatchPace, BatchRequest, BatchRow, BatchWait, OmsPart, OmsReport,
 };
 use crate::report::table::micros;
 use crate::report::thousands;
@@ -26,19 +25,21 @@ const TIMES: &str = "T0: before the client builds a request. T1: the OMS has fou
 pub(super) fn write(report: &OmsReport, to: &mut impl Write) -> fmt::Result {
     writeln!(to, "<p>{TIMES}</p>")?;
     for wait in [BatchWait::Spin, BatchWait::Block] {
-        let rows: Vec<&BatchRow> = report.rows.iter().filter(|row| row.wait == wait).collect();
-        if !rows.is_empty() {
-            write_table(report, wait, &rows, to)?;
+        for part in report.parts() {
+            let rows: Vec<&BatchRow> = part.rows.iter().filter(|row| row.wait == wait).collect();
+            if !rows.is_empty() {
+                write_table(&part, wait, &rows, to)?;
+            }
         }
     }
-    match &report.saturation {
-        Some(saturation) => write_saturation(saturation, to),
-        None => Ok(()),
+    for part in report.parts() {
+        write_saturation(&part, to)?;
     }
+    Ok(())
 }
 
 fn write_table(
-    report: &OmsReport,
+    part: &OmsPart<'_>,
     wait: BatchWait,
     rows: &[&BatchRow],
     to: &mut impl Write,
@@ -49,8 +50,9 @@ fn write_table(
     };
     writeln!(
         to,
-        "<table class=\"figures\"><caption>The OMS {waits}: us, and seconds from the first T0; below it, as published \
-         for f9omstw. *: other work took time during the batch</caption>"
+        "<table class=\"figures\"><caption>Over {}, the OMS {waits}: us, and seconds from the first T0; below it, as \
+         published for f9omstw. *: other work took time during the batch</caption>",
+        part.lines.called()
     )?;
     let five = BATCH_COLUMNS.len();
     writeln!(
@@ -66,7 +68,7 @@ fn write_table(
     writeln!(to, "<th>T2<th>T4</thead>")?;
     let pairs = [BatchPace::Paced, BatchPace::Unpaced]
         .into_iter()
-        .zip(&report.bare_write_ns);
+        .zip(part.bare_write_ns);
     for (pace, figures) in pairs {
         write_muted("write(2) alone", pace.name(), figures, to)?;
     }
@@ -130,12 +132,16 @@ fn cell(ours: &str, published: Option<&str>, to: &mut impl Write) -> fmt::Result
     }
 }
 
-fn write_saturation(saturation: &OmsSaturation, to: &mut impl Write) -> fmt::Result {
+fn write_saturation(part: &OmsPart<'_>, to: &mut impl Write) -> fmt::Result {
+    let Some(saturation) = part.saturation else {
+        return Ok(());
+    };
     writeln!(
         to,
-        "<p>{} orders at once: {} a second, answered and reported; of that time the client worked {:.0} %, the venue \
-         on its thread {:.0} %.</p>",
+        "<p>{} orders at once over {}: {} a second, answered and reported; of that time the client worked {:.0} %, the \
+         venue on its thread {:.0} %.</p>",
         thousands(saturation.orders as u64),
+        part.lines.called(),
         thousands(saturation.orders_a_second as u64),
         100.0 * saturation.client_share,
         100.0 * saturation.venue_share

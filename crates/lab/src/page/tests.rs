@@ -155,6 +155,26 @@ fn batches_have_a_table_for_each_wait_with_what_is_published_below() {
 }
 
 #[test]
+fn batches_over_two_protocols_have_a_table_for_each() {
+    let page = page_of([oms::sample::over_both().into()].into_iter());
+    let [fix, tmp, fix_block, tmp_block] = &tables(&page)[..] else {
+        panic!("{page}")
+    };
+    for (rows, p50) in [(fix, "7.10"), (tmp, "6.00")] {
+        let row = format!("><th>10<small>published</small><th>new, paced<td>{p50}<small>9</small>");
+        assert!(rows[2].starts_with(&row), "{}", rows[2]);
+    }
+    let bare = "<th>write(2) alone<th>paced<td>3.90<td>";
+    assert!(tmp[0].contains(bare) && tmp_block[0].contains(bare));
+    assert!(fix_block[2].contains("<td>7.10<small>88</small>"));
+    for caption in ["Over FIX, the OMS spins", "Over TMP, the OMS sleeps"] {
+        assert_eq!(page.matches(caption).count(), 1, "{caption}");
+    }
+    assert!(page.contains("its journal, FIX 4.4 and TAIFEX TMP lines, venue"));
+    assert!(page.contains("1,000 orders at once over FIX: 107,805 a second"));
+}
+
+#[test]
 fn transactions_have_their_row_below_the_published_ones_and_a_picture() {
     let mut report = transactions::sample::report();
     report.taken.steal_ms = 20;

@@ -59,7 +59,10 @@ impl AnyReport {
             Self::Oms(report) => ReportFacts {
                 origin: &report.origin,
                 scenario: OMS,
-                title: "FIX client, OMS with every control and its journal, venue".to_owned(),
+                title: format!(
+                    "FIX client, OMS with every control and its journal, {}, venue",
+                    report.lines_text()
+                ),
                 settings: format!(
                     "{}; {}; {} us between paced requests",
                     report.venue, report.place, report.gap_us

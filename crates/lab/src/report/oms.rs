@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::table::micros;
 use super::{Provenance, thousands};
+use crate::line_protocol::LineProtocol;
 use crate::machine::{Machine, TakenByOthers};
 use crate::published::OMS_LARGEST;
 
@@ -21,6 +22,9 @@ pub struct OmsReport {
     pub origin: Provenance,
     /// The machine.
     pub machine: Machine,
+    /// What the line between OMS and venue speaks; the files of older versions are over FIX.
+    #[serde(default)]
+    pub lines: LineProtocol,
     /// The venue behind the OMS.
     pub venue: String,
     /// Placement of the threads.
@@ -33,9 +37,64 @@ pub struct OmsReport {
     pub rows: Vec<BatchRow>,
     /// Orders as fast as they are answered, if measured.
     pub saturation: Option<OmsSaturation>,
+    /// The same over lines that speak another protocol, if measured in the same run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub also: Option<Box<OmsFigures>>,
     /// Diagnosis of `fixwire doctor` without measurements, in result files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_facts: Option<Value>,
+}
+
+/// What was measured over lines of one protocol.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct OmsFigures {
+    /// What the line between OMS and venue speaks.
+    pub lines: LineProtocol,
+    /// A write(2) of an order on the OMS's core over loopback, paced as the batches, and at once.
+    pub bare_write_ns: [BatchFigures; 2],
+    /// The batches.
+    pub rows: Vec<BatchRow>,
+    /// Orders as fast as they are answered, if measured.
+    pub saturation: Option<OmsSaturation>,
+}
+
+/// The same, borrowed from a report.
+#[derive(Clone, Copy, Debug)]
+pub struct OmsPart<'a> {
+    /// What the line between OMS and venue speaks.
+    pub lines: LineProtocol,
+    /// A bare write of an order, paced and at once.
+    pub bare_write_ns: &'a [BatchFigures; 2],
+    /// The batches.
+    pub rows: &'a [BatchRow],
+    /// Orders as fast as they are answered.
+    pub saturation: Option<&'a OmsSaturation>,
+}
+
+impl OmsReport {
+    /// What was measured over lines of each protocol: of one or of two.
+    pub fn parts(&self) -> impl Iterator<Item = OmsPart<'_>> {
+        let first = OmsPart {
+            lines: self.lines,
+            bare_write_ns: &self.bare_write_ns,
+            rows: &self.rows,
+            saturation: self.saturation.as_ref(),
+        };
+        let second = self.also.as_deref().map(|also| OmsPart {
+            lines: also.lines,
+            bare_write_ns: &also.bare_write_ns,
+            rows: &also.rows,
+            saturation: also.saturation.as_ref(),
+        });
+        std::iter::once(first).chain(second)
+    }
+
+    /// The protocols of its lines, in words: `FIX 4.4 and TAIFEX TMP lines`.
+    #[must_use]
+    pub fn lines_text(&self) -> String {
+        let names: Vec<&str> = self.parts().map(|part| part.lines.version()).collect();
+        format!("{} lines", names.join(" and "))
+    }
 }
 
 /// How the OMS waits for requests.
@@ -164,42 +223,89 @@ impl BatchRow {
     }
 }
 
+impl OmsPart<'_> {
+    /// The largest batch of orders at once, of an OMS that spins.
+    fn at_once(&self) -> Option<&BatchRow> {
+        let is_it = |row: &&BatchRow| {
+            let how = (row.pace, row.request, row.wait);
+            how == (BatchPace::Unpaced, BatchRequest::New, BatchWait::Spin)
+        };
+        self.rows.iter().rfind(is_it)
+    }
+
+    /// One paragraph of it, beside that of another part.
+    fn paragraph(&self) -> String {
+        let mut text = format!(
+            "{}: bare write {} us",
+            self.lines.called(),
+            micros(self.bare_write_ns[0][0])
+        );
+        if let Some(row) = self.at_once() {
+            text += &format!(
+                "; {} at once: at the venue in {:.3} s, reported in {:.3} s",
+                row.batch,
+                row.first_t0_to_last_t2_ns as f64 / 1e9,
+                row.first_t0_to_last_t4_ns as f64 / 1e9
+            );
+        }
+        if let Some(saturation) = self.saturation {
+            let most = thousands(saturation.orders_a_second as u64);
+            text += &format!("; most {most} orders a second");
+        }
+        text + "."
+    }
+}
+
 /// The summary, one sentence or two each.
 #[must_use]
 pub fn sentences(report: &OmsReport) -> Vec<String> {
-    let write = micros(report.bare_write_ns[0][0]);
-    let mut all = vec![format!(
-        "A bare write of the same bytes takes {write} us, paced."
-    )];
-    let is_at_once = |row: &&BatchRow| {
-        let how = (row.pace, row.request, row.wait);
-        how == (BatchPace::Unpaced, BatchRequest::New, BatchWait::Spin)
-    };
-    if let Some(row) = report.rows.iter().rfind(is_at_once) {
-        let published = OMS_LARGEST;
-        all.push(format!(
-            "{} orders at once: the last is at the venue after {:.3} s, the last report is back after {:.3} s \
-             (published for {}: {} and about {:.0}).",
-            row.batch,
-            row.first_t0_to_last_t2_ns as f64 / 1e9,
-            row.first_t0_to_last_t4_ns as f64 / 1e9,
-            published.batch,
-            published.block,
-            published.replied
+    let published = OMS_LARGEST;
+    let mut all = Vec::new();
+    if report.also.is_some() {
+        all.extend(report.parts().map(|part| part.paragraph()));
+    } else {
+        for part in report.parts() {
+            let write = micros(part.bare_write_ns[0][0]);
+            all.push(format!(
+                "A bare write of the same bytes takes {write} us, paced."
+            ));
+            if let Some(row) = part.at_once() {
+                all.push(format!(
+                    "{} orders at once: the last is at the venue after {:.3} s, the last report is back after \
+                     {:.3} s (published for {}: {} and about {:.0}).",
+                    row.batch,
+                    row.first_t0_to_last_t2_ns as f64 / 1e9,
+                    row.first_t0_to_last_t4_ns as f64 / 1e9,
+                    published.batch,
+                    published.block,
+                    published.replied
+                ));
+            }
+            if let Some(saturation) = part.saturation {
+                all.push(format!(
+                    "Most: {} orders a second, each answered and reported.",
+                    thousands(saturation.orders_a_second as u64)
+                ));
+            }
+        }
+    }
+    let mut last = Vec::new();
+    if report.also.is_some() {
+        last.push(format!(
+            "Published for {}: {} s, {:.0} s.",
+            published.batch, published.block, published.replied
         ));
     }
-    if let Some(saturation) = &report.saturation {
-        all.push(format!(
-            "Most: {} orders a second, each answered and reported.",
-            thousands(saturation.orders_a_second as u64)
-        ));
-    }
-    let disturbed = report.rows.iter().filter(|row| row.is_disturbed()).count();
+    let rows = || report.parts().flat_map(|part| part.rows);
+    let disturbed = rows().filter(|row| row.is_disturbed()).count();
     if disturbed > 0 {
-        all.push(format!(
+        last.push(format!(
             "The machine took time during {disturbed} of {} batches: `fixwire doctor` says why.",
-            report.rows.len()
+            rows().count()
         ));
+    }
+    if !last.is_empty() {
+        all.push(last.join(" "));
     }
     all
 }
@@ -245,6 +351,7 @@ pub(crate) mod sample {
         OmsReport {
             origin: Provenance::here(),
             machine: Machine::read(),
+            lines: LineProtocol::Fix,
             venue: "venue that accepts what it reads".to_owned(),
             place: "no thread pinned".to_owned(),
             gap_us: 10,
@@ -256,8 +363,26 @@ pub(crate) mod sample {
                 client_share: 0.5,
                 venue_share: 0.25,
             }),
+            also: None,
             host_facts: None,
         }
+    }
+
+    /// The same, and over TMP.
+    pub(crate) fn over_both() -> OmsReport {
+        let mut report = report();
+        let mut rows = report.rows.clone();
+        for row in &mut rows {
+            row.t2_t1_ns = [6_000, 6_100, 6_200, 6_300, 6_400];
+            row.taken = TakenByOthers::default();
+        }
+        report.also = Some(Box::new(OmsFigures {
+            lines: LineProtocol::Tmp,
+            bare_write_ns: [[3_900; 5]; 2],
+            rows,
+            saturation: None,
+        }));
+        report
     }
 }
 
@@ -276,6 +401,21 @@ mod tests {
                  (published for 100000: 0.845 and about 5).",
                 "Most: 107,805 orders a second, each answered and reported.",
                 "The machine took time during 1 of 3 batches: `fixwire doctor` says why.",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_summary_of_two_protocols_has_a_paragraph_for_each() {
+        let said = sentences(&sample::over_both());
+        assert_eq!(
+            said,
+            [
+                "FIX: bare write 4.10 us; 100000 at once: at the venue in 0.056 s, reported in 0.057 s; most 107,805 \
+                 orders a second.",
+                "TMP: bare write 3.90 us; 100000 at once: at the venue in 0.056 s, reported in 0.057 s.",
+                "Published for 100000: 0.845 s, 5 s. The machine took time during 1 of 6 batches: `fixwire doctor` \
+                 says why.",
             ]
         );
     }

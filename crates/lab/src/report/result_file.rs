@@ -161,7 +161,16 @@ fn write(
 ///
 /// It cannot be read, is of another format or of a bench without such runs, or is damaged; the text says where.
 pub fn read(path: &Path) -> Result<Report, ResultFileError> {
-    let problem = match read_any(path)? {
+    by_rate(path, read_any(path)?)
+}
+
+/// The result in this file, if it has runs at a rate.
+///
+/// # Errors
+///
+/// It is of a bench without such runs.
+pub fn by_rate(path: &Path, found: AnyReport) -> Result<Report, ResultFileError> {
+    let problem = match found {
         AnyReport::Rates(report) => return Ok(*report),
         AnyReport::Oms(_) => ResultFileProblem::NotByRate(OMS),
         AnyReport::Transactions(_) => ResultFileProblem::NotByRate(TRANSACTIONS),
@@ -248,6 +257,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
+    use crate::line_protocol::LineProtocol;
     use crate::report::{oms, sample, transactions};
     use crate::stats::Figures;
 
@@ -309,13 +319,45 @@ mod tests {
         ));
     }
 
+    /// Files of older versions have no protocol: they are over FIX.
+    #[test]
+    fn the_lines_of_batches_are_in_the_file() {
+        let read = |text: &str| match parse(text).unwrap() {
+            AnyReport::Oms(report) => report,
+            other => panic!("{other:?}"),
+        };
+        let text = any_to_json(&oms::sample::over_both().into()).unwrap();
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(
+            (&value["lines"], &value["also"]["lines"]),
+            (&"fix".into(), &"tmp".into())
+        );
+        assert_eq!(value["also"]["rows"].as_array().map(Vec::len), Some(3));
+        let both = read(&text);
+        let lines: Vec<LineProtocol> = both.parts().map(|part| part.lines).collect();
+        assert_eq!(lines, [LineProtocol::Fix, LineProtocol::Tmp]);
+        let text = any_to_json(&oms::sample::report().into()).unwrap();
+        assert!(!text.contains("\"also\""), "{text}");
+        let before = text.replacen("  \"lines\": \"fix\",\n", "", 1);
+        assert_ne!(before, text);
+        assert_eq!(read(&before).lines, LineProtocol::Fix);
+    }
+
     #[test]
     fn batches_and_transactions_survive_being_written_and_read() {
         let value = |text: &str| serde_json::from_str::<Value>(text).unwrap();
         for (report, keys) in [
             (
-                AnyReport::from(oms::sample::report()),
-                &["venue", "place", "gap_us", "bare_write_ns", "saturation"][..],
+                AnyReport::from(oms::sample::over_both()),
+                &[
+                    "lines",
+                    "also",
+                    "venue",
+                    "place",
+                    "gap_us",
+                    "bare_write_ns",
+                    "saturation",
+                ][..],
             ),
             (
                 AnyReport::from(transactions::sample::report()),

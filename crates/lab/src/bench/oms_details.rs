@@ -1,0 +1,139 @@
+//! The details of `bench oms`: every batch and time.
+
+use std::fmt::Write as _;
+
+use crate::published::OMS_LARGEST;
+use crate::report::oms::{BatchFigures, OmsPart, OmsReport};
+use crate::report::table::micros;
+
+/// Tables of all batches, over lines of each protocol.
+pub(super) fn details(found: &OmsReport) -> String {
+    let mut text = format!(
+        "FIX 4.2 client, OMS with every control and its journal (durability process), {}, {}; {}\n{}\n",
+        found.lines_text(),
+        found.venue,
+        found.place,
+        found.machine
+    );
+    for part in found.parts() {
+        write(&part, &mut text);
+    }
+    text += "\njournal: p50 from T1 to the record committed; *: the client's thread was preempted, or the hypervisor took \
+             time\n";
+    let _ = writeln!(
+        text,
+        "published, {}: first T0 to last T2 {} s block, {} s busy; last reply {} s",
+        OMS_LARGEST.batch, OMS_LARGEST.block, OMS_LARGEST.spin, OMS_LARGEST.replied
+    );
+    text
+}
+
+fn five(figures: &BatchFigures) -> String {
+    figures.map(|ns| format!("{:>7}", micros(ns))).concat()
+}
+
+/// The table of one protocol. Writing to a string cannot fail.
+fn write(found: &OmsPart<'_>, text: &mut String) {
+    let _ = writeln!(
+        text,
+        "\nover {}, microseconds; T1: the OMS has found the message; T2: what it sends is written; percentiles 50, 90, \
+         99, 99.9, worst\n{:<6}{:<16}{:<8}{:<9}{:>35}  {:>7} {:>8}{:>9}{:>11}  published T2-T1",
+        found.lines.version(),
+        "wait",
+        "batch",
+        "",
+        "",
+        "T2-T1",
+        "journal",
+        "T0..T2",
+        "T0..T4",
+        "T4-T3 p50"
+    );
+    for row in found.rows {
+        let published = row
+            .published_us
+            .map(|it| it.map(|it| it.to_string()).join(" / "));
+        let _ = writeln!(
+            text,
+            "{:<6}{:<16}{:<8}{:<9}{}  {:>7} {:>7.4}s{:>8.4}s{:>11}  {}{}",
+            row.wait.name(),
+            row.batch,
+            row.request.name(),
+            row.pace.name(),
+            five(&row.t2_t1_ns),
+            micros(row.journalled_t1_ns[0]),
+            row.first_t0_to_last_t2_ns as f64 / 1e9,
+            row.first_t0_to_last_t4_ns as f64 / 1e9,
+            micros(row.t4_t3_ns[0]),
+            published.unwrap_or_default(),
+            if row.is_disturbed() { "  *" } else { "" },
+        );
+    }
+    for row in found.rows {
+        if let Some(on_time) = &row.on_time() {
+            let _ = writeln!(
+                text,
+                "{:<6}{:<16}{:<8}{:<9}{}  the {} before which the client was not held up",
+                row.wait.name(),
+                row.batch,
+                row.request.name(),
+                "paced",
+                five(on_time),
+                row.untouched
+            );
+        }
+    }
+    for (name, figures) in ["paced", "unpaced"].into_iter().zip(found.bare_write_ns) {
+        let _ = writeln!(
+            text,
+            "{:<39}{}",
+            format!("write(2) of {} bytes, {name}", found.lines.order_bytes()),
+            five(figures)
+        );
+    }
+    if let Some(saturation) = found.saturation {
+        let _ = writeln!(
+            text,
+            "{} orders at once: {:.0} a second, answered and reported; of the time the client worked {:.0} %, the \
+             venue on its thread {:.0} %",
+            saturation.orders,
+            saturation.orders_a_second,
+            100.0 * saturation.client_share,
+            100.0 * saturation.venue_share,
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::oms::sample;
+
+    #[test]
+    fn each_protocol_has_its_table_and_its_bare_write() {
+        let text = details(&sample::over_both());
+        assert!(
+            text.contains(", FIX 4.4 and TAIFEX TMP lines, venue that"),
+            "{text}"
+        );
+        let tmp = text.find("\nover TAIFEX TMP, micro").unwrap();
+        let fix = text.find("\nover FIX 4.4, micro").unwrap();
+        let (fix, tmp) = (&text[fix..tmp], &text[tmp..]);
+        assert!(fix.contains("write(2) of 163 bytes, paced"), "{fix}");
+        assert!(
+            fix.contains("1000 orders at once: 107805 a second"),
+            "{fix}"
+        );
+        assert!(tmp.contains("write(2) of 80 bytes, paced"), "{tmp}");
+        assert!(!tmp.contains("a second"), "{tmp}");
+        for part in [fix, tmp] {
+            assert_eq!(
+                part.lines().filter(|it| it.starts_with("spin  ")).count(),
+                2,
+                "{part}"
+            );
+            assert!(part.contains("9 / 15 / 15 / 15 / 15"), "{part}");
+        }
+        assert!(text.contains("published, 100000: first T0"), "{text}");
+    }
+}

@@ -1,0 +1,94 @@
+//! The protocol of the line between a measured OMS and its venue, and what an order has where the two differ.
+
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+/// Instruments and accounts, which orders take by turns.
+const SYMBOLS: usize = 10;
+const ACCOUNTS: usize = 4;
+/// OrderQty(38) of an order.
+pub(crate) const ORDER_QTY: u16 = 100;
+
+/// What the lines of a measured OMS speak.
+#[derive(
+    Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize, ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum LineProtocol {
+    /// FIX 4.4
+    #[default]
+    Fix,
+    /// TMP, the order protocol of TAIFEX
+    Tmp,
+}
+
+impl LineProtocol {
+    /// As in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fix => "fix",
+            Self::Tmp => "tmp",
+        }
+    }
+
+    /// As in sentences.
+    #[must_use]
+    pub fn called(self) -> &'static str {
+        match self {
+            Self::Fix => "FIX",
+            Self::Tmp => "TMP",
+        }
+    }
+
+    /// With its version, where it has one.
+    #[must_use]
+    pub fn version(self) -> &'static str {
+        match self {
+            Self::Fix => "FIX 4.4",
+            Self::Tmp => "TAIFEX TMP",
+        }
+    }
+
+    /// The length of an order as the OMS sends it: over FIX with numbers of six digits, over TMP an R01.
+    #[must_use]
+    pub fn order_bytes(self) -> usize {
+        match self {
+            Self::Fix => 163,
+            Self::Tmp => 80,
+        }
+    }
+
+    /// OrderQty(38) of a replace. Over TMP it can only become less.
+    #[must_use]
+    pub(crate) fn replaced(self) -> u16 {
+        match self {
+            Self::Fix => 2 * ORDER_QTY,
+            Self::Tmp => ORDER_QTY / 2,
+        }
+    }
+
+    pub(crate) fn accounts(self) -> [&'static str; ACCOUNTS] {
+        match self {
+            Self::Fix => ["A0", "A1", "A2", "A3"],
+            Self::Tmp => ["1000000", "1000001", "1000002", "1000003"],
+        }
+    }
+
+    /// Over TMP futures on a stock.
+    pub(crate) fn symbols(self) -> [&'static str; SYMBOLS] {
+        match self {
+            Self::Fix => ["S0", "S1", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S9"],
+            Self::Tmp => [
+                "CDFA7", "CDFB7", "CDFC7", "CDFD7", "CDFE7", "CDFF7", "CDFG7", "CDFH7", "CDFI7",
+                "CDFJ7",
+            ],
+        }
+    }
+
+    /// Account(1) and Symbol(55) of an order.
+    pub(crate) fn place(self, order: u64) -> (&'static str, &'static str) {
+        let at = order as usize % SYMBOLS;
+        (self.accounts()[at % ACCOUNTS], self.symbols()[at])
+    }
+}
