@@ -126,6 +126,7 @@ pub fn load(
     reader.users(table.get("user"));
     reader.operators(table.get("operator"));
     reader.groups(table.get("line_group"));
+    reader.helpers(table.get("line_group"));
     reader.routes(table.get("route"));
     reader.drop_copies(table.get("drop_copy"));
     reader.check_pools(table.get("number_pool"));

@@ -16,6 +16,8 @@ use crate::waiting::Waiting;
 #[derive(Debug)]
 pub(crate) struct Group {
     lines: Vec<u32>,
+    /// Groups that send its new orders while none of its sessions is logged on.
+    helpers: Vec<usize>,
     next: usize,
     affinity: Option<Affinity>,
     flow: Option<FlowRule>,
@@ -78,8 +80,11 @@ impl Lines {
                     ..Line::default()
                 });
             }
+            let helpers = rule.helpers.iter();
+            let helpers = helpers.filter_map(|name| rules.iter().position(|it| it.name == *name));
             lines.groups.push(Group {
                 lines: found,
+                helpers: helpers.collect(),
                 next: 0,
                 affinity: rule.affinity,
                 flow: rule.flow,
@@ -236,7 +241,8 @@ impl Lines {
         }
     }
 
-    /// A session of a group that can send an order now; otherwise why none can, and when one may.
+    /// A session of a group, or else of its helpers, that can send an order now; otherwise why none can, and when one
+    /// may.
     pub(crate) fn choose(
         &self,
         state: &OmsState,
@@ -245,6 +251,33 @@ impl Lines {
         is_leaving: impl Fn(u32) -> bool,
     ) -> Result<u32, (Why, Option<i64>)> {
         let known = &self.groups[group];
+    ) -> Result<u32, (Why, Option<i64>)> {
+        let own = self.choose_of(state, (at, group), of, &is_leaving);
+        match own {
+            Err((Why::NoLine, _)) if !self.groups[group].helpers.is_empty() => {}
+            own => return own,
+        }
+        let helpers = self.groups[group].helpers.iter();
+        let mut helpers = helpers.map(|it| self.choose_of(state, (at, *it), of, &is_leaving));
+        let mut none = (Why::NoLine, None);
+        let found = helpers.find_map(|helper| match helper {
+            Ok(line) => Some(line),
+            Err((Why::NoLine, _)) => None,
+            Err((why, when)) => {
+                none = (why, none.1.into_iter().chain(when).min());
+                None
+            }
+        });
+        found.ok_or(none)
+    }
+
+    #[inline]
+    fn choose_of(
+        &self,
+        state: &OmsState,
+        (at, group): (i64, usize),
+        (account, instrument): (u32, u32),
+        is_leaving: &impl Fn(u32) -> bool,
         let count = known.lines.len();
         let first = match known.affinity {
             None => known.next,

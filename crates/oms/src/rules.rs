@@ -103,6 +103,8 @@ pub struct LineGroup {
     /// Which orders stay on one session; round robin without it.
     pub affinity: Option<Affinity>,
     /// Rate limit of the venue for each session.
+    /// The names of groups to the same venue whose sessions send new orders while none of its own is logged on.
+    pub helpers: Vec<String>,
     pub flow: Option<FlowRule>,
     /// Maximum queueing time of orders and replaces, in nanoseconds.
     pub queue: Option<i64>,

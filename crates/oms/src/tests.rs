@@ -21,6 +21,7 @@ mod controls;
 mod effects;
 mod files;
 mod history;
+mod helpers;
 mod life;
 mod markets;
 mod mass;

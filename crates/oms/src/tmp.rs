@@ -214,6 +214,18 @@ pub(crate) fn problems(rules: &RiskRules, lines: &[OmsTmpLine]) -> Vec<String> {
     }
     let speaks = |name: &String| lines.iter().any(|line| line.name == *name);
     for (group, rule) in rules.groups.iter().enumerate() {
+        let helpers = rules
+            .groups
+            .iter()
+            .filter(|it| rule.helpers.contains(&it.name));
+        for helper in helpers {
+            if helper.lines.iter().any(speaks) != rule.lines.iter().any(speaks) {
+                found.push(format!(
+                    "line_group {} and its helper {} are one of FIX and one of TMP: a helper needs the same protocol",
+                    rule.name, helper.name
+                ));
+            }
+        }
         if !rule.lines.iter().any(speaks) {
             continue;
         }

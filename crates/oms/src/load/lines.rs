@@ -1,8 +1,9 @@
 //! Settings of line groups: `[[line_group]]`.
 
 use alloc::format;
+use alloc::vec::Vec;
 
-use toml::de::DeTable;
+use toml::de::{DeTable, DeValue};
 
 use super::{Item, Reader, count_in_time, duration};
 use crate::rules::{Affinity, FlowRule, LineGroup};
@@ -16,6 +17,7 @@ impl Reader<'_> {
                 "cannot",
                 "error",
                 "flow",
+                "helpers",
                 "kept_for_cancels",
                 "lines",
                 "name",
@@ -47,10 +49,12 @@ impl Reader<'_> {
                 }
             }
             let (cannot_replace, cannot_stop) = self.cannot(table);
-            let has_another = lines.len() > 1;
+            let has_another = lines.len() > 1 || table.contains_key("helpers");
             let group = LineGroup {
                 name,
                 lines: lines.into_iter().map(|(_, line)| line).collect(),
+                // Groups may follow.
+                helpers: Vec::new(),
                 affinity: self.affinity(table),
                 flow: self.flow(table),
                 queue: self.queue(table),
@@ -61,6 +65,53 @@ impl Reader<'_> {
                 number_pool: self.number_pool(table),
             };
             self.rules.groups.push(group);
+        }
+    }
+
+    /// Reads the helpers of each group, once all groups are known.
+    pub(super) fn helpers(&mut self, value: Option<&Item<'_>>) {
+        for item in self.items(value, "line_group") {
+            let DeValue::Table(table) = item.get_ref() else {
+                continue;
+            };
+            let name = table.get("name").and_then(|name| name.get_ref().as_str());
+            let named = |group: &LineGroup, name: &str| group.name == name;
+            let groups = &self.rules.groups;
+            let own = name.and_then(|name| groups.iter().position(|it| named(it, name)));
+            let (Some(own), true) = (own, table.contains_key("helpers")) else {
+                continue;
+            };
+            let helpers = self.texts(table, "helpers").unwrap_or_default();
+            for (at, helper) in &helpers {
+                let groups = &self.rules.groups;
+                let group = &groups[own];
+                let (what, hint) = match groups.iter().find(|it| named(it, helper)) {
+                    None => (format!("unknown line_group {helper}"), "see [[line_group]]"),
+                    Some(other) if other.name == group.name => (
+                        format!("{helper} cannot be its own helper"),
+                        "name another line_group",
+                    ),
+                    Some(other)
+                        if (other.cannot_replace, other.cannot_stop)
+                            != (group.cannot_replace, group.cannot_stop) =>
+                    {
+                        let what =
+                            format!("cannot of {} and its helper {helper} differ", group.name);
+                        (what, "a helper leads to the same venue: write the same")
+                    }
+                    Some(other) if other.number_pool != group.number_pool => {
+                        let what = format!(
+                            "number_pool of {} and its helper {helper} differ",
+                            group.name
+                        );
+                        (what, "a helper leads to the same venue: write the same")
+                    }
+                    Some(_) => continue,
+                };
+                self.wrong(*at, what, hint);
+            }
+            let helpers = helpers.into_iter().map(|(_, helper)| helper);
+            self.rules.groups[own].helpers = helpers.collect();
         }
     }
 

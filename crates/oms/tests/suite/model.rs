@@ -148,6 +148,8 @@ pub struct World {
     /// For each group what is done when its venue rejects something.
     pub errors: Vec<Vec<again::Entry>>,
     pub pools: Vec<pools::Pool>,
+    /// Groups that send the new orders of others while these have no line.
+    pub helpers: Vec<(&'static [usize], &'static [usize])>,
     pub pool_of_group: Vec<Option<usize>>,
     /// Groups whose venues have no stop orders.
     pub no_stops: Vec<&'static [usize]>,

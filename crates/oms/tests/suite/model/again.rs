@@ -156,8 +156,7 @@ impl Model {
             Ok(line) => {
                 let order = self.orders.get_mut(&number).unwrap();
                 (order.line, order.fate) = (line, Fate::Sent);
-                let symbol = order.symbol;
-                self.went(symbol, line);
+                self.went(line);
                 self.write_new(number);
             }
             Err(why) => self.reject(number, &why),

@@ -341,8 +341,16 @@ impl Model {
 
     /// The line for a new order, by turns.
     pub fn line_for(&self, symbol: usize, not_on: Option<usize>) -> Result<usize, Why> {
-        let lines = self.world.symbols[symbol].lines;
-        let next = self.next_line.get(&self.group_of(symbol));
+        let own = self.world.symbols[symbol].lines;
+        let helpers = self.world.helpers.iter().filter(|(of, _)| *of == own);
+        let mut groups = [own].into_iter().chain(helpers.map(|(_, helper)| *helper));
+        groups
+            .find_map(|lines| self.line_of(lines, not_on))
+            .ok_or(NO_LINE)
+    }
+
+    fn line_of(&self, lines: &[usize], not_on: Option<usize>) -> Option<usize> {
+        let next = self.next_line.get(&self.group_of(lines[0]));
         let next = next.copied().unwrap_or(0);
         let lines = (0..lines.len()).map(|step| lines[(next + step) % lines.len()]);
         let mut lines = lines.filter(|line| not_on != Some(*line));
@@ -351,17 +359,17 @@ impl Model {
             .ok_or(NO_LINE)
     }
 
-    fn group_of(&self, symbol: usize) -> usize {
-        let lines = self.world.symbols[symbol].lines;
-        let group = self.world.groups.iter().position(|it| *it == lines);
+    /// The group that a line belongs to.
+    fn group_of(&self, line: usize) -> usize {
+        let group = self.world.groups.iter().position(|it| it.contains(&line));
         group.unwrap()
     }
 
     /// An order has gone out on a line: it is the turn of the next one.
-    pub fn went(&mut self, symbol: usize, line: usize) {
-        let lines = self.world.symbols[symbol].lines;
+    pub fn went(&mut self, line: usize) {
+        let group = self.group_of(line);
+        let lines = self.world.groups[group];
         let at = lines.iter().position(|it| *it == line).unwrap();
-        let group = self.group_of(symbol);
         self.next_line.insert(group, (at + 1) % lines.len());
     }
 }

@@ -157,6 +157,11 @@ fn conditional(seed: u64, session: usize) -> Option<usize> {
     most[session].filter(|_| has_conditions(seed))
 }
 
+/// Lines of the old venue send for the new one, and the other way round.
+fn has_helpers(seed: u64) -> bool {
+    seed % 13 < 6 && !has_pools(seed) && !has_conditions(seed)
+}
+
 fn has_pools(seed: u64) -> bool {
     seed % 5 < 2 && seed > 1
 }
@@ -288,6 +293,14 @@ pub fn floor(seed: u64) -> (Setup, World) {
     if has_conditions(seed) {
         settings = with_conditions(settings);
     }
+    if has_helpers(seed) {
+        for (line, more) in [
+            ("lines = [\"L1\", \"L2\"]", "helpers = [\"OLD\"]"),
+            ("lines = [\"L3\"]", "helpers = [\"NEW\"]"),
+        ] {
+            settings = settings.replace(line, &format!("{line}\n{more}"));
+        }
+    }
     let rows = limits(seed).into_iter();
     let rows = rows.map(|(scope, code, value)| format!("{scope},{code},{value}\n"));
     let rows: String = rows.collect();
@@ -343,6 +356,11 @@ pub fn floor(seed: u64) -> (Setup, World) {
         ],
         old_lines: vec![5],
         groups: vec![NEW, OLD],
+        helpers: if has_helpers(seed) {
+            vec![(NEW, OLD), (OLD, NEW)]
+        } else {
+            Vec::new()
+        },
         errors: has_errors(seed).then(errors).into_iter().collect(),
         pools: if has_pools(seed) { pools() } else { Vec::new() },
         pool_of_group: if has_pools(seed) {
