@@ -428,16 +428,23 @@ impl OmsState {
         let tally = self.counted(&new, None);
         if self.recent.is_on {
             let hash = self.sameness(account, instrument, (side, kind), (quantity, price));
-            self.recent.add(self.time, hash);
+            // A child is not the same as its parent.
+            let is_child = self.families.parent_of(order).is_some();
+            self.recent
+                .add(self.time, if is_child { !hash } else { hash });
         }
         self.ids.add(session, id, order);
         self.orders.add(new);
         self.count(session, account, instrument, &Tally::default(), &tally);
-        let passed = Passed {
-            messages: 1,
-            quantity,
-            value: tally.reserved,
-            ..Passed::default()
+        let passed = if self.families.parent_of(order).is_some() {
+            self.child_taken(order, &tally)
+        } else {
+            Passed {
+                messages: 1,
+                quantity,
+                value: tally.reserved,
+                ..Passed::default()
+            }
         };
         self.pass(session, account, instrument, passed);
         Some(())
@@ -523,6 +530,9 @@ impl OmsState {
         let new = self.counted(order, self.orders.request_of(order));
         let is_open = order.state.is_open();
         self.count(session, account, instrument, &old, &new);
+        if !self.families.is_empty() {
+            self.child_changed(number, &old, &new);
+        }
         match (was_open, is_open) {
             (true, false) => {
                 if canary::is(OmsPlantedFault::ReleaseTwice) {
@@ -531,6 +541,7 @@ impl OmsState {
                 self.orders.at_mut(place)?.pended = None;
                 self.orders.has_ended(number);
                 self.conditions.has_ended(number);
+                self.families.has_ended(number);
             }
             (false, true) => self.orders.is_open_again(number),
             _ => {}

@@ -55,7 +55,7 @@ impl OmsState {
                 let request = self.orders.request_mut(number)?;
                 fits(request.state).then(|| request.queued = -until)
             }
-            _ => None,
+            _ => self.apply_family(event),
         }
     }
 }

@@ -113,6 +113,7 @@ impl OmsState {
             self.spent.add(exec);
         }
         self.conditions.forget(order);
+        self.families.forget(order);
         self.orders.forget(order).then_some(())
     }
 
@@ -142,6 +143,7 @@ impl OmsState {
         let known = self.orders.get(order)?;
         let (account, instrument, before) = (known.account, known.instrument, known.quantity);
         let reserved = self.counted(known, None).reserved;
+        let above = self.reserved_above(order);
         self.change(order, |state, place| {
             state.orders.add_request(place, request).then_some(())
         })?;
@@ -158,10 +160,18 @@ impl OmsState {
             passed.messages = 1;
             passed.quantity = quantity.saturating_sub(before);
             passed.value = counted.reserved - reserved;
+            if self.families.parent_of(order).is_some() {
+                // The parent counted the quantity.
+                let released = above - self.reserved_above(order);
+                (passed.quantity, passed.value) = (0, (passed.value - released).max(0));
+            }
         } else if !id.is_empty() {
             passed.cancels = 1;
         }
         self.pass(session, account, instrument, passed);
+        if kind == RequestKind::Cancel && !self.families.is_empty() {
+            self.withdraw_children(order);
+        }
         Some(())
     }
 
@@ -362,12 +372,13 @@ impl OmsState {
     ) -> Option<()> {
         let order = self.orders.at(place)?;
         let all = order.filled >= quantity;
+        let is_unsent = order.state.is_unsent();
         order.state.after(Happening::Replace { all })?;
         self.step(place, Happening::Replace { all })?;
         let request = self.orders.remove_request(request)?;
         let order = self.orders.at_mut(place)?;
         // The venue does not know an order that was not sent.
-        if !order.state.is_unsent() {
+        if !is_unsent {
             order.current = request.number;
         }
         (order.quantity, order.price) = (quantity, price);

@@ -19,17 +19,20 @@ pub enum OmsPlantedFault {
     RetryPast,
     /// An order whose condition is met is sent twice.
     TriggerTwice,
+    /// A parent goes on reserving the quantity that a child takes over.
+    CountTwice,
 }
 
 impl OmsPlantedFault {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::SkipNote,
         Self::DropPended,
         Self::ResendUnknown,
         Self::ReleaseTwice,
         Self::RetryPast,
         Self::TriggerTwice,
+        Self::CountTwice,
     ];
 
     /// Its name in `FIXWIRE_CANARY`.
@@ -42,6 +45,7 @@ impl OmsPlantedFault {
             Self::ReleaseTwice => "release-twice",
             Self::RetryPast => "retry-past",
             Self::TriggerTwice => "trigger-twice",
+            Self::CountTwice => "count-twice",
         }
     }
 }

@@ -7,6 +7,7 @@
 //!            build text, settings u64, orders of the last second, next day u32, temporary limits, stopped scopes
 //!            last number of yesterday u64, pools of order numbers u32: name text, pool...
 //!            conditions u32: order u64, condition...
+//!            parent orders u32: order u64, quantity of its children u64, children u32: order u64...
 //!            names of sessions, accounts, instruments: count u32, text...
 //!            firm: standing   session: ready u8, client u8, link u32 u32, standing...   account: parent, standing...
 //!            instrument: scale u8, worth u64, market u8, standing...
@@ -18,7 +19,7 @@
 //! ```
 //!
 //! Versions 1 and 2 have no pools, and orders have no retry and no pool number. Versions 1 to 3 have no conditions,
-//! 1 to 4 no numbers of links and no executions apart from ids.
+//! 1 to 4 no numbers of links and no executions apart from ids, 1 to 5 no parent orders.
 //!
 //! Orders and ids are unordered; the usage of open orders is derived from them.
 
@@ -33,6 +34,7 @@ use siphasher::sip::SipHasher24;
 
 use crate::condition::Conditions;
 use crate::event::OrderEvent;
+use crate::family::Families;
 use crate::flow::Recent;
 use crate::ids::{Ids, Used};
 use crate::limits::RiskControl;
@@ -40,7 +42,7 @@ use crate::order::{Order, Orders, Pended, Place, Request, Retry};
 use crate::pool::{NO_POOL, Pool};
 use crate::slab::NOWHERE;
 use crate::spent::Spent;
-use crate::state::{Account, Expiry, Holding, Instrument, OmsState, Session, Standing, Stop};
+use crate::state::{Account, Expiry, Instrument, OmsState, Session, Standing, Stop};
 use crate::tally::Tally;
 use crate::transition::OrderState;
 use crate::wire::Wire;
@@ -51,7 +53,7 @@ mod standing;
 use standing::{put_position, put_standing, take_position, take_standing};
 
 const NAME: &str = "oms";
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 /// Size in bytes of an order without texts, fills and request.
 const LEAST_ORDER: usize = 126;
 
@@ -218,6 +220,7 @@ impl OmsState {
             pool.put(to);
         }
         self.conditions.put(to);
+        self.families.put(to);
         let names = [
             &self.session_names,
             &self.account_names,
@@ -400,6 +403,7 @@ impl OmsState {
         }
         state.check_ended()?;
         state.conditions.mark(&mut state.orders)?;
+        state.complete_families()?;
         let has_flow = state.all_standings().any(|it| it.flow.is_some());
         state.has_flow = has_flow;
         state.take_ids(version, from)?;
@@ -436,6 +440,9 @@ impl OmsState {
         if version > 3 {
             self.conditions = Conditions::take(from)?;
         }
+        if version > 5 {
+            self.families = Families::take(from)?;
+        }
         Some(())
     }
 
@@ -455,26 +462,6 @@ impl OmsState {
             (holding.mark, holding.opened_at) = (mark, opened_at);
         }
         Some(())
-    }
-
-    /// Gains and losses that are beyond counting counted for nothing before version 2. Which session has gained
-    /// them is not known.
-    fn count_losses(&mut self) {
-        for at in 0..self.holdings.len() {
-            let Holding {
-                account,
-                instrument,
-                ..
-            } = self.holdings[at];
-            let gained = self.holdings[at].gained();
-            if self.money(instrument, gained).is_none() {
-                let counted = Tally {
-                    gained: self.gain(instrument, gained),
-                    ..Tally::default()
-                };
-                self.count(u32::MAX, account, instrument, &Tally::default(), &counted);
-            }
-        }
     }
 
     fn take_order(&mut self, version: u32, from: &mut &[u8]) -> Option<()> {

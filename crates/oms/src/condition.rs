@@ -15,6 +15,7 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::Decimal;
 
+use crate::family::FamilyRole;
 use crate::order::Orders;
 use crate::transition::OrderState;
 use crate::value::{Number, Price, PriceField};
@@ -27,6 +28,8 @@ pub struct Terms {
     pub valid_for: Option<i64>,
     /// It is held until its condition is met.
     pub condition: Option<Wish>,
+    /// It is a parent or a child order.
+    pub role: Option<FamilyRole>,
 }
 
 impl Terms {
@@ -34,6 +37,7 @@ impl Terms {
     pub const NONE: Self = Self {
         valid_for: None,
         condition: None,
+        role: None,
     };
 }
 

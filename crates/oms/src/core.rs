@@ -140,6 +140,8 @@ pub struct Core {
     pub(crate) work: Work,
     /// Decimals of prices over TMP, by instrument; empty when no line speaks TMP.
     pub(crate) tmp_scales: Vec<u8>,
+    /// A client may place parent orders.
+    pub(crate) has_parents: bool,
 }
 
 impl Core {
@@ -157,6 +159,7 @@ impl Core {
             prices: Prices::default(),
             work: Work::default(),
             tmp_scales: Vec::new(),
+            has_parents: rules.users.iter().any(|user| user.parents.is_some()),
             rules,
         }
     }
@@ -205,6 +208,9 @@ impl Core {
         if !self.state.conditions.is_empty() {
             self.prices.note(&self.state, event);
         }
+        if !self.state.families.is_empty() {
+            self.follow(at, event, sink);
+        }
     }
 
     /// Handles a new order of a client.
@@ -227,6 +233,9 @@ impl Core {
             }
         };
         let order = self.state.last + 1;
+        if let Some(parent) = asked.and_then(|asked| asked.parent()) {
+            self.emit(at, &OrderEvent::ChildOf { order, parent }, sink);
+        }
         let event = OrderEvent::Taken {
             order,
             session: proposal.session,
@@ -247,12 +256,12 @@ impl Core {
         if let Some(named) = own_number {
             self.take_own_number(at, order, (named, new.own_number), sink);
         }
-        let is_held = asked.is_some_and(|asked| self.take_terms(at, order, asked, sink));
+        let stays = asked.filter(|asked| self.take_terms(at, order, *asked, sink));
         let of = (proposal.session, proposal.account, proposal.instrument);
         if self.guard(at, of, sink) {
             self.reject_unsent(at, order, Why::Killed, sink);
-        } else if is_held {
-            self.look_at_price(at, order, sink);
+        } else if let Some(asked) = stays {
+            self.keep(at, order, asked.is_parent(), sink);
         } else {
             self.send_order(at, order, sink);
         }
@@ -322,7 +331,7 @@ impl Core {
             let of = (user, instrument, rule.scale);
             Some(self.asked(new, of, (side, kind, stop))?)
         };
-        let proposal = Proposal {
+        let mut proposal = Proposal {
             session: new.session,
             account,
             instrument,
@@ -340,16 +349,21 @@ impl Core {
             replaces: 0,
             at,
         };
-        if !self.tmp_scales.is_empty() {
+        let is_parent = asked.is_some_and(|asked| asked.is_parent());
+        if !self.tmp_scales.is_empty() && !is_parent {
             self.check_tmp(&proposal)?;
+        }
+        if let Some(parent) = asked.and_then(|asked| asked.parent()) {
+            self.check_child(&mut proposal, (parent, new.until.unwrap_or(0)))?;
         }
         self.check_restricted(&proposal, new.is_located)?;
         let hold = risk::check(state, rule, &proposal)?;
-        if asked.is_none_or(|asked| !asked.is_held()) {
+        if asked.is_none_or(|asked| !asked.stays()) {
             self.own.check(state, &proposal, 0)?;
         }
         let own_number = match new.own_number {
             b"" => None,
+            _ if is_parent => None,
             number => Some(self.check_own_number((new.session, instrument), number)?),
         };
         Ok((proposal, hold, (tif, own_number, asked)))
@@ -478,7 +492,8 @@ impl Core {
         {
             return Err(Reason::of(Why::Unchangeable));
         }
-        if is_replace && self.cannot_replace(order.instrument) {
+        let is_parent = order.state == OrderState::Parent;
+        if is_replace && self.cannot_replace(order.instrument) && !is_parent {
             return Err(Reason::of(Why::NoReplace));
         }
         if !order.state.is_unsent() && !state.is_ready(order.line) {
@@ -497,10 +512,10 @@ impl Core {
             Some(price) if order.kind.has_price() => scaled(price, rule.scale)?,
             _ => order.price,
         };
-        if !self.tmp_scales.is_empty() {
+        if !self.tmp_scales.is_empty() && !is_parent {
             self.check_tmp_change(order, (quantity, price))?;
         }
-        let proposal = Proposal {
+        let mut proposal = Proposal {
             session: order.session,
             account: order.account,
             instrument: order.instrument,
@@ -518,9 +533,12 @@ impl Core {
             replaces: order.replaces.saturating_add(1),
             at,
         };
+        if !state.families.is_empty() {
+            self.check_family_change(order, &mut proposal)?;
+        }
         self.check_restricted(&proposal, true)?;
         let hold = risk::check(state, rule, &proposal)?;
-        if order.state != OrderState::Held {
+        if order.state != OrderState::Held && !is_parent {
             self.own.check(state, &proposal, order.number)?;
         }
         Ok(Some((quantity, price, hold)))

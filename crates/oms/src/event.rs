@@ -562,4 +562,30 @@ events! {
         /// In nanoseconds since 1970.
         until: i64,
     }
+
+    /// A new order is a parent: the OMS accepts it, and never sends it.
+    90 ParentAccepted {
+        /// The order.
+        order: Number,
+    }
+    /// The order that comes next is a child.
+    91 ChildOf {
+        /// The child.
+        order: Number,
+        /// Its parent.
+        parent: Number,
+    }
+    /// A fill of a child counts for its parent.
+    92 ParentFilled {
+        /// The parent.
+        order: Number,
+        /// The child.
+        child: Number,
+        /// LastQty(32).
+        quantity: Quantity,
+        /// LastPx(31).
+        price: Price,
+        /// TransactTime(60).
+        at: i64,
+    }
 }

@@ -194,6 +194,7 @@ fn write_reason(
         | Why::Replaces
         | Why::Unanswered
         | Why::Conditionals
+        | Why::Parents
         | Why::Ratio => LimitUnit::Whole.digits(),
         Why::Value | Why::Credit | Why::ValueSecond | Why::ValueMinute | Why::ValueDay => {
             LimitUnit::Money.digits()
@@ -207,6 +208,25 @@ fn write_reason(
             let pool = u32::try_from(reason.value).unwrap_or(NO_POOL);
             let pool = String::from_utf8_lossy(state.pool_names.name(pool));
             return write!(text, " (pool {pool})");
+        }
+        Why::NoParent => return write!(text, " (order {})", reason.value),
+        Why::ParentTerms => {
+            let field = match reason.value {
+                1 => "Account(1) differs",
+                40 => "OrdType(40) has no limit price",
+                44 => "Price(44) is beyond its limit",
+                54 => "Side(54) differs",
+                55 => "Symbol(55) differs",
+                59 => "TimeInForce(59) is longer",
+                _ => "PositionEffect(77) differs",
+            };
+            return write!(text, " (order {}: {field})", reason.limit);
+        }
+        Why::ParentQuantity => {
+            return write!(text, " ({}, at most {})", reason.value, reason.limit);
+        }
+        Why::ChildrenHold => {
+            return write!(text, " ({}, at least {})", reason.value, reason.limit);
         }
         Why::SelfTrade if reason.value == ANY.into() => {
             return text.write_str(" (an order without a limit price)");

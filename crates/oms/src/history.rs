@@ -146,6 +146,9 @@ impl History {
                 self.price(price),
                 text(id)
             )),
+            OrderEvent::ParentAccepted { .. }
+            | OrderEvent::ChildOf { .. }
+            | OrderEvent::ParentFilled { .. } => self.family(event),
             OrderEvent::DoneForDay {
                 order, text: said, ..
             } if order == self.order => Some(match said {
@@ -276,6 +279,33 @@ impl History {
             }
             OrderEvent::ReportEntered { order, who, why } if order == self.order => {
                 Some(format!("report entered by {}: {}", text(who), text(why)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Describes it as a parent or a child.
+    fn family(&mut self, event: &OrderEvent<'_>) -> Option<String> {
+        match *event {
+            OrderEvent::ParentAccepted { order } if order == self.order => {
+                Some("accepted as a parent order: its child orders are sent for it".into())
+            }
+            OrderEvent::ChildOf { order, parent } if order == self.order => {
+                Some(format!("child order of {parent}"))
+            }
+            OrderEvent::ChildOf { order, parent } if parent == self.order => {
+                Some(format!("child order {order} takes over its quantity"))
+            }
+            OrderEvent::ParentFilled {
+                order,
+                child,
+                quantity,
+                price,
+                ..
+            } if order == self.order => {
+                self.filled = self.filled.saturating_add(quantity);
+                let at = self.price(price);
+                Some(format!("{quantity} filled at {at} by child order {child}"))
             }
             _ => None,
         }

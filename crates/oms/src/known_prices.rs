@@ -7,6 +7,7 @@ use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
 
 use crate::event::OrderEvent;
+use crate::family::FamilyRole;
 use crate::state::OmsState;
 use crate::value::{Number, Price, PriceField};
 
@@ -19,11 +20,25 @@ pub(crate) struct Asked {
     /// Nanoseconds from its receipt on.
     pub valid_for: Option<i64>,
     pub condition: Option<(PriceField, bool, Price)>,
+    pub role: Option<FamilyRole>,
 }
 
 impl Asked {
-    pub(crate) fn is_held(&self) -> bool {
-        self.condition.is_some()
+    /// It is not sent now.
+    pub(crate) fn stays(&self) -> bool {
+        self.condition.is_some() || self.is_parent()
+    }
+
+    pub(crate) fn is_parent(&self) -> bool {
+        self.role == Some(FamilyRole::Parent)
+    }
+
+    /// Its parent.
+    pub(crate) fn parent(&self) -> Option<Number> {
+        match self.role {
+            Some(FamilyRole::Child(parent)) => Some(parent),
+            _ => None,
+        }
     }
 }
 

@@ -67,8 +67,9 @@ impl OwnOrders {
 
     /// Its price and that of a pending replace.
     fn each(state: &OmsState, order: &Order, mut level: impl FnMut(Level)) {
-        // A held order cannot trade.
-        if !order.state.is_open() || order.state == OrderState::Held {
+        // A held order cannot trade, nor can a parent.
+        let cannot = matches!(order.state, OrderState::Held | OrderState::Parent);
+        if !order.state.is_open() || cannot {
             return;
         }
         let (owner, buys) = (owner(state, order.account), order.side.is_buy());
@@ -98,6 +99,7 @@ impl OwnOrders {
             | OrderEvent::Rejected { order, .. }
             | OrderEvent::Filled { order, .. }
             | OrderEvent::Held { order, .. }
+            | OrderEvent::ParentAccepted { order }
             | OrderEvent::Triggered { order }
             | OrderEvent::Ended { order, .. } => order,
             OrderEvent::Replaced { request, .. } | OrderEvent::Declined { request, .. } => {

@@ -5,6 +5,7 @@ use fixwire_protocol::Nanos;
 use crate::condition::Terms;
 use crate::core::{Change, Core, NewOrder, Sink, scaled};
 use crate::event::OrderEvent;
+use crate::family::FamilyRole;
 use crate::known_prices::{Asked, place};
 use crate::order::Order;
 use crate::reason::{Reason, Why};
@@ -25,6 +26,7 @@ impl Core {
         let Terms {
             valid_for,
             condition,
+            role,
         } = new.terms;
         let own = match kind {
             OrderType::IfTouched => Some((PriceField::Last, !side.is_buy(), stop)),
@@ -50,13 +52,22 @@ impl Core {
                 });
             }
         }
+        if let (Some(role), Some(tif)) = (role, new.tif) {
+            self.check_role(new.session, user, (role, kind, tif))?;
+        }
+        let is_parent = role == Some(FamilyRole::Parent);
+        if is_parent && (condition.is_some() || valid_for.is_some()) {
+            // It is not sent itself.
+            return Err(Reason::of(Why::Unsupported));
+        }
         Ok(Asked {
-            valid_for: valid_for.or(user.validity),
+            valid_for: valid_for.or(user.validity).filter(|_| !is_parent),
             condition,
+            role,
         })
     }
 
-    /// Limits the time of a new order, and holds it when it has a condition; whether it is held.
+    /// Limits the time of a new order, and holds it when it has a condition; whether it is not sent now.
     #[cold]
     pub(crate) fn take_terms(
         &mut self,
@@ -71,7 +82,7 @@ impl Core {
             self.emit(at, &OrderEvent::ValidUntil { number, until }, sink);
         }
         let Some((field, rises, price)) = asked.condition else {
-            return false;
+            return asked.is_parent();
         };
         let event = OrderEvent::Held {
             order,

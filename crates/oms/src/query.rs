@@ -84,10 +84,12 @@ fn status(state: &OmsState) -> String {
     )
 }
 
-const ORDER_COLUMNS: &str = "order\tsession\tClOrdID\taccount\tside\tsymbol\tquantity\tprice\tstate\tfilled\taverage\tline\tpool number";
+const ORDER_COLUMNS: &str = "order\tsession\tClOrdID\taccount\tside\tsymbol\tquantity\tprice\tstate\tfilled\taverage\tline\tpool number\tparent";
 
 fn state_name(order: &Order) -> &'static str {
     match order.state {
+        OrderState::Parent if order.filled > 0 => "parent, partially filled",
+        OrderState::Parent => "parent",
         OrderState::Held => "held",
         OrderState::Queued => "queued",
         OrderState::Sent => "sent",
@@ -118,13 +120,14 @@ fn order_line(state: &OmsState, order: &Order) -> String {
         crate::Side::Sell => "sell",
         crate::Side::SellShort => "sell short",
     };
+    let parent = state.families.parent_of(order.number);
     let at = if order.kind.has_price() {
         price(order.price, scale).to_string()
     } else {
         "market".into()
     };
     format!(
-        "{}\t{}\t{}\t{}\t{side}\t{}\t{}\t{at}\t{}\t{}\t{}\t{}\t{}",
+        "{}\t{}\t{}\t{}\t{side}\t{}\t{}\t{at}\t{}\t{}\t{}\t{}\t{}\t{}",
         order.number,
         text(state.sessions().name(order.session)),
         text(order.id.bytes()),
@@ -136,6 +139,7 @@ fn order_line(state: &OmsState, order: &Order) -> String {
         average(order.paid, order.filled, scale),
         text(state.sessions().name(order.line)),
         text(order.pool_number.bytes()),
+        parent.map(|parent| parent.to_string()).unwrap_or_default(),
     )
 }
 

@@ -112,7 +112,9 @@ impl Lines {
             order.state == OrderState::Queued
                 || request.is_some_and(|it| it.state == OrderState::Queued)
         };
-        let open = state.orders().iter().filter(|order| order.state.is_open());
+        // The request of a parent waits for its children.
+        let is_sent = |order: &&Order| order.state.is_open() && order.state != OrderState::Parent;
+        let open = state.orders().iter().filter(is_sent);
         let mut queued: Vec<&Order> = open.filter(waits).collect();
         queued.sort_unstable_by_key(|order| order.number);
         for order in queued {
@@ -247,10 +249,8 @@ impl Lines {
         &self,
         state: &OmsState,
         (at, group): (i64, usize),
-        (account, instrument): (u32, u32),
+        of: (u32, u32),
         is_leaving: impl Fn(u32) -> bool,
-    ) -> Result<u32, (Why, Option<i64>)> {
-        let known = &self.groups[group];
     ) -> Result<u32, (Why, Option<i64>)> {
         let own = self.choose_of(state, (at, group), of, &is_leaving);
         match own {
@@ -278,6 +278,8 @@ impl Lines {
         (at, group): (i64, usize),
         (account, instrument): (u32, u32),
         is_leaving: &impl Fn(u32) -> bool,
+    ) -> Result<u32, (Why, Option<i64>)> {
+        let known = &self.groups[group];
         let count = known.lines.len();
         let first = match known.affinity {
             None => known.next,

@@ -232,6 +232,18 @@ reasons! {
     96 TmpIncrease, "", 99, 2, "over TMP a replace cannot raise OrderQty(38): send a new order for the rest";
     /// Another value of an order from before a change of settings.
     97 TmpValues, "", 99, 2, "not sent: TMP has no place for the values of the order";
+    /// The session may not place parent and child orders.
+    105 NotParents, "RC2", 0, 2, "parent and child orders are not allowed for this session";
+    /// Too many open parents.
+    106 Parents, "", 3, 2, "too many parent orders of this session are open";
+    /// The parent is unknown, or takes no more children.
+    107 NoParent, "", 5, 2, "the parent order is unknown, or no longer open for child orders";
+    /// The child differs from its parent.
+    108 ParentTerms, "", 99, 2, "the child order does not fit its parent order";
+    /// More than is left of the parent.
+    109 ParentQuantity, "", 13, 2, "order quantity exceeds what is left of the parent order";
+    /// A replace of the parent below what its children have.
+    120 ChildrenHold, "", 99, 2, "order quantity is below what child orders have filled and hold";
     /// The number is already used.
     74 NumberUsed, "", 6, 2, "the order number was used before";
 }

@@ -130,7 +130,7 @@ impl ReportFilter {
             {
                 false
             }
-            OrderEvent::Filled { .. } => true,
+            OrderEvent::Filled { .. } | OrderEvent::ParentFilled { .. } => true,
             _ if self.fills => false,
             _ => order.is_some() || !self.looks_ahead(),
         }
@@ -297,7 +297,10 @@ impl ReportReplay {
         let (session, user) = match &request.receiver {
             ReportReceiver::Client { session, user } => (*session, user),
             ReportReceiver::Copy { accounts } => {
-                let account = clients::order_of(event, before).and_then(account_of);
+                let order = clients::order_of(event, before);
+                // As live: a parent is at no venue.
+                let order = order.filter(|order| !state.families.is_parent(*order));
+                let account = order.and_then(account_of);
                 return account.is_some_and(|account| {
                     accounts.iter().any(|pattern| matches(pattern, account))
                 });

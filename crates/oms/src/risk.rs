@@ -380,6 +380,8 @@ fn repeated(it: &Checking<'_>) -> Result<(), Reason> {
         (order.side, order.kind),
         (order.quantity, order.price),
     );
+    // A child, which takes over its quantity, is not the same as its parent.
+    let same = if order.held > 0 { !same } else { same };
     let at = order.at.max(it.state.time());
     let count = it.state.recent.count(at, same);
     it.within(RiskControl::Repeated, Why::Repeated, |_| {

@@ -58,6 +58,9 @@ pub struct UserRule {
     pub report_numbers: bool,
     /// Maximum number of its orders that are held at a time; without it, it may not place conditional orders.
     pub conditional: Option<usize>,
+    /// Maximum number of its parent orders that are open at a time; without it, it may not place parent and child
+    /// orders.
+    pub parents: Option<usize>,
     /// Its orders must not be sent later than so many nanoseconds after they were received, unless they set another
     /// time.
     pub validity: Option<i64>,
@@ -100,11 +103,11 @@ pub struct LineGroup {
     pub name: String,
     /// The names of their sessions.
     pub lines: Vec<String>,
+    /// The names of groups to the same venue whose sessions send new orders while none of its own is logged on.
+    pub helpers: Vec<String>,
     /// Which orders stay on one session; round robin without it.
     pub affinity: Option<Affinity>,
     /// Rate limit of the venue for each session.
-    /// The names of groups to the same venue whose sessions send new orders while none of its own is logged on.
-    pub helpers: Vec<String>,
     pub flow: Option<FlowRule>,
     /// Maximum queueing time of orders and replaces, in nanoseconds.
     pub queue: Option<i64>,

@@ -5,6 +5,7 @@ use crate::event::OrderEvent;
 use crate::queue::Next;
 use crate::reason::{Reason, Why};
 use crate::risk;
+use crate::transition::OrderState;
 use crate::value::{Number, RequestKind};
 
 impl Core {
@@ -215,11 +216,13 @@ impl Core {
         let Some((asked, order)) = self.state.orders().request(request) else {
             return;
         };
+        let is_parent = order.state == OrderState::Parent;
         let (order, text) = (
             order.number,
             &b"cancelled before it was sent to the venue"[..],
         );
         let event = match asked.kind {
+            RequestKind::Cancel if is_parent => return self.cancel_parent(at, order, sink),
             RequestKind::Cancel => OrderEvent::Ended {
                 order,
                 how: crate::End::Cancelled,

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use hashbrown::HashTable;
 
 use crate::condition::Conditions;
+use crate::family::Families;
 use crate::flow::{Flow, Passed, Recent, Span};
 use crate::ids::Ids;
 use crate::limits::{RiskControl, RiskLimits};
@@ -15,6 +16,7 @@ use crate::pool::Pool;
 use crate::scope::Scope;
 use crate::spent::Spent;
 use crate::tally::{Position, Tally};
+use crate::transition::OrderState;
 use crate::value::{Amount, Market, Number, Presence, Price, Quantity, Text, Trading};
 
 /// Usage and limits of a scope.
@@ -189,6 +191,8 @@ pub struct OmsState {
     pub(crate) pools: Vec<Pool>,
     /// Orders that are or were held.
     pub(crate) conditions: Conditions,
+    /// Parent orders and their children.
+    pub(crate) families: Families,
     /// New orders of the last second.
     pub(crate) recent: Recent,
     /// Whether any scope counts flow.
@@ -564,7 +568,10 @@ impl OmsState {
             quantity = quantity.max(request.quantity);
             hold = hold.max(request.hold);
         }
-        let held = quantity.saturating_sub(order.filled);
+        let mut held = quantity.saturating_sub(order.filled);
+        if order.state == OrderState::Parent {
+            held = held.saturating_sub(self.families.held(order.number));
+        }
         let (buying, selling) = if order.side.is_buy() {
             (held, 0)
         } else {

@@ -14,12 +14,17 @@
 //!                                               v        |                      | Fill of the rest, End, Reject
 //!                                            DoneForDay -+----------------------+
 //! ```
+//!
+//! A parent order is never sent: Keep leads from Queued to Parent, and from there only Fill, Replace, End and Reject lead
+//! on.
 
 use crate::value::End;
 
 /// The state of an order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum OrderState {
+    /// A parent order: its children are sent for it.
+    Parent,
     /// Held by the OMS until its condition is met.
     Held,
     /// Accepted by the OMS, or to be sent again, and not sent yet.
@@ -41,6 +46,8 @@ pub enum OrderState {
 pub enum Happening {
     /// It has a condition.
     Hold,
+    /// It is a parent order.
+    Keep,
     /// Its condition is met, and the controls passed.
     Trigger,
     /// It is sent to the venue.
@@ -76,13 +83,19 @@ impl OrderState {
     #[must_use]
     pub fn after(self, happening: Happening) -> Option<Self> {
         use Happening::{
-            Accept, Fill, Hold, Lose, Reject, Renew, Replace, Rest, Retry, Send, Trigger,
+            Accept, Fill, Hold, Keep, Lose, Reject, Renew, Replace, Rest, Retry, Send, Trigger,
         };
-        use OrderState::{DoneForDay, Ended, Held, Queued, Sent, Unknown, Working};
+        use OrderState::{DoneForDay, Ended, Held, Parent, Queued, Sent, Unknown, Working};
         let filled = |all| if all { Ended(End::Filled) } else { Working };
         match (self, happening) {
             (Queued, Send) => Some(Sent),
             (Queued, Hold) => Some(Held),
+            (Queued, Keep) => Some(Parent),
+            // Its children are filled, and nothing of it goes to a venue.
+            (Parent, Fill { all: false } | Replace { all: false }) => Some(Parent),
+            (Parent, Fill { .. } | Replace { .. }) => Some(Ended(End::Filled)),
+            (Parent, Hold | Trigger | Send | Lose | Accept | Retry | Rest | Renew) => None,
+            (Parent | Held | Sent | Unknown | Working | DoneForDay, Keep) => None,
             // Once: a second trigger finds it queued or sent.
             (Held, Trigger) => Some(Queued),
             // The venue does not have it; the OMS executes requests itself.
@@ -113,12 +126,13 @@ impl OrderState {
             (Held | Sent | Unknown | Working | DoneForDay, Hold) => None,
 
             // A venue may reject an order after accepting it.
-            (Held | Queued | Sent | Unknown | Working | DoneForDay, Reject) => {
+            (Parent | Held | Queued | Sent | Unknown | Working | DoneForDay, Reject) => {
                 Some(Ended(End::Rejected))
             }
-            (Held | Queued | Sent | Unknown | Working | DoneForDay, Happening::End(how)) => {
-                Some(Ended(how))
-            }
+            (
+                Parent | Held | Queued | Sent | Unknown | Working | DoneForDay,
+                Happening::End(how),
+            ) => Some(Ended(how)),
 
             // The venue had increased it before the fill that seemed to be the last.
             (Ended(End::Filled), Replace { all }) => Some(filled(all)),
@@ -137,7 +151,7 @@ impl OrderState {
     /// Whether the venue does not have it: the OMS executes requests itself.
     #[must_use]
     pub fn is_unsent(self) -> bool {
-        matches!(self, Self::Held | Self::Queued)
+        matches!(self, Self::Parent | Self::Held | Self::Queued)
     }
 
     /// Whether it is open.
@@ -149,6 +163,7 @@ impl OrderState {
     /// Its byte in a checkpoint.
     pub(crate) fn byte(self) -> u8 {
         match self {
+            Self::Parent => b'p',
             Self::Held => b'h',
             Self::Queued => b'q',
             Self::Sent => b's',
@@ -161,6 +176,7 @@ impl OrderState {
 
     pub(crate) fn of(byte: u8) -> Option<Self> {
         Some(match byte {
+            b'p' => Self::Parent,
             b'h' => Self::Held,
             b'q' => Self::Queued,
             b's' => Self::Sent,
@@ -181,7 +197,7 @@ pub fn ord_status(state: OrderState, filled: bool, pending: Option<crate::Reques
         (None, OrderState::Ended(how)) => how.byte(),
         (None, OrderState::DoneForDay) => End::DoneForDay.byte(),
         (None, _) if filled => b'1',
-        (None, OrderState::Working) => b'0',
+        (None, OrderState::Working | OrderState::Parent) => b'0',
         (None, _) => b'A',
     }
 }
@@ -189,9 +205,9 @@ pub fn ord_status(state: OrderState, filled: bool, pending: Option<crate::Reques
 #[cfg(test)]
 mod tests {
     use super::Happening::{
-        Accept, Fill, Hold, Lose, Reject, Renew, Replace, Rest, Retry, Send, Trigger,
+        Accept, Fill, Hold, Keep, Lose, Reject, Renew, Replace, Rest, Retry, Send, Trigger,
     };
-    use super::OrderState::{DoneForDay, Ended, Held, Queued, Sent, Unknown, Working};
+    use super::OrderState::{DoneForDay, Ended, Held, Parent, Queued, Sent, Unknown, Working};
     use super::*;
 
     #[test]
@@ -235,6 +251,28 @@ mod tests {
         assert_eq!(Held.after(end), Some(Ended(End::Expired)));
         assert_eq!(Held.after(Reject), Some(Ended(End::Rejected)));
         assert_eq!(OrderState::of(Held.byte()), Some(Held));
+    }
+
+    #[test]
+    fn a_parent_is_never_sent() {
+        assert_eq!(Queued.after(Keep), Some(Parent));
+        for other in [Send, Lose, Accept, Retry, Hold, Trigger, Rest, Renew, Keep] {
+            assert_eq!(Parent.after(other), None, "{other:?}");
+        }
+        for other in [Parent, Held, Sent, Unknown, Working, DoneForDay] {
+            assert_eq!(other.after(Keep), None, "{other:?}");
+        }
+        assert_eq!(Parent.after(Fill { all: false }), Some(Parent));
+        assert_eq!(Parent.after(Fill { all: true }), Some(Ended(End::Filled)));
+        assert_eq!(
+            Parent.after(Replace { all: true }),
+            Some(Ended(End::Filled))
+        );
+        assert_eq!(Parent.after(Reject), Some(Ended(End::Rejected)));
+        assert!(Parent.is_unsent() && Parent.is_answered() && Parent.is_open());
+        assert_eq!(OrderState::of(Parent.byte()), Some(Parent));
+        assert_eq!(ord_status(Parent, false, None), b'0');
+        assert_eq!(ord_status(Parent, true, None), b'1');
     }
 
     #[test]

@@ -213,7 +213,7 @@ impl Core {
     }
 
     /// Rejects the pending request of an order that is now filled: it was not sent, or the venue will not answer it.
-    fn decline_filled(
+    pub(crate) fn decline_filled(
         &mut self,
         at: i64,
         order: Number,

@@ -44,6 +44,8 @@ pub(crate) struct Work {
     reset: Vec<u32>,
     /// Orders to be sent again.
     pub retries: Retries,
+    /// Parents of which a child was closed.
+    settling: VecDeque<Number>,
 }
 
 /// Open orders that match, by number.
@@ -127,6 +129,23 @@ impl Work {
         self.later.push_back((at, number));
     }
 
+    /// A child of a parent was closed.
+    pub(crate) fn settle(&mut self, parent: Number) {
+        self.settling.push_back(parent);
+    }
+
+    /// Cancels the open children of a parent; false without one.
+    pub(crate) fn cancel_children(&mut self, state: &OmsState, parent: Number) -> bool {
+        let before = self.cancelling.len();
+        self.cancelling.extend(state.open_children(parent));
+        self.cancelling.len() > before
+    }
+
+    /// The trading day that is about to start.
+    pub(crate) fn day_after(&self) -> Option<u32> {
+        self.next_day.map(|(day, _)| day)
+    }
+
     /// Whether a day change is in progress.
     pub(crate) fn ends_day(&self) -> bool {
         self.next_day.is_some()
@@ -176,6 +195,7 @@ impl Work {
                 self.retries.add(retry.due, order);
             }
         }
+        self.settling.extend(state.families.parents());
     }
 }
 
@@ -191,15 +211,19 @@ impl Core {
             return true;
         }
         let work = &self.work;
-        let waits =
-            work.cancelling.is_empty() && work.expiring.is_empty() && work.next_day.is_none();
+        let waits = work.cancelling.is_empty()
+            && work.expiring.is_empty()
+            && work.settling.is_empty()
+            && work.next_day.is_none();
         !waits || self.forgettable().is_some()
     }
 
     /// Does one step: a few events.
     pub fn work(&mut self, at: i64, sink: &mut impl Sink) {
-        // Orders to be cancelled come first.
-        if let Some(number) = self.work.cancelling.pop_front() {
+        if let Some(parent) = self.work.settling.pop_front() {
+            self.settle_parent(at, parent, sink);
+        // Orders to be cancelled come before others.
+        } else if let Some(number) = self.work.cancelling.pop_front() {
             self.cancel(at, number, sink);
         } else if let Some(order) = self.work.expiring.pop_front() {
             self.expire(at, order, sink);
@@ -227,6 +251,12 @@ impl Core {
         let Some(order) = orders.get(number).filter(|it| it.state.is_open()) else {
             return;
         };
+        if order.state == OrderState::Parent {
+            if self.state.open_children(number).next().is_none() {
+                self.end_parent(at, number, End::Cancelled, b"", sink);
+            }
+            return;
+        }
         if order.state.is_unsent() {
             let event = OrderEvent::Ended {
                 order: number,
@@ -290,8 +320,8 @@ impl Core {
         let Some(order) = orders.get(number).filter(|it| it.state.is_open()) else {
             return;
         };
-        // Its session may have disconnected since.
-        if is_unknown(&self.state, order) {
+        // Its session may have disconnected since. A parent expires after its children.
+        if is_unknown(&self.state, order) || self.state.open_children(number).next().is_some() {
             return;
         }
         if let Some(request) = orders.request_of(order) {

@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-use crate::state::OmsState;
+use crate::state::{Holding, OmsState};
+use crate::tally::Tally;
 use crate::value::Number;
 
 impl OmsState {
@@ -19,6 +20,41 @@ impl OmsState {
                 above = self.parent(of);
             }
         }
+        Some(())
+    }
+
+    /// Gains and losses that are beyond counting counted for nothing before version 2. Which session has gained
+    /// them is not known.
+    pub(super) fn count_losses(&mut self) {
+        for at in 0..self.holdings.len() {
+            let Holding {
+                account,
+                instrument,
+                ..
+            } = self.holdings[at];
+            let gained = self.holdings[at].gained();
+            if self.money(instrument, gained).is_none() {
+                let counted = Tally {
+                    gained: self.gain(instrument, gained),
+                    ..Tally::default()
+                };
+                self.count(u32::MAX, account, instrument, &Tally::default(), &counted);
+            }
+        }
+    }
+
+    /// The quantities of parents are those of their children.
+    pub(super) fn complete_families(&mut self) -> Option<()> {
+        let mut families = core::mem::take(&mut self.families);
+        let held = |number| {
+            let order = self.orders.get(number);
+            order.map_or(0, |order| {
+                let tally = self.counted(order, self.orders.request_of(order));
+                tally.buying.saturating_add(tally.selling)
+            })
+        };
+        families.complete(&self.orders, held)?;
+        self.families = families;
         Some(())
     }
 

@@ -115,7 +115,7 @@ pub(crate) fn report(
                 held(state, order, client, outbox);
             }
         }
-        OrderEvent::Accepted { order, .. } => {
+        OrderEvent::Accepted { order, .. } | OrderEvent::ParentAccepted { order } => {
             if let Some(order) = orders.get(order) {
                 execution(state, order, (b'0', b""), None, client, outbox);
             }
@@ -138,6 +138,12 @@ pub(crate) fn report(
             }
         }
         OrderEvent::Filled {
+            order,
+            quantity,
+            price,
+            ..
+        }
+        | OrderEvent::ParentFilled {
             order,
             quantity,
             price,
@@ -228,6 +234,8 @@ pub(crate) fn order_of(event: &OrderEvent<'_>, before: &Before) -> Option<Number
         | OrderEvent::Held { order, .. }
         | OrderEvent::Triggered { order }
         | OrderEvent::Accepted { order, .. }
+        | OrderEvent::ParentAccepted { order }
+        | OrderEvent::ParentFilled { order, .. }
         | OrderEvent::Rejected { order, .. }
         | OrderEvent::Filled { order, .. }
         | OrderEvent::Ended { order, .. }

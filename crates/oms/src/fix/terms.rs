@@ -1,16 +1,23 @@
-//! What a NewOrderSingle(D) asks of the OMS beside its usual fields: how long it may wait, and its condition.
+//! What a NewOrderSingle(D) asks of the OMS beside its usual fields: how long it may wait, its condition, its parent.
 //!
 //! A condition is the component TriggeringInstruction of FIX 5.0 SP2, or, in any version, the text of tag 9703.
 
 use fixwire_protocol::{Message, Refusal, Tag, tag, value};
 
 use crate::condition::{Terms, Wish};
+use crate::family::FamilyRole;
 use crate::value::PriceField;
 
 /// The order must not be sent later than so many milliseconds after it was received.
 const VALID_MS: Tag = 9702;
 /// `last>=101.5`.
 const CONDITION: Tag = 9703;
+
+/// OrderID(37) of the parent of a child order.
+const PARENT: Tag = 9705;
+
+const REF_ORDER_ID: Tag = 1080;
+const REF_ORDER_ID_SOURCE: Tag = 1081;
 
 const TRIGGER_TYPE: Tag = 1100;
 const TRIGGER_ACTION: Tag = 1101;
@@ -43,13 +50,14 @@ pub(crate) fn terms(message: &Message<'_>) -> Result<Terms, Refusal> {
 ///
 /// # Errors
 ///
-/// It is out of range; or the request has a condition, which a replace cannot change.
+/// It is out of range; or the request has a condition or a parent, which a replace cannot change.
 #[inline]
 pub(crate) fn validity(message: &Message<'_>) -> Result<Option<i64>, Refusal> {
     let terms = terms(message)?;
-    match terms.condition {
-        None => Ok(terms.valid_for),
-        Some(_) => Err(Refusal::ValueOutOfRange(CONDITION)),
+    match (terms.condition, terms.role) {
+        (None, None) => Ok(terms.valid_for),
+        (Some(_), _) => Err(Refusal::ValueOutOfRange(CONDITION)),
+        (_, Some(_)) => Err(Refusal::ValueOutOfRange(PARENT)),
     }
 }
 
@@ -70,10 +78,48 @@ fn read(message: &Message<'_>) -> Result<Terms, Refusal> {
         return Err(Refusal::ValueOutOfRange(CONDITION));
     }
     let condition = own.or(trigger);
+    let parent = message.get(PARENT).map(|text| match value::uint(text) {
+        Ok(number) => Ok(FamilyRole::Child(number)),
+        Err(_) => Err(Refusal::ValueOutOfRange(PARENT)),
+    });
     Ok(Terms {
         valid_for,
         condition,
+        role: parent.transpose()?,
     })
+}
+
+/// Reads what only a client with parent orders says: HandlInst(21) = 3 makes a parent, RefOrderID(1080) names that of
+/// a child.
+///
+/// # Errors
+///
+/// An order is a parent and a child, or names two parents; RefOrderIDSource(1081) is not 1, OrderID(37).
+#[cold]
+pub(crate) fn role(message: &Message<'_>, terms: &mut Terms) -> Result<(), Refusal> {
+    if let Some(text) = message.get(REF_ORDER_ID) {
+        match message.get(REF_ORDER_ID_SOURCE) {
+            Some(b"1") => {}
+            Some(_) => return Err(Refusal::ValueOutOfRange(REF_ORDER_ID_SOURCE)),
+            None => {
+                let tag = REF_ORDER_ID_SOURCE;
+                return Err(Refusal::ConditionallyRequiredFieldMissing(tag));
+            }
+        }
+        let number = value::uint(text).map_err(|_| Refusal::ValueOutOfRange(REF_ORDER_ID))?;
+        let role = FamilyRole::Child(number);
+        if terms.role.is_some_and(|known| known != role) {
+            return Err(Refusal::ValueOutOfRange(PARENT));
+        }
+        terms.role = Some(role);
+    }
+    if message.get(tag::HANDL_INST) == Some(b"3") {
+        if terms.role.is_some() {
+            return Err(Refusal::ValueOutOfRange(tag::HANDL_INST));
+        }
+        terms.role = Some(FamilyRole::Parent);
+    }
+    Ok(())
 }
 
 /// TriggeringInstruction: the order is activated when a price of its own symbol moves to or through another.

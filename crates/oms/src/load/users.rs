@@ -15,13 +15,14 @@ use crate::rules::{RateRule, Rights, UserRule};
 const MOST_GRACE: i64 = 60_000_000_000;
 
 /// Settings that apply to the whole session.
-const OF_SESSION: [&str; 9] = [
+const OF_SESSION: [&str; 10] = [
     "account",
     "conditional",
     "number_pool",
     "on_disconnect",
     "on_logout",
     "own_numbers",
+    "parents",
     "rate",
     "report_numbers",
     "validity",
@@ -59,6 +60,7 @@ impl Reader<'_> {
                 rate: self.rate(table),
                 report_numbers: self.flag(table, "report_numbers"),
                 conditional: self.number(table, "conditional", 1_000_000),
+                parents: self.number(table, "parents", 1_000_000),
                 validity: self.validity(table),
             };
             let Some(session) = self.required(table, at, "session") else {
@@ -164,6 +166,7 @@ impl Reader<'_> {
         known.rate = known.rate.or(user.rate);
         known.report_numbers |= user.report_numbers;
         known.conditional = known.conditional.or(user.conditional);
+        known.parents = known.parents.or(user.parents);
         known.validity = known.validity.or(user.validity);
     }
 

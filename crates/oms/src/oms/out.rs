@@ -114,6 +114,10 @@ impl Out<'_> {
         let Some(order) = order.and_then(|order| state.orders().get(order)) else {
             return;
         };
+        // It is at no venue: its children are.
+        if state.families.is_parent(order.number) {
+            return;
+        }
         let account = state.accounts().name(order.account);
         for (client, accounts) in self.copies {
             if accounts.iter().any(|pattern| matches(pattern, account)) {

@@ -48,6 +48,9 @@ impl Oms {
                     new.own_number = message.get(tag).unwrap_or_default();
                 }
                 new.terms = terms::terms(message)?;
+                if self.core.has_parents() && self.core.may_have_parents(index) {
+                    terms::role(message, &mut new.terms)?;
+                }
                 let (core, mut out) = self.parts(outbox, Some(message));
                 if message.is_poss_resend() && core.state().used(index, new.id).is_some() {
                     return self.status(index, message, outbox);

@@ -19,8 +19,8 @@ fn world(conditional: usize) -> World {
 
 fn when(text: &str) -> Terms {
     Terms {
-        valid_for: None,
         condition: Wish::parse(text.as_bytes()),
+        ..Terms::NONE
     }
 }
 

@@ -1,5 +1,6 @@
 //! Random inputs in any order: the notes rebuild the same state, and nothing is counted twice.
 
+use super::family::{as_parent, child_of, plain};
 use super::*;
 use crate::limits::RiskControl;
 use crate::value::{End, Market, Presence, Trading};
@@ -47,6 +48,9 @@ fn step(world: &mut World, dice: &mut Dice) {
     };
     let quantity = (1 + dice.below(30)).cast_signed() * 10;
     let price = ["99.95", "100", "100.05", "101"][dice.below(4) as usize];
+    if world.core.rules().users[0].parents.is_some() && dice.below(6) == 0 {
+        return family(world, dice, (side, quantity, price));
+    }
     match dice.below(20) {
         0..4 => {
             world.order(side, quantity, price);
@@ -103,6 +107,22 @@ fn step(world: &mut World, dice: &mut Dice) {
     if dice.below(3) == 0 && world.core.has_work(world.at + 1_000_000) {
         world.tell(|core, at, mut sink| core.work(at, &mut sink));
     }
+}
+
+/// A parent, or a child of the newest one.
+fn family(world: &mut World, dice: &mut Dice, (side, quantity, price): (Side, i64, &str)) {
+    let parent = world.core.state().families.parents().last();
+    let of = parent.and_then(|parent| world.core.state().orders().get(parent));
+    let of = of.filter(|_| dice.below(4) > 0);
+    let (terms, side) = match of {
+        Some(parent) => (child_of(parent.number), parent.side),
+        None => (as_parent(), side),
+    };
+    let quantity = if of.is_some() { quantity } else { 3 * quantity };
+    world.puts(NewOrder {
+        side: Some(side),
+        ..plain(quantity, price, terms)
+    });
 }
 
 fn rare(world: &mut World, dice: &mut Dice) {
@@ -191,6 +211,7 @@ fn the_notes_make_the_state_and_each_order_counts_once() {
         if seed % 3 > 0 {
             rules.groups[0].errors = super::retry::busy(20_000_000);
         }
+        rules.users[0].parents = (seed % 5 > 2).then_some(20);
         if seed % 4 > 1 {
             super::pools::number(&mut rules, seed % 4 == 2);
         }
@@ -219,11 +240,16 @@ fn the_notes_make_the_state_and_each_order_counts_once() {
         for order in open {
             let orders = world.core.state().orders();
             let known = orders.get(order).unwrap();
-            let is_unknown = known.state == crate::OrderState::Unknown;
+            // A parent waits for a child that is.
+            let is_unknown = matches!(
+                known.state,
+                crate::OrderState::Unknown | crate::OrderState::Parent
+            );
             assert!(is_unknown || orders.request_of(known).is_some());
             let attempt = attempt(&world, order);
             world.report(&about(order, attempt, ReportKind::Rejected));
         }
+        world.work();
         assert!(world.core.state().firm.tally.is_flat(), "seed {seed}");
         world.check();
     }
@@ -257,6 +283,9 @@ fn the_notes_make_the_state_and_each_order_counts_once() {
         "Retried",
         "Numbered",
         "NumbersLow",
+        "ParentAccepted",
+        "ChildOf",
+        "ParentFilled",
     ] {
         assert!(seen.contains(&event.to_string()), "no {event}");
     }

@@ -19,6 +19,10 @@ const CHECKPOINT_3: &[u8] = include_bytes!("checkpoint-3.bin");
 /// One of version 4: an order that is held, one with a fill and a replace under way, and one that was triggered.
 const CHECKPOINT_4: &[u8] = include_bytes!("checkpoint-4.bin");
 
+/// One of version 5: an order with a fill and a replace under way, one that is held, numbers of a link, and a fill of
+/// an unknown order.
+const CHECKPOINT_5: &[u8] = include_bytes!("checkpoint-5.bin");
+
 fn read(version: u32, bytes: &[u8]) -> Result<OmsState, String> {
     let mut state = OmsState::default();
     state.read(version, bytes).map(|()| state)
@@ -112,11 +116,28 @@ fn a_checkpoint_of_version_4_has_no_numbers_of_links() {
     assert!(state.apply(0, &event));
     let mut written = Vec::new();
     state.write(&mut |bytes| written.extend_from_slice(bytes));
-    let again = read(5, &written).unwrap();
+    let again = read(state.form().1, &written).unwrap();
     assert_eq!(again.hash(), state.hash());
     assert_eq!(again.link_numbers(LINES[0]), (7, 9));
     assert!(read(5, CHECKPOINT_4).is_err(), "it has another form");
     assert!(read(4, &written).is_err());
+}
+
+#[test]
+fn a_checkpoint_of_version_5_has_no_parent_orders() {
+    let state = read(5, CHECKPOINT_5).unwrap();
+    assert_eq!((state.violations(), state.orders().len()), (0, 2));
+    let first = state.orders().get(1).unwrap();
+    assert_eq!((first.filled, first.quantity), (30, 100));
+    assert_eq!(state.link_numbers(LINES[0]), (7, 9));
+    assert!(state.has_stray(4_711) && state.families.is_empty());
+    assert_eq!(state.firm.tally.buying, 90 + 10);
+    let mut written = Vec::new();
+    state.write(&mut |bytes| written.extend_from_slice(bytes));
+    let again = read(state.form().1, &written).unwrap();
+    assert_eq!(again.hash(), state.hash());
+    assert!(read(6, CHECKPOINT_5).is_err(), "it has another form");
+    assert!(read(5, &written).is_err());
 }
 
 #[test]

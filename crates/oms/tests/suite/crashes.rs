@@ -74,6 +74,27 @@ fn play_held(durability: Durability, operations: Option<u64>) -> Floor {
     floor
 }
 
+/// Parents with children that are filled, replaced and cancelled, and that are replaced and cancelled themselves.
+fn play_family(durability: Durability, operations: Option<u64>) -> Floor {
+    let mut floor = Floor::with_parents(durability);
+    floor.families = [(1, vec![2, 3]), (8, vec![9])].into();
+    if let Some(operations) = operations {
+        floor.world.disk().stop_after(operations);
+    }
+    let of = |id: &str, quantity: u64, more: &str| {
+        format!("11={id}|55=XYZ|54=1|38={quantity}|40=2|44=100|60=20261122-08:00:00|{more}")
+    };
+    floor.send("D", &of("P1", 300, "21=3|"));
+    floor.send("D", &of("A1", 100, "9705=1|"));
+    floor.send("D", &of("A2", 20, "1080=1|1081=1|"));
+    floor.send("G", &of("P2", 200, "41=P1|"));
+    floor.send("G", &of("A3", 120, "41=A1|"));
+    floor.send("F", &of("P3", 200, "41=P2|"));
+    floor.send("D", &of("P4", 30, "21=3|"));
+    floor.send("D", &of("A4", 30, "9705=8|"));
+    floor
+}
+
 /// Fields that the client receives: a pool number too, if the order has one.
 const TOLD: [u32; 5] = [11, 39, 14, 151, 198];
 
@@ -137,6 +158,49 @@ fn a_held_order_is_triggered_once_when_the_process_is_killed() {
 #[test]
 fn a_held_order_is_triggered_once_when_the_power_is_cut() {
     every_point(Durability::Disk, play_held);
+}
+
+#[test]
+fn a_family_stays_one_when_the_process_is_killed() {
+    every_point(Durability::Process, play_family);
+}
+
+#[test]
+fn a_family_stays_one_when_the_power_is_cut() {
+    every_point(Durability::Disk, play_family);
+}
+
+#[test]
+fn the_client_gets_reports_of_parent_and_child() {
+    let mut floor = play_family(Durability::Process, None);
+    let received = floor.received(crate::floor::VENUE, &[35, 11, 38]);
+    assert_eq!(
+        received,
+        ["D 2 100", "D 3 20", "G 2-5 120", "F 2-7 120", "D 9 30"],
+        "no parent is sent"
+    );
+    assert_eq!(
+        floor.told(&[37, 11, 150, 39, 14, 151]),
+        [
+            "1 P1 0 0 0 300",
+            "2 A1 0 0 0 100",
+            "2 A1 F 1 30 70",
+            "1 P1 F 1 30 270",
+            "3 A2 0 0 0 20",
+            "3 A2 F 2 20 0",
+            "1 P1 F 1 50 250",
+            "1 P2 5 1 50 150",
+            "2 A3 5 1 30 90",
+            "2 A3 4 4 30 0",
+            "1 P3 4 4 50 0",
+            "8 P4 0 0 0 30",
+            "9 A4 0 0 0 30",
+            "9 A4 F 2 30 0",
+            "8 P4 F 2 30 0",
+        ]
+    );
+    let copied = floor.received(crate::floor::COPY, &[37]);
+    assert!(copied.iter().all(|order| order != "1" && order != "8"));
 }
 
 #[test]

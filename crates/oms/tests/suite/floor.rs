@@ -91,6 +91,8 @@ pub struct Floor {
     pub venue: Venue,
     power: bool,
     pub crashes: u32,
+    /// Parent orders and their children.
+    pub families: BTreeMap<u64, Vec<u64>>,
 }
 
 fn session(sender: &str, target: &str, begin: BeginString, port: u16) -> SessionConfig {
@@ -125,6 +127,13 @@ impl Floor {
             .replace("[[user]]", "[[user]]\nconditional = 10")
             .replace("name = \"SIM\"", "name = \"SIM\"\nqueue = \"60s\"")
             .replace("orders = 100", "orders = 100\nmarket_data = [\"SIM-1\"]");
+        let versions = (BeginString::Fix44, BeginString::Fix44);
+        Self::of(durability, versions, settings)
+    }
+
+    /// One whose client has parent orders.
+    pub fn with_parents(durability: Durability) -> Self {
+        let settings = SETTINGS.replace("[[user]]", "[[user]]\nparents = 10");
         let versions = (BeginString::Fix44, BeginString::Fix44);
         Self::of(durability, versions, settings)
     }
@@ -184,6 +193,7 @@ impl Floor {
             venue: Venue::default(),
             power: durability == Durability::Disk,
             crashes: 0,
+            families: BTreeMap::new(),
         };
         floor.calm();
         floor
@@ -275,14 +285,10 @@ impl Floor {
         let held = state.positions().map(|(.., position)| position.net());
         assert_eq!(held.sum::<i128>(), net);
         let open = venue.values().filter(|order| order.is_open).count();
-        assert_eq!(
-            state
-                .orders()
-                .iter()
-                .filter(|it| it.state.is_open())
-                .count(),
-            open
-        );
+        let sent = state.orders().iter();
+        let sent = sent.filter(|it| it.state.is_open() && it.state != OrderState::Parent);
+        assert_eq!(sent.count(), open);
+        self.families_agree();
         // Each execution was reported once, and together they are what was filled.
         let mut execs: Vec<String> = self.told(&[17]);
         execs.retain(|exec| exec != "-" && exec != "0");
@@ -290,7 +296,9 @@ impl Floor {
         execs.sort();
         execs.dedup();
         assert_eq!(execs.len(), count, "an ExecID twice");
-        let fills = self.told(&[32]);
+        let fills = self.told(&[32, 37]);
+        let parents: Vec<String> = self.families.keys().map(u64::to_string).collect();
+        let of_parent = |order: &str| parents.iter().any(|parent| parent == order);
         // A drop copy has every execution, as the client has.
         let reports = |all: Vec<String>| -> Vec<String> {
             let is_execution = |it: &String| it.starts_with("8 ") && !it.contains(" NONE");
@@ -299,9 +307,32 @@ impl Floor {
         let fields = [35, 37, 17, 39, 14, 151];
         let mut client = reports(self.told(&fields));
         client.retain(|report| report.split(' ').nth(2) != Some("0"));
+        client.retain(|report| !of_parent(report.split(' ').nth(1).unwrap()));
         assert_eq!(reports(self.received(COPY, &fields)), client);
-        let told: u64 = fills.iter().filter_map(|it| it.parse::<u64>().ok()).sum();
+        let fills = fills.iter().filter_map(|fill| fill.split_once(' '));
+        let fills = fills.filter(|(_, order)| !of_parent(order));
+        let told: u64 = fills.filter_map(|(it, _)| it.parse::<u64>().ok()).sum();
         assert_eq!(told, venue.values().map(|order| order.filled).sum::<u64>());
+    }
+
+    /// Parents have the fills of their children, and report each once.
+    fn families_agree(&mut self) {
+        let fills = self.told(&[37, 32]);
+        for (parent, children) in self.families.clone() {
+            let at_venue = children.iter().filter_map(|it| self.venue.orders.get(it));
+            let filled: u64 = at_venue.map(|order| order.filled).sum();
+            assert!(
+                !self.venue.orders.contains_key(&parent),
+                "{parent} was sent"
+            );
+            let its = fills.iter().filter_map(|it| it.split_once(' '));
+            let its = its.filter(|(order, _)| *order == parent.to_string());
+            let told: u64 = its.filter_map(|(_, fill)| fill.parse::<u64>().ok()).sum();
+            assert_eq!(told, filled, "reported fills of parent {parent}");
+            if let Some(order) = self.state().orders().get(parent) {
+                assert_eq!(order.filled, filled, "parent {parent}");
+            }
+        }
     }
 }
 

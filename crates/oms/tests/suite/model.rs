@@ -4,6 +4,7 @@
 pub mod again;
 mod checks;
 mod clients;
+mod family;
 pub mod held;
 pub mod pools;
 mod tasks;
@@ -134,6 +135,8 @@ pub struct Client {
     pub names_numbers: bool,
     /// So many of its orders may be held at a time; none without it.
     pub conditional: Option<usize>,
+    /// So many of its parent orders may be open at a time; none without it.
+    pub parents: Option<usize>,
 }
 
 /// The set-up of the model.
@@ -145,11 +148,11 @@ pub struct World {
     pub clients: Vec<Client>,
     pub old_lines: Vec<usize>,
     pub groups: Vec<&'static [usize]>,
+    /// Groups that send the new orders of others while these have no line.
+    pub helpers: Vec<(&'static [usize], &'static [usize])>,
     /// For each group what is done when its venue rejects something.
     pub errors: Vec<Vec<again::Entry>>,
     pub pools: Vec<pools::Pool>,
-    /// Groups that send the new orders of others while these have no line.
-    pub helpers: Vec<(&'static [usize], &'static [usize])>,
     pub pool_of_group: Vec<Option<usize>>,
     /// Groups whose venues have no stop orders.
     pub no_stops: Vec<&'static [usize]>,
@@ -173,6 +176,8 @@ pub enum At {
 /// Where an order stands: at its OrdStatus(39) once it is over.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Fate {
+    /// Its children are sent.
+    Parent,
     /// Until its condition is met.
     Held,
     /// It was rejected, and waits to be sent again.
@@ -241,6 +246,8 @@ pub struct Order {
     pub pool_number: Option<(usize, String)>,
     pub named_number: bool,
     pub condition: Option<held::Condition>,
+    pub is_parent: bool,
+    pub parent: Option<u64>,
     pub triggered: bool,
     /// When it must have been sent.
     pub valid_until: Option<i64>,
@@ -272,7 +279,7 @@ impl Order {
             (None, Fate::Over(how)) => how,
             (None, Fate::Done) => '3',
             (None, _) if self.filled > 0 => '1',
-            (None, Fate::Working) => '0',
+            (None, Fate::Working | Fate::Parent) => '0',
             (None, _) => 'A',
         }
     }
@@ -283,7 +290,7 @@ impl Order {
 
     /// The venue does not have it.
     pub fn is_unsent(&self) -> bool {
-        matches!(self.fate, Fate::Held | Fate::Waits)
+        matches!(self.fate, Fate::Parent | Fate::Held | Fate::Waits)
     }
 
     /// OrdType(40) at the venue.
@@ -392,6 +399,12 @@ pub struct Model {
     /// When orders of disconnected clients are cancelled.
     withdrawals: BTreeMap<usize, i64>,
     cancelling: VecDeque<u64>,
+    /// Parents of which a child has ended.
+    settling: VecDeque<u64>,
+    /// The day that is about to begin.
+    rolls_to: Option<i64>,
+    /// What has become of parents.
+    pub steps: Vec<&'static str>,
     asking: VecDeque<u64>,
     /// Orders that the venue would not cancel: when it is tried again.
     later: VecDeque<(i64, u64)>,
@@ -543,7 +556,11 @@ impl Model {
             quantity = quantity.max(asked.quantity);
             hold = hold.max(asked.hold);
         }
-        let held = (quantity - order.filled).max(0);
+        let mut held = quantity - order.filled;
+        if order.fate == Fate::Parent {
+            held -= self.held_by_children(order.number);
+        }
+        let held = held.max(0);
         (held, self.worth(order.symbol, hold * held))
     }
 
@@ -574,16 +591,5 @@ impl Model {
         self.counts
             .get(&scope)
             .map_or_else(Passed::default, |it| it.0)
-    }
-}
-
-impl Passed {
-    fn add(&mut self, more: &Self) {
-        self.messages += more.messages;
-        self.refused += more.refused;
-        self.cancels += more.cancels;
-        self.executions += more.executions;
-        self.quantity += more.quantity;
-        self.value += more.value;
     }
 }

@@ -370,6 +370,35 @@ fn filters_select_reports() {
 }
 
 #[test]
+fn reports_of_parents_are_sent_again_and_not_copied() {
+    let user = "[[user]]\nsession = \"CLIENT\"";
+    let settings = SETTINGS.replace(user, &format!("{user}\nparents = 5"));
+    let mut office = Office::new(&settings);
+    office.order(CLIENT, "P1", "21=3|");
+    office.order(CLIENT, "A1", "9705=1|");
+    office.venue("2", "150=0|39=0|");
+    let said = office.venue("2", "150=F|39=1|32=30|31=100|14=30|");
+    let to = |to: usize| {
+        said.iter()
+            .filter(move |it| it.to == to)
+            .map(|it| it.get(37).unwrap())
+    };
+    assert!(to(CLIENT).eq(["2", "1"]) && to(COPY).eq(["2"]), "{said:?}");
+    let change = "55=XYZ|54=1|38=100|60=20261122-08:00:00|";
+    office.says(CLIENT, "F", &format!("11=P2|41=P1|{change}"));
+    office.venue("2-4", "150=4|39=4|14=30|");
+    assert_eq!(office.with(CLIENT, 39, "4").len(), 2, "child and parent");
+    let all = office.numbers(CLIENT);
+    assert_eq!(office.again(CLIENT, (1, 0), ""), all);
+    let fills = office.with(CLIENT, 150, "F");
+    assert_eq!(fills.len(), 2);
+    assert_eq!(office.again(CLIENT, (1, 0), "9704=fills|"), fills);
+    let copied = office.numbers(COPY);
+    assert_eq!(office.with(COPY, 37, "1"), [0; 0]);
+    assert_eq!(office.again(COPY, (1, 0), ""), copied);
+}
+
+#[test]
 fn a_request_ends_with_its_connection_or_when_it_is_given_up() {
     let mut office = Office::new(SETTINGS);
     office.trade();

@@ -28,6 +28,7 @@ const REACHED: &str = "
     8:58=RC10 9:58=RC10-cancel 9:58=RC11-replaces 8:58=RC11-unanswered 8:58=RC11-ratio
     D:again D:37 D:526 D:5001 F:526 G:526 H:526 8:198 9:198 8:58=v:another 9:58=v:later
     8:58=held: 8:58=triggered: D:40=1 D:40=2 8:40=J
+    parent:accepted parent:filled parent:too-late parent:children-cancelled parent:cancelled parent:expired
     8:58=RC13 8:58=RC14 8:58=RC15 8:58=RC16 8:58=RC18 9:58=RC1 9:58=RC16
 ";
 /// The state is compared after so many inputs.
@@ -75,6 +76,9 @@ impl Twin {
         let wanted = self.model.hear(input);
         for line in &wanted {
             self.reach(line);
+        }
+        for step in std::mem::take(&mut self.model.steps) {
+            *self.reached.entry(format!("parent {step}")).or_default() += 1;
         }
         if ordered(&said) == ordered(&wanted) {
             let is_new = |said: &Said| matches!(said.msg_type.as_str(), "D" | "G");
@@ -171,6 +175,7 @@ impl Twin {
         let orders = self.desk.state().orders();
         let known = orders.get(order.number).ok_or("is not there")?;
         let fate = match known.state {
+            OrderState::Parent => Fate::Parent,
             OrderState::Held => Fate::Held,
             OrderState::Queued => Fate::Waits,
             OrderState::Sent => Fate::Sent,

@@ -21,6 +21,8 @@ pub struct Wanted<'a> {
     pub is_held: bool,
     /// Its condition is met: what counts messages has counted it.
     pub is_triggered: bool,
+    /// Its parent, whose quantity it takes over.
+    pub child_of: Option<u64>,
 }
 
 impl Wanted<'_> {
@@ -39,9 +41,22 @@ impl Wanted<'_> {
             kind,
             price,
             quantity,
+            child_of,
             ..
         } = self;
-        format!("{account} {symbol} {side} {kind} {quantity} {price}")
+        let whose = if child_of.is_some() { "child" } else { "order" };
+        format!("{whose} {account} {symbol} {side} {kind} {quantity} {price}")
+    }
+}
+
+impl Passed {
+    pub fn add(&mut self, more: &Self) {
+        self.messages += more.messages;
+        self.refused += more.refused;
+        self.cancels += more.cancels;
+        self.executions += more.executions;
+        self.quantity += more.quantity;
+        self.value += more.value;
     }
 }
 
@@ -59,11 +74,18 @@ impl Model {
             worst + worst / 5
         };
         let (old_held, old_reserved) = new.old.map_or((0, 0), |old| self.reserved(old));
-        let filled = new.old.map_or(0, |old| old.filled);
+        let mut filled = new.old.map_or(0, |old| old.filled);
+        if let Some(old) = new.old.filter(|old| old.fate == Fate::Parent) {
+            filled += self.held_by_children(old.number);
+        }
         let held = (new.quantity - filled).max(old_held);
         let dearest = hold.max(new.old.map_or(0, |old| old.hold));
         let worth = self.money(new.symbol, dearest * held);
         let worth = worth.ok_or(Why::Other(99, 99))?;
+        let more = (new.quantity - new.old.map_or(0, |old| old.quantity)).max(0);
+        let released = new.child_of.map(|parent| self.released(parent, more));
+        let released = released.unwrap_or((0, 0));
+        let (old_held, old_reserved) = (old_held + released.0, old_reserved + released.1);
         let scopes = self.scopes(new.session, new.account, new.symbol);
         self.trading_allows(new, &scopes, held - old_held)?;
         if new.old.is_none() {
@@ -88,7 +110,11 @@ impl Model {
     /// RC9 to RC11: what passes in a time, and how many messages; `more` is what it would be reserved for more.
     fn flow_allows(&self, new: &Wanted<'_>, scopes: &[At], more: i128) -> Result<(), Why> {
         let more = more.max(0);
-        let quantity = (new.quantity - new.old.map_or(0, |old| old.quantity)).max(0);
+        let quantity = match new.child_of {
+            // Its parent counted it.
+            Some(_) => 0,
+            None => (new.quantity - new.old.map_or(0, |old| old.quantity)).max(0),
+        };
         let last = |scope| self.within(scope, 10, SECOND / 10);
         let minute = |scope| self.within(scope, 60, SECOND);
         self.limit(scopes, "RC9-value-1s", |it| last(it).value + more)?;
@@ -291,7 +317,7 @@ impl Model {
         for order in self.orders.values().filter(|order| order.is_open()) {
             let is_this = new.old.is_some_and(|old| old.number == order.number);
             let is_other = order.symbol != new.symbol || order.buys() == (new.side == '1');
-            let is_held = order.fate == Fate::Held;
+            let is_held = matches!(order.fate, Fate::Held | Fate::Parent);
             if is_this || is_held || is_other || self.owner(order.account) != owner {
                 continue;
             }
@@ -354,9 +380,7 @@ impl Model {
         let next = next.copied().unwrap_or(0);
         let lines = (0..lines.len()).map(|step| lines[(next + step) % lines.len()]);
         let mut lines = lines.filter(|line| not_on != Some(*line));
-        lines
-            .find(|line| self.ready.contains(line) && !self.leaving.contains(line))
-            .ok_or(NO_LINE)
+        lines.find(|line| self.ready.contains(line) && !self.leaving.contains(line))
     }
 
     /// The group that a line belongs to.

@@ -1,6 +1,7 @@
 //! Model: requests of clients.
 
 use super::checks::Wanted;
+use super::family::Role;
 use super::{
     Asked, At, Fate, Fields, Model, NO_LINE, Number, Order, PENDING, Passed, TOO_LATE,
     UNKNOWN_ORDER, Why, date,
@@ -93,7 +94,12 @@ impl Model {
         if let Some(recent) = &mut self.recent {
             recent.push((self.now, words));
         }
-        let (quantity, value) = self.reserved(&order);
+        let (mut quantity, mut value) = self.reserved(&order);
+        if let Some(parent) = order.parent {
+            // The parent counted it.
+            value = (value - self.released(parent, quantity).1).max(0);
+            quantity = 0;
+        }
         let scopes = self.scopes_of(&order);
         let number = order.number;
         let (symbol, passed) = (
@@ -116,6 +122,9 @@ impl Model {
         }
         let line = if self.guard(&scopes) {
             Err(Why::Rc("RC1", 0))
+        } else if self.orders[&number].is_parent {
+            self.steps.push("accepted");
+            return self.write_execution(number, '0', None, &[]);
         } else if is_held {
             return self.look_at_price(number);
         } else {
@@ -162,6 +171,12 @@ impl Model {
         };
         let (limit, stop) = (price("24", 44)?, price("34J", 99)?);
         let condition = self.condition(client, fields, (symbol, side, kind), stop)?;
+        let role = self.role(client, fields, (kind, tif, condition.is_some()))?;
+        let is_parent = role == Some(Role::Parent);
+        let parent = match role {
+            Some(Role::Child(parent)) => Some(parent),
+            _ => None,
+        };
         let wanted = Wanted {
             session: user.session,
             account,
@@ -175,12 +190,11 @@ impl Model {
             effect,
             old: None,
             is_located: fields.get(&114) == Some(&"N") || fields.contains_key(&5700),
-            is_held: condition.is_some(),
+            is_held: condition.is_some() || is_parent,
             is_triggered: false,
+            child_of: parent,
         };
-        let hold = self.check(&wanted)?;
-        let own_number = self.own_number((client, symbol), fields)?;
-        let order = Order {
+        let mut order = Order {
             number: 0,
             current: 0,
             client,
@@ -193,11 +207,13 @@ impl Model {
             effect,
             price: wanted.price,
             stop: wanted.stop,
-            hold,
+            hold: 0,
             quantity: wanted.quantity,
             filled: 0,
             paid: 0,
-            fate: if condition.is_some() {
+            fate: if is_parent {
+                Fate::Parent
+            } else if condition.is_some() {
                 Fate::Held
             } else {
                 Fate::Sent
@@ -213,8 +229,16 @@ impl Model {
             pool_number: None,
             named_number: false,
             condition,
+            is_parent,
+            parent,
             triggered: false,
             valid_until: self.valid_until(fields),
+        };
+        self.check_child(&order)?;
+        order.hold = self.check(&wanted)?;
+        let own_number = match is_parent {
+            true => None,
+            false => self.own_number((client, symbol), fields)?,
         };
         Ok((order, wanted.words(), own_number))
     }
@@ -261,6 +285,11 @@ impl Model {
         let request = self.last;
         let order = &self.orders[&number];
         let (before, old_quantity) = (self.reserved(order).1, order.quantity);
+        let parent = order
+            .parent
+            .filter(|parent| self.orders.contains_key(parent));
+        let above = |it: &Self| parent.map_or(0, |parent| it.reserved(&it.orders[&parent]).1);
+        let above_before = above(self);
         let scopes = self.scopes_of(order);
         let order = self.orders.get_mut(&number).unwrap();
         order.asked = Some(Asked {
@@ -278,6 +307,10 @@ impl Model {
             passed.messages = 1;
             passed.quantity = (quantity - old_quantity).max(0);
             passed.value = self.reserved(&self.orders[&number]).1 - before;
+            if parent.is_some() {
+                let released = above_before - above(self);
+                (passed.quantity, passed.value) = (0, (passed.value - released).max(0));
+            }
         } else {
             passed.cancels = i128::from(!id.is_empty());
         }
@@ -297,6 +330,12 @@ impl Model {
     fn change_here(&mut self, number: u64) {
         let order = self.orders.get_mut(&number).unwrap();
         let asked = order.asked.clone().unwrap();
+        if asked.what == 'F' && order.is_parent {
+            if !self.withdraw_children(number) {
+                self.cancel_parent(number);
+            }
+            return;
+        }
         if asked.what == 'F' {
             return self.end(number, '4', Some(asked.number), "");
         }
@@ -304,7 +343,14 @@ impl Model {
         (order.quantity, order.price) = (asked.quantity, asked.price);
         order.hold = asked.hold.max(asked.price.abs());
         let original = std::mem::replace(&mut order.id, asked.id);
+        let is_filled = order.is_parent && order.filled >= order.quantity;
+        if is_filled {
+            order.fate = Fate::Over('2');
+        }
         self.write_execution(number, '5', Some(&original), &[]);
+        if is_filled {
+            self.over(number);
+        }
     }
 
     /// Quantity, price and the price to reserve for.
@@ -376,9 +422,11 @@ impl Model {
             effect: order.effect,
             old: Some(order),
             is_located: true,
-            is_held: order.fate == Fate::Held,
+            is_held: matches!(order.fate, Fate::Held | Fate::Parent),
             is_triggered: false,
+            child_of: order.parent,
         };
+        self.check_family(order, quantity, price)?;
         let hold = self.check(&wanted)?;
         Ok((quantity, price, hold))
     }

@@ -216,6 +216,7 @@ impl Model {
             is_located: true,
             is_held: false,
             is_triggered: true,
+            child_of: None,
         };
         self.check(&wanted)
     }

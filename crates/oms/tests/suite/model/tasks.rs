@@ -97,17 +97,22 @@ impl Model {
         self.later.clear();
         self.prices.clear();
         self.listings.clear();
+        self.settle_all_later();
         self.start();
         let today = self.now / DAY;
         if today > self.day {
             // Orders to be cancelled are cancelled before they can expire.
+            self.rolls_to = Some(today);
             self.look_at_clients();
             self.look_at_held();
+            while self.settle_parent() {}
             while let Some(number) = self.cancelling.pop_front() {
                 self.cancel(number);
+                while self.settle_parent() {}
             }
             self.day = today;
             self.begin_day();
+            self.rolls_to = None;
         }
     }
 
@@ -117,7 +122,11 @@ impl Model {
         let of_day = open.filter(|order| !order.outlives(self.day) && !order.is_unknown());
         let of_day: Vec<u64> = of_day.map(|order| order.number).collect();
         for number in of_day {
-            self.end(number, 'C', None, "end of the trading day");
+            let is_open = self.orders.get(&number).is_some_and(|it| it.is_open());
+            if is_open && !self.waits_for_children(number) {
+                self.end(number, 'C', None, "end of the trading day");
+            }
+            while self.settle_parent() {}
         }
         let resting = self.orders.values().filter(|it| it.rests_until(self.day));
         let resting: Vec<u64> = resting.map(|order| order.number).collect();
@@ -125,7 +134,7 @@ impl Model {
             self.renew(number);
         }
         // The day begins when nothing else is to be done.
-        while self.send_again() {}
+        while self.settle_parent() || self.send_again() {}
         self.forget();
         self.yesterday = self.last;
         self.begin_numbers();
@@ -158,6 +167,7 @@ impl Model {
             is_done &= !self.look_at_held();
             is_done &= self.touched.is_empty();
             is_done &= self.cancelling.is_empty() && self.asking.is_empty();
+            is_done &= self.settling.is_empty();
             is_done &= !self.has_again();
             self.work();
             if is_done {
@@ -205,6 +215,9 @@ impl Model {
 
     fn work(&mut self) {
         loop {
+            if self.settle_parent() {
+                continue;
+            }
             if let Some(number) = self.cancelling.pop_front() {
                 self.cancel(number);
                 continue;
@@ -228,6 +241,9 @@ impl Model {
         let Some(order) = self.orders.get(&number).filter(|order| order.is_open()) else {
             return;
         };
+        if order.is_parent {
+            return self.cancel_parent(number);
+        }
         if order.is_unsent() {
             return self.end(number, '4', None, "");
         }

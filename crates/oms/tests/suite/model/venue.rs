@@ -199,6 +199,9 @@ impl Model {
         self.write_execution(number, 'F', None, &[(32, quantity), (31, price)]);
         if is_filled {
             self.over(number);
+        }
+        self.parent_filled(number, quantity, price);
+        if is_filled {
             // The venue cancelled it when nothing was left, and says no more of it.
             let asked = self.orders[&number].asked.as_ref().map(|it| it.number);
             if let Some(request) = asked.filter(|it| carried_out == Some(*it)) {
@@ -345,9 +348,10 @@ impl Model {
     }
 
     /// An order has ended: nothing waits for fills of it.
-    fn over(&mut self, number: u64) {
+    pub fn over(&mut self, number: u64) {
         self.orders.get_mut(&number).unwrap().waiting = None;
         self.ended.push(number);
+        self.settle_later(number);
     }
 
     pub fn reject(&mut self, number: u64, why: &Why) {

@@ -202,6 +202,11 @@ impl Dice {
             };
             return Input::Says(client, "D", body);
         }
+        if self.once_in(3)
+            && let Some(input) = self.child(model)
+        {
+            return input;
+        }
         let client = if self.once_in(40) {
             2
         } else {
@@ -274,6 +279,9 @@ impl Dice {
         if self.once_in(8) {
             body.push_str(&self.own_number());
         }
+        if self.once_in(6) && !body.contains("9705") {
+            body.push_str("21=3|");
+        }
         self.placed = Some((CLIENTS[client], body.clone()));
         Input::Says(CLIENTS[client], "D", body)
     }
@@ -345,6 +353,13 @@ impl Dice {
         let Some(order) = self.order(model) else {
             return self.new_order(model);
         };
+        // The venues know nothing of parents.
+        if order.is_parent
+            && !self.once_in(8)
+            && let Some(input) = self.child(model)
+        {
+            return input;
+        }
         let line = if order.line == usize::MAX {
             LINES[0]
         } else {

@@ -162,6 +162,16 @@ fn has_helpers(seed: u64) -> bool {
     seed % 13 < 6 && !has_pools(seed) && !has_conditions(seed)
 }
 
+fn has_families(seed: u64) -> bool {
+    seed % 11 < 5
+}
+
+/// How many parent orders a client may have open.
+fn parents(seed: u64, session: usize) -> Option<usize> {
+    let most = [Some(3), Some(100), None];
+    most[session].filter(|_| has_families(seed))
+}
+
 fn has_pools(seed: u64) -> bool {
     seed % 5 < 2 && seed > 1
 }
@@ -293,6 +303,14 @@ pub fn floor(seed: u64) -> (Setup, World) {
     if has_conditions(seed) {
         settings = with_conditions(settings);
     }
+    if has_families(seed) {
+        for (line, more) in [
+            ("account = \"A1\"", "parents = 3"),
+            ("on_logout = \"cancel\"", "parents = 100"),
+        ] {
+            settings = settings.replace(line, &format!("{line}\n{more}"));
+        }
+    }
     if has_helpers(seed) {
         for (line, more) in [
             ("lines = [\"L1\", \"L2\"]", "helpers = [\"OLD\"]"),
@@ -339,6 +357,7 @@ pub fn floor(seed: u64) -> (Setup, World) {
         pool: (has_pools(seed) && session == 1).then_some(2),
         names_numbers: has_pools(seed) && session == 0,
         conditional: conditional(seed, session),
+        parents: parents(seed, session),
     };
     let world = World {
         names: sessions.iter().map(|(name, _)| *name).collect(),

@@ -2,7 +2,7 @@
 
 use super::Dice;
 use crate::desk::Input;
-use crate::model::{Model, SECOND};
+use crate::model::{Model, SECOND, date};
 use crate::twin::floors::{CLIENTS, LINES};
 
 impl Dice {
@@ -138,6 +138,68 @@ impl Dice {
             _ => "cancelled".to_owned(),
         };
         Input::Command(format!("report order={} type={what}", order.number))
+    }
+
+    /// A child of an open parent, most of the time one that fits.
+    pub(super) fn child(&mut self, model: &Model) -> Option<Input> {
+        let parents = model.orders.values().filter(|it| it.is_parent);
+        let parents: Vec<_> = parents.filter(|it| it.is_open()).collect();
+        if parents.is_empty() {
+            return None;
+        }
+        let back = self.below(3.min(parents.len() as u64)) as usize;
+        let parent = parents[parents.len() - 1 - back];
+        let symbol = &model.world.symbols[parent.symbol];
+        let left = parent.quantity - parent.filled - model.held_by_children(parent.number);
+        let lots = (left / symbol.lot).clamp(1, 1 << 40) as u64;
+        let lots = match self.below(8) {
+            0 => lots,
+            1 => lots + 1,
+            _ => 1 + self.below(lots.div_ceil(2)),
+        };
+        let id = self.id(model);
+        let name = if self.once_in(40) { "ABC" } else { symbol.name };
+        let side = if self.once_in(40) { '1' } else { parent.side };
+        let kind = self.any(&["2", "2", "2", "2", "1", "J", "4"]);
+        let quantity = i128::from(lots) * symbol.lot;
+        let account = model.world.accounts[parent.account].name;
+        let account = if self.once_in(40) { "A2" } else { account };
+        let mut body = format!("11={id}|55={name}|54={side}|38={quantity}|40={kind}|1={account}|");
+        if "24".contains(kind) {
+            body.push_str(&format!("44={}|", self.price(symbol.name)));
+        }
+        if "4J".contains(kind) {
+            body.push_str(&format!("99={}|", self.price(symbol.name)));
+        }
+        if parent.effect != '-' {
+            body.push_str(&format!("77={}|", parent.effect));
+        }
+        if model.world.feed.is_some() {
+            body.push_str(&self.terms(symbol.name));
+        }
+        let until = date(model.day + i64::from(self.below(3) as u32));
+        let tif = self.below(8);
+        match (tif, &parent.until) {
+            (0, _) => body.push_str("59=1|"),
+            (1, _) => body.push_str("59=3|"),
+            (2, None) => body.push_str(&format!("59=6|432={until}|")),
+            (2, Some(until)) => body.push_str(&format!("59=6|432={until}|")),
+            _ => {}
+        }
+        let number = match self.below(40) {
+            0 => model.last + 1,
+            1 => 1 + self.below(model.last),
+            _ => parent.number,
+        };
+        let client = match self.below(40) {
+            0 => self.below(3) as usize,
+            _ => parent.client,
+        };
+        body.push_str(&match self.below(2) {
+            0 => format!("9705={number}|"),
+            _ => format!("1080={number}|1081=1|"),
+        });
+        Some(Input::Says(CLIENTS[client], "D", body))
     }
 
     /// A condition, and how long the order is valid.
