@@ -13,5 +13,6 @@ mod tmp_edges;
 mod tmp_fault_states;
 mod tmp_faults;
 mod tmp_orders;
+mod tmp_quotes;
 mod tmp_random;
 mod tmp_restarts;

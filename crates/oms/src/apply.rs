@@ -12,6 +12,7 @@ use crate::flow::Passed;
 use crate::ids::Ids;
 use crate::order::{NO_LINE, Order, Place};
 use crate::pool::{NO_POOL, NUMBERS, Pool};
+use crate::quotes::QuoteSide;
 use crate::slab::NOWHERE;
 use crate::state::{Account, Instrument, OmsState, Session, Standing};
 use crate::tally::Tally;
@@ -424,6 +425,7 @@ impl OmsState {
             pool: NO_POOL,
             own_number: false,
             triggered: false,
+            quote_side: QuoteSide::None,
         };
         let tally = self.counted(&new, None);
         if self.recent.is_on {
@@ -464,7 +466,7 @@ impl OmsState {
     }
 
     /// Counts flow of a session that belongs to no account or symbol.
-    fn pass_session(&mut self, session: u32, passed: Passed) {
+    pub(crate) fn pass_session(&mut self, session: u32, passed: Passed) {
         let at = self.time;
         let session = self.sessions.get_mut(session as usize);
         let session = session.map(|session| &mut session.standing);

@@ -54,7 +54,7 @@ impl OmsState {
                 }
                 Some(())
             }
-            _ => None,
+            _ => self.apply_quote(event),
         }
     }
 

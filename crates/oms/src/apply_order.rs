@@ -6,6 +6,7 @@ use crate::canary::{self, OmsPlantedFault};
 use crate::event::OrderEvent;
 use crate::flow::Passed;
 use crate::order::{NO_LINE, Pended, Place, Request, Retry};
+use crate::quotes::QuoteSide;
 use crate::slab::NOWHERE;
 use crate::state::OmsState;
 use crate::tally::Tally;
@@ -114,7 +115,12 @@ impl OmsState {
         }
         self.conditions.forget(order);
         self.families.forget(order);
-        self.orders.forget(order).then_some(())
+        match self.orders.forget(order)? {
+            QuoteSide::None => {}
+            QuoteSide::Bid => self.quotes.forget(order),
+            QuoteSide::Offer => self.quotes.forget(order - 1),
+        }
+        Some(())
     }
 
     fn request(

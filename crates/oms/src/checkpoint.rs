@@ -14,12 +14,13 @@
 //!            holdings u32: account u32, instrument u32, position, marks i64, standing...
 //!            orders u64, order...   ended u64, number u64...   ids u64: hash u64, order u64...
 //!            executions of orders not in memory, of today and the day before: count u64, hash u64...
+//!            quotes u64: bid u64, session, account, instrument u32, QuoteID text...
 //! standing = traded i128  gained i128  trading u8  limits: value and that of the file, each optional
 //!            flow counters, optional
 //! ```
 //!
 //! Versions 1 and 2 have no pools, and orders have no retry and no pool number. Versions 1 to 3 have no conditions,
-//! 1 to 4 no numbers of links and no executions apart from ids, 1 to 5 no parent orders.
+//! 1 to 4 no numbers of links and no executions apart from ids, 1 to 5 no parent orders and no quotes.
 //!
 //! Orders and ids are unordered; the usage of open orders is derived from them.
 
@@ -40,6 +41,7 @@ use crate::ids::{Ids, Used};
 use crate::limits::RiskControl;
 use crate::order::{Order, Orders, Pended, Place, Request, Retry};
 use crate::pool::{NO_POOL, Pool};
+use crate::quotes::{QuoteSide, Quotes};
 use crate::slab::NOWHERE;
 use crate::spent::Spent;
 use crate::state::{Account, Expiry, Instrument, OmsState, Session, Standing, Stop};
@@ -117,6 +119,11 @@ impl Ledger for OmsState {
             sum = sum.wrapping_add(SipHasher24::new().hash(&word.to_le_bytes()));
         }
         hasher.write_u64(sum);
+        if !self.quotes.is_empty() {
+            bytes.clear();
+            self.quotes.put(&mut bytes);
+            hasher.write(&bytes);
+        }
         for number in self.orders.ended() {
             hasher.write_u64(*number);
         }
@@ -185,6 +192,9 @@ impl OmsState {
             put(&used.order.to_le_bytes());
         }
         self.spent.put(put);
+        bytes.clear();
+        self.quotes.put(&mut bytes);
+        put(&bytes);
     }
 
     /// All but orders and ids.
@@ -407,6 +417,9 @@ impl OmsState {
         let has_flow = state.all_standings().any(|it| it.flow.is_some());
         state.has_flow = has_flow;
         state.take_ids(version, from)?;
+        if version > 5 {
+            state.quotes = Quotes::take(&mut state.orders, from)?;
+        }
         Some(state)
     }
 
@@ -500,6 +513,7 @@ impl OmsState {
             pool: NO_POOL,
             own_number: false,
             triggered: false,
+            quote_side: QuoteSide::None,
         };
         [order.price, order.stop, order.hold, order.asked] = take_all(from)?;
         order.paid = Wire::take(from)?;

@@ -74,7 +74,7 @@ pub struct NewOrder<'a> {
 
 /// Derived values of a new order: price to reserve for, TimeInForce(59), the order number that the client chose, and
 /// what it asks for beside its usual fields.
-type Accepted = (
+pub(crate) type Accepted = (
     Proposal,
     Price,
     (TimeInForce, Option<PoolNumber>, Option<Asked>),
@@ -277,6 +277,17 @@ impl Core {
     }
 
     fn accept(&self, at: i64, new: &NewOrder<'_>) -> Result<Accepted, Reason> {
+        self.accept_as::<false>(at, new, 0)
+    }
+
+    /// Checks a new order, or a side of a quote: then `opposite` is the order that RC16 does not see.
+    #[inline(always)]
+    pub(crate) fn accept_as<const QUOTE: bool>(
+        &self,
+        at: i64,
+        new: &NewOrder<'_>,
+        opposite: Number,
+    ) -> Result<Accepted, Reason> {
         let state = &self.state;
         if state.used(new.session, new.id).is_some() {
             return Err(Reason::of(Why::Duplicate));
@@ -294,7 +305,8 @@ impl Core {
             (account, _) => account,
         };
         let rights = user.rights(account);
-        if !rights.map_or_else(|| user.may_always(|it| it.new), |it| it.new) {
+        let right: fn(&Rights) -> bool = if QUOTE { |it| it.quote } else { |it| it.new };
+        if !rights.map_or_else(|| user.may_always(right), right) {
             return Err(Reason::of(Why::NotAllowed));
         }
         let (Some(side), Some(kind), Some(tif)) = (new.side, new.kind, new.tif) else {
@@ -308,6 +320,8 @@ impl Core {
         let rule = self.rule(instrument)?;
         match new.effect {
             None => return Err(Reason::of(Why::Effect)),
+            // The venue opens or closes by itself.
+            Some(_) if QUOTE => {}
             Some(Effect::Netting) if rule.has_effect => return Err(Reason::of(Why::Effect)),
             Some(Effect::Open | Effect::Close) if !rule.has_effect => {
                 return Err(Reason::of(Why::NoEffect));
@@ -359,7 +373,7 @@ impl Core {
         self.check_restricted(&proposal, new.is_located)?;
         let hold = risk::check(state, rule, &proposal)?;
         if asked.is_none_or(|asked| !asked.stays()) {
-            self.own.check(state, &proposal, 0)?;
+            self.own.check(state, &proposal, opposite)?;
         }
         let own_number = match new.own_number {
             b"" => None,

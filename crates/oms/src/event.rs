@@ -5,6 +5,7 @@
 
 use alloc::vec::Vec;
 
+use crate::event_form::events;
 use crate::filter::OrderFilter;
 use crate::reason::Reason;
 use crate::scope::Scope;
@@ -13,50 +14,6 @@ use crate::value::{
     Side, TimeInForce, Trading,
 };
 use crate::wire::Wire;
-
-macro_rules! events {
-    ($($(#[$doc:meta])* $kind:literal $name:ident {
-        $($(#[$field_doc:meta])* $field:ident: $type:ty,)+
-    })+) => {
-        /// An event. Texts are those of its message or file.
-        #[derive(Clone, Debug, PartialEq)]
-        pub enum OrderEvent<'a> {
-            $($(#[$doc])* $name { $($(#[$field_doc])* $field: $type,)+ },)+
-        }
-
-        impl<'a> OrderEvent<'a> {
-            /// Appends its note.
-            pub fn put(&self, to: &mut Vec<u8>) {
-                match self {
-                    $(Self::$name { $($field),+ } => {
-                        to.push($kind);
-                        $($field.put(to);)+
-                    })+
-                }
-            }
-
-            /// Reads a note; `None` when it is not a valid note of this version.
-            #[must_use]
-            pub fn of(note: &'a [u8]) -> Option<Self> {
-                let (kind, mut fields) = note.split_first()?;
-                let from = &mut fields;
-                let event = match kind {
-                    $($kind => Self::$name { $($field: <$type as Wire<'_>>::take(from)?),+ },)+
-                    _ => return None,
-                };
-                fields.is_empty().then_some(event)
-            }
-
-            /// The name of the event.
-            #[must_use]
-            pub fn name(&self) -> &'static str {
-                match self {
-                    $(Self::$name { .. } => stringify!($name),)+
-                }
-            }
-        }
-    };
-}
 
 events! {
     /// A trading day started.
@@ -349,6 +306,47 @@ events! {
         session: u32,
         /// Which.
         is: Presence,
+    }
+
+    /// The last two orders are the sides of a quote: its bid, and its offer with the next number.
+    34 Quoted {
+        /// The bid.
+        order: Number,
+        /// QuoteID(117).
+        id: &'a [u8],
+    }
+    /// A request of a quote was refused.
+    35 QuoteRefused {
+        /// The client session.
+        session: u32,
+        /// MsgType(35) of the request: S or Z.
+        kind: u8,
+        /// QuoteID(117).
+        id: &'a [u8],
+        /// Why.
+        reason: Reason,
+    }
+    /// The open sides of quotes are being cancelled.
+    36 QuotesWithdrawn {
+        /// The client session.
+        session: u32,
+        /// Those of an instrument; `None` for all.
+        instrument: Option<u32>,
+        /// One quote alone, by its bid.
+        quote: Option<Number>,
+        /// QuoteCancelType(298); 0 when a new quote replaces it.
+        kind: u8,
+        /// How many orders.
+        orders: u64,
+        /// QuoteID(117) of the request; empty when a new quote replaces it.
+        id: &'a [u8],
+    }
+    /// Both sides of a quote were sent to a venue.
+    37 QuoteSent {
+        /// The bid.
+        order: Number,
+        /// The session.
+        line: u32,
     }
 
     /// A limit was set or removed.

@@ -17,6 +17,7 @@ pub(crate) mod clients;
 pub(crate) mod lines;
 pub(crate) mod mass;
 pub(crate) mod prices;
+pub(crate) mod quotes;
 pub(crate) mod report_numbers;
 pub(crate) mod report_requests;
 pub(crate) mod reports;

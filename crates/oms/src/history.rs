@@ -23,6 +23,9 @@ pub struct History {
     /// Used for names only.
     state: OmsState,
     instrument: u32,
+    /// Its session, and the bid of its quote.
+    client: u32,
+    quote: Option<Number>,
     line: Option<u32>,
     /// OrderQty(38) and CumQty(14).
     quantity: Quantity,
@@ -52,6 +55,8 @@ impl History {
             order,
             requests: request.iter().map(|request| request.number).collect(),
             instrument: known.map_or(u32::MAX, |known| known.instrument),
+            client: known.map_or(u32::MAX, |known| known.session),
+            quote: known.and_then(crate::Order::quote),
             line: open.map(|open| open.line),
             quantity: known.map_or(0, |known| known.quantity),
             filled: known.map_or(0, |known| known.filled),
@@ -96,6 +101,9 @@ impl History {
                 self.line = Some(line);
                 Some(format!("{what} sent on {}", self.session(line)))
             }
+            OrderEvent::Quoted { .. }
+            | OrderEvent::QuotesWithdrawn { .. }
+            | OrderEvent::QuoteSent { .. } => self.quoted(event),
             OrderEvent::Queued { number } => Some(format!(
                 "{} queued: waiting for a session to the venue",
                 self.what(number)?
@@ -182,6 +190,49 @@ impl History {
         }
     }
 
+    /// Describes what became of its quote.
+    fn quoted(&mut self, event: &OrderEvent<'_>) -> Option<String> {
+        match *event {
+            OrderEvent::Quoted { order, id } => {
+                let (side, other) = match self.order.checked_sub(order)? {
+                    0 => ("bid", order.saturating_add(1)),
+                    1 => ("offer", order),
+                    _ => return None,
+                };
+                self.quote = Some(order);
+                Some(format!(
+                    "{side} of quote {}; the other side is {other}",
+                    text(id)
+                ))
+            }
+            OrderEvent::QuotesWithdrawn {
+                session,
+                instrument,
+                quote,
+                kind,
+                ..
+            } => {
+                let is_its = match quote {
+                    Some(quote) => self.quote == Some(quote),
+                    None => {
+                        let is_its = |it: u32| it == self.instrument;
+                        self.client == session && instrument.is_none_or(is_its)
+                    }
+                };
+                let why = match kind {
+                    0 => "quote replaced by a new one",
+                    _ => "quote being cancelled",
+                };
+                (is_its && self.quote.is_some() && self.line.is_some()).then(|| why.into())
+            }
+            OrderEvent::QuoteSent { order, line } if self.quote == Some(order) => {
+                self.line = Some(line);
+                Some(format!("both sides sent on {}", self.session(line)))
+            }
+            _ => None,
+        }
+    }
+
     /// Describes its new number at the venue.
     fn numbered(&mut self, event: &OrderEvent<'_>) -> Option<String> {
         match *event {
@@ -228,6 +279,7 @@ impl History {
             return String::new();
         };
         (self.instrument, self.quantity, self.filled) = (instrument, quantity, 0);
+        self.client = session;
         let side = match side {
             Side::Buy => "buy",
             Side::Sell => "sell",

@@ -6,6 +6,7 @@ use alloc::collections::VecDeque;
 use hashbrown::HashTable;
 
 use crate::canary::{self, OmsPlantedFault};
+use crate::quotes::QuoteSide;
 use crate::slab::{NOWHERE, Slab};
 use crate::transition::{OrderState, ord_status};
 use crate::value::{
@@ -82,6 +83,8 @@ pub struct Order {
     pub(crate) own_number: bool,
     /// It was held, and its condition was met.
     pub(crate) triggered: bool,
+    /// Which side of a quote it is.
+    pub(crate) quote_side: QuoteSide,
 }
 
 /// Retry state of an order.
@@ -444,11 +447,9 @@ impl Orders {
         self.ended.retain(|ended| *ended != number);
     }
 
-    /// Removes a closed order from memory.
-    pub(crate) fn forget(&mut self, number: Number) -> bool {
-        let Some(place) = self.place(number) else {
-            return false;
-        };
+    /// Removes a closed order from memory; which side of a quote it was.
+    pub(crate) fn forget(&mut self, number: Number) -> Option<QuoteSide> {
+        let place = self.place(number)?;
         // It is the oldest, except in a modified journal.
         if self.ended.front() == Some(&number) {
             self.ended.pop_front();
@@ -458,9 +459,7 @@ impl Orders {
         if let Ok(entry) = self.places.find_entry(mixed(number), |at| *at == place.0) {
             entry.remove();
         }
-        let Some(order) = self.orders.remove(place.0) else {
-            return false;
-        };
+        let order = self.orders.remove(place.0)?;
         let request = self.requests.get(order.request);
         if let Some(request) = request.map(|request| request.number) {
             self.remove_request(request);
@@ -469,7 +468,7 @@ impl Orders {
         while let Some(fill) = self.fills.remove(at) {
             at = fill.before;
         }
-        true
+        Some(order.quote_side)
     }
 }
 

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use crate::event::OrderEvent;
 use crate::order::{Order, Request};
+use crate::quotes::QuoteSide;
 use crate::reason::Why;
 use crate::rules::{Affinity, FlowRule, LineGroup};
 use crate::state::OmsState;
@@ -197,6 +198,16 @@ impl Lines {
     ///
     /// When it may, as far as known.
     pub(crate) fn room(&self, at: i64, line: u32, is_cancel: bool) -> Result<(), i64> {
+        self.room_for(at, line, (is_cancel, 1))
+    }
+
+    #[inline(always)]
+    fn room_for(
+        &self,
+        at: i64,
+        line: u32,
+        (is_cancel, messages): (bool, usize),
+    ) -> Result<(), i64> {
         let Some(known) = self.line(line) else {
             return Ok(());
         };
@@ -213,9 +224,13 @@ impl Lines {
             .iter()
             .take_while(|then| at - **then >= flow.time);
         let (over, all) = (over.count(), known.sent.len());
-        match (all - over).checked_sub(most) {
+        match (all - over + messages - 1).checked_sub(most) {
             None => Ok(()),
-            Some(many) => Err(known.sent[over + many].saturating_add(flow.time)),
+            Some(many) => match known.sent.get(over + many) {
+                Some(then) => Err(then.saturating_add(flow.time)),
+                // More messages than the venue takes in any time.
+                None => Err(i64::MAX),
+            },
         }
     }
 
@@ -303,6 +318,49 @@ impl Lines {
         Err((if is_ready { Why::Busy } else { Why::NoLine }, free))
     }
 
+    fn is_over_tmp(&self, line: u32) -> bool {
+        let line = self.line(line);
+        line.is_some_and(|line| self.groups[line.group].over_tmp)
+    }
+
+    /// Counts both sides of a quote: one message over TMP, two over FIX.
+    pub(crate) fn note_quote(&mut self, state: &OmsState, bid: Number, line: u32) {
+        let last = bid + u64::from(!self.is_over_tmp(line));
+        for number in bid..=last {
+            self.note(state, &OrderEvent::Sent { number, line });
+        }
+    }
+
+    /// Whether a session may send both sides of a quote now.
+    fn turn_for_quote(&self, at: i64, line: u32) -> Result<(), i64> {
+        self.turn(at, line)?;
+        if self.is_over_tmp(line) {
+            return Ok(());
+        }
+        self.room_for(at, line, (false, 2))
+    }
+
+    /// As [`choose`](Self::choose), for both sides of a quote; `preferred` is the session of the quote before it.
+    pub(crate) fn choose_for_quote(
+        &self,
+        state: &OmsState,
+        (at, group, of): (i64, usize, (u32, u32)),
+        preferred: Option<u32>,
+        is_leaving: impl Fn(u32) -> bool,
+    ) -> Result<u32, (Why, Option<i64>)> {
+        let is_its = |line: &u32| self.groups[group].lines.contains(line);
+        if let Some(line) = preferred.filter(is_its)
+            && state.is_ready(line)
+            && !is_leaving(line)
+            && self.turn_for_quote(at, line).is_ok()
+        {
+            return Ok(line);
+        }
+        let line = self.choose(state, (at, group), of, is_leaving)?;
+        let turn = self.turn_for_quote(at, line);
+        turn.map_or_else(|when| Err((Why::Busy, Some(when))), |()| Ok(line))
+    }
+
     /// Action for the first queued order of a group, or for one that timed out; `None` without any.
     pub(crate) fn next_order(
         &mut self,
@@ -325,7 +383,11 @@ impl Lines {
         }
         let order = state.orders().get(first)?;
         let of = (order.account, order.instrument);
-        let next = match self.choose(state, (at, group), of, is_leaving) {
+        let line = match order.quote_side {
+            QuoteSide::None => self.choose(state, (at, group), of, is_leaving),
+            _ => self.choose_for_quote(state, (at, group, of), None, is_leaving),
+        };
+        let next = match line {
             Ok(line) => Next::Goes(line),
             Err((_, when)) => Next::Waits(when.map_or(stale, |when| when.min(stale))),
         };

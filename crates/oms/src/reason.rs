@@ -244,6 +244,14 @@ reasons! {
     109 ParentQuantity, "", 13, 2, "order quantity exceeds what is left of the parent order";
     /// A replace of the parent below what its children have.
     120 ChildrenHold, "", 99, 2, "order quantity is below what child orders have filled and hold";
+    /// The sides of a quote cross.
+    98 QuoteCrossed, "", 99, 2, "BidPx(132) must be below OfferPx(133)";
+    /// The other side of the quote was rejected before it was sent.
+    99 OtherSide, "", 0, 2, "the other side of the quote was rejected";
+    /// No quote of the session has this QuoteID(117).
+    100 UnknownQuote, "", 5, 1, "unknown quote";
+    /// Over TMP the price of a side of a quote does not change.
+    101 QuotePrice, "", 99, 2, "over TMP the price of a quote does not change: send a new Quote(S)";
     /// The number is already used.
     74 NumberUsed, "", 6, 2, "the order number was used before";
 }

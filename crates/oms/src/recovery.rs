@@ -346,7 +346,8 @@ impl ReportReplay {
         let client = self.request.client;
         reports::report(&self.state, event, from, client, &mut self.outbox);
         for index in self.outbox.unsealed() {
-            if let [msg_type] = *self.outbox.msg_type(index) {
+            // The status of a quote has no number: it is not sent again.
+            if let [msg_type @ (b'8' | b'9' | b'r')] = *self.outbox.msg_type(index) {
                 batch.push(msg_type, self.outbox.body(index));
             }
         }

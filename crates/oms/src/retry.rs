@@ -9,6 +9,7 @@ use crate::core::{Core, Sink};
 use crate::event::OrderEvent;
 use crate::fix::Sentence;
 use crate::order::Order;
+use crate::quotes::QuoteSide;
 use crate::reason::Why;
 use crate::rejects::VenueReject;
 use crate::retries::retry_of;
@@ -90,6 +91,9 @@ impl Core {
             Remedy::Retry => None,
             Remedy::AnotherLine => Some(order.line),
         };
+        if order.quote_side != QuoteSide::None {
+            return None;
+        }
         // It is not being cancelled, and no report shows that the venue has or had it.
         let is_alone = orders.request_of(order).is_none() && order.pended.is_none();
         let is_unanswered = matches!(order.state, OrderState::Sent | OrderState::Unknown);

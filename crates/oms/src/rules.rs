@@ -83,6 +83,8 @@ pub struct Rights {
     pub status: bool,
     /// It may request their reports again.
     pub reports: bool,
+    /// It may place and cancel quotes.
+    pub quote: bool,
 }
 
 /// Rate limit of a client.

@@ -3,6 +3,7 @@
 use crate::core::{Core, Sink};
 use crate::event::OrderEvent;
 use crate::queue::Next;
+use crate::quotes::QuoteSide;
 use crate::reason::{Reason, Why};
 use crate::risk;
 use crate::transition::OrderState;
@@ -186,7 +187,11 @@ impl Core {
             self.lines.lost.pop_front();
         }
         let orders = self.state.orders();
-        let is_order = orders.get(number).is_some();
+        let known = orders.get(number);
+        if known.is_some_and(|order| order.quote_side != QuoteSide::None) {
+            return self.send_waiting_side(at, (number, line), sink);
+        }
+        let is_order = known.is_some();
         let order = match orders.request(number) {
             Some((request, order)) if request.kind == RequestKind::Replace => Some(order),
             Some(_) => None,

@@ -13,6 +13,7 @@ use crate::limits::{RiskControl, RiskLimits};
 use crate::names::Names;
 use crate::order::{Order, Orders, Request, mixed};
 use crate::pool::Pool;
+use crate::quotes::Quotes;
 use crate::scope::Scope;
 use crate::spent::Spent;
 use crate::tally::{Position, Tally};
@@ -193,6 +194,8 @@ pub struct OmsState {
     pub(crate) conditions: Conditions,
     /// Parent orders and their children.
     pub(crate) families: Families,
+    /// Quotes whose orders are in memory.
+    pub(crate) quotes: Quotes,
     /// New orders of the last second.
     pub(crate) recent: Recent,
     /// Whether any scope counts flow.

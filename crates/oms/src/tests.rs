@@ -29,6 +29,7 @@ mod mass;
 mod operators;
 mod pools;
 mod queue;
+mod quotes;
 mod random;
 mod retry;
 mod rights;
@@ -158,8 +159,13 @@ impl World {
             match *event {
                 OrderEvent::Refused { reason, .. }
                 | OrderEvent::MassCancelRefused { reason, .. }
+                | OrderEvent::QuoteRefused { reason, .. }
                 | OrderEvent::Rejected { reason, .. } => {
                     *refused = Some(reason.why);
+                }
+                OrderEvent::QuoteSent { order, line } => {
+                    let both = [order, order + 1];
+                    sent.extend(both.map(|order| (queue::order(order), line)));
                 }
                 OrderEvent::Sent { number, line } => {
                     let id = match (state.orders().request(number), state.orders().get(number)) {

@@ -168,10 +168,12 @@ impl TmpLines {
         };
         let frame = orders::request(state, event, line.fcm_id, &self.scales);
         let is_written = frame.is_some();
-        if let OrderEvent::Sent { number, .. } = *event
-            && !is_written
-        {
-            self.unsent.push_back(number);
+        match *event {
+            OrderEvent::Sent { number, .. } if !is_written => self.unsent.push_back(number),
+            OrderEvent::QuoteSent { order, .. } if !is_written => {
+                self.unsent.extend([order, order + 1]);
+            }
+            _ => {}
         }
         if line.queue.len() < QUEUE_MOST {
             line.queue.extend(frame);

@@ -93,6 +93,15 @@ impl Work {
                 ..
             } => self.cancel(state, OrderFilter::of(scope)),
             OrderEvent::MassCancelTaken { filter, .. } => self.cancel(state, filter),
+            OrderEvent::QuotesWithdrawn {
+                session,
+                instrument,
+                quote,
+                ..
+            } => {
+                let sides = state.open_sides(session, instrument, quote);
+                self.cancelling.extend(sides);
+            }
             OrderEvent::LineUp { line } => {
                 self.leaving.retain(|leaving| *leaving != line);
                 let all = self.reset.contains(&line);
@@ -224,7 +233,7 @@ impl Core {
             self.settle_parent(at, parent, sink);
         // Orders to be cancelled come before others.
         } else if let Some(number) = self.work.cancelling.pop_front() {
-            self.cancel(at, number, sink);
+            self.cancel_now(at, number, sink);
         } else if let Some(order) = self.work.expiring.pop_front() {
             self.expire(at, order, sink);
         } else if let Some(order) = self.work.renewing.pop_front() {
@@ -246,7 +255,7 @@ impl Core {
     }
 
     /// Cancels an order without a client message.
-    fn cancel(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
+    pub(crate) fn cancel_now(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
         let orders = self.state().orders();
         let Some(order) = orders.get(number).filter(|it| it.state.is_open()) else {
             return;
@@ -275,7 +284,7 @@ impl Core {
             .map(|request| request.number);
         if let Some(request) = unsent {
             self.decline(at, request, crate::Why::TooLate, b"", sink);
-            return self.cancel(at, number, sink);
+            return self.cancel_now(at, number, sink);
         }
         // Its pending request is answered first; then it comes here again.
         if orders.request_of(order).is_some() || !self.state().is_ready(order.line) {

@@ -85,6 +85,13 @@ pub const fn inquiry_refusal(inquiry: u8) -> u8 {
     }
 }
 
+/// How one side of a quote is changed, cancelled or queried: R09 has an ExecType, but no Side. Chosen: by an R01 (R31) with
+/// the quote's order_no and the Side of the order, which an exchange finds by both; R09 (R39) only enters quotes.
+#[must_use]
+pub const fn is_quote_entry(exec_type: TmpExecType) -> bool {
+    exec_type.0 == TmpExecType::NEW.0
+}
+
 /// Whether a frame takes a sequence number. Said: R01, R31, R09, R39 from the broker and R02, R32, R03, R22 from the
 /// exchange, but for queries (ExecType I) and R03 with status 1 or 99. Open: whether an R03 with status 240 takes one.
 /// Chosen: it does, as any R03 that is not listed.

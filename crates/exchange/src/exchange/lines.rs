@@ -7,7 +7,7 @@ use fixwire_tmp::messages::{InquiryReply, PriceInquiry, R01, R07, R09, R11, R12,
 use fixwire_tmp::uncertain::TradeStatus;
 use fixwire_tmp::{
     ApCode, ExchangeLinkState, LinkAction, LinkActions, LinkNumbers, TmpExecType, TmpFrame,
-    TmpStatus, TmpSymbol, key_value_range,
+    TmpLayout, TmpStatus, TmpSymbol, key_value_range,
 };
 
 use super::{Exchange, NOTE_ROOM, RETRY, WAITING_MAX};
@@ -266,11 +266,9 @@ impl Exchange {
                 None => request::order(market, &from, &entry),
             });
         } else if let Ok(quote) = read.body::<R09>() {
-            let status = refusal.unwrap_or(TmpStatus::EXEC_TYPE);
-            requests.extend(request::quote(&from, &quote, status));
+            requests.extend(request::quote(market, &from, &quote, refusal));
         } else if let Ok(quote) = read.body::<R39>() {
-            let status = refusal.unwrap_or(TmpStatus::EXEC_TYPE);
-            requests.extend(request::quote(&from, &quote, status));
+            requests.extend(request::quote(market, &from, &quote, refusal));
         } else {
             return self.line_service(now, at, &read, (flow, refusal), outbox);
         }
@@ -300,9 +298,11 @@ impl Exchange {
         if self.is_flooded() {
             return Some(TmpStatus::MAJOR_ERROR);
         }
-        let exec_type = match read.body::<R01>() {
-            Ok(entry) => entry.exec_type,
-            Err(_) => read.body::<R31>().ok()?.exec_type,
+        let exec_type = match read.code() {
+            R01::CODE => read.body::<R01>().ok()?.exec_type,
+            R31::CODE => read.body::<R31>().ok()?.exec_type,
+            R09::CODE => read.body::<R09>().ok()?.exec_type,
+            _ => read.body::<R39>().ok()?.exec_type,
         };
         let limit = u64::from(line.cancel_order_sec) * 1_000_000_000;
         let sent = read.header().msg_time.wall_ns();

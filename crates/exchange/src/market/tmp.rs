@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use fixwire_protocol::{Timestamp, tag};
-use fixwire_tmp::TmpStatus;
+use fixwire_tmp::{TmpSide, TmpStatus};
 
 use super::{Market, UnreadableNote};
 use crate::dialect::{Dialect, Kind, Why};
@@ -16,14 +16,23 @@ use crate::tmp::ticket::{TmpTicket, order_key};
 use crate::tmp::{reports, request};
 
 impl Market {
-    /// The order of a broker with this number, whichever of its lines has entered it. The number of a rejected order is
-    /// free again.
-    pub(crate) fn tmp_order(&self, fcm_id: u16, order_no: [u8; 5]) -> Option<&Order> {
-        let key = order_key(fcm_id, order_no);
+    /// The order of a broker with this number, whichever of its lines has entered it, or the side of its quote. The number
+    /// of a rejected order is free again.
+    pub(crate) fn tmp_order(
+        &self,
+        fcm_id: u16,
+        order_no: [u8; 5],
+        side: TmpSide,
+    ) -> Option<&Order> {
+        let keys = [None, Some(side)].map(|side| order_key(fcm_id, order_no, side));
+        keys.iter().find_map(|key| self.tmp_order_of(key))
+    }
+
+    fn tmp_order_of(&self, key: &[u8]) -> Option<&Order> {
         let lines = self.members.iter().enumerate();
         let mut lines = lines.filter(|(_, member)| member.dialect == Dialect::Tmp);
         lines.find_map(|(number, _)| {
-            let order = self.orders.get(self.orders.find(number as u32, &key)?);
+            let order = self.orders.get(self.orders.find(number as u32, key)?);
             order.filter(|order| order.closed != Some(b'8'))
         })
     }
@@ -31,8 +40,15 @@ impl Market {
     /// Whether the broker of a new order has one with its number.
     pub(super) fn has_order_no(&self, request: &Request<'_>) -> bool {
         let ticket = TmpTicket::read(request.fields.text(tag::CL_ORD_ID));
-        let known = ticket.and_then(|it| self.tmp_order(it.fcm_id, it.order_no));
-        known.is_some()
+        ticket.is_some_and(|it| {
+            let sides = match it.quote_side {
+                // The other side of the same quote may be there.
+                Some(side) => [side, side],
+                None => [TmpSide::BUY, TmpSide::SELL],
+            };
+            let mut known = sides.into_iter();
+            known.any(|side| self.tmp_order(it.fcm_id, it.order_no, side).is_some())
+        })
     }
 
     /// Answers a query with the state of the order that OrigClOrdID(41) names.

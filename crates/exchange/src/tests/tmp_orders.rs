@@ -395,7 +395,7 @@ fn services_are_answered_or_refused_by_name() {
     desk.brokers[ONE].heard.clear();
     desk.send(ONE, &quote);
     let heard = desk.heard(ONE);
-    assert_eq!(statuses(&heard), [11, 11]);
+    assert_eq!(statuses(&heard), [20, 20], "it names no symbol");
     assert_eq!(
         (heard[0].reject().side, heard[1].reject().side),
         (BUY, SELL)

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use fixwire_book::Side;
 use fixwire_protocol::{Decimal, tag};
 use fixwire_tmp::messages::{OrderEntry, QuoteEntry};
+use fixwire_tmp::uncertain::is_quote_entry;
 use fixwire_tmp::{
     TmpExecType, TmpOrdType, TmpPositionEffect, TmpSide, TmpStatus, TmpSymbol, TmpTimeInForce,
 };
@@ -46,7 +47,7 @@ pub(crate) fn order<const SYMBOL: usize>(
 ) -> TmpRequest {
     let translated = match entry.exec_type {
         _ if entry.fcm_id != from.fcm_id => Err(TmpStatus::BROKER),
-        TmpExecType::NEW => new_order(market, from, entry),
+        TmpExecType::NEW => new_order(market, from, entry, None),
         TmpExecType::CANCEL
         | TmpExecType::REDUCE
         | TmpExecType::PRICE
@@ -66,28 +67,60 @@ pub(crate) fn refused<const SYMBOL: usize>(
     rejected(&ticket(from, entry), entry.side, status)
 }
 
-/// The two rejects that an R09 or R39 gets, with this status.
+/// The two orders that an R09 or R39 enters, or their rejects; with a status both are rejected. Each side is a limit order
+/// of its own.
 pub(crate) fn quote<const SYMBOL: usize>(
+    market: &Market,
     from: &TmpAsker,
     quote: &QuoteEntry<SYMBOL>,
-    status: TmpStatus,
+    refusal: Option<TmpStatus>,
 ) -> [TmpRequest; 2] {
-    let entry = OrderEntry::<SYMBOL> {
-        exec_type: quote.exec_type,
-        cm_id: quote.cm_id,
-        fcm_id: quote.fcm_id,
-        order_no: quote.order_no,
-        ord_id: quote.ord_id,
-        user_define: quote.user_define,
-        ..OrderEntry::default()
-    };
-    [TmpSide::BUY, TmpSide::SELL].map(|side| rejected(&ticket(from, &entry), side, status))
+    let both = [
+        (TmpSide::BUY, quote.bid_px, quote.bid_size),
+        (TmpSide::SELL, quote.offer_px, quote.offer_size),
+    ];
+    both.map(|(side, price, qty)| {
+        let entry = OrderEntry::<SYMBOL> {
+            exec_type: quote.exec_type,
+            cm_id: quote.cm_id,
+            fcm_id: quote.fcm_id,
+            order_no: quote.order_no,
+            ord_id: quote.ord_id,
+            user_define: quote.user_define,
+            symbol_type: quote.symbol_type,
+            symbol: quote.symbol,
+            price,
+            qty,
+            account: quote.account,
+            account_flag: quote.account_flag,
+            side,
+            ord_type: TmpOrdType::LIMIT,
+            time_in_force: quote.time_in_force,
+            position_effect: quote.position_effect,
+            order_source: quote.order_source,
+            info_source: quote.info_source,
+        };
+        let translated = match (refusal, entry.exec_type) {
+            (Some(status), _) => Err(status),
+            _ if entry.fcm_id != from.fcm_id => Err(TmpStatus::BROKER),
+            (None, exec_type) if is_quote_entry(exec_type) => {
+                new_order(market, from, &entry, Some(side))
+            }
+            _ => Err(TmpStatus::EXEC_TYPE),
+        };
+        let ticket = TmpTicket {
+            quote_side: Some(side),
+            ..ticket(from, &entry)
+        };
+        translated.unwrap_or_else(|status| rejected(&ticket, side, status))
+    })
 }
 
 fn new_order<const SYMBOL: usize>(
     market: &Market,
     from: &TmpAsker,
     entry: &OrderEntry<SYMBOL>,
+    quote_side: Option<TmpSide>,
 ) -> Result<TmpRequest, TmpStatus> {
     let index = market.instrument(text(entry)?).ok_or(TmpStatus::PRODUCT)?;
     let instrument = &market.instruments[index];
@@ -105,7 +138,7 @@ fn new_order<const SYMBOL: usize>(
         _ => return Err(TmpStatus::TIME_IN_FORCE),
     };
     let effect = entry.position_effect;
-    if effect.name().is_none() || effect == TmpPositionEffect::QUOTE {
+    if effect.name().is_none() || (effect == TmpPositionEffect::QUOTE) != quote_side.is_some() {
         return Err(TmpStatus::POSITION_EFFECT);
     }
     let price = match entry.ord_type {
@@ -122,7 +155,11 @@ fn new_order<const SYMBOL: usize>(
     };
     let mut fields = FieldWriter::default();
     fields.uint(tag::ACCOUNT, u64::from(entry.account));
-    fields.put(tag::CL_ORD_ID, &ticket(from, entry).write());
+    let ticket = TmpTicket {
+        quote_side,
+        ..ticket(from, entry)
+    };
+    fields.put(tag::CL_ORD_ID, &ticket.write());
     fields.decimal(tag::ORDER_QTY, Decimal::from_int(i64::from(entry.qty)));
     fields.char(tag::ORD_TYPE, if price.is_some() { b'2' } else { b'1' });
     fields.optional(tag::PRICE, price);
@@ -143,7 +180,7 @@ fn change<const SYMBOL: usize>(
     entry: &OrderEntry<SYMBOL>,
 ) -> Result<TmpRequest, TmpStatus> {
     let order = market
-        .tmp_order(entry.fcm_id, entry.order_no)
+        .tmp_order(entry.fcm_id, entry.order_no, entry.side)
         .ok_or(TmpStatus::NO_SUCH_ORDER)?;
     let instrument = &market.instruments[order.instrument as usize];
     let symbol = text(entry)?;
@@ -180,6 +217,7 @@ pub(crate) fn changed(
         time_in_force: current.time_in_force,
         position_effect: current.position_effect,
         cm_id: current.cm_id,
+        quote_side: current.quote_side,
         ..*asked
     };
     if ticket.status == TmpStatus::REDUCED_MORE_THAN_LEFT {
@@ -262,6 +300,7 @@ fn ticket<const SYMBOL: usize>(from: &TmpAsker, entry: &OrderEntry<SYMBOL>) -> T
         status: from.status,
         msg_seq_num: from.msg_seq_num,
         at: from.at,
+        quote_side: None,
     }
 }
 

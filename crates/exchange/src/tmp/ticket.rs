@@ -1,15 +1,16 @@
 //! A ticket: whatever a request of a TMP member has beside the terms of its order, as a ClOrdID.
 //!
 //! An order of a TMP member has its broker and order number as its first ClOrdID, the ticket of the R01 that entered it as
-//! its second one, and then one ticket for each successful change. Reports are made of the last one.
+//! its second one, and then one ticket for each successful change. Reports are made of the last one. The two orders of a
+//! quote share their order number: the first ClOrdID of each has its side behind it.
 
 use alloc::vec::Vec;
 
 use fixwire_tmp::{
-    TmpExecType, TmpOrdType, TmpPositionEffect, TmpStatus, TmpSymbolType, TmpTimeInForce,
+    TmpExecType, TmpOrdType, TmpPositionEffect, TmpSide, TmpStatus, TmpSymbolType, TmpTimeInForce,
 };
 
-/// Bytes of a ticket; in notes each is two hexadecimal digits.
+/// Bytes of a ticket, one more for that of a side of a quote; in notes each is two hexadecimal digits.
 const BYTES: usize = 50;
 
 /// See the module.
@@ -37,12 +38,14 @@ pub(crate) struct TmpTicket {
     /// MsgSeqNum of the request, and when it arrived, in nanoseconds since 1970: together they tell requests apart.
     pub(crate) msg_seq_num: u32,
     pub(crate) at: u64,
+    /// The side of the quote; `None` for any other order.
+    pub(crate) quote_side: Option<TmpSide>,
 }
 
 impl TmpTicket {
     /// Writes it as a ClOrdID.
     pub(crate) fn write(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(2 * BYTES);
+        let mut out = Vec::with_capacity(2 * BYTES + 2);
         let mut put = |bytes: &[u8]| put_hex(&mut out, bytes);
         put(&self.via.to_be_bytes());
         put(&self.home.to_be_bytes());
@@ -63,11 +66,18 @@ impl TmpTicket {
         put(&[self.status.0]);
         put(&self.msg_seq_num.to_be_bytes());
         put(&self.at.to_be_bytes());
+        if let Some(side) = self.quote_side {
+            put(&[side.0]);
+        }
         out
     }
 
     /// Reads a ClOrdID; `None` when it is no ticket.
     pub(crate) fn read(cl_ord_id: &[u8]) -> Option<Self> {
+        let (cl_ord_id, quote_side) = match cl_ord_id.split_at_checked(2 * BYTES)? {
+            (ticket, b"") => (ticket, None),
+            (ticket, side) => (ticket, Some(TmpSide(read_hex::<1>(side)?[0]))),
+        };
         let bytes: [u8; BYTES] = read_hex(cl_ord_id)?;
         let mut rest = Rest(&bytes);
         Some(Self {
@@ -88,20 +98,24 @@ impl TmpTicket {
             status: TmpStatus(rest.byte()?),
             msg_seq_num: u32::from_be_bytes(rest.take()?),
             at: u64::from_be_bytes(rest.take()?),
+            quote_side,
         })
     }
 
     /// The first ClOrdID of its order.
     pub(crate) fn order_key(&self) -> Vec<u8> {
-        order_key(self.fcm_id, self.order_no)
+        order_key(self.fcm_id, self.order_no, self.quote_side)
     }
 }
 
-/// The first ClOrdID of an order: order numbers are unique for each broker.
-pub(crate) fn order_key(fcm_id: u16, order_no: [u8; 5]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(14);
+/// The first ClOrdID of an order: order numbers are unique for each broker, and each side of a quote is an order.
+pub(crate) fn order_key(fcm_id: u16, order_no: [u8; 5], quote_side: Option<TmpSide>) -> Vec<u8> {
+    let mut out = Vec::with_capacity(16);
     put_hex(&mut out, &fcm_id.to_be_bytes());
     put_hex(&mut out, &order_no);
+    if let Some(side) = quote_side {
+        put_hex(&mut out, &[side.0]);
+    }
     out
 }
 
@@ -167,11 +181,18 @@ mod tests {
             status: TmpStatus::FLOW_80,
             msg_seq_num: u32::MAX,
             at: 1_772_438_400_000_000_000,
+            quote_side: None,
         };
         let written = ticket.write();
         assert_eq!(TmpTicket::read(&written), Some(ticket));
         assert!(written.iter().all(u8::is_ascii_hexdigit));
         assert_eq!(ticket.order_key(), b"01174101ff303d");
+        let offer = TmpTicket {
+            quote_side: Some(TmpSide::SELL),
+            ..ticket
+        };
+        assert_eq!(TmpTicket::read(&offer.write()), Some(offer));
+        assert_eq!(offer.order_key(), b"01174101ff303d02");
         assert_eq!(TmpTicket::read(&written[1..]), None);
         assert_eq!(TmpTicket::read(b"ORDER-1"), None);
         let mut other = written;

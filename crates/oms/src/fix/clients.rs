@@ -6,12 +6,14 @@ use fixwire_protocol::{
 };
 
 use super::mass::{LAST_RPT_REQUESTED, MASS_STATUS_REQ_ID, TOT_NUM_REPORTS};
+use super::quotes;
 use super::report_numbers::ReportNumbers;
 use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT, id};
 use super::{average, digits, price, reason_text};
 use crate::event::OrderEvent;
 use crate::order::Order;
 use crate::pool::NO_POOL;
+use crate::quotes::QuoteSide;
 use crate::reason::{Reason, Why};
 use crate::state::OmsState;
 use crate::value::{Effect, Number, RequestKind, Text};
@@ -72,7 +74,7 @@ impl Client {
         }
     }
 
-    fn is_old(self) -> bool {
+    pub(super) fn is_old(self) -> bool {
         self.version <= Version::Fix42
     }
 
@@ -254,6 +256,10 @@ pub(crate) fn session_of(state: &OmsState, event: &OrderEvent<'_>, before: &Befo
             return Some(session);
         }
         OrderEvent::MassCancelTaken { session, .. } => return session,
+        OrderEvent::QuoteRefused { session, .. } | OrderEvent::QuotesWithdrawn { session, .. } => {
+            return Some(session);
+        }
+        OrderEvent::Quoted { order, .. } => order,
         _ => order_of(event, before)?,
     };
     state.orders().get(order).map(|order| order.session)
@@ -372,6 +378,13 @@ pub(super) fn execution(
     client.put_number(exec, &mut report);
     // There is room: it was checked before the first event.
     let _ = report.finish();
+    if order.quote_side != QuoteSide::None && !client.is_copy {
+        let last = match extra {
+            Some(Extra::Fill(quantity, _)) => quantity,
+            _ => 0,
+        };
+        quotes::side_changed(state, order, (kind, last), client, outbox);
+    }
 }
 
 struct CancelReject<'a> {

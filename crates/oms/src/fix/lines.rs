@@ -36,6 +36,12 @@ pub(crate) fn send(state: &OmsState, event: &OrderEvent<'_>, line: SessionId, ou
                 change(state, order, request, line, outbox);
             }
         }
+        OrderEvent::QuoteSent { order, .. } => {
+            let sides = [order, order + 1].into_iter();
+            for order in sides.filter_map(|side| state.orders().get(side)) {
+                new_order(state, order, line, outbox);
+            }
+        }
         OrderEvent::Asked { order, .. } => {
             if let Some(order) = state.orders().get(order) {
                 if canary::is(OmsPlantedFault::ResendUnknown) && order.state == OrderState::Unknown

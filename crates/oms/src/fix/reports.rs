@@ -3,7 +3,7 @@
 use fixwire_protocol::{Message, Outbox};
 
 use super::clients::{self, Before, Client};
-use super::mass;
+use super::{mass, quotes};
 use crate::event::OrderEvent;
 use crate::state::OmsState;
 
@@ -26,6 +26,12 @@ pub(crate) fn report(
         (OrderEvent::MassCancelTaken { .. } | OrderEvent::MassCancelRefused { .. }, message) => {
             mass::report(state, event, message, client, outbox);
         }
+        (
+            OrderEvent::Quoted { .. }
+            | OrderEvent::QuoteRefused { .. }
+            | OrderEvent::QuotesWithdrawn { .. },
+            message,
+        ) => quotes::report(state, event, message, client, outbox),
         _ => clients::report(state, event, before, client, outbox),
     }
 }

@@ -99,8 +99,10 @@ impl Reader<'_> {
                 "mass cancel" => rights.mass_cancel = true,
                 "status" => rights.status = true,
                 "reports" => rights.reports = true,
+                "quote" => rights.quote = true,
                 _ => {
-                    let hint = "the rights are new, replace, cancel, mass cancel, status, reports";
+                    let hint =
+                        "the rights are new, replace, cancel, mass cancel, status, reports, quote";
                     self.wrong(at, format!("unknown right {right}"), hint);
                 }
             }

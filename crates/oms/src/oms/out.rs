@@ -53,7 +53,9 @@ impl Sink for Out<'_> {
         // A state ahead of its notes must not continue: the next start recovers from the notes.
         assert!(noted.is_ok(), "no room for the note of {event:?}");
         match *event {
-            OrderEvent::Sent { line, .. } | OrderEvent::Asked { line, .. } => {
+            OrderEvent::Sent { line, .. }
+            | OrderEvent::Asked { line, .. }
+            | OrderEvent::QuoteSent { line, .. } => {
                 if let Some(Some(link)) = self.links.clients.get(line as usize) {
                     lines::send(state, event, link.session, self.outbox);
                 } else if !self.links.tmp.send(state, event, line) {
@@ -99,7 +101,7 @@ fn is_late(state: &OmsState, order: u64) -> bool {
 fn request_in(event: &OrderEvent<'_>) -> u64 {
     match *event {
         OrderEvent::Sent { number, .. } => number,
-        OrderEvent::Asked { order, .. } => order,
+        OrderEvent::Asked { order, .. } | OrderEvent::QuoteSent { order, .. } => order,
         _ => 0,
     }
 }

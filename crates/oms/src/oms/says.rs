@@ -7,7 +7,7 @@ use super::Oms;
 use crate::client_rate::Passage;
 use crate::core::scaled;
 use crate::fix::mass::{self, Listing};
-use crate::fix::{clients, lines, prices, requests, terms};
+use crate::fix::{clients, lines, prices, quotes, requests, terms};
 use crate::notice::OmsEvent;
 use crate::rejects::VenueReject;
 use crate::rules::RejectCode;
@@ -74,6 +74,16 @@ impl Oms {
                 let cancel = mass::mass_cancel(index, message)?;
                 let (core, mut out) = self.parts(outbox, Some(message));
                 core.mass_cancel(at, &cancel, &mut out);
+            }
+            b"S" => {
+                let quote = quotes::quote(index, &Indexed::new(message))?;
+                let (core, mut out) = self.parts(outbox, Some(message));
+                core.new_quote(at, &quote, &mut out);
+            }
+            b"Z" => {
+                let cancel = quotes::cancel(index, message)?;
+                let (core, mut out) = self.parts(outbox, Some(message));
+                core.cancel_quotes(at, &cancel, &mut out);
             }
             b"H" => return self.status(index, message, outbox),
             b"AF" => return self.mass_status(index, message),

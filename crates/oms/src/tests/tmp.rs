@@ -10,7 +10,7 @@ use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{
     Application, Decoder, Ledger, Link, Mono, Now, Outbox, Refusal, SessionId, Timestamp,
 };
-use fixwire_tmp::messages::{R01, R02, R03, R31};
+use fixwire_tmp::messages::{R01, R02, R03, R09, R31};
 use fixwire_tmp::{
     ApCode, ClientLinkSettings, ExchangeLinkSettings, LinkAction, LinkActions, LinkExchange,
     LinkNow, LinkNumbers, ResendStore, SystemType, TmpExecType, TmpFrame, TmpHeader, TmpLayout,
@@ -27,6 +27,7 @@ mod edges;
 mod faults;
 mod life;
 mod lines;
+mod quotes;
 mod refusals;
 
 const SETTINGS: &str = r#"
@@ -40,7 +41,7 @@ name = "A1"
 [[user]]
 session = "CLIENT"
 accounts = ["*"]
-may = ["new", "replace", "cancel", "mass cancel", "status"]
+may = ["new", "replace", "cancel", "mass cancel", "status", "quote"]
 conditional = 2
 [[number_pool]]
 name = "P"
@@ -93,6 +94,7 @@ struct Member {
     logins: usize,
     /// Requests of the OMS, in order.
     got: Vec<R01>,
+    quotes: Vec<R09>,
     /// Frames to the OMS and from it that are on their way.
     to_oms: Vec<Vec<u8>>,
     from_oms: Vec<Vec<u8>>,
@@ -106,7 +108,10 @@ impl Member {
                 LinkAction::Keep { msg_seq_num, frame } => {
                     self.kept.0.insert(msg_seq_num, frame.to_vec());
                 }
-                LinkAction::Deliver { frame, .. } => self.got.push(request(frame)),
+                LinkAction::Deliver { frame, .. } => match TmpFrame::read(frame).unwrap().body() {
+                    Ok(quote) => self.quotes.push(quote),
+                    Err(_) => self.got.push(request(frame)),
+                },
                 LinkAction::Close(_) => self.is_up = false,
                 _ => {}
             }
@@ -220,6 +225,7 @@ impl Floor {
                 is_up: false,
                 logins: 0,
                 got: Vec::new(),
+                quotes: Vec::new(),
                 to_oms: Vec::new(),
                 from_oms: Vec::new(),
             }
@@ -261,7 +267,7 @@ impl Floor {
                 }
             } else if !entry.is_hangup() {
                 let text = String::from_utf8_lossy(outbox.body(at)).replace('\x01', "|");
-                let kind = char::from(outbox.msg_type(at)[0]);
+                let kind = String::from_utf8_lossy(outbox.msg_type(at)).into_owned();
                 self.reports.push(format!("35={kind}|{text}"));
             }
         }

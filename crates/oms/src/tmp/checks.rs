@@ -3,6 +3,7 @@
 use super::orders::{LONG_SYMBOL, account_number, time_in_force, wire_price};
 use crate::core::Core;
 use crate::order::Order;
+use crate::quotes::QuoteSide;
 use crate::reason::{Reason, Why};
 use crate::risk::Proposal;
 use crate::value::{Price, Quantity};
@@ -53,6 +54,8 @@ impl Core {
         self.check_tmp_values(order.instrument, quantity, price)?;
         let why = if order.state.is_unsent() {
             return Ok(());
+        } else if order.quote_side != QuoteSide::None && price != order.price {
+            Why::QuotePrice
         } else if quantity > order.quantity {
             Why::TmpIncrease
         } else if quantity < order.quantity && price != order.price {

@@ -1,5 +1,7 @@
 //! Our numbers in the fields of TMP: ord_id has seven digits, user_define eight characters.
 
+use fixwire_tmp::TmpSide;
+
 use crate::order::Order;
 use crate::state::OmsState;
 use crate::value::Number;
@@ -34,18 +36,28 @@ pub fn tmp_order_number(text: [u8; 8]) -> Option<Number> {
     })
 }
 
-/// The order and the request of a report; zeros when it is not ours.
+/// The order and the request of a report; zeros when it is not ours. Both sides of a quote have the user_define of its
+/// bid, and the Side of the report tells them apart.
 pub(crate) fn resolve(
     state: &OmsState,
     (order_no, ord_id, text): ([u8; 5], u32, [u8; 8]),
+    side: TmpSide,
 ) -> (Number, Number) {
     let number = tmp_order_number(text).filter(|number| (1..=state.last).contains(number));
-    let Some(number) = number else {
+    let Some(mut number) = number else {
         return (0, 0);
     };
+    if side == TmpSide::SELL && state.quotes.get(number).is_some() {
+        number += 1;
+    }
     let Some(order) = state.orders().get(number) else {
         return (number, greatest(state.last, ord_id));
     };
+    let bid = order.quote().filter(|bid| *bid != number);
+    if bid.is_some_and(|bid| self::ord_id(bid) == ord_id) && order.pool_number.bytes() == order_no {
+        // The R09 that entered it had the number of the bid.
+        return (number, number);
+    }
     // One that was sent again had other numbers of its pool before.
     let is_its = order.pool_number.bytes() == order_no || order.retry.is_some();
     match is_its {

@@ -1,6 +1,6 @@
-//! Writes orders and requests as R01, or R31 when the symbol has more than 20 bytes.
+//! Writes orders and requests as R01, or R31 when the symbol has more than 20 bytes; both sides of a quote as R09 or R39.
 
-use fixwire_tmp::messages::OrderEntry;
+use fixwire_tmp::messages::{OrderEntry, QuoteEntry};
 use fixwire_tmp::{
     TmpExecType, TmpHeader, TmpLayout, TmpOrdType, TmpPositionEffect, TmpSide, TmpSymbol,
     TmpTimeInForce,
@@ -9,11 +9,12 @@ use fixwire_tmp::{
 use super::ids::{ord_id, user_define};
 use crate::event::OrderEvent;
 use crate::order::{Order, Request};
+use crate::quotes::QuoteSide;
 use crate::state::OmsState;
 use crate::value::{Effect, Number, OrderType, Price, RequestKind, TimeInForce};
 
-/// Bytes of an R31, the longest request.
-const LONGEST: usize = 100;
+/// Bytes of an R39, the longest request.
+const LONGEST: usize = 104;
 /// Bytes of the symbol of an R01.
 const SHORT_SYMBOL: usize = 20;
 /// Bytes of the symbol of an R31.
@@ -67,6 +68,7 @@ pub(crate) fn request(
             let order = state.orders().get(order)?;
             (order, query(order))
         }
+        OrderEvent::QuoteSent { order, .. } => return quote(state, order, (fcm_id, scales)),
         _ => return None,
     };
     let symbol = state.instruments().name(order.instrument);
@@ -75,6 +77,56 @@ pub(crate) fn request(
     } else {
         frame::<LONG_SYMBOL>(state, order, &asked, (fcm_id, scales))
     }
+}
+
+/// Both sides of a quote as one frame.
+fn quote(state: &OmsState, bid: Number, of: (u16, &[u8])) -> Option<RequestFrame> {
+    let (bid, offer) = (state.orders().get(bid)?, state.orders().get(bid + 1)?);
+    let symbol = state.instruments().name(bid.instrument);
+    if symbol.len() <= SHORT_SYMBOL {
+        quote_frame::<SHORT_SYMBOL>(state, (bid, offer), of)
+    } else {
+        quote_frame::<LONG_SYMBOL>(state, (bid, offer), of)
+    }
+}
+
+fn quote_frame<const SYMBOL: usize>(
+    state: &OmsState,
+    (bid, offer): (&Order, &Order),
+    (fcm_id, scales): (u16, &[u8]),
+) -> Option<RequestFrame> {
+    let symbol = TmpSymbol::Text(state.instruments().name(bid.instrument));
+    let (symbol_type, symbol) = symbol.field::<SYMBOL>().ok()?;
+    let (scale, known) = (
+        *scales.get(bid.instrument as usize)?,
+        state.scale(bid.instrument),
+    );
+    let entry = QuoteEntry::<SYMBOL> {
+        exec_type: TmpExecType::NEW,
+        cm_id: fcm_id,
+        fcm_id,
+        order_no: order_no(bid.pool_number.bytes())?,
+        ord_id: ord_id(bid.current),
+        user_define: user_define(bid.number),
+        symbol_type,
+        symbol,
+        bid_px: wire_price(bid.price, known, scale)?,
+        offer_px: wire_price(offer.price, known, scale)?,
+        bid_size: u16::try_from(bid.quantity).ok()?,
+        offer_size: u16::try_from(offer.quantity).ok()?,
+        account: account_number(state.accounts().name(bid.account))?,
+        account_flag: b' ',
+        time_in_force: time_in_force(bid.tif)?,
+        position_effect: TmpPositionEffect::QUOTE,
+        order_source: b' ',
+        info_source: *b"   ",
+    };
+    let mut frame = RequestFrame {
+        bytes: [0; LONGEST],
+        len: 0,
+    };
+    frame.len = entry.encode(&TmpHeader::default(), &mut frame.bytes).ok()?;
+    Some(frame)
 }
 
 fn new_order(order: &Order) -> Asked {
@@ -138,7 +190,8 @@ fn frame<const SYMBOL: usize>(
         fcm_id,
         order_no: order_no(order.pool_number.bytes())?,
         ord_id: ord_id(asked.number),
-        user_define: user_define(order.number),
+        // Both sides of a quote have the number of the bid.
+        user_define: user_define(order.quote().unwrap_or(order.number)),
         symbol_type,
         symbol,
         price,
@@ -156,6 +209,10 @@ fn frame<const SYMBOL: usize>(
         },
         time_in_force: time_in_force(order.tif)?,
         position_effect: match order.effect {
+            // A side that is entered without the other one is an order like any other.
+            _ if order.quote_side != QuoteSide::None && asked.exec_type != TmpExecType::NEW => {
+                TmpPositionEffect::QUOTE
+            }
             Effect::Netting => TmpPositionEffect::AUTOMATIC,
             Effect::Open => TmpPositionEffect::OPEN,
             Effect::Close => TmpPositionEffect::CLOSE,

@@ -195,7 +195,7 @@ impl Core {
         sink: &mut impl Sink,
     ) -> Heard {
         let state = self.state();
-        let (number, request) = resolve(state, said.id);
+        let (number, request) = resolve(state, said.id, said.side);
         let order = state.orders().get(number);
         let instrument = match order {
             Some(order) => Some(order.instrument),
@@ -267,8 +267,8 @@ impl Core {
     }
 
     fn tmp_rejects(&mut self, at: i64, line: u32, said: &R03, sink: &mut impl Sink) -> Heard {
-        let (order, request) =
-            resolve(self.state(), (said.order_no, said.ord_id, said.user_define));
+        let ids = (said.order_no, said.ord_id, said.user_define);
+        let (order, request) = resolve(self.state(), ids, said.side);
         let id = VenueId { order, request };
         if order == 0 {
             return Heard::Unknown;

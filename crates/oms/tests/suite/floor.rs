@@ -24,7 +24,7 @@ name = "A1"
 [[user]]
 session = "CLIENT"
 accounts = ["A1"]
-may = ["new", "replace", "cancel", "mass cancel", "status"]
+may = ["new", "replace", "cancel", "mass cancel", "status", "quote"]
 account = "A1"
 [[line_group]]
 name = "SIM"

@@ -7,6 +7,7 @@ mod clients;
 mod family;
 pub mod held;
 pub mod pools;
+mod quotes;
 mod tasks;
 mod venue;
 mod writes;
@@ -94,6 +95,8 @@ impl Why {
     }
 }
 
+pub const NOT_ALLOWED: Why = Why::Rc("RC2", 0);
+pub const UNSUPPORTED: Why = Why::Other(11, 2);
 pub const TOO_LATE: Why = Why::Other(4, 0);
 pub const UNKNOWN_ORDER: Why = Why::Other(5, 1);
 pub const PENDING: Why = Why::Other(99, 3);
@@ -251,6 +254,8 @@ pub struct Order {
     pub triggered: bool,
     /// When it must have been sent.
     pub valid_until: Option<i64>,
+    /// The bid of its quote.
+    pub quote: Option<u64>,
 }
 
 impl Order {
@@ -411,6 +416,9 @@ pub struct Model {
     /// Mass status requests that are not answered yet.
     listings: Vec<clients::Listing>,
     pub late_fills: u64,
+    /// Quotes by their bids, and the last one of each client, account and symbol.
+    quotes: BTreeMap<u64, quotes::Quote>,
+    current_quotes: BTreeMap<(usize, usize, usize), u64>,
     /// Messages written for the last input.
     said: Vec<String>,
 }

@@ -70,6 +70,7 @@ impl Model {
         let is_of_today = number > self.yesterday || order.outlives(self.day);
         // A duplicate is of one that lives.
         if times >= most
+            || order.quote.is_some()
             || fields.get(&103) == Some(&"6")
             || !matches!(order.fate, Fate::Sent | Fate::Unknown)
             || order.asked.is_some()

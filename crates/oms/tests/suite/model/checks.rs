@@ -16,6 +16,8 @@ pub struct Wanted<'a> {
     pub effect: char,
     /// The order that is replaced.
     pub old: Option<&'a Order>,
+    /// An order that is about to be cancelled: RC16 does not see it.
+    pub beside: Option<u64>,
     pub is_located: bool,
     /// It waits for its condition: it cannot trade with another one.
     pub is_held: bool,
@@ -315,7 +317,8 @@ impl Model {
         let price_of = |kind: char, price: i128| "24".contains(kind).then_some(price);
         let mine = price_of(new.kind, new.price);
         for order in self.orders.values().filter(|order| order.is_open()) {
-            let is_this = new.old.is_some_and(|old| old.number == order.number);
+            let is_this = new.old.is_some_and(|old| old.number == order.number)
+                || new.beside == Some(order.number);
             let is_other = order.symbol != new.symbol || order.buys() == (new.side == '1');
             let is_held = matches!(order.fate, Fate::Held | Fate::Parent);
             if is_this || is_held || is_other || self.owner(order.account) != owner {

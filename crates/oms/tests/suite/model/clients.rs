@@ -3,12 +3,9 @@
 use super::checks::Wanted;
 use super::family::Role;
 use super::{
-    Asked, At, Fate, Fields, Model, NO_LINE, Number, Order, PENDING, Passed, TOO_LATE,
-    UNKNOWN_ORDER, Why, date,
+    Asked, At, Fate, Fields, Model, NO_LINE, NOT_ALLOWED, Number, Order, PENDING, Passed, TOO_LATE,
+    UNKNOWN_ORDER, UNSUPPORTED, Why, date,
 };
-
-const NOT_ALLOWED: Why = Why::Rc("RC2", 0);
-const UNSUPPORTED: Why = Why::Other(11, 2);
 
 /// A new order, what same ones have in common, and the number of a pool that the client names.
 type Accepted = (Order, String, Option<(usize, usize)>);
@@ -48,6 +45,8 @@ impl Model {
             "H" => self.status(client, fields),
             "q" => self.mass_cancel(client, fields),
             "AF" => self.mass_status(client, fields),
+            "S" => self.quote(client, fields),
+            "Z" => self.quote_cancel(client, fields),
             other => panic!("{other}"),
         }
     }
@@ -79,7 +78,7 @@ impl Model {
 
     fn new_order(&mut self, client: usize, fields: &Fields<'_>) {
         let id = fields[&11];
-        let (mut order, words, own_number) = match self.accept(client, fields) {
+        let (order, words, own_number) = match self.accept(client, fields, "new", None) {
             Ok(accepted) => accepted,
             Err(why) => {
                 self.write_refused_new(client, fields, &why);
@@ -87,32 +86,9 @@ impl Model {
                 return;
             }
         };
-        self.last += 1;
-        order.number = self.last;
-        order.current = self.last;
-        self.used.insert((client, id.to_owned()), self.last);
-        if let Some(recent) = &mut self.recent {
-            recent.push((self.now, words));
-        }
-        let (mut quantity, mut value) = self.reserved(&order);
-        if let Some(parent) = order.parent {
-            // The parent counted it.
-            value = (value - self.released(parent, quantity).1).max(0);
-            quantity = 0;
-        }
-        let scopes = self.scopes_of(&order);
-        let number = order.number;
-        let (symbol, passed) = (
-            order.symbol,
-            Passed {
-                messages: 1,
-                quantity,
-                value,
-                ..Passed::default()
-            },
-        );
-        self.pass(&scopes, passed);
-        self.orders.insert(number, order);
+        let (scopes, symbol) = (self.scopes_of(&order), order.symbol);
+        self.take(order, words);
+        let number = self.last;
         if let Some(own) = own_number {
             self.take_own_number(number, own);
         }
@@ -133,11 +109,54 @@ impl Model {
         self.send_on(number, line);
     }
 
-    fn accept(&self, client: usize, fields: &Fields<'_>) -> Result<Accepted, Why> {
+    /// An accepted order gets its number, and counts from now on.
+    pub fn take(&mut self, mut order: Order, words: String) {
+        self.last += 1;
+        order.number = self.last;
+        order.current = self.last;
+        self.used
+            .insert((order.client, order.id.clone()), self.last);
+        if let Some(recent) = &mut self.recent {
+            recent.push((self.now, words));
+        }
+        let (mut quantity, mut value) = self.reserved(&order);
+        if let Some(parent) = order.parent {
+            // The parent counted it.
+            value = (value - self.released(parent, quantity).1).max(0);
+            quantity = 0;
+        }
+        let passed = Passed {
+            messages: 1,
+            quantity,
+            value,
+            ..Passed::default()
+        };
+        self.pass(&self.scopes_of(&order), passed);
+        self.orders.insert(self.last, order);
+    }
+
+    /// A side of a quote, and what same ones have in common; RC16 does not see the order `beside`.
+    pub fn accept_side(
+        &self,
+        client: usize,
+        fields: &Fields<'_>,
+        beside: Option<u64>,
+    ) -> Result<(Order, String), Why> {
+        let (order, words, _) = self.accept(client, fields, "quote", beside)?;
+        Ok((order, words))
+    }
+
+    fn accept(
+        &self,
+        client: usize,
+        fields: &Fields<'_>,
+        right: &str,
+        beside: Option<u64>,
+    ) -> Result<Accepted, Why> {
         if self.used(client, fields[&11]).is_some() {
             return Err(Why::Rc("RC4", 6));
         }
-        self.may(client, "new")?;
+        self.may(client, right)?;
         let user = &self.world.clients[client];
         let side = one(fields, 54, "125").ok_or(UNSUPPORTED)?;
         let kind = one(fields, 40, "1234J").ok_or(UNSUPPORTED)?;
@@ -152,12 +171,7 @@ impl Model {
         let account = account.filter(|it| user.accounts.contains(it));
         let account = account.ok_or(Why::Rc("RC2", 15))?;
         let symbol = self.symbol(fields[&55]).ok_or(Why::Rc("RC2", 1))?;
-        let has_effect = self.world.symbols[symbol].has_effect;
-        let effect = match (fields.get(&77), one(fields, 77, "OC")) {
-            (Some(_), Some(effect)) if has_effect => effect,
-            (None, _) if !has_effect => '-',
-            _ => return Err(Why::Other(99, 2)),
-        };
+        let effect = self.effect(symbol, fields, right == "quote")?;
         let until = (tif == '6').then(|| fields[&432].to_owned());
         if until.as_ref().is_some_and(|until| *until < date(self.day)) {
             return Err(Why::Other(99, 2));
@@ -189,6 +203,7 @@ impl Model {
             quantity: Number::read(fields[&38]).unwrap().whole()?,
             effect,
             old: None,
+            beside,
             is_located: fields.get(&114) == Some(&"N") || fields.contains_key(&5700),
             is_held: condition.is_some() || is_parent,
             is_triggered: false,
@@ -233,6 +248,7 @@ impl Model {
             parent,
             triggered: false,
             valid_until: self.valid_until(fields),
+            quote: None,
         };
         self.check_child(&order)?;
         order.hold = self.check(&wanted)?;
@@ -241,6 +257,16 @@ impl Model {
             false => self.own_number((client, symbol), fields)?,
         };
         Ok((order, wanted.words(), own_number))
+    }
+
+    fn effect(&self, symbol: usize, fields: &Fields<'_>, is_quote: bool) -> Result<char, Why> {
+        let has_effect = self.world.symbols[symbol].has_effect;
+        match (fields.get(&77), one(fields, 77, "OC")) {
+            (Some(_), Some(effect)) if has_effect => Ok(effect),
+            // A venue opens or closes with quotes by itself.
+            (None, _) if !has_effect || is_quote => Ok('-'),
+            _ => Err(Why::Other(99, 2)),
+        }
     }
 
     pub fn account(&self, name: &str) -> Option<usize> {
@@ -421,6 +447,7 @@ impl Model {
             quantity,
             effect: order.effect,
             old: Some(order),
+            beside: None,
             is_located: true,
             is_held: matches!(order.fate, Fate::Held | Fate::Parent),
             is_triggered: false,

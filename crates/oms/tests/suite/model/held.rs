@@ -213,6 +213,7 @@ impl Model {
             quantity: order.quantity,
             effect: order.effect,
             old: Some(order),
+            beside: None,
             is_located: true,
             is_held: false,
             is_triggered: true,

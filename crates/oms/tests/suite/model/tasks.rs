@@ -237,7 +237,7 @@ impl Model {
         }
     }
 
-    fn cancel(&mut self, number: u64) {
+    pub fn cancel(&mut self, number: u64) {
         let Some(order) = self.orders.get(&number).filter(|order| order.is_open()) else {
             return;
         };

@@ -4,9 +4,10 @@ use super::{Fields, Model, Order, Why};
 use crate::desk::Said;
 
 /// Fields that are compared, in this order; Text(58) as far as it is a control's code or the venue's.
-const TAGS: [u32; 41] = [
-    37, 198, 526, 5001, 11, 41, 150, 20, 39, 103, 102, 434, 1, 55, 54, 38, 40, 44, 99, 59, 432, 77,
-    32, 31, 151, 14, 6, 378, 530, 531, 532, 533, 584, 911, 912, 21, 58, 379, 372, 380, 45,
+const TAGS: [u32; 47] = [
+    117, 297, 132, 134, 133, 135, 37, 198, 526, 5001, 11, 41, 150, 20, 39, 103, 102, 434, 1, 55,
+    54, 38, 40, 44, 99, 59, 432, 77, 32, 31, 151, 14, 6, 378, 530, 531, 532, 533, 584, 911, 912,
+    21, 58, 379, 372, 380, 45,
 ];
 
 /// A message of the OMS, as the model writes it.
@@ -26,6 +27,13 @@ pub fn line(name: &str, said: &Said) -> String {
             (58, Some(code)) => put(&mut line, tag, code),
             (58, _) if value.starts_with("held:") => put(&mut line, tag, "held:"),
             (58, _) if value.starts_with("triggered:") => put(&mut line, tag, "triggered:"),
+            (58, _)
+                if ["the other side was", "both sides were", "orders being"]
+                    .iter()
+                    .any(|front| value.starts_with(front)) =>
+            {
+                put(&mut line, tag, value);
+            }
             (58, _) if value.starts_with("v:") || value == "end of the trading day" => {
                 put(&mut line, tag, value);
             }
@@ -149,6 +157,71 @@ impl Model {
         let mut body = Body::default();
         self.execution_body(number, kind, original, more, &mut body);
         self.write_to_client(number, body);
+        let last = more.iter().find(|(tag, _)| *tag == 32);
+        self.side_changed(number, kind, last.map_or(0, |(_, last)| *last));
+    }
+
+    fn quote_body(&self, client: usize, (id, symbol): (&str, &str), status: u32) -> Body {
+        let mut body = Body::default();
+        body.put(117, id);
+        if !self.world.clients[client].is_old {
+            body.put(55, symbol);
+        }
+        body.put(297, status);
+        body
+    }
+
+    fn write_of_quote(&mut self, client: usize, body: Body) {
+        let user = &self.world.clients[client];
+        let msg_type = if user.is_old { "b" } else { "AI" };
+        self.write(user.session, msg_type, body);
+    }
+
+    /// The status of a quote, with what is left of its sides.
+    pub fn write_quote(&mut self, bid: u64, status: u32, text: &str) {
+        let quote = self.quotes[&bid].clone();
+        let symbol = &self.world.symbols[quote.symbol];
+        let mut body = self.quote_body(quote.client, (&quote.id, symbol.name), status);
+        if !self.world.clients[quote.client].is_old {
+            body.put(1, self.world.accounts[quote.account].name);
+            for (side, (price, size)) in [(bid, (132, 134)), (bid + 1, (133, 135))] {
+                if let Some(order) = self.orders.get(&side) {
+                    body.put(price, decimal(order.price, symbol.scale));
+                    body.put(size, order.leaves());
+                }
+            }
+        }
+        if !text.is_empty() {
+            body.put(58, text);
+        }
+        self.write_of_quote(quote.client, body);
+    }
+
+    pub fn write_quote_refused(
+        &mut self,
+        client: usize,
+        fields: &Fields<'_>,
+        status: u32,
+        why: &Why,
+    ) {
+        let symbol = fields.get(&55).copied().unwrap_or("[N/A]");
+        let mut body = self.quote_body(client, (fields[&117], symbol), status);
+        if let Some(text) = why.text() {
+            body.put(58, text);
+        }
+        self.write_of_quote(client, body);
+    }
+
+    pub fn write_quotes_cancelled(&mut self, client: usize, fields: &Fields<'_>, orders: usize) {
+        let symbol = fields.get(&55).copied().unwrap_or("[N/A]");
+        let status = match fields[&298] {
+            "1" => 1,
+            "4" => 4,
+            _ => 17,
+        };
+        let mut body = self.quote_body(client, (fields[&117], symbol), status);
+        body.put(58, format!("orders being cancelled: {orders}"));
+        self.write_of_quote(client, body);
     }
 
     fn write_to_client(&mut self, number: u64, body: Body) {
@@ -207,6 +280,7 @@ impl Model {
             body.put(58, text);
         }
         self.write_to_client(number, body);
+        self.side_changed(number, '8', 0);
     }
 
     pub fn write_ended(&mut self, number: u64, how: char, original: Option<&str>, text: &str) {
@@ -216,6 +290,7 @@ impl Model {
             body.put(58, text);
         }
         self.write_to_client(number, body);
+        self.side_changed(number, how, 0);
     }
 
     /// It is held, or triggered.

@@ -1,5 +1,6 @@
 //! Random inputs: mostly normal operation, with every kind of failure.
 
+mod quotes;
 mod rare;
 
 use super::floors::{CLIENTS, LINES};
@@ -61,6 +62,7 @@ impl Dice {
             return self.market_data(model);
         }
         match self.below(100) {
+            0..4 if self.once_in(2) => self.quote(model),
             0..22 => self.new_order(model),
             22..32 => self.change(model, "F"),
             32..44 => self.change(model, "G"),

@@ -31,12 +31,12 @@ name = "B1"
 [[user]]
 session = "C1"
 accounts = ["A*"]
-may = ["new", "replace", "cancel", "mass cancel", "status"]
+may = ["new", "replace", "cancel", "mass cancel", "status", "quote"]
 account = "A1"
 [[user]]
 session = "C2"
 accounts = ["A2", "B1"]
-may = ["new", "replace", "cancel", "mass cancel", "status"]
+may = ["new", "replace", "cancel", "mass cancel", "status", "quote"]
 on_logout = "cancel"
 on_disconnect = "cancel after 5s"
 [[user]]
@@ -346,7 +346,7 @@ pub fn floor(seed: u64) -> (Setup, World) {
         ("L3", Version::Fix42),
     ];
     let account = |name, parent| Account { name, parent };
-    let all = &["new", "replace", "cancel", "mass cancel", "status"];
+    let all = &["new", "replace", "cancel", "mass cancel", "status", "quote"];
     let client = |session, accounts, default, may, cancels| Client {
         session,
         is_old: session == 1,

@@ -1,0 +1,48 @@
+//! How an event is written as a note and read again.
+
+/// Defines the enum of events, from a table of kinds and fields.
+macro_rules! events {
+    ($($(#[$doc:meta])* $kind:literal $name:ident {
+        $($(#[$field_doc:meta])* $field:ident: $type:ty,)+
+    })+) => {
+        /// An event. Texts are those of its message or file.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum OrderEvent<'a> {
+            $($(#[$doc])* $name { $($(#[$field_doc])* $field: $type,)+ },)+
+        }
+
+        impl<'a> OrderEvent<'a> {
+            /// Appends its note.
+            pub fn put(&self, to: &mut Vec<u8>) {
+                match self {
+                    $(Self::$name { $($field),+ } => {
+                        to.push($kind);
+                        $($field.put(to);)+
+                    })+
+                }
+            }
+
+            /// Reads a note; `None` when it is not a valid note of this version.
+            #[must_use]
+            pub fn of(note: &'a [u8]) -> Option<Self> {
+                let (kind, mut fields) = note.split_first()?;
+                let from = &mut fields;
+                let event = match kind {
+                    $($kind => Self::$name { $($field: <$type as Wire<'_>>::take(from)?),+ },)+
+                    _ => return None,
+                };
+                fields.is_empty().then_some(event)
+            }
+
+            /// The name of the event.
+            #[must_use]
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$name { .. } => stringify!($name),)+
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use events;

@@ -1,0 +1,294 @@
+//! Quote(S) and QuoteCancel(Z) in, QuoteStatusReport(AI) out, in FIX 4.2 QuoteAcknowledgement(b).
+
+use core::fmt::Write as _;
+
+use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::{
+    Body, Decimal, Indexed, Message, Outbox, Precision, Refusal, Tag, Timestamp, tag,
+};
+
+use super::clients::Client;
+use super::requests::{byte, required};
+use super::{Sentence, price, reason_text};
+use crate::event::OrderEvent;
+use crate::order::Order;
+use crate::quote::{NewQuote, QuoteCancel};
+use crate::reason::Why;
+use crate::state::OmsState;
+use crate::transition::OrderState;
+use crate::value::{End, Number, Text, TimeInForce};
+
+const QUOTE_ID: Tag = 117;
+const BID_PX: Tag = 132;
+const OFFER_PX: Tag = 133;
+const BID_SIZE: Tag = 134;
+const OFFER_SIZE: Tag = 135;
+const QUOTE_STATUS: Tag = 297;
+const QUOTE_CANCEL_TYPE: Tag = 298;
+const QUOTE_REJECT_REASON: Tag = 300;
+const QUOTE_TYPE: Tag = 537;
+
+/// QuoteStatus(297), QuoteAckStatus(297) in FIX 4.2.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum QuoteStatus {
+    Accepted = 0,
+    CanceledForSymbol = 1,
+    CanceledAll = 4,
+    Rejected = 5,
+    RemovedFromMarket = 6,
+    Expired = 7,
+    NotFound = 9,
+    Pending = 10,
+    Canceled = 17,
+}
+
+/// QuoteID(117), of a length that the orders of a quote can keep.
+fn quote_id<'a>(message: &Indexed<'_, 'a>) -> Result<&'a [u8], Refusal> {
+    let id = required(message, QUOTE_ID)?;
+    if id.len() > NewQuote::ID_MOST {
+        return Err(Refusal::ValueOutOfRange(QUOTE_ID));
+    }
+    Ok(id)
+}
+
+fn number(message: &Indexed<'_, '_>, tag: Tag) -> Result<Decimal, Refusal> {
+    match message.decimal(tag) {
+        None => Err(Refusal::ConditionallyRequiredFieldMissing(tag)),
+        Some(Ok(value)) => Ok(value),
+        Some(Err(_)) => Err(Refusal::IncorrectDataFormat(tag)),
+    }
+}
+
+/// Reads a Quote(S).
+///
+/// # Errors
+///
+/// A field is missing or not a number.
+pub(crate) fn quote<'a>(session: u32, message: &Indexed<'_, 'a>) -> Result<NewQuote<'a>, Refusal> {
+    Ok(NewQuote {
+        session,
+        id: quote_id(message)?,
+        account: message.get(tag::ACCOUNT).unwrap_or_default(),
+        symbol: required(message, tag::SYMBOL)?,
+        bid: (number(message, BID_PX)?, number(message, BID_SIZE)?),
+        offer: (number(message, OFFER_PX)?, number(message, OFFER_SIZE)?),
+        // The FIX dictionaries give S no TimeInForce(59); a dictionary of one's own may.
+        tif: match message.get(tag::TIME_IN_FORCE) {
+            None => Some(TimeInForce::Day),
+            Some(_) => byte(message, tag::TIME_IN_FORCE)
+                .and_then(TimeInForce::of)
+                .filter(|tif| {
+                    use TimeInForce::{Day, FillOrKill, ImmediateOrCancel};
+                    matches!(tif, Day | ImmediateOrCancel | FillOrKill)
+                }),
+        },
+        is_tradeable: matches!(message.get(QUOTE_TYPE), None | Some(b"1")),
+    })
+}
+
+/// Reads a QuoteCancel(Z).
+///
+/// # Errors
+///
+/// As [`quote`].
+pub(crate) fn cancel<'a>(session: u32, message: &Message<'a>) -> Result<QuoteCancel<'a>, Refusal> {
+    let symbols = message
+        .fields()
+        .iter()
+        .filter(|field| field.tag == tag::SYMBOL);
+    let has_more = symbols.count() > 1;
+    let symbol = message.get(tag::SYMBOL).unwrap_or_default();
+    let message = &Indexed::new(message);
+    required(message, QUOTE_CANCEL_TYPE)?;
+    let kind = byte(message, QUOTE_CANCEL_TYPE).unwrap_or_default();
+    let id = match (kind, message.get(QUOTE_ID)) {
+        // FIX 5.0 SP2 does not require it.
+        (b'1' | b'4', None) => &b"NONE"[..],
+        _ => quote_id(message)?,
+    };
+    Ok(QuoteCancel {
+        session,
+        id,
+        kind,
+        symbol,
+        has_more,
+    })
+}
+
+/// Answers a request of a quote: taken, refused, or being cancelled.
+pub(crate) fn report(
+    state: &OmsState,
+    event: &OrderEvent<'_>,
+    message: Option<&Message<'_>>,
+    client: Client,
+    outbox: &mut Outbox,
+) {
+    let field = |tag| message.and_then(|message| message.get(tag));
+    let named = field(tag::SYMBOL).filter(|symbol| symbol.len() <= Text::MAX);
+    match *event {
+        OrderEvent::Quoted { order, .. } if !client.is_old() => {
+            status(state, order, (QuoteStatus::Pending, b""), client, outbox);
+        }
+        OrderEvent::QuoteRefused {
+            id,
+            ref reason,
+            kind,
+            ..
+        } => {
+            let instrument = named.and_then(|symbol| state.instruments().find(symbol));
+            let scale = instrument.map_or(0, |instrument| state.scale(instrument));
+            let text = reason_text(state, reason, scale);
+            let is_unknown = kind == b'Z' && reason.why == Why::UnknownQuote && !client.is_old();
+            let status = if is_unknown {
+                QuoteStatus::NotFound
+            } else {
+                QuoteStatus::Rejected
+            };
+            let mut answer = begin((id, named), status, client, outbox);
+            if client.has_reject_reason()
+                && let Some(code) = reject_reason(reason.why, client)
+            {
+                answer.uint(QUOTE_REJECT_REASON, code);
+            }
+            finish(state, text.bytes(), client, answer);
+        }
+        OrderEvent::QuotesWithdrawn {
+            kind, id, orders, ..
+        } if kind > 0 => {
+            let status = match kind {
+                b'1' => QuoteStatus::CanceledForSymbol,
+                b'4' => QuoteStatus::CanceledAll,
+                _ => QuoteStatus::Canceled,
+            };
+            let mut sentence = Sentence::new();
+            // There is room for any number.
+            let _ = write!(sentence, "orders being cancelled: {orders}");
+            let answer = begin((id, named), status, client, outbox);
+            finish(state, sentence.bytes(), client, answer);
+        }
+        _ => {}
+    }
+}
+
+impl Client {
+    /// QuoteStatusReport(AI) has QuoteRejectReason(300) from FIX 5.0 SP1 on; QuoteAcknowledgement(b) has it.
+    fn has_reject_reason(self) -> bool {
+        self.is_old() || self.version >= Version::Fix50Sp1
+    }
+}
+
+/// QuoteRejectReason(300); `None` in FIX 4.2, which has no value for other reasons.
+fn reject_reason(why: Why, client: Client) -> Option<u64> {
+    Some(match why {
+        Why::Symbol | Why::NoRoute => 1,
+        Why::DayEnds | Why::Market => 2,
+        Why::OrderQuantity | Why::Value => 3,
+        Why::UnknownQuote => 5,
+        Why::Duplicate => 6,
+        Why::QuoteCrossed => 7,
+        Why::Tick | Why::Collar | Why::TmpPrice => 8,
+        Why::NotAllowed | Why::Account => 9,
+        _ if client.is_old() => return None,
+        _ => 99,
+    })
+}
+
+fn begin<'o>(
+    (id, symbol): (&[u8], Option<&[u8]>),
+    status: QuoteStatus,
+    client: Client,
+    outbox: &'o mut Outbox,
+) -> Body<'o> {
+    let kind: &[u8] = if client.is_old() { b"b" } else { b"AI" };
+    let mut answer = outbox.begin(client.session, kind);
+    answer.field(QUOTE_ID, id);
+    if !client.is_old() {
+        // Required in FIX 4.4, also where no symbol is meant.
+        answer.field(tag::SYMBOL, symbol.unwrap_or(b"[N/A]"));
+    }
+    answer.uint(QUOTE_STATUS, status as u64);
+    answer
+}
+
+fn finish(state: &OmsState, text: &[u8], client: Client, mut answer: Body<'_>) {
+    if !client.is_old() {
+        let now = Timestamp(state.time());
+        answer.time(tag::TRANSACT_TIME, now, Precision::Millis);
+    }
+    if !text.is_empty() {
+        answer.field(tag::TEXT, text);
+    }
+    // There is room: it was checked before the event.
+    let _ = answer.finish();
+}
+
+/// Writes the status of a quote, with both sides as they are.
+fn status(
+    state: &OmsState,
+    bid: Number,
+    (status, text): (QuoteStatus, &[u8]),
+    client: Client,
+    outbox: &mut Outbox,
+) {
+    let Some(quote) = state.quotes.get(bid) else {
+        return;
+    };
+    let symbol = state.instruments().name(quote.instrument);
+    let ids = (quote.id.bytes(), Some(symbol));
+    let mut answer = begin(ids, status, client, outbox);
+    if !client.is_old() {
+        answer.field(tag::ACCOUNT, state.accounts().name(quote.account));
+        let scale = state.scale(quote.instrument);
+        let of = |side| state.orders().get(side);
+        for (order, (px, size)) in [
+            (of(bid), (BID_PX, BID_SIZE)),
+            (of(bid + 1), (OFFER_PX, OFFER_SIZE)),
+        ] {
+            if let Some(order) = order {
+                answer.decimal(px, price(order.price, scale));
+                answer.uint(size, order.leaves());
+            }
+        }
+    }
+    finish(state, text, client, answer);
+}
+
+/// A report of a side was written: the status of its quote, when that has changed. `last` is the quantity of a fill.
+#[cold]
+pub(super) fn side_changed(
+    state: &OmsState,
+    order: &Order,
+    (kind, last): (u8, u64),
+    client: Client,
+    outbox: &mut Outbox,
+) {
+    let (Some(bid), Some(other)) = (order.quote(), order.other_side()) else {
+        return;
+    };
+    let other = state.orders().get(other).map(|other| other.state);
+    let ended = End::Cancelled;
+    let other = other.unwrap_or(OrderState::Ended(ended));
+    let rejected = OrderState::Ended(End::Rejected);
+    let is_last_fill = order.state == OrderState::Ended(End::Filled)
+        && order.filled.saturating_sub(last) < order.quantity;
+    let (is, text): (QuoteStatus, &[u8]) = match kind {
+        // Accepted, and the other side is accepted, or rejected, already.
+        b'0' if other == rejected => (QuoteStatus::Accepted, b"the other side was rejected"),
+        b'0' if other.is_answered() => (QuoteStatus::Accepted, b""),
+        b'8' if other == rejected => (QuoteStatus::Rejected, b"both sides were rejected"),
+        b'8' if other.is_open() && other.is_answered() => {
+            (QuoteStatus::Accepted, b"the other side was rejected")
+        }
+        b'C' if other == OrderState::Ended(End::Expired) => (QuoteStatus::Expired, b""),
+        b'8' | b'4' | b'C' | b'3' if !other.is_open() => (QuoteStatus::RemovedFromMarket, b""),
+        b'F' | b'1' | b'2' if is_last_fill && !other.is_open() => {
+            (QuoteStatus::RemovedFromMarket, b"")
+        }
+        _ => return,
+    };
+    // FIX 4.2 has no value for a quote that has left the market.
+    let is_known = matches!(is, QuoteStatus::Accepted | QuoteStatus::Rejected);
+    if is_known || !client.is_old() {
+        status(state, bid, (is, text), client, outbox);
+    }
+}
