@@ -13,7 +13,7 @@ use clap::{Args, Subcommand};
 use fixwire::control::{Asked, ControlQuestion};
 use fixwire::journal::{self, DumpFilter, DumpLine, JournalError};
 use fixwire_oms::history::History;
-use fixwire_oms::{OmsState, price_commands, report_rows};
+use fixwire_oms::{OmsState, expired_rows, price_commands, report_rows};
 use fixwire_protocol::{Ledger as _, Precision, Timestamp, TimestampWriter};
 use serde_json::{Map, Value};
 
@@ -103,6 +103,47 @@ pub enum OmsCommand {
         #[arg(long, value_name = "TEXT")]
         why: String,
     },
+    /// Ends the orders of a CSV file that have expired at their venue: the column order
+    Expire {
+        #[command(flatten)]
+        at: EngineFlags,
+        /// The file; nothing is changed when a row has a mistake
+        file: PathBuf,
+        /// The reason, recorded in the journal
+        #[arg(long, value_name = "TEXT")]
+        why: String,
+    },
+    /// Shows the accounts: what is open and traded, and whether they trade
+    Accounts(Ask),
+    /// Shows the symbols: tick, lot, reference price, state of the market, line group
+    Symbols(Ask),
+    /// Lists today's orders that a control rejected and that can be run again
+    Rejected(Ask),
+    /// Places an order again that a control rejected, with some controls off
+    Rerun {
+        #[command(flatten)]
+        at: EngineFlags,
+        /// The ExecID(17) of its reject, or its session and ClOrdID: CLIENT/C17
+        order: String,
+        /// The controls that are off: RC8, or RC8,RC9
+        #[arg(long, value_name = "CONTROLS")]
+        without: String,
+        /// The reason, recorded in the journal
+        #[arg(long, value_name = "TEXT")]
+        why: String,
+    },
+    /// Lists the differences between lines and the drop copies of their venues that are open
+    Breaks(Ask),
+    /// Closes one of them: somebody has looked at it
+    AcceptBreak {
+        #[command(flatten)]
+        at: EngineFlags,
+        /// Its number
+        number: u64,
+        /// The reason, recorded in the journal
+        #[arg(long, value_name = "TEXT")]
+        why: String,
+    },
     /// Cancels every open order of a scope and rejects new ones
     Kill(Tell),
     /// Accepts only orders that reduce the positions of a scope
@@ -157,6 +198,23 @@ pub fn run(command: &OmsCommand) -> Result<ExitCode, Failure> {
         OmsCommand::Price(told) => tell(told, "price"),
         OmsCommand::Prices { at, file, why } => prices(at, file, why),
         OmsCommand::ReportIn { at, file, why } => report_in(at, file, why),
+        OmsCommand::Expire { at, file, why } => expire(at, file, why),
+        OmsCommand::Accounts(ask) => query(ask, "accounts"),
+        OmsCommand::Symbols(ask) => query(ask, "symbols"),
+        OmsCommand::Rejected(ask) => query(ask, "rejected"),
+        OmsCommand::Rerun {
+            at,
+            order,
+            without,
+            why,
+        } => {
+            let text = format!("rerun order={order} without={without}");
+            command(at, text, why)
+        }
+        OmsCommand::Breaks(ask) => query(ask, "breaks"),
+        OmsCommand::AcceptBreak { at, number, why } => {
+            command(at, format!("accept break={number}"), why)
+        }
         OmsCommand::Kill(told) => tell(told, "kill"),
         OmsCommand::Reducing(told) => tell(told, "reducing"),
         OmsCommand::Arm(told) => tell(told, "arm"),
@@ -267,6 +325,23 @@ fn report_in(at: &EngineFlags, file: &Path, why: &str) -> Result<ExitCode, Failu
     };
     // Together: one row may depend on another.
     told.tell(at, why, rows.len().max(1))
+}
+
+/// Ends the orders of a file, one command for each, when the OMS finds no mistake in any.
+fn expire(at: &EngineFlags, file: &Path, why: &str) -> Result<ExitCode, Failure> {
+    let (name, text) = read(file)?;
+    let rows = match expired_rows(&name, &text) {
+        Ok(rows) => rows,
+        Err(errors) => return Ok(mistakes(&errors)),
+    };
+    let told = Rows {
+        name: &name,
+        rows: &rows,
+        check: "check-reports",
+        verb: "report ",
+        done: "expired",
+    };
+    told.tell(at, why, 200)
 }
 
 fn command(at: &EngineFlags, text: String, why: &str) -> Result<ExitCode, Failure> {

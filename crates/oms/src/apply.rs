@@ -6,6 +6,7 @@ use core::hash::Hasher;
 use siphasher::sip::SipHasher13;
 
 use crate::canary::{self, OmsPlantedFault};
+use crate::copies::ENDED;
 use crate::event::OrderEvent;
 use crate::filter::OrderFilter;
 use crate::flow::Passed;
@@ -248,6 +249,10 @@ impl OmsState {
         let factor = 10_i64.pow(more.into());
         self.orders.rescale(index, factor);
         self.conditions.rescale(index, factor);
+        self.rejected.rescale(index, factor);
+        let orders = &self.orders;
+        let is_its = |order| orders.get(order).is_some_and(|it| it.instrument == index);
+        self.copies.rescale(is_its, factor);
         let holdings = self.holdings.iter_mut();
         for holding in holdings.filter(|it| it.instrument == index) {
             let position = &mut holding.position;
@@ -335,6 +340,7 @@ impl OmsState {
         }
         self.ids = ids;
         self.spent.begin_day();
+        self.rejected.begin_day(self.events);
         self.yesterday = self.last;
         self.sessions.iter_mut().for_each(|it| it.link = (0, 0));
         let pools = self.pools.iter_mut();
@@ -544,6 +550,9 @@ impl OmsState {
                 self.orders.has_ended(number);
                 self.conditions.has_ended(number);
                 self.families.has_ended(number);
+                if !self.copies.is_off() {
+                    self.copies.settle((number, ENDED));
+                }
             }
             (false, true) => self.orders.is_open_again(number),
             _ => {}

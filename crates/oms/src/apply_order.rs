@@ -286,6 +286,9 @@ impl OmsState {
             let worth = i128::from(price) * i128::from(quantity);
             order.paid = order.paid.saturating_add(worth);
             state.late_fills += u64::from(!was_open);
+            if !state.copies.is_off() {
+                state.fill_heard(place, exec, (quantity, price));
+            }
             state.trade(
                 (session, account, instrument),
                 (buys, effect),

@@ -58,7 +58,7 @@ impl OmsState {
                 }
                 Some(())
             }
-            _ => None,
+            _ => self.apply_desk(event),
         }
     }
 

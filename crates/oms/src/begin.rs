@@ -90,6 +90,7 @@ impl Core {
         self.begin_instruments(at, rules, steps)?;
         self.begin_pools(at, rules, steps)?;
         self.begin_limits(at, rules, steps)?;
+        self.begin_copies(at, rules, steps)?;
         for rule in rules.positions.iter().filter(|_| is_first) {
             let account = self.state.accounts().find(rule.account.as_bytes());
             let instrument = self.state.instruments().find(rule.symbol.as_bytes());
@@ -201,6 +202,26 @@ impl Core {
             });
             if !is_same {
                 self.begin_event(at, &event, steps)?;
+            }
+        }
+        Some(())
+    }
+
+    /// The lines that drop copy sessions of venues have copies of.
+    fn begin_copies<S: Sink>(
+        &mut self,
+        at: i64,
+        rules: &RiskRules,
+        steps: &mut Steps<'_, S>,
+    ) -> Option<()> {
+        for line in 0..self.state.sessions().len() {
+            let name = self.state.sessions().name(line);
+            let is_its = |of: &String| of.as_bytes() == name;
+            let mut sources = rules.copy_sources.iter();
+            let source = sources.find(|it| it.lines.iter().any(is_its));
+            let session = source.and_then(|it| self.state.sessions().find(it.session.as_bytes()));
+            if self.state.copies.session_of(line) != session {
+                self.begin_event(at, &OrderEvent::CopyLine { line, session }, steps)?;
             }
         }
         Some(())

@@ -14,13 +14,17 @@
 //!            holdings u32: account u32, instrument u32, position, marks i64, standing...
 //!            orders u64, order...   ended u64, number u64...   ids u64: hash u64, order u64...
 //!            executions of orders not in memory, of today and the day before: count u64, hash u64...
+//!            last event of yesterday u64, rejected orders u32: number u64, terms, id text, order u64...
+//!            lines with a drop copy u32: line u32, session u32...   awaited u32: order u64, exec u64, fills...
+//!            breaks u32: number u64, kind u8, order u64, exec u64, fills, text...
 //!            quotes u64: bid u64, session, account, instrument u32, QuoteID text...
 //! standing = traded i128  gained i128  trading u8  limits: value and that of the file, each optional
 //!            flow counters, optional
 //! ```
 //!
 //! Versions 1 and 2 have no pools, and orders have no retry and no pool number. Versions 1 to 3 have no conditions,
-//! 1 to 4 no numbers of links and no executions apart from ids, 1 to 5 no parent orders and no quotes.
+//! 1 to 4 no numbers of links and no executions apart from ids, 1 to 5 no parent orders, quotes, rejected orders and
+//! copies.
 //!
 //! Orders and ids are unordered; the usage of open orders is derived from them.
 
@@ -34,6 +38,7 @@ use fixwire_protocol::{Ledger, Timestamp};
 use siphasher::sip::SipHasher24;
 
 use crate::condition::Conditions;
+use crate::copies::Copies;
 use crate::event::OrderEvent;
 use crate::family::Families;
 use crate::flow::Recent;
@@ -42,6 +47,7 @@ use crate::limits::RiskControl;
 use crate::order::{Order, Orders, Pended, Place, Request, Retry};
 use crate::pool::{NO_POOL, Pool};
 use crate::quotes::{QuoteSide, Quotes};
+use crate::rejected::RejectedOrders;
 use crate::slab::NOWHERE;
 use crate::spent::Spent;
 use crate::state::{Account, Expiry, Instrument, OmsState, Session, Standing, Stop};
@@ -50,9 +56,10 @@ use crate::transition::OrderState;
 use crate::wire::Wire;
 
 mod checks;
+mod holdings;
 mod standing;
 
-use standing::{put_position, put_standing, take_position, take_standing};
+use standing::{put_position, put_standing, take_standing};
 
 const NAME: &str = "oms";
 const VERSION: u32 = 6;
@@ -103,6 +110,8 @@ impl Ledger for OmsState {
         let mut hasher = SipHasher24::new();
         let mut bytes = Vec::new();
         self.put_head(&mut bytes);
+        self.rejected.put(&mut bytes);
+        self.copies.put(&mut bytes);
         hasher.write(&bytes);
         // Unordered data is hashed independent of order.
         let mut sum = 0_u64;
@@ -193,6 +202,8 @@ impl OmsState {
         }
         self.spent.put(put);
         bytes.clear();
+        self.rejected.put(&mut bytes);
+        self.copies.put(&mut bytes);
         self.quotes.put(&mut bytes);
         put(&bytes);
     }
@@ -435,6 +446,10 @@ impl OmsState {
         if version > 4 {
             self.spent = Spent::take(from)?;
         }
+        if version > 5 {
+            self.rejected = RejectedOrders::take(from)?;
+            self.copies = Copies::take(from)?;
+        }
         Some(())
     }
 
@@ -455,24 +470,6 @@ impl OmsState {
         }
         if version > 5 {
             self.families = Families::take(from)?;
-        }
-        Some(())
-    }
-
-    fn take_holdings(&mut self, from: &mut &[u8]) -> Option<()> {
-        for _ in 0..u32::take(from)? {
-            let (account, instrument) = (Wire::take(from)?, Wire::take(from)?);
-            self.accounts.get(account as usize)?;
-            self.instruments.get(instrument as usize)?;
-            if self.holding(account, instrument).is_some() {
-                return None;
-            }
-            let position = take_position(from)?;
-            let [mark, opened_at] = take_all(from)?;
-            let standing = take_standing(from)?;
-            let holding = self.holding_mut(account, instrument);
-            (holding.position, holding.standing) = (position, standing);
-            (holding.mark, holding.opened_at) = (mark, opened_at);
         }
         Some(())
     }

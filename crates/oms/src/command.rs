@@ -9,6 +9,8 @@
 //! | `kill SCOPE...`, `reducing SCOPE...`, `arm SCOPE...` | kill switch on; only orders that reduce positions; trading resumes |
 //!
 //! | `report order=NUMBER type=...` | a report of a venue, entered by hand |
+//! | `rerun order=NUMBER without=RC8` | places an order again that a control rejected; also `order=SESSION/ClOrdID` |
+//! | `accept break=NUMBER` | closes a break between a line and a drop copy of the venue |
 //! | `roll day=2026-11-23` | starts a trading day |
 //!
 //! SCOPE is `firm`, `session=NAME`, `account=NAME`, `symbol=NAME`, or `account=NAME symbol=NAME`. A limit with
@@ -50,6 +52,12 @@ pub fn carry_out(
     let by = (cut(command.who), cut(command.why));
     if words.verb == "report" {
         return core.report_by_hand(at, words.rest, by, sink);
+    }
+    if words.verb == "rerun" {
+        return core.rerun(at, &words, by, sink);
+    }
+    if words.verb == "accept" {
+        return core.accept_break(at, words.get("break"), by, sink);
     }
     if words.verb == "roll" {
         return core.roll(at, words.get("day"), by, sink);
@@ -105,7 +113,7 @@ pub fn carry_out(
 }
 
 /// Commands, and the right that each one requires.
-pub(crate) const VERBS: [(&str, &str); 9] = [
+pub(crate) const VERBS: [(&str, &str); 11] = [
     ("limit", "limit"),
     ("cancel", "kill"),
     ("kill", "kill"),
@@ -114,6 +122,8 @@ pub(crate) const VERBS: [(&str, &str); 9] = [
     ("market", "market"),
     ("price", "market"),
     ("report", "report"),
+    ("rerun", "rerun"),
+    ("accept", "break"),
     ("roll", "roll"),
 ];
 
@@ -394,7 +404,7 @@ fn cut(text: &str) -> &[u8] {
 }
 
 /// Verbs with words of their own.
-const FREE: [&str; 4] = ["order", "report", "check-reports", "check-prices"];
+const FREE: [&str; 5] = ["order", "report", "rerun", "check-reports", "check-prices"];
 
 /// A verb and `key=value` pairs.
 pub(crate) struct Words<'a> {
@@ -412,6 +422,7 @@ impl<'a> Words<'a> {
         let words = Self { verb, rest };
         let known = [
             "firm", "session", "account", "symbol", "open", "until", "day", "last", "bid", "offer",
+            "break",
         ];
         let is_known = |key: &str| {
             known.contains(&key) || key.starts_with("RC") || MARKETS.iter().any(|it| it.0 == key)

@@ -1,5 +1,6 @@
 //! Core: turns an input and the state into events; each event is applied before the next is decided.
 
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -80,6 +81,9 @@ pub(crate) type Accepted = (
     (TimeInForce, Option<PoolNumber>, Option<Asked>),
 );
 
+/// A new order before the controls, the rule of its instrument, and what it asks for beside its usual fields.
+type Proposed<'a> = (Proposal, &'a InstrumentRule, Option<Asked>);
+
 /// OrderCancelReplaceRequest(G) or OrderCancelRequest(F).
 #[derive(Clone, Copy, Debug)]
 pub struct Change<'a> {
@@ -138,6 +142,8 @@ pub struct Core {
     pub(crate) pools: Pools,
     pub(crate) prices: Prices,
     pub(crate) work: Work,
+    /// Since when lines and drop copy sessions of venues are logged on.
+    pub(crate) copy_since: BTreeMap<u32, i64>,
     /// Decimals of prices over TMP, by instrument; empty when no line speaks TMP.
     pub(crate) tmp_scales: Vec<u8>,
     /// A client may place parent orders.
@@ -158,6 +164,7 @@ impl Core {
             pools: Pools::default(),
             prices: Prices::default(),
             work: Work::default(),
+            copy_since: BTreeMap::new(),
             tmp_scales: Vec::new(),
             has_parents: rules.users.iter().any(|user| user.parents.is_some()),
             rules,
@@ -218,6 +225,7 @@ impl Core {
         let (proposal, hold, (tif, own_number, asked)) = match self.accept(at, new) {
             Ok(accepted) => accepted,
             Err(reason) => {
+                let kept = self.kept(at, new, reason);
                 let event = OrderEvent::Refused {
                     session: new.session,
                     kind: None,
@@ -228,6 +236,10 @@ impl Core {
                     reason,
                 };
                 self.emit(at, &event, sink);
+                if let Some(terms) = kept {
+                    let id = new.id;
+                    self.emit(at, &OrderEvent::RejectKept { terms, id }, sink);
+                }
                 self.guard(at, (new.session, u32::MAX, u32::MAX), sink);
                 return;
             }
@@ -288,6 +300,34 @@ impl Core {
         new: &NewOrder<'_>,
         opposite: Number,
     ) -> Result<Accepted, Reason> {
+        let (mut proposal, rule, asked) = self.proposed::<QUOTE>(at, new)?;
+        let is_parent = asked.is_some_and(|asked| asked.is_parent());
+        if !self.tmp_scales.is_empty() && !is_parent {
+            self.check_tmp(&proposal)?;
+        }
+        if let Some(parent) = asked.and_then(|asked| asked.parent()) {
+            self.check_child(&mut proposal, (parent, new.until.unwrap_or(0)))?;
+        }
+        self.check_restricted(&proposal, new.is_located)?;
+        let hold = risk::check(&self.state, rule, &proposal)?;
+        if asked.is_none_or(|asked| !asked.stays()) {
+            self.own.check(&self.state, &proposal, opposite)?;
+        }
+        let own_number = match new.own_number {
+            b"" => None,
+            _ if is_parent => None,
+            number => Some(self.check_own_number((new.session, proposal.instrument), number)?),
+        };
+        Ok((proposal, hold, (proposal.tif, own_number, asked)))
+    }
+
+    /// A new order before the controls: its values, in units of its instrument.
+    #[inline(always)]
+    pub(crate) fn proposed<const QUOTE: bool>(
+        &self,
+        at: i64,
+        new: &NewOrder<'_>,
+    ) -> Result<Proposed<'_>, Reason> {
         let state = &self.state;
         if state.used(new.session, new.id).is_some() {
             return Err(Reason::of(Why::Duplicate));
@@ -345,7 +385,7 @@ impl Core {
             let of = (user, instrument, rule.scale);
             Some(self.asked(new, of, (side, kind, stop))?)
         };
-        let mut proposal = Proposal {
+        let proposal = Proposal {
             session: new.session,
             account,
             instrument,
@@ -363,24 +403,7 @@ impl Core {
             replaces: 0,
             at,
         };
-        let is_parent = asked.is_some_and(|asked| asked.is_parent());
-        if !self.tmp_scales.is_empty() && !is_parent {
-            self.check_tmp(&proposal)?;
-        }
-        if let Some(parent) = asked.and_then(|asked| asked.parent()) {
-            self.check_child(&mut proposal, (parent, new.until.unwrap_or(0)))?;
-        }
-        self.check_restricted(&proposal, new.is_located)?;
-        let hold = risk::check(state, rule, &proposal)?;
-        if asked.is_none_or(|asked| !asked.stays()) {
-            self.own.check(state, &proposal, opposite)?;
-        }
-        let own_number = match new.own_number {
-            b"" => None,
-            _ if is_parent => None,
-            number => Some(self.check_own_number((new.session, instrument), number)?),
-        };
-        Ok((proposal, hold, (tif, own_number, asked)))
+        Ok((proposal, rule, asked))
     }
 
     pub(crate) fn rule(&self, instrument: u32) -> Result<&InstrumentRule, Reason> {

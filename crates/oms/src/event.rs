@@ -8,10 +8,11 @@ use alloc::vec::Vec;
 use crate::event_form::events;
 use crate::filter::OrderFilter;
 use crate::reason::Reason;
+use crate::rejected::RejectedTerms;
 use crate::scope::Scope;
 use crate::value::{
-    Effect, End, Market, Number, OrderType, Presence, Price, PriceField, Quantity, RequestKind,
-    Side, TimeInForce, Trading,
+    BreakKind, Effect, End, Market, Number, OrderType, Presence, Price, PriceField, Quantity,
+    RequestKind, Side, TimeInForce, Trading,
 };
 use crate::wire::Wire;
 
@@ -57,7 +58,6 @@ events! {
         /// The hash of its settings.
         settings: u64,
     }
-
     /// A new order passed every control and was accepted by the OMS.
     10 Taken {
         /// Its number.
@@ -142,7 +142,6 @@ events! {
         /// Its number.
         number: Number,
     }
-
     /// Open orders are being cancelled.
     16 MassCancelTaken {
         /// The requesting client session; `None` for an operator.
@@ -169,7 +168,6 @@ events! {
         /// Why.
         reason: Reason,
     }
-
     /// The venue accepted an order.
     20 Accepted {
         /// Its number.
@@ -280,7 +278,6 @@ events! {
         /// The order.
         order: Number,
     }
-
     /// A session to a venue is ready for orders.
     30 LineUp {
         /// The session.
@@ -428,7 +425,42 @@ events! {
         /// As text.
         why: &'a [u8],
     }
-
+    /// A control rejected a new order, with the event before: an operator may run it again.
+    47 RejectKept {
+        /// What it would have been.
+        terms: RejectedTerms,
+        /// ClOrdID(11).
+        id: &'a [u8],
+    }
+    /// The order of the event before is a rejected one that an operator runs again.
+    48 Rerun {
+        /// The new order.
+        order: Number,
+        /// The number of the reject.
+        reject: u64,
+        /// ClOrdID(11) of the rejected order.
+        old: &'a [u8],
+        /// The controls that were off.
+        without: &'a [u8],
+        /// Who did it.
+        who: &'a [u8],
+        /// As text.
+        why: &'a [u8],
+    }
+    /// Fills of a line are compared with a drop copy session of the venue, or no longer.
+    49 CopyLine {
+        /// The line.
+        line: u32,
+        /// The drop copy session.
+        session: Option<u32>,
+    }
+    /// The order of the event before was placed elsewhere; its session is the drop copy that reported it.
+    50 External {
+        /// The order.
+        order: Number,
+        /// OrderID(37) of the venue.
+        venue_id: &'a [u8],
+    }
     /// A fill of an unknown order; the position includes it.
     60 StrayFill {
         /// The line.
@@ -516,7 +548,6 @@ events! {
         /// How many.
         left: u64,
     }
-
     /// A new order is held until its condition is met.
     80 Held {
         /// The order.
@@ -552,6 +583,57 @@ events! {
         who: &'a [u8],
         /// As text.
         why: &'a [u8],
+    }
+    /// A drop copy session of a venue brings a fill, or the end of an order.
+    110 Copied {
+        /// The order.
+        order: Number,
+        /// Hash of ExecID(17); 0 when the copy closes the order.
+        exec: u64,
+        /// LastQty(32).
+        quantity: Quantity,
+        /// LastPx(31).
+        price: Price,
+    }
+    /// A venue reports the state of the market of all symbols of a line.
+    111 VenueMarket {
+        /// The line.
+        line: u32,
+        /// Which.
+        state: Market,
+        /// A bit for each instrument that it changes, by number from the lowest bit of the first byte on.
+        symbols: &'a [u8],
+        /// The field that says so.
+        why: &'a [u8],
+    }
+    /// A line and a drop copy differ; the number of the break is that of the event.
+    112 CopyBroken {
+        /// How.
+        kind: BreakKind,
+        /// The order; 0 for none.
+        order: Number,
+        /// As that of the copy.
+        exec: u64,
+        /// OrderID(37) and ExecID(17) of the venue, as far as they are known.
+        text: &'a [u8],
+    }
+    /// A break is closed.
+    113 BreakClosed {
+        /// Its number.
+        number: u64,
+        /// Who did it.
+        who: &'a [u8],
+        /// As text.
+        why: &'a [u8],
+    }
+    /// An order placed elsewhere was replaced there.
+    114 Restated {
+        /// The order.
+        order: Number,
+        /// OrderQty(38).
+        quantity: Quantity,
+        /// Price(44).
+        price: Price,
     }
     /// A new order or a replace must not be sent after a time.
     83 ValidUntil {

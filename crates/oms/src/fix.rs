@@ -15,6 +15,7 @@ use crate::value::{Amount, Price, Quantity};
 
 pub(crate) mod clients;
 pub(crate) mod lines;
+pub(crate) mod markets;
 pub(crate) mod mass;
 pub(crate) mod prices;
 pub(crate) mod quotes;

@@ -108,10 +108,6 @@ impl History {
                 "{} queued: waiting for a session to the venue",
                 self.what(number)?
             )),
-            OrderEvent::Held { .. }
-            | OrderEvent::Triggered { .. }
-            | OrderEvent::ValidUntil { .. }
-            | OrderEvent::ReportEntered { .. } => self.special(event),
             OrderEvent::Accepted {
                 order, venue_id, ..
             } if order == self.order => {
@@ -186,7 +182,7 @@ impl History {
             OrderEvent::Forgotten { order } if order == self.order => {
                 Some("closed long enough ago: removed from memory".into())
             }
-            _ => None,
+            _ => self.special(event),
         }
     }
 
@@ -332,6 +328,44 @@ impl History {
             OrderEvent::ReportEntered { order, who, why } if order == self.order => {
                 Some(format!("report entered by {}: {}", text(who), text(why)))
             }
+            OrderEvent::External { order, venue_id } if order == self.order => Some(format!(
+                "placed elsewhere, reported by a drop copy of the venue, OrderID {}",
+                text(venue_id)
+            )),
+            OrderEvent::Restated {
+                order,
+                quantity,
+                price,
+            } if order == self.order => Some(format!(
+                "replaced elsewhere: {quantity} at {}",
+                self.price(price)
+            )),
+            OrderEvent::Copied {
+                order,
+                quantity,
+                price,
+                ..
+            } if order == self.order => Some(match quantity {
+                0 => "closed in the drop copy of the venue".into(),
+                _ => format!("drop copy: {quantity} filled at {}", self.price(price)),
+            }),
+            OrderEvent::CopyBroken { kind, order, .. } if order == self.order => {
+                Some(format!("break: {kind}"))
+            }
+            OrderEvent::Rerun {
+                order,
+                reject,
+                old,
+                without,
+                who,
+                why,
+            } if order == self.order => Some(format!(
+                "{} run again, which reject {reject} ended, without {}, by {}: {}",
+                text(old),
+                text(without),
+                text(who),
+                text(why)
+            )),
             _ => None,
         }
     }

@@ -17,22 +17,27 @@ extern crate std;
 
 mod apply;
 mod apply_condition;
+mod apply_desk;
 mod apply_family;
 mod apply_limit;
 mod apply_order;
 mod apply_pool;
 mod apply_quote;
 mod begin;
+mod browse;
 pub mod canary;
 mod checkpoint;
 mod client_rate;
 pub mod command;
 mod condition;
+mod copies;
 pub mod core;
 mod day;
 mod done_for_day;
+mod drop_copy;
 pub mod event;
 mod event_form;
+mod external;
 mod family;
 mod filter;
 pub mod fix;
@@ -62,8 +67,10 @@ mod quote;
 mod quotes;
 mod reason;
 pub mod recovery;
+mod rejected;
 mod rejects;
 mod report_file;
+mod rerun;
 mod retries;
 mod retry;
 mod rights;
@@ -82,7 +89,9 @@ mod tmp;
 pub mod transition;
 mod value;
 pub mod venue;
+mod venue_market;
 mod waiting;
+mod waived;
 mod wire;
 mod work;
 
@@ -101,14 +110,15 @@ pub use price_file::price_commands;
 pub use quote::{NewQuote, QuoteCancel};
 pub use quotes::QuoteSide;
 pub use reason::{Reason, Why};
+pub use rejected::RejectedTerms;
 pub use rejects::VenueReject;
-pub use report_file::report_rows;
+pub use report_file::{expired_rows, report_rows};
 pub use scope::Scope;
 pub use state::OmsState;
 pub use tally::{Position, Tally};
 pub use tmp::{OmsTmpLine, tmp_order_number};
 pub use transition::OrderState;
 pub use value::{
-    Amount, Effect, End, Number, OrderType, Price, PriceField, Quantity, RequestKind, Side, Text,
-    TimeInForce, Trading,
+    Amount, BreakKind, Effect, End, Number, OrderType, Price, PriceField, Quantity, RequestKind,
+    Side, Text, TimeInForce, Trading,
 };

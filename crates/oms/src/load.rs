@@ -13,9 +13,10 @@ use toml::de::{DeTable, DeValue};
 
 use crate::command::VERBS;
 use crate::fix::report_numbers::ReportNumbers;
-use crate::rules::{AccountRule, DropCopyRule, OperatorRule, RiskRules, Route, ScopeName};
+use crate::rules::{AccountRule, OperatorRule, RiskRules, Route, ScopeName};
 use crate::state::SCOPES;
 
+mod copies;
 mod errors;
 mod files;
 mod lines;
@@ -23,9 +24,10 @@ mod pools;
 mod users;
 
 /// The tables of the file that belong to the OMS.
-pub const TABLES: [&str; 8] = [
+pub const TABLES: [&str; 9] = [
     "account",
     "drop_copy",
+    "drop_copy_in",
     "line_group",
     "number_pool",
     "oms",
@@ -116,6 +118,7 @@ pub fn load(
             orders: 100_000,
             remembered: 10_000,
             appl_id: "OMS".into(),
+            copy_within: 5_000_000_000,
             ..RiskRules::default()
         },
         known: Known::default(),
@@ -129,6 +132,7 @@ pub fn load(
     reader.helpers(table.get("line_group"));
     reader.routes(table.get("route"));
     reader.drop_copies(table.get("drop_copy"));
+    reader.copy_sources(table.get("drop_copy_in"));
     reader.check_pools(table.get("number_pool"));
     let place = |error: &OmsError| (error.at, error.file.as_ref().map(|(_, line)| *line));
     reader.errors.sort_by_key(place);
@@ -290,6 +294,7 @@ impl Reader<'_> {
         let known = [
             "appl_id",
             "arming",
+            "copy_within",
             "day_begins",
             "instruments",
             "limits",
@@ -306,6 +311,7 @@ impl Reader<'_> {
         };
         self.rules.stamps = self.text(table, "stamps");
         self.appl_id(table);
+        self.copy_within(table);
         for (at, session) in self.texts(table, "market_data").unwrap_or_default() {
             self.check_session(at, &session);
             self.rules.market_data.push(session);
@@ -449,42 +455,6 @@ impl Reader<'_> {
         text == words[1]
     }
 
-    fn drop_copies(&mut self, value: Option<&Item<'_>>) {
-        for item in self.items(value, "drop_copy") {
-            let at = item.span().start;
-            let Some(table) = self.keys(item, &["accounts", "report_numbers", "session"]) else {
-                continue;
-            };
-            let accounts = self.texts(table, "accounts");
-            let accounts = accounts.unwrap_or_else(|| alloc::vec![(at, "*".into())]);
-            let Some(session) = self.required(table, at, "session") else {
-                continue;
-            };
-            self.check_session(at, &session);
-            let mut lines = self.rules.groups.iter().flat_map(|group| &group.lines);
-            if lines.any(|line| *line == session) {
-                let what = format!("{session} is both a line and a drop copy");
-                self.wrong(at, what, "remove one of the two: a session has one role");
-            }
-            let copies = &self.rules.drop_copies;
-            if copies.len() == 8 || copies.iter().any(|copy| copy.session == session) {
-                let what = format!("drop copy {session} is listed twice, or is the ninth");
-                self.wrong(at, what, "configure at most 8, each for another session");
-            }
-            if self.rules.users.iter().any(|user| user.session == session) {
-                let what = format!("{session} is both the session of a user and a drop copy");
-                self.wrong(at, what, "remove one of the two: a session has one role");
-            }
-            let accounts = accounts.into_iter().map(|(_, pattern)| pattern).collect();
-            let report_numbers = self.flag(table, "report_numbers");
-            self.rules.drop_copies.push(DropCopyRule {
-                session,
-                accounts,
-                report_numbers,
-            });
-        }
-    }
-
     fn operators(&mut self, value: Option<&Item<'_>>) {
         for item in self.items(value, "operator") {
             let at = item.span().start;
@@ -494,7 +464,8 @@ impl Reader<'_> {
             let may = self.texts(table, "may").unwrap_or_default();
             for (at, right) in &may {
                 if !VERBS.iter().any(|(_, known)| known == right) {
-                    let hint = "the rights are limit, kill, arm, market, roll, report";
+                    let hint =
+                        "the rights are limit, kill, arm, market, roll, report, rerun, break";
                     self.wrong(*at, format!("unknown right {right}"), hint);
                 }
             }

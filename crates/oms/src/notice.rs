@@ -7,6 +7,7 @@ use core::fmt;
 use fixwire_tmp::{LinkEnd, LinkWarning, TmpStatus};
 
 use crate::rules::RateRule;
+use crate::value::{BreakKind, Market};
 
 /// An event for operators.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -117,6 +118,26 @@ pub enum OmsEvent<'a> {
         /// How many.
         left: u64,
     },
+    /// A venue reports the state of a market.
+    MarketStatus {
+        /// The line.
+        line: &'a [u8],
+        /// The state.
+        state: Market,
+        /// Symbols whose state changes.
+        symbols: usize,
+    },
+    /// A line and a drop copy of its venue differ.
+    CopyBreak {
+        /// The number of the break.
+        number: u64,
+        /// How.
+        kind: BreakKind,
+        /// The order; 0 for none.
+        order: u64,
+        /// OrderID(37) and ExecID(17) of the venue, as far as they are known.
+        text: &'a [u8],
+    },
     /// Reports could not be sent again.
     NoReports {
         /// Why the journal cannot be read.
@@ -212,6 +233,7 @@ impl fmt::Display for OmsEvent<'_> {
                 "{left} order numbers left in pool {}: orders are rejected when it is empty; extend the pool",
                 String::from_utf8_lossy(pool)
             ),
+            Self::MarketStatus { .. } | Self::CopyBreak { .. } => self.write_market(f),
             Self::NoReports { why } => write!(
                 f,
                 "a request for reports was refused: the journal cannot be read: {why}"
@@ -220,6 +242,39 @@ impl fmt::Display for OmsEvent<'_> {
                 f,
                 "{notes} notes in the journal cannot be read: new orders are rejected until the journal is restored"
             ),
+        }
+    }
+}
+
+impl OmsEvent<'_> {
+    /// Writes what a venue reports beside its lines' orders.
+    fn write_market(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::MarketStatus {
+                line,
+                state,
+                symbols,
+            } => write!(
+                f,
+                "line {}: the market is {state} for {symbols} symbols",
+                String::from_utf8_lossy(line)
+            ),
+            Self::CopyBreak {
+                number,
+                kind,
+                order,
+                text,
+            } => {
+                write!(f, "break {number}: {kind}")?;
+                if *order > 0 {
+                    write!(f, ", order {order}")?;
+                }
+                if !text.is_empty() {
+                    write!(f, ", {}", String::from_utf8_lossy(text))?;
+                }
+                f.write_str(": check with the venue; fixwire oms breaks lists what is open")
+            }
+            _ => Ok(()),
         }
     }
 }

@@ -20,12 +20,13 @@ use crate::fix::mass::Listing;
 use crate::fix::report_numbers::ReportNumbers;
 use crate::notice::{OmsEvent, OmsListener};
 use crate::rejects::VenueReject;
-use crate::rules::RiskRules;
+use crate::rules::{RiskRules, UserRule};
 use crate::state::OmsState;
 use crate::value::Presence;
 use crate::venue::{VenueId, cut};
 use crate::work::earlier;
 
+mod copies;
 mod frames;
 mod out;
 mod recoveries;
@@ -65,6 +66,8 @@ pub struct Oms {
     links: Links,
     /// Drop copy sessions and their accounts.
     copies: Vec<(Client, Vec<String>)>,
+    /// Clients that may see the reports of orders placed elsewhere; empty without a drop copy of a venue.
+    watchers: Vec<(Client, UserRule)>,
     before: Before,
     rates: ClientRates,
     /// Mass status requests being answered, in order.
@@ -96,6 +99,7 @@ impl Oms {
             start: None,
             links: Links::default(),
             copies: Vec::new(),
+            watchers: Vec::new(),
             before: Before::default(),
             rates: ClientRates::default(),
             listings: VecDeque::new(),
@@ -135,6 +139,7 @@ impl Oms {
             before: &mut self.before,
             links: &mut self.links,
             copies: &self.copies,
+            watchers: &self.watchers,
             message,
             listener: &mut self.listener,
         };
@@ -151,7 +156,7 @@ impl Oms {
 
     /// Maximum output of one message, including copies of reports.
     fn room(&self) -> (usize, usize) {
-        let each = 1 + self.rules().drop_copies.len();
+        let each = 1 + self.rules().drop_copies.len() + self.watchers.len();
         (ROOM.0 * each, ROOM.1 * each)
     }
 
@@ -220,6 +225,9 @@ impl Oms {
     fn client(&mut self, at: i64, session: SessionId, is: Option<Presence>, outbox: &mut Outbox) {
         if let Some(index) = self.index(session) {
             let (core, mut out) = self.parts(outbox, None);
+            if core.has_copies() {
+                core.copy_session(at, index, is == Some(Presence::Here));
+            }
             core.client(at, index, is, &mut out);
         }
     }
@@ -255,6 +263,7 @@ impl Oms {
             Some((client, rule.accounts.clone()))
         });
         self.copies = copies.collect();
+        self.find_watchers();
         self.rates = ClientRates::new(&self.core.users);
         self.find_links();
     }

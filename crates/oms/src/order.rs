@@ -117,6 +117,12 @@ impl Order {
         }
     }
 
+    /// Whether it was placed elsewhere: a drop copy of its venue is its session.
+    #[must_use]
+    pub fn is_external(&self) -> bool {
+        self.line == self.session
+    }
+
     /// The time after which it must not be sent, in nanoseconds since 1970.
     pub(crate) fn valid_until(&self) -> Option<i64> {
         (self.queued < 0).then(|| self.queued.saturating_neg())

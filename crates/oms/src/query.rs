@@ -1,15 +1,16 @@
 //! Operator queries: words in, a table of columns out.
 //!
-//! Queries are `status`, `orders [account=NAME] [open]`, `order NUMBER`, `positions`, `limits`, `pools`, `held`. The first
-//! line of their answers names the columns, which are separated by tabs.
+//! Queries are `status`, `orders [account=NAME] [open]`, `order NUMBER`, `positions`, `limits`, `pools`, `held`, `rejected`,
+//! `breaks`, `accounts`, `symbols`. The first line of their answers names the columns, which are separated by tabs.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt::Write as _;
 
+use crate::browse;
 use crate::command::{Words, check_prices};
 use crate::core::Core;
-use crate::fix::{average, figure, price, scope_name};
+use crate::fix::{average, figure, price, reason_text, scope_name};
 use crate::limits::RiskControl;
 use crate::order::Order;
 use crate::scope::Scope;
@@ -46,12 +47,16 @@ pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
         "limits" => Ok(limits(state)),
         "pools" => Ok(pools(core)),
         "held" => Ok(held(state)),
+        "rejected" => Ok(rejected(state)),
+        "breaks" => Ok(core.breaks()),
+        "accounts" => Ok(browse::accounts(state)),
+        "symbols" => Ok(browse::symbols(core)),
         // Before `report` commands; the answer lists what is wrong.
         "check-reports" => core.check_reports(words.rest),
         // Before `price` commands, in the same way.
         "check-prices" => Ok(check_prices(core, words.rest)),
         other => Err(format!(
-            "unknown query {other}: the queries are status, orders, order, positions, limits, pools, held"
+            "unknown query {other}: the queries are status, orders, order, positions, limits, pools, held, rejected, breaks, accounts, symbols"
         )),
     }
 }
@@ -72,12 +77,14 @@ fn status(state: &OmsState) -> String {
     let open = count(|order| order.state.is_open());
     let unknown = count(|order| order.state == OrderState::Unknown);
     format!(
-        "day\tevents\topen\tunknown\tended\tlate fills\ttrading\tbuild\tsettings\n\
-         {}\t{}\t{open}\t{unknown}\t{}\t{}\t{}\t{}\t{:016x}",
+        "day\tevents\topen\tunknown\tended\tlate fills\tbreaks\tmarkets\ttrading\tbuild\tsettings\n\
+         {}\t{}\t{open}\t{unknown}\t{}\t{}\t{}\t{}\t{}\t{}\t{:016x}",
         state.day(),
         state.events(),
         state.orders().len() - open,
         state.late_fills(),
+        state.copies.breaks().len(),
+        browse::markets(state),
         state.trading(Scope::Firm),
         state.build,
         state.settings,
@@ -86,7 +93,7 @@ fn status(state: &OmsState) -> String {
 
 const ORDER_COLUMNS: &str = "order\tsession\tClOrdID\taccount\tside\tsymbol\tquantity\tprice\tstate\tfilled\taverage\tline\tpool number\tparent";
 
-fn state_name(order: &Order) -> &'static str {
+pub(crate) fn state_name(order: &Order) -> &'static str {
     match order.state {
         OrderState::Parent if order.filled > 0 => "parent, partially filled",
         OrderState::Parent => "parent",
@@ -113,13 +120,17 @@ pub(crate) fn text(bytes: &[u8]) -> String {
         .collect()
 }
 
-fn order_line(state: &OmsState, order: &Order) -> String {
-    let scale = state.scale(order.instrument);
-    let side = match order.side {
+fn side_name(side: crate::Side) -> &'static str {
+    match side {
         crate::Side::Buy => "buy",
         crate::Side::Sell => "sell",
         crate::Side::SellShort => "sell short",
-    };
+    }
+}
+
+fn order_line(state: &OmsState, order: &Order) -> String {
+    let scale = state.scale(order.instrument);
+    let side = side_name(order.side);
     let parent = state.families.parent_of(order.number);
     let at = if order.kind.has_price() {
         price(order.price, scale).to_string()
@@ -226,6 +237,38 @@ fn held(state: &OmsState) -> String {
             condition.field,
             if condition.rises { ">=" } else { "<=" },
             price(condition.price, scale),
+        );
+    }
+    list
+}
+
+/// The orders that a control rejected today, and what has become of them.
+fn rejected(state: &OmsState) -> String {
+    let mut list = String::from(
+        "reject\tsession\tClOrdID\taccount\tside\tsymbol\tquantity\tprice\trun again as\twhy",
+    );
+    for rejected in state.rejected.iter() {
+        let terms = &rejected.terms;
+        let scale = state.scale(terms.instrument);
+        let at = match terms.kind.has_price() {
+            true => price(terms.price, scale).to_string(),
+            false => "market".into(),
+        };
+        let again = match rejected.rerun {
+            0 => String::new(),
+            order => order.to_string(),
+        };
+        let _ = write!(
+            list,
+            "\n{}\t{}\t{}\t{}\t{}\t{}\t{}\t{at}\t{again}\t{}",
+            rejected.number,
+            text(state.sessions().name(terms.session)),
+            text(rejected.id.bytes()),
+            text(state.accounts().name(terms.account)),
+            side_name(terms.side),
+            text(state.instruments().name(terms.instrument)),
+            terms.quantity,
+            text(reason_text(state, &terms.reason, scale).bytes()),
         );
     }
     list

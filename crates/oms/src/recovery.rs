@@ -21,6 +21,7 @@ use fixwire_protocol::{Decoder, Outbox, tag};
 use crate::event::OrderEvent;
 use crate::fix::clients::{self, Before, Client};
 use crate::fix::reports;
+use crate::order::Order;
 use crate::rules::{UserRule, matches};
 use crate::state::OmsState;
 use crate::value::Number;
@@ -97,6 +98,8 @@ pub(crate) struct ReportFilter {
     with_fills: bool,
     /// `no-pending`: nothing of an order that waits.
     no_pending: bool,
+    /// `no-external`: nothing of an order placed elsewhere.
+    no_external: bool,
 }
 
 impl ReportFilter {
@@ -111,6 +114,7 @@ impl ReportFilter {
                 b"fills" => filter.fills = true,
                 b"with-fills" => filter.with_fills = true,
                 b"no-pending" => filter.no_pending = true,
+                b"no-external" => filter.no_external = true,
                 _ => return None,
             }
         }
@@ -125,7 +129,10 @@ impl ReportFilter {
     /// Whether an event fits, apart from what happens later.
     fn fits(self, event: &OrderEvent<'_>, order: Option<Number>) -> bool {
         match event {
-            OrderEvent::Queued { .. } | OrderEvent::Held { .. } | OrderEvent::Triggered { .. }
+            OrderEvent::Queued { .. }
+            | OrderEvent::Held { .. }
+            | OrderEvent::Triggered { .. }
+            | OrderEvent::Rerun { .. }
                 if self.no_pending =>
             {
                 false
@@ -294,6 +301,12 @@ impl ReportReplay {
             let order = state.orders().get(order)?;
             Some(state.accounts().name(order.account))
         };
+        let order = clients::order_of(event, before);
+        let order = order.and_then(|order| state.orders().get(order));
+        let is_external = order.is_some_and(Order::is_external);
+        if is_external && request.filter.no_external {
+            return false;
+        }
         let (session, user) = match &request.receiver {
             ReportReceiver::Client { session, user } => (*session, user),
             ReportReceiver::Copy { accounts } => {
@@ -306,7 +319,7 @@ impl ReportReplay {
                 });
             }
         };
-        if clients::session_of(state, event, before) != Some(session) {
+        if !is_external && clients::session_of(state, event, before) != Some(session) {
             return false;
         }
         let may_see = |account: &[u8]| user.rights(account).is_some_and(|it| it.reports);

@@ -19,6 +19,7 @@ use crate::scope::Scope;
 use crate::state::{OmsState, Standing, Standings};
 use crate::tally::Tally;
 use crate::value::{Effect, Market, OrderType, Price, Quantity, Side, TimeInForce, Trading};
+use crate::waived::Waived;
 
 /// An order to be checked: a new one, or one after its replace.
 #[derive(Clone, Copy, Debug)]
@@ -120,6 +121,29 @@ pub(crate) fn check_again(
     run(state, rule, order, &AGAIN)
 }
 
+/// Checks an order that an operator runs again without some controls.
+///
+/// # Errors
+///
+/// As [`check`], of another control.
+#[cold]
+pub(crate) fn check_without(
+    state: &OmsState,
+    rule: &InstrumentRule,
+    order: &Proposal,
+    waived: &Waived,
+) -> Result<Price, Reason> {
+    let (mut checking, hold) = checking(state, rule, order)?;
+    checking.controls &= !waived.limits;
+    for check in TABLE {
+        match check(&checking) {
+            Err(reason) if waived.has(&reason) => {}
+            other => other?,
+        }
+    }
+    Ok(hold)
+}
+
 #[inline(always)]
 fn run(
     state: &OmsState,
@@ -127,6 +151,17 @@ fn run(
     order: &Proposal,
     table: &[Check],
 ) -> Result<Price, Reason> {
+    let (checking, hold) = checking(state, rule, order)?;
+    table.iter().try_for_each(|check| check(&checking))?;
+    Ok(hold)
+}
+
+#[inline(always)]
+fn checking<'a>(
+    state: &'a OmsState,
+    rule: &'a InstrumentRule,
+    order: &'a Proposal,
+) -> Result<(Checking<'a>, Price), Reason> {
     let hold = hold(rule, order)?;
     let held = order.quantity.saturating_sub(order.filled);
     let most = held.max(order.held.saturating_sub(order.filled));
@@ -152,8 +187,7 @@ fn run(
         controls: 0,
     };
     checking.controls = checking.scopes.keep_limited();
-    table.iter().try_for_each(|check| check(&checking))?;
-    Ok(hold)
+    Ok((checking, hold))
 }
 
 /// The worst price it may trade at, as an absolute value.

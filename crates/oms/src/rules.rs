@@ -257,12 +257,21 @@ pub struct DropCopyRule {
     pub report_numbers: bool,
 }
 
+/// A session on which a venue sends copies of the reports of lines.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct CopySourceRule {
+    /// Its name.
+    pub session: String,
+    /// The names of the lines.
+    pub lines: Vec<String>,
+}
+
 /// An operator.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OperatorRule {
     /// The name of the user at the control socket.
     pub user: String,
-    /// Rights: limit, kill, arm, market, roll, report.
+    /// Rights: limit, kill, arm, market, roll, report, rerun, break.
     pub may: Vec<String>,
 }
 
@@ -355,6 +364,10 @@ pub struct RiskRules {
     pub market_data: Vec<String>,
     /// The sessions that receive a copy of every execution report.
     pub drop_copies: Vec<DropCopyRule>,
+    /// Sessions on which venues send copies of reports.
+    pub copy_sources: Vec<CopySourceRule>,
+    /// How long a report waits for its copy, and a copy for its report, in nanoseconds.
+    pub copy_within: i64,
     /// Operators and their rights; if empty, everybody with access to the socket has all rights.
     pub operators: Vec<OperatorRule>,
     /// Two operators must arm a stopped scope, other than the one who stopped it.

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use hashbrown::HashTable;
 
 use crate::condition::Conditions;
+use crate::copies::Copies;
 use crate::family::Families;
 use crate::flow::{Flow, Passed, Recent, Span};
 use crate::ids::Ids;
@@ -14,6 +15,7 @@ use crate::names::Names;
 use crate::order::{Order, Orders, Request, mixed};
 use crate::pool::Pool;
 use crate::quotes::Quotes;
+use crate::rejected::RejectedOrders;
 use crate::scope::Scope;
 use crate::spent::Spent;
 use crate::tally::{Position, Tally};
@@ -196,6 +198,10 @@ pub struct OmsState {
     pub(crate) families: Families,
     /// Quotes whose orders are in memory.
     pub(crate) quotes: Quotes,
+    /// Orders that controls rejected today.
+    pub(crate) rejected: RejectedOrders,
+    /// Fills that are compared with copies of venues.
+    pub(crate) copies: Copies,
     /// New orders of the last second.
     pub(crate) recent: Recent,
     /// Whether any scope counts flow.

@@ -31,6 +31,7 @@ mod pools;
 mod queue;
 mod quotes;
 mod random;
+mod rerun;
 mod retry;
 mod rights;
 mod tmp;

@@ -66,6 +66,34 @@ impl Side {
 }
 
 bytes! {
+    /// How the reports of a line and a venue's drop copy differ.
+    BreakKind {
+        /// The drop copy did not bring a fill of the line.
+        NoCopy = 1,
+        /// The line did not bring a fill of the drop copy.
+        NoReport = 2,
+        /// Quantity or price of a fill differ.
+        Differs = 3,
+        /// The order is closed in the drop copy, and open here.
+        NotClosed = 4,
+        /// A fill of an order placed elsewhere, whose account or symbol is not configured.
+        Unplaced = 5,
+    }
+}
+
+impl fmt::Display for BreakKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoCopy => "fill without a copy",
+            Self::NoReport => "copy without a fill",
+            Self::Differs => "fill and copy differ",
+            Self::NotClosed => "closed in the drop copy",
+            Self::Unplaced => "fill of an unknown account or symbol",
+        })
+    }
+}
+
+bytes! {
     /// OrdType(40).
     OrderType {
         /// Market.

@@ -207,6 +207,9 @@ impl Core {
         let known = self.state().orders().get(order);
         let answered = known.and_then(|order| order.pended.as_ref()?.request);
         self.emit(at, &event, sink);
+        if self.has_copies() {
+            self.compare(at, (order, report.exec), b"", sink);
+        }
         self.decline_filled(at, order, answered, sink);
         self.guard_order(at, order, sink);
         Heard::Taken
@@ -238,7 +241,11 @@ impl Core {
         of.is_some_and(|of| self.guard(at, of, sink))
     }
 
-    fn execution(&self, report: &VenueReport<'_>, instrument: u32) -> Option<(Quantity, Price)> {
+    pub(crate) fn execution(
+        &self,
+        report: &VenueReport<'_>,
+        instrument: u32,
+    ) -> Option<(Quantity, Price)> {
         let quantity = whole(report.last_quantity?).ok()?;
         let price = rounded(report.last_price?, self.state().scale(instrument))?;
         (quantity > 0).then_some((quantity, price))

@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 
 use crate::value::{
-    Effect, End, Market, OrderType, Presence, PriceField, RequestKind, Side, Text, TimeInForce,
-    Trading,
+    BreakKind, Effect, End, Market, OrderType, Presence, PriceField, RequestKind, Side, Text,
+    TimeInForce, Trading,
 };
 
 /// A value in an event.
@@ -56,7 +56,8 @@ of_a_byte!(
     RequestKind,
     Trading,
     Presence,
-    Market
+    Market,
+    BreakKind
 );
 
 impl Wire<'_> for bool {

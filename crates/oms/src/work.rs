@@ -360,7 +360,7 @@ impl Core {
         let ends = self.due_ends(at, overdue);
         let gone = self.due_withdrawal(at, sink);
         let limits = self.due_limits(at, sink);
-        let held = self.due_held(at, sink);
+        let held = earlier(self.due_held(at, sink), self.due_copies(at, sink));
         let asking = self.due_asking(at);
         let waiting = earlier(self.due_waiting(at), earlier(asking, self.due_retry(at)));
         let waiting = waiting.map(|when| Nanos(when.saturating_sub(at).max(0).unsigned_abs()));
@@ -466,6 +466,7 @@ impl Core {
 
     /// A venue session logged on.
     pub fn line_up(&mut self, at: i64, line: u32, sink: &mut impl Sink) {
+        self.copy_session(at, line, true);
         if !self.state().is_ready(line) {
             self.emit(at, &OrderEvent::LineUp { line }, sink);
         }
@@ -473,6 +474,7 @@ impl Core {
 
     /// A venue session disconnected.
     pub fn line_down(&mut self, at: i64, line: u32, sink: &mut impl Sink) {
+        self.copy_session(at, line, false);
         if self.state().is_ready(line) {
             self.emit(at, &OrderEvent::LineDown { line }, sink);
         }

@@ -16,6 +16,7 @@ mod links;
 mod low_latency;
 mod oms;
 mod oms_conditions;
+mod oms_desk;
 mod oms_reports;
 mod peer;
 mod process;

@@ -1,5 +1,7 @@
 //! Reports to clients: ExecutionReport(8) and OrderCancelReject(9).
 
+use alloc::string::String;
+
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{
     Body, Indexed, Message, Outbox, Precision, Refusal, SessionId, Tag, Timestamp, tag,
@@ -117,7 +119,15 @@ pub(crate) fn report(
                 held(state, order, client, outbox);
             }
         }
-        OrderEvent::Accepted { order, .. } | OrderEvent::ParentAccepted { order } => {
+        OrderEvent::Rerun { .. } => rerun(state, event, client, outbox),
+        OrderEvent::Restated { order, .. } => {
+            if let Some(order) = orders.get(order) {
+                execution(state, order, (b'5', b""), None, client, outbox);
+            }
+        }
+        OrderEvent::Accepted { order, .. }
+        | OrderEvent::External { order, .. }
+        | OrderEvent::ParentAccepted { order } => {
             if let Some(order) = orders.get(order) {
                 execution(state, order, (b'0', b""), None, client, outbox);
             }
@@ -205,6 +215,26 @@ fn held(state: &OmsState, order: &Order, client: Client, outbox: &mut Outbox) {
     execution(state, order, (kind, text), None, client, outbox);
 }
 
+/// A rejected order was placed again: its client learns of an order that it did not send.
+#[cold]
+fn rerun(state: &OmsState, event: &OrderEvent<'_>, client: Client, outbox: &mut Outbox) {
+    let OrderEvent::Rerun {
+        order,
+        old,
+        without,
+        ..
+    } = *event
+    else {
+        return;
+    };
+    if let Some(order) = state.orders().get(order) {
+        let [old, without] = [old, without].map(String::from_utf8_lossy);
+        let text =
+            alloc::format!("placed by an operator for {old}, which was rejected; off: {without}");
+        execution(state, order, (b'A', text.as_bytes()), None, client, outbox);
+    }
+}
+
 /// Rejects a replace or cancel.
 fn declined(
     state: &OmsState,
@@ -235,6 +265,9 @@ pub(crate) fn order_of(event: &OrderEvent<'_>, before: &Before) -> Option<Number
         OrderEvent::Queued { number: order }
         | OrderEvent::Held { order, .. }
         | OrderEvent::Triggered { order }
+        | OrderEvent::Rerun { order, .. }
+        | OrderEvent::External { order, .. }
+        | OrderEvent::Restated { order, .. }
         | OrderEvent::Accepted { order, .. }
         | OrderEvent::ParentAccepted { order }
         | OrderEvent::ParentFilled { order, .. }

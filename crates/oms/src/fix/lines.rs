@@ -169,6 +169,27 @@ pub(crate) fn report<'a>(
     version: Version,
 ) -> Option<VenueReport<'a>> {
     let text_id = message.get(tag::CL_ORD_ID)?;
+    report_with(line, message, version, text_id)
+}
+
+/// Reads a copy of one, which may have no ClOrdID(11); `None` when it has no ExecType(150).
+#[cold]
+pub(crate) fn copy<'a>(
+    line: u32,
+    message: &Indexed<'_, 'a>,
+    version: Version,
+) -> Option<VenueReport<'a>> {
+    let text_id = message.get(tag::CL_ORD_ID).unwrap_or_default();
+    report_with(line, message, version, text_id)
+}
+
+#[inline(always)]
+fn report_with<'a>(
+    line: u32,
+    message: &Indexed<'_, 'a>,
+    version: Version,
+    text_id: &'a [u8],
+) -> Option<VenueReport<'a>> {
     let original = message.get(tag::ORIG_CL_ORD_ID).and_then(VenueId::parse);
     let decimal = |tag| message.decimal(tag).and_then(Result::ok);
     let byte = |tag| match message.get(tag) {

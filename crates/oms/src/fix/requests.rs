@@ -8,7 +8,7 @@ use crate::value::{Effect, OrderType, RequestKind, Side, Text, TimeInForce};
 
 const LOCATE_REQD: Tag = 114;
 pub(super) const POSITION_EFFECT: Tag = 77;
-pub(super) const EXPIRE_DATE: Tag = 432;
+pub(crate) const EXPIRE_DATE: Tag = 432;
 const LOCATE_BROKER: Tag = 5700;
 pub(super) const EXEC_RESTATEMENT_REASON: Tag = 378;
 

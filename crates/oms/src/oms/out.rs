@@ -11,7 +11,7 @@ use crate::event::OrderEvent;
 use crate::fix::clients::{self, Before, Client};
 use crate::fix::{lines, reports, scope_name};
 use crate::notice::{OmsEvent, OmsListener};
-use crate::rules::matches;
+use crate::rules::{UserRule, matches};
 use crate::state::OmsState;
 use crate::tmp::TmpLines;
 
@@ -30,6 +30,7 @@ pub(super) struct Out<'a> {
     pub before: &'a mut Before,
     pub links: &'a mut Links,
     pub copies: &'a [(Client, Vec<String>)],
+    pub watchers: &'a [(Client, UserRule)],
     /// The client message being handled.
     pub message: Option<&'a Message<'a>>,
     pub listener: &'a mut OmsListener,
@@ -72,6 +73,17 @@ impl Sink for Out<'_> {
             OrderEvent::NumbersLow { pool, left } => {
                 let pool = state.pool_names.name(pool);
                 (self.listener)(OmsEvent::NumbersLow { pool, left });
+            }
+            OrderEvent::CopyBroken {
+                kind, order, text, ..
+            } => {
+                let number = state.events();
+                (self.listener)(OmsEvent::CopyBreak {
+                    number,
+                    kind,
+                    order,
+                    text,
+                });
             }
             OrderEvent::StrayFill { id, effect, .. } => {
                 let nets = effect.is_none();
@@ -128,12 +140,28 @@ impl Out<'_> {
         }
     }
 
+    /// Reports an order placed elsewhere to the clients that may see it.
+    #[cold]
+    fn external(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
+        let order = clients::order_of(event, self.before);
+        let order = order.and_then(|order| state.orders().get(order));
+        let Some(order) = order.filter(|order| order.is_external()) else {
+            return;
+        };
+        let account = state.accounts().name(order.account);
+        for (client, user) in self.watchers {
+            if user.rights(account).is_some_and(|rights| rights.reports) {
+                clients::report(state, event, self.before, *client, self.outbox);
+            }
+        }
+    }
+
     fn report(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         self.copy(state, event);
         let session = clients::session_of(state, event, self.before);
         let client = session.and_then(|index| self.links.clients.get(index as usize));
         let Some(&Some(client)) = client else {
-            return;
+            return self.external(state, event);
         };
         let from = (&*self.before, self.message);
         reports::report(state, event, from, client, self.outbox);

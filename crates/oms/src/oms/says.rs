@@ -7,7 +7,7 @@ use super::Oms;
 use crate::client_rate::Passage;
 use crate::core::scaled;
 use crate::fix::mass::{self, Listing};
-use crate::fix::{clients, lines, prices, quotes, requests, terms};
+use crate::fix::{clients, lines, markets, prices, quotes, requests, terms};
 use crate::notice::OmsEvent;
 use crate::rejects::VenueReject;
 use crate::rules::RejectCode;
@@ -88,6 +88,9 @@ impl Oms {
             b"H" => return self.status(index, message, outbox),
             b"AF" => return self.mass_status(index, message),
             b"BW" => return self.reports_asked((from, index), message, outbox),
+            b"8" | b"9" | b"j" if self.core.state().copies.is_source(index) => {
+                return self.copy_says(at, (from, index), message, outbox);
+            }
             b"W" | b"X" if self.gives_prices(index) => self.prices(at, index, message, outbox),
             _ => return Err(Refusal::UnsupportedMessageType),
         }
@@ -222,6 +225,10 @@ impl Oms {
                 self.prices(at, line, message, outbox);
                 return Ok(());
             }
+            b"f" | b"h" => {
+                self.market_status(at, line, message, outbox);
+                return Ok(());
+            }
             // Other messages of a venue are only journalled.
             _ => return Ok(()),
         };
@@ -234,5 +241,24 @@ impl Oms {
             (self.listener)(OmsEvent::StrayReport { id, unreadable });
         }
         Ok(())
+    }
+
+    /// A venue reports the state of a market.
+    #[cold]
+    fn market_status(&mut self, at: i64, line: u32, message: &Message<'_>, outbox: &mut Outbox) {
+        let Some(report) = markets::market(message) else {
+            return;
+        };
+        let said = (report.symbol, report.state, report.why.as_bytes());
+        let (core, mut out) = self.parts(outbox, None);
+        let symbols = core.venue_market(at, line, said, &mut out);
+        if symbols > 0 {
+            let line = self.core.state().sessions().name(line);
+            (self.listener)(OmsEvent::MarketStatus {
+                line,
+                state: report.state,
+                symbols,
+            });
+        }
     }
 }

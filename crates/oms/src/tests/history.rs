@@ -9,7 +9,7 @@ use crate::state::OmsState;
 use crate::value::{End, Number, Side, TimeInForce};
 use crate::venue::ReportKind;
 
-fn told(world: &World, order: Number) -> Vec<String> {
+pub fn told(world: &World, order: Number) -> Vec<String> {
     let mut history = History::new(order, OmsState::default());
     let steps = world
         .notes

@@ -34,6 +34,40 @@ fn markets_take_what_they_allow() {
 }
 
 #[test]
+fn a_venue_sets_the_state_of_a_symbol_or_of_all_its_symbols() {
+    let mut world = World::new();
+    let hear = |world: &mut World, line, symbol: &[u8], state| {
+        world.tell(|core, at, mut sink| {
+            core.venue_market(at, line, (symbol, state, b"a status"), &mut sink)
+        })
+    };
+    let states = |world: &World| [0, 1].map(|index| world.core.state().market(index));
+    assert_eq!(hear(&mut world, LINES[0], b"", Market::Closed), 2);
+    assert_eq!(states(&world), [Market::Closed, Market::Closed]);
+    assert_eq!(
+        hear(&mut world, LINES[1], b"", Market::Closed),
+        0,
+        "it is known"
+    );
+    assert_eq!(world.said, [""; 0]);
+    assert_eq!(hear(&mut world, LINES[0], b"ABC", Market::Auction), 1);
+    assert_eq!(hear(&mut world, LINES[0], b"NONE", Market::Open), 0);
+    assert_eq!(
+        hear(&mut world, CLIENT, b"ABC", Market::Open),
+        0,
+        "it is no line"
+    );
+    world.restart(20_261_122);
+    assert_eq!(states(&world), [Market::Closed, Market::Auction]);
+    world.line(LINES[0], true);
+    assert_eq!(world.order(Side::Buy, 10, "100"), None);
+    assert_eq!(world.refused, Some(Why::Market));
+    assert_eq!(hear(&mut world, LINES[0], b"", Market::Open), 2);
+    assert!(world.order(Side::Buy, 10, "100").is_some());
+    world.check();
+}
+
+#[test]
 fn restricted_symbols_are_not_traded() {
     let restricted = |what, from, to| {
         let mut rules = rules(LIMITS);

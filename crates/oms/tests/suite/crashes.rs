@@ -123,6 +123,19 @@ fn play_quotes(durability: Durability, operations: Option<u64>) -> Floor {
     floor
 }
 
+/// An order that a control rejects, and an operator runs again.
+fn play_rerun(durability: Durability, operations: Option<u64>) -> Floor {
+    let mut floor = Floor::new(durability, BeginString::Fix44, BeginString::Fix44);
+    if let Some(operations) = operations {
+        floor.world.disk().stop_after(operations);
+    }
+    floor.order("A1", 1, 100);
+    floor.order("A2", 1, 2000);
+    floor.command("rerun order=CLIENT/A2 without=RC6");
+    floor.order("A3", 1, 10);
+    floor
+}
+
 /// Fields that the client receives: a pool number too, if the order has one.
 const TOLD: [u32; 5] = [11, 39, 14, 151, 198];
 
@@ -321,6 +334,33 @@ fn the_client_gets_reports_of_parent_and_child() {
     );
     let copied = floor.received(crate::floor::COPY, &[37]);
     assert!(copied.iter().all(|order| order != "1" && order != "8"));
+}
+
+#[test]
+fn an_order_is_run_again_once_when_the_process_is_killed() {
+    every_point(Durability::Process, play_rerun);
+}
+
+#[test]
+fn an_order_is_run_again_once_when_the_power_is_cut() {
+    every_point(Durability::Disk, play_rerun);
+}
+
+#[test]
+fn a_client_learns_of_an_order_that_is_run_again_for_it() {
+    let mut floor = play_rerun(Durability::Process, None);
+    let text = "placed by an operator for A2, which was rejected; off: RC6";
+    assert_eq!(
+        floor.told(&[11, 37, 150, 39, 58])[2..6],
+        [
+            "A2 NONE 8 8 RC6: order quantity exceeds the limit (2000, at most 1000 for firm)",
+            &format!("RERUN-2 2 A A {text}"),
+            "RERUN-2 2 0 0 -",
+            "RERUN-2 2 F 1 -",
+        ]
+    );
+    let copied = floor.received(crate::floor::COPY, &[11, 150, 58]);
+    assert!(copied.contains(&format!("RERUN-2 A {text}")), "{copied:?}");
 }
 
 #[test]

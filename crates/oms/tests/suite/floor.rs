@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fixwire_engine::protocol::dictionary::Version;
 use fixwire_engine::protocol::session::{BeginString, Config, Role};
 use fixwire_engine::protocol::{Nanos, SessionId, Tag};
-use fixwire_engine::{Connection, Durability, EngineConfig, SessionConfig};
+use fixwire_engine::{Connection, Durability, EngineConfig, Operator, SessionConfig};
 use fixwire_harness::World;
 use fixwire_oms::load::load;
 use fixwire_oms::{Oms, OmsSession, OmsState, Order, OrderState};
@@ -246,6 +246,28 @@ impl Floor {
         let body =
             format!("11={id}|55=XYZ|54={side}|38={quantity}|40=2|44=100|60=20261122-08:00:00|");
         self.send("D", &body);
+    }
+
+    /// An operator gives a command, again if the process died before its answer; that it was carried out before is
+    /// an answer too.
+    pub fn command(&mut self, text: &str) {
+        for _ in 0..10 {
+            self.settle();
+            let operator = Operator::new("ann", "a test");
+            let mut handle = self.world.handle().expect("it runs");
+            let answer = handle.command(text.as_bytes(), operator).unwrap();
+            self.settle();
+            match answer.try_recv() {
+                Ok(Ok(_)) => return,
+                Ok(Err(why)) => {
+                    let why = why.to_string();
+                    assert!(why.contains("already"), "{why}");
+                    return;
+                }
+                Err(_) => {}
+            }
+        }
+        panic!("no answer to {text}");
     }
 
     pub fn state(&mut self) -> &OmsState {

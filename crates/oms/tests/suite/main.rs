@@ -5,6 +5,7 @@ mod archive;
 mod canaries;
 mod crashes;
 mod desk;
+mod drop_copy;
 mod floor;
 mod model;
 mod permutations;

@@ -8,6 +8,7 @@ mod family;
 pub mod held;
 pub mod pools;
 mod quotes;
+mod rerun;
 mod tasks;
 mod venue;
 mod writes;
@@ -419,6 +420,8 @@ pub struct Model {
     /// Quotes by their bids, and the last one of each client, account and symbol.
     quotes: BTreeMap<u64, quotes::Quote>,
     current_quotes: BTreeMap<(usize, usize, usize), u64>,
+    /// Orders that a control rejected today.
+    pub rejected: Vec<rerun::Rejected>,
     /// Messages written for the last input.
     said: Vec<String>,
 }

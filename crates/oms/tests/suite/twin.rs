@@ -27,7 +27,7 @@ const REACHED: &str = "
     8:58=RC9-quantity-1s 8:58=RC9-quantity-60s 8:58=RC9-quantity-day
     8:58=RC10 9:58=RC10-cancel 9:58=RC11-replaces 8:58=RC11-unanswered 8:58=RC11-ratio
     D:again D:37 D:526 D:5001 F:526 G:526 H:526 8:198 9:198 8:58=v:another 9:58=v:later
-    8:58=held: 8:58=triggered: D:40=1 D:40=2 8:40=J
+    8:58=placed 8:58=held: 8:58=triggered: D:40=1 D:40=2 8:40=J
     parent:accepted parent:filled parent:too-late parent:children-cancelled parent:cancelled parent:expired
     AI:297=0 AI:297=1 AI:297=4 AI:297=5 AI:297=6 AI:297=7 AI:297=9 AI:297=10 AI:297=17 b:297=0 b:297=1 b:297=4 b:297=5
     AI:58=RC16 AI:58=RC4 AI:58=RC1 AI:58=RC13 AI:58=RC15 AI:58=RC2

@@ -82,17 +82,17 @@ impl Model {
             Ok(accepted) => accepted,
             Err(why) => {
                 self.write_refused_new(client, fields, &why);
+                self.keep_rejected(client, fields, &why);
                 self.refuse(client, id, &why, true);
                 return;
             }
         };
-        let (scopes, symbol) = (self.scopes_of(&order), order.symbol);
-        self.take(order, words);
-        let number = self.last;
+        let (number, scopes) = self.place(order, words);
         if let Some(own) = own_number {
             self.take_own_number(number, own);
         }
-        let is_held = self.orders[&number].fate == Fate::Held;
+        let order = &self.orders[&number];
+        let (symbol, is_held) = (order.symbol, order.fate == Fate::Held);
         if is_held {
             self.write_stage(number, "held:");
         }
@@ -109,8 +109,8 @@ impl Model {
         self.send_on(number, line);
     }
 
-    /// An accepted order gets its number, and counts from now on.
-    pub fn take(&mut self, mut order: Order, words: String) {
+    /// An order gets its number, and counts at its scopes.
+    pub fn place(&mut self, mut order: Order, words: String) -> (u64, Vec<At>) {
         self.last += 1;
         order.number = self.last;
         order.current = self.last;
@@ -125,14 +125,17 @@ impl Model {
             value = (value - self.released(parent, quantity).1).max(0);
             quantity = 0;
         }
+        let scopes = self.scopes_of(&order);
         let passed = Passed {
             messages: 1,
             quantity,
             value,
             ..Passed::default()
         };
-        self.pass(&self.scopes_of(&order), passed);
-        self.orders.insert(self.last, order);
+        self.pass(&scopes, passed);
+        let number = order.number;
+        self.orders.insert(number, order);
+        (number, scopes)
     }
 
     /// A side of a quote, and what same ones have in common; RC16 does not see the order `beside`.
@@ -153,6 +156,47 @@ impl Model {
         right: &str,
         beside: Option<u64>,
     ) -> Result<Accepted, Why> {
+        let (mut order, is_located) = self.proposal(client, fields, right)?;
+        let wanted = self.wanted(&order, is_located, beside);
+        self.check_child(&order)?;
+        let words = wanted.words();
+        order.hold = self.check(&wanted)?;
+        let own_number = match order.is_parent {
+            true => None,
+            false => self.own_number((client, order.symbol), fields)?,
+        };
+        Ok((order, words, own_number))
+    }
+
+    /// A new order as the controls see it.
+    pub fn wanted(&self, order: &Order, is_located: bool, beside: Option<u64>) -> Wanted<'_> {
+        Wanted {
+            session: self.world.clients[order.client].session,
+            account: order.account,
+            symbol: order.symbol,
+            side: order.side,
+            kind: order.kind,
+            tif: order.tif,
+            price: order.price,
+            stop: order.stop,
+            quantity: order.quantity,
+            effect: order.effect,
+            old: None,
+            beside,
+            is_located,
+            is_held: order.condition.is_some() || order.is_parent,
+            is_triggered: false,
+            child_of: order.parent,
+        }
+    }
+
+    /// A new order before the controls, and whether the stock is located.
+    pub fn proposal(
+        &self,
+        client: usize,
+        fields: &Fields<'_>,
+        right: &str,
+    ) -> Result<(Order, bool), Why> {
         if self.used(client, fields[&11]).is_some() {
             return Err(Why::Rc("RC4", 6));
         }
@@ -191,25 +235,9 @@ impl Model {
             Some(Role::Child(parent)) => Some(parent),
             _ => None,
         };
-        let wanted = Wanted {
-            session: user.session,
-            account,
-            symbol,
-            side,
-            kind,
-            tif,
-            price: limit,
-            stop,
-            quantity: Number::read(fields[&38]).unwrap().whole()?,
-            effect,
-            old: None,
-            beside,
-            is_located: fields.get(&114) == Some(&"N") || fields.contains_key(&5700),
-            is_held: condition.is_some() || is_parent,
-            is_triggered: false,
-            child_of: parent,
-        };
-        let mut order = Order {
+        let quantity = Number::read(fields[&38]).unwrap().whole()?;
+        let is_located = fields.get(&114) == Some(&"N") || fields.contains_key(&5700);
+        let order = Order {
             number: 0,
             current: 0,
             client,
@@ -220,10 +248,10 @@ impl Model {
             tif,
             until,
             effect,
-            price: wanted.price,
-            stop: wanted.stop,
+            price: limit,
+            stop,
             hold: 0,
-            quantity: wanted.quantity,
+            quantity,
             filled: 0,
             paid: 0,
             fate: if is_parent {
@@ -250,13 +278,7 @@ impl Model {
             valid_until: self.valid_until(fields),
             quote: None,
         };
-        self.check_child(&order)?;
-        order.hold = self.check(&wanted)?;
-        let own_number = match is_parent {
-            true => None,
-            false => self.own_number((client, symbol), fields)?,
-        };
-        Ok((order, wanted.words(), own_number))
+        Ok((order, is_located))
     }
 
     fn effect(&self, symbol: usize, fields: &Fields<'_>, is_quote: bool) -> Result<char, Why> {

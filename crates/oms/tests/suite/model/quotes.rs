@@ -73,7 +73,9 @@ impl Model {
         let bid = self.last + 1;
         for (number, (side, not)) in (bid..).zip(sides.iter().zip(beside)) {
             match self.accept_side(client, side, not) {
-                Ok((order, words)) => self.take(order, words),
+                Ok((order, words)) => {
+                    self.place(order, words);
+                }
                 Err(why) => {
                     if number > bid {
                         self.reject(bid, &why);

@@ -140,6 +140,7 @@ impl Model {
         self.begin_numbers();
         self.strays.clear();
         self.used.clear();
+        self.rejected.clear();
         for order in self.orders.values().filter(|order| order.is_open()) {
             let ids = order.asked.as_ref().map(|asked| asked.id.clone());
             let ids = ids.into_iter().filter(|id| !id.is_empty());
@@ -317,6 +318,7 @@ impl Model {
                 });
             }
             "report" => self.report_by_hand(&get),
+            "rerun" => self.rerun(get("order").unwrap(), get("without").unwrap()),
             "price" => {
                 for (name, field) in [("last", '2'), ("bid", '0'), ("offer", '1')] {
                     if let Some(price) = get(name).and_then(super::Number::read) {

@@ -25,6 +25,7 @@ pub fn line(name: &str, said: &Said) -> String {
             // The number of an event.
             (37, _) if said.msg_type == "r" => {}
             (58, Some(code)) => put(&mut line, tag, code),
+            (58, _) if value.starts_with("placed by an operator") => put(&mut line, tag, value),
             (58, _) if value.starts_with("held:") => put(&mut line, tag, "held:"),
             (58, _) if value.starts_with("triggered:") => put(&mut line, tag, "triggered:"),
             (58, _)

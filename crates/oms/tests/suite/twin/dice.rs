@@ -81,6 +81,7 @@ impl Dice {
             95 => self.client(),
             96 => Input::Pass(self.any(&[SECOND / 20, SECOND / 2, 6 * SECOND, 70 * SECOND])),
             97 | 98 if self.once_in(4) => self.by_hand(model),
+            97 | 98 if self.once_in(3) => self.rerun(model),
             97 | 98 => self.command(),
             _ => self.restart(),
         }

@@ -202,6 +202,24 @@ impl Dice {
         Some(Input::Says(CLIENTS[client], "D", body))
     }
 
+    /// An order that a control rejected is run again, often without that control.
+    pub(super) fn rerun(&mut self, model: &Model) -> Input {
+        if model.rejected.is_empty() {
+            return self.command();
+        }
+        let rejected = self.any(&model.rejected);
+        let session = model.world.clients[rejected.order.client].session;
+        let name = model.world.names[session];
+        let mut without = self
+            .any(&["RC8", "RC9", "RC18", "RC3", "RC16", "RC6,RC7"])
+            .to_owned();
+        if !rejected.code.is_empty() && !self.once_in(5) {
+            without = format!("{},{without}", rejected.code);
+        }
+        let id = &rejected.order.id;
+        Input::Command(format!("rerun order={name}/{id} without={without}"))
+    }
+
     /// A condition, and how long the order is valid.
     pub(super) fn terms(&mut self, symbol: &str) -> String {
         let mut terms = String::new();

@@ -1,0 +1,47 @@
+//! Reads positions, and what they have gained.
+
+use super::standing::{take_position, take_standing};
+use super::take_all;
+use crate::state::{Holding, OmsState};
+use crate::tally::Tally;
+use crate::wire::Wire;
+
+impl OmsState {
+    pub(super) fn take_holdings(&mut self, from: &mut &[u8]) -> Option<()> {
+        for _ in 0..u32::take(from)? {
+            let (account, instrument) = (Wire::take(from)?, Wire::take(from)?);
+            self.accounts.get(account as usize)?;
+            self.instruments.get(instrument as usize)?;
+            if self.holding(account, instrument).is_some() {
+                return None;
+            }
+            let position = take_position(from)?;
+            let [mark, opened_at] = take_all(from)?;
+            let standing = take_standing(from)?;
+            let holding = self.holding_mut(account, instrument);
+            (holding.position, holding.standing) = (position, standing);
+            (holding.mark, holding.opened_at) = (mark, opened_at);
+        }
+        Some(())
+    }
+
+    /// Gains and losses that are beyond counting counted for nothing before version 2. Which session has gained
+    /// them is not known.
+    pub(super) fn count_losses(&mut self) {
+        for at in 0..self.holdings.len() {
+            let Holding {
+                account,
+                instrument,
+                ..
+            } = self.holdings[at];
+            let gained = self.holdings[at].gained();
+            if self.money(instrument, gained).is_none() {
+                let counted = Tally {
+                    gained: self.gain(instrument, gained),
+                    ..Tally::default()
+                };
+                self.count(u32::MAX, account, instrument, &Tally::default(), &counted);
+            }
+        }
+    }
+}

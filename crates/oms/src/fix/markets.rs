@@ -1,0 +1,83 @@
+//! The state of a market in SecurityStatus(f) and TradingSessionStatus(h) of a venue.
+
+use alloc::format;
+use alloc::string::String;
+
+use fixwire_protocol::{Message, Tag, tag, value};
+
+use crate::value::Market;
+
+/// SecurityTradingStatus(326).
+const SECURITY_TRADING_STATUS: Tag = 326;
+/// TradSesStatus(340).
+const TRAD_SES_STATUS: Tag = 340;
+
+/// What a message says of a market.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct MarketReport<'a> {
+    /// Symbol(55); empty for all symbols.
+    pub symbol: &'a [u8],
+    pub state: Market,
+    /// The field that says so.
+    pub why: String,
+}
+
+/// Reads one; `None` when its status is no state of a market, such as one that is unknown.
+pub(crate) fn market<'a>(message: &Message<'a>) -> Option<MarketReport<'a>> {
+    let symbol = message.get(tag::SYMBOL).unwrap_or_default();
+    let number = |tag| message.get(tag).and_then(|it| value::uint(it).ok());
+    let (name, of, status) = match message.msg_type() {
+        b"f" if symbol.is_empty() => return None,
+        b"f" => (
+            "SecurityTradingStatus",
+            SECURITY_TRADING_STATUS,
+            number(SECURITY_TRADING_STATUS)?,
+        ),
+        _ => ("TradSesStatus", TRAD_SES_STATUS, number(TRAD_SES_STATUS)?),
+    };
+    let state = match (of, status) {
+        // Ready to trade, resume, fast market; open.
+        (SECURITY_TRADING_STATUS, 3 | 17 | 23) | (TRAD_SES_STATUS, 2) => Market::Open,
+        // Pre-open, opening rotation.
+        (SECURITY_TRADING_STATUS, 21 | 22) | (TRAD_SES_STATUS, 4) => Market::Auction,
+        // Opening delay, trading halt; halted.
+        (SECURITY_TRADING_STATUS, 1 | 2) | (TRAD_SES_STATUS, 1) => Market::Halted,
+        // Not available for trading, not traded on this market, post-close; closed.
+        (SECURITY_TRADING_STATUS, 18 | 19 | 26) | (TRAD_SES_STATUS, 3) => Market::Closed,
+        _ => return None,
+    };
+    Some(MarketReport {
+        symbol,
+        state,
+        why: format!("{name}({of}) = {status}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fixwire_protocol::Decoder;
+
+    #[test]
+    fn each_status_is_a_state_or_nothing() {
+        let mut decoder = Decoder::with_capacity(16);
+        let mut state = |text: &str| {
+            let bytes = format!("8=FIX.4.4|9=0|{text}|").replace('|', "\x01");
+            let message = decoder.decode(bytes.as_bytes());
+            market(&message).map(|it| (String::from_utf8_lossy(it.symbol).into_owned(), it.state))
+        };
+        let of = |symbol: &str, state| Some((symbol.into(), state));
+        assert_eq!(state("35=f|55=VOD|326=2"), of("VOD", Market::Halted));
+        assert_eq!(state("35=f|55=VOD|326=17"), of("VOD", Market::Open));
+        assert_eq!(state("35=f|55=VOD|326=18"), of("VOD", Market::Closed));
+        assert_eq!(state("35=f|55=VOD|326=21"), of("VOD", Market::Auction));
+        assert_eq!(state("35=f|55=VOD|326=20"), None, "unknown");
+        assert_eq!(state("35=f|326=2"), None);
+        assert_eq!(state("35=h|336=1|340=3"), of("", Market::Closed));
+        assert_eq!(state("35=h|336=1|340=4"), of("", Market::Auction));
+        assert_eq!(state("35=h|336=1|340=2|55=VOD"), of("VOD", Market::Open));
+        assert_eq!(state("35=h|336=1|340=5"), None, "it still trades");
+        assert_eq!(state("35=h|336=1|340=6"), None);
+        assert_eq!(state("35=h|336=1"), None);
+    }
+}

@@ -1,0 +1,81 @@
+//! Drop copy sessions of venues.
+
+use alloc::vec::Vec;
+
+use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, tag, value};
+
+use super::Oms;
+use crate::external::ExternalTerms;
+use crate::fix::requests::EXPIRE_DATE;
+use crate::fix::{clients, lines};
+use crate::notice::OmsEvent;
+use crate::value::{OrderType, TimeInForce};
+use crate::venue::Heard;
+
+impl Oms {
+    /// Finds the clients that see orders placed elsewhere. Nothing is sent on the sessions that report them.
+    pub(super) fn find_watchers(&mut self) {
+        let rules = self.core.rules();
+        let names = self.core.state().sessions();
+        for source in &rules.copy_sources {
+            if let Some(index) = names.find(source.session.as_bytes()) {
+                self.links.clients[index as usize] = None;
+            }
+        }
+        self.watchers.clear();
+        if rules.copy_sources.is_empty() {
+            return;
+        }
+        let watchers = rules.users.iter().filter_map(|user| {
+            let index = names.find(user.session.as_bytes())?;
+            let client: clients::Client = (*self.links.clients.get(index as usize)?)?;
+            let may = user.rights.iter().any(|rights| rights.reports);
+            may.then(|| (client, user.clone()))
+        });
+        self.watchers = watchers.collect::<Vec<_>>();
+    }
+
+    /// Handles a message of a drop copy session of a venue: only ExecutionReports count.
+    pub(super) fn copy_says(
+        &mut self,
+        at: i64,
+        (from, index): (SessionId, u32),
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        if message.msg_type() != b"8" {
+            return Ok(());
+        }
+        let version = self.sessions[from.0 as usize].version;
+        let fields = Indexed::new(message);
+        let byte = |tag| match message.get(tag) {
+            Some([byte]) => Some(*byte),
+            _ => None,
+        };
+        let until = message.get(EXPIRE_DATE).and_then(|it| value::uint(it).ok());
+        let terms = ExternalTerms {
+            kind: byte(tag::ORD_TYPE).and_then(OrderType::of),
+            tif: byte(tag::TIME_IN_FORCE).and_then(TimeInForce::of),
+            stop: fields.decimal(tag::STOP_PX).and_then(Result::ok),
+            until: until.and_then(|it| u32::try_from(it).ok()).unwrap_or(0),
+        };
+        let exec_id = message.get(tag::EXEC_ID).unwrap_or_default();
+        let heard = match lines::copy(index, &fields, version) {
+            Some(report) => {
+                let (core, mut out) = self.parts(outbox, None);
+                core.copy(at, &report, (&terms, exec_id), &mut out)
+            }
+            None => Heard::Unreadable,
+        };
+        match heard {
+            Heard::FillsMissing(order) => (self.listener)(OmsEvent::FillsMissing { order }),
+            Heard::Unknown | Heard::Unreadable => {
+                let id = message.get(tag::ORDER_ID).unwrap_or(b"NONE");
+                let unreadable = heard == Heard::Unreadable;
+                (self.listener)(OmsEvent::StrayReport { id, unreadable });
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}

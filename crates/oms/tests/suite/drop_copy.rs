@@ -1,0 +1,449 @@
+//! A venue's drop copy beside the reports of its line: what is equal is silent, what differs stays until somebody has
+//! seen it; orders placed elsewhere count.
+
+use std::collections::BTreeMap;
+
+use fixwire_engine::protocol::dictionary::Version;
+use fixwire_oms::{OrderState, Scope};
+
+use crate::desk::{Desk, Input, Said, Setup};
+use crate::model::SECOND;
+
+const CLIENT: usize = 0;
+const OTHER: usize = 1;
+const LINE: usize = 2;
+const COPY: usize = 3;
+const VENUE_COPY: usize = 4;
+
+const SETTINGS: &str = r#"
+[oms]
+orders = 100
+instruments = "instruments.csv"
+limits = "limits.csv"
+copy_within = "3s"
+[[account]]
+name = "A1"
+[[account]]
+name = "B1"
+[[user]]
+session = "CLIENT"
+accounts = ["A1"]
+may = ["new", "replace", "cancel", "status", "reports"]
+account = "A1"
+report_numbers = true
+[[user]]
+session = "OTHER"
+accounts = ["B1"]
+may = ["new", "reports"]
+account = "B1"
+[[line_group]]
+name = "SIM"
+lines = ["SIM-1"]
+[[route]]
+symbols = ["*"]
+to = "SIM"
+[[drop_copy]]
+session = "COPY"
+[[drop_copy_in]]
+session = "SIM-DC"
+line_groups = ["SIM"]
+"#;
+
+struct Office {
+    desk: Desk,
+}
+
+impl Office {
+    fn new() -> Self {
+        let instruments = "symbol,tick,lot,reference\nXYZ,0.05,1,100\n".to_owned();
+        let limits = "scope,control,limit\nfirm,RC6,1000\nfirm,RC7,1000000\nfirm,RC8,10\nfirm,RC13,1000\n\
+                      firm,RC14,100000000\nfirm,RC15,5000\n";
+        let setup = Setup {
+            settings: SETTINGS.to_owned(),
+            files: vec![
+                ("instruments.csv", instruments),
+                ("limits.csv", limits.to_owned()),
+            ],
+            sessions: vec![
+                ("CLIENT", Version::Fix44),
+                ("OTHER", Version::Fix42),
+                ("SIM-1", Version::Fix44),
+                ("COPY", Version::Fix44),
+                ("SIM-DC", Version::Fix44),
+            ],
+        };
+        let mut office = Self {
+            desk: Desk::new(&setup),
+        };
+        office.log_on();
+        office
+    }
+
+    fn log_on(&mut self) {
+        for session in [CLIENT, OTHER, LINE, COPY, VENUE_COPY] {
+            self.desk.hear(&Input::Up(session, false));
+        }
+    }
+
+    fn says(&mut self, from: usize, msg_type: &'static str, body: &str) -> Vec<Said> {
+        self.desk
+            .hear(&Input::Says(from, msg_type, body.to_owned()))
+    }
+
+    /// An order of 100 that the venue has accepted, on both sides.
+    fn order(&mut self, id: &str) -> u64 {
+        let body = format!("11={id}|55=XYZ|54=1|38=100|40=2|44=100|60=20261122-08:00:00|");
+        self.says(CLIENT, "D", &body);
+        let number = self.desk.state().orders().iter().map(|it| it.number).max();
+        let number = number.unwrap();
+        for session in [LINE, VENUE_COPY] {
+            let body = format!(
+                "37=V{number}|11={number}|17=N{number}|150=0|39=0|55=XYZ|54=1|38=100|14=0|151=100|"
+            );
+            self.says(session, "8", &body);
+        }
+        number
+    }
+
+    fn fill(&mut self, on: usize, order: u64, exec: &str, (quantity, price): (u64, &str)) {
+        let body = format!(
+            "37=V{order}|11={order}|17={exec}|150=F|39=1|55=XYZ|54=1|38=100|32={quantity}|31={price}|"
+        );
+        self.says(on, "8", &body);
+    }
+
+    /// A report of an order that was placed elsewhere.
+    fn elsewhere(&mut self, exec: &str, what: &str) -> Vec<Said> {
+        let body = format!("37=X1|17={exec}|1=A1|55=XYZ|54=2|38=50|40=2|44=101|{what}");
+        self.says(VENUE_COPY, "8", &body)
+    }
+
+    fn pass(&mut self, time: i64) {
+        self.desk.hear(&Input::Pass(time));
+    }
+
+    /// Kind, order and both sides of each break.
+    fn breaks(&self) -> Vec<String> {
+        let list = self.desk.query("breaks");
+        let rows = list.lines().skip(1).map(|row| {
+            let cells: Vec<&str> = row.split('\t').collect();
+            [cells[1], cells[2], cells[6], cells[7]].join(", ")
+        });
+        rows.collect()
+    }
+
+    /// The number of the only break.
+    fn break_number(&self) -> String {
+        let list = self.desk.query("breaks");
+        let row = list.lines().nth(1).unwrap();
+        row.split('\t').next().unwrap().to_owned()
+    }
+
+    fn restart(&mut self, from_checkpoint: bool) {
+        self.desk.hear(&Input::Restart(0, from_checkpoint));
+        self.log_on();
+    }
+
+    fn net(&self) -> i128 {
+        let positions = self.desk.state().positions();
+        positions.map(|(.., position)| position.net()).sum()
+    }
+}
+
+#[test]
+fn equal_reports_in_either_order_are_silent() {
+    let mut office = Office::new();
+    let order = office.order("C1");
+    office.fill(LINE, order, "E1", (30, "100"));
+    office.fill(VENUE_COPY, order, "E1", (30, "100"));
+    office.fill(VENUE_COPY, order, "E2", (20, "99.95"));
+    office.fill(VENUE_COPY, order, "E2", (20, "99.95"));
+    office.fill(LINE, order, "E2", (20, "99.95"));
+    office.fill(LINE, order, "E2", (20, "99.95"));
+    office.fill(VENUE_COPY, order, "E1", (30, "100"));
+    office.pass(60 * SECOND);
+    assert_eq!(office.breaks(), [""; 0]);
+    assert_eq!(office.net(), 50, "a copy is no second fill");
+    assert_eq!(office.desk.state().violations(), 0);
+}
+
+#[test]
+fn what_one_side_lacks_is_a_break_until_it_has_it() {
+    for from_checkpoint in [false, true] {
+        let mut office = Office::new();
+        let order = office.order("C1");
+        office.fill(LINE, order, "E1", (30, "100"));
+        office.fill(VENUE_COPY, order, "E2", (20, "99.95"));
+        office.pass(2 * SECOND);
+        assert_eq!(office.breaks(), [""; 0], "there is time");
+        office.restart(from_checkpoint);
+        office.pass(2 * SECOND);
+        assert_eq!(office.breaks(), [""; 0], "it begins anew with the sessions");
+        office.pass(2 * SECOND);
+        let wanted = [
+            format!("fill without a copy, {order}, 30 at 100, -"),
+            format!("copy without a fill, {order}, -, 20 at 99.95"),
+        ];
+        assert_eq!(office.breaks(), wanted);
+        assert_eq!(office.net(), 30, "only what the line says counts");
+        office.restart(from_checkpoint);
+        assert_eq!(office.breaks(), wanted);
+        office.fill(VENUE_COPY, order, "E1", (30, "100"));
+        assert_eq!(office.breaks(), wanted[1..]);
+        let report = format!("report order={order} type=fill quantity=20 price=99.95 exec=E2");
+        office.desk.hear(&Input::Command(report));
+        assert_eq!(office.breaks(), [""; 0]);
+        assert_eq!(office.net(), 50);
+    }
+}
+
+#[test]
+fn another_quantity_or_price_is_a_break_at_once_until_an_operator_accepts_it() {
+    let mut office = Office::new();
+    let order = office.order("C1");
+    office.fill(LINE, order, "E1", (30, "100"));
+    office.fill(VENUE_COPY, order, "E1", (31, "100"));
+    office.fill(VENUE_COPY, order, "E2", (10, "100"));
+    office.fill(LINE, order, "E2", (10, "100.05"));
+    assert_eq!(
+        office.breaks(),
+        [
+            format!("fill and copy differ, {order}, 30 at 100, 31 at 100"),
+            format!("fill and copy differ, {order}, 10 at 100.05, 10 at 100"),
+        ]
+    );
+    for _ in 0..2 {
+        let number = office.break_number();
+        office
+            .desk
+            .hear(&Input::Command(format!("accept break={number}")));
+        office.restart(false);
+    }
+    assert_eq!(office.breaks(), [""; 0]);
+    office.pass(60 * SECOND);
+    assert_eq!(office.breaks(), [""; 0]);
+}
+
+#[test]
+fn an_order_that_only_the_copy_closes_is_a_break() {
+    let mut office = Office::new();
+    let (first, second) = (office.order("C1"), office.order("C2"));
+    for order in [first, second] {
+        let body = format!("37=V{order}|11={order}|17=X{order}|150=4|39=4|55=XYZ|54=1|14=0|151=0|");
+        office.says(VENUE_COPY, "8", &body);
+    }
+    let body = format!("37=V{first}|11={first}|17=X{first}|150=4|39=4|55=XYZ|54=1|14=0|151=0|");
+    office.says(LINE, "8", &body);
+    office.pass(4 * SECOND);
+    assert_eq!(
+        office.breaks(),
+        [format!("closed in the drop copy, {second}, open, closed")]
+    );
+}
+
+#[test]
+fn nothing_is_missing_while_a_session_is_down() {
+    let mut office = Office::new();
+    let order = office.order("C1");
+    office.desk.hear(&Input::Down(VENUE_COPY, false));
+    office.fill(LINE, order, "E1", (30, "100"));
+    office.pass(600 * SECOND);
+    assert_eq!(office.breaks(), [""; 0]);
+    office.desk.hear(&Input::Up(VENUE_COPY, false));
+    office.fill(VENUE_COPY, order, "E1", (30, "100"));
+    office.fill(LINE, order, "E2", (10, "100"));
+    office.pass(4 * SECOND);
+    assert_eq!(
+        office.breaks(),
+        [format!("fill without a copy, {order}, 10 at 100, -")]
+    );
+}
+
+/// MsgType(35), receiver, and some fields of messages.
+fn told(said: &[Said]) -> Vec<String> {
+    let line = |said: &Said| {
+        let fields = [11, 150, 39, 32, 151, 14].map(|tag| said.get(tag).unwrap_or("-"));
+        format!("{} {}", said.to, fields.join(" "))
+    };
+    said.iter().map(line).collect()
+}
+
+#[test]
+fn an_order_placed_elsewhere_counts_and_is_reported_by_account() {
+    let mut office = Office::new();
+    let new = office.elsewhere("N1", "150=0|39=0|14=0|151=50|");
+    assert_eq!(
+        told(&new),
+        ["3 X1 0 0 - 50 0", "0 X1 0 0 - 50 0"],
+        "the drop copy and the client of its account"
+    );
+    let held = |office: &Office| {
+        let firm = office.desk.state().standing(Scope::Firm).unwrap();
+        (firm.tally.orders, firm.tally.selling)
+    };
+    assert_eq!(held(&office), (1, 50));
+    let replaced = office.elsewhere("R1", "150=5|39=0|14=0|").len();
+    assert_eq!(replaced, 0, "it has changed nothing");
+    let body = "37=X1|17=R2|1=A1|55=XYZ|54=2|38=60|40=2|44=102|150=5|39=0|14=0|";
+    let replaced = office.says(VENUE_COPY, "8", body);
+    assert_eq!(told(&replaced), ["3 X1 5 0 - 60 0", "0 X1 5 0 - 60 0"]);
+    assert_eq!(held(&office), (1, 60));
+    let fill = office.elsewhere("E1", "150=F|39=1|32=20|31=102|14=20|151=40|");
+    assert_eq!(told(&fill), ["3 X1 F 1 20 40 20", "0 X1 F 1 20 40 20"]);
+    assert_eq!(
+        office
+            .elsewhere("E1", "150=F|39=1|32=20|31=102|14=20|")
+            .len(),
+        0
+    );
+    // A line reports the same fill, of an order that it does not know.
+    let body = "37=X1|11=T5|17=E1|1=A1|55=XYZ|54=2|150=F|39=1|32=20|31=102|14=20|";
+    office.says(LINE, "8", body);
+    assert_eq!(office.net(), -20);
+    office.restart(true);
+    let order = office.desk.state().orders().iter().next().unwrap();
+    assert!(order.is_external() && order.quantity == 60 && order.filled == 20);
+    // The client cannot change it, and it is not the OMS's to cancel.
+    let said = office.says(CLIENT, "F", "11=C9|41=X1|55=XYZ|54=2|60=20261122-08:00:00|");
+    assert_eq!(said[0].get(102), Some("1"));
+    let killed = office.desk.hear(&Input::Command("kill account=A1".into()));
+    assert!(killed.iter().all(|it| it.to != LINE && it.to != VENUE_COPY));
+    let ended = office.elsewhere("C1", "150=4|39=4|14=20|151=0|");
+    assert_eq!(told(&ended), ["3 X1 4 4 - 0 20", "0 X1 4 4 - 0 20"]);
+    assert_eq!(held(&office), (0, 0));
+    let again = |office: &mut Office, more: &str| {
+        let body = format!("1346=Q|1347=0|1351=1|1355=OMS|1182=1|1183=0|{more}");
+        let mut said = office.says(CLIENT, "BW", &body);
+        for _ in 0..50 {
+            said.extend(office.desk.hear(&Input::Pass(1_000_000)));
+        }
+        said.retain(|it| it.get(1352) == Some("Y") && it.get(11) == Some("X1"));
+        told(&said).len()
+    };
+    assert_eq!(again(&mut office, ""), 4);
+    assert_eq!(again(&mut office, "9704=no-external|"), 0);
+    assert_eq!(office.breaks(), [""; 0]);
+    assert_eq!(office.desk.state().violations(), 0);
+}
+
+#[test]
+fn a_day_order_placed_elsewhere_expires_with_its_day() {
+    let mut office = Office::new();
+    office.elsewhere("N1", "150=0|39=0|14=0|151=50|");
+    office.elsewhere("E1", "150=F|39=1|32=20|31=101|14=20|151=30|");
+    office.desk.hear(&Input::Restart(1, false));
+    office.log_on();
+    let state = office.desk.state().orders().iter().next().unwrap().state;
+    assert!(matches!(state, OrderState::Ended(_)));
+    // The number of another order there today.
+    let new = office.elsewhere("N2", "150=0|39=0|14=0|151=50|");
+    assert_eq!(new.len(), 2);
+    assert_eq!(office.desk.state().orders().len(), 2);
+}
+
+#[test]
+fn a_fill_of_an_unknown_account_stays_as_a_break() {
+    let mut office = Office::new();
+    let fill = "37=X7|17=E9|1=ZZ|55=XYZ|54=1|38=5|40=2|44=100|150=F|39=2|32=5|31=100|14=5|";
+    for _ in 0..2 {
+        office.says(VENUE_COPY, "8", fill);
+    }
+    assert_eq!(
+        office.breaks(),
+        ["fill of an unknown account or symbol, , -, -"]
+    );
+    assert!(
+        office
+            .desk
+            .query("breaks")
+            .contains("X7 E9: XYZ 5 at 100 for ZZ")
+    );
+    assert_eq!(office.net(), 0);
+    office.restart(true);
+    let number = office.break_number();
+    office
+        .desk
+        .hear(&Input::Command(format!("accept break={number}")));
+    assert_eq!(office.breaks(), [""; 0]);
+}
+
+/// What a slow office says of each fill: both sides, and when the first of them was there.
+#[derive(Clone, Debug, Default)]
+struct Fill {
+    order: u64,
+    ours: Option<(u64, &'static str)>,
+    copy: Option<(u64, &'static str)>,
+}
+
+/// A generator of random numbers.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % most
+    }
+}
+
+/// Fills and copies in random order, some missing, some different, with restarts between: the breaks are those that
+/// a table of both sides has, and the position is the sum of what counts.
+#[test]
+fn random_fills_and_copies_leave_the_breaks_of_a_slow_table() {
+    for seed in 1..=60 {
+        let mut dice = Dice(seed * 7_919);
+        let mut office = Office::new();
+        let orders: Vec<u64> = (0..4).map(|at| office.order(&format!("C{at}"))).collect();
+        let mut table: BTreeMap<String, Fill> = BTreeMap::new();
+        let mut elsewhere = 0;
+        for step in 0..120 {
+            let exec = format!("E{}", dice.below(40));
+            let order = orders[exec.len() % 4];
+            let terms = (1, ["100", "100", "100", "99.95"][dice.below(4) as usize]);
+            match dice.below(12) {
+                0..5 => {
+                    let fill = table.entry(exec.clone()).or_default();
+                    fill.order = order;
+                    fill.ours = fill.ours.or(Some(terms));
+                    office.fill(LINE, order, &exec, terms);
+                }
+                5..10 => {
+                    let fill = table.entry(exec.clone()).or_default();
+                    fill.order = order;
+                    fill.copy = fill.copy.or(Some(terms));
+                    office.fill(VENUE_COPY, order, &exec, terms);
+                }
+                10 if dice.below(2) == 0 => {
+                    office.restart(dice.below(2) == 0);
+                }
+                11 if dice.below(2) == 0 => office.pass(4 * SECOND),
+                _ => {
+                    elsewhere += 1;
+                    office.elsewhere(&format!("X{step}"), "150=F|39=1|32=1|31=101|");
+                }
+            }
+        }
+        office.pass(10 * SECOND);
+        let said = |terms: Option<(u64, &str)>| {
+            terms.map_or("-".to_owned(), |(quantity, price)| {
+                format!("{quantity} at {price}")
+            })
+        };
+        let open = table.values().filter(|fill| fill.ours != fill.copy);
+        let mut wanted: Vec<String> = open
+            .map(|it| format!("{}, {}, {}", it.order, said(it.ours), said(it.copy)))
+            .collect();
+        let found = office.breaks();
+        let mut found: Vec<String> = found
+            .iter()
+            .map(|row| row.split_once(", ").unwrap().1.to_owned())
+            .collect();
+        found.sort();
+        wanted.sort();
+        assert_eq!(found, wanted, "seed {seed}");
+        let ours = table.values().filter(|fill| fill.ours.is_some()).count();
+        assert_eq!(office.net(), ours as i128 - elsewhere, "seed {seed}");
+        assert_eq!(office.desk.state().violations(), 0, "seed {seed}");
+    }
+}
