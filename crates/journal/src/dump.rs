@@ -11,11 +11,13 @@ use super::{JournalError, JournalId, JournalPosition};
 use fixwire_protocol::Redactor;
 use fixwire_protocol::Tag;
 use fixwire_protocol::outbox::stored_note;
+use fixwire_protocol::readable::masked;
 use fixwire_protocol::time::Timestamp;
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::path::Path;
-use text::{masked, write_escaped, write_hex, write_moment};
+use text::write_hex;
+pub use text::{write_escaped, write_moment};
 
 mod text;
 

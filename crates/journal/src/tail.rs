@@ -15,15 +15,60 @@ use super::{JournalError, view::Record};
 /// The byte of the salt in a segment's header.
 const SALT_AT: usize = 24;
 
-/// Reads records as they are committed. Takes no lock, maps nothing, and holds one record in memory; of a
-/// compressed segment all of it.
+/// The first block that is read; each that is used up is followed by one twice as long.
+const FIRST_BLOCK: usize = 4096;
+/// The longest block, unless a record is longer.
+const LONGEST_BLOCK: usize = 1 << 18;
+
+/// Reads records as they are committed. Takes no lock, maps nothing, and holds one block or record in memory; of
+/// a compressed segment all of it.
 #[derive(Debug)]
 pub struct Tail {
     directory: PathBuf,
     at: JournalPosition,
     open: Option<Open>,
-    bytes: Vec<u8>,
+    block: Block,
     missed: Option<(u32, u32)>,
+}
+
+/// Bytes of the open segment as they were when they were read. What was not committed then may have been
+/// written since.
+#[derive(Debug, Default)]
+struct Block {
+    at: u64,
+    bytes: Vec<u8>,
+    /// The length of the next block.
+    next: usize,
+}
+
+impl Block {
+    /// So many bytes at this place, if all of them were read.
+    fn get(&self, at: u64, len: usize) -> Option<&[u8]> {
+        let from = usize::try_from(at.checked_sub(self.at)?).ok()?;
+        self.bytes.get(from..from.checked_add(len)?)
+    }
+
+    /// Reads from this place on, at least so many bytes. The place behind what was read before gets a longer
+    /// block: records are read one after the other.
+    fn read(&mut self, open: &Open, at: u64, least: usize) -> io::Result<()> {
+        let goes_on = !self.bytes.is_empty() && at > self.at;
+        self.next = match goes_on {
+            true => (2 * self.next).min(LONGEST_BLOCK),
+            false => FIRST_BLOCK,
+        };
+        let len = (open.len.saturating_sub(at)).min(self.next.max(least) as u64) as usize;
+        self.at = at;
+        self.bytes.resize(len, 0);
+        let read = open.bytes.read_exact_at(&mut self.bytes, at);
+        if read.is_err() {
+            self.bytes.clear();
+        }
+        read
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+    }
 }
 
 /// A segment that is read.
@@ -104,7 +149,7 @@ impl Tail {
             directory: directory.to_owned(),
             at: from.max(JournalPosition::new(1, HEADER as u32)),
             open: None,
-            bytes: Vec::new(),
+            block: Block::default(),
             missed: None,
         }
     }
@@ -143,9 +188,11 @@ impl Tail {
             if self.length()? == 0 {
                 self.at = next.at;
                 self.open = next.open;
+                self.block.clear();
                 self.miss(next.missed);
             }
         };
+        let is_whole = self.read_record(length)?;
         let at = self.at.offset() as usize;
         let damage = |offset: usize, expected: &str, found: String| {
             let path = segment_path(&self.directory, self.at.segment());
@@ -156,30 +203,25 @@ impl Tail {
                 found,
             })
         };
-        let (salt, room) = match &self.open {
-            Some(open) => (open.salt, open.len - at as u64),
+        let room = match &self.open {
+            Some(open) => open.len - at as u64,
             None => return Ok(None),
         };
         if !length.is_multiple_of(8) || length < RECORD || length as u64 > room {
             return Err(damage(at, "the length of a record", format!("{length}")));
         }
-        self.bytes.resize(length, 0);
-        if let Some(open) = &self.open {
-            open.bytes
-                .read_exact_at(&mut self.bytes, at as u64)
-                .map_err(self.failed())?;
-        }
-        if crc_of(&self.bytes, at, salt) != word(&self.bytes, CRC_AT) {
+        if !is_whole {
             return Err(damage(
                 at + CRC_AT,
                 "the CRC of the record",
                 "another".into(),
             ));
         }
-        let head = Head::read(&self.bytes, 0)
-            .filter(|head| shape_fault(&self.bytes, 0, head).is_none())
+        let bytes = self.block.get(at as u64, length).unwrap_or_default();
+        let head = Head::read(bytes, 0)
+            .filter(|head| shape_fault(bytes, 0, head).is_none())
             .ok_or_else(|| damage(at, "a whole record", "another shape".into()))?;
-        let mut record = Record::view(&self.bytes, 0, 0, &head);
+        let mut record = Record::view(bytes, 0, 0, &head);
         record.at = self.at;
         record.end = JournalPosition::new(self.at.segment(), (at + length) as u32);
         self.at = record.end;
@@ -219,19 +261,44 @@ impl Tail {
     }
 
     /// The length of the record at the position; 0 when no record follows.
-    fn length(&self) -> Result<usize, JournalError> {
+    fn length(&mut self) -> Result<usize, JournalError> {
+        let at = u64::from(self.at.offset());
+        let length = |block: &Block| {
+            let bytes = block.get(at, 4).and_then(|bytes| bytes.try_into().ok());
+            bytes.map_or(0, u32::from_le_bytes) as usize
+        };
+        let known = length(&self.block);
         let Some(open) = &self.open else {
             return Ok(0);
         };
-        let at = u64::from(self.at.offset());
-        if at + RECORD as u64 > open.len {
-            return Ok(0);
+        if known != 0 || at + RECORD as u64 > open.len {
+            return Ok(known);
         }
-        let mut length = [0; 4];
-        open.bytes
-            .read_exact_at(&mut length, at)
-            .map_err(self.failed())?;
-        Ok(u32::from_le_bytes(length) as usize)
+        self.block.read(open, at, RECORD).map_err(self.failed())?;
+        Ok(length(&self.block))
+    }
+
+    /// Reads the record of this length at the position; whether its checksum is right. False as well for a
+    /// length that no record there can have.
+    fn read_record(&mut self, length: usize) -> Result<bool, JournalError> {
+        let at = u64::from(self.at.offset());
+        let Some(open) = &self.open else {
+            return Ok(false);
+        };
+        if !length.is_multiple_of(8) || length < RECORD || length as u64 > open.len - at {
+            return Ok(false);
+        }
+        let is_whole = |block: &Block| {
+            let record = block.get(at, length);
+            record.is_some_and(|record| {
+                crc_of(record, at as usize, open.salt) == word(record, CRC_AT)
+            })
+        };
+        if !is_whole(&self.block) {
+            // The block may be older than the record.
+            self.block.read(open, at, length).map_err(self.failed())?;
+        }
+        Ok(is_whole(&self.block))
     }
 
     /// A reader of the next segment, if that has a record.

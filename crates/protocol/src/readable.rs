@@ -1,7 +1,10 @@
 //! Makes bytes of peers and files safe to print: control characters escaped, secrets masked.
 
+use alloc::string::ToString;
+use alloc::vec::Vec;
 use core::fmt;
 
+use crate::decode::DATA_PAIRS;
 use crate::{Message, SECRETS, Tag};
 
 /// Whether the value of a field is never shown: Password, NewPassword, RawData, EncryptedPassword and
@@ -9,6 +12,59 @@ use crate::{Message, SECRETS, Tag};
 #[must_use]
 pub fn is_secret(tag: Tag) -> bool {
     tag == RAW_DATA || SECRETS.contains(&tag)
+}
+
+/// The message with its secrets replaced. A data field whose length does not lead to an SOH hides
+/// everything behind it, since the end of the secret is unknown.
+#[must_use]
+pub fn masked(message: &[u8]) -> Vec<u8> {
+    let mut shown = Vec::with_capacity(message.len());
+    let mut rest = message;
+    let mut length: (&[u8], &[u8]) = (b"", b"");
+    while !rest.is_empty() {
+        let end = rest
+            .iter()
+            .position(|&byte| byte == 1)
+            .unwrap_or(rest.len());
+        let equals = rest[..end]
+            .iter()
+            .position(|&byte| byte == b'=')
+            .unwrap_or(end);
+        let tag = &rest[..equals];
+        // Leading zeros do not hide a tag.
+        let plain = &tag[tag.iter().take_while(|&&byte| byte == b'0').count()..];
+        let mut taken = end;
+        if let Some(length_tag) = secret(plain) {
+            shown.extend_from_slice(tag);
+            shown.extend_from_slice(b"=***");
+            if let Some(length_tag) = length_tag {
+                let start = (equals + 1).min(rest.len());
+                let stated = (length.0 == length_tag.to_string().as_bytes())
+                    .then(|| str::from_utf8(length.1).ok()?.parse::<usize>().ok())
+                    .flatten()
+                    .and_then(|stated| start.checked_add(stated));
+                taken = match stated {
+                    Some(stop) if rest.get(stop) == Some(&1) => stop,
+                    _ => rest.len(),
+                };
+            }
+        } else {
+            shown.extend_from_slice(&rest[..end]);
+        }
+        length = (plain, rest.get(equals + 1..end).unwrap_or_default());
+        if taken < rest.len() {
+            shown.push(1);
+        }
+        rest = rest.get(taken + 1..).unwrap_or_default();
+    }
+    shown
+}
+
+/// Of the tag of a secret, without leading zeros: the tag of its length when it is data.
+fn secret(tag: &[u8]) -> Option<Option<Tag>> {
+    let tag = str::from_utf8(tag).ok()?.parse().ok()?;
+    let pair = DATA_PAIRS.iter().find(|(_, data)| *data == tag);
+    is_secret(tag).then_some(pair.map(|(length, _)| *length))
 }
 
 /// RawData(96), which has passwords and signatures in Logons.
@@ -71,11 +127,40 @@ impl fmt::Display for ReadableValue<'_> {
 
 #[cfg(test)]
 mod tests {
-    use alloc::string::ToString;
+    use alloc::string::String;
 
     use crate::Decoder;
 
     use super::*;
+
+    fn shown(message: &[u8]) -> String {
+        String::from_utf8(masked(message))
+            .unwrap()
+            .replace('\x01', "|")
+    }
+
+    #[test]
+    fn secrets_are_masked_wherever_they_end() {
+        let cases: [(&[u8], &str); 8] = [
+            (b"35=A\x01554=pw\x0198=0\x01", "35=A|554=***|98=0|"),
+            (
+                b"0554=pw\x01925=new\x0110=000\x01",
+                "0554=***|925=***|10=000|",
+            ),
+            (b"95=5\x0196=a\x01554\x0158=x\x01", "95=5|96=***|58=x|"),
+            (b"95=4\x0196=a\x01secret\x0158=x\x01", "95=4|96=***"),
+            (b"96=no length\x0158=x\x01", "96=***"),
+            (b"1401=2\x011402=ab\x011=x\x01", "1401=2|1402=***|1=x|"),
+            (
+                b"95=99999999999999999999\x0196=ab\x01",
+                "95=99999999999999999999|96=***",
+            ),
+            (b"554=unfinished", "554=***"),
+        ];
+        for (message, expected) in cases {
+            assert_eq!(shown(message), expected);
+        }
+    }
 
     #[test]
     fn nothing_of_a_peer_reaches_the_terminal_and_no_secret_shows() {

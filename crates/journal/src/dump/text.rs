@@ -1,65 +1,14 @@
 //! Text of a dump's lines: secrets masked, bytes escaped, moments written out.
 
-use fixwire_protocol::Tag;
-use fixwire_protocol::decode::DATA_PAIRS;
-use fixwire_protocol::readable::is_secret;
 use fixwire_protocol::time::Timestamp;
 use std::io::{self, Write};
 
-/// The message with its secrets replaced. A data field whose length does not lead to an SOH hides
-/// everything behind it, since the end of the secret is unknown.
-pub(super) fn masked(message: &[u8]) -> Vec<u8> {
-    let mut shown = Vec::with_capacity(message.len());
-    let mut rest = message;
-    let mut length: (&[u8], &[u8]) = (b"", b"");
-    while !rest.is_empty() {
-        let end = rest
-            .iter()
-            .position(|&byte| byte == 1)
-            .unwrap_or(rest.len());
-        let equals = rest[..end]
-            .iter()
-            .position(|&byte| byte == b'=')
-            .unwrap_or(end);
-        let tag = &rest[..equals];
-        // Leading zeros do not hide a tag.
-        let plain = &tag[tag.iter().take_while(|&&byte| byte == b'0').count()..];
-        let mut taken = end;
-        if let Some(length_tag) = secret(plain) {
-            shown.extend_from_slice(tag);
-            shown.extend_from_slice(b"=***");
-            if let Some(length_tag) = length_tag {
-                let start = (equals + 1).min(rest.len());
-                let stated = (length.0 == length_tag.to_string().as_bytes())
-                    .then(|| str::from_utf8(length.1).ok()?.parse::<usize>().ok())
-                    .flatten()
-                    .and_then(|stated| start.checked_add(stated));
-                taken = match stated {
-                    Some(stop) if rest.get(stop) == Some(&1) => stop,
-                    _ => rest.len(),
-                };
-            }
-        } else {
-            shown.extend_from_slice(&rest[..end]);
-        }
-        length = (plain, rest.get(equals + 1..end).unwrap_or_default());
-        if taken < rest.len() {
-            shown.push(1);
-        }
-        rest = rest.get(taken + 1..).unwrap_or_default();
-    }
-    shown
-}
-
-/// Of the tag of a secret, without leading zeros: the tag of its length when it is data.
-fn secret(tag: &[u8]) -> Option<Option<Tag>> {
-    let tag = str::from_utf8(tag).ok()?.parse().ok()?;
-    let pair = DATA_PAIRS.iter().find(|(_, data)| *data == tag);
-    is_secret(tag).then_some(pair.map(|(length, _)| *length))
-}
-
-/// Writes bytes so that they stay on their line.
-pub(super) fn write_escaped(out: &mut impl Write, bytes: &[u8], json: bool) -> io::Result<()> {
+/// Writes bytes so that they stay on their line: `|` for SOH, `\xNN` for what does not print; in JSON its escapes.
+///
+/// # Errors
+///
+/// The output's error.
+pub fn write_escaped(out: &mut impl Write, bytes: &[u8], json: bool) -> io::Result<()> {
     for &byte in bytes {
         match byte {
             1 => out.write_all(b"|")?,
@@ -84,7 +33,11 @@ pub(super) fn write_hex(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Writes a moment as `2026-08-21T13:30:00.123456789Z`.
-pub(super) fn write_moment(out: &mut impl Write, moment: Timestamp) -> io::Result<()> {
+///
+/// # Errors
+///
+/// The output's error.
+pub fn write_moment(out: &mut impl Write, moment: Timestamp) -> io::Result<()> {
     let seconds = moment.0.div_euclid(1_000_000_000);
     let nanos = moment.0.rem_euclid(1_000_000_000);
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
@@ -113,35 +66,6 @@ pub(super) fn write_moment(out: &mut impl Write, moment: Timestamp) -> io::Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn shown(message: &[u8]) -> String {
-        String::from_utf8(masked(message))
-            .unwrap()
-            .replace('\x01', "|")
-    }
-
-    #[test]
-    fn secrets_are_masked_wherever_they_end() {
-        let cases: [(&[u8], &str); 8] = [
-            (b"35=A\x01554=pw\x0198=0\x01", "35=A|554=***|98=0|"),
-            (
-                b"0554=pw\x01925=new\x0110=000\x01",
-                "0554=***|925=***|10=000|",
-            ),
-            (b"95=5\x0196=a\x01554\x0158=x\x01", "95=5|96=***|58=x|"),
-            (b"95=4\x0196=a\x01secret\x0158=x\x01", "95=4|96=***"),
-            (b"96=no length\x0158=x\x01", "96=***"),
-            (b"1401=2\x011402=ab\x011=x\x01", "1401=2|1402=***|1=x|"),
-            (
-                b"95=99999999999999999999\x0196=ab\x01",
-                "95=99999999999999999999|96=***",
-            ),
-            (b"554=unfinished", "554=***"),
-        ];
-        for (message, expected) in cases {
-            assert_eq!(shown(message), expected);
-        }
-    }
 
     #[test]
     fn moments_are_written_as_the_calendar_has_them() {
