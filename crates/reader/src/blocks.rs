@@ -1,0 +1,349 @@
+//! Packets of a capture: pcap with microseconds or nanoseconds, pcapng, of either byte order.
+
+use fixwire_protocol::Timestamp;
+use pcap_parser::pcapng::Block as PcapNgBlock;
+use pcap_parser::{
+    PcapHeader, parse_block_be, parse_block_le, parse_pcap_frame, parse_pcap_frame_be,
+    parse_pcap_header,
+};
+
+use crate::packet;
+use crate::zone::SECOND;
+
+/// The longest packet or block.
+const LONGEST: usize = 16 << 20;
+/// Bytes of the header of a pcap file, and of one packet in it.
+const PCAP_HEADER: usize = 24;
+const PCAP_FRAME: usize = 16;
+/// Type and length of a pcapng block, and the byte order of a section.
+const PCAPNG_HEAD: usize = 12;
+/// The block that begins a section, in either byte order.
+const SECTION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+/// The byte order of a section, if it is little-endian.
+const LITTLE: [u8; 4] = [0x4d, 0x3c, 0x2b, 0x1a];
+const BIG: [u8; 4] = [0x1a, 0x2b, 0x3c, 0x4d];
+/// Interfaces of a section, at most.
+const MOST_INTERFACES: usize = 4096;
+const READ: usize = 1 << 18;
+
+/// What follows in a capture.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Block {
+    /// A packet, whose bytes are [`Blocks::data`].
+    Packet {
+        link: i32,
+        time: Timestamp,
+        number: u64,
+    },
+    /// Something that is no packet.
+    Other,
+}
+
+/// Bytes that are no block; without a length, nothing behind can be read.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Unreadable {
+    pub(crate) at: u64,
+    pub(crate) len: Option<u64>,
+    pub(crate) why: String,
+}
+
+/// Splits a capture into packets.
+#[derive(Default)]
+pub(crate) struct Blocks {
+    window: Vec<u8>,
+    filled: usize,
+    at: usize,
+    /// The place of the window's first byte.
+    base: u64,
+    layout: Option<Layout>,
+    packets: u64,
+    data: (usize, usize),
+    /// Link types of packets that are not read.
+    refused: Vec<i32>,
+}
+
+enum Layout {
+    Pcap(PcapHeader),
+    PcapNg {
+        big: bool,
+        interfaces: Vec<Interface>,
+    },
+}
+
+#[derive(Clone, Copy)]
+struct Interface {
+    link: i32,
+    /// Units of a second; 0 when that is not a possible number.
+    resolution: u64,
+    /// Seconds to add.
+    offset: i64,
+}
+
+impl Blocks {
+    /// Room for what is read next.
+    pub(crate) fn room(&mut self) -> &mut [u8] {
+        self.window.copy_within(self.at..self.filled, 0);
+        self.base += self.at as u64;
+        self.filled -= self.at;
+        self.at = 0;
+        let wanted = self.filled + READ.max(self.filled);
+        if self.window.len() < self.filled + READ {
+            self.window.resize(wanted, 0);
+        }
+        &mut self.window[self.filled..]
+    }
+
+    /// So many bytes were read into the room.
+    pub(crate) fn filled(&mut self, len: usize) {
+        self.filled += len;
+    }
+
+    /// The place of the next block.
+    pub(crate) fn place(&self) -> u64 {
+        self.base + self.at as u64
+    }
+
+    /// The bytes of the packet that was found.
+    pub(crate) fn data(&self) -> &[u8] {
+        &self.window[self.data.0..self.data.1]
+    }
+
+    /// Nothing further is read.
+    pub(crate) fn stop(&mut self) {
+        self.at = self.filled;
+    }
+
+    /// The next block; `None` when more bytes are needed.
+    pub(crate) fn next(&mut self, ended: bool) -> Result<Option<Block>, Unreadable> {
+        let rest = &self.window[self.at..self.filled];
+        if ended && rest.is_empty() {
+            return Ok(None);
+        }
+        let result = match &mut self.layout {
+            None => begin(rest),
+            Some(Layout::Pcap(header)) => pcap(rest, header),
+            Some(Layout::PcapNg { big, interfaces }) => pcapng(rest, big, interfaces),
+        };
+        let wrong = |why: &str, len| {
+            let (at, why) = (self.base + self.at as u64, why.to_owned());
+            Unreadable { at, len, why }
+        };
+        let part = match result {
+            Ok(Some(part)) => part,
+            Ok(None) if ended => {
+                let cut = wrong("the capture ends within a packet", Some(rest.len() as u64));
+                self.stop();
+                return Err(cut);
+            }
+            Ok(None) => return Ok(None),
+            Err(why) => {
+                let unreadable = wrong(&format!("{why}: the rest is not read"), None);
+                self.stop();
+                return Err(unreadable);
+            }
+        };
+        let start = self.at;
+        self.at += part.len;
+        if let Some(layout) = part.layout {
+            self.layout = Some(layout);
+        }
+        let Some(found) = part.packet else {
+            return Ok(Some(Block::Other));
+        };
+        self.packets += 1;
+        self.data = (start + found.data.0, start + found.data.1);
+        if !packet::is_known(found.link) {
+            if self.refused.contains(&found.link) {
+                return Ok(Some(Block::Other));
+            }
+            self.refused.push(found.link);
+            return Err(Unreadable {
+                at: self.base + start as u64,
+                len: Some(part.len as u64),
+                why: format!(
+                    "a packet of link type {}, of which none is read",
+                    found.link
+                ),
+            });
+        }
+        Ok(Some(Block::Packet {
+            link: found.link,
+            time: found.time,
+            number: self.packets,
+        }))
+    }
+}
+
+/// A part of a capture.
+struct Part {
+    len: usize,
+    layout: Option<Layout>,
+    packet: Option<Found>,
+}
+
+struct Found {
+    link: i32,
+    time: Timestamp,
+    /// Where its bytes are in the part.
+    data: (usize, usize),
+}
+
+fn begin(rest: &[u8]) -> Result<Option<Part>, String> {
+    if rest.len() < PCAPNG_HEAD {
+        return Ok(None);
+    }
+    if rest.starts_with(&SECTION) {
+        let layout = Layout::PcapNg {
+            big: false,
+            interfaces: Vec::new(),
+        };
+        return Ok(Some(Part {
+            len: 0,
+            layout: Some(layout),
+            packet: None,
+        }));
+    }
+    if rest.len() < PCAP_HEADER {
+        return Ok(None);
+    }
+    let (_, header) =
+        parse_pcap_header(&rest[..PCAP_HEADER]).map_err(|_| "no header of a capture".to_owned())?;
+    Ok(Some(Part {
+        len: PCAP_HEADER,
+        layout: Some(Layout::Pcap(header)),
+        packet: None,
+    }))
+}
+
+fn pcap(rest: &[u8], header: &PcapHeader) -> Result<Option<Part>, String> {
+    let Some(length) = rest.get(8..12) else {
+        return Ok(None);
+    };
+    let captured = number(length, header.is_bigendian());
+    let len = PCAP_FRAME.saturating_add(captured);
+    if len > LONGEST {
+        return Err(format!("a packet of {captured} bytes"));
+    }
+    let Some(whole) = rest.get(..len) else {
+        return Ok(None);
+    };
+    let parsed = match header.is_bigendian() {
+        true => parse_pcap_frame_be(whole),
+        false => parse_pcap_frame(whole),
+    };
+    let (_, frame) = parsed.map_err(|error| format!("no packet: {error:?}"))?;
+    let unit = if header.is_nanosecond_precision() {
+        1
+    } else {
+        1000
+    };
+    let time = i64::from(frame.ts_sec) * SECOND + i64::from(frame.ts_usec) * unit;
+    Ok(Some(Part {
+        len,
+        layout: None,
+        packet: Some(Found {
+            // The upper half says whether frames end with a checksum.
+            link: header.network.0 & 0xffff,
+            time: Timestamp(time),
+            data: (PCAP_FRAME, len),
+        }),
+    }))
+}
+
+fn number(bytes: &[u8], big: bool) -> usize {
+    let bytes = bytes.try_into().unwrap_or_default();
+    let number = if big {
+        u32::from_be_bytes(bytes)
+    } else {
+        u32::from_le_bytes(bytes)
+    };
+    number as usize
+}
+
+fn pcapng(
+    rest: &[u8],
+    big: &mut bool,
+    interfaces: &mut Vec<Interface>,
+) -> Result<Option<Part>, String> {
+    let Some(head) = rest.get(..PCAPNG_HEAD) else {
+        return Ok(None);
+    };
+    if head.starts_with(&SECTION) {
+        // Each section has a byte order and interfaces of its own.
+        *big = match head[8..].try_into().unwrap_or_default() {
+            LITTLE => false,
+            BIG => true,
+            _ => return Err("a section without byte order".to_owned()),
+        };
+        interfaces.clear();
+    }
+    let len = number(&head[4..8], *big);
+    if !(PCAPNG_HEAD..=LONGEST).contains(&len) || !len.is_multiple_of(4) {
+        return Err(format!("a block of {len} bytes"));
+    }
+    let Some(whole) = rest.get(..len) else {
+        return Ok(None);
+    };
+    let parsed = if *big {
+        parse_block_be(whole)
+    } else {
+        parse_block_le(whole)
+    };
+    let (_, block) = parsed.map_err(|_| "a block that is not as it must be".to_owned())?;
+    let place = |data: &[u8], captured: u32| {
+        let start = data.as_ptr().addr() - whole.as_ptr().addr();
+        (start, start + data.len().min(captured as usize))
+    };
+    let packet = match &block {
+        PcapNgBlock::InterfaceDescription(described) => {
+            if interfaces.len() >= MOST_INTERFACES {
+                return Err("more interfaces than 4096".to_owned());
+            }
+            interfaces.push(Interface {
+                link: described.linktype.0 & 0xffff,
+                resolution: described.ts_resolution().unwrap_or(0),
+                offset: described.if_tsoffset,
+            });
+            None
+        }
+        PcapNgBlock::EnhancedPacket(packet) => {
+            let interface = interfaces.get(packet.if_id as usize);
+            let interface = interface.ok_or("a packet of an interface that is not described")?;
+            let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
+            Some(Found {
+                link: interface.link,
+                time: interface.moment(ticks),
+                data: place(packet.data, packet.caplen),
+            })
+        }
+        PcapNgBlock::SimplePacket(packet) => {
+            let interface = interfaces.first();
+            let interface = interface.ok_or("a packet of an interface that is not described")?;
+            Some(Found {
+                link: interface.link,
+                time: Timestamp(0),
+                data: place(packet.data, packet.origlen),
+            })
+        }
+        _ => None,
+    };
+    Ok(Some(Part {
+        len,
+        layout: None,
+        packet,
+    }))
+}
+
+impl Interface {
+    fn moment(&self, ticks: u64) -> Timestamp {
+        let Some(seconds) = ticks.checked_div(self.resolution) else {
+            return Timestamp(0);
+        };
+        let rest = u128::from(ticks % self.resolution) * SECOND as u128;
+        let nanos = (rest / u128::from(self.resolution)) as i64;
+        let seconds = i64::try_from(seconds)
+            .unwrap_or(0)
+            .saturating_add(self.offset);
+        Timestamp(seconds.saturating_mul(SECOND).saturating_add(nanos))
+    }
+}

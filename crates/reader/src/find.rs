@@ -1,0 +1,459 @@
+//! Finds the end of a message in a text or a byte stream, whatever stands between its fields.
+
+use fixwire_protocol::SOH;
+use fixwire_protocol::frame::{self, Frame, Garbled};
+use memchr::{memchr, memmem};
+
+/// How each message begins.
+pub(crate) const BEGIN: &[u8] = b"8=FIX";
+/// The most bytes of a message.
+pub(crate) const LONGEST: usize = 16 << 20;
+/// The length of the shortest message. So many bytes show the version, what stands between fields, and if that is one
+/// byte, BodyLength(9).
+const LOOK: usize = 26;
+/// `10=ddd` without what stands behind it.
+const SUM: usize = 6;
+/// What printers of logs write for SOH, longer than a byte.
+const WORDS: [&[u8]; 9] = [
+    b"\\x01",
+    b"\\u0001",
+    b"\\001",
+    b"<SOH>",
+    b"[SOH]",
+    b"^A",
+    "\u{2401}".as_bytes(),
+    b"&#1;",
+    b"&#x01;",
+];
+
+/// The most bytes between two fields when they are none of [`WORDS`].
+const MOST_BETWEEN: usize = 4;
+
+/// Where the bytes come from.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Kind {
+    /// A text with lines: a message that is not framed ends with its line.
+    Lines,
+    /// What went over a connection.
+    Stream,
+}
+
+/// Result of looking at bytes that begin with [`BEGIN`].
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Found {
+    /// A message of so many bytes.
+    Message {
+        /// Its bytes here.
+        len: usize,
+        /// Whether it is in `normal`, since its bytes here are not those that were sent.
+        rewritten: bool,
+        /// What is wrong with it.
+        fault: Option<Garbled>,
+    },
+    /// No message begins here: a text speaks of one.
+    NotOne,
+    /// So many bytes of a message whose end is missing.
+    Cut(usize),
+    /// No end within [`LONGEST`] bytes.
+    TooLong,
+    /// More bytes are needed.
+    More,
+}
+
+/// Looks at `bytes`, which begin with [`BEGIN`]; `ended` when no more follow. A message that was printed
+/// with something else than SOH is put into `normal` as it was sent.
+pub(crate) fn find(bytes: &[u8], ended: bool, kind: Kind, normal: &mut Vec<u8>) -> Found {
+    if bytes.len() < LOOK && !ended {
+        return Found::More;
+    }
+    let head = &bytes[..bytes.len().min(LOOK)];
+    let Some(version_end) = version_end(head) else {
+        return Found::NotOne;
+    };
+    let Some(between) = between(&head[version_end..]) else {
+        // A stream is cut wherever it is cut; a text that ends so speaks of a version.
+        let is_cut = ended && kind == Kind::Stream && head.len() < LOOK;
+        return if is_cut {
+            Found::Cut(bytes.len())
+        } else {
+            Found::NotOne
+        };
+    };
+    let text = Text {
+        bytes,
+        ended,
+        kind,
+        between: &head[version_end..version_end + between],
+    };
+    let stated = text.stated_length(version_end + between);
+    if let (Some(total), 1) = (stated, between) {
+        match text.framed(total, normal) {
+            Some(Found::NotOne) | None => {}
+            Some(found) => return found,
+        }
+    }
+    text.unframed(stated, normal)
+}
+
+/// Where the version ends, behind `8=FIX`.
+fn version_end(head: &[u8]) -> Option<usize> {
+    let at = BEGIN.len() + usize::from(head.get(BEGIN.len()) == Some(&b'T'));
+    let version = head.get(at..at + 4)?;
+    let fits = matches!(version, [b'.', major, b'.', minor]
+        if major.is_ascii_digit() && minor.is_ascii_digit());
+    fits.then_some(at + 4)
+}
+
+/// How many bytes stand between the version and the next field.
+fn between(rest: &[u8]) -> Option<usize> {
+    let field_at = |at: usize| {
+        let rest = rest.get(at..).unwrap_or_default();
+        rest.starts_with(b"9=") || rest.starts_with(b"35=")
+    };
+    let word = WORDS.iter().find(|word| rest.starts_with(word));
+    if let Some(word) = word.filter(|word| field_at(word.len())) {
+        return Some(word.len());
+    }
+    for len in 1..=MOST_BETWEEN {
+        let byte = *rest.get(len - 1)?;
+        let is_name = byte.is_ascii_alphanumeric() || b"=.\r\n".contains(&byte);
+        if is_name {
+            return None;
+        }
+        if field_at(len) {
+            return Some(len);
+        }
+    }
+    None
+}
+
+/// A message, its end unknown.
+struct Text<'a> {
+    bytes: &'a [u8],
+    ended: bool,
+    kind: Kind,
+    /// What stands between fields.
+    between: &'a [u8],
+}
+
+impl Text<'_> {
+    /// The length that BodyLength(9) gives the whole message, if each field ends with one byte; `None`
+    /// without a number, or when it is not a possible one.
+    fn stated_length(&self, at: usize) -> Option<usize> {
+        let rest = self.bytes.get(at..)?.strip_prefix(b"9=")?;
+        let digits = rest
+            .iter()
+            .take(10)
+            .take_while(|byte| byte.is_ascii_digit());
+        let digits = digits.count();
+        let body: usize = str::from_utf8(&rest[..digits]).ok()?.parse().ok()?;
+        let is_whole = rest[digits..].starts_with(self.between);
+        let total = at + 2 + digits + self.between.len() + body + SUM + 1;
+        (is_whole && body >= 5).then_some(total)
+    }
+
+    /// The message that ends where BodyLength says; `None` when it does not.
+    fn framed(&self, total: usize, normal: &mut Vec<u8>) -> Option<Found> {
+        if total > LONGEST {
+            return None;
+        }
+        let last = total - 1;
+        let Some(message) = self.bytes.get(..last) else {
+            return (!self.ended).then_some(Found::More);
+        };
+        // The last delimiter may be missing at the end of a line.
+        let delimiter = self.between[0];
+        let len = match self.bytes.get(last) {
+            Some(byte) if *byte == delimiter => total,
+            Some(b'\r' | b'\n') if self.kind == Kind::Lines => last,
+            Some(_) => return None,
+            None if !self.ended => return Some(Found::More),
+            None if self.kind == Kind::Lines => last,
+            None => return None,
+        };
+        let (body, sum) = message.split_at(last - SUM);
+        let is_sum = sum.starts_with(b"10=") && sum[3..].iter().all(u8::is_ascii_digit);
+        if !is_sum || body.last() != Some(&delimiter) {
+            return None;
+        }
+        if delimiter == SOH && len == total {
+            return Some(Found::Message {
+                len,
+                rewritten: false,
+                fault: fault(&self.bytes[..len]),
+            });
+        }
+        let wrong = restore(message, self.between, normal);
+        Some(Found::Message {
+            len,
+            rewritten: true,
+            fault: wrong,
+        })
+    }
+
+    /// The message that ends with its trailer, or else with its line.
+    fn unframed(&self, stated: Option<usize>, normal: &mut Vec<u8>) -> Found {
+        let most = &self.bytes[..self.bytes.len().min(LONGEST)];
+        let next = memmem::find(&most[BEGIN.len()..], BEGIN).map(|at| at + BEGIN.len());
+        let end = next.unwrap_or(most.len());
+        let line = match self.kind {
+            Kind::Lines => memchr(b'\n', &most[..end]),
+            Kind::Stream => None,
+        };
+        let text = &most[..line.unwrap_or(end)];
+        let is_closed = line.or(next).is_some() || self.ended && most.len() == self.bytes.len();
+        let trailer = trailer(text, self.between, is_closed);
+        let len = match (trailer, is_closed) {
+            (Some(end), _) => end,
+            (None, false) if most.len() < LONGEST => return Found::More,
+            (None, false) => return Found::TooLong,
+            (None, true) => {
+                let is_short = match stated {
+                    Some(total) => total > text.len(),
+                    None => memmem::find(text, b"35=").is_none(),
+                };
+                let is_open = line.or(next).is_none();
+                if self.kind == Kind::Stream || is_open && is_short {
+                    return Found::Cut(text.len());
+                }
+                text.len() - text.iter().rev().take_while(|byte| **byte == b'\r').count()
+            }
+        };
+        let message = &self.bytes[..len];
+        if self.between == [SOH] && message.ends_with(&[SOH]) && !has_escapes(message) {
+            return Found::Message {
+                len,
+                rewritten: false,
+                fault: fault(message),
+            };
+        }
+        let wrong = restore(message, self.between, normal);
+        Found::Message {
+            len,
+            rewritten: true,
+            fault: wrong,
+        }
+    }
+}
+
+/// Where the first CheckSum(10) of a text ends, with what follows it as the end of a field. `None` also when
+/// it is not known yet.
+fn trailer(text: &[u8], between: &[u8], is_closed: bool) -> Option<usize> {
+    let mut from = 0;
+    while let Some(at) = memmem::find(&text[from..], b"10=") {
+        let at = from + at;
+        let behind = &text[at + 3..];
+        from = at + 3;
+        if !text[..at].ends_with(between) {
+            continue;
+        }
+        if behind.len() < 3 + between.len() && !is_closed {
+            return None;
+        }
+        let is_sum = behind.len() >= 3 && behind[..3].iter().all(u8::is_ascii_digit);
+        if !is_sum || behind.get(3).is_some_and(u8::is_ascii_digit) {
+            continue;
+        }
+        let ends = behind[3..].starts_with(between);
+        return Some(at + SUM + if ends { between.len() } else { 0 });
+    }
+    None
+}
+
+/// Puts a message into `normal` as it was sent: of the ways to read it that whose frame is right, or else the one
+/// that takes each delimiter for the end of a field. What is wrong with it.
+fn restore(message: &[u8], between: &[u8], normal: &mut Vec<u8>) -> Option<Garbled> {
+    rewrite(message, between, normal);
+    let wrong = fault(normal)?;
+    if has_escapes(normal) {
+        let plain = unescape(normal);
+        if fault(&plain).is_none() {
+            *normal = plain;
+            return None;
+        }
+    }
+    let [delimiter] = between else {
+        return Some(wrong);
+    };
+    normal.clear();
+    normal.extend_from_slice(message);
+    for byte in normal.iter_mut().filter(|byte| *byte == delimiter) {
+        *byte = SOH;
+    }
+    if normal.last() != Some(&SOH) {
+        normal.push(SOH);
+    }
+    fault(normal)
+}
+
+/// Writes a message with SOH behind each field. What stands between fields is one only if a tag or nothing
+/// follows.
+fn rewrite(message: &[u8], between: &[u8], normal: &mut Vec<u8>) {
+    normal.clear();
+    let mut from = 0;
+    for at in memmem::find_iter(message, between) {
+        let behind = at + between.len();
+        let rest = &message[behind..];
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let is_end = rest.is_empty() || digits > 0 && rest.get(digits) == Some(&b'=');
+        if at >= from && (is_end || between == [SOH]) {
+            normal.extend_from_slice(&message[from..at]);
+            normal.push(SOH);
+            from = behind;
+        }
+    }
+    normal.extend_from_slice(&message[from..]);
+    if normal.last() != Some(&SOH) {
+        normal.push(SOH);
+    }
+}
+
+/// What is wrong with the frame of a message.
+fn fault(message: &[u8]) -> Option<Garbled> {
+    match frame::next(message, message.len()) {
+        Frame::Whole { skip: 0, len } if len == message.len() => None,
+        Frame::Garbled { why, .. } => Some(why),
+        Frame::TooLarge { .. } => Some(Garbled::BodyLength),
+        Frame::Whole { .. } | Frame::Partial { .. } => Some(Garbled::Trailer),
+    }
+}
+
+fn has_escapes(message: &[u8]) -> bool {
+    memmem::find(message, b"\\x").is_some()
+}
+
+/// Bytes for each `\xNN`.
+fn unescape(text: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((first, behind)) = rest.split_first() {
+        let digits = behind.strip_prefix(b"x").and_then(|it| it.get(..2));
+        let digits = digits.filter(|it| *first == b'\\' && it.iter().all(u8::is_ascii_hexdigit));
+        let value = digits.and_then(|it| u8::from_str_radix(str::from_utf8(it).ok()?, 16).ok());
+        plain.push(value.unwrap_or(*first));
+        rest = if value.is_some() {
+            &behind[3..]
+        } else {
+            behind
+        };
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The message that a text begins with, with `|` for SOH, how many bytes of the text it has, and its fault.
+    fn found(text: &str) -> Option<(String, usize, bool)> {
+        let mut normal = Vec::new();
+        match find(text.as_bytes(), true, Kind::Lines, &mut normal) {
+            Found::Message {
+                len,
+                rewritten,
+                fault,
+            } => {
+                let bytes = if rewritten {
+                    &normal
+                } else {
+                    &text.as_bytes()[..len]
+                };
+                let text = String::from_utf8_lossy(bytes).replace('\x01', "|");
+                Some((text, len, fault.is_none()))
+            }
+            _ => None,
+        }
+    }
+
+    fn message(body: &str) -> String {
+        let text = format!("8=FIX.4.4|9={}|{body}", body.len()).replace('|', "\x01");
+        let text = text.replace('!', "|");
+        format!("{text}10={:03}\x01", frame::check_sum(text.as_bytes()))
+    }
+
+    #[test]
+    fn every_delimiter_gives_the_same_message() {
+        let sent = message("35=D|11=A1|58=10=5^A|");
+        let shown = sent.replace('\x01', "|");
+        for between in [
+            "\x01", "|", ";", "^", " | ", "^A", "\\x01", "\\u0001", "<SOH>", "[SOH]", "\u{2401}",
+            "~",
+        ] {
+            let text = sent.replace('\x01', between);
+            for (end, cut) in [("", 0), (" (OK)\n", 0), ("\r\n", 0), ("\n", between.len())] {
+                let line = format!("{}{end}", &text[..text.len() - cut]);
+                let (message, len, is_whole) = found(&line).expect(&line);
+                assert_eq!((&message, is_whole), (&shown, true), "{line}");
+                assert_eq!(len, text.len() - cut, "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_delimiter_within_a_value_stays() {
+        for body in ["35=D|58=a!b|", "35=D|58=a!12|", "35=B|95=8|96=x\n!1=y\n|"] {
+            let sent = message(body);
+            let (text, _, is_whole) = found(&sent.replace('\x01', "|")).unwrap();
+            // A value that looks like a field looks like one field more.
+            if !body.contains("!1=") {
+                assert_eq!(text.replace('|', "!"), sent.replace(['\x01', '|'], "!"));
+                assert!(is_whole, "{text}");
+            }
+            let (text, len, is_whole) = found(&format!("{sent}8=FIX")).unwrap();
+            assert_eq!((len, is_whole), (sent.len(), true), "{text}");
+        }
+    }
+
+    #[test]
+    fn control_characters_that_a_log_escaped_are_those_that_were_sent() {
+        let sent = message("35=D|58=a\nb\u{e9}\\x4|");
+        let printed = sent.replace('\n', "\\x0a");
+        let (text, _, is_whole) = found(&printed).unwrap();
+        assert!(is_whole, "{text}");
+        assert_eq!(text, sent.replace('\x01', "|"));
+    }
+
+    #[test]
+    fn a_message_with_a_wrong_frame_ends_with_its_trailer_or_its_line() {
+        for (line, shown) in [
+            (
+                "8=FIX.4.4|9=5|35=D|11=x|10=000|more",
+                "8=FIX.4.4|9=5|35=D|11=x|10=000|",
+            ),
+            ("8=FIX.4.2|35=D|58=a\r\nnext", "8=FIX.4.2|35=D|58=a|"),
+            (
+                "8=FIX.4.2|9=500|35=D|58=a\n8=FIX.4.2|9=5|35=0|10=0",
+                "8=FIX.4.2|9=500|35=D|58=a|",
+            ),
+            (
+                "8=FIX.4.2|9=x|35=D|10=1234|11=a\n",
+                "8=FIX.4.2|9=x|35=D|10=1234|11=a|",
+            ),
+        ] {
+            let (text, _, is_whole) = found(line).unwrap();
+            assert_eq!((text.as_str(), is_whole), (shown, false));
+        }
+    }
+
+    #[test]
+    fn what_only_speaks_of_a_message_is_none() {
+        for text in [
+            "8=FIX.4.4",
+            "8=FIX.4.4 is not supported",
+            "8=FIXX",
+            "8=FIX.4.4|11=x|",
+            "8=FIX.44|9=5|",
+        ] {
+            assert_eq!(found(text), None, "{text}");
+        }
+        let cut = &message("35=D|11=x|")[..30];
+        assert_eq!(
+            find(cut.as_bytes(), true, Kind::Lines, &mut Vec::new()),
+            Found::Cut(cut.len())
+        );
+        assert_eq!(
+            find(cut.as_bytes(), true, Kind::Stream, &mut Vec::new()),
+            Found::Cut(cut.len())
+        );
+    }
+}

@@ -1,0 +1,29 @@
+//! [`LogInput`]: one source of messages.
+
+use crate::entry::LogEntry;
+use crate::left_out::LeftOuts;
+
+/// Result of looking for the next message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Step {
+    /// There is one: [`LogInput::entry`].
+    Message,
+    /// None now, perhaps later.
+    Wait,
+    /// No further one.
+    End,
+}
+
+/// A source of messages.
+pub(crate) trait LogInput {
+    /// Goes to the next message. What cannot be read is added to `left_out`.
+    fn advance(&mut self, left_out: &mut LeftOuts) -> Step;
+
+    /// The message it is at, after [`Step::Message`].
+    fn entry(&self) -> LogEntry<'_>;
+
+    /// Lines without a message so far, but for blank ones.
+    fn other_lines(&self) -> u64 {
+        0
+    }
+}

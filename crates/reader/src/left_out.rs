@@ -1,0 +1,94 @@
+//! [`LeftOut`]: what a reader could not read, and why.
+
+use std::fmt;
+
+/// Bytes that were not read.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct LeftOut {
+    /// The file, or the journal's folder.
+    pub file: String,
+    /// The connection in a capture: `10.0.0.1:4000 > 10.0.0.2:5001`.
+    pub connection: Option<String>,
+    /// The first byte: of a packed file in what it unpacks to, of a connection in what it carried.
+    pub at: Option<u64>,
+    /// How many bytes; `None` when everything behind is left out, or nobody can say.
+    pub len: Option<u64>,
+    /// The reason.
+    pub why: String,
+}
+
+/// Parts that are named; more are counted.
+const MOST: usize = 10_000;
+
+/// What was left out, within bounded memory.
+#[derive(Debug, Default)]
+pub(crate) struct LeftOuts {
+    kept: Vec<LeftOut>,
+    more: u64,
+}
+
+impl LeftOuts {
+    pub(crate) fn push(&mut self, what: LeftOut) {
+        if self.kept.len() < MOST {
+            self.kept.push(what);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// How much there is.
+    pub(crate) fn mark(&self) -> (usize, u64) {
+        (self.kept.len(), self.more)
+    }
+
+    /// Forgets what was added since a mark.
+    pub(crate) fn forget(&mut self, mark: (usize, u64)) {
+        self.kept.truncate(mark.0);
+        self.more = mark.1;
+    }
+
+    pub(crate) fn take(&mut self) -> Vec<LeftOut> {
+        let more = std::mem::take(&mut self.more);
+        let mut all = std::mem::take(&mut self.kept);
+        if more > 0 {
+            all.push(LeftOut::whole("and", format!("{more} further parts")));
+        }
+        all
+    }
+}
+
+impl LeftOut {
+    pub(crate) fn whole(file: &str, why: impl ToString) -> Self {
+        Self {
+            file: file.to_owned(),
+            connection: None,
+            at: None,
+            len: None,
+            why: why.to_string(),
+        }
+    }
+
+    pub(crate) fn bytes(file: &str, at: u64, len: Option<u64>, why: impl ToString) -> Self {
+        Self {
+            at: Some(at),
+            len,
+            ..Self::whole(file, why)
+        }
+    }
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file)?;
+        if let Some(connection) = &self.connection {
+            write!(f, ": {connection}")?;
+        }
+        match (self.at, self.len) {
+            (Some(at), Some(1)) => write!(f, ": byte {at}")?,
+            (Some(at), Some(len)) => write!(f, ": bytes {at} to {}", at + len.saturating_sub(1))?,
+            (Some(at), None) => write!(f, ": from byte {at} on")?,
+            (None, _) => {}
+        }
+        write!(f, ": {}", self.why)
+    }
+}

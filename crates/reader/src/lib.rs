@@ -1,0 +1,53 @@
+//! Reads FIX messages from what an engine left behind: text logs of any engine, journals, captures of a network.
+//!
+//! Sources are found by their content, not their names. Each message comes with its place, its session and direction
+//! as far as they are known, and its time with where that is from. Several sources merge by time. What cannot be
+//! read is left out and named: [`LeftOut`].
+//!
+//! ```text
+//! let mut reader = LogReader::open(&paths, ReadOptions::default())?;
+//! while let LogStep::Message(entry) = reader.next_step() {
+//!     entry.bytes, entry.place, entry.time(), entry.direction(), entry.session()
+//! }
+//! for left_out in reader.take_left_out() { .. }
+//! ```
+//!
+//! Files are read in blocks and never mapped, since one that shrinks would end the reader. Memory is bounded,
+//! whatever they hold.
+
+#![forbid(unsafe_code)]
+
+mod blocks;
+mod capture;
+mod entry;
+mod feed;
+mod find;
+mod gaps;
+mod input;
+mod journal;
+mod left_out;
+mod open;
+mod order_search;
+mod packet;
+mod prefix;
+mod reader;
+mod scan;
+mod short_query;
+mod summary;
+mod tcp;
+mod text;
+mod zone;
+
+pub use entry::{LogEntry, LogPlace, TimeSource};
+pub use gaps::{LogGaps, SenderSequence, SequenceGap};
+pub use left_out::LeftOut;
+pub use order_search::OrderSearch;
+pub use reader::{LogReader, LogSource, LogStep, ReadOptions};
+pub use short_query::ShortQuery;
+pub use summary::{LogSummary, SessionSummary};
+pub use zone::LogZone;
+
+/// Looks for messages in bytes as they come from a log and as they come from a connection, for the tests that feed
+/// it anything.
+#[doc(hidden)]
+pub mod probe;

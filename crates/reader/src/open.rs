@@ -1,0 +1,182 @@
+//! Finds out what a path holds, and opens it.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::capture::CaptureInput;
+use crate::entry::Hints;
+use crate::feed::{Content, Feed, FileFeed, ReadFeed, START, Unzstd, gunzip, peek};
+use crate::input::LogInput;
+use crate::journal::JournalInput;
+use crate::left_out::{LeftOut, LeftOuts};
+use crate::reader::ReadOptions;
+use crate::text::{FeedReader, TextInput};
+use crate::zone::Clock;
+
+/// Folders in folders, at most.
+const DEPTH: usize = 16;
+/// What file stores of the QuickFIX family have beside their logs: the messages that they sent, once more.
+const STORES: [&str; 1] = [".body"];
+/// Packed data in packed data, at most.
+const LAYERS: usize = 3;
+
+/// An opened source.
+pub(crate) struct Opened {
+    pub(crate) kind: String,
+    pub(crate) input: Box<dyn LogInput>,
+}
+
+/// The files, journals and `-` that a path stands for.
+pub(crate) fn sources(path: &Path, left_out: &mut LeftOuts) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    if path == Path::new("-") || !path.is_dir() {
+        return vec![path.to_owned()];
+    }
+    let name = path.display().to_string();
+    if let Err(error) = in_folder(path, DEPTH, &mut found, left_out) {
+        left_out.push(LeftOut::whole(&name, error));
+    } else if found.is_empty() {
+        left_out.push(LeftOut::whole(
+            &name,
+            "the folder has no log and no journal",
+        ));
+    }
+    found
+}
+
+fn in_folder(
+    folder: &Path,
+    depth: usize,
+    found: &mut Vec<PathBuf>,
+    left_out: &mut LeftOuts,
+) -> io::Result<()> {
+    let mut entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    if entries.iter().any(|entry| is_segment(&entry.path())) {
+        found.push(folder.to_owned());
+        return Ok(());
+    }
+    for entry in entries {
+        let path = entry.path();
+        let is_store = STORES.iter().any(|end| {
+            path.as_os_str()
+                .as_encoded_bytes()
+                .ends_with(end.as_bytes())
+        });
+        // A link to a folder may lead back here.
+        if entry.file_type()?.is_dir() {
+            match depth {
+                0 => left_out.push(LeftOut::whole(
+                    &path.display().to_string(),
+                    "more than 16 folders deep",
+                )),
+                _ => in_folder(&path, depth - 1, found, left_out)?,
+            }
+        } else if !is_store && path.is_file() {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn is_segment(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|end| end == "fwj" || end == "fwz")
+}
+
+/// Opens a file, a journal or standard input; `block` bytes are read at a time.
+///
+/// # Errors
+///
+/// Why it cannot be read.
+pub(crate) fn open(path: &Path, options: &ReadOptions, block: usize) -> Result<Opened, String> {
+    let name = match path == Path::new("-") {
+        true => "stdin".to_owned(),
+        false => path.display().to_string(),
+    };
+    let shift = options.shift_of(&name);
+    let hints = Hints::new(
+        &name,
+        &options.ours,
+        Clock::new(options.zone.clone()),
+        shift,
+    );
+    let failed = |error: io::Error| error.to_string();
+    if path.is_dir() {
+        let input = JournalInput::new(path, name, hints, options.follow, options.dequeued);
+        return Ok(Opened {
+            kind: "journal".to_owned(),
+            input: Box::new(input),
+        });
+    }
+    let opening = Opening { name, hints, block };
+    if path == Path::new("-") {
+        let (start, reader) = peek(Box::new(io::stdin())).map_err(failed)?;
+        return opening.of_reader(Content::of(&start), reader);
+    }
+    let mut feed = FileFeed::open(path, options.follow).map_err(failed)?;
+    let start = feed.start(START).map_err(failed)?;
+    match Content::of(&start) {
+        Content::Text => Ok(opening.text(Box::new(feed), String::new(), "")),
+        Content::Pcap => Ok(opening.capture(Box::new(feed), "pcap".to_owned(), "")),
+        Content::PcapNg => Ok(opening.capture(Box::new(feed), "pcapng".to_owned(), "")),
+        Content::Segment => Err(SEGMENT.to_owned()),
+        packed => opening.of_reader(packed, Box::new(FeedReader(Box::new(feed.packed())))),
+    }
+}
+
+const SEGMENT: &str = "a segment of a journal: name the journal's folder";
+
+struct Opening {
+    name: String,
+    hints: Hints,
+    block: usize,
+}
+
+impl Opening {
+    fn text(self, feed: Box<dyn Feed>, packing: String, packed: &'static str) -> Opened {
+        let input = TextInput::new(self.name, self.hints, feed, self.block, packed);
+        Opened {
+            kind: format!("text{packing}"),
+            input: Box::new(input),
+        }
+    }
+
+    fn capture(self, feed: Box<dyn Feed>, kind: String, packed: &'static str) -> Opened {
+        let input = CaptureInput::new(self.name, self.hints, feed, packed);
+        Opened {
+            kind,
+            input: Box::new(input),
+        }
+    }
+
+    /// What a reader gives that was looked at; unpacks it as often as needed.
+    fn of_reader(self, content: Content, reader: Box<dyn Read>) -> Result<Opened, String> {
+        let (mut content, mut reader) = (content, reader);
+        let (mut packing, mut packed) = (String::new(), "");
+        for _ in 0..LAYERS {
+            let unpacked: Box<dyn Read> = match content {
+                Content::Gzip => {
+                    (packing, packed) = (format!("{packing}, gzip"), "gzip: ");
+                    gunzip(reader)
+                }
+                Content::Zstd => {
+                    (packing, packed) = (format!("{packing}, zstd"), "zstd: ");
+                    Box::new(Unzstd::new(reader))
+                }
+                _ => break,
+            };
+            let (start, whole) = peek(unpacked).map_err(|error| format!("{packed}{error}"))?;
+            (content, reader) = (Content::of(&start), whole);
+        }
+        let feed = Box::new(ReadFeed(reader));
+        match content {
+            Content::Text => Ok(self.text(feed, packing, packed)),
+            Content::Pcap => Ok(self.capture(feed, format!("pcap{packing}"), packed)),
+            Content::PcapNg => Ok(self.capture(feed, format!("pcapng{packing}"), packed)),
+            Content::Segment => Err(SEGMENT.to_owned()),
+            Content::Gzip | Content::Zstd => Err("packed more than three times".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! What stands before a message on its line: when it was written, and which way it went.
+
+use fixwire_journal::Direction;
+use fixwire_protocol::Timestamp;
+
+use crate::zone::{Clock, SECOND, offset};
+
+/// Words before a message that say which way it went, in lower case.
+const INCOMING: [&str; 9] = [
+    "<in>", "[in]", " in ", "incoming", "received", "recv", "inbound", "<--", "<<",
+];
+const OUTGOING: [&str; 9] = [
+    "<out>", "[out]", " out ", "outgoing", "sent", "sending", "outbound", "-->", ">>",
+];
+
+/// The moment that a prefix says, for example `20260821-13:30:00.123 : `.
+pub(crate) fn moment(prefix: &[u8], clock: &mut Clock) -> Option<Timestamp> {
+    let prefix = prefix.trim_ascii_start();
+    let mut from = 0;
+    // The time comes first, or behind a word or two, such as the level.
+    for _ in 0..4 {
+        let rest = &prefix[from..];
+        let found = calendar(rest, clock).or_else(|| epoch(rest).filter(|_| from == 0));
+        if found.is_some() {
+            return found;
+        }
+        let blank = rest.iter().position(|byte| b" [".contains(byte))?;
+        from += blank + 1;
+    }
+    None
+}
+
+/// A date, what separates it from the time, and the time.
+fn calendar(text: &[u8], clock: &mut Clock) -> Option<Timestamp> {
+    let text = text.strip_prefix(b"[").unwrap_or(text);
+    let mut rest = text;
+    let year = digits(&mut rest, 4)?;
+    let dash = rest.first().copied().filter(|byte| b"/-".contains(byte));
+    let part = |rest: &mut &[u8]| {
+        if dash.is_some() {
+            *rest = rest.strip_prefix(&[dash.unwrap_or_default()])?;
+        }
+        digits(rest, 2)
+    };
+    let (month, day) = (part(&mut rest)?, part(&mut rest)?);
+    let (between, behind) = rest.split_first()?;
+    rest = behind;
+    if !b"- T".contains(between) {
+        return None;
+    }
+    let hour = digits(&mut rest, 2)?;
+    rest = rest.strip_prefix(b":")?;
+    let minute = digits(&mut rest, 2)?;
+    rest = rest.strip_prefix(b":")?;
+    let second = digits(&mut rest, 2)?;
+    let whole = format!("{year:04}{month:02}{day:02}-{hour:02}:{minute:02}:{second:02}");
+    let whole = Timestamp::parse(whole.as_bytes()).ok()?;
+    let mut nanos = 0;
+    if let Some((b'.' | b',', behind)) = rest.split_first() {
+        let len = behind
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
+        let (fraction, behind) = behind.split_at(len);
+        nanos = (0..9).fold(0, |nanos, at| {
+            nanos * 10 + fraction.get(at).map_or(0, |digit| i64::from(digit - b'0'))
+        });
+        rest = behind;
+    }
+    let local = Timestamp(whole.0 + nanos);
+    let zone_end = rest
+        .iter()
+        .position(|byte| b" ]:|,\t".contains(byte) && !rest.starts_with(b"+"));
+    let zone = match rest.first() {
+        Some(b'+' | b'-') => rest
+            .get(..6)
+            .and_then(offset)
+            .or_else(|| offset(rest.get(..5)?)),
+        _ => offset(&rest[..zone_end.unwrap_or(rest.len())]),
+    };
+    match zone {
+        Some(seconds) => Some(Timestamp(local.0 - seconds * SECOND)),
+        None => clock.moment(local),
+    }
+}
+
+/// A number of seconds, or of a part of them, since 1970: `%20s: ` as Artio's FixArchivePrinter writes it.
+fn epoch(text: &[u8]) -> Option<Timestamp> {
+    let mut rest = text;
+    let len = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    // From 2001 to 2286 these have so many digits.
+    let unit = match len {
+        10 => SECOND,
+        13 => 1_000_000,
+        16 => 1_000,
+        19 => 1,
+        _ => return None,
+    };
+    let number = digits(&mut rest, len)?;
+    let ends = rest.starts_with(b":") || rest.starts_with(b" ");
+    number.checked_mul(unit).filter(|_| ends).map(Timestamp)
+}
+
+fn digits(text: &mut &[u8], len: usize) -> Option<i64> {
+    let (digits, behind) = text.split_at_checked(len)?;
+    let is_number = digits.iter().all(u8::is_ascii_digit);
+    *text = behind;
+    str::from_utf8(digits)
+        .ok()
+        .filter(|_| is_number)?
+        .parse()
+        .ok()
+}
+
+/// The direction that a prefix says.
+pub(crate) fn direction(prefix: &[u8]) -> Option<Direction> {
+    // A line of a log has a few words before the message; what is longer tells something else.
+    if prefix.is_empty() || prefix.len() > 256 {
+        return None;
+    }
+    let text = prefix.to_ascii_lowercase();
+    let has = |words: &[&str]| {
+        words
+            .iter()
+            .any(|word| memchr::memmem::find(&text, word.as_bytes()).is_some())
+    };
+    match (has(&INCOMING), has(&OUTGOING)) {
+        (true, false) => Some(Direction::In),
+        (false, true) => Some(Direction::Out),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::zone::LogZone;
+
+    #[test]
+    fn the_time_of_each_engine_is_read() {
+        let mut clock = Clock::new(LogZone::parse("+01:00").unwrap());
+        let mut at = |prefix: &str| moment(prefix.as_bytes(), &mut clock).map(|it| it.0);
+        // 2026-08-21T13:30:00.123456789Z
+        let moment = 1_787_319_000_123_456_789;
+        let (millis, micros) = (moment / 1_000_000 * 1_000_000, moment / 1000 * 1000);
+        let hour = 3600 * SECOND;
+        for (prefix, expected) in [
+            ("20260821-13:30:00.123456789 : ", moment - hour),
+            ("20260821-13:30:00.123 : ", millis - hour),
+            ("20260821-13:30:00: ", moment / SECOND * SECOND - hour),
+            ("2026/08/21 13:30:00.123456 ", micros - hour),
+            ("20260821 13:30:00.123 - ", millis - hour),
+            ("20260821 13:30:00.123456700 - ", moment - 89 - hour),
+            ("2026-08-21T13:30:00.123Z INFO ", millis),
+            ("2026-08-21 13:30:00,123 INFO [main] ", millis - hour),
+            ("2026-08-21T13:30:00.123+02:00 ", millis - 2 * hour),
+            ("INFO [2026-08-21T15:30:00.123+0200] x ", millis),
+            (" 1787319000123456789: ", moment),
+            ("       1787319000123: ", millis),
+            ("    1787319000123456: ", micros),
+        ] {
+            assert_eq!(at(prefix), Some(expected), "{prefix}");
+        }
+        for prefix in [
+            "",
+            "x : ",
+            "20261321-13:30:00 : ",
+            "12345: ",
+            "2026-08/21 13:30:00 ",
+        ] {
+            assert_eq!(at(prefix), None, "{prefix}");
+        }
+    }
+
+    #[test]
+    fn the_direction_is_that_of_the_words_before() {
+        for (prefix, expected) in [
+            (
+                "2026-08-21 INFO quickfixj.msg.incoming - FIX.4.4:A->B: ",
+                Some(Direction::In),
+            ),
+            ("<OUT> ", Some(Direction::Out)),
+            ("received, not sent: ", None),
+            ("20260821-13:30:00.123 : ", None),
+        ] {
+            assert_eq!(direction(prefix.as_bytes()), expected, "{prefix}");
+        }
+    }
+}

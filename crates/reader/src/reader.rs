@@ -1,0 +1,254 @@
+//! [`LogReader`]: all sources, merged by time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::path::PathBuf;
+
+use crate::entry::LogEntry;
+use crate::input::{LogInput, Step};
+use crate::left_out::{LeftOut, LeftOuts};
+use crate::open::{Opened, open, sources};
+use crate::zone::LogZone;
+
+/// Files that are open from the start; of more, each is opened when its first message is next.
+const AWAKE: usize = 32;
+/// Bytes of the blocks of all files.
+const BLOCKS: usize = 32 << 20;
+
+/// How sources are read.
+#[derive(Clone, Debug)]
+pub struct ReadOptions {
+    /// The zone of times that do not say theirs.
+    pub zone: LogZone,
+    /// Our CompIDs: what they send is out.
+    pub ours: Vec<String>,
+    /// Nanoseconds to add to the times of a file, by its path or name.
+    pub shifts: Vec<(String, i64)>,
+    /// Files and journals are followed: [`LogStep::Wait`] instead of [`LogStep::End`].
+    pub follow: bool,
+    /// Messages of a journal that waited for a gap to be filled are given a second time, at the moment when they were
+    /// processed; their mark is `dequeued`.
+    pub dequeued: bool,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            zone: LogZone::utc(),
+            ours: Vec::new(),
+            shifts: Vec::new(),
+            follow: false,
+            dequeued: false,
+        }
+    }
+}
+
+impl ReadOptions {
+    pub(crate) fn shift_of(&self, file: &str) -> i64 {
+        let name = file.rsplit('/').next();
+        let mut shifts = self.shifts.iter();
+        let found = shifts.find(|(of, _)| of == file || Some(of.as_str()) == name);
+        found.map_or(0, |(_, shift)| *shift)
+    }
+}
+
+/// Result of [`LogReader::next_step`].
+#[derive(Debug)]
+pub enum LogStep<'a> {
+    /// The next message.
+    Message(LogEntry<'a>),
+    /// Nothing now; a source that is followed may have something later.
+    Wait,
+    /// All sources are read.
+    End,
+}
+
+/// A source that was read.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct LogSource {
+    /// Its path, or `stdin`.
+    pub file: String,
+    /// What it is: `text`, `text, gzip`, `pcap`, `journal` and so on; empty until it is opened.
+    pub kind: String,
+    /// Messages found so far.
+    pub messages: u64,
+    /// Of a text, lines without a message, but for blank ones.
+    pub other_lines: u64,
+}
+
+/// Messages of several sources in the order of their times. Within a source they keep their order.
+pub struct LogReader {
+    options: ReadOptions,
+    lanes: Vec<Lane>,
+    /// The time of the next message of a lane, and the lane.
+    heads: BinaryHeap<Reverse<(i64, usize)>>,
+    /// Lanes that have nothing now.
+    waiting: Vec<usize>,
+    /// The lane of the message that was given last.
+    current: Option<usize>,
+    block: usize,
+    left_out: LeftOuts,
+}
+
+struct Lane {
+    path: PathBuf,
+    input: Option<Box<dyn LogInput>>,
+    /// The time of its message before.
+    time: i64,
+    source: LogSource,
+}
+
+impl LogReader {
+    /// Opens files, folders, journals and standard input (`-`). What cannot be opened is left out.
+    ///
+    /// # Errors
+    ///
+    /// A sentence when `shifts` names a file that is none of the sources.
+    pub fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Self, String> {
+        let mut left_out = LeftOuts::default();
+        let paths: Vec<PathBuf> = paths
+            .iter()
+            .flat_map(|path| sources(path, &mut left_out))
+            .collect();
+        let lanes = paths.into_iter().map(|path| Lane {
+            source: LogSource {
+                file: path.display().to_string(),
+                kind: String::new(),
+                messages: 0,
+                other_lines: 0,
+            },
+            path,
+            input: None,
+            time: i64::MIN,
+        });
+        let lanes: Vec<Lane> = lanes.collect();
+        for (of, _) in &options.shifts {
+            let is_named = |lane: &Lane| {
+                &lane.source.file == of || lane.source.file.rsplit('/').next() == Some(of)
+            };
+            if !lanes.iter().any(is_named) {
+                return Err(format!(
+                    "no file {of} is read, whose times could be shifted"
+                ));
+            }
+        }
+        let mut reader = Self {
+            block: (BLOCKS / lanes.len().max(1)).clamp(1 << 14, 1 << 20),
+            options,
+            lanes,
+            heads: BinaryHeap::new(),
+            waiting: Vec::new(),
+            current: None,
+            left_out,
+        };
+        reader.begin();
+        Ok(reader)
+    }
+
+    /// Finds the first message of each source.
+    fn begin(&mut self) {
+        let sleeps = self.lanes.len() > AWAKE && !self.options.follow;
+        for lane in 0..self.lanes.len() {
+            let told = self.left_out.mark();
+            self.wake(lane);
+            let is_head = self.advance(lane);
+            let found = &mut self.lanes[lane];
+            if sleeps && is_head && found.path.as_os_str() != "-" {
+                // It is read again from its start, and says then what it leaves out.
+                found.input = None;
+                found.source.messages = 0;
+                self.left_out.forget(told);
+            }
+        }
+    }
+
+    /// Opens the source of a lane.
+    fn wake(&mut self, lane: usize) {
+        let found = &mut self.lanes[lane];
+        match open(&found.path, &self.options, self.block) {
+            Ok(Opened { kind, input }) => {
+                found.source.kind = kind;
+                found.input = Some(input);
+            }
+            Err(why) => self.left_out.push(LeftOut::whole(&found.source.file, why)),
+        }
+    }
+
+    /// Goes to the next message of a lane; whether it has one.
+    fn advance(&mut self, lane: usize) -> bool {
+        if self.step(lane) {
+            self.heads.push(Reverse((self.lanes[lane].time, lane)));
+            return true;
+        }
+        false
+    }
+
+    /// As [`LogReader::advance`], without putting the lane among the heads.
+    fn step(&mut self, lane: usize) -> bool {
+        let merges = self.lanes.len() > 1;
+        let found = &mut self.lanes[lane];
+        let Some(input) = &mut found.input else {
+            return false;
+        };
+        match input.advance(&mut self.left_out) {
+            Step::Message => {
+                found.source.messages += 1;
+                if merges && let (Some(time), _) = input.entry().time() {
+                    // A line with an earlier time, or without one, stays behind the line before it.
+                    found.time = found.time.max(time.0);
+                }
+                true
+            }
+            Step::Wait => {
+                self.waiting.push(lane);
+                false
+            }
+            Step::End => {
+                found.source.other_lines = input.other_lines();
+                found.input = None;
+                false
+            }
+        }
+    }
+
+    /// The next message.
+    pub fn next_step(&mut self) -> LogStep<'_> {
+        if let Some(lane) = self.current.take() {
+            self.advance(lane);
+        }
+        if self.heads.is_empty() {
+            for lane in std::mem::take(&mut self.waiting) {
+                self.advance(lane);
+            }
+        }
+        while let Some(Reverse((_, lane))) = self.heads.pop() {
+            if self.lanes[lane].input.is_none() {
+                self.wake(lane);
+                if !self.step(lane) {
+                    continue;
+                }
+            }
+            self.current = Some(lane);
+            break;
+        }
+        let input = self
+            .current
+            .and_then(|lane| self.lanes[lane].input.as_ref());
+        match input {
+            Some(input) => LogStep::Message(input.entry()),
+            None if self.waiting.is_empty() => LogStep::End,
+            None => LogStep::Wait,
+        }
+    }
+
+    /// Takes what was left out since the last call; beyond 10,000 parts only how many they are.
+    pub fn take_left_out(&mut self) -> Vec<LeftOut> {
+        self.left_out.take()
+    }
+
+    /// The sources, as far as they are read.
+    #[must_use]
+    pub fn sources(&self) -> Vec<LogSource> {
+        self.lanes.iter().map(|lane| lane.source.clone()).collect()
+    }
+}

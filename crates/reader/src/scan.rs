@@ -1,0 +1,385 @@
+//! Finds messages in bytes that arrive in blocks.
+
+use fixwire_protocol::Garbled;
+use memchr::memmem::Finder;
+use memchr::{memchr_iter, memrchr};
+
+use crate::find::{self, BEGIN, Found, Kind, LONGEST};
+
+/// Bytes before a message that are kept: where a line says when it was written.
+pub(crate) const PREFIX: usize = 512;
+
+/// Finds messages, one after the other. How its input is cut into blocks makes no difference.
+pub(crate) struct Scanner {
+    kind: Kind,
+    finder: Finder<'static>,
+    window: Vec<u8>,
+    /// The bytes of the window that are read.
+    filled: usize,
+    /// The place of its first byte.
+    base: u64,
+    /// Where the search goes on.
+    at: usize,
+    /// The line of the byte at `counted`, from 1.
+    line: u64,
+    counted: usize,
+    /// Where the message before ended.
+    before: usize,
+    block: usize,
+    normal: Vec<u8>,
+    others: Others,
+    pub(crate) found: Hit,
+}
+
+/// Lines without a message.
+#[derive(Clone, Copy, Debug)]
+struct Others {
+    count: u64,
+    /// The line so far has a message.
+    has_message: bool,
+    /// The line so far is blank.
+    is_blank: bool,
+}
+
+impl Others {
+    /// Passes over a text without a message; how many lines end in it.
+    fn pass(&mut self, text: &[u8]) -> u64 {
+        let (mut from, mut lines) = (0, 0);
+        for end in memchr_iter(b'\n', text) {
+            self.piece(&text[from..end]);
+            self.end_line();
+            lines += 1;
+            from = end + 1;
+        }
+        self.piece(&text[from..]);
+        lines
+    }
+
+    fn piece(&mut self, text: &[u8]) {
+        self.is_blank = self.is_blank && text.iter().all(u8::is_ascii_whitespace);
+    }
+
+    fn end_line(&mut self) {
+        if !self.has_message && !self.is_blank {
+            self.count += 1;
+        }
+        (self.has_message, self.is_blank) = (false, true);
+    }
+}
+
+/// The message that was found last.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Hit {
+    start: usize,
+    end: usize,
+    prefix: usize,
+    rewritten: bool,
+    /// The place of its first byte.
+    pub(crate) offset: u64,
+    /// Its line, from 1.
+    pub(crate) line: u64,
+    /// What is wrong with it.
+    pub(crate) fault: Option<Garbled>,
+}
+
+/// Result of a search.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Scan {
+    /// A message, which is `found`.
+    Message,
+    /// So many bytes from this place on are left out.
+    LeftOut(u64, u64, &'static str),
+    /// Nothing further in the bytes that there are.
+    More,
+}
+
+impl Scanner {
+    pub(crate) fn new(kind: Kind, block: usize) -> Self {
+        Self {
+            kind,
+            finder: Finder::new(BEGIN),
+            window: Vec::new(),
+            filled: 0,
+            base: 0,
+            at: 0,
+            line: 1,
+            counted: 0,
+            before: 0,
+            block,
+            normal: Vec::new(),
+            others: Others {
+                count: 0,
+                has_message: false,
+                is_blank: true,
+            },
+            found: Hit::default(),
+        }
+    }
+
+    /// The next message; `ended` when no more bytes follow.
+    pub(crate) fn next(&mut self, ended: bool) -> Scan {
+        loop {
+            let bytes = &self.window[..self.filled];
+            let Some(at) = self.finder.find(&bytes[self.at..]) else {
+                // The beginning of one may be at the end.
+                self.at = self.at.max(self.filled.saturating_sub(BEGIN.len() - 1));
+                return Scan::More;
+            };
+            let start = self.at + at;
+            self.at = start;
+            if start > self.before && bytes[start - 1].is_ascii_digit() {
+                self.at = start + 1;
+                continue;
+            }
+            match find::find(&bytes[start..], ended, self.kind, &mut self.normal) {
+                Found::Message {
+                    len,
+                    rewritten,
+                    fault,
+                } => {
+                    self.take(start, len, rewritten, fault);
+                    return Scan::Message;
+                }
+                Found::NotOne => self.at = start + BEGIN.len(),
+                Found::More => return Scan::More,
+                Found::Cut(len) => {
+                    self.at = start + len;
+                    let place = self.base + start as u64;
+                    return Scan::LeftOut(place, len as u64, "a message without its end");
+                }
+                Found::TooLong => {
+                    self.at = start + BEGIN.len();
+                    let place = self.base + start as u64;
+                    return Scan::LeftOut(place, LONGEST as u64, "a message longer than 16 MiB");
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, start: usize, len: usize, rewritten: bool, fault: Option<Garbled>) {
+        let line_start = match self.kind {
+            Kind::Lines => {
+                self.count_lines(start);
+                self.others.has_message = true;
+                let from = start.saturating_sub(PREFIX).max(self.before);
+                from + memrchr(b'\n', &self.window[from..start]).map_or(0, |at| at + 1)
+            }
+            Kind::Stream => start,
+        };
+        self.found = Hit {
+            start,
+            end: start + len,
+            prefix: line_start,
+            rewritten,
+            offset: self.base + start as u64,
+            line: self.line,
+            fault,
+        };
+        self.at = start + len;
+        self.before = self.at;
+        // A message may have line ends in it.
+        if self.kind == Kind::Lines {
+            let lines = memchr_iter(b'\n', &self.window[start..self.at]).count();
+            self.line += lines as u64;
+            self.counted = self.at;
+        }
+    }
+
+    /// Counts lines up to this place in the window.
+    fn count_lines(&mut self, to: usize) {
+        if self.kind == Kind::Lines && to > self.counted {
+            self.line += self.others.pass(&self.window[self.counted..to]);
+            self.counted = to;
+        }
+    }
+
+    /// Lines without a message so far, but for blank ones; the last one too.
+    pub(crate) fn other_lines(&self) -> u64 {
+        let mut others = self.others;
+        others.pass(&self.window[self.counted..self.filled]);
+        others.end_line();
+        others.count
+    }
+
+    /// The message that was found, as it was sent.
+    pub(crate) fn message(&self) -> &[u8] {
+        match self.found.rewritten {
+            true => &self.normal,
+            false => &self.window[self.found.start..self.found.end],
+        }
+    }
+
+    /// What stands before it on its line.
+    pub(crate) fn prefix(&self) -> &[u8] {
+        &self.window[self.found.prefix..self.found.start]
+    }
+
+    /// The place behind the message that was found.
+    pub(crate) fn end(&self) -> u64 {
+        self.base + self.found.end as u64
+    }
+
+    /// The place behind the last byte that was read.
+    pub(crate) fn read_to(&self) -> u64 {
+        self.base + self.filled as u64
+    }
+
+    /// The place where the search goes on.
+    pub(crate) fn searched(&self) -> u64 {
+        self.base + self.at as u64
+    }
+
+    /// Bytes in memory.
+    pub(crate) fn held(&self) -> usize {
+        self.window.len()
+    }
+
+    /// Room for the next bytes, of which [`Scanner::filled`] says how many came. The message that was
+    /// found is dropped.
+    pub(crate) fn room(&mut self) -> &mut [u8] {
+        self.room_of(self.block)
+    }
+
+    fn room_of(&mut self, least: usize) -> &mut [u8] {
+        let keep = self.at.saturating_sub(PREFIX);
+        // Moving less than what stays would cost more than it gives.
+        if keep >= self.filled - keep {
+            self.drop_before(keep);
+        }
+        // A long message is read in ever longer pieces, so that it is looked at a few times only.
+        let wanted = self.filled + least.max(self.filled / 2);
+        if self.window.len() < self.filled + least {
+            self.window.resize(wanted, 0);
+        } else if self.filled == 0 && self.window.len() > 4 * (least + PREFIX) {
+            self.window.truncate(least);
+            self.window.shrink_to_fit();
+        }
+        &mut self.window[self.filled..]
+    }
+
+    fn drop_before(&mut self, keep: usize) {
+        self.count_lines(keep);
+        self.window.copy_within(keep..self.filled, 0);
+        self.filled -= keep;
+        self.base += keep as u64;
+        self.at -= keep;
+        self.counted = self.counted.saturating_sub(keep);
+        self.before = self.before.saturating_sub(keep);
+    }
+
+    /// So many bytes were read into the room.
+    pub(crate) fn filled(&mut self, len: usize) {
+        self.filled += len;
+    }
+
+    /// Adds bytes.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        self.room_of(bytes.len())[..bytes.len()].copy_from_slice(bytes);
+        self.filled += bytes.len();
+    }
+
+    /// Goes on at another place; what is unfinished is dropped. `line` is that of the place when it is another
+    /// file.
+    pub(crate) fn jump(&mut self, place: u64, line: Option<u64>) {
+        self.count_lines(self.filled);
+        self.line = line.unwrap_or(self.line);
+        (self.base, self.filled, self.at) = (place, 0, 0);
+        (self.counted, self.before) = (0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Everything that a scan says, with the blocks that the input is cut into.
+    fn scanned(bytes: &[u8], kind: Kind, cuts: &[usize]) -> Vec<String> {
+        let mut scanner = Scanner::new(kind, 16);
+        let mut said = Vec::new();
+        let mut from = 0;
+        let mut cuts = cuts
+            .iter()
+            .map(|cut| cut % (bytes.len() + 1))
+            .collect::<Vec<_>>();
+        cuts.sort_unstable();
+        cuts.push(bytes.len());
+        for to in cuts {
+            scanner.push(&bytes[from..to.max(from)]);
+            from = to.max(from);
+            let ended = from == bytes.len();
+            loop {
+                match scanner.next(ended) {
+                    Scan::Message => {
+                        let Hit {
+                            offset,
+                            line,
+                            fault,
+                            ..
+                        } = scanner.found;
+                        let message = scanner.message().escape_ascii().to_string();
+                        let prefix = scanner.prefix().escape_ascii().to_string();
+                        said.push(format!("{offset} {line} {prefix} {message} {fault:?}"));
+                    }
+                    Scan::LeftOut(at, len, why) => said.push(format!("{at} {len} {why}")),
+                    Scan::More => break,
+                }
+            }
+        }
+        said.dedup();
+        said
+    }
+
+    fn piece() -> impl Strategy<Value = Vec<u8>> {
+        let message = ("[0-9A-Z=|]{0,40}", 0_usize..4).prop_map(|(text, wrong)| {
+            let body = format!("35=D\x0158={text}\x01");
+            let whole = format!("8=FIX.4.4\x019={}\x01{body}", body.len() + wrong / 3);
+            let sum = fixwire_protocol::frame::check_sum(whole.as_bytes());
+            format!("{whole}10={sum:03}\x01").into_bytes()
+        });
+        let between = prop_oneof![
+            Just(b"\n".to_vec()),
+            Just(b"20261120-10:00:00.123 : ".to_vec()),
+            Just(b"8=FIX".to_vec()),
+            Just(b"8=FIX.4.4|9=10|35=0|10=".to_vec()),
+            Just(b" (OK)\r\n".to_vec()),
+            proptest::collection::vec(any::<u8>(), 0..20),
+        ];
+        let bars = message.clone().prop_map(|bytes| {
+            bytes
+                .iter()
+                .map(|byte| if *byte == 1 { b'|' } else { *byte })
+                .collect::<Vec<_>>()
+        });
+        prop_oneof![message.clone(), bars, between.clone(), between]
+    }
+
+    proptest! {
+        #[test]
+        fn any_split_into_blocks_gives_the_same(
+            pieces in proptest::collection::vec(piece(), 0..20),
+            cuts in proptest::collection::vec(any::<usize>(), 0..40),
+            stream in any::<bool>(),
+        ) {
+            let bytes = pieces.concat();
+            let kind = if stream { Kind::Stream } else { Kind::Lines };
+            prop_assert_eq!(scanned(&bytes, kind, &[]), scanned(&bytes, kind, &cuts));
+        }
+    }
+
+    #[test]
+    fn a_long_line_is_passed_over_within_little_memory() {
+        let mut scanner = Scanner::new(Kind::Lines, 1 << 16);
+        for _ in 0..3000 {
+            scanner.push(&[b'x'; 1 << 16]);
+            assert_eq!(scanner.next(false), Scan::More);
+        }
+        scanner.push(b"\n8=FIX.4.4|9=5|35=0|10=161|\n");
+        assert_eq!(scanner.next(true), Scan::Message);
+        assert_eq!(
+            (scanner.found.offset, scanner.found.line),
+            ((3000 << 16) + 1, 2)
+        );
+        assert!(scanner.held() < 1 << 18, "{}", scanner.held());
+    }
+}

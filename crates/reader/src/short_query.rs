@@ -1,0 +1,263 @@
+//! [`ShortQuery`]: a condition in a few characters, `35=D 55~^TX 38>1000`.
+
+use std::cmp::Ordering;
+
+use fixwire_protocol::value::decimal;
+use fixwire_protocol::{Decimal, Message, SOH, Tag};
+use memchr::memmem::{self, Finder};
+
+/// Terms that a message must meet, all of them.
+#[derive(Clone, Debug)]
+pub struct ShortQuery {
+    terms: Vec<Term>,
+    /// A field that every wanted message has, with SOH around it.
+    needle: Option<Finder<'static>>,
+}
+
+#[derive(Clone, Debug)]
+struct Term {
+    tag: Tag,
+    test: Test,
+}
+
+#[derive(Clone, Debug)]
+enum Test {
+    /// One of these values.
+    Equal(Vec<Vec<u8>>),
+    /// None of these values.
+    NotEqual(Vec<Vec<u8>>),
+    /// The text is in the value: at its start, at its end.
+    Has {
+        text: Vec<u8>,
+        start: bool,
+        end: bool,
+    },
+    /// The value is on this side of another, or equal if that is allowed.
+    Side {
+        side: Ordering,
+        or_equal: bool,
+        number: Option<Decimal>,
+        text: Vec<u8>,
+    },
+}
+
+impl ShortQuery {
+    /// Whether a text has this form: it begins with a tag and an operator.
+    #[must_use]
+    pub fn is_one(text: &str) -> bool {
+        let rest = text
+            .trim_start()
+            .trim_start_matches(|c: char| c.is_ascii_digit());
+        rest.len() < text.trim_start().len() && rest.starts_with(['=', '!', '~', '<', '>'])
+    }
+
+    /// Reads terms with blanks between them: a tag, one of `=` `!=` `~` `<` `<=` `>` `>=`, and a value. A value with
+    /// blanks stands between double quotes. `=` and `!=` take several values, with `|` between them; `~` is a part of
+    /// the value, with `^` its start, with `$` at the end its end.
+    ///
+    /// # Errors
+    ///
+    /// A sentence with the term that is wrong.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut terms = Vec::new();
+        let mut rest = text.trim_start();
+        while !rest.is_empty() {
+            let end = end_of_term(rest)?;
+            terms.push(term(&rest[..end])?);
+            rest = rest[end..].trim_start();
+        }
+        if terms.is_empty() {
+            return Err("an empty query: expected terms such as 35=D or 55~^TX".to_owned());
+        }
+        let needles = terms.iter().filter_map(|term| match &term.test {
+            Test::Equal(values) => match &values[..] {
+                [value] => Some([format!("\x01{}=", term.tag).as_bytes(), value, b"\x01"].concat()),
+                _ => None,
+            },
+            _ => None,
+        });
+        // The longest is the rarest, most likely. BeginString has no SOH before it.
+        let needle = needles
+            .filter(|needle| !needle.starts_with(b"\x018="))
+            .max_by_key(Vec::len);
+        let needle = needle.map(|needle| Finder::new(&needle).into_owned());
+        Ok(Self { terms, needle })
+    }
+
+    /// Whether a message may be wanted, by its bytes: whether it is, [`ShortQuery::matches`] says.
+    #[inline]
+    #[must_use]
+    pub fn may_match(&self, bytes: &[u8]) -> bool {
+        self.needle
+            .as_ref()
+            .is_none_or(|needle| needle.find(bytes).is_some())
+    }
+
+    /// Whether a message meets all terms.
+    #[must_use]
+    pub fn matches(&self, message: &Message<'_>) -> bool {
+        self.terms.iter().all(|term| term.matches(message))
+    }
+}
+
+impl Term {
+    fn matches(&self, message: &Message<'_>) -> bool {
+        let fields = message
+            .fields()
+            .iter()
+            .filter(|field| field.tag == self.tag);
+        let mut values = fields.map(|field| message.value(*field));
+        match &self.test {
+            Test::Equal(wanted) => values.any(|value| wanted.iter().any(|it| it == value)),
+            Test::NotEqual(others) => values.all(|value| others.iter().all(|it| it != value)),
+            Test::Has { text, start, end } => values.any(|value| match (start, end) {
+                (true, true) => value == text,
+                (true, false) => value.starts_with(text),
+                (false, true) => value.ends_with(text),
+                (false, false) => memmem::find(value, text).is_some(),
+            }),
+            Test::Side {
+                side,
+                or_equal,
+                number,
+                text,
+            } => values.any(|value| {
+                let order = match number {
+                    Some(number) => decimal(value).ok().map(|value| value.cmp(number)),
+                    None => Some(value.cmp(text)),
+                };
+                order.is_some_and(|order| order == *side || *or_equal && order == Ordering::Equal)
+            }),
+        }
+    }
+}
+
+/// Where the first term ends: at a blank that is not between quotes.
+fn end_of_term(text: &str) -> Result<usize, String> {
+    let mut is_quoted = false;
+    for (at, c) in text.char_indices() {
+        match c {
+            '"' => is_quoted = !is_quoted,
+            _ if c.is_whitespace() && !is_quoted => return Ok(at),
+            _ => {}
+        }
+    }
+    match is_quoted {
+        true => Err(format!("{text}: a double quote is missing at the end")),
+        false => Ok(text.len()),
+    }
+}
+
+fn term(text: &str) -> Result<Term, String> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (tag, rest) = text.split_at(digits);
+    let wrong =
+        || format!("{text}: expected a tag, one of = != ~ < <= > >=, and a value, as in 38>=1000");
+    let tag: Tag = tag.parse().map_err(|_| wrong())?;
+    let operators = ["!=", "<=", ">=", "=", "~", "<", ">"];
+    let operator = operators
+        .into_iter()
+        .find(|operator| rest.starts_with(operator));
+    let operator = operator.ok_or_else(wrong)?;
+    let given = &rest[operator.len()..];
+    let quoted = given
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
+    let value = quoted.unwrap_or(given);
+    if value.bytes().any(|byte| byte == SOH) {
+        return Err(format!("{text}: a value has no SOH"));
+    }
+    let values = || match quoted {
+        Some(value) => vec![value.as_bytes().to_vec()],
+        None => given
+            .split('|')
+            .map(|value| value.as_bytes().to_vec())
+            .collect(),
+    };
+    let test = match operator {
+        "=" => Test::Equal(values()),
+        "!=" => Test::NotEqual(values()),
+        "~" => {
+            let (start, text) = match value.strip_prefix('^') {
+                Some(rest) => (true, rest),
+                None => (false, value),
+            };
+            let (end, text) = match text.strip_suffix('$') {
+                Some(rest) => (true, rest),
+                None => (false, text),
+            };
+            let text = text.as_bytes().to_vec();
+            Test::Has { text, start, end }
+        }
+        _ => Test::Side {
+            side: if operator.starts_with('<') {
+                Ordering::Less
+            } else {
+                Ordering::Greater
+            },
+            or_equal: operator.ends_with('='),
+            number: decimal(value.as_bytes()).ok(),
+            text: value.as_bytes().to_vec(),
+        },
+    };
+    Ok(Term { tag, test })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fixwire_protocol::Decoder;
+
+    #[test]
+    fn a_message_meets_all_terms_or_is_not_wanted() {
+        let text = "8=FIX.4.4|9=5|35=D|11=A1|55=TXFL6|38=1500|44=1.5|58=no such order|448=X|448=Y|52=20261120-10:00:00|10=000|";
+        let text = text.replace('|', "\x01");
+        let mut decoder = Decoder::with_capacity(64);
+        let message = decoder.decode(text.as_bytes());
+        for (query, wanted) in [
+            ("35=D", true),
+            ("35=D 55~^TX 38>1000", true),
+            ("35=F|D", true),
+            ("35=F|G", false),
+            ("55~^XF", false),
+            ("55~XF", true),
+            ("55~L6$", true),
+            ("55~^TXFL6$", true),
+            ("38>1500", false),
+            ("38>=1500.0", true),
+            ("44<2", true),
+            ("55<2", false),
+            ("52>20261120-09", true),
+            ("58=\"no such order\"", true),
+            ("58=\"no|such\"", false),
+            ("448=Y", true),
+            ("448!=Y", false),
+            ("448!=Z 999!=1", true),
+            ("999=1", false),
+            ("8=FIX.4.4", true),
+            ("58~", true),
+            ("999~", false),
+        ] {
+            let parsed = ShortQuery::parse(query).unwrap();
+            assert_eq!(parsed.matches(&message), wanted, "{query}");
+            assert!(parsed.may_match(text.as_bytes()) || !wanted, "{query}");
+            assert!(ShortQuery::is_one(query), "{query}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_term_is_named() {
+        for (query, named) in [
+            ("35=D x=1", "x=1"),
+            ("35", "35"),
+            ("35 = D", "35:"),
+            ("58=\"a b", "double quote"),
+            ("99999999999=1", "99999999999=1"),
+            ("", "empty"),
+        ] {
+            let why = ShortQuery::parse(query).unwrap_err();
+            assert!(why.contains(named), "{query}: {why}");
+        }
+        assert!(!ShortQuery::is_one("Symbol = VOD") && !ShortQuery::is_one("35 = D"));
+    }
+}

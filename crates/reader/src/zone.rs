@@ -1,0 +1,119 @@
+//! The time zone of times that do not say theirs.
+
+use fixwire_protocol::Timestamp;
+use jiff::tz::{Offset, TimeZone};
+use jiff::{Timestamp as Moment, civil};
+
+/// Nanoseconds of a second.
+pub(crate) const SECOND: i64 = 1_000_000_000;
+/// Offsets change on the quarter of an hour, at most.
+const QUARTER: i64 = 900;
+
+/// The time zone of a log whose times do not say it.
+#[derive(Clone, Debug)]
+pub struct LogZone(TimeZone);
+
+impl LogZone {
+    /// UTC.
+    #[must_use]
+    pub fn utc() -> Self {
+        Self(TimeZone::UTC)
+    }
+
+    /// Reads `UTC`, an offset such as `+08:00`, or the name of a zone such as `Asia/Taipei`.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says what is expected.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if let Some(seconds) = offset(text.as_bytes()) {
+            let offset = Offset::from_seconds(seconds as i32).map_err(|error| error.to_string())?;
+            return Ok(Self(TimeZone::fixed(offset)));
+        }
+        TimeZone::get(text).map(Self).map_err(|_| {
+            format!("unknown time zone {text}: expected UTC, +08:00 or a name such as Asia/Taipei")
+        })
+    }
+}
+
+/// Turns local times into moments, and remembers the offset of the last quarter of an hour.
+#[derive(Clone, Debug)]
+pub(crate) struct Clock {
+    zone: LogZone,
+    quarter: i64,
+    offset: i64,
+}
+
+impl Clock {
+    pub(crate) fn new(zone: LogZone) -> Self {
+        Self {
+            zone,
+            quarter: i64::MIN,
+            offset: 0,
+        }
+    }
+
+    /// The moment of a local time, which is given as if it were of UTC. A time that the clocks show twice is
+    /// the first of the two.
+    pub(crate) fn moment(&mut self, local: Timestamp) -> Option<Timestamp> {
+        let seconds = local.0.div_euclid(SECOND);
+        let quarter = seconds.div_euclid(QUARTER);
+        if quarter != self.quarter {
+            let zone = &self.zone.0;
+            let time = Moment::from_second(seconds).ok()?;
+            let time: civil::DateTime = TimeZone::UTC.to_datetime(time);
+            let moment = zone.to_ambiguous_timestamp(time).compatible().ok()?;
+            self.offset = seconds - moment.as_second();
+            self.quarter = quarter;
+        }
+        Some(Timestamp(local.0 - self.offset * SECOND))
+    }
+}
+
+/// The seconds of `Z`, `+08`, `+0800` or `+08:00`.
+pub(crate) fn offset(text: &[u8]) -> Option<i64> {
+    let (sign, rest) = match text.split_first()? {
+        (b'Z', []) => return Some(0),
+        (b'+', rest) => (1, rest),
+        (b'-', rest) => (-1, rest),
+        _ => return None,
+    };
+    let (hours, minutes) = match rest.len() {
+        2 => (rest, &b"00"[..]),
+        4 => rest.split_at(2),
+        5 if rest[2] == b':' => (&rest[..2], &rest[3..]),
+        _ => return None,
+    };
+    let number = |digits: &[u8]| -> Option<i64> {
+        let is_number = digits.iter().all(u8::is_ascii_digit);
+        str::from_utf8(digits)
+            .ok()
+            .filter(|_| is_number)?
+            .parse()
+            .ok()
+    };
+    let (hours, minutes) = (number(hours)?, number(minutes)?);
+    (hours < 24 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_zone_is_an_offset_or_a_name() {
+        let at = |zone: &str, text: &str| {
+            let mut clock = Clock::new(LogZone::parse(zone).unwrap());
+            let local = Timestamp::parse(text.as_bytes()).unwrap();
+            let moment = clock.moment(local).unwrap();
+            (local.0 - moment.0) / SECOND / 60
+        };
+        assert_eq!(at("UTC", "20260821-13:30:00"), 0);
+        assert_eq!(at("Asia/Taipei", "20260821-13:30:00"), 480);
+        assert_eq!(at("-03:30", "20260821-13:30:00"), -210);
+        assert_eq!(at("Europe/London", "20260821-13:30:00"), 60);
+        assert_eq!(at("Europe/London", "20261121-13:30:00"), 0);
+        let why = LogZone::parse("Mars/Base").unwrap_err();
+        assert!(why.contains("Mars/Base") && why.contains("+08:00"), "{why}");
+    }
+}

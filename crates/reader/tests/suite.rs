@@ -1,0 +1,14 @@
+//! Does the reader find every message, whatever wrote it, and name what it leaves out?
+
+#[path = "suite/captures.rs"]
+mod captures;
+#[path = "suite/hostile.rs"]
+mod hostile;
+#[path = "suite/journals.rs"]
+mod journals;
+#[path = "suite/logs.rs"]
+mod logs;
+#[path = "suite/orders.rs"]
+mod orders;
+#[path = "suite/samples.rs"]
+mod samples;

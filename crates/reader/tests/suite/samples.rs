@@ -1,0 +1,79 @@
+//! Messages, and what a reader says of them.
+
+use std::path::{Path, PathBuf};
+
+use fixwire_protocol::frame::check_sum;
+use fixwire_reader::{LogReader, LogStep, ReadOptions};
+
+/// A whole message; `|` in `body` is SOH.
+pub fn message(body: &str) -> Vec<u8> {
+    let body = body.replace('|', "\x01");
+    let text = format!("8=FIX.4.4\x019={}\x01{body}", body.len());
+    let sum = check_sum(text.as_bytes());
+    format!("{text}10={sum:03}\x01").into_bytes()
+}
+
+/// An order, or a report if `number` is even, long enough to need several segments at times.
+pub fn order(number: usize) -> Vec<u8> {
+    let (kind, from, to) = match number % 2 {
+        1 => ("D", "CLIENT", "BROKER"),
+        _ => ("8", "BROKER", "CLIENT"),
+    };
+    let second = number % 60;
+    let text = "x".repeat(number * 37 % 400);
+    message(&format!(
+        "35={kind}|34={number}|49={from}|52=20261120-10:00:{second:02}.125|56={to}|11=A{number}|55=VOD|58={text}|"
+    ))
+}
+
+/// All that a reader says: a line for each message, and what is left out.
+pub fn read(paths: &[PathBuf], options: ReadOptions) -> (Vec<String>, Vec<String>) {
+    let mut reader = LogReader::open(paths, options).unwrap();
+    let mut messages = Vec::new();
+    while let LogStep::Message(entry) = reader.next_step() {
+        let (time, source) = entry.time();
+        let time = time.map_or(0, |time| time.0);
+        messages.push(format!(
+            "{} {time} {} {} {:?} {}",
+            entry.place,
+            source.name(),
+            entry.session(),
+            entry.direction(),
+            String::from_utf8_lossy(entry.bytes).replace('\x01', "|"),
+        ));
+    }
+    let left_out = reader
+        .take_left_out()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    (messages, left_out)
+}
+
+/// The messages of a file, byte for byte, and what is left out.
+pub fn bytes_of(path: &Path) -> (Vec<Vec<u8>>, Vec<String>) {
+    let mut reader = LogReader::open(&[path.to_owned()], ReadOptions::default()).unwrap();
+    let mut messages = Vec::new();
+    while let LogStep::Message(entry) = reader.next_step() {
+        messages.push(entry.bytes.to_vec());
+    }
+    let left_out = reader
+        .take_left_out()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    (messages, left_out)
+}
+
+/// Numbers that look random and are the same in every run.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+}
