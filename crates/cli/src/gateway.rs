@@ -2,7 +2,6 @@
 
 mod conversion;
 pub mod events;
-mod input;
 pub mod reload;
 mod result;
 mod show;

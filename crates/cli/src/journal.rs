@@ -229,7 +229,9 @@ impl<'a> Screen<'a> {
     fn new(args: &'a DumpArgs) -> Result<Self, Failure> {
         let shelf = Shelf::new(args.dictionary.as_deref())?;
         let query = args.query.as_ref();
-        let query = query.map(|query| Query::new(query, &shelf)).transpose()?;
+        let query = query
+            .map(|query| Query::new("--query", query, &shelf))
+            .transpose()?;
         let decoder = Decoder::with_capacity(256);
         Ok(Self {
             args,

@@ -13,6 +13,7 @@ mod failure;
 mod gateway;
 mod generate;
 mod journal;
+mod log;
 mod oms;
 mod password;
 mod place;
@@ -56,6 +57,7 @@ use failure::Failure;
   fixwire gateway try gateway.toml messages.log
                                         test its rules with these messages
   fixwire journal verify store          verify the journal
+  fixwire log grep '35=D 55=VOD' logs   find messages in logs of any engine, journals and captures
   fixwire dictionary show FIX.4.4 D     show the fields of an order
 
 A settings file has the form that QuickFIX users know:
@@ -105,6 +107,9 @@ enum Command {
     /// Prints, verifies and repairs a journal; imports and exports sessions
     #[command(subcommand, after_help = journal::EXAMPLES)]
     Journal(journal::JournalCommand),
+    /// Reads FIX messages from logs of any engine, journals and captures: summary, grep, order, gaps
+    #[command(subcommand, after_help = log::EXAMPLES)]
+    Log(log::LogCommand),
     /// Shows, compares and converts dictionaries
     #[command(subcommand)]
     Dictionary(dictionary::DictionaryCommand),
@@ -135,6 +140,7 @@ fn main() -> ExitCode {
         Command::Gateway(command) => gateway::run(&command),
         Command::Oms(command) => oms::run(&command),
         Command::Journal(command) => journal::run(&command),
+        Command::Log(command) => log::run(&command),
         Command::Dictionary(command) => dictionary::run(&command),
         Command::Generate(args) => generate::run(&args),
         Command::HashPassword => password::run(),

@@ -82,26 +82,26 @@ pub struct Query {
 }
 
 impl Query {
-    /// Reads a condition.
+    /// Reads a condition; `name` is the argument that has it, for errors.
     ///
     /// # Errors
     ///
     /// The error in the condition, by the newest dictionary if they disagree.
-    pub fn new(text: &str, shelf: &Shelf) -> Result<Self, Failure> {
+    pub fn new(name: &str, text: &str, shelf: &Shelf) -> Result<Self, Failure> {
         // What the quotes of the file around it cannot hold.
         if text.contains("'''") || text.contains(|c: char| c.is_control()) {
-            let why = "--query: a condition must not have control characters or three ' in a row";
-            return Err(Failure::Text(why.to_owned()));
+            let why = "a condition must not have control characters or three ' in a row";
+            return Err(Failure::Text(format!("{name}: {why}")));
         }
         let mut errors = Vec::new();
         let rules: Vec<_> = (shelf.versions.iter())
-            .map(|(name, dictionary)| match read(text, dictionary) {
+            .map(|(version, dictionary)| match read(text, dictionary) {
                 Ok(rules) => {
                     let scratch = rules.scratch(256, 8192);
                     Some((rules, scratch))
                 }
                 Err(found) => {
-                    errors.push((*name, found));
+                    errors.push((*version, found));
                     None
                 }
             })
@@ -109,10 +109,10 @@ impl Query {
         if rules.iter().any(Option::is_some) {
             return Ok(Self { rules });
         }
-        let newest = errors.iter().rfind(|(name, _)| *name != "FIXT.1.1");
+        let newest = errors.iter().rfind(|(version, _)| *version != "FIXT.1.1");
         let errors = newest.or(errors.last()).map(|(_, found)| &found[..]);
         let lines: Vec<String> = errors.unwrap_or_default().iter().map(say).collect();
-        Err(Failure::Text(format!("--query: {}", lines.join("; "))))
+        Err(Failure::Text(format!("{name}: {}", lines.join("; "))))
     }
 
     /// Whether a message is wanted, which is read by the dictionary of this place.

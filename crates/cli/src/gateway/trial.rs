@@ -1,20 +1,22 @@
 //! `fixwire gateway try`: what rules do with the messages of logs.
 
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 use fixwire::gateway::rules::Facts;
 use fixwire::gateway::{LoadedGateway, load};
+use fixwire::journal::Direction;
 use fixwire::settings::{Id, SessionSettings, Settings, Source};
 use fixwire_protocol::{Decoder, Message, Mono, Now, Tag, Timestamp, tag};
+use fixwire_reader::{LogEntry, LogPlace, LogReader, LogStep, ReadOptions};
 
 use super::events::remark;
-use super::input::{self, Item};
 use super::result::RulesTrial;
 use super::show::{Shown, Summary};
 use crate::failure::{self, Failure, tell};
+use crate::log::tell_left_out;
 use crate::reading::Reading;
 
 /// What to try.
@@ -24,17 +26,17 @@ use crate::reading::Reading;
   fixwire gateway try gateway.toml --summary store            the messages that a journal took in
   fixwire gateway try gateway.toml --from CLIENT --json - < orders.txt
 
-A message starts at `8=FIX` in a line, with SOH or `|` after its fields. Its BeginString, SenderCompID and
-TargetCompID identify the session it came from; outgoing messages of the sessions, and session-level messages
-(Logon, Heartbeat and so on), are skipped. The rules use its SendingTime as the current time. Facts that only a
-running gateway has are missing: the client of a response, rewritten ids, held messages.
+Messages are read as `fixwire log` reads them: from logs of any engine, captures and journals, plain or compressed.
+BeginString, SenderCompID and TargetCompID identify the session a message came from; outgoing messages of the
+sessions, and session-level messages (Logon, Heartbeat and so on), are skipped. The rules use its SendingTime as the
+current time. Facts that only a running gateway has are missing: the client of a response, rewritten ids, held messages.
 
-The exit code is 0 even if messages fail or no rule handles them; see --strict.")]
+The exit code is 0 even if messages fail or no rule handles them, see --strict; 1 if something could not be read.")]
 pub struct TryArgs {
     /// The settings file with sessions and rules (.toml)
     #[arg(value_name = "RULES.toml")]
     rules: PathBuf,
-    /// Message logs, folders of journals, or - for the standard input
+    /// Message logs, captures, journals, folders with them, or - for the standard input
     #[arg(required = true)]
     messages: Vec<PathBuf>,
     /// All messages came from this session, whatever they say
@@ -68,8 +70,9 @@ pub fn run(args: &TryArgs) -> Result<ExitCode, Failure> {
     let loaded = load(&source, &settings, Box::new(|_| {}))?;
     remark(&loaded, false);
     let mut trying = Trying::new(args, &loaded, &settings)?;
+    let mut is_whole = true;
     for path in &args.messages {
-        input::read(path, &mut |item| trying.item(item))?;
+        is_whole &= trying.read(path)?;
     }
     if args.summary && args.json {
         writeln!(trying.out, "{}", trying.summary.json(&loaded))?;
@@ -77,10 +80,12 @@ pub fn run(args: &TryArgs) -> Result<ExitCode, Failure> {
         trying.summary.print(&loaded, &mut trying.out)?;
     }
     trying.out.flush()?;
-    Ok(match args.strict && !trying.summary.is_good() {
-        true => ExitCode::FAILURE,
-        false => ExitCode::SUCCESS,
-    })
+    Ok(
+        match !is_whole || args.strict && !trying.summary.is_good() {
+            true => ExitCode::FAILURE,
+            false => ExitCode::SUCCESS,
+        },
+    )
 }
 
 struct Trying<'a> {
@@ -133,12 +138,30 @@ impl<'a> Trying<'a> {
         })
     }
 
-    fn item(&mut self, item: Item<'_>) -> Result<(), Failure> {
-        let Some(bytes) = item.message else {
-            self.summary.other_lines += 1;
-            return Ok(());
+    /// Tries the messages of a source; false when something of it could not be read. Of a journal these are the
+    /// messages that came in.
+    fn read(&mut self, path: &Path) -> Result<bool, Failure> {
+        let options = ReadOptions {
+            dequeued: true,
+            ..ReadOptions::default()
         };
-        let message = self.decoder.decode(bytes);
+        let mut reader = LogReader::open(&[path.to_owned()], options).map_err(Failure::Text)?;
+        while let LogStep::Message(entry) = reader.next_step() {
+            // A queued message is worked on when its turn comes.
+            let is_journal = matches!(entry.place, LogPlace::Journal { .. });
+            let is_worked_on = matches!(entry.mark, "" | "dequeued");
+            if !is_journal || is_worked_on && entry.direction() == Some(Direction::In) {
+                self.entry(&entry)?;
+            }
+        }
+        let sources = reader.sources();
+        self.summary.other_lines += sources.iter().map(|it| it.other_lines).sum::<u64>();
+        Ok(tell_left_out(&reader.take_left_out()))
+    }
+
+    fn entry(&mut self, entry: &LogEntry<'_>) -> Result<(), Failure> {
+        let place = &format!("{}:{}", entry.file, entry.place);
+        let message = self.decoder.decode(entry.bytes);
         let of_session: [&[u8]; 7] = [b"0", b"1", b"2", b"3", b"4", b"5", b"A"];
         let source = match (message.fault(), find(&self.peers, self.from, &message)) {
             (Some(fault), _) => Err(fault.to_string()),
@@ -148,7 +171,7 @@ impl<'a> Trying<'a> {
         match source {
             Err(why) => {
                 self.summary.bad += 1;
-                tell("warning", &format!("{}: {why}", item.place));
+                tell("warning", &format!("{place}: {why}"));
             }
             Ok(None) => self.summary.outgoing += 1,
             Ok(Some(_)) if of_session.contains(&message.msg_type()) => {
@@ -165,7 +188,7 @@ impl<'a> Trying<'a> {
                 self.summary.add(&told);
                 let shown = Shown {
                     loaded: self.loaded,
-                    place: item.place,
+                    place,
                     source,
                     message: &message,
                     told: &told,

@@ -170,9 +170,12 @@ fn the_messages_of_a_journal_are_those_that_came_in() {
             .unwrap()
             .starts_with(&format!("{path}:1:"))
     );
-    let empty = attempt(&["gateway.toml", folder.path().to_str().unwrap()]);
+    let empty = folder.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    let empty = attempt(&["gateway.toml", empty.to_str().unwrap()]);
+    assert_eq!(empty.status.code(), Some(1));
     assert!(
-        text(&empty.stderr).contains("contains no journal"),
+        text(&empty.stderr).contains("the folder has no log and no journal"),
         "{empty:?}"
     );
 }

@@ -13,6 +13,7 @@ mod gateway;
 mod gateway_run;
 mod hash_password;
 mod links;
+mod log;
 mod low_latency;
 mod oms;
 mod oms_conditions;

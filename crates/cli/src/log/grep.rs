@@ -1,0 +1,218 @@
+//! `fixwire log grep`: the messages that match a query.
+
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+use fixwire::journal::write_escaped;
+use fixwire_protocol::Decoder;
+use fixwire_protocol::readable::{Escaped, masked};
+use fixwire_reader::{LogEntry, LogPlace, LogStep, ShortQuery};
+use serde_json::{Value, json};
+
+use super::{Sources, exit_code, tell_left_out, way, write_time};
+use crate::decoded::Decoded;
+use crate::failure::Failure;
+use crate::query::{Query, Shelf};
+
+/// How often it is looked whether something was written.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Arguments of `fixwire log grep`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  fixwire log grep 11=order-36 logs
+  fixwire log grep '35=D|G 55~^TX 38>1000' broker.log.gz
+  fixwire log grep 'MsgType = NewOrderSingle and OrderQty > 1000' store
+  fixwire log grep -f 35=3 FIX.4.4-BROKER-CLIENT.messages.current.log
+  tcpdump -i any -w - port 9876 | fixwire log grep 35=8 -
+
+A query is terms with blanks between them, all of which a message must meet: a tag, an operator and a value.
+  55=VOD        the value; 35=D|G one of these values; 58=\"no such order\" with blanks
+  55!=VOD       no field has the value
+  55~TX         the value has this text; 55~^TX begins with it, 55~TX$ ends with it
+  38>1000       also < <= >=; by number, or as texts if the given value is not a number
+Anything else is a condition as in the rules of a gateway (docs/reference/gateway-rules.md#conditions).
+
+Each line has the place (file and line), time, session, direction, and the message with | for SOH; secrets (554, 925, 96,
+1402, 1404) are masked. Files merge by time. In brackets: what a journal says of the message, what is wrong with its frame.
+The exit code is 1 if something could not be read; each such part is named.")]
+pub struct GrepArgs {
+    /// Terms such as 35=D 55~^TX, or a condition
+    query: String,
+    #[command(flatten)]
+    sources: Sources,
+    /// Follow: print new messages as they are written, until interrupted; of files that are rotated too
+    #[arg(long, short)]
+    follow: bool,
+    /// Print one JSON object per line
+    #[arg(long)]
+    json: bool,
+    /// Print each message with the names of its fields, a field a line, groups indented
+    #[arg(long, conflicts_with = "json")]
+    decode: bool,
+    /// The dictionary for --decode and conditions, by name or file [default: the built-in one of each message]
+    #[arg(long, value_name = "NAME|FILE")]
+    dictionary: Option<String>,
+}
+
+/// The query, and what it needs.
+struct Wanted {
+    query: Form,
+    /// Needed for conditions and names only: the dictionaries take a while.
+    shelf: Option<Shelf>,
+    decoder: Decoder,
+}
+
+enum Form {
+    Short(ShortQuery),
+    Condition(Query),
+}
+
+impl Wanted {
+    fn new(args: &GrepArgs) -> Result<Self, Failure> {
+        let is_short = ShortQuery::is_one(&args.query);
+        let shelf = match !is_short || args.decode {
+            true => Some(Shelf::new(args.dictionary.as_deref())?),
+            false => None,
+        };
+        let query = match &shelf {
+            Some(shelf) if !is_short => Form::Condition(Query::new("QUERY", &args.query, shelf)?),
+            _ => Form::Short(ShortQuery::parse(&args.query).map_err(Failure::Text)?),
+        };
+        Ok(Self {
+            query,
+            shelf,
+            decoder: Decoder::with_capacity(1024),
+        })
+    }
+
+    /// Writes a message if it is wanted.
+    fn show(
+        &mut self,
+        entry: &LogEntry<'_>,
+        args: &GrepArgs,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        if let Form::Short(query) = &self.query
+            && !query.may_match(entry.bytes)
+        {
+            return Ok(());
+        }
+        let message = self.decoder.decode(entry.bytes);
+        let place = self.shelf.as_ref().map(|shelf| shelf.place(&message));
+        let is_wanted = match &mut self.query {
+            Form::Short(query) => query.matches(&message),
+            Form::Condition(query) => query.wants(&message, place.unwrap_or_default()),
+        };
+        if !is_wanted {
+            return Ok(());
+        }
+        if args.json {
+            return writeln!(out, "{}", object(entry));
+        }
+        write_head(entry, out)?;
+        match (&self.shelf, place) {
+            (Some(shelf), Some(place)) if args.decode => {
+                let decoded = Decoded {
+                    dictionary: shelf.dictionary(place),
+                    masked: &[],
+                };
+                writeln!(out, "{}", decoded.kind(&message))?;
+                decoded.write(&message, out)
+            }
+            _ => {
+                write_escaped(out, &masked(entry.bytes), false)?;
+                writeln!(out)
+            }
+        }
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &GrepArgs) -> Result<ExitCode, Failure> {
+    let mut wanted = Wanted::new(args)?;
+    let mut reader = args.sources.open(args.follow)?;
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let mut is_whole = true;
+    loop {
+        match reader.next_step() {
+            LogStep::Message(entry) => {
+                wanted.show(&entry, args, &mut out)?;
+                continue;
+            }
+            LogStep::Wait => {}
+            LogStep::End => break,
+        }
+        out.flush()?;
+        is_whole &= tell_left_out(&reader.take_left_out());
+        thread::sleep(LOOK);
+    }
+    out.flush()?;
+    is_whole &= tell_left_out(&reader.take_left_out());
+    Ok(exit_code(is_whole))
+}
+
+/// Place, time, session, direction, and what marks the message.
+fn write_head(entry: &LogEntry<'_>, out: &mut impl Write) -> io::Result<()> {
+    write!(out, "{}:{} ", Escaped(entry.file.as_bytes()), entry.place)?;
+    write_time(entry, out)?;
+    let session = entry.session();
+    write!(
+        out,
+        " {} {:<3} ",
+        Escaped(session.as_bytes()),
+        way(entry.direction())
+    )?;
+    if !entry.mark.is_empty() {
+        write!(out, "[{}] ", entry.mark)?;
+    }
+    if let Some(fault) = entry.fault {
+        write!(out, "[{fault}] ")?;
+    }
+    Ok(())
+}
+
+fn object(entry: &LogEntry<'_>) -> Value {
+    let mut object = json!({ "file": entry.file });
+    let mut set = |key: &str, value: Value| object[key] = value;
+    match entry.place {
+        LogPlace::Text { offset, line } => {
+            set("line", line.into());
+            set("offset", offset.into());
+        }
+        LogPlace::Journal { segment, offset } => {
+            set("segment", segment.into());
+            set("offset", offset.into());
+        }
+        LogPlace::Packet { packet } => set("packet", packet.into()),
+    }
+    let mut time = Vec::new();
+    let (moment, source) = entry.time();
+    // Writing to memory does not fail.
+    let _ = moment.map(|moment| fixwire::journal::write_moment(&mut time, moment));
+    set(
+        "time",
+        moment
+            .map(|_| String::from_utf8_lossy(&time).into_owned())
+            .into(),
+    );
+    set("timeFrom", source.name().into());
+    set("session", entry.session().into());
+    set(
+        "direction",
+        entry.direction().map(|it| way(Some(it))).into(),
+    );
+    if !entry.mark.is_empty() {
+        set("mark", entry.mark.into());
+    }
+    if let Some(fault) = entry.fault {
+        set("fault", fault.to_string().into());
+    }
+    let mut text = Vec::new();
+    let _ = write_escaped(&mut text, &masked(entry.bytes), false);
+    set("text", String::from_utf8_lossy(&text).into());
+    object
+}

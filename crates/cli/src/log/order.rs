@@ -1,0 +1,243 @@
+//! `fixwire log order`: what happened to an order.
+
+use std::collections::HashMap;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Args;
+use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::readable::{Escaped, ReadableValue, masked};
+use fixwire_protocol::{Dictionary, SOH, Tag, Timestamp};
+use fixwire_reader::{LogEntry, LogPlace, LogStep, OrderSearch};
+use serde_json::json;
+
+use super::summary::{moment, table};
+use super::{Sources, exit_code, tell_left_out};
+use crate::failure::{Failure, tell};
+
+/// How often the logs are read, at most.
+const PASSES: usize = 16;
+/// Messages of an order, at most.
+const MOST_STEPS: usize = 100_000;
+/// Fields that tell what a step did.
+const SHOWN: [Tag; 24] = [
+    11, 41, 37, 198, 17, 19, 45, 55, 54, 38, 40, 44, 99, 59, 150, 39, 32, 31, 14, 151, 6, 102, 103,
+    58,
+];
+
+/// Arguments of `fixwire log order`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  fixwire log order A1 logs
+  fixwire log order O7731 --json store capture.pcapng
+
+An order is found by its ClOrdID(11) or OrderID(37), through replaces and cancels: by 11, 41, 526, 37 and 198, by ExecRefID(19) of
+busts and corrections, and by RefSeqNum(45) of Rejects. A line has the time, the time since the line before (`same turn` within one
+record of a journal), who sent it to whom, and what it says. The logs are read again while new ids are found, so they cannot be the
+standard input.
+The exit code is 1 if no message of the order is found, or something could not be read.")]
+pub struct OrderArgs {
+    /// A ClOrdID or OrderID of the order
+    id: String,
+    #[command(flatten)]
+    sources: Sources,
+    /// Print one JSON object for each message
+    #[arg(long)]
+    json: bool,
+}
+
+/// A message of the order.
+struct OrderStep {
+    file: String,
+    place: LogPlace,
+    time: Option<Timestamp>,
+    bytes: Vec<u8>,
+    ends: [String; 2],
+    mark: &'static str,
+}
+
+impl OrderStep {
+    fn new(entry: &LogEntry<'_>) -> Self {
+        let text = |tag| Escaped(entry.get(tag).unwrap_or_default()).to_string();
+        Self {
+            file: entry.file.to_owned(),
+            place: entry.place,
+            time: entry.time().0,
+            bytes: masked(entry.bytes),
+            ends: [text(49), text(56)],
+            mark: entry.mark,
+        }
+    }
+
+    fn get(&self, tag: Tag) -> Option<&[u8]> {
+        let wanted = format!("{tag}=");
+        let mut fields = self.bytes.split(|byte| *byte == SOH);
+        fields.find_map(|field| field.strip_prefix(wanted.as_bytes()))
+    }
+
+    /// The first field of each tag that tells something.
+    fn shown(&self) -> String {
+        let fields = SHOWN.iter().filter_map(|tag| {
+            let value = self.get(*tag)?;
+            Some(format!("{tag}={}", ReadableValue(*tag, value)))
+        });
+        fields.collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &OrderArgs) -> Result<ExitCode, Failure> {
+    if args.sources.paths.iter().any(|path| path == Path::new("-")) {
+        let why = "the standard input can be read once only: write it to a file first";
+        return Err(Failure::Text(why.to_owned()));
+    }
+    let mut search = OrderSearch::new(&args.id);
+    let mut steps = Vec::new();
+    let mut left_out = Vec::new();
+    for _ in 0..PASSES {
+        search.begin();
+        steps.clear();
+        let mut reader = args.sources.open(false)?;
+        while let LogStep::Message(entry) = reader.next_step() {
+            if search.belongs(&entry) && steps.len() < MOST_STEPS {
+                steps.push(OrderStep::new(&entry));
+            }
+        }
+        left_out = reader.take_left_out();
+        if !search.has_new() {
+            break;
+        }
+    }
+    let mut out = BufWriter::new(io::stdout().lock());
+    if args.json {
+        steps
+            .iter()
+            .try_for_each(|step| writeln!(out, "{}", object(step)))?;
+    } else {
+        ladder(&steps, &mut out)?;
+    }
+    out.flush()?;
+    let is_whole = tell_left_out(&left_out);
+    if steps.is_empty() {
+        tell(
+            "error",
+            &format!("no message of an order {} found", args.id),
+        );
+    }
+    if search.has_new() {
+        tell(
+            "warning",
+            "the order has more ids than 16 readings find: it may have more messages",
+        );
+    }
+    if steps.len() == MOST_STEPS {
+        tell(
+            "warning",
+            "the order has more messages: the first 100000 are shown",
+        );
+    }
+    Ok(exit_code(is_whole && !steps.is_empty()))
+}
+
+fn ladder(steps: &[OrderStep], out: &mut impl Write) -> io::Result<()> {
+    let names =
+        Dictionary::built_in(Version::Fix50Sp2).over(&Dictionary::built_in(Version::Fixt11));
+    let mut rows = Vec::new();
+    let mut seen = HashMap::new();
+    for (at, step) in steps.iter().enumerate() {
+        let before = at.checked_sub(1).map(|at| &steps[at]);
+        let msg_type = step.get(35).unwrap_or_default();
+        let mut name = match names.message(msg_type) {
+            Some(known) => known.name().to_owned(),
+            None => Escaped(msg_type).to_string(),
+        };
+        if is_used_again(step, &mut seen) {
+            name += " (ClOrdID used again: another order)";
+        }
+        if let Some(kind) = step.get(150).and_then(|code| meaning(&names, 150, code)) {
+            name += &format!(" {kind}");
+        }
+        if step.get(43) == Some(b"Y") {
+            name += " (resent)";
+        }
+        if !step.mark.is_empty() {
+            name += &format!(" [{}]", step.mark);
+        }
+        let [from, to] = &step.ends;
+        rows.push([
+            step.time.map_or(String::new(), moment),
+            before.map_or(String::new(), |before| since(before, step)),
+            format!("{from} -> {to}"),
+            name,
+            step.shown(),
+        ]);
+    }
+    table(out, ["time", "after", "from", "message", "fields"], rows)
+}
+
+/// Whether an order has the ClOrdID of another one of the same client. The same message in another log has the same
+/// number and time.
+fn is_used_again(step: &OrderStep, seen: &mut HashMap<[Vec<u8>; 3], [Vec<u8>; 2]>) -> bool {
+    if step.get(35) != Some(b"D") || step.get(43) == Some(b"Y") || step.get(97) == Some(b"Y") {
+        return false;
+    }
+    let text = |tag| step.get(tag).unwrap_or_default().to_vec();
+    let sent = [text(34), text(52)];
+    let before = seen.insert([text(49), text(56), text(11)], sent.clone());
+    before.is_some_and(|before| before != sent)
+}
+
+/// The dictionary's word for a value.
+fn meaning(names: &Dictionary, tag: Tag, value: &[u8]) -> Option<String> {
+    let field = names.field(tag)?;
+    let known = field
+        .values
+        .iter()
+        .find(|known| known.value.as_bytes() == value)?;
+    Some(known.name.to_string()).filter(|name| !name.is_empty())
+}
+
+/// The time between two steps.
+fn since(before: &OrderStep, step: &OrderStep) -> String {
+    let is_record = matches!(step.place, LogPlace::Journal { .. });
+    if is_record && (&before.file, before.place) == (&step.file, step.place) {
+        return "same turn".to_owned();
+    }
+    let (Some(from), Some(to)) = (before.time, step.time) else {
+        return String::new();
+    };
+    let nanos = to.0.saturating_sub(from.0);
+    let (sign, nanos) = if nanos < 0 {
+        ('-', nanos.unsigned_abs())
+    } else {
+        ('+', nanos as u64)
+    };
+    match nanos {
+        0..1_000 => format!("{sign}{nanos} ns"),
+        1_000..1_000_000 => format!("{sign}{}.{:03} us", nanos / 1_000, nanos % 1_000),
+        1_000_000..1_000_000_000 => {
+            format!(
+                "{sign}{}.{:03} ms",
+                nanos / 1_000_000,
+                nanos / 1_000 % 1_000
+            )
+        }
+        _ => format!(
+            "{sign}{}.{:03} s",
+            nanos / 1_000_000_000,
+            nanos / 1_000_000 % 1_000
+        ),
+    }
+}
+
+fn object(step: &OrderStep) -> serde_json::Value {
+    let mut text = Vec::new();
+    // Writing to memory does not fail.
+    let _ = fixwire::journal::write_escaped(&mut text, &step.bytes, false);
+    json!({
+        "file": step.file, "place": step.place.to_string(), "time": step.time.map(moment),
+        "from": step.ends[0], "to": step.ends[1], "mark": step.mark,
+        "text": String::from_utf8_lossy(&text),
+    })
+}
