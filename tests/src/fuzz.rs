@@ -18,6 +18,7 @@ pub mod input;
 pub mod journal;
 pub mod json;
 pub mod keys;
+pub mod log;
 pub mod oms;
 pub mod proxy;
 pub mod rules;
@@ -53,4 +54,5 @@ pub const TARGETS: [Target; 19] = [
     ("event", event::run),
     ("oms", oms::run),
     ("tmp", tmp::run),
+    ("log", log::run),
 ];
