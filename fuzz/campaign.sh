@@ -12,7 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 minutes=${MINUTES:-10}
 built=${CARGO_TARGET_DIR:-$PWD/target}/x86_64-unknown-linux-gnu/release
 targets=("$@")
-[ $# -gt 0 ] || targets=(frame framing decode session dictionary journal settings rules conversion store proxy tunnel json keys control checkpoint event oms tmp)
+[ $# -gt 0 ] || targets=(frame framing decode session dictionary journal settings rules conversion store proxy tunnel json keys control checkpoint event oms tmp log)
 # Comparisons are not traced: the seeds know the words, and loops over bytes would be five times slower.
 cargo +nightly fuzz build --debug-assertions --no-trace-compares || exit 1
 

@@ -34,7 +34,7 @@ pub(crate) use hold::hold;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 19] = [
+pub const TARGETS: [Target; 20] = [
     ("frame", frame::run),
     ("framing", framing::run),
     ("decode", decode::run),

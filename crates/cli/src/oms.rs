@@ -178,8 +178,8 @@ pub struct Tell {
 }
 
 /// Runs the command.
-pub fn run(command: &OmsCommand) -> Result<ExitCode, Failure> {
-    match command {
+pub fn run(asked: &OmsCommand) -> Result<ExitCode, Failure> {
+    match asked {
         OmsCommand::Status(ask) => query(ask, "status"),
         OmsCommand::Orders { ask, account, open } => {
             let account = account.as_ref().map(|name| format!(" account={name}"));

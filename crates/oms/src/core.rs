@@ -19,6 +19,7 @@ use crate::rules::{InstrumentRule, RestrictedRule, Rights, RiskRules, UserRule};
 use crate::state::OmsState;
 use crate::tally::Tally;
 use crate::transition::OrderState;
+pub(crate) use crate::units::{MOST, scaled, whole};
 use crate::value::{Effect, Number, OrderType, Price, Quantity, RequestKind, Side, TimeInForce};
 use crate::work::Work;
 
@@ -579,54 +580,5 @@ impl Core {
             self.own.check(state, &proposal, order.number)?;
         }
         Ok(Some((quantity, price, hold)))
-    }
-
-    /// The oldest closed order that may be removed: none of its requests is pending.
-    pub(crate) fn forgettable(&self) -> Option<Number> {
-        let orders = self.state.orders();
-        if orders.ended().len() <= self.rules.remembered {
-            return None;
-        }
-        let is_settled = |number: &&Number| {
-            let order = orders.get(**number);
-            order.is_some_and(|order| orders.request_of(order).is_none())
-        };
-        orders.ended().iter().take(64).find(is_settled).copied()
-    }
-
-    /// Removes closed orders from memory, the oldest first, above the limit `remembered`.
-    pub(crate) fn forget(&mut self, at: i64, sink: &mut impl Sink) {
-        // Further ones wait until the OMS is idle.
-        for _ in 0..2 {
-            let Some(order) = self.forgettable() else {
-                return;
-            };
-            self.emit(at, &OrderEvent::Forgotten { order }, sink);
-        }
-    }
-}
-
-/// A price in units of the instrument.
-pub(crate) fn scaled(price: Decimal, scale: u8) -> Result<Price, Reason> {
-    let price = price.normalized();
-    let digits = scale.checked_sub(price.scale);
-    let factor = digits.and_then(|digits| 10_i64.checked_pow(digits.into()));
-    let scaled = factor.and_then(|factor| price.mantissa.checked_mul(factor));
-    match (digits, scaled) {
-        // More decimals than the instrument has: not on a tick.
-        (None, _) => Err(Reason::of(Why::Tick)),
-        (_, Some(scaled)) if scaled.unsigned_abs() <= MOST => Ok(scaled),
-        _ => Err(Reason::of(Why::Number)),
-    }
-}
-
-/// Prices and quantities up to this limit can be multiplied and summed without overflow.
-pub(crate) const MOST: u64 = 1 << 53;
-
-pub(crate) fn whole(quantity: Decimal) -> Result<Quantity, Reason> {
-    let quantity = quantity.normalized();
-    match u64::try_from(quantity.mantissa) {
-        Ok(whole) if quantity.scale == 0 && whole <= MOST => Ok(whole),
-        _ => Err(Reason::of(Why::Number)),
     }
 }

@@ -1,14 +1,14 @@
 //! How an event is written as a note and read again.
 
-/// Defines the enum of events, from a table of kinds and fields.
+/// Defines the enum of events, from a table of kinds and fields; what a field is stands behind it.
 macro_rules! events {
     ($($(#[$doc:meta])* $kind:literal $name:ident {
-        $($(#[$field_doc:meta])* $field:ident: $type:ty,)+
+        $($(#[$field_doc:meta])* $field:ident: $type:ty $(= $says:literal)?,)+
     })+) => {
         /// An event. Texts are those of its message or file.
         #[derive(Clone, Debug, PartialEq)]
         pub enum OrderEvent<'a> {
-            $($(#[$doc])* $name { $($(#[$field_doc])* $field: $type,)+ },)+
+            $($(#[$doc])* $name { $($(#[$field_doc])* $(#[doc = $says])? $field: $type,)+ },)+
         }
 
         impl<'a> OrderEvent<'a> {

@@ -87,6 +87,7 @@ mod tally;
 mod tests;
 mod tmp;
 pub mod transition;
+mod units;
 mod value;
 pub mod venue;
 mod venue_market;

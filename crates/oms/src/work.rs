@@ -254,6 +254,30 @@ impl Core {
         }
     }
 
+    /// The oldest closed order that may be removed: none of its requests is pending.
+    pub(crate) fn forgettable(&self) -> Option<Number> {
+        let orders = self.state().orders();
+        if orders.ended().len() <= self.rules().remembered {
+            return None;
+        }
+        let is_settled = |number: &&Number| {
+            let order = orders.get(**number);
+            order.is_some_and(|order| orders.request_of(order).is_none())
+        };
+        orders.ended().iter().take(64).find(is_settled).copied()
+    }
+
+    /// Removes closed orders from memory, the oldest first, above the limit `remembered`.
+    pub(crate) fn forget(&mut self, at: i64, sink: &mut impl Sink) {
+        // Further ones wait until the OMS is idle.
+        for _ in 0..2 {
+            let Some(order) = self.forgettable() else {
+                return;
+            };
+            self.emit(at, &OrderEvent::Forgotten { order }, sink);
+        }
+    }
+
     /// Cancels an order without a client message.
     pub(crate) fn cancel_now(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
         let orders = self.state().orders();

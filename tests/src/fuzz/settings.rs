@@ -23,11 +23,29 @@ pub fn run(data: &[u8]) {
     let family = Dialect::FAMILY.map(Some);
     for dialect in [None, Some(Dialect::Fixwire)].into_iter().chain(family) {
         let values = &Nowhere;
-        let read = |source: &Source| Settings::read_with(source, &Options { dialect, values });
+        let read = |source: &Source| {
+            Settings::read_with(
+                source,
+                &Options {
+                    dialect,
+                    values,
+                    ..Options::default()
+                },
+            )
+        };
         check(data, "fuzz.cfg", read).unwrap_or_else(|what| panic!("{dialect:?}: {what}"));
     }
     let (dialect, values) = (None, &Nowhere);
-    let read = |source: &Source| Settings::read_with(source, &Options { dialect, values });
+    let read = |source: &Source| {
+        Settings::read_with(
+            source,
+            &Options {
+                dialect,
+                values,
+                ..Options::default()
+            },
+        )
+    };
     for name in ["fuzz.toml", "fuzz.properties"] {
         check(data, name, read).unwrap_or_else(|what| panic!("{name}: {what}"));
     }

@@ -11,7 +11,7 @@ fn a_rejected_order_is_run_again_also_after_kill_9() {
         listener,
         port,
         running,
-        mut venue,
+        venue,
         mut client,
     } = Floor::begin("[oms]\n");
     let folder = folder.path();

@@ -6,6 +6,7 @@ mod checks;
 mod clients;
 mod family;
 pub mod held;
+mod number;
 pub mod pools;
 mod quotes;
 mod rerun;
@@ -16,48 +17,13 @@ mod writes;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::desk::Input;
+pub use number::Number;
 pub use writes::line;
 
 pub const SECOND: i64 = 1_000_000_000;
 const DAY: i64 = 86_400 * SECOND;
 /// Prices and quantities up to here are in range.
 const MOST: i128 = 1 << 53;
-
-/// A number of a FIX message: digits without the point, and how many stand behind it.
-#[derive(Clone, Copy, Debug)]
-pub struct Number(pub i128, pub u32);
-
-impl Number {
-    pub fn read(text: &str) -> Option<Self> {
-        let (whole, part) = text.split_once('.').unwrap_or((text, ""));
-        let part = part.trim_end_matches('0');
-        let digits = format!("{whole}{part}").parse::<i64>().ok()?;
-        let mut number = Self(digits.into(), part.len() as u32);
-        while number.1 > 0 && number.0 % 10 == 0 {
-            number = Self(number.0 / 10, number.1 - 1);
-        }
-        Some(number)
-    }
-
-    /// In units of 10^-scale, when it has no more digits.
-    fn scaled(self, scale: u32) -> Result<i128, Why> {
-        if self.1 > scale {
-            return Err(Why::Rc("RC8", 99));
-        }
-        let scaled = self.0 * 10_i128.pow(scale - self.1);
-        if scaled.abs() > MOST {
-            return Err(Why::Other(99, 99));
-        }
-        Ok(scaled)
-    }
-
-    fn whole(self) -> Result<i128, Why> {
-        if self.1 > 0 || !(0..=MOST).contains(&self.0) {
-            return Err(Why::Other(99, 99));
-        }
-        Ok(self.0)
-    }
-}
 
 /// Why something is refused: the control of Text(58) with OrdRejReason(103), or both reasons without a control.
 #[derive(Clone, Debug, PartialEq)]
