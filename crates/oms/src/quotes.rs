@@ -57,7 +57,7 @@ pub(crate) struct KnownQuote {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Quotes {
     all: BTreeMap<Number, KnownQuote>,
-    /// The last quote of each session, account and instrument.
+    /// The last quote of each session, account and instrument, of those in memory.
     current: BTreeMap<(u32, u32, u32), Number>,
 }
 
@@ -130,10 +130,17 @@ impl Quotes {
             return;
         }
         let key = (quote.session, quote.account, quote.instrument);
-        if self.current.get(&key) == Some(&bid) {
-            self.current.remove(&key);
-        }
         self.all.remove(&bid);
+        if self.current.get(&key) != Some(&bid) {
+            return;
+        }
+        // An earlier one whose sides are still open is the last one again, as it is when a checkpoint is read.
+        let is_its = |quote: &KnownQuote| (quote.session, quote.account, quote.instrument) == key;
+        let mut earlier = self.all.iter().rev();
+        match earlier.find(|(_, quote)| is_its(quote)) {
+            Some((earlier, _)) => self.current.insert(key, *earlier),
+            None => self.current.remove(&key),
+        };
     }
 
     pub(crate) fn put(&self, to: &mut Vec<u8>) {

@@ -254,15 +254,19 @@ impl Core {
         }
     }
 
-    /// The oldest closed order that may be removed: none of its requests is pending.
+    /// The oldest closed order that may be removed: none of its requests is pending, and the other side of its quote is
+    /// closed too.
     pub(crate) fn forgettable(&self) -> Option<Number> {
         let orders = self.state().orders();
         if orders.ended().len() <= self.rules().remembered {
             return None;
         }
         let is_settled = |number: &&Number| {
-            let order = orders.get(**number);
-            order.is_some_and(|order| orders.request_of(order).is_none())
+            let Some(order) = orders.get(**number) else {
+                return false;
+            };
+            let other = order.other_side();
+            orders.request_of(order).is_none() && other.is_none_or(|it| !self.state().is_open(it))
         };
         orders.ended().iter().take(64).find(is_settled).copied()
     }

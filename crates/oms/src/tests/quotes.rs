@@ -397,24 +397,3 @@ fn the_history_of_a_side_tells_of_its_quote() {
         ]
     );
 }
-
-#[test]
-fn a_checkpoint_of_version_5_has_no_quotes() {
-    let mut world = World::new();
-    let order = world.order(Side::Buy, 10, "100").unwrap();
-    let mut written = Vec::new();
-    let state = world.core.state();
-    state.write(&mut |bytes| written.extend_from_slice(bytes));
-    // Without the count of quotes, and with another sum.
-    written.truncate(written.len() - 16);
-    let sum = siphasher::sip::SipHasher24::new().hash(&written);
-    written.extend_from_slice(&sum.to_le_bytes());
-    let mut read = OmsState::default();
-    read.read(5, &written).unwrap();
-    assert_eq!(read.hash(), state.hash());
-    assert_eq!(
-        read.orders().get(order).unwrap().quote_side,
-        QuoteSide::None
-    );
-    assert!(OmsState::default().read(6, &written).is_err());
-}

@@ -123,37 +123,16 @@ fn a_checkpoint_of_version_4_has_no_numbers_of_links() {
     assert!(read(4, &written).is_err());
 }
 
-/// Version 5 ends where rejected orders and copies begin.
 #[test]
-fn a_checkpoint_of_version_5_has_no_rejected_orders_and_no_copies() {
-    const EMPTY: usize = 24;
-    let mut world = World::new();
-    let order = world.order(Side::Buy, 100, "100").unwrap();
-    world.fill(order, 40, "100");
-    let state = world.core.state();
-    let mut written = Vec::new();
-    state.write(&mut |bytes| written.extend_from_slice(bytes));
-    let (body, _) = written.split_last_chunk::<8>().unwrap();
-    let mut old = body[..body.len() - EMPTY].to_vec();
-    let sum = siphasher::sip::SipHasher24::new().hash(&old);
-    old.extend_from_slice(&sum.to_le_bytes());
-    let read_old = read(5, &old).unwrap();
-    assert_eq!(read_old.orders().get(order).unwrap().filled, 40);
-    assert_eq!(read_old.position(1, 0), state.position(1, 0));
-    assert_eq!(read_old.rejected.iter().count(), 0);
-    assert!(read_old.copies.is_off());
-    assert!(read(6, &old).is_err(), "it has another form");
-    assert!(read(5, &written).is_err());
-}
-
-#[test]
-fn a_checkpoint_of_version_5_has_no_parent_orders() {
+fn a_checkpoint_of_version_5_has_no_parents_quotes_rejected_orders_and_copies() {
     let state = read(5, CHECKPOINT_5).unwrap();
     assert_eq!((state.violations(), state.orders().len()), (0, 2));
     let first = state.orders().get(1).unwrap();
     assert_eq!((first.filled, first.quantity), (30, 100));
     assert_eq!(state.link_numbers(LINES[0]), (7, 9));
     assert!(state.has_stray(4_711) && state.families.is_empty());
+    assert!(state.quotes.get(1).is_none() && state.copies.is_off());
+    assert_eq!(state.rejected.iter().count(), 0);
     assert_eq!(state.firm.tally.buying, 90 + 10);
     let mut written = Vec::new();
     state.write(&mut |bytes| written.extend_from_slice(bytes));

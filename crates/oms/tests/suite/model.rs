@@ -383,9 +383,8 @@ pub struct Model {
     /// Mass status requests that are not answered yet.
     listings: Vec<clients::Listing>,
     pub late_fills: u64,
-    /// Quotes by their bids, and the last one of each client, account and symbol.
+    /// Quotes by their bids.
     quotes: BTreeMap<u64, quotes::Quote>,
-    current_quotes: BTreeMap<(usize, usize, usize), u64>,
     /// Orders that a control rejected today.
     pub rejected: Vec<rerun::Rejected>,
     /// Messages written for the last input.

@@ -248,6 +248,8 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, is: T, wanted: T) -> Result<
     Err(format!("{what} is {is:?}, of the model {wanted:?}"))
 }
 
+const PANIC: &str = "a panic";
+
 /// Plays inputs, and compares the state after each; how many went well, and what was wrong with the next one.
 fn play(seed: u64, inputs: &[Input], each: usize) -> Result<Twin, (usize, String)> {
     let mut twin = Twin::new(seed);
@@ -260,7 +262,7 @@ fn play(seed: u64, inputs: &[Input], each: usize) -> Result<Twin, (usize, String
             Ok(())
         }));
         heard
-            .unwrap_or_else(|_| Err("a panic".into()))
+            .unwrap_or_else(|_| Err(PANIC.into()))
             .map_err(|why: String| (at, why))?;
     }
     Ok(twin)
@@ -280,11 +282,12 @@ fn shorten(seed: u64, mut inputs: Vec<Input>) -> (Vec<Input>, String) {
             let mut fewer = inputs.clone();
             fewer.drain(at..(at + part).min(inputs.len()));
             match fails(&fewer) {
-                Some((end, reason)) => {
+                // One that cannot be heard at all is another fault.
+                Some((end, reason)) if (reason == PANIC) == (why == PANIC) => {
                     fewer.truncate(end + 1);
                     (inputs, why) = (fewer, reason);
                 }
-                None => at += part,
+                _ => at += part,
             }
         }
         part /= 2;
@@ -308,7 +311,7 @@ fn world(seed: u64, length: u64, reached: &mut Reached) {
             }
             Ok::<(), String>(())
         }));
-        let heard = heard.unwrap_or_else(|_| Err("a panic".into()));
+        let heard = heard.unwrap_or_else(|_| Err(PANIC.into()));
         if let Err(why) = heard {
             let count = inputs.len();
             // To make it shorter takes minutes.

@@ -462,7 +462,7 @@ fn a_withdrawn_quote_is_withdrawn_after_a_kill_too() {
 }
 
 #[test]
-fn reports_of_a_side_are_resolved_when_the_other_is_forgotten() {
+fn a_side_is_remembered_as_long_as_the_other_is_open() {
     let settings = SETTINGS.replace("[oms]", "[oms]\nremembered = 1");
     let mut floor = Floor::with(&settings, 1, |_| {});
     floor.connect(0);
@@ -477,9 +477,11 @@ fn reports_of_a_side_are_resolved_when_the_other_is_forgotten() {
         floor.says(&accepted(&order));
         floor.says(&fill(&order, 1, 1_000, (0, 1)));
     }
-    assert!(floor.oms.state().orders().get(1).is_none());
+    assert!(floor.oms.state().orders().get(1).is_some());
     floor.reports.clear();
     floor.says(&fill(&offer, 8, 1_010, (0, 8)));
+    floor.pass(1);
+    assert!(floor.oms.state().orders().get(1).is_none());
     let wanted = ["35=8|11=Q1/O|150=F", "35=AI|117=Q1|297=6"];
     assert_eq!(floor.reports(&TELLING), wanted);
     // A duplicate of the fill of the bid counts once.

@@ -206,7 +206,10 @@ impl Model {
         let kind = one(fields, 40, "1234J").ok_or(UNSUPPORTED)?;
         let tif = match fields.get(&59) {
             None => '0',
-            Some(_) => one(fields, 59, "01346").ok_or(UNSUPPORTED)?,
+            Some(_) => {
+                let supported = if right == "quote" { "034" } else { "01346" };
+                one(fields, 59, supported).ok_or(UNSUPPORTED)?
+            }
         };
         let account = match fields.get(&1) {
             None => user.default,

@@ -1,5 +1,7 @@
 //! Model: two-sided quotes.
 
+use std::collections::BTreeMap;
+
 use super::{
     At, Fate, Fields, Model, NOT_ALLOWED, Number, Order, Passed, UNKNOWN_ORDER, UNSUPPORTED, Why,
 };
@@ -91,8 +93,6 @@ impl Model {
             symbol: order.symbol,
             id: id.to_owned(),
         };
-        let key = (client, quote.account, quote.symbol);
-        self.current_quotes.insert(key, bid);
         self.quotes.insert(bid, quote);
         for side in [bid, bid + 1] {
             self.orders.get_mut(&side).unwrap().quote = Some(bid);
@@ -108,13 +108,23 @@ impl Model {
         self.send_quote(bid, line);
     }
 
+    /// The last quote for an account and symbol of those in memory.
+    fn current(&self, client: usize, account: usize, symbol: usize) -> Option<u64> {
+        let mut quotes = self.quotes.iter().rev();
+        let is_its = |quote: &Quote| {
+            (quote.client, quote.account, quote.symbol) == (client, account, symbol)
+        };
+        let found = quotes.find(|(bid, quote)| is_its(quote) && self.in_memory(**bid));
+        found.map(|(bid, _)| *bid)
+    }
+
     fn former(&self, client: usize, fields: &Fields<'_>) -> Option<u64> {
         let account = match fields.get(&1) {
             None => self.world.clients[client].default?,
             Some(name) => self.account(name)?,
         };
         let symbol = self.symbol(fields[&55])?;
-        let former = *self.current_quotes.get(&(client, account, symbol))?;
+        let former = self.current(client, account, symbol)?;
         (!self.open_sides(former).is_empty()).then_some(former)
     }
 
@@ -213,9 +223,10 @@ impl Model {
             return Err(NOT_ALLOWED);
         }
         self.check_cancel(&[At::Firm, At::Session(user.session)])?;
-        let current = self.current_quotes.iter();
-        let its = current.filter(|((of, ..), bid)| *of == client && self.in_memory(**bid));
-        let its: Vec<u64> = its.map(|(_, bid)| *bid).collect();
+        let its = self.quotes.iter();
+        let its = its.filter(|(bid, quote)| quote.client == client && self.in_memory(**bid));
+        let last = its.map(|(bid, quote)| ((quote.account, quote.symbol), *bid));
+        let its: Vec<u64> = last.collect::<BTreeMap<_, _>>().into_values().collect();
         match (fields[&298], fields.get(&55)) {
             ("1", None) | ("5", _) => {
                 let mut its = its.into_iter();

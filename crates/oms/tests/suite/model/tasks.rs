@@ -1,7 +1,7 @@
 //! Model: venue sessions, time, operators and trading days.
 
 use super::clients::Filter;
-use super::{At, DAY, Fate, Model, Passed, SECOND, Symbol};
+use super::{At, DAY, Fate, Model, Order, Passed, SECOND, Symbol};
 
 impl Model {
     pub fn is_killed(&self, scopes: &[At]) -> bool {
@@ -255,10 +255,15 @@ impl Model {
     }
 
     /// Orders that have ended are forgotten, the first that ended first, but for those with a request that the
-    /// venue has not answered.
+    /// venue has not answered, and a side of a quote whose other side is open.
     fn forget(&mut self) {
         while self.ended.len() > self.world.remembered {
-            let settled = |number: &u64| self.orders[number].asked.is_none();
+            let settled = |number: &u64| {
+                let order = &self.orders[number];
+                let sides = order.quote.map_or([*number; 2], |bid| [bid, bid + 1]);
+                let is_open = |side: &u64| self.orders.get(side).is_some_and(Order::is_open);
+                order.asked.is_none() && !sides.iter().any(is_open)
+            };
             let Some(at) = self.ended.iter().take(64).position(settled) else {
                 return;
             };
