@@ -43,9 +43,10 @@ pub const GATEWAY: [&str; 9] = [
 ];
 
 /// Tables that belong to an OMS.
-pub const OMS: [&str; 8] = [
+pub const OMS: [&str; 9] = [
     "account",
     "drop_copy",
+    "drop_copy_in",
     "line_group",
     "number_pool",
     "oms",
@@ -62,7 +63,7 @@ const TABLES: &str = "the tables are `[default]`, once, and `[[session]]`, one f
                       both of them `application`; `[[link]]`, one for each TMP link; and of a gateway `[gateway]`, `[group]`, \
                       `[script]`, `[conversion]`, `[table.NAME]`, `[client.NAME]`, `[target.NAME]`, `[[rule]]` and `[[on]]`; \
                       and of an OMS `[oms]`, `[[account]]`, `[[user]]`, `[[line_group]]`, `[[number_pool]]`, `[[route]]`, \
-                      `[[drop_copy]]` and `[[operator]]`; \
+                      `[[drop_copy]]`, `[[drop_copy_in]]` and `[[operator]]`; \
                       and of a simulated exchange `[exchange]`, `[[instrument]]`, `[[fault]]` and `[[script]]`";
 
 /// Splits a text into sections. What cannot be read becomes an error, and reading goes on unless the

@@ -67,7 +67,7 @@ struct Wanted {
 }
 
 enum Form {
-    Short(ShortQuery),
+    Short(Box<ShortQuery>),
     Condition(Query),
 }
 
@@ -80,7 +80,7 @@ impl Wanted {
         };
         let query = match &shelf {
             Some(shelf) if !is_short => Form::Condition(Query::new("QUERY", &args.query, shelf)?),
-            _ => Form::Short(ShortQuery::parse(&args.query).map_err(Failure::Text)?),
+            _ => Form::Short(Box::new(ShortQuery::parse(&args.query).map_err(Failure::Text)?)),
         };
         Ok(Self {
             query,
