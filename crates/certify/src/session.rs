@@ -55,7 +55,7 @@ pub(crate) enum LogOnFailure {
 pub(crate) enum SendFailure {
     /// Its fields make no message.
     Message(String),
-    /// The connection does not take it.
+    /// The connection refused it.
     Connection(String),
 }
 

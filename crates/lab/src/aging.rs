@@ -22,8 +22,8 @@ use fixwire_threads::Pinned;
 use hdrhistogram::Histogram;
 
 use crate::arena::{PATIENCE, pin};
-use crate::driven::{disk, engine_error};
-use crate::error::Error;
+use crate::driven::disk;
+use crate::error::{Error, engine_error};
 use crate::fix_client::Writer;
 use crate::numbered::Numbered;
 use crate::pair::PairConfig;

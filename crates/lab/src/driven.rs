@@ -14,7 +14,7 @@ use fixwire_protocol::{Application, SessionId, tag};
 
 use crate::arena::PATIENCE;
 use crate::bench::gateway;
-use crate::error::Error;
+use crate::error::{Error, engine_error};
 use crate::fix_client::{Writer, unwritten};
 use crate::numbered::Numbered;
 use crate::oms_driven::{ChangeTarget, DrivenOms, DrivenOmsConfig, LineProtocol, LoadRequest};
@@ -256,10 +256,6 @@ impl<A: Application> Driven<A> {
 /// The one place from which an engine is driven: a second one would change how it is compiled.
 pub(crate) fn turn<A: Application>(engine: &mut Engine<A, Wires>) -> Result<(), Error> {
     engine.turn().map(drop).map_err(engine_error)
-}
-
-pub(crate) fn engine_error(error: impl std::fmt::Display) -> Error {
-    Error::Engine(error.to_string())
 }
 
 /// A Logon, and a gap fill after which sequence numbers have six digits.

@@ -33,6 +33,11 @@ pub enum Error {
     Thread(&'static str),
 }
 
+/// That of an engine which did not start, or stopped by itself.
+pub(crate) fn engine_error(error: impl fmt::Display) -> Error {
+    Error::Engine(error.to_string())
+}
+
 impl Error {
     /// Says what was tried, for `map_err`.
     pub fn system(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Self {

@@ -10,8 +10,8 @@ use fixwire_oms::Oms;
 use fixwire_protocol::{Framed, Nanos, Timestamp, tag};
 use fixwire_tmp::LinkNow;
 
-use crate::driven::{disk, engine_error, turn};
-use crate::error::Error;
+use crate::driven::{disk, turn};
+use crate::error::{Error, engine_error};
 use crate::fix_client::Writer;
 pub use crate::oms_parts::{ChangeTarget, LineProtocol, LoadRequest};
 use crate::oms_parts::{ORDER_QTY, client_writer, oms, oms_settings, venue_writer, write_request};

@@ -15,8 +15,7 @@ use fixwire_protocol::{Application, Decimal, Precision, Timestamp, tag};
 use fixwire_tmp::{ClientLinkSettings, ExchangeLinkSettings, SystemType, TmpPassword};
 
 use crate::arena::PATIENCE;
-use crate::driven::engine_error;
-use crate::error::Error;
+use crate::error::{Error, engine_error};
 use crate::fix_client::Writer;
 pub use crate::line_protocol::LineProtocol;
 pub(crate) use crate::line_protocol::ORDER_QTY;

@@ -16,8 +16,7 @@ use fixwire_protocol::{Decoder, Frame, Timestamp, frame, tag};
 
 use crate::arena::{Arena, PATIENCE};
 use crate::clock::Clock;
-use crate::driven::engine_error;
-use crate::error::Error;
+use crate::error::{Error, engine_error};
 use crate::fix_client::Writer;
 use crate::machine;
 pub use crate::oms_parts::{ChangeTarget, LineProtocol, LoadRequest};

@@ -14,8 +14,7 @@ use fixwire_tmp::LinkNow;
 
 use crate::arena::pin;
 use crate::clock::Clock;
-use crate::driven::engine_error;
-use crate::error::Error;
+use crate::error::{Error, engine_error};
 use crate::fix_client::Writer;
 use crate::oms_parts::{LineProtocol, Sim, address, sim, venue_writer};
 use crate::oms_rig::ended;

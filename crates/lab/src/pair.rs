@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use fixwire::host::Os;
 use fixwire::{
-    Connection, Durability, Engine, EngineConfig, EngineError, Event, Handle, Host, SendError,
-    SessionConfig, Wait,
+    Connection, Durability, Engine, EngineConfig, Event, Handle, Host, SendError, SessionConfig,
+    Wait,
 };
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::session::{BeginString, Config, Role};
@@ -19,7 +19,7 @@ use fixwire_protocol::{Application, Dictionary};
 
 use crate::arena::{Arena, Task};
 use crate::clock::Clock;
-use crate::error::Error;
+use crate::error::{Error, engine_error};
 use crate::load::{Load, Pace, RunState};
 use crate::push::Pushed;
 use crate::report::Run;
@@ -445,10 +445,6 @@ fn listener(trouble: Trouble) -> impl FnMut(fixwire_protocol::Now, &Event) + Sen
             *trouble = Some(event.to_string());
         }
     }
-}
-
-fn engine_error(error: EngineError) -> Error {
-    Error::Engine(error.to_string())
 }
 
 #[cfg(test)]

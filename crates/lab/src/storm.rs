@@ -12,8 +12,8 @@ use fixwire_protocol::session::Role;
 use fixwire_protocol::tag;
 
 use crate::arena::PATIENCE;
-use crate::driven::{disk, engine_error, log_on, turn};
-use crate::error::Error;
+use crate::driven::{disk, log_on, turn};
+use crate::error::{Error, engine_error};
 use crate::fix_client::Writer;
 use crate::numbered::Numbered;
 use crate::pair::PairConfig;

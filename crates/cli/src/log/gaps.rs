@@ -8,8 +8,8 @@ use fixwire_protocol::readable::Escaped;
 use fixwire_reader::{LogGaps, LogStep};
 use serde_json::json;
 
+use super::sources::{Sources, exit_code, tell_left_out};
 use super::summary::{moment, table};
-use super::{Sources, exit_code, tell_left_out};
 use crate::failure::Failure;
 
 /// Arguments of `fixwire log gaps`.

@@ -12,7 +12,7 @@ use fixwire_protocol::readable::{Escaped, masked};
 use fixwire_reader::{LogEntry, LogPlace, LogStep, ShortQuery};
 use serde_json::{Value, json};
 
-use super::{Sources, exit_code, tell_left_out, way, write_time};
+use super::sources::{Sources, exit_code, tell_left_out, way, write_time};
 use crate::decoded::Decoded;
 use crate::failure::Failure;
 use crate::query::{Query, Shelf};
@@ -80,7 +80,9 @@ impl Wanted {
         };
         let query = match &shelf {
             Some(shelf) if !is_short => Form::Condition(Query::new("QUERY", &args.query, shelf)?),
-            _ => Form::Short(Box::new(ShortQuery::parse(&args.query).map_err(Failure::Text)?)),
+            _ => Form::Short(Box::new(
+                ShortQuery::parse(&args.query).map_err(Failure::Text)?,
+            )),
         };
         Ok(Self {
             query,

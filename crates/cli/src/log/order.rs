@@ -12,8 +12,8 @@ use fixwire_protocol::{Dictionary, SOH, Tag, Timestamp};
 use fixwire_reader::{LogEntry, LogPlace, LogStep, OrderSearch};
 use serde_json::json;
 
+use super::sources::{Sources, exit_code, tell_left_out};
 use super::summary::{moment, table};
-use super::{Sources, exit_code, tell_left_out};
 use crate::failure::{Failure, tell};
 
 /// How often the logs are read, at most.

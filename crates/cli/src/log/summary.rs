@@ -12,7 +12,7 @@ use fixwire_protocol::readable::Escaped;
 use fixwire_reader::{LeftOut, LogSource, LogStep, LogSummary, SessionSummary};
 use serde_json::{Value, json};
 
-use super::{Sources, exit_code, tell_left_out};
+use super::sources::{Sources, exit_code, tell_left_out};
 use crate::failure::Failure;
 
 /// Arguments of `fixwire log summary`.

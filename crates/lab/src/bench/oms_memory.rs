@@ -13,8 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::oms::{OmsArgs, folder};
 use super::output::{check_file, print, save};
-use crate::driven::engine_error;
-use crate::error::Error;
+use crate::error::{Error, engine_error};
 use crate::oms_driven::{DrivenOms, DrivenOmsConfig};
 use crate::oms_rig::{ChangeTarget, LineProtocol, LoadRequest};
 

@@ -15,8 +15,7 @@ use serde::Serialize;
 
 use super::gateway::gateway_of;
 use crate::aging::{Aged, Aging, age, pair, settings, wall};
-use crate::driven::engine_error;
-use crate::error::Error;
+use crate::error::{Error, engine_error};
 use crate::fix_client::Writer;
 use crate::machine;
 use crate::oms_aging::{age_oms, aging_oms, oms_aging_settings};

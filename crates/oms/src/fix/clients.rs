@@ -121,9 +121,7 @@ pub(crate) fn report(
         }
         OrderEvent::Rerun { .. } => rerun(state, event, client, outbox),
         OrderEvent::Restated { order, .. } => {
-            if let Some(order) = orders.get(order) {
-                execution(state, order, (b'5', b""), None, client, outbox);
-            }
+            plain(state, order, (b'5', b"", None), client, outbox);
         }
         OrderEvent::Accepted { order, .. }
         | OrderEvent::External { order, .. }
@@ -188,15 +186,11 @@ pub(crate) fn report(
             }
         }
         OrderEvent::DoneForDay { order, text, .. } => {
-            if let Some(order) = orders.get(order) {
-                execution(state, order, (b'3', text), None, client, outbox);
-            }
+            plain(state, order, (b'3', text, None), client, outbox);
         }
         OrderEvent::Renewed { order, .. } => {
-            if let Some(order) = orders.get(order) {
-                let extra = Some(Extra::Renewed);
-                execution(state, order, (b'D', b""), extra, client, outbox);
-            }
+            let extra = Some(Extra::Renewed);
+            plain(state, order, (b'D', b"", extra), client, outbox);
         }
         OrderEvent::Declined { .. } => declined(state, event, before, client, outbox),
         OrderEvent::Refused { .. } => refused(state, event, client, outbox),
@@ -319,6 +313,19 @@ pub(super) enum Extra<'a> {
 fn put_pool_number(order: &Order, report: &mut Body<'_>) {
     if order.pool != NO_POOL {
         report.field(SECONDARY_ORDER_ID, order.pool_number.bytes());
+    }
+}
+
+/// Writes an ExecutionReport(8) of an order that is in memory.
+fn plain(
+    state: &OmsState,
+    order: Number,
+    (kind, text, extra): (u8, &[u8], Option<Extra<'_>>),
+    client: Client,
+    outbox: &mut Outbox,
+) {
+    if let Some(order) = state.orders().get(order) {
+        execution(state, order, (kind, text), extra, client, outbox);
     }
 }
 

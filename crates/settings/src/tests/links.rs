@@ -579,17 +579,12 @@ fn variables_are_replaced_in_links() {
     fs::write(&path, "777\n").unwrap();
     let variable = format!("\"${{file:{}}}\"", path.display());
     let settings = read(&OMS.replace("\"0123\"", &variable)).unwrap();
-    assert_eq!(
-        settings.tmp_lines().unwrap()[0].1.password,
-        TmpPassword::new(777)
-    );
+    let password = settings.tmp_lines().unwrap()[0].1.password;
+    assert_eq!(password, TmpPassword::new(777));
     // Everybody can read it, or nobody: as the umask has it.
     let warned = settings.report.problems.iter();
-    assert!(
-        warned
-            .map(|it| &it.fault)
-            .all(|it| matches!(it, SettingsFault::Exposed))
-    );
+    let mut faults = warned.map(|it| &it.fault);
+    assert!(faults.all(|it| matches!(it, SettingsFault::Exposed)));
 }
 
 #[test]

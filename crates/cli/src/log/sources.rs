@@ -1,0 +1,132 @@
+//! What the commands of `fixwire log` read, and what they say of what they could not read.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use fixwire::journal::{Direction, write_moment};
+use fixwire_reader::{LeftOut, LogEntry, LogReader, LogZone, ReadOptions};
+
+use crate::failure::{Failure, tell};
+
+/// What is read.
+#[derive(Args, Debug)]
+pub struct Sources {
+    /// Logs, captures, journals, folders with them, or - for the standard input
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// The time zone of lines whose time does not say it: UTC, +08:00 or Asia/Taipei [default: UTC]
+    #[arg(long, value_name = "ZONE", value_parser = LogZone::parse)]
+    zone: Option<LogZone>,
+    /// Our CompID: messages with this SenderCompID were sent, those with this TargetCompID received; may be given
+    /// several times
+    #[arg(long, value_name = "COMPID")]
+    ours: Vec<String>,
+    /// Add this to the times of a file, as its clock was wrong: broker.log=+1.2ms; units ns, us, ms, s
+    #[arg(long, value_name = "FILE=TIME", value_parser = shift)]
+    shift: Vec<(String, i64)>,
+}
+
+impl Sources {
+    pub fn open(&self, follow: bool) -> Result<LogReader, Failure> {
+        let options = ReadOptions {
+            zone: self.zone.clone().unwrap_or_else(LogZone::utc),
+            ours: self.ours.clone(),
+            shifts: self.shift.clone(),
+            follow,
+            dequeued: false,
+        };
+        LogReader::open(&self.paths, options).map_err(Failure::Text)
+    }
+}
+
+/// Reads `FILE=+1.2ms`.
+fn shift(text: &str) -> Result<(String, i64), String> {
+    let wrong = || format!("{text}: expected FILE=TIME, as in broker.log=+1.2ms");
+    let (file, time) = text.rsplit_once('=').ok_or_else(wrong)?;
+    let number_end = time
+        .find(|c: char| c.is_ascii_alphabetic())
+        .ok_or_else(wrong)?;
+    let (number, unit) = time.split_at(number_end);
+    let unit: i64 = match unit {
+        "ns" => 1,
+        "us" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        _ => return Err(wrong()),
+    };
+    let (sign, digits) = match number.strip_prefix('-') {
+        Some(rest) => (-1, rest),
+        None => (1, number.strip_prefix('+').unwrap_or(number)),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !is_number(whole) || !is_number(fraction) || fraction.len() > 9 {
+        return Err(wrong());
+    }
+    let whole: i64 = whole.parse().map_err(|_| wrong())?;
+    let mut nanos = whole.checked_mul(unit).ok_or_else(wrong)?;
+    let mut part = unit;
+    for digit in fraction.bytes() {
+        part /= 10;
+        nanos += i64::from(digit - b'0') * part;
+    }
+    Ok((file.to_owned(), sign * nanos))
+}
+
+/// Writes what was left out; whether nothing was.
+pub fn tell_left_out(left_out: &[LeftOut]) -> bool {
+    for what in left_out {
+        tell("error", &format!("not read: {what}"));
+    }
+    left_out.is_empty()
+}
+
+/// The end of a command: an error if something could not be read.
+pub fn exit_code(is_whole: bool) -> ExitCode {
+    if is_whole {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+/// `in`, `out`, or `?` when nobody can say.
+pub fn way(direction: Option<Direction>) -> &'static str {
+    match direction {
+        Some(Direction::In) => "in",
+        Some(Direction::Out) => "out",
+        None => "?",
+    }
+}
+
+/// Writes the time of a message, or as many dashes.
+pub fn write_time(entry: &LogEntry<'_>, out: &mut impl Write) -> io::Result<()> {
+    match entry.time() {
+        (Some(time), _) => write_moment(out, time),
+        (None, _) => write!(out, "{:-<30}", ""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shift_is_a_file_and_a_time_with_its_unit() {
+        for (text, expected) in [
+            ("a.log=+1.2ms", Some(("a.log", 1_200_000))),
+            ("a=b.log=-3s", Some(("a=b.log", -3_000_000_000))),
+            ("x=0.5us", Some(("x", 500))),
+            ("x=5", None),
+            ("x=ms", None),
+            ("x=1.x2ms", None),
+            ("x", None),
+        ] {
+            let read = shift(text).ok();
+            let read = read.as_ref().map(|(file, time)| (file.as_str(), *time));
+            assert_eq!(read, expected, "{text}");
+        }
+    }
+}
