@@ -96,14 +96,14 @@ const TRIALS: [Trial; 17] = [
     Trial {
         suite: "oms_kill",
         test: "client_oms_and_exchange_agree_over_kills_of_each",
-        variables: &[("OMS_KILLS", "20"), ("TRADE_PATIENCE", "10")],
+        variables: &[("OMS_KILLS", "36"), ("TRADE_PATIENCE", "10")],
         fault: "skip-note",
         words: "give a state with hash",
     },
     Trial {
         suite: "oms_kill",
         test: "client_oms_and_exchange_agree_over_kills_of_each",
-        variables: &[("OMS_KILLS", "20"), ("TRADE_PATIENCE", "10")],
+        variables: &[("OMS_KILLS", "36"), ("TRADE_PATIENCE", "10")],
         fault: "release-twice",
         words: "the position of",
     },

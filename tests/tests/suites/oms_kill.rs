@@ -80,13 +80,14 @@ fn client_oms_and_exchange_agree_over_kills_of_each() -> Result<(), String> {
             .map(|end| end.unwrap_or_else(|_| Err("a world panicked".into())))
             .collect()
     });
+    let played: Result<Vec<Played>, String> = played.into_iter().collect();
+    let played = played.map_err(|fault| format!("FIXWIRE_SEED={seed}: {fault}"))?;
     let mut total = Played::default();
-    for one in played {
-        let one = one.map_err(|fault| format!("FIXWIRE_SEED={seed}: {fault}"))?;
+    for one in &played {
         if one.fills == 0 {
             return Err("a world has not traded".into());
         }
-        total.add(&one);
+        total.add(one);
     }
     println!("{total:?}, nothing lost, doubled or mixed up; seed {seed}");
     match total {
