@@ -18,6 +18,7 @@ use crate::slab::NOWHERE;
 use crate::state::{Account, Instrument, OmsState, Session, Standing};
 use crate::tally::Tally;
 use crate::transition::{Happening, OrderState};
+use crate::units::MOST;
 use crate::value::{Number, OrderType, Price, Quantity, RequestKind, Side, Text};
 
 /// Session number used in hashes of executions in checkpoints from before version 5.
@@ -397,6 +398,7 @@ impl OmsState {
         self.sessions.get(session as usize)?;
         self.accounts.get(account as usize)?;
         self.instruments.get(instrument as usize)?;
+        (quantity <= MOST).then_some(())?;
         self.number(order)?;
         let new = Order {
             number: order,
@@ -522,7 +524,8 @@ impl OmsState {
         Some(())
     }
 
-    /// Changes an order and its usage; `change` receives its index.
+    /// Changes an order and its usage; `change` receives its index. The usage fits the order even when an event that no
+    /// OMS writes is refused half-way.
     pub(crate) fn change(
         &mut self,
         number: Number,
@@ -533,7 +536,7 @@ impl OmsState {
         let old = self.counted(order, self.orders.request_of(order));
         let (session, account, instrument) = (order.session, order.account, order.instrument);
         let was_open = order.state.is_open();
-        change(self, place)?;
+        let done = change(self, place);
         let order = self.orders.at(place)?;
         let new = self.counted(order, self.orders.request_of(order));
         let is_open = order.state.is_open();
@@ -557,7 +560,7 @@ impl OmsState {
             (false, true) => self.orders.is_open_again(number),
             _ => {}
         }
-        Some(())
+        done
     }
 
     pub(crate) fn is_open(&self, number: Number) -> bool {

@@ -11,6 +11,7 @@ use crate::slab::NOWHERE;
 use crate::state::OmsState;
 use crate::tally::Tally;
 use crate::transition::{Happening, OrderState};
+use crate::units::MOST;
 use crate::value::{Effect, End, Number, Quantity, RequestKind, Text};
 
 impl OmsState {
@@ -131,7 +132,7 @@ impl OmsState {
         (quantity, price, hold): (Quantity, i64, i64),
         id: &[u8],
     ) -> Option<()> {
-        if !self.is_open(order) || number != self.last + 1 {
+        if !self.is_open(order) || number != self.last + 1 || quantity > MOST {
             return None;
         }
         let session = self.orders.get(order)?.session;
