@@ -149,15 +149,17 @@ fn reads_back(bytes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// The state as its checkpoint has it; `None` when events that no OMS writes have made one that is refused, or that
-/// sums up its orders otherwise.
+/// The state as its checkpoint has it; `None` when events that no OMS writes have made one that is refused.
 fn copy(state: &OmsState) -> Result<Option<OmsState>, String> {
     let mut written = Vec::new();
     Ledger::write(state, &mut |bytes| written.extend_from_slice(bytes));
     let mut read = OmsState::with_capacity(16);
     let (_, version) = read.form();
     match read.read(version, &written) {
-        Ok(()) => Ok(Some(read).filter(|read| read.hash() == state.hash())),
+        Ok(()) => {
+            hold!(read.hash() == state.hash(), "a checkpoint is another state");
+            Ok(Some(read))
+        }
         Err(why) => {
             hold!(
                 !why.is_empty() && !why.contains('\n'),
