@@ -2,6 +2,7 @@
 
 mod gaps;
 mod grep;
+mod latency;
 mod order;
 mod sources;
 mod summary;
@@ -20,6 +21,7 @@ pub const EXAMPLES: &str = "Examples:
   tcpdump -i lo -w - | fixwire log grep 35=8 -        reports, as they pass
   fixwire log order order-36 logs                     what happened to an order
   fixwire log gaps logs                               sequence numbers that are missing
+  fixwire log latency --ours BROKER capture.pcapng    how long answers took
 
 Logs of QuickFIX, QuickFIX/J, QuickFIX/Go, QuickFIX/n, FIX Antenna and any other text with FIX messages, Artio's
 printed archive, journals, captures (pcap, pcapng); plain, gzip or zstd. docs/reference/log.md has more.";
@@ -35,6 +37,8 @@ pub enum LogCommand {
     Order(order::OrderArgs),
     /// Lists sequence numbers that are missing, by sender
     Gaps(gaps::GapsArgs),
+    /// Shows how long it took until orders were reported, filled, changed and passed on
+    Latency(latency::LatencyArgs),
 }
 
 /// Runs the command.
@@ -44,5 +48,6 @@ pub fn run(command: &LogCommand) -> Result<ExitCode, Failure> {
         LogCommand::Grep(args) => grep::run(args),
         LogCommand::Order(args) => order::run(args),
         LogCommand::Gaps(args) => gaps::run(args),
+        LogCommand::Latency(args) => latency::run(args),
     }
 }

@@ -25,8 +25,10 @@ mod find;
 mod gaps;
 mod input;
 mod journal;
+mod latency;
 mod left_out;
 mod open;
+mod open_orders;
 mod order_search;
 mod packet;
 mod prefix;
@@ -40,6 +42,7 @@ mod zone;
 
 pub use entry::{LogEntry, LogPlace, TimeSource};
 pub use gaps::{LogGaps, SenderSequence, SequenceGap};
+pub use latency::{LatencyCounts, LatencyGroup, LatencyKind, LogLatency};
 pub use left_out::LeftOut;
 pub use order_search::OrderSearch;
 pub use reader::{LogReader, LogSource, LogStep, ReadOptions};

@@ -6,6 +6,8 @@ mod captures;
 mod hostile;
 #[path = "suite/journals.rs"]
 mod journals;
+#[path = "suite/latency.rs"]
+mod latency;
 #[path = "suite/logs.rs"]
 mod logs;
 #[path = "suite/orders.rs"]

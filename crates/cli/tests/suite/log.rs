@@ -11,7 +11,7 @@ use std::time::Duration;
 use fixwire_protocol::frame::check_sum;
 use serde_json::Value;
 
-fn fixwire(folder: &Path, args: &[&str]) -> Output {
+pub fn fixwire(folder: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_fixwire"))
         .current_dir(folder)
         .args(args)
@@ -19,12 +19,12 @@ fn fixwire(folder: &Path, args: &[&str]) -> Output {
         .unwrap()
 }
 
-fn text(bytes: &[u8]) -> String {
+pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// A message of CLIENT or BROKER, with SOH.
-fn message(msg_type: &str, number: u32, from: &str, second: u32, body: &str) -> String {
+pub fn message(msg_type: &str, number: u32, from: &str, second: u32, body: &str) -> String {
     let to = if from == "CLIENT" { "BROKER" } else { "CLIENT" };
     let head =
         format!("35={msg_type}|34={number}|49={from}|52=20261120-10:00:{second:02}.000|56={to}|");
@@ -34,7 +34,7 @@ fn message(msg_type: &str, number: u32, from: &str, second: u32, body: &str) -> 
 }
 
 /// The logs of the page: BROKER's, in the layout of QuickFIX.
-fn logs(folder: &Path) {
+pub fn logs(folder: &Path) {
     let messages = [
         message("A", 1, "CLIENT", 0, "98=0|108=30|553=desk|554=tiger|"),
         message("A", 1, "BROKER", 0, "98=0|108=30|"),
@@ -106,6 +106,7 @@ fn the_page_shows_what_is_printed() {
         &["log", "order", "O1", "logs"],
         &["log", "order", "A2", "logs"],
         &["log", "gaps", "logs"],
+        &["log", "latency", "logs"],
     ] {
         let output = fixwire(root.path(), args);
         let (said, errors) = (text(&output.stdout), text(&output.stderr));

@@ -14,6 +14,7 @@ mod gateway_run;
 mod hash_password;
 mod links;
 mod log;
+mod log_latency;
 mod low_latency;
 mod oms;
 mod oms_conditions;

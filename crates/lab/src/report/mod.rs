@@ -25,6 +25,7 @@ pub mod hlog;
 pub mod junit;
 pub mod oms;
 pub(crate) mod percentiles;
+pub mod picture;
 pub mod result_file;
 pub mod samples;
 pub mod screen;

@@ -7,6 +7,7 @@ use crate::load::Pace;
 use crate::stats;
 
 use super::percentiles::together;
+use super::picture::{self, PictureCurve};
 use super::table::{micros, widths};
 
 /// Characters of a line.
@@ -15,10 +16,6 @@ const WIDTH: usize = 80;
 const MORE: &str = "  more: --details, --json FILE, bench compare (two builds), --help";
 /// Faults that are shown one by one.
 const FAULTS: usize = 3;
-/// Columns and lines of the picture, without its axes.
-const PLOT: (usize, usize) = (60, 5);
-/// Decades of the share of slower orders: the picture ends at 99.9 %.
-const DECADES: f64 = 3.0;
 /// The columns of the small table: 50, 99 and 99.9 %, by their place among the percentiles.
 const COLUMNS: [(usize, &str, bool); 3] = [(0, "p50", true), (2, "p99", true), (3, "p99.9", false)];
 /// The same without a floor to compare with.
@@ -175,7 +172,7 @@ pub fn paragraph(text: &str, first: &str, to: &mut impl Write) -> fmt::Result {
     writeln!(to, "{line}")
 }
 
-/// Response time over percentile, both logarithmic, of the first pace: the first subject beside its floor.
+/// The picture of the first pace: the first subject beside its floor.
 fn plot(report: &Report, to: &mut impl Write) -> fmt::Result {
     let Some(row) = report
         .rows
@@ -185,78 +182,24 @@ fn plot(report: &Report, to: &mut impl Write) -> fmt::Result {
     else {
         return Ok(());
     };
-    let curves: Vec<(char, Vec<f64>)> = [
-        report.floor_of(row).map(|floor| ('.', floor)),
-        Some(('*', row)),
-    ]
-    .into_iter()
-    .flatten()
-    .map(|(mark, row)| (mark, curve(row)))
-    .filter(|(_, curve)| !curve.is_empty())
-    .collect();
-    let values = || curves.iter().flat_map(|(_, curve)| curve.iter().copied());
-    let (low, high) = values().fold((f64::MAX, 0_f64), |(low, high), value| {
-        (low.min(value), high.max(value))
-    });
-    if high <= 0.0 {
-        return Ok(());
-    }
-    let (width, height) = PLOT;
-    // At least a doubling, lest a flat curve look steep.
-    let (low, high) = (low.ln(), high.max(2.0 * low).ln());
-    let mut grid = vec![vec![' '; width]; height];
-    for (mark, curve) in &curves {
-        for (x, value) in curve.iter().enumerate() {
-            let share = (value.ln() - low) / (high - low);
-            let y = (share * (height - 1) as f64).round() as usize;
-            grid[height - 1 - y.min(height - 1)][x] = *mark;
-        }
-    }
-    let unit_name = unit(report.unit);
-    let legend = match curves.len() {
-        2 => format!("* {}  . TCP", row.subject),
-        _ => format!("* {}", row.subject),
-    };
-    for (index, line) in grid.iter().enumerate() {
-        let share = (height - 1 - index) as f64 / (height - 1) as f64;
-        let value = (low + share * (high - low)).exp() as u64;
-        let label = shown(report.unit, value);
-        let line: String = line.iter().collect();
-        let text = match index {
-            0 => format!("{label:>6} {unit_name} |{}", beside(&line, &legend, width)),
-            _ => format!("{label:>6}    |{}", line.trim_end()),
-        };
-        writeln!(to, "{text}")?;
-    }
-    let step = width / DECADES as usize;
-    let marks = ["0 %", "90 %", "99 %"].map(|mark| format!("{mark:<step$}"));
-    writeln!(to, "           {}99.9 %", marks.concat())
-}
-
-/// The legend at the left of the top line, where curves are low.
-fn beside(line: &str, legend: &str, width: usize) -> String {
-    let free = line.chars().take_while(|mark| *mark == ' ').count();
-    if free > legend.chars().count() + 3 {
-        let rest: String = line.chars().skip(legend.chars().count() + 2).collect();
-        format!("  {legend}{rest}").trim_end().to_owned()
-    } else {
-        format!("{:<width$}  {legend}", line.trim_end())
-    }
-}
-
-/// The response time at each column of the picture, all runs together, nanoseconds.
-fn curve(row: &Row) -> Vec<f64> {
-    let all = together([row], |run| &run.histogram);
-    if all.is_empty() {
-        return Vec::new();
-    }
-    let columns = 0..PLOT.0;
-    columns
-        .map(|x| {
-            let slower = 10_f64.powf(-DECADES * x as f64 / (PLOT.0 - 1) as f64);
-            all.value_at_quantile(1.0 - slower).max(1) as f64
+    let floor = report.floor_of(row);
+    let rows = [floor.map(|floor| ('.', "TCP", floor))]
+        .into_iter()
+        .flatten();
+    let rows = rows.chain([('*', &row.subject[..], row)]);
+    let curves: Vec<PictureCurve<'_>> = rows
+        .map(|(mark, name, row)| PictureCurve {
+            mark,
+            name,
+            histogram: together([row], |run| &run.histogram),
         })
-        .collect()
+        .collect();
+    picture::write(
+        &curves,
+        unit(report.unit),
+        |nanos| shown(report.unit, nanos),
+        to,
+    )
 }
 
 fn table(report: &Report, to: &mut impl Write) -> fmt::Result {
@@ -305,7 +248,11 @@ fn table(report: &Report, to: &mut impl Write) -> fmt::Result {
 }
 
 /// Writes a grid with its columns aligned.
-pub(super) fn lines(grid: &[Vec<String>], to: &mut impl Write) -> fmt::Result {
+///
+/// # Errors
+///
+/// Those of the writer.
+pub fn lines(grid: &[Vec<String>], to: &mut impl Write) -> fmt::Result {
     let widths = widths(grid);
     for line in grid {
         let mut text = String::from(" ");

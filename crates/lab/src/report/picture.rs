@@ -1,0 +1,105 @@
+//! The picture of a first screen: times over percentiles, both logarithmic, in characters.
+
+use std::fmt::{self, Write};
+
+use hdrhistogram::Histogram;
+
+/// Columns and lines of the picture, without its axes.
+const PLOT: (usize, usize) = (60, 5);
+/// Decades of the share of slower orders: the picture ends at 99.9 %.
+const DECADES: f64 = 3.0;
+/// Characters of a line.
+const WIDTH: usize = 80;
+
+/// A curve of the picture.
+#[derive(Clone, Debug)]
+pub struct PictureCurve<'a> {
+    /// What its points are.
+    pub mark: char,
+    /// Its name in the legend.
+    pub name: &'a str,
+    /// Nanoseconds.
+    pub histogram: Histogram<u64>,
+}
+
+/// Writes the picture; nothing when all curves are empty. A later curve covers those before it, and comes before
+/// them in the legend. `shown` is the text of nanoseconds in `unit`.
+///
+/// # Errors
+///
+/// Those of the writer.
+pub fn write(
+    curves: &[PictureCurve<'_>],
+    unit: &str,
+    shown: impl Fn(u64) -> String,
+    to: &mut impl Write,
+) -> fmt::Result {
+    let curves = curves.iter().filter(|curve| !curve.histogram.is_empty());
+    let curves: Vec<(&PictureCurve<'_>, Vec<f64>)> = curves
+        .map(|curve| (curve, points(&curve.histogram)))
+        .collect();
+    let values = || curves.iter().flat_map(|(_, points)| points.iter().copied());
+    let (low, high) = values().fold((f64::MAX, 0_f64), |(low, high), value| {
+        (low.min(value), high.max(value))
+    });
+    if high <= 0.0 {
+        return Ok(());
+    }
+    let (width, height) = PLOT;
+    // At least a doubling, lest a flat curve look steep.
+    let (low, high) = (low.ln(), high.max(2.0 * low).ln());
+    let mut grid = vec![vec![' '; width]; height];
+    for (curve, points) in &curves {
+        for (x, value) in points.iter().enumerate() {
+            let share = (value.ln() - low) / (high - low);
+            let y = (share * (height - 1) as f64).round() as usize;
+            grid[height - 1 - y.min(height - 1)][x] = curve.mark;
+        }
+    }
+    let legend = curves.iter().rev();
+    let legend = legend.map(|(curve, _)| format!("{} {}", curve.mark, curve.name));
+    let legend = legend.collect::<Vec<_>>().join("  ");
+    for (index, line) in grid.iter().enumerate() {
+        let share = (height - 1 - index) as f64 / (height - 1) as f64;
+        let value = (low + share * (high - low)).exp() as u64;
+        let label = shown(value);
+        let line: String = line.iter().collect();
+        let plain = format!("{label:>6} {0:1$} |{2}", "", unit.len(), line.trim_end());
+        let text = match index {
+            0 => format!("{label:>6} {unit} |{}", beside(&line, &legend, width)),
+            _ => plain,
+        };
+        if text.chars().count() > WIDTH {
+            // Above the picture, where the curves leave no room for it.
+            writeln!(to, "{:1$}{legend}", "", 9 + unit.len())?;
+            writeln!(to, "{label:>6} {unit} |{}", line.trim_end())?;
+            continue;
+        }
+        writeln!(to, "{text}")?;
+    }
+    let step = width / DECADES as usize;
+    let marks = ["0 %", "90 %", "99 %"].map(|mark| format!("{mark:<step$}"));
+    writeln!(to, "{:1$}{2}99.9 %", "", 9 + unit.len(), marks.concat())
+}
+
+/// The legend at the left of the top line, where curves are low.
+fn beside(line: &str, legend: &str, width: usize) -> String {
+    let free = line.chars().take_while(|mark| *mark == ' ').count();
+    if free > legend.chars().count() + 3 {
+        let rest: String = line.chars().skip(legend.chars().count() + 2).collect();
+        format!("  {legend}{rest}").trim_end().to_owned()
+    } else {
+        format!("{:<width$}  {legend}", line.trim_end())
+    }
+}
+
+/// The time at each column, nanoseconds.
+fn points(histogram: &Histogram<u64>) -> Vec<f64> {
+    let columns = 0..PLOT.0;
+    columns
+        .map(|x| {
+            let slower = 10_f64.powf(-DECADES * x as f64 / (PLOT.0 - 1) as f64);
+            histogram.value_at_quantile(1.0 - slower).max(1) as f64
+        })
+        .collect()
+}

@@ -1,0 +1,262 @@
+//! [`LogLatency`]: how long it took until orders were reported, filled, changed and passed on.
+
+use std::collections::{BTreeMap, HashMap};
+
+use hdrhistogram::Histogram;
+
+use crate::entry::{LogEntry, TimeSource};
+use crate::open_orders::OpenOrders;
+
+/// Groups with a histogram of their own; what is beyond them is in that of the others.
+const MOST_GROUPS: usize = 200;
+/// Names of sessions, types and symbols that are kept.
+const MOST_NAMES: usize = 10_000;
+/// The longest name of one.
+const LONGEST_NAME: usize = 300;
+/// The name of what is beyond them.
+const BEYOND: &str = "(others)";
+
+/// An interval between two messages.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum LatencyKind {
+    /// From a `NewOrderSingle` to its first report that is not a pending one, or its reject.
+    OrderToReport,
+    /// From a `NewOrderSingle` to the first report of a fill.
+    OrderToFill,
+    /// From an `OrderCancelRequest` to its report or reject.
+    CancelToAnswer,
+    /// From an `OrderCancelReplaceRequest` to its report or reject.
+    ReplaceToAnswer,
+    /// From an order or request that came in to the one that it became on another session.
+    RequestThrough,
+    /// From a report that came in to the one that it became on another session.
+    ReportThrough,
+}
+
+impl LatencyKind {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::OrderToReport,
+        Self::OrderToFill,
+        Self::CancelToAnswer,
+        Self::ReplaceToAnswer,
+        Self::RequestThrough,
+        Self::ReportThrough,
+    ];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OrderToReport => "order to first report",
+            Self::OrderToFill => "order to first fill",
+            Self::CancelToAnswer => "cancel to answer",
+            Self::ReplaceToAnswer => "replace to answer",
+            Self::RequestThrough => "request in to out",
+            Self::ReportThrough => "report in to out",
+        }
+    }
+}
+
+/// By what intervals are counted apart.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum LatencyGroup {
+    /// The session of the first message.
+    Session,
+    /// Its MsgType(35).
+    Type,
+    /// Its Symbol(55), or that of its order.
+    Symbol,
+}
+
+/// Intervals of one kind.
+#[derive(Clone, Debug)]
+pub struct LatencyCounts {
+    /// Nanoseconds.
+    pub histogram: Histogram<u64>,
+    /// Both messages are in one record of a journal, which has one time: how long it took is not known.
+    pub same_turn: u64,
+    /// The second message has the earlier time.
+    pub backwards: u64,
+    /// One of the messages has no time.
+    pub untimed: u64,
+}
+
+impl Default for LatencyCounts {
+    fn default() -> Self {
+        Self {
+            histogram: histogram(),
+            same_turn: 0,
+            backwards: 0,
+            untimed: 0,
+        }
+    }
+}
+
+fn histogram() -> Histogram<u64> {
+    Histogram::new(3).expect("three digits are a valid precision")
+}
+
+/// When a message was written, and in which record of a journal.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Stamp {
+    pub(crate) nanos: Option<i64>,
+    /// The journal's name, segment and byte.
+    pub(crate) record: Option<(u32, u32, u32)>,
+}
+
+/// What intervals of a message are counted by; names of [`Names`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Labels {
+    pub(crate) session: u32,
+    pub(crate) msg_type: u32,
+    pub(crate) symbol: u32,
+}
+
+/// Short numbers for names.
+#[derive(Clone, Debug)]
+pub(crate) struct Names {
+    numbers: HashMap<String, u32>,
+    names: Vec<String>,
+}
+
+impl Names {
+    fn new() -> Self {
+        Self {
+            numbers: HashMap::new(),
+            names: vec![BEYOND.to_owned()],
+        }
+    }
+
+    pub(crate) fn number(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        if self.names.len() > MOST_NAMES || name.len() > LONGEST_NAME {
+            return 0;
+        }
+        let number = self.names.len() as u32;
+        self.names.push(name.to_owned());
+        self.numbers.insert(name.to_owned(), number);
+        number
+    }
+}
+
+/// Intervals of all messages that it was given.
+#[derive(Clone, Debug)]
+pub struct LogLatency {
+    /// By kind; only kinds that occurred.
+    pub kinds: BTreeMap<LatencyKind, LatencyCounts>,
+    /// Orders, requests, reports and rejects by where their time is from.
+    pub time_sources: BTreeMap<TimeSource, u64>,
+    /// Nanoseconds, by kind and group; at most 200, what is beyond them together as the name 0.
+    groups: BTreeMap<(LatencyKind, LatencyGroup, u32), Histogram<u64>>,
+    names: Names,
+    open: OpenOrders,
+}
+
+impl Default for LogLatency {
+    /// At most 300,000 orders and requests are open at a time.
+    fn default() -> Self {
+        Self::with_limit(300_000)
+    }
+}
+
+impl LogLatency {
+    /// With at most so many open orders and requests; of more, those that are open longest are given up.
+    #[must_use]
+    pub fn with_limit(limit: usize) -> Self {
+        Self {
+            kinds: BTreeMap::new(),
+            time_sources: BTreeMap::new(),
+            groups: BTreeMap::new(),
+            names: Names::new(),
+            open: OpenOrders::new(limit),
+        }
+    }
+
+    /// Looks at a message.
+    pub fn add(&mut self, entry: &LogEntry<'_>) {
+        let Self {
+            kinds,
+            groups,
+            names,
+            ..
+        } = self;
+        let mut tally = Tally { kinds, groups };
+        if self.open.add(entry, names, &mut tally) {
+            *self.time_sources.entry(entry.time().1).or_default() += 1;
+        }
+    }
+
+    /// The groups of a kind with their names, nanoseconds.
+    pub fn groups(
+        &self,
+        kind: LatencyKind,
+        by: LatencyGroup,
+    ) -> impl Iterator<Item = (&str, &Histogram<u64>)> {
+        let range = (kind, by, 0)..=(kind, by, u32::MAX);
+        self.groups
+            .range(range)
+            .map(|((.., name), found)| (self.names.names[*name as usize].as_str(), found))
+    }
+
+    /// Orders and requests that were not answered: `NewOrderSingle`, then cancels and replaces.
+    #[must_use]
+    pub fn unanswered(&self) -> (u64, u64) {
+        self.open.unanswered()
+    }
+
+    /// Open orders and requests that were given up, since there were too many.
+    #[must_use]
+    pub fn given_up(&self) -> u64 {
+        self.open.given_up()
+    }
+}
+
+/// Where intervals are counted.
+pub(crate) struct Tally<'a> {
+    kinds: &'a mut BTreeMap<LatencyKind, LatencyCounts>,
+    groups: &'a mut BTreeMap<(LatencyKind, LatencyGroup, u32), Histogram<u64>>,
+}
+
+impl Tally<'_> {
+    pub(crate) fn count(&mut self, kind: LatencyKind, labels: Labels, from: Stamp, to: Stamp) {
+        let counts = self.kinds.entry(kind).or_default();
+        if from.record.is_some() && from.record == to.record {
+            counts.same_turn += 1;
+            return;
+        }
+        let (Some(from), Some(to)) = (from.nanos, to.nanos) else {
+            counts.untimed += 1;
+            return;
+        };
+        let Ok(nanos) = u64::try_from(to.saturating_sub(from)) else {
+            counts.backwards += 1;
+            return;
+        };
+        record(&mut counts.histogram, nanos);
+        for (by, name) in [
+            (LatencyGroup::Session, labels.session),
+            (LatencyGroup::Type, labels.msg_type),
+            (LatencyGroup::Symbol, labels.symbol),
+        ] {
+            let has_room = self.groups.len() < MOST_GROUPS;
+            let name = match has_room || self.groups.contains_key(&(kind, by, name)) {
+                true => name,
+                false => 0,
+            };
+            let group = self
+                .groups
+                .entry((kind, by, name))
+                .or_insert_with(histogram);
+            record(group, nanos);
+        }
+    }
+}
+
+/// A histogram that grows takes every value.
+fn record(histogram: &mut Histogram<u64>, nanos: u64) {
+    histogram.auto(true);
+    let _ = histogram.record(nanos.max(1));
+}
