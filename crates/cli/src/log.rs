@@ -6,6 +6,7 @@ mod latency;
 mod order;
 mod sources;
 mod summary;
+mod throughput;
 
 use std::process::ExitCode;
 
@@ -22,6 +23,7 @@ pub const EXAMPLES: &str = "Examples:
   fixwire log order order-36 logs                     what happened to an order
   fixwire log gaps logs                               sequence numbers that are missing
   fixwire log latency --ours BROKER capture.pcapng    how long answers took
+  fixwire log throughput logs                         transactions in each millisecond
 
 Logs of QuickFIX, QuickFIX/J, QuickFIX/Go, QuickFIX/n, FIX Antenna and any other text with FIX messages, Artio's
 printed archive, journals, captures (pcap, pcapng); plain, gzip or zstd. docs/reference/log.md has more.";
@@ -39,6 +41,8 @@ pub enum LogCommand {
     Gaps(gaps::GapsArgs),
     /// Shows how long it took until orders were reported, filled, changed and passed on
     Latency(latency::LatencyArgs),
+    /// Prints how many milliseconds had how many orders, cancels and replaces
+    Throughput(throughput::ThroughputArgs),
 }
 
 /// Runs the command.
@@ -49,5 +53,6 @@ pub fn run(command: &LogCommand) -> Result<ExitCode, Failure> {
         LogCommand::Order(args) => order::run(args),
         LogCommand::Gaps(args) => gaps::run(args),
         LogCommand::Latency(args) => latency::run(args),
+        LogCommand::Throughput(args) => throughput::run(args),
     }
 }

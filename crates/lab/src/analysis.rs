@@ -254,25 +254,11 @@ impl Throughput {
     pub fn of(completed: impl IntoIterator<Item = u64>) -> Self {
         let mut completed: Vec<u64> = completed.into_iter().collect();
         completed.sort_unstable();
-        let (Some(first), Some(last)) = (completed.first(), completed.last()) else {
-            return Self::default();
-        };
-        let millis = |time: u64| (time - first) / 1_000_000;
-        let mut rows = BTreeMap::new();
-        let mut busy = 0;
-        for same in completed.chunk_by(|a, b| millis(*a) == millis(*b)) {
-            *rows.entry(same.len() as u64).or_default() += 1;
-            busy += 1;
+        let mut counter = ThroughputCounter::default();
+        for time in completed {
+            counter.add(time);
         }
-        let idle = millis(*last) + 1 - busy;
-        if idle > 0 {
-            rows.insert(0, idle);
-        }
-        Self {
-            rows,
-            transactions: completed.len() as u64,
-            span: last - first,
-        }
+        counter.finish()
     }
 
     /// Percent of the milliseconds that had from `least` to `most` transactions.
@@ -303,5 +289,72 @@ impl Throughput {
             writeln!(to, "{count:>6} {millis:>8} {share:>8.3}%")?;
         }
         Ok(())
+    }
+}
+
+/// Counts transactions as they come, within bounded memory.
+#[derive(Clone, Debug, Default)]
+pub struct ThroughputCounter {
+    found: Throughput,
+    /// Times of the first that came, of the earliest, of the latest.
+    span: Option<[u64; 3]>,
+    /// Transactions of the newest milliseconds, by their distance from the one that begins with the first.
+    newest: BTreeMap<i64, u64>,
+    /// Milliseconds before this one are in the rows already.
+    counted_to: Option<i64>,
+    busy: u64,
+    late: u64,
+}
+
+impl ThroughputCounter {
+    /// Milliseconds that are kept, so that transactions may come in another order.
+    pub const REACH: usize = 100_000;
+
+    /// A transaction that was completed then, nanoseconds.
+    pub fn add(&mut self, time: u64) {
+        let [first, earliest, latest] = self.span.unwrap_or([time; 3]);
+        let milli = (i128::from(time) - i128::from(first)).div_euclid(1_000_000) as i64;
+        if self.counted_to.is_some_and(|to| milli <= to) {
+            self.late += 1;
+            return;
+        }
+        self.span = Some([first, earliest.min(time), latest.max(time)]);
+        self.found.transactions += 1;
+        *self.newest.entry(milli).or_default() += 1;
+        if self.newest.len() > Self::REACH {
+            self.count_oldest();
+        }
+    }
+
+    /// Transactions that are left out, since they came more than [`ThroughputCounter::REACH`] busy milliseconds late.
+    #[must_use]
+    pub fn late(&self) -> u64 {
+        self.late
+    }
+
+    fn count_oldest(&mut self) {
+        if let Some((milli, count)) = self.newest.pop_first() {
+            *self.found.rows.entry(count).or_default() += 1;
+            self.busy += 1;
+            self.counted_to = Some(milli);
+        }
+    }
+
+    /// The distribution.
+    #[must_use]
+    pub fn finish(mut self) -> Throughput {
+        let Some([first, earliest, latest]) = self.span else {
+            return self.found;
+        };
+        while !self.newest.is_empty() {
+            self.count_oldest();
+        }
+        let milli = |time: u64| (i128::from(time) - i128::from(first)).div_euclid(1_000_000);
+        let all = (milli(latest) - milli(earliest) + 1) as u64;
+        if all > self.busy {
+            self.found.rows.insert(0, all - self.busy);
+        }
+        self.found.span = latest - earliest;
+        self.found
     }
 }

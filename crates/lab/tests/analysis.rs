@@ -2,7 +2,7 @@
 //!
 //! The times of group g2 are chosen so that its lines equal those of the published group of ten.
 
-use fixwire_lab::analysis::{Throughput, summary};
+use fixwire_lab::analysis::{Throughput, ThroughputCounter, summary};
 use fixwire_lab::stamps::Stamp;
 use fixwire_lab::stamps_file::{self, StampsError};
 
@@ -105,4 +105,36 @@ fn milliseconds_are_counted_by_their_transactions() {
         "5 transactions in 0.004 s\nper ms       ms     share\n     0        2   40.000%\n     1        2   40.000%\n     3        1   20.000%\n"
     );
     assert_eq!(Throughput::of([]), Throughput::default());
+}
+
+#[test]
+fn transactions_that_come_in_another_order_are_counted_alike() {
+    let ms = 1_000_000_u64;
+    let times: Vec<u64> = (0..5000_u64)
+        .map(|at| 7 * ms + at * at * 977 % (900 * ms))
+        .collect();
+    let mut counter = ThroughputCounter::default();
+    // The first that comes is not the earliest; milliseconds begin with it.
+    let first = times[times.len() / 2];
+    let aligned = times.iter().map(|time| time - time % ms + first % ms);
+    aligned.clone().rev().for_each(|time| counter.add(time));
+    assert_eq!(counter.late(), 0);
+    assert_eq!(counter.finish(), Throughput::of(aligned));
+}
+
+#[test]
+fn a_transaction_far_too_late_is_left_out_and_counted() {
+    let ms = 1_000_000_u64;
+    let reach = ThroughputCounter::REACH as u64;
+    let mut counter = ThroughputCounter::default();
+    for at in 0..2 * reach {
+        counter.add(ms * 2 * at);
+    }
+    counter.add(ms * 2 * reach);
+    counter.add(0);
+    assert_eq!(counter.late(), 1);
+    let found = counter.finish();
+    assert_eq!(found.transactions, 2 * reach + 1);
+    let rows: Vec<(u64, u64)> = found.rows.into_iter().collect();
+    assert_eq!(rows, [(0, 2 * reach - 1), (1, 2 * reach - 1), (2, 1)]);
 }

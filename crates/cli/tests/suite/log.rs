@@ -107,6 +107,7 @@ fn the_page_shows_what_is_printed() {
         &["log", "order", "A2", "logs"],
         &["log", "gaps", "logs"],
         &["log", "latency", "logs"],
+        &["log", "throughput", "logs"],
     ] {
         let output = fixwire(root.path(), args);
         let (said, errors) = (text(&output.stdout), text(&output.stderr));

@@ -15,6 +15,7 @@ mod hash_password;
 mod links;
 mod log;
 mod log_latency;
+mod log_throughput;
 mod low_latency;
 mod oms;
 mod oms_conditions;

@@ -1,0 +1,112 @@
+//! `fixwire log throughput`: transactions in each millisecond.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use fixwire::journal::Direction;
+use fixwire_lab::analysis::ThroughputCounter;
+use fixwire_protocol::Decoder;
+use fixwire_reader::{LogEntry, LogStep, ShortQuery};
+use serde_json::{Map, Value, json};
+
+use super::sources::{Sources, exit_code, tell_left_out};
+use crate::failure::{Failure, tell};
+
+/// Arguments of `fixwire log throughput`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  fixwire log throughput FIX.4.4-BROKER-CLIENT.messages.current.log
+  fixwire log throughput --of 35=8 --direction out logs
+  fixwire log throughput --json store | jq .rows
+
+Transactions are orders, cancels and replaces, or what --of says; possible duplicates (43=Y) do not count. A row has a number of
+transactions in a millisecond, how many milliseconds had it, and their share; milliseconds without any are the row 0. Where a
+gateway logs both sides, --direction counts each transaction once.
+The exit code is 1 if something could not be read; each such part is named.")]
+pub struct ThroughputArgs {
+    #[command(flatten)]
+    sources: Sources,
+    /// Messages that are transactions: terms such as 35=8 55~^TX
+    #[arg(long, value_name = "QUERY", default_value = "35=D|F|G")]
+    of: String,
+    /// Count messages of this direction only
+    #[arg(long, value_name = "DIRECTION")]
+    direction: Option<Way>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Way {
+    In,
+    Out,
+}
+
+/// Whether a message goes the way that is counted.
+fn goes(entry: &LogEntry<'_>, wanted: Option<Way>) -> bool {
+    match wanted {
+        None => true,
+        Some(Way::In) => entry.direction() == Some(Direction::In),
+        Some(Way::Out) => entry.direction() == Some(Direction::Out),
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &ThroughputArgs) -> Result<ExitCode, Failure> {
+    let query = ShortQuery::parse(&args.of).map_err(Failure::Text)?;
+    let mut decoder = Decoder::with_capacity(1024);
+    let mut reader = args.sources.open(false)?;
+    let mut counter = ThroughputCounter::default();
+    let mut untimed = 0;
+    while let LogStep::Message(entry) = reader.next_step() {
+        let repeats = matches!(entry.mark, "duplicate" | "ignored" | "resent" | "gap fill");
+        let is_one = !repeats
+            && query.may_match(entry.bytes)
+            && entry.get(43) != Some(b"Y")
+            && goes(&entry, args.direction)
+            && query.matches(&decoder.decode(entry.bytes));
+        if !is_one {
+            continue;
+        }
+        match entry.time().0.map(|time| u64::try_from(time.0)) {
+            Some(Ok(time)) => counter.add(time),
+            _ => untimed += 1,
+        }
+    }
+    let late = counter.late();
+    let found = counter.finish();
+    let mut text = String::new();
+    if args.json {
+        let rows = found.rows.iter();
+        let rows: Map<String, Value> = rows
+            .map(|(count, millis)| (count.to_string(), json!(millis)))
+            .collect();
+        let object = json!({
+            "transactions": found.transactions, "spanNanos": found.span, "rows": rows, "untimed": untimed, "late": late,
+        });
+        text = format!("{object:#}\n");
+    } else {
+        // A string takes everything.
+        let _ = found.write(&mut text);
+    }
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    for (count, why) in [
+        (untimed, "as they have no time"),
+        (
+            late,
+            "as their times are long before those of the messages around them",
+        ),
+    ] {
+        if count > 0 {
+            tell(
+                "warning",
+                &format!("{count} transactions are left out, {why}"),
+            );
+        }
+    }
+    Ok(exit_code(tell_left_out(&reader.take_left_out())))
+}
