@@ -7,6 +7,7 @@ mod order;
 mod sources;
 mod summary;
 mod throughput;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -24,6 +25,7 @@ pub const EXAMPLES: &str = "Examples:
   fixwire log gaps logs                               sequence numbers that are missing
   fixwire log latency --ours BROKER capture.pcapng    how long answers took
   fixwire log throughput logs                         transactions in each millisecond
+  fixwire log validate --counts logs                  what a session would reject
 
 Logs of QuickFIX, QuickFIX/J, QuickFIX/Go, QuickFIX/n, FIX Antenna and any other text with FIX messages, Artio's
 printed archive, journals, captures (pcap, pcapng); plain, gzip or zstd. docs/reference/log.md has more.";
@@ -43,6 +45,8 @@ pub enum LogCommand {
     Latency(latency::LatencyArgs),
     /// Prints how many milliseconds had how many orders, cancels and replaces
     Throughput(throughput::ThroughputArgs),
+    /// Validates messages against their dictionaries, as a session does
+    Validate(validate::ValidateArgs),
 }
 
 /// Runs the command.
@@ -54,5 +58,6 @@ pub fn run(command: &LogCommand) -> Result<ExitCode, Failure> {
         LogCommand::Gaps(args) => gaps::run(args),
         LogCommand::Latency(args) => latency::run(args),
         LogCommand::Throughput(args) => throughput::run(args),
+        LogCommand::Validate(args) => validate::run(args),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fixwire::gateway::Rules;
 use fixwire::gateway::rules::{Facts, NamedSession, RuleContext, RuleError, RuleScratch};
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Dictionary, Message, Mono, Now, Timestamp};
+use fixwire_protocol::{Decoder, Dictionary, Message, Mono, Now, Timestamp};
 
 use crate::dictionary::load;
 use crate::failure::Failure;
@@ -51,11 +51,16 @@ impl Shelf {
     /// Which one a message is read by. One over FIXT 1.1 says by ApplVerID(1128) what it is; without it, it is
     /// read as FIX 5.0 SP2.
     pub fn place(&self, message: &Message<'_>) -> usize {
+        self.known_place(message, None).unwrap_or(4)
+    }
+
+    /// The same; without ApplVerID(1128), `default` is that of the session. `None` for a version that is unknown.
+    pub fn known_place(&self, message: &Message<'_>, default: Option<&[u8]>) -> Option<usize> {
         if self.one {
-            return 0;
+            return Some(0);
         }
         let begin_string = message.get(8).unwrap_or_default();
-        let wanted = match (begin_string, message.get(1128)) {
+        let wanted = match (begin_string, message.get(1128).or(default)) {
             (b"FIXT.1.1", Some(id)) => Version::ALL
                 .into_iter()
                 .find(|version| version.appl_ver_id().map(str::as_bytes) == Some(id))
@@ -65,8 +70,14 @@ impl Shelf {
             _ => begin_string,
         };
         let mut versions = self.versions.iter();
-        let found = versions.position(|(name, _)| name.as_bytes() == wanted);
-        found.unwrap_or(4)
+        versions.position(|(name, _)| name.as_bytes() == wanted)
+    }
+
+    /// Teaches a decoder the data fields of all of them.
+    pub fn teach(&self, decoder: &mut Decoder) {
+        for (_, dictionary) in &self.versions {
+            decoder.learn(dictionary);
+        }
     }
 
     /// The dictionary there.

@@ -38,6 +38,7 @@ mod short_query;
 mod summary;
 mod tcp;
 mod text;
+mod validate;
 mod zone;
 
 pub use entry::{LogEntry, LogPlace, TimeSource};
@@ -48,6 +49,7 @@ pub use order_search::OrderSearch;
 pub use reader::{LogReader, LogSource, LogStep, ReadOptions};
 pub use short_query::ShortQuery;
 pub use summary::{LogSummary, SessionSummary};
+pub use validate::{LogValidation, MessageProblem, ProblemCount};
 pub use zone::LogZone;
 
 /// Looks for messages in bytes as they come from a log and as they come from a connection, for the tests that feed

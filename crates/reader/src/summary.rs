@@ -103,7 +103,7 @@ fn known<'a, T: Default>(map: &'a mut BTreeMap<String, T>, name: &str) -> &'a mu
 }
 
 /// A fault without its numbers.
-fn kind(fault: Garbled) -> &'static str {
+pub(crate) fn kind(fault: Garbled) -> &'static str {
     match fault {
         Garbled::BeginString => "invalid BeginString(8)",
         Garbled::BodyLength => "invalid BodyLength(9)",

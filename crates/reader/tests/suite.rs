@@ -14,3 +14,5 @@ mod logs;
 mod orders;
 #[path = "suite/samples.rs"]
 mod samples;
+#[path = "suite/validate.rs"]
+mod validate;

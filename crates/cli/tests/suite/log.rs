@@ -108,6 +108,7 @@ fn the_page_shows_what_is_printed() {
         &["log", "gaps", "logs"],
         &["log", "latency", "logs"],
         &["log", "throughput", "logs"],
+        &["log", "validate", "logs"],
     ] {
         let output = fixwire(root.path(), args);
         let (said, errors) = (text(&output.stdout), text(&output.stderr));

@@ -16,6 +16,7 @@ mod links;
 mod log;
 mod log_latency;
 mod log_throughput;
+mod log_validate;
 mod low_latency;
 mod oms;
 mod oms_conditions;
