@@ -1,5 +1,6 @@
 //! `fixwire log`: reads messages from logs of any engine, journals and captures.
 
+mod diff;
 mod gaps;
 mod grep;
 mod latency;
@@ -26,6 +27,7 @@ pub const EXAMPLES: &str = "Examples:
   fixwire log latency --ours BROKER capture.pcapng    how long answers took
   fixwire log throughput logs                         transactions in each millisecond
   fixwire log validate --counts logs                  what a session would reject
+  fixwire log diff ours.log theirs.log                what only one side has, and what differs
 
 Logs of QuickFIX, QuickFIX/J, QuickFIX/Go, QuickFIX/n, FIX Antenna and any other text with FIX messages, Artio's
 printed archive, journals, captures (pcap, pcapng); plain, gzip or zstd. docs/reference/log.md has more.";
@@ -47,6 +49,8 @@ pub enum LogCommand {
     Throughput(throughput::ThroughputArgs),
     /// Validates messages against their dictionaries, as a session does
     Validate(validate::ValidateArgs),
+    /// Compares two sides of a session: messages that one side lacks, and fields that differ
+    Diff(diff::LogDiffArgs),
 }
 
 /// Runs the command.
@@ -59,5 +63,6 @@ pub fn run(command: &LogCommand) -> Result<ExitCode, Failure> {
         LogCommand::Latency(args) => latency::run(args),
         LogCommand::Throughput(args) => throughput::run(args),
         LogCommand::Validate(args) => validate::run(args),
+        LogCommand::Diff(args) => diff::run(args),
     }
 }

@@ -19,6 +19,7 @@
 
 mod blocks;
 mod capture;
+mod diff;
 mod entry;
 mod feed;
 mod find;
@@ -41,6 +42,7 @@ mod text;
 mod validate;
 mod zone;
 
+pub use diff::{DiffFinding, DiffMessage, DiffSide, FieldDifference, LogDiff};
 pub use entry::{LogEntry, LogPlace, TimeSource};
 pub use gaps::{LogGaps, SenderSequence, SequenceGap};
 pub use latency::{LatencyCounts, LatencyGroup, LatencyKind, LogLatency};

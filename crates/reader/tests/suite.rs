@@ -2,6 +2,8 @@
 
 #[path = "suite/captures.rs"]
 mod captures;
+#[path = "suite/diff.rs"]
+mod diff;
 #[path = "suite/hostile.rs"]
 mod hostile;
 #[path = "suite/journals.rs"]
