@@ -1,5 +1,6 @@
 //! `fixwire log`: reads messages from logs of any engine, journals and captures.
 
+mod anonymise;
 mod diff;
 mod gaps;
 mod grep;
@@ -28,6 +29,7 @@ pub const EXAMPLES: &str = "Examples:
   fixwire log throughput logs                         transactions in each millisecond
   fixwire log validate --counts logs                  what a session would reject
   fixwire log diff ours.log theirs.log                what only one side has, and what differs
+  fixwire log anonymise logs --to anonymous           logs that may be shown to others
 
 Logs of QuickFIX, QuickFIX/J, QuickFIX/Go, QuickFIX/n, FIX Antenna and any other text with FIX messages, Artio's
 printed archive, journals, captures (pcap, pcapng); plain, gzip or zstd. docs/reference/log.md has more.";
@@ -51,6 +53,8 @@ pub enum LogCommand {
     Validate(validate::ValidateArgs),
     /// Compares two sides of a session: messages that one side lacks, and fields that differ
     Diff(diff::LogDiffArgs),
+    /// Writes logs with pseudonyms for ids, accounts and CompIDs, without texts and secrets
+    Anonymise(anonymise::AnonymiseArgs),
 }
 
 /// Runs the command.
@@ -64,5 +68,6 @@ pub fn run(command: &LogCommand) -> Result<ExitCode, Failure> {
         LogCommand::Throughput(args) => throughput::run(args),
         LogCommand::Validate(args) => validate::run(args),
         LogCommand::Diff(args) => diff::run(args),
+        LogCommand::Anonymise(args) => anonymise::run(args),
     }
 }

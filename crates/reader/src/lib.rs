@@ -17,8 +17,10 @@
 
 #![forbid(unsafe_code)]
 
+mod anonymise;
 mod blocks;
 mod capture;
+mod covered;
 mod diff;
 mod entry;
 mod feed;
@@ -34,6 +36,7 @@ mod order_search;
 mod packet;
 mod prefix;
 mod reader;
+mod same_shape;
 mod scan;
 mod short_query;
 mod summary;
@@ -42,6 +45,8 @@ mod text;
 mod validate;
 mod zone;
 
+pub use anonymise::{Anonymiser, NotAnonymised};
+pub use covered::covered;
 pub use diff::{DiffFinding, DiffMessage, DiffSide, FieldDifference, LogDiff};
 pub use entry::{LogEntry, LogPlace, TimeSource};
 pub use gaps::{LogGaps, SenderSequence, SequenceGap};

@@ -1,5 +1,7 @@
 //! Does the reader find every message, whatever wrote it, and name what it leaves out?
 
+#[path = "suite/anonymise.rs"]
+mod anonymise;
 #[path = "suite/captures.rs"]
 mod captures;
 #[path = "suite/diff.rs"]

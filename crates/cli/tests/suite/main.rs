@@ -14,6 +14,7 @@ mod gateway_run;
 mod hash_password;
 mod links;
 mod log;
+mod log_anonymise;
 mod log_diff;
 mod log_latency;
 mod log_throughput;

@@ -55,6 +55,7 @@ pub use context::{NamedSession, RuleContext};
 pub use evaluate::{Evaluated, RuleOutcome, RuleScratch};
 pub use load::{TableFile, table_files};
 pub use problem::{RuleError, RuleProblem};
+pub use pseudonym::Pseudonym;
 #[cfg(feature = "scripts")]
 pub use script::{LONG_RUNS, MAX_TEXT, MAX_VALUES, run_long};
 pub use script_failure::{OPERATIONS, ScriptFailure, ScriptFault};

@@ -9,18 +9,20 @@ use sha2::{Digest, Sha256};
 /// A value as it can come out.
 pub(super) const SAMPLE: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-/// `format F sha256`
+/// The hash of a value: `format F sha256` of rules, and the digits of pseudonyms in logs.
 ///
 /// # Source
 ///
 /// SHA-256 of FIPS 180-4; with a key, HMAC of RFC 2104 over it.
 #[derive(Clone, Debug)]
-pub(super) struct Pseudonym {
+pub struct Pseudonym {
     /// With the key already in it.
     keyed: Option<Box<Hmac<Sha256>>>,
 }
 
 impl Pseudonym {
+    /// Without a key everybody can compute it.
+    #[must_use]
     pub fn new(key: Option<&[u8]>) -> Self {
         let keyed = key.map(|key| {
             let mut block = [0; 64];
@@ -33,16 +35,22 @@ impl Pseudonym {
         Self { keyed }
     }
 
-    /// Puts the 64 hexadecimal digits of the hash in the place of a value.
-    pub fn replace(&self, value: &mut Vec<u8>) {
-        let hash: [u8; 32] = match &self.keyed {
+    /// The hash of a value.
+    #[must_use]
+    pub fn hash(&self, value: &[u8]) -> [u8; 32] {
+        match &self.keyed {
             Some(keyed) => {
                 let mut keyed = Hmac::clone(keyed);
                 keyed.update(value);
                 keyed.finalize().into_bytes().into()
             }
-            None => Sha256::digest(&*value).into(),
-        };
+            None => Sha256::digest(value).into(),
+        }
+    }
+
+    /// Puts the 64 hexadecimal digits of the hash in the place of a value.
+    pub fn replace(&self, value: &mut Vec<u8>) {
+        let hash = self.hash(value);
         value.clear();
         for byte in hash {
             let digit = |half: u8| b"0123456789abcdef"[usize::from(half)];
