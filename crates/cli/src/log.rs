@@ -2,6 +2,7 @@
 
 mod anonymise;
 mod diff;
+mod export;
 mod gaps;
 mod grep;
 mod latency;
@@ -30,6 +31,7 @@ pub const EXAMPLES: &str = "Examples:
   fixwire log validate --counts logs                  what a session would reject
   fixwire log diff ours.log theirs.log                what only one side has, and what differs
   fixwire log anonymise logs --to anonymous           logs that may be shown to others
+  fixwire log export --fields 11,55,38 logs           a table for a spreadsheet
 
 Logs of QuickFIX, QuickFIX/J, QuickFIX/Go, QuickFIX/n, FIX Antenna and any other text with FIX messages, Artio's
 printed archive, journals, captures (pcap, pcapng); plain, gzip or zstd. docs/reference/log.md has more.";
@@ -55,6 +57,8 @@ pub enum LogCommand {
     Diff(diff::LogDiffArgs),
     /// Writes logs with pseudonyms for ids, accounts and CompIDs, without texts and secrets
     Anonymise(anonymise::AnonymiseArgs),
+    /// Writes messages as CSV or JSON lines
+    Export(export::LogExportArgs),
 }
 
 /// Runs the command.
@@ -69,5 +73,6 @@ pub fn run(command: &LogCommand) -> Result<ExitCode, Failure> {
         LogCommand::Validate(args) => validate::run(args),
         LogCommand::Diff(args) => diff::run(args),
         LogCommand::Anonymise(args) => anonymise::run(args),
+        LogCommand::Export(args) => export::run(args),
     }
 }

@@ -6,6 +6,8 @@ mod anonymise;
 mod captures;
 #[path = "suite/diff.rs"]
 mod diff;
+#[path = "suite/export.rs"]
+mod export;
 #[path = "suite/hostile.rs"]
 mod hostile;
 #[path = "suite/journals.rs"]

@@ -109,6 +109,15 @@ fn the_page_shows_what_is_printed() {
         &["log", "latency", "logs"],
         &["log", "throughput", "logs"],
         &["log", "validate", "logs"],
+        &[
+            "log",
+            "export",
+            "--fields",
+            "35,ClOrdID,38",
+            "--of",
+            "35=D",
+            "logs",
+        ],
     ] {
         let output = fixwire(root.path(), args);
         let (said, errors) = (text(&output.stdout), text(&output.stderr));

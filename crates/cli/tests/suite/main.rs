@@ -16,6 +16,7 @@ mod links;
 mod log;
 mod log_anonymise;
 mod log_diff;
+mod log_export;
 mod log_latency;
 mod log_throughput;
 mod log_validate;

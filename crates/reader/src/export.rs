@@ -1,0 +1,78 @@
+//! [`CsvColumns`]: fields of messages as comma-separated values.
+
+use std::io::{self, Write};
+
+use fixwire_protocol::readable::ReadableValue;
+use fixwire_protocol::{Dictionary, Message, Tag};
+
+/// Columns, each of one tag.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct CsvColumns {
+    columns: Vec<(Tag, String)>,
+}
+
+impl CsvColumns {
+    /// Columns for `11,55,OrderQty`: tags, or names of this dictionary. A heading is as it was given.
+    ///
+    /// # Errors
+    ///
+    /// A sentence with the name that is unknown.
+    pub fn parse(text: &str, names: &Dictionary) -> Result<Self, String> {
+        let columns = text.split(',').map(str::trim).map(|name| {
+            let number = name.parse::<Tag>().ok().filter(|tag| *tag > 0);
+            let tag = number.or_else(|| names.tag_of(name));
+            tag.map(|tag| (tag, name.to_owned())).ok_or_else(|| {
+                format!("unknown field {name:?}: expected tags or names, as in 11,55,OrderQty")
+            })
+        });
+        Ok(Self {
+            columns: columns.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The headings, each with a comma before it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn write_heads(&self, out: &mut impl Write) -> io::Result<()> {
+        for (_, name) in &self.columns {
+            out.write_all(b",")?;
+            Self::write_cell(name, out)?;
+        }
+        Ok(())
+    }
+
+    /// The values of a message, each with a comma before it: printable, secrets masked; several of one tag with `|` between
+    /// them.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn write_values(&self, message: &Message<'_>, out: &mut impl Write) -> io::Result<()> {
+        for (tag, _) in &self.columns {
+            out.write_all(b",")?;
+            let fields = message.fields().iter().filter(|field| field.tag == *tag);
+            let values = fields.map(|field| ReadableValue(*tag, message.value(*field)).to_string());
+            Self::write_cell(&values.collect::<Vec<_>>().join("|"), out)?;
+        }
+        Ok(())
+    }
+
+    /// A cell, between quotes if it needs them.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    ///
+    /// # Source
+    ///
+    /// RFC 4180.
+    pub fn write_cell(text: &str, out: &mut impl Write) -> io::Result<()> {
+        if text.contains([',', '"', '\r', '\n']) || text.starts_with(' ') || text.ends_with(' ') {
+            write!(out, "\"{}\"", text.replace('"', "\"\""))
+        } else {
+            out.write_all(text.as_bytes())
+        }
+    }
+}
