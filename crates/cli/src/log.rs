@@ -6,6 +6,7 @@ mod export;
 mod gaps;
 mod grep;
 mod latency;
+mod index;
 mod order;
 mod sources;
 mod summary;
@@ -32,6 +33,7 @@ pub const EXAMPLES: &str = "Examples:
   fixwire log diff ours.log theirs.log                what only one side has, and what differs
   fixwire log anonymise logs --to anonymous           logs that may be shown to others
   fixwire log export --fields 11,55,38 logs           a table for a spreadsheet
+  fixwire log index logs                              have orders of large logs found at once
 
 Logs of QuickFIX, QuickFIX/J, QuickFIX/Go, QuickFIX/n, FIX Antenna and any other text with FIX messages, Artio's
 printed archive, journals, captures (pcap, pcapng); plain, gzip or zstd. docs/reference/log.md has more.";
@@ -59,6 +61,8 @@ pub enum LogCommand {
     Anonymise(anonymise::AnonymiseArgs),
     /// Writes messages as CSV or JSON lines
     Export(export::LogExportArgs),
+    /// Indexes large logs, so that orders are found at once
+    Index(index::IndexArgs),
 }
 
 /// Runs the command.
@@ -74,5 +78,6 @@ pub fn run(command: &LogCommand) -> Result<ExitCode, Failure> {
         LogCommand::Diff(args) => diff::run(args),
         LogCommand::Anonymise(args) => anonymise::run(args),
         LogCommand::Export(args) => export::run(args),
+        LogCommand::Index(args) => index::run(args),
     }
 }

@@ -32,6 +32,9 @@ pub(crate) enum Fed {
 /// A source of bytes.
 pub(crate) trait Feed {
     fn feed(&mut self, into: &mut [u8]) -> io::Result<Fed>;
+
+    /// Goes on at another place, if it is a file.
+    fn go_to(&mut self, _place: u64) {}
 }
 
 /// A file.
@@ -145,6 +148,12 @@ impl Feed for FileFeed {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    fn go_to(&mut self, place: u64) {
+        self.at = place;
+        // Where it has data is found out again.
+        self.data_end = self.data_end.map(|_| 0);
     }
 }
 

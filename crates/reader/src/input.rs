@@ -26,4 +26,9 @@ pub(crate) trait LogInput {
     fn other_lines(&self) -> u64 {
         0
     }
+
+    /// The last time of what was skipped before the message it is at.
+    fn time_before(&self) -> Option<i64> {
+        None
+    }
 }

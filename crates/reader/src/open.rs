@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::capture::CaptureInput;
 use crate::entry::Hints;
 use crate::feed::{Content, Feed, FileFeed, ReadFeed, START, Unzstd, gunzip, peek};
+use crate::index_choice::{BlockChoice, BlockPlan};
 use crate::input::LogInput;
 use crate::journal::JournalInput;
 use crate::left_out::{LeftOut, LeftOuts};
@@ -18,6 +19,8 @@ use crate::zone::Clock;
 const DEPTH: usize = 16;
 /// What file stores of the QuickFIX family have beside their logs: the messages that they sent, once more.
 const STORES: [&str; 1] = [".body"];
+/// Bytes that are read at a time when only some blocks are.
+const PLANNED: usize = 1 << 17;
 /// Packed data in packed data, at most.
 const LAYERS: usize = 3;
 
@@ -90,7 +93,12 @@ fn is_segment(path: &Path) -> bool {
 /// # Errors
 ///
 /// Why it cannot be read.
-pub(crate) fn open(path: &Path, options: &ReadOptions, block: usize) -> Result<Opened, String> {
+pub(crate) fn open(
+    path: &Path,
+    options: &ReadOptions,
+    block: usize,
+    chosen: (&BlockChoice, &mut LeftOuts),
+) -> Result<Opened, String> {
     let name = match path == Path::new("-") {
         true => "stdin".to_owned(),
         false => path.display().to_string(),
@@ -118,7 +126,10 @@ pub(crate) fn open(path: &Path, options: &ReadOptions, block: usize) -> Result<O
     let mut feed = FileFeed::open(path, options.follow).map_err(failed)?;
     let start = feed.start(START).map_err(failed)?;
     match Content::of(&start) {
-        Content::Text => Ok(opening.text(Box::new(feed), String::new(), "")),
+        Content::Text => {
+            let plan = chosen.0.plan(path).filter(|_| !options.follow);
+            Ok(opening.plain_text(feed, plan, chosen.1))
+        }
         Content::Pcap => Ok(opening.capture(Box::new(feed), "pcap".to_owned(), "")),
         Content::PcapNg => Ok(opening.capture(Box::new(feed), "pcapng".to_owned(), "")),
         Content::Segment => Err(SEGMENT.to_owned()),
@@ -139,6 +150,27 @@ impl Opening {
         let input = TextInput::new(self.name, self.hints, feed, self.block, packed);
         Opened {
             kind: format!("text{packing}"),
+            input: Box::new(input),
+        }
+    }
+
+    /// A plain text, of which only some blocks are read if there is a plan.
+    fn plain_text(
+        self,
+        feed: FileFeed,
+        plan: Option<BlockPlan>,
+        left_out: &mut LeftOuts,
+    ) -> Opened {
+        let block = match plan {
+            Some(_) => self.block.min(PLANNED),
+            None => self.block,
+        };
+        let mut input = TextInput::new(self.name, self.hints, Box::new(feed), block, "");
+        if let Some(plan) = plan {
+            input.follow_plan(plan, left_out);
+        }
+        Opened {
+            kind: "text".to_owned(),
             input: Box::new(input),
         }
     }

@@ -6,20 +6,11 @@ use fixwire_protocol::value::uint;
 use fixwire_protocol::{SOH, Tag};
 
 use crate::entry::LogEntry;
+use crate::index_choice::BlockChoice;
+use crate::index_key::IdKind;
 
 /// Ids that are collected, at most.
 const MOST_IDS: usize = 10_000;
-
-/// What an id names.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-enum IdKind {
-    /// ClOrdID(11), OrigClOrdID(41), SecondaryClOrdID(526).
-    Client,
-    /// OrderID(37), SecondaryOrderID(198).
-    Order,
-    /// ExecID(17), which ExecRefID(19) refers to.
-    Execution,
-}
 
 /// Finds the messages of an order: those with one of its ids, and rejects of these messages. The ids that such a message
 /// has are ids of the order too, so logs are read again until none is new.
@@ -29,6 +20,7 @@ pub struct OrderSearch {
     /// MsgSeqNums of the order's messages, by sender and target.
     numbers: BTreeMap<(Vec<u8>, Vec<u8>), BTreeSet<u64>>,
     has_new: bool,
+    choice: BlockChoice,
 }
 
 impl OrderSearch {
@@ -37,11 +29,20 @@ impl OrderSearch {
     pub fn new(id: &str) -> Self {
         let id = id.as_bytes();
         let kinds = [IdKind::Client, IdKind::Order];
+        let choice = BlockChoice::default();
+        kinds.iter().for_each(|kind| choice.add_id(*kind, id));
         Self {
             ids: kinds.into_iter().map(|kind| (kind, id.to_vec())).collect(),
             numbers: BTreeMap::new(),
             has_new: false,
+            choice,
         }
+    }
+
+    /// The blocks of indexed logs that may have messages of the order.
+    #[must_use]
+    pub fn blocks(&self) -> &BlockChoice {
+        &self.choice
     }
 
     /// Before the logs are read, each time.
@@ -91,6 +92,7 @@ impl OrderSearch {
             for (kind, value, _) in found {
                 if self.ids.len() < MOST_IDS && self.ids.insert((kind, value.to_vec())) {
                     self.has_new = true;
+                    self.choice.add_id(kind, value);
                 }
             }
         }
@@ -98,7 +100,10 @@ impl OrderSearch {
         if let Some(number) = number.filter(|_| belongs || !self.numbers.is_empty()) {
             let of_sender = self.numbers.entry(key(49, 56)).or_default();
             if belongs {
-                of_sender.insert(number);
+                if of_sender.insert(number) {
+                    let text = |tag| entry.get(tag).unwrap_or_default();
+                    self.choice.add_number(text(49), text(56), number);
+                }
             } else if entry.get(43) != Some(b"Y") {
                 // The number of another message now, after a reset.
                 of_sender.remove(&number);

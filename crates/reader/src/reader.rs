@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 use std::path::PathBuf;
 
 use crate::entry::LogEntry;
+use crate::index_choice::BlockChoice;
 use crate::input::{LogInput, Step};
 use crate::left_out::{LeftOut, LeftOuts};
 use crate::open::{Opened, open, sources};
@@ -79,6 +80,7 @@ pub struct LogSource {
 /// Messages of several sources in the order of their times. Within a source they keep their order.
 pub struct LogReader {
     options: ReadOptions,
+    choice: BlockChoice,
     lanes: Vec<Lane>,
     /// The time of the next message of a lane, and the lane.
     heads: BinaryHeap<Reverse<(i64, usize)>>,
@@ -105,6 +107,19 @@ impl LogReader {
     ///
     /// A sentence when `shifts` names a file that is none of the sources.
     pub fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Self, String> {
+        Self::open_blocks(paths, options, BlockChoice::default())
+    }
+
+    /// As [`LogReader::open`]; of logs with an index, only the blocks that may have the ids that are looked for.
+    ///
+    /// # Errors
+    ///
+    /// As [`LogReader::open`].
+    pub fn open_blocks(
+        paths: &[PathBuf],
+        options: ReadOptions,
+        choice: BlockChoice,
+    ) -> Result<Self, String> {
         let mut left_out = LeftOuts::default();
         let paths: Vec<PathBuf> = paths
             .iter()
@@ -135,6 +150,7 @@ impl LogReader {
         let mut reader = Self {
             block: (BLOCKS / lanes.len().max(1)).clamp(1 << 14, 1 << 20),
             options,
+            choice,
             lanes,
             heads: BinaryHeap::new(),
             waiting: Vec::new(),
@@ -165,7 +181,8 @@ impl LogReader {
     /// Opens the source of a lane.
     fn wake(&mut self, lane: usize) {
         let found = &mut self.lanes[lane];
-        match open(&found.path, &self.options, self.block) {
+        let chosen = (&self.choice, &mut self.left_out);
+        match open(&found.path, &self.options, self.block, chosen) {
             Ok(Opened { kind, input }) => {
                 found.source.kind = kind;
                 found.input = Some(input);
@@ -193,6 +210,9 @@ impl LogReader {
         match input.advance(&mut self.left_out) {
             Step::Message => {
                 found.source.messages += 1;
+                if let Some(before) = input.time_before().filter(|_| merges) {
+                    found.time = found.time.max(before);
+                }
                 if merges && let (Some(time), _) = input.entry().time() {
                     // A line with an earlier time, or without one, stays behind the line before it.
                     found.time = found.time.max(time.0);

@@ -219,6 +219,11 @@ impl Scanner {
         self.base + self.found.end as u64
     }
 
+    /// The line of the place behind the message that was found.
+    pub(crate) fn end_line(&self) -> u64 {
+        self.line
+    }
+
     /// The place behind the last byte that was read.
     pub(crate) fn read_to(&self) -> u64 {
         self.base + self.filled as u64

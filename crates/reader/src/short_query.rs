@@ -6,6 +6,9 @@ use fixwire_protocol::value::decimal;
 use fixwire_protocol::{Decimal, Message, SOH, Tag};
 use memchr::memmem::{self, Finder};
 
+use crate::index_choice::BlockChoice;
+use crate::index_key::IdKind;
+
 /// Terms that a message must meet, all of them.
 #[derive(Clone, Debug)]
 pub struct ShortQuery {
@@ -91,6 +94,20 @@ impl ShortQuery {
         self.needle
             .as_ref()
             .is_none_or(|needle| needle.find(bytes).is_some())
+    }
+
+    /// The blocks of indexed logs that may have messages that are wanted; `None` when no term names an id that an index
+    /// has.
+    #[must_use]
+    pub fn blocks(&self) -> Option<BlockChoice> {
+        let mut terms = self.terms.iter();
+        let (kind, values) = terms.find_map(|term| match &term.test {
+            Test::Equal(values) => Some((IdKind::of(term.tag)?, values)),
+            _ => None,
+        })?;
+        let choice = BlockChoice::default();
+        values.iter().for_each(|value| choice.add_id(kind, value));
+        Some(choice)
     }
 
     /// Whether a message meets all terms.

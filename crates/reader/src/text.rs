@@ -5,6 +5,8 @@ use std::io::Read;
 use crate::entry::{Hints, LogEntry, LogPlace};
 use crate::feed::{Fed, Feed};
 use crate::find::Kind;
+use crate::index_choice::{BlockPlan, PlannedBlock};
+use crate::index_record::REASONS;
 use crate::input::{LogInput, Step};
 use crate::left_out::{LeftOut, LeftOuts};
 use crate::scan::{Scan, Scanner};
@@ -20,6 +22,16 @@ pub(crate) struct TextInput {
     jump: Option<(u64, Option<u64>)>,
     /// How its bytes are packed, in words for an error.
     packed: &'static str,
+    plan: Option<Box<Planned>>,
+}
+
+/// The blocks that are read of a log with an index.
+struct Planned {
+    plan: BlockPlan,
+    /// Where the block ends that is read now.
+    end: Option<u64>,
+    /// The last time before it.
+    before: Option<i64>,
 }
 
 impl TextInput {
@@ -38,7 +50,63 @@ impl TextInput {
             ended: false,
             jump: None,
             packed,
+            plan: None,
         }
+    }
+
+    /// Only these blocks are read.
+    pub(crate) fn follow_plan(&mut self, plan: BlockPlan, left_out: &mut LeftOuts) {
+        self.plan = Some(Box::new(Planned {
+            plan,
+            end: Some(0),
+            before: None,
+        }));
+        self.next_block(left_out);
+    }
+
+    /// Goes on at another place of the file, which is on this line.
+    pub(crate) fn go_to(&mut self, place: u64, line: u64) {
+        self.feed.go_to(place);
+        self.scanner.jump(place, Some(line));
+        (self.ended, self.jump) = (false, None);
+    }
+
+    /// The place behind the message it is at, and the line there.
+    pub(crate) fn end(&self) -> (u64, u64) {
+        (self.scanner.end(), self.scanner.end_line())
+    }
+
+    /// Goes to the next block that is read; false when it begins where the one before ends.
+    fn next_block(&mut self, left_out: &mut LeftOuts) -> bool {
+        let Some(planned) = &mut self.plan else {
+            return false;
+        };
+        let was = planned.end;
+        let Some(block) = planned.plan.next() else {
+            return false;
+        };
+        (planned.end, planned.before) = (block.end, block.before);
+        let PlannedBlock {
+            start,
+            line,
+            left_out: parts,
+            ..
+        } = block;
+        for part in parts {
+            let why = REASONS.get(usize::from(part.why)).unwrap_or(&REASONS[0]);
+            left_out.push(LeftOut::bytes(&self.file, part.at, Some(part.len), why));
+        }
+        if was == Some(start) {
+            return false;
+        }
+        self.go_to(start, line);
+        true
+    }
+
+    /// Whether this place is behind the block that is read now.
+    fn is_behind(&self, place: u64) -> bool {
+        let end = self.plan.as_ref().and_then(|planned| planned.end);
+        end.is_some_and(|end| place >= end)
     }
 
     fn read(&mut self, left_out: &mut LeftOuts) -> Option<Step> {
@@ -66,10 +134,22 @@ impl TextInput {
 
 impl LogInput for TextInput {
     fn advance(&mut self, left_out: &mut LeftOuts) -> Step {
-        loop {
+        'search: loop {
             match self.scanner.next(self.ended || self.jump.is_some()) {
-                Scan::Message => return Step::Message,
+                Scan::Message => {
+                    while self.is_behind(self.scanner.found.offset) {
+                        if self.next_block(left_out) {
+                            continue 'search;
+                        }
+                    }
+                    return Step::Message;
+                }
                 Scan::LeftOut(at, len, why) => {
+                    while self.is_behind(at) {
+                        if self.next_block(left_out) {
+                            continue 'search;
+                        }
+                    }
                     left_out.push(LeftOut::bytes(&self.file, at, Some(len), why));
                     continue;
                 }
@@ -108,6 +188,11 @@ impl LogInput for TextInput {
 
     fn other_lines(&self) -> u64 {
         self.scanner.other_lines()
+    }
+
+    fn time_before(&self) -> Option<i64> {
+        let before = self.plan.as_ref().and_then(|planned| planned.before);
+        before.map(|time| time.saturating_add(self.hints.shift))
     }
 }
 

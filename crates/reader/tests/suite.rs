@@ -10,6 +10,8 @@ mod diff;
 mod export;
 #[path = "suite/hostile.rs"]
 mod hostile;
+#[path = "suite/indexes.rs"]
+mod indexes;
 #[path = "suite/journals.rs"]
 mod journals;
 #[path = "suite/latency.rs"]

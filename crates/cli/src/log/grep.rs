@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use clap::Args;
 use fixwire::journal::write_escaped;
-use fixwire_protocol::Decoder;
 use fixwire_protocol::readable::{Escaped, masked};
+use fixwire_protocol::{Decoder, Message};
 use fixwire_reader::{LogEntry, LogPlace, LogStep, ShortQuery};
 use serde_json::{Value, json};
 
+use super::index::IndexUse;
 use super::sources::{Sources, exit_code, tell_left_out, way, write_time};
 use crate::decoded::Decoded;
 use crate::failure::Failure;
@@ -38,12 +39,15 @@ Anything else is a condition as in the rules of a gateway (docs/reference/gatewa
 
 Each line has the place (file and line), time, session, direction, and the message with | for SOH; secrets (554, 925, 96,
 1402, 1404) are masked. Files merge by time. In brackets: what a journal says of the message, what is wrong with its frame.
+A query with an id, such as 11=order-36, reads only some blocks of a log that has an index (fixwire log index).
 The exit code is 1 if something could not be read; each such part is named.")]
 pub struct GrepArgs {
     /// Terms such as 35=D 55~^TX, or a condition
     query: String,
     #[command(flatten)]
     sources: Sources,
+    #[command(flatten)]
+    index: IndexUse,
     /// Follow: print new messages as they are written, until interrupted; of files that are rotated too
     #[arg(long, short)]
     follow: bool,
@@ -59,7 +63,7 @@ pub struct GrepArgs {
 }
 
 /// The query, and what it needs.
-struct Wanted {
+pub struct Wanted {
     query: Form,
     /// Needed for conditions and names only: the dictionaries take a while.
     shelf: Option<Shelf>,
@@ -72,23 +76,32 @@ enum Form {
 }
 
 impl Wanted {
-    fn new(args: &GrepArgs) -> Result<Self, Failure> {
-        let is_short = ShortQuery::is_one(&args.query);
-        let shelf = match !is_short || args.decode {
-            true => Some(Shelf::new(args.dictionary.as_deref())?),
+    /// Reads a query; `decodes` when messages are printed with names too.
+    pub fn new(query: &str, decodes: bool, dictionary: Option<&str>) -> Result<Self, Failure> {
+        let is_short = ShortQuery::is_one(query);
+        let shelf = match !is_short || decodes {
+            true => Some(Shelf::new(dictionary)?),
             false => None,
         };
         let query = match &shelf {
-            Some(shelf) if !is_short => Form::Condition(Query::new("QUERY", &args.query, shelf)?),
-            _ => Form::Short(Box::new(
-                ShortQuery::parse(&args.query).map_err(Failure::Text)?,
-            )),
+            Some(shelf) if !is_short => Form::Condition(Query::new("QUERY", query, shelf)?),
+            _ => Form::Short(Box::new(ShortQuery::parse(query).map_err(Failure::Text)?)),
         };
         Ok(Self {
             query,
             shelf,
             decoder: Decoder::with_capacity(1024),
         })
+    }
+
+    /// Whether a message is wanted.
+    pub fn wants(&mut self, entry: &LogEntry<'_>) -> bool {
+        let Self {
+            query,
+            shelf,
+            decoder,
+        } = self;
+        check(query, shelf.as_ref(), decoder, entry.bytes).is_some()
     }
 
     /// Writes a message if it is wanted.
@@ -98,25 +111,19 @@ impl Wanted {
         args: &GrepArgs,
         out: &mut impl Write,
     ) -> io::Result<()> {
-        if let Form::Short(query) = &self.query
-            && !query.may_match(entry.bytes)
-        {
+        let Self {
+            query,
+            shelf,
+            decoder,
+        } = self;
+        let Some((message, place)) = check(query, shelf.as_ref(), decoder, entry.bytes) else {
             return Ok(());
-        }
-        let message = self.decoder.decode(entry.bytes);
-        let place = self.shelf.as_ref().map(|shelf| shelf.place(&message));
-        let is_wanted = match &mut self.query {
-            Form::Short(query) => query.matches(&message),
-            Form::Condition(query) => query.wants(&message, place.unwrap_or_default()),
         };
-        if !is_wanted {
-            return Ok(());
-        }
         if args.json {
             return writeln!(out, "{}", object(entry));
         }
         write_head(entry, out)?;
-        match (&self.shelf, place) {
+        match (shelf, place) {
             (Some(shelf), Some(place)) if args.decode => {
                 let decoded = Decoded {
                     dictionary: shelf.dictionary(place),
@@ -133,10 +140,41 @@ impl Wanted {
     }
 }
 
+/// A message that is wanted, and the place of its dictionary.
+fn check<'a>(
+    query: &mut Form,
+    shelf: Option<&Shelf>,
+    decoder: &'a mut Decoder,
+    bytes: &'a [u8],
+) -> Option<(Message<'a>, Option<usize>)> {
+    if let Form::Short(query) = query
+        && !query.may_match(bytes)
+    {
+        return None;
+    }
+    let message = decoder.decode(bytes);
+    let place = shelf.map(|shelf| shelf.place(&message));
+    let is_wanted = match query {
+        Form::Short(query) => query.matches(&message),
+        Form::Condition(query) => query.wants(&message, place.unwrap_or_default()),
+    };
+    is_wanted.then_some((message, place))
+}
+
 /// Runs the command.
 pub fn run(args: &GrepArgs) -> Result<ExitCode, Failure> {
-    let mut wanted = Wanted::new(args)?;
-    let mut reader = args.sources.open(args.follow)?;
+    let mut wanted = Wanted::new(&args.query, args.decode, args.dictionary.as_deref())?;
+    let blocks = match &wanted.query {
+        Form::Short(query) if !args.follow => query.blocks(),
+        _ => None,
+    };
+    let mut reader = match blocks {
+        Some(blocks) => {
+            let blocks = args.index.blocks(&args.sources, &blocks, None);
+            args.sources.open_blocks(&blocks)?
+        }
+        None => args.sources.open(args.follow)?,
+    };
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut is_whole = true;
     loop {

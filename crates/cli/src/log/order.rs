@@ -9,15 +9,17 @@ use clap::Args;
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::readable::{Escaped, ReadableValue, masked};
 use fixwire_protocol::{Dictionary, SOH, Tag, Timestamp};
-use fixwire_reader::{LogEntry, LogPlace, LogStep, OrderSearch};
+use fixwire_reader::{LeftOut, LogEntry, LogPlace, LogStep, OrderSearch};
 use serde_json::json;
 
+use super::index::{IndexUse, LARGE};
 use super::sources::{Sources, exit_code, tell_left_out};
 use super::summary::{moment, table};
 use crate::failure::{Failure, tell};
 
-/// How often the logs are read, at most.
+/// How often the logs are read, at most; and when they have an index.
 const PASSES: usize = 16;
+const INDEXED_PASSES: usize = 1_000;
 /// Messages of an order, at most.
 const MOST_STEPS: usize = 100_000;
 /// Fields that tell what a step did.
@@ -35,20 +37,23 @@ const SHOWN: [Tag; 24] = [
 An order is found by its ClOrdID(11) or OrderID(37), through replaces and cancels: by 11, 41, 526, 37 and 198, by ExecRefID(19) of
 busts and corrections, and by RefSeqNum(45) of Rejects. A line has the time, the time since the line before (`same turn` within one
 record of a journal), who sent it to whom, and what it says. The logs are read again while new ids are found, so they cannot be the
-standard input.
+standard input. Of a log with an index (fixwire log index), only the blocks that may have messages of the order are read; logs of
+64 MiB or more are indexed first.
 The exit code is 1 if no message of the order is found, or something could not be read.")]
 pub struct OrderArgs {
     /// A ClOrdID or OrderID of the order
     id: String,
     #[command(flatten)]
     sources: Sources,
+    #[command(flatten)]
+    index: IndexUse,
     /// Print one JSON object for each message
     #[arg(long)]
     json: bool,
 }
 
 /// A message of the order.
-struct OrderStep {
+pub struct OrderStep {
     file: String,
     place: LogPlace,
     time: Option<Timestamp>,
@@ -71,18 +76,79 @@ impl OrderStep {
     }
 
     fn get(&self, tag: Tag) -> Option<&[u8]> {
-        let wanted = format!("{tag}=");
-        let mut fields = self.bytes.split(|byte| *byte == SOH);
-        fields.find_map(|field| field.strip_prefix(wanted.as_bytes()))
+        value(&self.bytes, tag)
+    }
+}
+
+fn value(bytes: &[u8], tag: Tag) -> Option<&[u8]> {
+    let wanted = format!("{tag}=");
+    let mut fields = bytes.split(|byte| *byte == SOH);
+    fields.find_map(|field| field.strip_prefix(wanted.as_bytes()))
+}
+
+/// The first field of each tag that tells what a message of an order did.
+pub fn shown(bytes: &[u8]) -> String {
+    let fields = SHOWN.iter().filter_map(|tag| {
+        let value = value(bytes, *tag)?;
+        Some(format!("{tag}={}", ReadableValue(*tag, value)))
+    });
+    fields.collect::<Vec<_>>().join(" ")
+}
+
+/// What became of an order.
+pub struct OrderLife {
+    /// Its messages.
+    pub steps: Vec<OrderStep>,
+    /// What could not be read.
+    pub left_out: Vec<LeftOut>,
+    /// Whether it has more ids than were looked for.
+    has_more: bool,
+}
+
+impl OrderLife {
+    /// Reads the logs until no further id of the order is found.
+    pub fn find(sources: &Sources, index: &IndexUse, id: &str) -> Result<Self, Failure> {
+        let mut search = OrderSearch::new(id);
+        let mut steps = Vec::new();
+        let mut left_out = Vec::new();
+        let wanted = search.blocks().clone();
+        let blocks = index.blocks(sources, &wanted, Some(LARGE));
+        let passes = match blocks.has_indexes() {
+            true => INDEXED_PASSES,
+            false => PASSES,
+        };
+        for _ in 0..passes {
+            search.begin();
+            steps.clear();
+            blocks.take_grew();
+            let mut reader = sources.open_blocks(&blocks)?;
+            while let LogStep::Message(entry) = reader.next_step() {
+                if search.belongs(&entry) && steps.len() < MOST_STEPS {
+                    steps.push(OrderStep::new(&entry));
+                }
+            }
+            left_out = reader.take_left_out();
+            let grew = blocks.has_indexes() && blocks.take_grew();
+            if !search.has_new() && !grew {
+                break;
+            }
+        }
+        Ok(Self {
+            steps,
+            left_out,
+            has_more: search.has_new(),
+        })
     }
 
-    /// The first field of each tag that tells something.
-    fn shown(&self) -> String {
-        let fields = SHOWN.iter().filter_map(|tag| {
-            let value = self.get(*tag)?;
-            Some(format!("{tag}={}", ReadableValue(*tag, value)))
-        });
-        fields.collect::<Vec<_>>().join(" ")
+    /// What may be missing from it.
+    pub fn warnings(&self) -> impl Iterator<Item = &'static str> {
+        let ids = "the order has more ids than were found by reading the logs so often: it may have more messages";
+        let steps = "the order has more messages: the first 100000 are shown";
+        let all = [
+            (self.has_more, ids),
+            (self.steps.len() == MOST_STEPS, steps),
+        ];
+        all.into_iter().filter(|(is, _)| *is).map(|(_, why)| why)
     }
 }
 
@@ -92,55 +158,28 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, Failure> {
         let why = "the standard input can be read once only: write it to a file first";
         return Err(Failure::Text(why.to_owned()));
     }
-    let mut search = OrderSearch::new(&args.id);
-    let mut steps = Vec::new();
-    let mut left_out = Vec::new();
-    for _ in 0..PASSES {
-        search.begin();
-        steps.clear();
-        let mut reader = args.sources.open(false)?;
-        while let LogStep::Message(entry) = reader.next_step() {
-            if search.belongs(&entry) && steps.len() < MOST_STEPS {
-                steps.push(OrderStep::new(&entry));
-            }
-        }
-        left_out = reader.take_left_out();
-        if !search.has_new() {
-            break;
-        }
-    }
+    let life = OrderLife::find(&args.sources, &args.index, &args.id)?;
     let mut out = BufWriter::new(io::stdout().lock());
     if args.json {
-        steps
-            .iter()
-            .try_for_each(|step| writeln!(out, "{}", object(step)))?;
+        let mut steps = life.steps.iter();
+        steps.try_for_each(|step| writeln!(out, "{}", object(step)))?;
     } else {
-        ladder(&steps, &mut out)?;
+        ladder(&life.steps, &mut out)?;
     }
     out.flush()?;
-    let is_whole = tell_left_out(&left_out);
-    if steps.is_empty() {
+    let is_whole = tell_left_out(&life.left_out);
+    if life.steps.is_empty() {
         tell(
             "error",
             &format!("no message of an order {} found", args.id),
         );
     }
-    if search.has_new() {
-        tell(
-            "warning",
-            "the order has more ids than 16 readings find: it may have more messages",
-        );
-    }
-    if steps.len() == MOST_STEPS {
-        tell(
-            "warning",
-            "the order has more messages: the first 100000 are shown",
-        );
-    }
-    Ok(exit_code(is_whole && !steps.is_empty()))
+    life.warnings().for_each(|why| tell("warning", why));
+    Ok(exit_code(is_whole && !life.steps.is_empty()))
 }
 
-fn ladder(steps: &[OrderStep], out: &mut impl Write) -> io::Result<()> {
+/// Writes a line for each message.
+pub fn ladder(steps: &[OrderStep], out: &mut impl Write) -> io::Result<()> {
     let names =
         Dictionary::built_in(Version::Fix50Sp2).over(&Dictionary::built_in(Version::Fixt11));
     let mut rows = Vec::new();
@@ -170,7 +209,7 @@ fn ladder(steps: &[OrderStep], out: &mut impl Write) -> io::Result<()> {
             before.map_or(String::new(), |before| since(before, step)),
             format!("{from} -> {to}"),
             name,
-            step.shown(),
+            shown(&step.bytes),
         ]);
     }
     table(out, ["time", "after", "from", "message", "fields"], rows)

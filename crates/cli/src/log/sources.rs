@@ -6,12 +6,12 @@ use std::process::ExitCode;
 
 use clap::Args;
 use fixwire::journal::{Direction, write_moment};
-use fixwire_reader::{LeftOut, LogEntry, LogReader, LogZone, ReadOptions};
+use fixwire_reader::{BlockChoice, LeftOut, LogEntry, LogReader, LogZone, ReadOptions};
 
 use crate::failure::{Failure, tell};
 
 /// What is read.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct Sources {
     /// Logs, captures, journals, folders with them, or - for the standard input
     #[arg(required = true, value_name = "PATH")]
@@ -30,14 +30,29 @@ pub struct Sources {
 
 impl Sources {
     pub fn open(&self, follow: bool) -> Result<LogReader, Failure> {
-        let options = ReadOptions {
-            zone: self.zone.clone().unwrap_or_else(LogZone::utc),
+        LogReader::open(&self.paths, self.options(follow)).map_err(Failure::Text)
+    }
+
+    /// Of logs with an index, only the blocks that may have what is looked for.
+    pub fn open_blocks(&self, blocks: &BlockChoice) -> Result<LogReader, Failure> {
+        let options = self.options(false);
+        LogReader::open_blocks(&self.paths, options, blocks.clone()).map_err(Failure::Text)
+    }
+
+    /// How they are read.
+    pub fn options(&self, follow: bool) -> ReadOptions {
+        ReadOptions {
+            zone: self.zone(),
             ours: self.ours.clone(),
             shifts: self.shift.clone(),
             follow,
             dequeued: false,
-        };
-        LogReader::open(&self.paths, options).map_err(Failure::Text)
+        }
+    }
+
+    /// The zone of times without one.
+    pub fn zone(&self) -> LogZone {
+        self.zone.clone().unwrap_or_else(LogZone::utc)
     }
 }
 

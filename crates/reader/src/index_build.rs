@@ -1,0 +1,83 @@
+//! Reads a log once and gives a record for each of its blocks.
+
+use std::io;
+use std::path::Path;
+
+use fixwire_sys::regular;
+
+use crate::entry::Hints;
+use crate::feed::FileFeed;
+use crate::index_file::tail_of;
+use crate::index_record::{BLOCK, BlockBuilder, BlockRecord, LogState, Omitted, REASONS};
+use crate::input::{LogInput, Step};
+use crate::left_out::{LeftOut, LeftOuts};
+use crate::text::TextInput;
+use crate::zone::{Clock, LogZone};
+
+/// Bytes that are read at a time.
+const READ: usize = 1 << 20;
+
+/// What is read.
+pub(crate) struct Growth<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) zone: &'a LogZone,
+    /// The first byte that no record covers, and its line.
+    pub(crate) from: (u64, u64),
+    /// How the log was when that was found out. What is written later is left for the next time.
+    pub(crate) state: LogState,
+}
+
+/// Gives the records of complete blocks.
+///
+/// # Errors
+///
+/// A sentence: the log cannot be opened, or a record not be written.
+pub(crate) fn grow(
+    growth: &Growth<'_>,
+    mut write: impl FnMut(&BlockRecord) -> io::Result<()>,
+) -> Result<(), String> {
+    let failed = |error: io::Error| error.to_string();
+    let name = growth.path.display().to_string();
+    let log = regular::open(growth.path).map_err(failed)?;
+    let feed = FileFeed::open(growth.path, false).map_err(failed)?;
+    let hints = Hints::new(&name, &[], Clock::new(growth.zone.clone()), 0);
+    let mut input = TextInput::new(name, hints, Box::new(feed), READ, "");
+    let (mut start, line) = growth.from;
+    input.go_to(start, line);
+    let mut block = BlockBuilder::default();
+    let mut left_out = LeftOuts::default();
+    let mut parts = Vec::new();
+    while input.advance(&mut left_out) == Step::Message {
+        let (end, line) = input.end();
+        for what in left_out.take() {
+            match omitted(&what) {
+                Some(part) => parts.push(part),
+                // What follows cannot be read now, or is no part of a text: it is read as it is.
+                None => return Ok(()),
+            }
+        }
+        if end > growth.state.size {
+            break;
+        }
+        block.add(&input.entry());
+        if end - start < BLOCK {
+            continue;
+        }
+        let mut record = block.finish(end - start);
+        (record.end, record.line, record.state) = (end, line, growth.state);
+        record.tail = tail_of(&log, end).map_err(failed)?;
+        record.left_out = std::mem::take(&mut parts);
+        write(&record).map_err(failed)?;
+        start = end;
+    }
+    Ok(())
+}
+
+fn omitted(what: &LeftOut) -> Option<Omitted> {
+    let why = REASONS.iter().position(|why| *why == what.why)?;
+    Some(Omitted {
+        at: what.at?,
+        len: what.len?,
+        why: why as u8,
+    })
+}

@@ -1,0 +1,153 @@
+//! [`BlockChoice`]: which blocks of an indexed log are read.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::index_file::{IndexCursor, LogIndex};
+use crate::index_key::{IdKind, numbered, pair, reference};
+use crate::index_record::{BlockRecord, Omitted};
+
+/// Ids that are looked for, and the indexes of logs. Clones share both. Ids that are added while logs are read count for the
+/// blocks that follow.
+#[derive(Clone, Default)]
+pub struct BlockChoice {
+    wanted: Arc<Mutex<Wanted>>,
+    indexes: Arc<HashMap<PathBuf, LogIndex>>,
+}
+
+#[derive(Default)]
+struct Wanted {
+    keys: BTreeSet<u64>,
+    /// Sequence numbers of messages, by sender: who used them again, and rejects of them.
+    numbers: BTreeMap<u64, BTreeSet<u64>>,
+    grew: bool,
+}
+
+impl std::fmt::Debug for BlockChoice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "BlockChoice({} indexes)", self.indexes.len())
+    }
+}
+
+impl BlockChoice {
+    /// With these indexes, by the paths of their logs.
+    #[must_use]
+    pub fn with_indexes(self, indexes: HashMap<PathBuf, LogIndex>) -> Self {
+        Self {
+            indexes: Arc::new(indexes),
+            ..self
+        }
+    }
+
+    /// Whether any log has an index.
+    #[must_use]
+    pub fn has_indexes(&self) -> bool {
+        !self.indexes.is_empty()
+    }
+
+    /// Whether something was added since the last call.
+    pub fn take_grew(&self) -> bool {
+        std::mem::take(&mut self.lock().grew)
+    }
+
+    pub(crate) fn add_id(&self, kind: IdKind, value: &[u8]) {
+        let mut wanted = self.lock();
+        wanted.grew |= wanted.keys.insert(kind.key(value));
+    }
+
+    /// Messages with this number of this sender, and rejects of them.
+    pub(crate) fn add_number(&self, sender: &[u8], target: &[u8], number: u64) {
+        let mut wanted = self.lock();
+        let numbers = wanted.numbers.entry(pair(sender, target)).or_default();
+        if numbers.insert(number) {
+            let key = reference(number, pair(target, sender));
+            wanted.keys.insert(key);
+            wanted.grew = true;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Wanted> {
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wants(&self, record: &BlockRecord) -> bool {
+        let wanted = self.lock();
+        if wanted.keys.iter().any(|key| record.may_have(*key)) {
+            return true;
+        }
+        if record.senders.is_empty() {
+            let numbers = wanted.numbers.iter();
+            let mut all = numbers.flat_map(|(pair, all)| all.iter().map(move |it| (*it, *pair)));
+            return all.any(|(number, pair)| record.may_have(numbered(number, pair)));
+        }
+        record.senders.iter().any(|(pair, low, high)| {
+            let numbers = wanted.numbers.get(pair);
+            numbers.is_some_and(|numbers| numbers.range(low..=high).next().is_some())
+        })
+    }
+
+    /// The plan for a log, if it has an index.
+    pub(crate) fn plan(&self, path: &Path) -> Option<BlockPlan> {
+        let cursor = self.indexes.get(path)?.cursor(path)?;
+        Some(BlockPlan {
+            choice: self.clone(),
+            cursor: Some(cursor),
+            before: None,
+        })
+    }
+}
+
+/// The blocks of one log, from its start.
+pub(crate) struct BlockPlan {
+    choice: BlockChoice,
+    cursor: Option<IndexCursor>,
+    /// The last time of the blocks so far.
+    before: Option<i64>,
+}
+
+/// A block to read, or what follows the last one.
+pub(crate) struct PlannedBlock {
+    pub(crate) start: u64,
+    /// The line of its first byte.
+    pub(crate) line: u64,
+    /// `None` for all that follows.
+    pub(crate) end: Option<u64>,
+    /// The last time of all blocks before it.
+    pub(crate) before: Option<i64>,
+    /// What blocks that were skipped left out.
+    pub(crate) left_out: Vec<Omitted>,
+}
+
+impl BlockPlan {
+    /// The next block; `None` after the rest of the log.
+    pub(crate) fn next(&mut self) -> Option<PlannedBlock> {
+        let cursor = self.cursor.as_mut()?;
+        let mut left_out = Vec::new();
+        loop {
+            let (start, line) = cursor.covered();
+            let record = cursor.next();
+            let is_read = record
+                .as_ref()
+                .is_none_or(|record| self.choice.wants(record));
+            let end = record.as_ref().map(|record| record.end);
+            let before = self.before;
+            if let Some((_, last)) = record.as_ref().and_then(|record| record.times) {
+                self.before = self.before.max(Some(last));
+            }
+            if is_read {
+                if end.is_none() {
+                    self.cursor = None;
+                }
+                return Some(PlannedBlock {
+                    start,
+                    line,
+                    end,
+                    before,
+                    left_out,
+                });
+            }
+            left_out.extend(record.into_iter().flat_map(|record| record.left_out));
+        }
+    }
+}

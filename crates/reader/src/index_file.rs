@@ -1,0 +1,185 @@
+//! [`LogIndex`]: an index that fits its log, read from its file.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use crate::index_key::hash;
+use crate::index_record::{BlockRecord, HEADER, IndexHeader, LONGEST, LogState};
+
+/// Last bytes of a block that are compared, of so many blocks.
+const TAIL: usize = 256;
+const SAMPLES: usize = 16;
+
+/// An index that fits its log.
+#[derive(Debug)]
+pub struct LogIndex {
+    pub(crate) path: PathBuf,
+    header: IndexHeader,
+    /// The bytes of the log that it covers, and the line behind them.
+    pub(crate) covered: (u64, u64),
+    pub(crate) blocks: u64,
+    /// Bytes of its file that are right, and the sum of what follows them.
+    pub(crate) valid: u64,
+    pub(crate) sum: u64,
+    state: LogState,
+    times: Option<(i64, i64)>,
+}
+
+impl LogIndex {
+    /// Bytes of the log that it covers.
+    #[must_use]
+    pub fn covered(&self) -> u64 {
+        self.covered.0
+    }
+
+    /// The times of its first and its last message.
+    #[must_use]
+    pub fn times(&self) -> Option<(i64, i64)> {
+        self.times
+    }
+
+    /// Without a block.
+    pub(crate) fn empty(path: PathBuf, header: IndexHeader) -> Self {
+        Self {
+            path,
+            header,
+            covered: (0, 1),
+            blocks: 0,
+            valid: HEADER as u64,
+            sum: header.sum(),
+            state: LogState::default(),
+            times: None,
+        }
+    }
+
+    /// Reads an index and compares it with its log.
+    pub(crate) fn read(
+        path: &Path,
+        header: IndexHeader,
+        log: &File,
+        state: LogState,
+    ) -> Option<Self> {
+        let mut index = Self::empty(path.to_owned(), header);
+        index.valid = u64::MAX;
+        let mut cursor = IndexCursor::open(&index)?;
+        let mut tails = Vec::new();
+        while let Some(record) = cursor.next() {
+            tails.push((record.end, record.tail));
+            index.state = record.state;
+            if let Some((first, last)) = record.times {
+                let times = index.times.get_or_insert((first, last));
+                *times = (times.0.min(first), times.1.max(last));
+            }
+        }
+        let (last, _) = *tails.last()?;
+        let was = index.state;
+        let is_same = was.size != state.size || was.modified == state.modified;
+        let step = tails.len().div_ceil(SAMPLES);
+        let mut samples = tails.iter().rev().step_by(step);
+        let fits = samples.all(|(end, tail)| tail_of(log, *end).ok() == Some(*tail));
+        if was.size > state.size || last > state.size || !is_same || !fits {
+            return None;
+        }
+        index.blocks = tails.len() as u64;
+        (index.covered, index.valid, index.sum) = (cursor.covered, cursor.read, cursor.sum);
+        Some(index)
+    }
+
+    /// Its records, if the log is still the same file.
+    pub(crate) fn cursor(&self, log: &Path) -> Option<IndexCursor> {
+        let facts = fs::metadata(log).ok()?;
+        let is_same = (facts.dev(), facts.ino()) == (self.header.device, self.header.inode);
+        (is_same && facts.len() >= self.covered.0)
+            .then(|| IndexCursor::open(self))
+            .flatten()
+    }
+}
+
+/// Reads the records of an index, up to the first that is damaged.
+pub(crate) struct IndexCursor {
+    file: BufReader<File>,
+    covered: (u64, u64),
+    sum: u64,
+    read: u64,
+    valid: u64,
+    bytes: Vec<u8>,
+}
+
+impl IndexCursor {
+    fn open(index: &LogIndex) -> Option<Self> {
+        let mut file = BufReader::with_capacity(1 << 18, File::open(&index.path).ok()?);
+        let mut header = [0; HEADER];
+        file.read_exact(&mut header).ok()?;
+        (header == index.header.bytes()).then(|| Self {
+            file,
+            covered: (0, 1),
+            sum: index.header.sum(),
+            read: HEADER as u64,
+            valid: index.valid,
+            bytes: Vec::new(),
+        })
+    }
+
+    /// The end of the last record's block, and the line there.
+    pub(crate) fn covered(&self) -> (u64, u64) {
+        self.covered
+    }
+
+    pub(crate) fn next(&mut self) -> Option<BlockRecord> {
+        let record = self.read_next();
+        if record.is_none() {
+            self.valid = 0;
+        }
+        record
+    }
+
+    fn read_next(&mut self) -> Option<BlockRecord> {
+        if self.read >= self.valid {
+            return None;
+        }
+        let mut len = [0; 4];
+        self.file.read_exact(&mut len).ok()?;
+        let whole = u32::from_le_bytes(len) as usize;
+        if whole > LONGEST {
+            return None;
+        }
+        self.bytes.clear();
+        self.bytes.extend_from_slice(&len);
+        let rest = whole as u64 + 8;
+        let mut file = Read::take(&mut self.file, rest);
+        if file.read_to_end(&mut self.bytes).ok()? as u64 != rest {
+            return None;
+        }
+        let (record, sum) = self.bytes.split_at(whole + 4);
+        let expected = hash(self.sum, record);
+        if sum != expected.to_le_bytes() {
+            return None;
+        }
+        let record = BlockRecord::read(&record[4..])?;
+        self.sum = expected;
+        self.covered = (record.end, record.line);
+        self.read += rest + 4;
+        Some(record)
+    }
+}
+
+/// The number of the last bytes of a block.
+pub(crate) fn tail_of(log: &File, end: u64) -> io::Result<u64> {
+    let mut tail = [0; TAIL];
+    let len = TAIL.min(end as usize);
+    let filled = read_at_most(log, &mut tail[..len], end - len as u64)?;
+    Ok(hash(0, &tail[..filled]))
+}
+
+pub(crate) fn read_at_most(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < into.len() {
+        match file.read_at(&mut into[filled..], at + filled as u64)? {
+            0 => break,
+            more => filled += more,
+        }
+    }
+    Ok(filled)
+}

@@ -1,0 +1,185 @@
+//! What an index keeps of a message: a number for each of its ids, and who sent which sequence number.
+
+use fixwire_protocol::value::uint;
+use fixwire_protocol::{SOH, Tag};
+use memchr::memchr;
+
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A number for some bytes, the same on every machine. Bytes that differ within eight bytes only never have the same
+/// number.
+pub(crate) fn hash(seed: u64, bytes: &[u8]) -> u64 {
+    let mut state = seed ^ (bytes.len() as u64).wrapping_mul(FACTOR);
+    let mut mix = |word: u64| {
+        state = (state ^ word).wrapping_mul(FACTOR);
+        state ^= state >> 29;
+    };
+    let mut words = bytes.chunks_exact(8);
+    for word in &mut words {
+        mix(u64::from_le_bytes(word.try_into().unwrap_or_default()));
+    }
+    let rest = words.remainder();
+    if !rest.is_empty() {
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        mix(u64::from_le_bytes(last));
+    }
+    state ^= state >> 33;
+    state = state.wrapping_mul(0xff51_afd7_ed55_8ccd);
+    state ^ state >> 32
+}
+
+/// What an id names: ids of a kind are the same, whatever their tag.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum IdKind {
+    /// ClOrdID(11), OrigClOrdID(41), SecondaryClOrdID(526).
+    Client,
+    /// OrderID(37), SecondaryOrderID(198).
+    Order,
+    /// ExecID(17), which ExecRefID(19) refers to.
+    Execution,
+    /// Another tag, for itself.
+    Other(Tag),
+}
+
+impl IdKind {
+    /// Of the tags that an index has.
+    pub(crate) fn of(tag: Tag) -> Option<Self> {
+        match tag {
+            11 | 41 | 526 => Some(Self::Client),
+            37 | 198 => Some(Self::Order),
+            17 | 19 => Some(Self::Execution),
+            66 | 70 | 117 | 131 | 527 | 571 | 583 | 790 | 880 | 1003 => Some(Self::Other(tag)),
+            _ => None,
+        }
+    }
+
+    /// The number of an id.
+    pub(crate) fn key(self, value: &[u8]) -> u64 {
+        let seed = match self {
+            Self::Client => 1,
+            Self::Order => 2,
+            Self::Execution => 3,
+            Self::Other(tag) => 16 + u64::from(tag),
+        };
+        hash(seed, value)
+    }
+}
+
+/// The number of a sender and a target.
+pub(crate) fn pair(sender: &[u8], target: &[u8]) -> u64 {
+    hash(hash(4, sender), target)
+}
+
+/// The number of a Reject's reference to a sequence number; `pair` is that of the Reject itself.
+pub(crate) fn reference(number: u64, pair: u64) -> u64 {
+    hash(hash(5, &number.to_le_bytes()), &pair.to_le_bytes())
+}
+
+/// The number of a message by its sender, for blocks with too many senders to keep apart.
+pub(crate) fn numbered(number: u64, pair: u64) -> u64 {
+    hash(hash(6, &number.to_le_bytes()), &pair.to_le_bytes())
+}
+
+/// Who sent a message, and its MsgSeqNum(34).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Numbered {
+    pub(crate) pair: u64,
+    pub(crate) number: Option<u64>,
+}
+
+/// Passes the numbers of the ids of a message on.
+pub(crate) fn keys_of(bytes: &[u8], mut add: impl FnMut(u64)) -> Numbered {
+    let [mut sender, mut target, mut number, mut msg_type] = [None::<&[u8]>; 4];
+    let mut refers = false;
+    for (tag, value) in fields(bytes) {
+        let first = match tag {
+            34 => &mut number,
+            35 => &mut msg_type,
+            49 => &mut sender,
+            56 => &mut target,
+            45 => {
+                refers = true;
+                continue;
+            }
+            _ => {
+                if let Some(kind) = IdKind::of(tag) {
+                    add(kind.key(value));
+                }
+                continue;
+            }
+        };
+        first.get_or_insert(value);
+    }
+    let pair = pair(sender.unwrap_or_default(), target.unwrap_or_default());
+    if refers && matches!(msg_type, Some(b"3" | b"j")) {
+        let numbers = fields(bytes).filter(|(tag, _)| *tag == 45);
+        for number in numbers.filter_map(|(_, value)| uint(value).ok()) {
+            add(reference(number, pair));
+        }
+    }
+    let number = number.and_then(|value| uint(value).ok());
+    Numbered { pair, number }
+}
+
+/// All that stands behind a SOH and has a tag of at most four digits, also when it is within a data field.
+fn fields(bytes: &[u8]) -> impl Iterator<Item = (Tag, &[u8])> {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        loop {
+            if rest.is_empty() {
+                return None;
+            }
+            let end = memchr(SOH, rest).unwrap_or(rest.len());
+            let field = &rest[..end];
+            rest = rest.get(end + 1..).unwrap_or_default();
+            let digits = field
+                .iter()
+                .take(4)
+                .take_while(|byte| byte.is_ascii_digit());
+            let digits = digits.count();
+            if digits > 0 && field.get(digits) == Some(&b'=') {
+                let tag = field[..digits]
+                    .iter()
+                    .fold(0, |tag, digit| tag * 10 + Tag::from(digit - b'0'));
+                return Some((tag, &field[digits + 1..]));
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_a_kind_are_the_same_whatever_their_tag() {
+        let keys = |text: &str| {
+            let mut keys = Vec::new();
+            let bytes = text.replace('|', "\x01").into_bytes();
+            let numbered = keys_of(&bytes, |key| keys.push(key));
+            (keys, numbered.number)
+        };
+        let (order, number) = keys("8=FIX.4.4|35=D|34=7|49=A|56=B|11=X|");
+        let (cancel, _) = keys("8=FIX.4.4|35=F|34=8|49=A|56=B|41=X|58=11|");
+        assert_eq!((order.len(), number), (1, Some(7)));
+        assert_eq!(order, cancel);
+        let (report, _) = keys("8=FIX.4.4|35=8|34=8|37=X|");
+        assert_ne!(order, report);
+        let (reject, _) = keys("35=3|45=7|49=B|56=A|");
+        assert_eq!(reject, [reference(7, pair(b"B", b"A"))]);
+        assert_eq!(keys("35=8|45=7|49=B|56=A|").0, [0_u64; 0]);
+    }
+
+    #[test]
+    fn any_changed_byte_changes_the_number() {
+        let bytes: Vec<u8> = (0..100).collect();
+        for at in 0..bytes.len() {
+            for change in [1, 0x80, 0xff] {
+                let mut other = bytes.clone();
+                other[at] ^= change;
+                assert_ne!(hash(9, &bytes), hash(9, &other));
+            }
+        }
+    }
+}
