@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use crate::failure::Failure;
-pub use sources::tell_left_out;
+pub use sources::{Sources, tell_left_out};
 
 /// Of the command as a whole.
 pub const EXAMPLES: &str = "Examples:

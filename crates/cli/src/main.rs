@@ -20,6 +20,7 @@ mod place;
 mod print;
 mod query;
 mod reading;
+mod replay;
 mod run;
 mod salvage;
 mod session;
@@ -110,6 +111,8 @@ enum Command {
     /// Reads FIX messages from logs of any engine, journals and captures: summary, grep, order, gaps
     #[command(subcommand, after_help = log::EXAMPLES)]
     Log(log::LogCommand),
+    /// Sends the recorded messages of a session to an acceptor, and compares the answers
+    Replay(replay::ReplayArgs),
     /// Shows, compares and converts dictionaries
     #[command(subcommand)]
     Dictionary(dictionary::DictionaryCommand),
@@ -141,6 +144,7 @@ fn main() -> ExitCode {
         Command::Oms(command) => oms::run(&command),
         Command::Journal(command) => journal::run(&command),
         Command::Log(command) => log::run(&command),
+        Command::Replay(args) => replay::run(&args),
         Command::Dictionary(command) => dictionary::run(&command),
         Command::Generate(args) => generate::run(&args),
         Command::HashPassword => password::run(),

@@ -35,6 +35,7 @@
 //! compare/   compares two builds by their result files
 //! report/    table, result files that can be read again, CSV, SVG, interval logs, samples,
 //!            JUnit
+//! replay/    a recorded session, sent to an acceptor once more
 //! page/      one HTML page of result files
 //! doctor/    checks of the machine for low latency, with remedies
 //! ```
@@ -76,6 +77,7 @@ pub mod pipe;
 pub mod progress;
 pub mod published;
 pub mod push;
+pub mod replay;
 pub mod report;
 pub mod scenario;
 pub mod series;

@@ -27,6 +27,7 @@ mod oms_desk;
 mod oms_reports;
 mod peer;
 mod process;
+mod replay;
 mod restart;
 mod run;
 mod running;

@@ -1,0 +1,105 @@
+//! Replays a recorded session: its sent messages go to an acceptor, and what comes back is compared with the record.
+//!
+//! [`recording`] reads the record, [`Replayer`] is the application that sends, [`comparison`] compares. The engine below them
+//! numbers and stamps the messages, and answers Heartbeats, TestRequests and ResendRequests.
+
+use std::net::SocketAddr;
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use fixwire::{Connection, Durability, EngineConfig, SessionConfig};
+use fixwire_protocol::session::{ApplVerId, BeginString, Config, Role};
+
+pub mod comparison;
+pub mod recording;
+mod replayer;
+
+pub use replayer::{ReplayEnd, Replayer};
+
+use comparison::ReplayComparison;
+use recording::{Recorded, RecordedSession, SessionSurvey};
+
+/// How fast messages are sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ReplayPace {
+    /// As recorded, so many times as fast.
+    Recorded(f64),
+    /// At once, with at most 256 orders without an answer.
+    Flood,
+}
+
+/// What is replayed, and how.
+#[derive(Clone, Debug)]
+pub struct ReplayConfig {
+    /// The acceptor.
+    pub to: SocketAddr,
+    /// SenderCompID(49), if not the recorded one.
+    pub sender: Option<String>,
+    /// TargetCompID(56), if not the recorded one.
+    pub target: Option<String>,
+    /// The pace.
+    pub pace: ReplayPace,
+    /// ClOrdIDs(11) are replaced, and with them OrigClOrdIDs(41).
+    pub fresh_ids: bool,
+    /// Time for the Logon, and for the answers after the last message.
+    pub timeout: Duration,
+    /// The Logon resets the sequence numbers, so both begin with 1.
+    pub reset: bool,
+}
+
+/// What a [`Replayer`] works with.
+pub struct ReplayParts {
+    /// The recorded messages, in their order.
+    pub recorded: Receiver<Recorded>,
+    /// What is found out; shared with whoever reports it.
+    pub comparison: Arc<Mutex<ReplayComparison>>,
+    /// Learns how it ended.
+    pub ended: Sender<ReplayEnd>,
+}
+
+/// Settings of the engine that replays: one initiator without a journal.
+///
+/// # Errors
+///
+/// A sentence: a session of this version cannot be played.
+pub fn engine_config(
+    session: &RecordedSession,
+    survey: &SessionSurvey,
+    config: &ReplayConfig,
+) -> Result<EngineConfig, String> {
+    let begin_string = BeginString::parse(session.begin_string.as_bytes())
+        .ok_or_else(|| format!("{}: no session can have this version", session.begin_string))?;
+    let sender = config.sender.as_ref().unwrap_or(&session.sender);
+    let target = config.target.as_ref().unwrap_or(&session.target);
+    let mut own = Config::new(
+        begin_string,
+        Role::Initiator,
+        sender.as_bytes(),
+        target.as_bytes(),
+    );
+    own.reset_on.logon = config.reset && begin_string > BeginString::Fix40;
+    own.check_comp_id = true;
+    for (tag, value) in &survey.logon {
+        let text = String::from_utf8_lossy(value);
+        match tag {
+            108 => own.heart_bt_int_seconds = text.parse().unwrap_or(30),
+            1137 => own.default_appl_ver_id = ApplVerId::parse(value).or(own.default_appl_ver_id),
+            553 => own.username.clone_from(value),
+            554 => own.password = value.clone().into(),
+            _ => own.logon_fields.push((*tag, value.clone().into())),
+        }
+    }
+    let connection = Connection::Initiator {
+        hosts: vec![(config.to.ip().to_string(), config.to.port())],
+        // Sent messages that the acceptor has not received are lost with the connection: there is no second one.
+        reconnect: vec![Duration::ZERO, Duration::from_secs(3600)],
+        timeout: config.timeout,
+    };
+    let name = format!("{}:{sender}->{target}", session.begin_string);
+    Ok(EngineConfig {
+        durability: Durability::Memory,
+        sessions: vec![SessionConfig::new(name, own, connection)],
+        ..EngineConfig::default()
+    })
+}

@@ -1,0 +1,308 @@
+//! [`Replayer`]: the application that sends recorded messages.
+
+use std::collections::HashMap;
+use std::sync::mpsc::TryRecvError;
+use std::sync::{MutexGuard, PoisonError};
+use std::time::Duration;
+
+use fixwire_protocol::time::TimestampWriter;
+use fixwire_protocol::{
+    Application, Decoder, Message, Mono, Nanos, Now, Outbox, Parting, PeerLogout, Precision,
+    Refusal, SessionId, Tag, Timestamp, tag,
+};
+
+use super::comparison::{ReplayAnswer, ReplayComparison};
+use super::recording::{Recorded, SentMessage, answered_id};
+use super::{ReplayConfig, ReplayPace, ReplayParts};
+
+/// Messages of a turn.
+const PER_TURN: usize = 64;
+/// Orders without an answer when it floods; after a silence of so long it goes on.
+const WINDOW: u64 = 256;
+const SILENCE: Duration = Duration::from_secs(1);
+/// How often it looks whether something was read from the log.
+const LOOK: Nanos = Nanos(1_000_000);
+/// Most fields of a message.
+const FIELDS: usize = 4096;
+
+/// How a replay ended.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum ReplayEnd {
+    /// Everything was sent, and answered as often as recorded.
+    Complete,
+    /// Everything was sent, and nothing was received for the timeout.
+    TimedOut,
+    /// The session was not logged on in time.
+    NotLoggedOn,
+    /// The connection was lost, or the acceptor logged out, with its text.
+    Lost(String),
+}
+
+/// Sends the messages of a record when they are due, and hands what comes back to the comparison.
+pub struct Replayer {
+    parts: ReplayParts,
+    config: ReplayConfig,
+    next: Option<SentMessage>,
+    /// Nothing more is in the record.
+    is_read: bool,
+    /// When the first message was sent, and its recorded time.
+    start: Option<(Mono, i64)>,
+    /// The recorded time of the last message.
+    last_time: i64,
+    begun: Option<Mono>,
+    logged_on: bool,
+    has_ended: bool,
+    /// When something was sent or received last.
+    last: Mono,
+    /// Fresh ClOrdIDs by recorded ones, and back.
+    fresh: HashMap<Vec<u8>, Vec<u8>>,
+    recorded: HashMap<Vec<u8>, Vec<u8>>,
+    prefix: String,
+    stamp: TimestampWriter,
+    decoder: Decoder,
+}
+
+impl Replayer {
+    /// An application for the engine of [`engine_config`](super::engine_config).
+    #[must_use]
+    pub fn new(parts: ReplayParts, config: ReplayConfig) -> Self {
+        Self {
+            parts,
+            config,
+            next: None,
+            is_read: false,
+            start: None,
+            last_time: i64::MIN,
+            begun: None,
+            logged_on: false,
+            has_ended: false,
+            last: Mono(0),
+            fresh: HashMap::new(),
+            recorded: HashMap::new(),
+            prefix: String::new(),
+            stamp: TimestampWriter::new(),
+            decoder: Decoder::with_capacity(FIELDS),
+        }
+    }
+
+    fn comparison(&self) -> MutexGuard<'_, ReplayComparison> {
+        let lock = self.parts.comparison.lock();
+        lock.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn end(&mut self, end: ReplayEnd) {
+        if !std::mem::replace(&mut self.has_ended, true) {
+            // Nobody is left to learn it when this fails.
+            let _ = self.parts.ended.send(end);
+        }
+    }
+
+    /// Takes the next message to send from the record; whether there is one now.
+    fn take_next(&mut self) -> bool {
+        while self.next.is_none() && !self.is_read {
+            match self.parts.recorded.try_recv() {
+                Ok(Recorded::Sent(message)) => self.next = Some(message),
+                Ok(Recorded::Answer { id, answer }) => {
+                    self.comparison().add_recorded(&id, answer);
+                }
+                Err(TryRecvError::Empty) => return false,
+                Err(TryRecvError::Disconnected) => self.is_read = true,
+            }
+        }
+        self.next.is_some()
+    }
+
+    /// When the next message is to be sent.
+    fn due(&mut self, now: Mono) -> Mono {
+        let ReplayPace::Recorded(speed) = self.config.pace else {
+            let outstanding = self.comparison().unanswered();
+            let is_silent = now.0.saturating_sub(self.last.0) > SILENCE.as_nanos() as u64;
+            return match outstanding >= WINDOW && !is_silent {
+                true => now + LOOK,
+                false => now,
+            };
+        };
+        let recorded = self.next.as_ref().and_then(|next| next.time);
+        self.last_time = self.last_time.max(recorded.map_or(i64::MIN, |time| time.0));
+        if self.last_time == i64::MIN {
+            return now;
+        }
+        let (start, first) = *self.start.get_or_insert((now, self.last_time));
+        let since = self.last_time.saturating_sub(first).max(0) as f64 / speed;
+        Mono(start.0.saturating_add(since as u64))
+    }
+
+    /// Sends what is due; when to call it again.
+    fn pump(&mut self, now: Now, outbox: &mut Outbox) -> Mono {
+        for _ in 0..PER_TURN {
+            if !self.take_next() {
+                break;
+            }
+            let due = self.due(now.mono);
+            if due > now.mono {
+                return due;
+            }
+            let Some(message) = self.next.take() else {
+                break;
+            };
+            if !self.send(now, &message, outbox) {
+                self.next = Some(message);
+                return now.mono + LOOK;
+            }
+            self.last = now.mono;
+        }
+        if self.next.is_some() {
+            return now.mono;
+        }
+        if self.is_read {
+            let timeout = self.config.timeout.as_nanos() as u64;
+            if self.comparison().is_complete() {
+                self.end(ReplayEnd::Complete);
+            } else if now.mono.0.saturating_sub(self.last.0) > timeout {
+                self.end(ReplayEnd::TimedOut);
+            }
+        }
+        now.mono + LOOK
+    }
+
+    /// Writes a message; false without room.
+    fn send(&mut self, now: Now, message: &SentMessage, outbox: &mut Outbox) -> bool {
+        let bytes: usize = message
+            .fields
+            .iter()
+            .map(|(_, value)| value.len() + 48)
+            .sum();
+        if !outbox.has_room(1, bytes + 256) {
+            return false;
+        }
+        let id = self.fresh_id(now.wall, &message.id);
+        let mut fields = Vec::with_capacity(message.fields.len());
+        for (tag, value) in &message.fields {
+            let value = match tag {
+                11 => id.clone(),
+                41 => self.fresh.get(value).unwrap_or(value).clone(),
+                37 => self.comparison().order_id(value).unwrap_or(value).to_vec(),
+                60 => self.time_like(value, now.wall),
+                _ => value.clone(),
+            };
+            fields.push((*tag, value));
+        }
+        let mut body = outbox.begin(SessionId(0), &message.msg_type);
+        for (tag, value) in &fields {
+            body.field(*tag, value);
+        }
+        if body.finish().is_err() {
+            // A message that this session cannot write is none that it sent.
+            return true;
+        }
+        self.comparison().add_sent(&message.msg_type, &message.id);
+        true
+    }
+
+    /// The ClOrdID to send for a recorded one.
+    fn fresh_id(&mut self, now: Timestamp, recorded: &[u8]) -> Vec<u8> {
+        if !self.config.fresh_ids || recorded.is_empty() {
+            return recorded.to_vec();
+        }
+        if self.prefix.is_empty() {
+            self.prefix = format!("R{:x}-", now.0 / 1_000_000_000 % 0xff_ffff);
+        }
+        let id = format!("{}{}", self.prefix, self.recorded.len() + 1).into_bytes();
+        self.recorded.insert(id.clone(), recorded.to_vec());
+        self.fresh.insert(recorded.to_vec(), id.clone());
+        id
+    }
+
+    /// The time now, with as many digits as a recorded one.
+    fn time_like(&mut self, recorded: &[u8], now: Timestamp) -> Vec<u8> {
+        let precision = match recorded.len() {
+            17 => Precision::Seconds,
+            21 => Precision::Millis,
+            24 => Precision::Micros,
+            27 => Precision::Nanos,
+            // A field that is no time of day.
+            _ => return recorded.to_vec(),
+        };
+        self.stamp.format(now, precision).to_vec()
+    }
+
+    fn receive(&mut self, now: Now, message: &Message<'_>, refused: Option<&[u8]>) {
+        self.last = now.mono;
+        let id = answered_id(message, refused);
+        let id = id.map(|id| self.recorded.get(id).map_or(id, Vec::as_slice).to_vec());
+        let mut answer = ReplayAnswer::of(message);
+        for tag in [11, 41] {
+            for value in answer.fields.get_mut(&tag).into_iter().flatten() {
+                if let Some(recorded) = self.recorded.get(value) {
+                    value.clone_from(recorded);
+                }
+            }
+        }
+        self.comparison()
+            .add_received(message.msg_type(), id.as_deref(), answer);
+    }
+}
+
+impl Application for Replayer {
+    fn on_message(
+        &mut self,
+        now: Now,
+        _: SessionId,
+        message: &Message<'_>,
+        _: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        self.receive(now, message, None);
+        Ok(())
+    }
+
+    fn on_reject(
+        &mut self,
+        now: Now,
+        _: SessionId,
+        reject: &Message<'_>,
+        refused: Option<&[u8]>,
+        _: &mut Outbox,
+    ) {
+        let id = refused.and_then(|refused| id_of(&mut self.decoder, refused));
+        self.receive(now, reject, id.as_deref());
+    }
+
+    fn on_logon(&mut self, now: Now, _: SessionId, _: &Message<'_>, _: &mut Outbox) {
+        (self.logged_on, self.last) = (true, now.mono);
+    }
+
+    fn on_disconnect(
+        &mut self,
+        _: Now,
+        _: SessionId,
+        _: Parting,
+        logout: PeerLogout<'_>,
+        _: &mut Outbox,
+    ) {
+        if self.logged_on {
+            let text = String::from_utf8_lossy(logout.text()).into_owned();
+            self.end(ReplayEnd::Lost(text));
+        }
+    }
+
+    fn on_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
+        if self.has_ended {
+            return None;
+        }
+        if self.logged_on {
+            return Some(self.pump(now, outbox));
+        }
+        let begun = self.begun.get_or_insert(now.mono).0;
+        if now.mono.0 - begun > self.config.timeout.as_nanos() as u64 {
+            self.end(ReplayEnd::NotLoggedOn);
+            return None;
+        }
+        Some(now.mono + LOOK)
+    }
+}
+
+fn id_of(decoder: &mut Decoder, bytes: &[u8]) -> Option<Vec<u8>> {
+    let message = decoder.decode(bytes);
+    let wanted: Tag = tag::CL_ORD_ID;
+    message.get(wanted).map(<[u8]>::to_vec)
+}
