@@ -12,6 +12,8 @@ mod sources;
 mod summary;
 mod throughput;
 mod validate;
+#[cfg(feature = "view")]
+mod view;
 
 use std::process::ExitCode;
 
@@ -33,6 +35,7 @@ pub const EXAMPLES: &str = "Examples:
   fixwire log diff ours.log theirs.log                what only one side has, and what differs
   fixwire log anonymise logs --to anonymous           logs that may be shown to others
   fixwire log export --fields 11,55,38 logs           a table for a spreadsheet
+  fixwire log view logs                               look through logs in the terminal
   fixwire log index logs                              have orders of large logs found at once
 
 Logs of QuickFIX, QuickFIX/J, QuickFIX/Go, QuickFIX/n, FIX Antenna and any other text with FIX messages, Artio's
@@ -63,6 +66,9 @@ pub enum LogCommand {
     Export(export::LogExportArgs),
     /// Indexes large logs, so that orders are found at once
     Index(index::IndexArgs),
+    /// Looks through logs in the terminal: filter while typing, decoded messages, lives of orders
+    #[cfg(feature = "view")]
+    View(view::ViewArgs),
 }
 
 /// Runs the command.
@@ -79,5 +85,7 @@ pub fn run(command: &LogCommand) -> Result<ExitCode, Failure> {
         LogCommand::Anonymise(args) => anonymise::run(args),
         LogCommand::Export(args) => export::run(args),
         LogCommand::Index(args) => index::run(args),
+        #[cfg(feature = "view")]
+        LogCommand::View(args) => view::run(args),
     }
 }

@@ -98,6 +98,15 @@ pub fn tell_left_out(left_out: &[LeftOut]) -> bool {
     left_out.is_empty()
 }
 
+/// The same of what is words already.
+#[cfg(feature = "view")]
+pub fn tell_left_out_lines(left_out: &[String]) -> bool {
+    for what in left_out {
+        tell("error", &format!("not read: {what}"));
+    }
+    left_out.is_empty()
+}
+
 /// The end of a command: an error if something could not be read.
 pub fn exit_code(is_whole: bool) -> ExitCode {
     if is_whole {

@@ -20,6 +20,7 @@ mod log_export;
 mod log_latency;
 mod log_throughput;
 mod log_validate;
+mod log_view;
 mod low_latency;
 mod oms;
 mod oms_conditions;
