@@ -1,6 +1,7 @@
 //! The exchange as an application of the engine.
 
 mod deliver;
+mod inquiries;
 mod lines;
 mod operate;
 
@@ -309,6 +310,7 @@ impl Exchange {
             b"F" => &[tag::CL_ORD_ID, tag::ORIG_CL_ORD_ID],
             b"q" => &[tag::CL_ORD_ID, tag::MASS_CANCEL_REQUEST_TYPE],
             b"AF" => &[tag::MASS_STATUS_REQ_ID, tag::MASS_STATUS_REQ_TYPE],
+            b"R" => &[inquiries::QUOTE_REQ_ID, tag::SYMBOL],
             _ => &[tag::CL_ORD_ID],
         };
         let is_missing = |tag: &&Tag| message.get(**tag).is_none_or(<[u8]>::is_empty);
@@ -344,7 +346,7 @@ impl Application for Exchange {
         let seat = self.seats.get(from.0 as usize);
         let dialect = seat.and_then(|seat| seat.dialect);
         let known = match message.msg_type() {
-            b"D" | b"F" | b"G" | b"H" => dialect.is_some(),
+            b"D" | b"F" | b"G" | b"H" | b"R" => dialect.is_some(),
             b"q" | b"AF" => dialect.is_some_and(Dialect::has_mass_requests),
             _ => false,
         };
@@ -360,9 +362,12 @@ impl Application for Exchange {
         {
             return deliver::business_reject(from, message, outbox);
         }
-        let fields = read_fields(message).map_err(Refusal::ValueOutOfRange)?;
         let full = |_| Refusal::NotAvailable;
         self.list(now, outbox).map_err(full)?;
+        if let (b"R", Some(dialect)) = (message.msg_type(), dialect) {
+            return self.quote_request(now, (from, dialect), message, outbox);
+        }
+        let fields = read_fields(message).map_err(Refusal::ValueOutOfRange)?;
         let member = self.member(from, outbox)?;
         let request = Request {
             member,

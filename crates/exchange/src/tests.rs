@@ -3,6 +3,7 @@
 mod desk;
 mod dictionaries;
 mod faults;
+mod inquiries;
 mod orders;
 mod random;
 mod requests;

@@ -58,6 +58,9 @@ impl OmsState {
                 }
                 Some(())
             }
+            OrderEvent::Inquired { .. } | OrderEvent::InquiryAnswered { .. } => {
+                self.apply_inquiry(event)
+            }
             _ => self.apply_desk(event),
         }
     }

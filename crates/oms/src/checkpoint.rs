@@ -18,13 +18,14 @@
 //!            lines with a drop copy u32: line u32, session u32...   awaited u32: order u64, exec u64, fills...
 //!            breaks u32: number u64, kind u8, order u64, exec u64, fills, text...
 //!            quotes u64: bid u64, session, account, instrument u32, QuoteID text...
+//!            price inquiries u64: number u64, session, instrument, line u32, at i64, QuoteReqID text, order_no text...
 //! standing = traded i128  gained i128  trading u8  limits: value and that of the file, each optional
 //!            flow counters, optional
 //! ```
 //!
 //! Versions 1 and 2 have no pools, and orders have no retry and no pool number. Versions 1 to 3 have no conditions,
 //! 1 to 4 no numbers of links and no executions apart from ids, 1 to 5 no parent orders, quotes, rejected orders and
-//! copies.
+//! copies, 1 to 6 no price inquiries.
 //!
 //! Orders and ids are unordered; the usage of open orders is derived from them.
 
@@ -62,7 +63,7 @@ mod standing;
 use standing::{put_position, put_standing, take_standing};
 
 const NAME: &str = "oms";
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 /// Size in bytes of an order without texts, fills and request.
 const LEAST_ORDER: usize = 126;
 
@@ -128,7 +129,7 @@ impl Ledger for OmsState {
             sum = sum.wrapping_add(SipHasher24::new().hash(&word.to_le_bytes()));
         }
         hasher.write_u64(sum);
-        if !self.quotes.is_empty() {
+        if !self.quotes.is_unused() {
             bytes.clear();
             self.quotes.put(&mut bytes);
             hasher.write(&bytes);
@@ -429,7 +430,7 @@ impl OmsState {
         state.has_flow = has_flow;
         state.take_ids(version, from)?;
         if version > 5 {
-            state.quotes = Quotes::take(&mut state.orders, from)?;
+            state.quotes = Quotes::take(version, &mut state.orders, from)?;
         }
         Some(state)
     }

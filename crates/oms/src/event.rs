@@ -210,8 +210,8 @@ events! {
     /// A request of a quote was refused.
     35 QuoteRefused {
         session: u32 = "The client session.",
-        kind: u8 = "MsgType(35) of the request: S or Z.",
-        id: &'a [u8] = "QuoteID(117).",
+        kind: u8 = "MsgType(35) of the request: S, Z or R.",
+        id: &'a [u8] = "QuoteID(117), or QuoteReqID(131) of an R.",
         reason: Reason = "Why.",
     }
     /// The open sides of quotes are being cancelled.
@@ -227,6 +227,29 @@ events! {
     37 QuoteSent {
         order: Number = "The bid.",
         line: u32 = "The session.",
+    }
+
+    /// A price inquiry of a client was sent to a venue.
+    38 Inquired {
+        inquiry: Number = "Its number.",
+        session: u32 = "The client session.",
+        instrument: u32 = "The instrument.",
+        line: u32 = "The session to the venue.",
+        side: Option<Side> = "Side(54).",
+        quantity: Quantity = "OrderQty(38); 0 without one.",
+        pool: u32 = "The pool of its order_no over TMP; 4294967295 for none.",
+        number: u64 = "Index of the order_no in the pool.",
+        order_no: &'a [u8] = "The order_no as text.",
+        id: &'a [u8] = "QuoteReqID(131).",
+    }
+    /// A price inquiry was taken or refused by its venue, or was not answered.
+    39 InquiryAnswered {
+        inquiry: Number = "Its number.",
+        session: u32 = "The client session.",
+        instrument: u32 = "The instrument.",
+        reason: Option<Reason> = "Why it is refused; `None` when it was taken.",
+        id: &'a [u8] = "QuoteReqID(131).",
+        text: &'a [u8] = "Text(58) of the venue.",
     }
 
     /// A limit was set or removed.

@@ -14,6 +14,7 @@ use crate::state::OmsState;
 use crate::value::{Amount, Price, Quantity};
 
 pub(crate) mod clients;
+pub(crate) mod inquiries;
 pub(crate) mod lines;
 pub(crate) mod markets;
 pub(crate) mod mass;
@@ -197,6 +198,7 @@ fn write_reason(
         | Why::Unanswered
         | Why::Conditionals
         | Why::Parents
+        | Why::Inquiries
         | Why::Ratio => LimitUnit::Whole.digits(),
         Why::Value | Why::Credit | Why::ValueSecond | Why::ValueMinute | Why::ValueDay => {
             LimitUnit::Money.digits()

@@ -101,7 +101,7 @@ impl Core {
         true
     }
 
-    fn next_number(&self, pool: u32) -> Option<(u64, Written)> {
+    pub(crate) fn next_number(&self, pool: u32) -> Option<(u64, Written)> {
         let form = self.pools.form(pool)?;
         let known = self.state.pools.get(pool as usize)?;
         let numbers = (known.next..=known.last).filter(|number| !known.own.contains(number));
@@ -111,7 +111,7 @@ impl Core {
     }
 
     /// Raises an event when few are left.
-    fn look_at_pool(&mut self, at: i64, pool: u32, sink: &mut impl Sink) {
+    pub(crate) fn look_at_pool(&mut self, at: i64, pool: u32, sink: &mut impl Sink) {
         let known = self.state.pools.get(pool as usize);
         if let Some(known) = known.filter(|it| !it.is_low && it.is_nearly_used()) {
             let left = known.left();

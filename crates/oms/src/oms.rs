@@ -16,6 +16,7 @@ use crate::client_rate::ClientRates;
 use crate::core::Core;
 use crate::day::date;
 use crate::fix::clients::{Before, Client};
+use crate::fix::inquiries;
 use crate::fix::mass::Listing;
 use crate::fix::report_numbers::ReportNumbers;
 use crate::notice::{OmsEvent, OmsListener};
@@ -377,9 +378,13 @@ impl Application for Oms {
         refused: Option<&[u8]>,
         outbox: &mut Outbox,
     ) {
-        let (Some(_), Some(refused)) = (self.line(session), refused) else {
+        let (Some(line), Some(refused)) = (self.line(session), refused) else {
             return;
         };
+        if self.core.state().open_inquiries() > 0 && self.has_room(outbox) {
+            let text = reject.get(tag::TEXT).unwrap_or_default();
+            self.rejects_other(now, line, (refused, text), outbox);
+        }
         let refused = self.decoder.decode(refused);
         // A rejected status request does not change its order.
         let is_order = matches!(refused.msg_type(), b"D" | b"F" | b"G");
@@ -404,6 +409,10 @@ impl Application for Oms {
             return true;
         }
         let message = self.decoder.decode(stored);
+        if message.msg_type() == b"R" {
+            let id = message.get(inquiries::QUOTE_REQ_ID);
+            return id.is_some_and(|id| self.core.inquires(id));
+        }
         if !matches!(message.msg_type(), b"D" | b"G") {
             return true;
         }

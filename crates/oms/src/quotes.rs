@@ -3,6 +3,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+use crate::inquiries::Inquiries;
 use crate::order::{Order, Orders};
 use crate::value::{Number, Text};
 use crate::wire::Wire;
@@ -59,11 +60,18 @@ pub(crate) struct Quotes {
     all: BTreeMap<Number, KnownQuote>,
     /// The last quote of each session, account and instrument, of those in memory.
     current: BTreeMap<(u32, u32, u32), Number>,
+    /// Price inquiries that wait for their answer.
+    pub(crate) inquiries: Inquiries,
 }
 
 impl Quotes {
     pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()
+    }
+
+    /// Neither a quote nor an inquiry.
+    pub(crate) fn is_unused(&self) -> bool {
+        self.all.is_empty() && self.inquiries.is_empty()
     }
 
     pub(crate) fn get(&self, bid: Number) -> Option<&KnownQuote> {
@@ -152,10 +160,11 @@ impl Quotes {
             quote.instrument.put(to);
             quote.id.put(to);
         }
+        self.inquiries.put(to);
     }
 
     /// Reads quotes of orders that were read before.
-    pub(crate) fn take(orders: &mut Orders, from: &mut &[u8]) -> Option<Self> {
+    pub(crate) fn take(version: u32, orders: &mut Orders, from: &mut &[u8]) -> Option<Self> {
         let mut quotes = Self::default();
         for _ in 0..u64::take(from)? {
             let bid = Number::take(from)?;
@@ -181,6 +190,9 @@ impl Quotes {
             is_next.then_some(())?;
             quotes.add(orders, bid, quote);
             quotes.get(bid).filter(|quote| quote.orders > 0)?;
+        }
+        if version > 6 {
+            quotes.inquiries = Inquiries::take(from)?;
         }
         Some(quotes)
     }

@@ -250,6 +250,12 @@ reasons! {
     100 UnknownQuote, "", 5, 1, "unknown quote";
     /// Over TMP the price of a side of a quote does not change.
     101 QuotePrice, "", 99, 2, "over TMP the price of a quote does not change: send a new Quote(S)";
+    /// Too many price inquiries wait for their answer.
+    102 Inquiries, "", 3, 2, "too many price inquiries of this session wait for their answer";
+    /// The venue did not answer an inquiry.
+    103 InquiryLost, "", 0, 2, "the venue has not answered the price inquiry: send a new one";
+    /// An inquiry has several symbols.
+    104 InquirySymbols, "", 99, 2, "a QuoteRequest(R) names one symbol: send one for each";
     /// The number is already used.
     74 NumberUsed, "", 6, 2, "the order number was used before";
 }

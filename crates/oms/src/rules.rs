@@ -85,6 +85,8 @@ pub struct Rights {
     pub reports: bool,
     /// It may place and cancel quotes.
     pub quote: bool,
+    /// It may ask for quotes.
+    pub inquiry: bool,
 }
 
 /// Rate limit of a client.

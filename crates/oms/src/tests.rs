@@ -23,6 +23,7 @@ mod family;
 mod files;
 mod helpers;
 mod history;
+mod inquiries;
 mod life;
 mod markets;
 mod mass;

@@ -20,6 +20,7 @@ use crate::value::Number;
 
 mod checks;
 mod ids;
+mod inquiries;
 mod orders;
 mod reports;
 

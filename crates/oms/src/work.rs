@@ -399,6 +399,7 @@ impl Core {
         let gone = self.due_withdrawal(at, sink);
         let limits = self.due_limits(at, sink);
         let held = earlier(self.due_held(at, sink), self.due_copies(at, sink));
+        let held = earlier(held, self.due_inquiries(at, sink));
         let asking = self.due_asking(at);
         let waiting = earliest([self.due_waiting(at), asking, self.due_retry(at)], i64::MAX);
         let waiting = waiting.map(|when| Nanos(when.saturating_sub(at).max(0).unsigned_abs()));

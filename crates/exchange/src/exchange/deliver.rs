@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use fixwire_protocol::{BodyError, Message, Mono, Now, Outbox, Refusal, SessionId, tag};
 use fixwire_tmp::TmpFrame;
 
+use super::inquiries::QUOTE_REQ_ID;
 use super::{Exchange, NOTE_ROOM, RETRY};
 use crate::dialect::Dialect;
 use crate::faults::Fate;
@@ -25,7 +26,7 @@ enum Left {
     Full,
 }
 
-/// Answers a request with a BusinessMessageReject with its ClOrdID, as venues do.
+/// Answers a request with a BusinessMessageReject with its ClOrdID or QuoteReqID, as venues do.
 pub(super) fn business_reject(
     from: SessionId,
     request: &Message<'_>,
@@ -35,7 +36,11 @@ pub(super) fn business_reject(
     let mut body = outbox.begin(from, b"j");
     body.field(tag::REF_SEQ_NUM, of(tag::MSG_SEQ_NUM));
     body.field(tag::REF_MSG_TYPE, request.msg_type());
-    body.field(tag::BUSINESS_REJECT_REF_ID, of(tag::CL_ORD_ID));
+    let id = match request.msg_type() {
+        b"R" => QUOTE_REQ_ID,
+        _ => tag::CL_ORD_ID,
+    };
+    body.field(tag::BUSINESS_REJECT_REF_ID, of(id));
     body.uint(tag::BUSINESS_REJECT_REASON, NOT_AVAILABLE);
     body.field(tag::TEXT, b"Rejected by an injected fault");
     body.finish().map_err(|_| Refusal::NotAvailable)

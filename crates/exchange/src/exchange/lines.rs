@@ -3,11 +3,11 @@
 use alloc::vec::Vec;
 
 use fixwire_protocol::{Hangup, Mono, Now, Outbox, SessionId};
-use fixwire_tmp::messages::{InquiryReply, PriceInquiry, R01, R07, R09, R11, R12, R31, R37, R39};
+use fixwire_tmp::messages::{R01, R07, R09, R11, R12, R31, R37, R39};
 use fixwire_tmp::uncertain::TradeStatus;
 use fixwire_tmp::{
     ApCode, ExchangeLinkState, LinkAction, LinkActions, LinkNumbers, TmpExecType, TmpFrame,
-    TmpLayout, TmpStatus, TmpSymbol, key_value_range,
+    TmpLayout, TmpStatus, key_value_range,
 };
 
 use super::{Exchange, NOTE_ROOM, RETRY, WAITING_MAX};
@@ -365,28 +365,6 @@ impl Exchange {
             return self.carry_out(now, at, &actions, outbox);
         };
         self.send(now, at, &mut frame, outbox)
-    }
-
-    fn inquiry<const SYMBOL: usize>(
-        &self,
-        asked: &PriceInquiry<SYMBOL>,
-        flow: TmpStatus,
-        refusal: Option<TmpStatus>,
-    ) -> InquiryReply<SYMBOL> {
-        let symbol = TmpSymbol::read(asked.symbol_type, &asked.symbol);
-        let is_traded = match symbol {
-            Ok(TmpSymbol::Text(symbol)) => self.market.instrument(symbol).is_some(),
-            _ => false,
-        };
-        let status = if is_traded { flow } else { TmpStatus::PRODUCT };
-        InquiryReply {
-            status: refusal.unwrap_or(status),
-            order_no: asked.order_no,
-            ord_id: asked.ord_id,
-            fcm_id: asked.fcm_id,
-            symbol_type: asked.symbol_type,
-            symbol: asked.symbol,
-        }
     }
 
     /// The state of trading: that of the instrument which is furthest open.

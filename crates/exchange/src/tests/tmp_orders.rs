@@ -363,6 +363,7 @@ fn services_are_answered_or_refused_by_name() {
         let numbers = (answer.trade_req_id, answer.flow_group, answer.trade_status);
         assert_eq!(numbers, (9, 3, code), "{state}");
     }
+    desk.command("state continuous *").unwrap();
     let (symbol_type, symbol) = TmpSymbol::Text(b"VOD").field::<20>().unwrap();
     let inquiry = R07 {
         order_no: *b"Q0001",

@@ -283,9 +283,9 @@ pub(crate) fn session_of(state: &OmsState, event: &OrderEvent<'_>, before: &Befo
             return Some(session);
         }
         OrderEvent::MassCancelTaken { session, .. } => return session,
-        OrderEvent::QuoteRefused { session, .. } | OrderEvent::QuotesWithdrawn { session, .. } => {
-            return Some(session);
-        }
+        OrderEvent::QuoteRefused { session, .. }
+        | OrderEvent::QuotesWithdrawn { session, .. }
+        | OrderEvent::InquiryAnswered { session, .. } => return Some(session),
         OrderEvent::Quoted { order, .. } => order,
         _ => order_of(event, before)?,
     };

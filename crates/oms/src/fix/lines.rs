@@ -4,6 +4,7 @@ use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Body, Indexed, Outbox, Precision, SessionId, Timestamp, tag, value};
 use siphasher::sip::SipHasher13;
 
+use super::inquiries;
 use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT};
 use super::{Digits, digits, price, two_numbers};
 use crate::canary::{self, OmsPlantedFault};
@@ -42,6 +43,7 @@ pub(crate) fn send(state: &OmsState, event: &OrderEvent<'_>, line: SessionId, ou
                 new_order(state, order, line, outbox);
             }
         }
+        OrderEvent::Inquired { .. } => inquiries::send(state, event, line, outbox),
         OrderEvent::Asked { order, .. } => {
             if let Some(order) = state.orders().get(order) {
                 if canary::is(OmsPlantedFault::ResendUnknown) && order.state == OrderState::Unknown

@@ -3,7 +3,7 @@
 use fixwire_protocol::{Message, Outbox};
 
 use super::clients::{self, Before, Client};
-use super::{mass, quotes};
+use super::{inquiries, mass, quotes};
 use crate::event::OrderEvent;
 use crate::state::OmsState;
 
@@ -26,6 +26,10 @@ pub(crate) fn report(
         (OrderEvent::MassCancelTaken { .. } | OrderEvent::MassCancelRefused { .. }, message) => {
             mass::report(state, event, message, client, outbox);
         }
+        (
+            OrderEvent::QuoteRefused { kind: b'R', .. } | OrderEvent::InquiryAnswered { .. },
+            message,
+        ) => inquiries::report(state, event, message, client, outbox),
         (
             OrderEvent::Quoted { .. }
             | OrderEvent::QuoteRefused { .. }

@@ -100,9 +100,9 @@ impl Reader<'_> {
                 "status" => rights.status = true,
                 "reports" => rights.reports = true,
                 "quote" => rights.quote = true,
+                "price inquiry" => rights.inquiry = true,
                 _ => {
-                    let hint =
-                        "the rights are new, replace, cancel, mass cancel, status, reports, quote";
+                    let hint = "the rights are new, replace, cancel, mass cancel, status, reports, quote, price inquiry";
                     self.wrong(at, format!("unknown right {right}"), hint);
                 }
             }

@@ -56,6 +56,7 @@ impl Sink for Out<'_> {
         match *event {
             OrderEvent::Sent { line, .. }
             | OrderEvent::Asked { line, .. }
+            | OrderEvent::Inquired { line, .. }
             | OrderEvent::QuoteSent { line, .. } => {
                 if let Some(Some(link)) = self.links.clients.get(line as usize) {
                     lines::send(state, event, link.session, self.outbox);
@@ -113,6 +114,7 @@ fn is_late(state: &OmsState, order: u64) -> bool {
 fn request_in(event: &OrderEvent<'_>) -> u64 {
     match *event {
         OrderEvent::Sent { number, .. } => number,
+        OrderEvent::Inquired { inquiry, .. } => inquiry,
         OrderEvent::Asked { order, .. } | OrderEvent::QuoteSent { order, .. } => order,
         _ => 0,
     }

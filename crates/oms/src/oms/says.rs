@@ -1,14 +1,15 @@
 //! Handles messages from clients and venues.
 
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, tag, value};
+use fixwire_protocol::{Indexed, Message, Now, Outbox, Refusal, SessionId, tag, value};
 
 use super::Oms;
 use crate::client_rate::Passage;
 use crate::core::scaled;
 use crate::fix::mass::{self, Listing};
-use crate::fix::{clients, lines, markets, prices, quotes, requests, terms};
+use crate::fix::{clients, inquiries, lines, markets, prices, quotes, requests, terms};
 use crate::notice::OmsEvent;
+use crate::reason::{Reason, Why};
 use crate::rejects::VenueReject;
 use crate::rules::RejectCode;
 use crate::value::RequestKind;
@@ -84,6 +85,11 @@ impl Oms {
                 let cancel = quotes::cancel(index, message)?;
                 let (core, mut out) = self.parts(outbox, Some(message));
                 core.cancel_quotes(at, &cancel, &mut out);
+            }
+            b"R" => {
+                let inquiry = inquiries::inquiry(index, message)?;
+                let (core, mut out) = self.parts(outbox, Some(message));
+                core.new_inquiry(at, &inquiry, &mut out);
             }
             b"H" => return self.status(index, message, outbox),
             b"AF" => return self.mass_status(index, message),
@@ -210,6 +216,10 @@ impl Oms {
                 }
                 None => Heard::Unknown,
             },
+            b"j" if message.get(tag::REF_MSG_TYPE) == Some(b"R") => {
+                self.inquiry_says(at, line, message, outbox);
+                return Ok(());
+            }
             b"j" if !matches!(message.get(tag::REF_MSG_TYPE), Some(b"D" | b"F" | b"G")) => {
                 Heard::Unknown
             }
@@ -229,6 +239,10 @@ impl Oms {
                 self.market_status(at, line, message, outbox);
                 return Ok(());
             }
+            b"AI" | b"AG" | b"b" | b"S" => {
+                self.inquiry_says(at, line, message, outbox);
+                return Ok(());
+            }
             // Other messages of a venue are only journalled.
             _ => return Ok(()),
         };
@@ -241,6 +255,37 @@ impl Oms {
             (self.listener)(OmsEvent::StrayReport { id, unreadable });
         }
         Ok(())
+    }
+
+    /// A venue answers a price inquiry. One that waits no more, such as after a late answer, stays as it is.
+    #[cold]
+    fn inquiry_says(&mut self, at: i64, line: u32, message: &Message<'_>, outbox: &mut Outbox) {
+        if let Some(answer) = inquiries::answer(message) {
+            let (core, mut out) = self.parts(outbox, None);
+            let said = (answer.reason(), answer.text);
+            core.inquiry_answered(at, (line, answer.inquiry), said, &mut out);
+        }
+    }
+
+    /// A venue rejects a message that is no order, on its session layer.
+    #[cold]
+    pub(super) fn rejects_other(
+        &mut self,
+        now: Now,
+        line: u32,
+        (refused, text): (&[u8], &[u8]),
+        outbox: &mut Outbox,
+    ) {
+        let refused = self.decoder.decode(refused);
+        let is_inquiry = refused.msg_type() == b"R";
+        let id = refused.get(inquiries::QUOTE_REQ_ID).filter(|_| is_inquiry);
+        let Some(inquiry) = id.and_then(|id| value::uint(id).ok()) else {
+            return;
+        };
+        let at = self.at(now);
+        let (core, mut out) = self.parts(outbox, None);
+        let reason = Some(Reason::of(Why::Venue));
+        core.inquiry_answered(at, (line, inquiry), (reason, cut(text)), &mut out);
     }
 
     /// A venue reports the state of a market.

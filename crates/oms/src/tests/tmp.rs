@@ -25,6 +25,7 @@ use crate::{Oms, OmsSession, OmsTmpLine};
 
 mod edges;
 mod faults;
+mod inquiries;
 mod life;
 mod lines;
 mod quotes;
@@ -41,7 +42,7 @@ name = "A1"
 [[user]]
 session = "CLIENT"
 accounts = ["*"]
-may = ["new", "replace", "cancel", "mass cancel", "status", "quote"]
+may = ["new", "replace", "cancel", "mass cancel", "status", "quote", "price inquiry"]
 conditional = 2
 [[number_pool]]
 name = "P"
@@ -95,6 +96,8 @@ struct Member {
     /// Requests of the OMS, in order.
     got: Vec<R01>,
     quotes: Vec<R09>,
+    /// Its other messages, whole frames.
+    others: Vec<Vec<u8>>,
     /// Frames to the OMS and from it that are on their way.
     to_oms: Vec<Vec<u8>>,
     from_oms: Vec<Vec<u8>>,
@@ -108,9 +111,12 @@ impl Member {
                 LinkAction::Keep { msg_seq_num, frame } => {
                     self.kept.0.insert(msg_seq_num, frame.to_vec());
                 }
-                LinkAction::Deliver { frame, .. } => match TmpFrame::read(frame).unwrap().body() {
-                    Ok(quote) => self.quotes.push(quote),
-                    Err(_) => self.got.push(request(frame)),
+                LinkAction::Deliver { frame, .. } => match TmpFrame::read(frame).unwrap().code() {
+                    R09::CODE => self
+                        .quotes
+                        .push(TmpFrame::read(frame).unwrap().body().unwrap()),
+                    R01::CODE | R31::CODE => self.got.push(request(frame)),
+                    _ => self.others.push(frame.to_vec()),
                 },
                 LinkAction::Close(_) => self.is_up = false,
                 _ => {}
@@ -226,6 +232,7 @@ impl Floor {
                 logins: 0,
                 got: Vec::new(),
                 quotes: Vec::new(),
+                others: Vec::new(),
                 to_oms: Vec::new(),
                 from_oms: Vec::new(),
             }

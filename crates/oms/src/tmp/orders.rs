@@ -7,6 +7,7 @@ use fixwire_tmp::{
 };
 
 use super::ids::{ord_id, user_define};
+use super::inquiries::inquiry;
 use crate::event::OrderEvent;
 use crate::order::{Order, Request};
 use crate::quotes::QuoteSide;
@@ -14,17 +15,17 @@ use crate::state::OmsState;
 use crate::value::{Effect, Number, OrderType, Price, RequestKind, TimeInForce};
 
 /// Bytes of an R39, the longest request.
-const LONGEST: usize = 104;
+pub(super) const LONGEST: usize = 104;
 /// Bytes of the symbol of an R01.
-const SHORT_SYMBOL: usize = 20;
+pub(super) const SHORT_SYMBOL: usize = 20;
 /// Bytes of the symbol of an R31.
 pub(crate) const LONG_SYMBOL: usize = 40;
 
 /// A request as a frame; the link writes its number and time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RequestFrame {
-    bytes: [u8; LONGEST],
-    len: usize,
+    pub(super) bytes: [u8; LONGEST],
+    pub(super) len: usize,
 }
 
 impl RequestFrame {
@@ -69,6 +70,7 @@ pub(crate) fn request(
             (order, query(order))
         }
         OrderEvent::QuoteSent { order, .. } => return quote(state, order, (fcm_id, scales)),
+        OrderEvent::Inquired { .. } => return inquiry(state, event, fcm_id),
         _ => return None,
     };
     let symbol = state.instruments().name(order.instrument);

@@ -3,7 +3,7 @@
 use core::fmt::Write as _;
 
 use fixwire_protocol::Decimal;
-use fixwire_tmp::messages::{R02, R03, R22, R32, VenueExecution};
+use fixwire_tmp::messages::{R02, R03, R08, R22, R32, R38, VenueExecution};
 use fixwire_tmp::{
     TmpExecType, TmpFrame, TmpLayout, TmpPositionEffect, TmpSide, TmpStatus, TmpSymbol, TmpTime,
 };
@@ -22,7 +22,7 @@ use crate::venue::{Heard, ReportKind, VenueId, VenueReport};
 /// Where the body of a frame begins: behind MsgSeqNum and times of sending.
 const BODY: usize = 17;
 /// What a status is above in the error table of a venue.
-const CODES: u64 = 40_000;
+pub(super) const CODES: u64 = 40_000;
 
 /// The fields of an R02, R32 or R22 that matter here.
 struct Execution {
@@ -166,6 +166,7 @@ impl Core {
             R02::CODE => Execution::of(&frame.body::<R02>().ok()?),
             R32::CODE => Execution::of(&frame.body::<R32>().ok()?),
             R22::CODE => Execution::of_short(&frame.body().ok()?),
+            R08::CODE | R38::CODE => return self.tmp_answers(at, line, frame, sink),
             R03::CODE => {
                 let reject = frame.body::<R03>().ok()?;
                 return Some(TmpHeard {
@@ -267,6 +268,11 @@ impl Core {
     }
 
     fn tmp_rejects(&mut self, at: i64, line: u32, said: &R03, sink: &mut impl Sink) -> Heard {
+        if !self.state().quotes.inquiries.is_empty()
+            && let Some(heard) = self.tmp_refuses(at, line, said, sink)
+        {
+            return heard;
+        }
         let ids = (said.order_no, said.ord_id, said.user_define);
         let (order, request) = resolve(self.state(), ids, said.side);
         let id = VenueId { order, request };

@@ -24,7 +24,7 @@ name = "A1"
 [[user]]
 session = "CLIENT"
 accounts = ["A1"]
-may = ["new", "replace", "cancel", "mass cancel", "status", "quote"]
+may = ["new", "replace", "cancel", "mass cancel", "status", "quote", "price inquiry"]
 account = "A1"
 [[line_group]]
 name = "SIM"
@@ -74,8 +74,11 @@ pub struct Venue {
     pub drops: Vec<u64>,
     /// For new orders how often it is busy.
     pub busy: BTreeMap<u64, u32>,
-    /// ClOrdIDs and numbers of a pool that new orders had.
+    /// ClOrdIDs and numbers of a pool that new orders had, and QuoteReqIDs.
     used: BTreeSet<String>,
+    /// It refuses every second inquiry, and answers those of these QuoteReqIDs with a Quote(S), or not.
+    pub quotes_inquiries: Vec<u64>,
+    pub drops_inquiries: Vec<u64>,
 }
 
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -368,6 +371,12 @@ impl Venue {
         let new = received[self.read..].iter();
         let mut said = Vec::new();
         for message in new {
+            if message.msg_type == "R" {
+                let id = message.get(131).unwrap_or_default().to_owned();
+                assert!(self.used.insert(format!("R{id}")), "{id} was sent twice");
+                said.extend(self.quoted(&id));
+                continue;
+            }
             let id = message.get(11).unwrap_or_default().to_owned();
             let number = id.split('-').next().unwrap().parse().unwrap();
             self.side = message.get(54).unwrap_or("1").to_owned();
@@ -385,6 +394,23 @@ impl Venue {
         }
         self.read = received.len();
         said
+    }
+
+    /// Its answer to an inquiry.
+    fn quoted(&self, id: &str) -> Option<(&'static str, String)> {
+        let number: u64 = id.parse().unwrap();
+        match number {
+            _ if self.drops_inquiries.contains(&number) => None,
+            _ if self.quotes_inquiries.contains(&number) => Some((
+                "S",
+                format!("131={id}|117=V{id}|55=XYZ|132=99.95|133=100.05|"),
+            )),
+            odd if odd % 2 == 1 => Some(("AI", format!("131={id}|117=V{id}|55=XYZ|297=0|"))),
+            _ => {
+                let body = format!("131={id}|658=9|146=1|55=XYZ|58=no market makers|");
+                Some(("AG", body))
+            }
+        }
     }
 
     fn answer(

@@ -7,6 +7,7 @@ mod crashes;
 mod desk;
 mod drop_copy;
 mod floor;
+mod inquiries;
 mod model;
 mod permutations;
 mod rates;

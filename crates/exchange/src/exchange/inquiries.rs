@@ -1,0 +1,118 @@
+//! Price inquiries of members: QuoteRequest(R) over FIX, R07 and R37 over TMP. They change nothing: the exchange takes
+//! one when the instrument trades, and its market makers, if it had any, would quote.
+
+use fixwire_book::BookState;
+use fixwire_protocol::{Message, Now, Outbox, Precision, Refusal, SessionId, Tag, tag};
+use fixwire_tmp::messages::{InquiryReply, PriceInquiry};
+use fixwire_tmp::{TmpStatus, TmpSymbol};
+
+use super::Exchange;
+use crate::dialect::Dialect;
+
+pub(super) const QUOTE_REQ_ID: Tag = 131;
+const QUOTE_ID: Tag = 117;
+const NO_RELATED_SYM: Tag = 146;
+const QUOTE_STATUS: Tag = 297;
+const QUOTE_REJECT_REASON: Tag = 300;
+const QUOTE_REQUEST_REJECT_REASON: Tag = 658;
+
+impl Exchange {
+    /// Answers a QuoteRequest(R): taken, with QuoteStatusReport(AI), or refused, with QuoteRequestReject(AG). In FIX 4.2
+    /// both are QuoteAcknowledgement(b).
+    pub(super) fn quote_request(
+        &self,
+        now: Now,
+        (from, dialect): (SessionId, Dialect),
+        request: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        let id = request.get(QUOTE_REQ_ID).unwrap_or_default();
+        let symbol = request.get(tag::SYMBOL).unwrap_or_default();
+        let symbols = request.fields().iter();
+        let refused = if symbols.filter(|field| field.tag == tag::SYMBOL).count() > 1 {
+            Some((99, "One symbol a QuoteRequest"))
+        } else {
+            match self.inquiry_status(symbol) {
+                TmpStatus::OK => None,
+                TmpStatus::PRODUCT => Some((1, "Unknown symbol")),
+                TmpStatus::CLOSED => Some((2, "The instrument is closed")),
+                _ => Some((2, "The instrument is halted")),
+            }
+        };
+        let is_old = dialect == Dialect::Fix42;
+        let msg_type: &[u8] = match refused {
+            _ if is_old => b"b",
+            None => b"AI",
+            Some(_) => b"AG",
+        };
+        let mut answer = outbox.begin(from, msg_type);
+        answer.field(QUOTE_REQ_ID, id);
+        match refused {
+            None => {
+                answer.field(QUOTE_ID, id);
+                if !is_old {
+                    answer.field(tag::SYMBOL, symbol);
+                }
+                answer.uint(QUOTE_STATUS, 0);
+            }
+            Some((code, _)) if is_old => {
+                answer.uint(QUOTE_STATUS, 5);
+                // FIX 4.2 has no value for other reasons.
+                if code < 99 {
+                    answer.uint(QUOTE_REJECT_REASON, code);
+                }
+            }
+            Some((code, _)) => {
+                answer
+                    .uint(QUOTE_REQUEST_REJECT_REASON, code)
+                    .uint(NO_RELATED_SYM, 1)
+                    .field(tag::SYMBOL, symbol);
+            }
+        }
+        if msg_type == b"AI" {
+            answer.time(tag::TRANSACT_TIME, now.wall, Precision::Millis);
+        }
+        if let Some((_, text)) = refused {
+            answer.field(tag::TEXT, text.as_bytes());
+        }
+        answer.finish().map_err(|_| Refusal::NotAvailable)
+    }
+
+    /// Answers an R07 or R37.
+    pub(super) fn inquiry<const SYMBOL: usize>(
+        &self,
+        asked: &PriceInquiry<SYMBOL>,
+        flow: TmpStatus,
+        refusal: Option<TmpStatus>,
+    ) -> InquiryReply<SYMBOL> {
+        let status = match TmpSymbol::read(asked.symbol_type, &asked.symbol) {
+            Ok(TmpSymbol::Text(symbol)) => self.inquiry_status(symbol),
+            _ => TmpStatus::PRODUCT,
+        };
+        let status = if status == TmpStatus::OK {
+            flow
+        } else {
+            status
+        };
+        InquiryReply {
+            status: refusal.unwrap_or(status),
+            order_no: asked.order_no,
+            ord_id: asked.ord_id,
+            fcm_id: asked.fcm_id,
+            symbol_type: asked.symbol_type,
+            symbol: asked.symbol,
+        }
+    }
+
+    /// Whether an inquiry for a symbol is taken.
+    fn inquiry_status(&self, symbol: &[u8]) -> TmpStatus {
+        let Some(instrument) = self.market.instrument(symbol) else {
+            return TmpStatus::PRODUCT;
+        };
+        match self.market.instruments[instrument].book.state() {
+            BookState::Continuous | BookState::AuctionCall => TmpStatus::OK,
+            BookState::Halted => TmpStatus::NOT_OPEN,
+            BookState::Closed => TmpStatus::CLOSED,
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! QuoteRequest(R) of a client, on to a venue, and the venue's answer: QuoteStatusReport(AI) or QuoteRequestReject(AG)
+//! for the client, in FIX 4.2 QuoteAcknowledgement(b).
+
+use fixwire_protocol::{
+    Body, Indexed, Message, Outbox, Precision, Refusal, SessionId, Tag, Timestamp, tag, value,
+};
+
+use super::clients::Client;
+use super::reason_text;
+use super::requests::{byte, required};
+use crate::event::OrderEvent;
+use crate::inquiry::NewInquiry;
+use crate::reason::{Reason, Why};
+use crate::state::OmsState;
+use crate::value::{Number, Side, Text};
+use crate::venue::cut;
+
+pub(crate) const QUOTE_REQ_ID: Tag = 131;
+const QUOTE_ID: Tag = 117;
+const NO_RELATED_SYM: Tag = 146;
+const QUOTE_STATUS: Tag = 297;
+const QUOTE_REJECT_REASON: Tag = 300;
+const QUOTE_REQUEST_REJECT_REASON: Tag = 658;
+
+/// QuoteRequestRejectReason(658): other.
+const OTHER: u64 = 99;
+
+/// Reads a QuoteRequest(R).
+///
+/// # Errors
+///
+/// A field is missing, not a number, or too long.
+pub(crate) fn inquiry<'a>(session: u32, message: &Message<'a>) -> Result<NewInquiry<'a>, Refusal> {
+    let fields = message.fields().iter();
+    let symbols = fields.filter(|field| field.tag == tag::SYMBOL).count();
+    let message = &Indexed::new(message);
+    let id = required(message, QUOTE_REQ_ID)?;
+    if id.len() > NewInquiry::ID_MOST {
+        return Err(Refusal::ValueOutOfRange(QUOTE_REQ_ID));
+    }
+    let quantity = match message.decimal(tag::ORDER_QTY) {
+        None => None,
+        Some(Ok(quantity)) => Some(quantity),
+        Some(Err(_)) => return Err(Refusal::IncorrectDataFormat(tag::ORDER_QTY)),
+    };
+    Ok(NewInquiry {
+        session,
+        id,
+        account: message.get(tag::ACCOUNT).unwrap_or_default(),
+        symbol: required(message, tag::SYMBOL)?,
+        side: byte(message, tag::SIDE).and_then(Side::of),
+        quantity,
+        has_more: symbols > 1,
+    })
+}
+
+/// Sends an inquiry to a venue over FIX.
+#[cold]
+pub(crate) fn send(state: &OmsState, event: &OrderEvent<'_>, line: SessionId, outbox: &mut Outbox) {
+    let OrderEvent::Inquired {
+        inquiry,
+        instrument,
+        side,
+        quantity,
+        ..
+    } = *event
+    else {
+        return;
+    };
+    let mut out = outbox.begin(line, b"R");
+    out.uint(QUOTE_REQ_ID, inquiry)
+        .uint(NO_RELATED_SYM, 1)
+        .field(tag::SYMBOL, state.instruments().name(instrument));
+    if let Some(side) = side {
+        out.char(tag::SIDE, side.byte());
+    }
+    if quantity > 0 {
+        out.uint(tag::ORDER_QTY, quantity);
+    }
+    // There is room: it was checked before the event.
+    let _ = out.finish();
+}
+
+/// What a venue says of an inquiry.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct InquiryAnswer<'a> {
+    pub inquiry: Number,
+    /// QuoteRequestRejectReason(658) of one that is refused.
+    pub refused: Option<u64>,
+    /// Text(58).
+    pub text: &'a [u8],
+}
+
+impl InquiryAnswer<'_> {
+    /// Why it is refused.
+    pub(crate) fn reason(&self) -> Option<Reason> {
+        self.refused.map(|code| Reason {
+            value: code.into(),
+            ..Reason::of(Why::Venue)
+        })
+    }
+}
+
+/// Reads an answer over FIX; `None` for a message that answers no inquiry.
+pub(crate) fn answer<'a>(message: &Message<'a>) -> Option<InquiryAnswer<'a>> {
+    let number = |tag| message.get(tag).and_then(|it| value::uint(it).ok());
+    let (of, refused) = match message.msg_type() {
+        b"AG" => (
+            QUOTE_REQ_ID,
+            Some(number(QUOTE_REQUEST_REJECT_REASON).unwrap_or(OTHER)),
+        ),
+        // A quote answers the request that it names.
+        b"S" => (QUOTE_REQ_ID, None),
+        b"j" => (tag::BUSINESS_REJECT_REF_ID, Some(OTHER)),
+        b"AI" | b"b" => {
+            let refused = match number(QUOTE_STATUS)? {
+                // Accepted, active.
+                0 | 16 => None,
+                // Rejected, expired, not found, pass.
+                5 | 7 | 9 | 11 => Some(match number(QUOTE_REJECT_REASON) {
+                    Some(reason @ 1..=4) => reason,
+                    Some(8) => 5,
+                    Some(9) => 6,
+                    _ => OTHER,
+                }),
+                // Pending, or another that is no answer.
+                _ => return None,
+            };
+            (QUOTE_REQ_ID, refused)
+        }
+        _ => return None,
+    };
+    Some(InquiryAnswer {
+        inquiry: number(of)?,
+        refused,
+        text: cut(message.get(tag::TEXT).unwrap_or_default()),
+    })
+}
+
+/// Answers a client: its inquiry was taken, or refused by the OMS or the venue.
+#[cold]
+pub(crate) fn report(
+    state: &OmsState,
+    event: &OrderEvent<'_>,
+    message: Option<&Message<'_>>,
+    client: Client,
+    outbox: &mut Outbox,
+) {
+    match *event {
+        OrderEvent::QuoteRefused { id, ref reason, .. } => {
+            let symbol = message.and_then(|message| message.get(tag::SYMBOL));
+            let symbol = symbol.filter(|symbol| symbol.len() <= Text::MAX);
+            let text = reason_text(state, reason, 0);
+            let said = (reason, text.bytes());
+            refused(
+                state,
+                (id, symbol.unwrap_or(b"[N/A]")),
+                said,
+                client,
+                outbox,
+            );
+        }
+        OrderEvent::InquiryAnswered {
+            instrument,
+            id,
+            reason: Some(ref reason),
+            text,
+            ..
+        } => {
+            let sentence = reason_text(state, reason, 0);
+            let text = match text {
+                b"" => sentence.bytes(),
+                text => text,
+            };
+            let symbol = state.instruments().name(instrument);
+            refused(state, (id, symbol), (reason, text), client, outbox);
+        }
+        OrderEvent::InquiryAnswered {
+            inquiry,
+            instrument,
+            id,
+            reason: None,
+            ..
+        } => {
+            let kind: &[u8] = if client.is_old() { b"b" } else { b"AI" };
+            let mut answer = outbox.begin(client.session, kind);
+            answer.field(QUOTE_REQ_ID, id).uint(QUOTE_ID, inquiry);
+            if !client.is_old() {
+                answer.field(tag::SYMBOL, state.instruments().name(instrument));
+            }
+            answer.uint(QUOTE_STATUS, 0);
+            finish(state, client, answer);
+        }
+        _ => {}
+    }
+}
+
+fn refused(
+    state: &OmsState,
+    (id, symbol): (&[u8], &[u8]),
+    (reason, text): (&Reason, &[u8]),
+    client: Client,
+    outbox: &mut Outbox,
+) {
+    let code = reject_reason(reason);
+    if client.is_old() {
+        let mut answer = outbox.begin(client.session, b"b");
+        answer.field(QUOTE_REQ_ID, id).uint(QUOTE_STATUS, 5);
+        // QuoteRejectReason(300), which has no value for other reasons there.
+        let code = match code {
+            1..=4 => Some(code),
+            5 => Some(8),
+            6 => Some(9),
+            _ => None,
+        };
+        if let Some(code) = code {
+            answer.uint(QUOTE_REJECT_REASON, code);
+        }
+        answer.field(tag::TEXT, text);
+        return finish(state, client, answer);
+    }
+    let mut answer = outbox.begin(client.session, b"AG");
+    answer
+        .field(QUOTE_REQ_ID, id)
+        .uint(QUOTE_REQUEST_REJECT_REASON, code)
+        .uint(NO_RELATED_SYM, 1)
+        .field(tag::SYMBOL, symbol)
+        .field(tag::TEXT, text);
+    // There is room: it was checked before the event.
+    let _ = answer.finish();
+}
+
+fn finish(state: &OmsState, client: Client, mut answer: Body<'_>) {
+    if !client.is_old() {
+        let now = Timestamp(state.time());
+        answer.time(tag::TRANSACT_TIME, now, Precision::Millis);
+    }
+    // There is room: it was checked before the event.
+    let _ = answer.finish();
+}
+
+/// QuoteRequestRejectReason(658).
+fn reject_reason(reason: &Reason) -> u64 {
+    match reason.why {
+        Why::Symbol | Why::NoRoute | Why::TmpSymbol => 1,
+        Why::DayEnds | Why::Market => 2,
+        Why::Inquiries | Why::Busy => 3,
+        Why::NotAllowed | Why::Account => 6,
+        Why::Venue => match u64::try_from(reason.value) {
+            Ok(code @ 1..=10) => code,
+            _ => OTHER,
+        },
+        _ => OTHER,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+    use fixwire_protocol::Decoder;
+
+    #[test]
+    fn answers_of_venues_are_taken_or_refused_or_none() {
+        let mut decoder = Decoder::with_capacity(16);
+        let mut read = |text: &str| {
+            let bytes = format!("8=FIX.4.4|9=0|{text}|").replace('|', "\x01");
+            let message = decoder.decode(bytes.as_bytes());
+            answer(&message).map(|it| (it.inquiry, it.refused))
+        };
+        assert_eq!(read("35=AI|131=17|117=Q|297=0"), Some((17, None)));
+        assert_eq!(read("35=AI|131=17|297=16"), Some((17, None)));
+        assert_eq!(read("35=b|131=17|297=0"), Some((17, None)));
+        assert_eq!(read("35=S|131=17|117=Q|132=1"), Some((17, None)));
+        assert_eq!(read("35=AI|131=17|297=10"), None, "pending");
+        assert_eq!(read("35=AI|131=17|297=6"), None);
+        assert_eq!(read("35=b|131=17|297=5|300=9"), Some((17, Some(6))));
+        assert_eq!(read("35=b|131=17|297=5|300=2"), Some((17, Some(2))));
+        assert_eq!(read("35=b|131=17|297=5|300=8"), Some((17, Some(5))));
+        assert_eq!(read("35=AI|131=17|297=11"), Some((17, Some(99))));
+        assert_eq!(read("35=AG|131=17|658=8"), Some((17, Some(8))));
+        assert_eq!(read("35=AG|131=17"), Some((17, Some(99))));
+        assert_eq!(read("35=j|372=R|379=17|380=4"), Some((17, Some(99))));
+        assert_eq!(read("35=AG|131=X|658=8"), None, "it is not ours");
+        assert_eq!(read("35=S|117=Q|132=1"), None, "it answers nothing");
+        assert_eq!(read("35=8|131=17"), None);
+    }
+}

@@ -1,0 +1,150 @@
+//! Price inquiries over TMP: R07 or R37 out, R08 or R38 back, or an R03.
+
+use core::fmt::Write as _;
+
+use fixwire_tmp::messages::{PriceInquiry, R03, R08, R38};
+use fixwire_tmp::{TmpFrame, TmpHeader, TmpLayout, TmpStatus, TmpSymbol};
+
+use super::ids::ord_id;
+use super::orders::LONG_SYMBOL;
+use super::orders::{LONGEST, RequestFrame, SHORT_SYMBOL};
+use super::reports::{CODES, TmpHeard};
+use crate::core::{Core, Sink};
+use crate::event::OrderEvent;
+use crate::fix::Sentence;
+use crate::reason::{Reason, Why};
+use crate::state::OmsState;
+use crate::value::Number;
+use crate::venue::Heard;
+
+/// The frame of an inquiry; `None` when TMP has no room for one of its values.
+#[cold]
+pub(crate) fn inquiry(
+    state: &OmsState,
+    event: &OrderEvent<'_>,
+    fcm_id: u16,
+) -> Option<RequestFrame> {
+    let OrderEvent::Inquired { instrument, .. } = *event else {
+        return None;
+    };
+    if state.instruments().name(instrument).len() <= SHORT_SYMBOL {
+        frame::<SHORT_SYMBOL>(state, event, fcm_id)
+    } else {
+        frame::<LONG_SYMBOL>(state, event, fcm_id)
+    }
+}
+
+fn frame<const SYMBOL: usize>(
+    state: &OmsState,
+    event: &OrderEvent<'_>,
+    fcm_id: u16,
+) -> Option<RequestFrame> {
+    let OrderEvent::Inquired {
+        inquiry,
+        instrument,
+        order_no,
+        ..
+    } = *event
+    else {
+        return None;
+    };
+    let symbol = TmpSymbol::Text(state.instruments().name(instrument));
+    let (symbol_type, symbol) = symbol.field::<SYMBOL>().ok()?;
+    let body = PriceInquiry::<SYMBOL> {
+        order_no: order_no.try_into().ok()?,
+        ord_id: ord_id(inquiry),
+        fcm_id,
+        symbol_type,
+        symbol,
+        order_source: b' ',
+        info_source: *b"   ",
+    };
+    let mut frame = RequestFrame {
+        bytes: [0; LONGEST],
+        len: 0,
+    };
+    frame.len = body.encode(&TmpHeader::default(), &mut frame.bytes).ok()?;
+    Some(frame)
+}
+
+impl Core {
+    /// Handles an R08 or R38; `None` for another message.
+    #[cold]
+    pub(crate) fn tmp_answers(
+        &mut self,
+        at: i64,
+        line: u32,
+        frame: &TmpFrame<'_>,
+        sink: &mut impl Sink,
+    ) -> Option<TmpHeard> {
+        let (order_no, ord_id, status) = if let Ok(said) = frame.body::<R08>() {
+            (said.order_no, said.ord_id, said.status)
+        } else {
+            let said = frame.body::<R38>().ok()?;
+            (said.order_no, said.ord_id, said.status)
+        };
+        // One that waits no more is known.
+        let inquiry = self.tmp_inquiry(line, (order_no, ord_id)).unwrap_or(0);
+        Some(TmpHeard {
+            heard: self.tmp_answered(at, (line, inquiry), status, sink),
+            order_no,
+            status,
+        })
+    }
+
+    /// Handles an R03 that refuses an inquiry; `None` when it is about something else.
+    #[cold]
+    pub(crate) fn tmp_refuses(
+        &mut self,
+        at: i64,
+        line: u32,
+        said: &R03,
+        sink: &mut impl Sink,
+    ) -> Option<Heard> {
+        let inquiry = self.tmp_inquiry(line, (said.order_no, said.ord_id))?;
+        Some(self.tmp_answered(at, (line, inquiry), said.status, sink))
+    }
+
+    /// The inquiry with these numbers that waits on a line.
+    fn tmp_inquiry(&self, line: u32, (order_no, id): ([u8; 5], u32)) -> Option<Number> {
+        let mut all = self.state.quotes.inquiries.iter();
+        let found = all.find(|(number, inquiry)| {
+            inquiry.line == line && ord_id(*number) == id && inquiry.order_no.bytes() == order_no
+        });
+        found.map(|(number, _)| number)
+    }
+
+    fn tmp_answered(
+        &mut self,
+        at: i64,
+        (line, inquiry): (u32, Number),
+        status: TmpStatus,
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let mut text = Sentence::new();
+        let reason = (!status.is_success()).then(|| {
+            let words = status.text().unwrap_or("rejected by the exchange");
+            // Every text has room.
+            let _ = write!(text, "{words} ({})", CODES + u64::from(status.0));
+            Reason {
+                value: reject_reason(status),
+                ..Reason::of(Why::Venue)
+            }
+        });
+        match self.inquiry_answered(at, (line, inquiry), (reason, text.bytes()), sink) {
+            true => Heard::Taken,
+            false => Heard::Known,
+        }
+    }
+}
+
+/// QuoteRequestRejectReason(658) of a status.
+fn reject_reason(status: TmpStatus) -> i128 {
+    match status {
+        TmpStatus::PRODUCT => 1,
+        TmpStatus::CLOSED | TmpStatus::NOT_OPEN => 2,
+        TmpStatus::FLOW_EXCEEDED => 3,
+        TmpStatus::BROKER => 6,
+        _ => 99,
+    }
+}
