@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fixwire_protocol::Secret;
 
+use crate::same;
 use crate::users::{Users, hash};
 
 /// Comparisons at once.
@@ -39,6 +40,8 @@ pub enum PasswordAnswer {
     Renews(Question),
     /// The password is right, but the new one could not be stored.
     NotChanged,
+    /// The password is right, but has to be changed: there is no new one, or it is the same.
+    MustChange,
 }
 
 impl Question {
@@ -57,6 +60,11 @@ impl Question {
         let Self { users, name, task } = self;
         match task {
             Task::Compare(password, _) if !users.check(&name, &password) => PasswordAnswer::Wrong,
+            Task::Compare(password, new)
+                if users.must_change(&name) && new.as_ref().is_none_or(|it| same(it, &password)) =>
+            {
+                PasswordAnswer::MustChange
+            }
             Task::Compare(_, None) => PasswordAnswer::Right,
             Task::Compare(_, Some(new)) => match hash(&new) {
                 Ok(hash) => PasswordAnswer::Renews(Self {
@@ -180,6 +188,41 @@ mod tests {
         assert_eq!(names.len(), 1, "nothing is left beside it");
         let one = Users::one(b"a", &old).unwrap();
         assert!(one.change(b"a", old).is_err(), "it has no file");
+    }
+
+    #[test]
+    fn a_password_that_must_be_changed_is_good_for_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("users");
+        let old = hash(b"tiger").unwrap();
+        fs::write(&path, format!("a:change:{old}\nb:change:{old}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        let users = Arc::new(Users::read(&path).unwrap());
+        let ask = |password: &[u8], new: Option<&[u8]>| {
+            Question::compare(&users, b"a", password, new).carry_out()
+        };
+        assert!(matches!(ask(b"lion", None), PasswordAnswer::Wrong));
+        assert!(matches!(ask(b"lion", Some(b"bear")), PasswordAnswer::Wrong));
+        assert!(matches!(ask(b"tiger", None), PasswordAnswer::MustChange));
+        let same = ask(b"tiger", Some(b"tiger"));
+        assert!(matches!(same, PasswordAnswer::MustChange));
+        let PasswordAnswer::Renews(store) = ask(b"tiger", Some(b"lion")) else {
+            panic!("it is a new one");
+        };
+        // What a kill has left beside the file, half written, is no matter.
+        fs::write(folder.path().join("users.new"), "a:").unwrap();
+        assert!(matches!(store.carry_out(), PasswordAnswer::Right));
+        assert!(matches!(ask(b"lion", None), PasswordAnswer::Right));
+        assert!(matches!(ask(b"tiger", None), PasswordAnswer::Wrong));
+        let again = Arc::new(Users::read(&path).unwrap());
+        for (name, must) in [(b"a", false), (b"b", true)] {
+            assert_eq!(again.must_change(name), must, "of {name:?} alone");
+            assert_eq!(users.must_change(name), must);
+        }
+        assert!(again.check(b"b", b"tiger") && again.check(b"a", b"lion"));
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(&format!("b:change:{old}\n")), "{text}");
+        assert!(!text.contains("lion") && !text.contains("tiger"));
     }
 
     #[test]

@@ -6,6 +6,8 @@
 //! ```text
 //! # a password file, mode 0600: one user a line, `fixwire hash-password` makes the second part
 //! TRADER1:$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0c2FsdA$...
+//! # this one has to be changed by the next Logon, with NewPassword(925)
+//! TRADER2:change:$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0c2FsdA$...
 //! ```
 #![forbid(unsafe_code)]
 

@@ -26,9 +26,20 @@ const LONGEST_FILE: u64 = 16 << 20;
 /// Longest password that a Logon may change to, bytes.
 const LONGEST_PASSWORD: usize = 1024;
 
+/// In front of a hash: the password has to be changed by the next Logon.
+const CHANGE: &str = "change:";
+
+/// What a user proves to know.
+#[derive(Clone)]
+struct KnownPassword {
+    hash: String,
+    /// It is good for a Logon that changes it, and for no other.
+    must_change: bool,
+}
+
 /// Who may log on to a session, with the hash of the password of each.
 pub struct Users {
-    hashes: Mutex<BTreeMap<Vec<u8>, String>>,
+    hashes: Mutex<BTreeMap<Vec<u8>, KnownPassword>>,
     /// Where a changed password is kept.
     file: Option<PathBuf>,
 }
@@ -49,6 +60,8 @@ pub enum UsersError {
     Cost(String, u32, u32),
     /// The file cannot be read.
     Io(String),
+    /// The line, counted from 1, asks for a change of the password and names no user.
+    Nobody(usize),
     /// Others than its owner may read or write the file.
     Exposed(u32),
 }
@@ -58,6 +71,10 @@ impl fmt::Display for UsersError {
         match self {
             Self::Empty => f.write_str("it lists no user"),
             Self::Line(line) => write!(f, "line {line} is not name:hash"),
+            Self::Nobody(line) => write!(
+                f,
+                "line {line} asks for a change of the password but names no user: write name:{CHANGE}hash"
+            ),
             Self::Twice(name) => write!(f, "duplicate user {}", name.escape_debug()),
             Self::NotAHash(name) => write!(
                 f,
@@ -91,8 +108,12 @@ impl Users {
     /// A hash that is not an argon2id PHC string, or one that is too cheap.
     pub fn one(name: &[u8], hash: &str) -> Result<Self, UsersError> {
         check_hash(name, hash)?;
+        let known = KnownPassword {
+            hash: hash.to_owned(),
+            must_change: false,
+        };
         Ok(Self {
-            hashes: Mutex::new(BTreeMap::from([(name.to_vec(), hash.to_owned())])),
+            hashes: Mutex::new(BTreeMap::from([(name.to_vec(), known)])),
             file: None,
         })
     }
@@ -121,10 +142,17 @@ impl Users {
                 continue;
             }
             let (name, hash) = line.split_once(':').ok_or(UsersError::Line(index + 1))?;
+            let (hash, must_change) = match hash.strip_prefix(CHANGE) {
+                Some(_) if name.is_empty() => return Err(UsersError::Nobody(index + 1)),
+                Some(hash) => (hash, true),
+                None => (hash, false),
+            };
             check_hash(name.as_bytes(), hash)?;
-            if hashes
-                .insert(name.as_bytes().to_vec(), hash.to_owned())
-                .is_some()
+            let known = KnownPassword {
+                hash: hash.to_owned(),
+                must_change,
+            };
+            if hashes.insert(name.as_bytes().to_vec(), known).is_some()
             {
                 return Err(UsersError::Twice(name.to_owned()));
             }
@@ -138,7 +166,7 @@ impl Users {
         })
     }
 
-    fn hashes(&self) -> MutexGuard<'_, BTreeMap<Vec<u8>, String>> {
+    fn hashes(&self) -> MutexGuard<'_, BTreeMap<Vec<u8>, KnownPassword>> {
         self.hashes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -147,10 +175,10 @@ impl Users {
         let (hash, known) = {
             let hashes = self.hashes();
             let found = hashes.get(name).or_else(|| hashes.get(&b""[..]));
-            let Some(hash) = found.or_else(|| hashes.values().next()) else {
+            let Some(known) = found.or_else(|| hashes.values().next()) else {
                 return false;
             };
-            (hash.clone(), found.is_some())
+            (known.hash.clone(), found.is_some())
         };
         let Ok(hash) = PasswordHash::new(&hash) else {
             return false;
@@ -159,8 +187,13 @@ impl Users {
         matches & known
     }
 
-    /// Gives a user the hash of a new password: first in the file, then here. The file is replaced as a
-    /// whole.
+    /// Whether the password of a user is good only for a Logon that changes it.
+    pub(crate) fn must_change(&self, name: &[u8]) -> bool {
+        self.hashes().get(name).is_some_and(|it| it.must_change)
+    }
+
+    /// Gives a user the hash of a new password, which need not be changed: first in the file, then here. The
+    /// file is replaced as a whole.
     pub(crate) fn change(&self, name: &[u8], hash: String) -> io::Result<()> {
         let Some(path) = &self.file else {
             return Err(io::ErrorKind::Unsupported.into());
@@ -169,7 +202,11 @@ impl Users {
         let Some(old) = hashes.get_mut(name) else {
             return Err(io::ErrorKind::NotFound.into());
         };
-        let before = std::mem::replace(old, hash);
+        let new = KnownPassword {
+            hash,
+            must_change: false,
+        };
+        let before = std::mem::replace(old, new);
         let written = replace(path, &hashes);
         if written.is_err() {
             hashes.insert(name.to_vec(), before);
@@ -218,12 +255,15 @@ pub fn hash(password: &[u8]) -> io::Result<String> {
 }
 
 /// Writes a temporary file, syncs it and renames it: a reader sees the old or the new one.
-fn replace(path: &Path, hashes: &BTreeMap<Vec<u8>, String>) -> io::Result<()> {
+fn replace(path: &Path, hashes: &BTreeMap<Vec<u8>, KnownPassword>) -> io::Result<()> {
     let mut text = Vec::new();
-    for (name, hash) in hashes {
+    for (name, known) in hashes {
         text.extend_from_slice(name);
         text.push(b':');
-        text.extend_from_slice(hash.as_bytes());
+        if known.must_change {
+            text.extend_from_slice(CHANGE.as_bytes());
+        }
+        text.extend_from_slice(known.hash.as_bytes());
         text.push(b'\n');
     }
     let mut beside = path.as_os_str().to_owned();
@@ -300,6 +340,10 @@ mod tests {
         assert_eq!(users("a").unwrap_err(), UsersError::Line(1));
         let twice = users(&format!("a:{hash}\na:{hash}\n")).unwrap_err();
         assert_eq!(twice, UsersError::Twice("a".into()));
+        let nobody = users(&format!("a:{hash}\n:change:{hash}\n")).unwrap_err();
+        assert_eq!(nobody, UsersError::Nobody(2));
+        let plain = users("a:change:tiger").unwrap_err();
+        assert_eq!(plain, UsersError::NotAHash("a".into()));
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("users");
         assert!(matches!(Users::read(&path), Err(UsersError::Io(_))));

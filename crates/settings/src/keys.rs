@@ -289,8 +289,9 @@ keys! {
     /// Argon2id hash of the password required in a Logon to this acceptor session, as printed by `fixwire
     /// hash-password`; with `Username`, the password of that user. Never shown.
     PasswordHash [], ValueKind::Secret, None, Session;
-    /// File of the users that may log on to this acceptor session, mode 0600, one `name:hash` a line. The
-    /// engine writes a NewPassword(925) back to it. See [security](../operating/security.md).
+    /// File of the users that may log on to this acceptor session, mode 0600, one `name:hash` a line, or
+    /// `name:change:hash` for a password that must be changed. The engine writes a NewPassword(925) back to
+    /// it. See [security](../operating/security.md).
     PasswordFile [], ValueKind::Path, None, Session;
     /// Addresses that may log on to this acceptor session: `192.0.2.7, 10.0.0.0/8, 2001:db8::/32`. Absent:
     /// every address. A connection from an address that no session of the port allows is closed as soon as

@@ -48,6 +48,8 @@ pub enum ConnectionRefusal {
     Credentials,
     /// The new password could not be stored.
     PasswordNotChanged,
+    /// The password is right, but has to be changed, and the Logon has no other one as NewPassword(925).
+    PasswordMustChange,
     /// The CompIDs cannot be part of a session name.
     NoName,
     /// No more sessions can be added.
@@ -95,6 +97,9 @@ impl ConnectionRefusal {
             Self::LockedOut => "too many wrong passwords",
             Self::Credentials => "wrong Username or Password",
             Self::PasswordNotChanged => "cannot store the NewPassword",
+            Self::PasswordMustChange => {
+                "the password must be changed: the Logon needs another one in NewPassword(925)"
+            }
             Self::NoName => "these CompIDs cannot be part of a session name",
             Self::TooManySessions => "too many sessions (MaxDynamicSessions)",
             Self::AlreadyConnected => "the session is already connected",

@@ -203,6 +203,7 @@ impl Lobby {
             PasswordAnswer::Right => None,
             PasswordAnswer::Renews(question) => Some(question),
             PasswordAnswer::NotChanged => return Err(ConnectionRefusal::PasswordNotChanged),
+            PasswordAnswer::MustChange => return Err(ConnectionRefusal::PasswordMustChange),
             PasswordAnswer::Wrong => {
                 if let (Some(target), Some(guest)) = (target, self.slots[slot].guest) {
                     self.doorman.failed(now.mono, guest.from.ip(), target);

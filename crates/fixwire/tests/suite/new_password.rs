@@ -59,10 +59,25 @@ impl World {
 /// Plays against an acceptor of this version; the last argument is the file of its users.
 fn play(begin_string: BeginString, version: Version, game: impl FnOnce(&World, &Path)) {
     let place = tempfile::tempdir().unwrap();
-    let users = place.path().join("users");
-    let hash = fixwire::passwords::hash(b"tiger").unwrap();
-    std::fs::write(&users, format!("me:{hash}\n")).unwrap();
+    add_user(place.path(), "", b"tiger");
+    play_in(place.path(), (begin_string, version), game);
+}
+
+/// The file of users in a folder: one, with this in front of the hash of its password.
+fn add_user(place: &Path, mark: &str, password: &[u8]) {
+    let users = place.join("users");
+    let hash = fixwire::passwords::hash(password).unwrap();
+    std::fs::write(&users, format!("me:{mark}{hash}\n")).unwrap();
     std::fs::set_permissions(&users, Permissions::from_mode(0o600)).unwrap();
+}
+
+/// The same in a folder that has the file of users, and the journal of an acceptor that ran there before.
+fn play_in(
+    place: &Path,
+    (begin_string, version): (BeginString, Version),
+    game: impl FnOnce(&World, &Path),
+) {
+    let users = place.join("users");
     let mut session = acceptor_session("127.0.0.1:0");
     session.session = Config::new(begin_string, Role::Acceptor, b"EXEC", b"BENCH");
     let mut dictionary = Dictionary::built_in(version);
@@ -86,7 +101,7 @@ fn play(begin_string: BeginString, version: Version, game: impl FnOnce(&World, &
         ..App::default()
     };
     let heard = door.heard.clone();
-    let journal = place.path().join("journal");
+    let journal = place.join("journal");
     let mut engine = Engine::new(config(&journal, session), door).unwrap();
     let world = World {
         begin_string,
@@ -154,4 +169,53 @@ fn the_application_is_asked_once_and_before_a_new_password_is_stored() {
         assert_ne!(std::fs::read(users).unwrap(), before);
         assert_eq!(world.heard.of("asked").len(), 2);
     });
+}
+
+/// Whether a file in a folder, or below it, has these bytes.
+fn has_bytes(folder: &Path, bytes: &[u8]) -> bool {
+    let entries = std::fs::read_dir(folder).unwrap();
+    entries.map(|entry| entry.unwrap().path()).any(|path| {
+        if path.is_dir() {
+            return has_bytes(&path, bytes);
+        }
+        let content = std::fs::read(&path).unwrap();
+        content.windows(bytes.len()).any(|part| part == bytes)
+    })
+}
+
+#[test]
+fn a_password_that_must_be_changed_lets_no_logon_in_without_a_new_one() {
+    let place = tempfile::tempdir().unwrap();
+    let version = (BeginString::Fix44, Version::Fix44);
+    let (old, new) = ("first-4711", "second-4712");
+    add_user(place.path(), "change:", old.as_bytes());
+    play_in(place.path(), version, |world, users| {
+        let before = std::fs::read(users).unwrap();
+        for fields in [
+            format!("554={old}|"),
+            format!("554={old}|925={old}|"),
+            format!("554={new}|925={new}|"),
+        ] {
+            let answers = world.log_on(1, &fields);
+            assert!(answers.is_empty(), "{fields}: {answers:?}");
+            assert_eq!(std::fs::read(users).unwrap(), before, "{fields}");
+        }
+        let answers = world.log_on(1, &format!("554={old}|925={new}|"));
+        assert!(answers[0].contains("|35=A|"), "{answers:?}");
+        let after = String::from_utf8(std::fs::read(users).unwrap()).unwrap();
+        assert!(after.starts_with("me:$argon2id$"), "{after}");
+    });
+    // The engine starts again: the new one is good, without another change.
+    play_in(place.path(), version, |world, _| {
+        let answers = world.log_on(2, &format!("554={old}|"));
+        assert!(answers.is_empty(), "{answers:?}");
+        let answers = world.log_on(2, &format!("554={new}|"));
+        assert!(answers[0].contains("|35=A|"), "{answers:?}");
+    });
+    let journal = place.path().join("journal");
+    assert!(has_bytes(&journal, b"\x0135=A\x01"), "it has the Logons");
+    for secret in [old, new] {
+        assert!(!has_bytes(&journal, secret.as_bytes()), "{secret}");
+        assert!(!has_bytes(place.path(), secret.as_bytes()), "{secret}");
+    }
 }
