@@ -4,6 +4,7 @@ mod deliver;
 mod inquiries;
 mod lines;
 mod operate;
+mod watches;
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -16,7 +17,7 @@ use core::fmt;
 use fixwire_protocol::session::Config;
 use fixwire_protocol::{
     Application, BodyError, Decimal, DecimalError, Hangup, Ledger, Link, Message, Mono, Nanos, Now,
-    OperatorCommand, Outbox, Refusal, SessionId, Tag, Timestamp, tag,
+    OperatorCommand, Outbox, Parting, PeerLogout, Refusal, SessionId, Tag, Timestamp, tag,
 };
 use fixwire_tmp::LinkActions;
 
@@ -60,6 +61,8 @@ pub struct Exchange {
     lines: Vec<TmpLine>,
     /// Kept for its memory.
     actions: LinkActions,
+    /// Members that are told of changes of states.
+    watches: Vec<watches::Watch>,
 }
 
 /// A session of the engine, as the exchange sees it.
@@ -172,6 +175,7 @@ impl Exchange {
             scripts,
             lines: Vec::new(),
             actions: LinkActions::new(),
+            watches: Vec::new(),
         })
     }
 
@@ -311,6 +315,15 @@ impl Exchange {
             b"q" => &[tag::CL_ORD_ID, tag::MASS_CANCEL_REQUEST_TYPE],
             b"AF" => &[tag::MASS_STATUS_REQ_ID, tag::MASS_STATUS_REQ_TYPE],
             b"R" => &[inquiries::QUOTE_REQ_ID, tag::SYMBOL],
+            b"e" => &[
+                watches::SECURITY_STATUS_REQ_ID,
+                tag::SYMBOL,
+                watches::SUBSCRIPTION_REQUEST_TYPE,
+            ],
+            b"g" => &[
+                watches::TRAD_SES_REQ_ID,
+                watches::SUBSCRIPTION_REQUEST_TYPE,
+            ],
             _ => &[tag::CL_ORD_ID],
         };
         let is_missing = |tag: &&Tag| message.get(**tag).is_none_or(<[u8]>::is_empty);
@@ -346,7 +359,7 @@ impl Application for Exchange {
         let seat = self.seats.get(from.0 as usize);
         let dialect = seat.and_then(|seat| seat.dialect);
         let known = match message.msg_type() {
-            b"D" | b"F" | b"G" | b"H" | b"R" => dialect.is_some(),
+            b"D" | b"F" | b"G" | b"H" | b"R" | b"e" | b"g" => dialect.is_some(),
             b"q" | b"AF" => dialect.is_some_and(Dialect::has_mass_requests),
             _ => false,
         };
@@ -366,6 +379,9 @@ impl Application for Exchange {
         self.list(now, outbox).map_err(full)?;
         if let (b"R", Some(dialect)) = (message.msg_type(), dialect) {
             return self.quote_request(now, (from, dialect), message, outbox);
+        }
+        if matches!(message.msg_type(), b"e" | b"g") {
+            return self.status_request(now, from, message, outbox);
         }
         let fields = read_fields(message).map_err(Refusal::ValueOutOfRange)?;
         let member = self.member(from, outbox)?;
@@ -415,8 +431,22 @@ impl Application for Exchange {
         match link {
             Link::Up if self.is_broken => {}
             Link::Up => self.line_up(now, at, outbox),
-            Link::Down { .. } => self.lines[at].disconnect(),
+            Link::Down { .. } => {
+                self.lines[at].disconnect();
+                self.stop_watches(session);
+            }
         }
+    }
+
+    fn on_disconnect(
+        &mut self,
+        _now: Now,
+        session: SessionId,
+        _parting: Parting,
+        _logout: PeerLogout<'_>,
+        _outbox: &mut Outbox,
+    ) {
+        self.stop_watches(session);
     }
 
     fn on_note(&mut self, _at: Timestamp, note: &[u8]) {
@@ -459,6 +489,7 @@ impl Application for Exchange {
         self.list(now, outbox).map_err(full)?;
         let done = self.operate(now, command.bytes, outbox)?;
         answer.extend_from_slice(done.as_bytes());
+        self.tell_watches(now, outbox);
         self.deliver(now, outbox);
         Ok(())
     }
@@ -485,8 +516,9 @@ impl Application for Exchange {
             return Some(now.mono + RETRY);
         }
         let next = self.step(now, outbox);
+        let told = (!self.tell_watches(now, outbox)).then_some(now.mono + RETRY);
         let line = self.line_time(now, outbox);
         let due = self.deliver(now, outbox);
-        [next, line, due].into_iter().flatten().min()
+        [next, told, line, due].into_iter().flatten().min()
     }
 }

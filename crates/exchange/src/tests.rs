@@ -17,3 +17,4 @@ mod tmp_orders;
 mod tmp_quotes;
 mod tmp_random;
 mod tmp_restarts;
+mod watches;

@@ -16,6 +16,7 @@ use crate::value::{Amount, Price, Quantity};
 pub(crate) mod clients;
 pub(crate) mod inquiries;
 pub(crate) mod lines;
+pub(crate) mod market_requests;
 pub(crate) mod markets;
 pub(crate) mod mass;
 pub(crate) mod prices;

@@ -16,7 +16,7 @@ use crate::client_rate::ClientRates;
 use crate::core::Core;
 use crate::day::date;
 use crate::fix::clients::{Before, Client};
-use crate::fix::inquiries;
+use crate::fix::{inquiries, market_requests};
 use crate::fix::mass::Listing;
 use crate::fix::report_numbers::ReportNumbers;
 use crate::notice::{OmsEvent, OmsListener};
@@ -29,6 +29,7 @@ use crate::work::earlier;
 
 mod copies;
 mod frames;
+mod markets;
 mod out;
 mod recoveries;
 mod says;
@@ -213,7 +214,13 @@ impl Oms {
     fn line_is(&mut self, at: i64, line: u32, is: Option<Presence>, outbox: &mut Outbox) {
         if is == Some(Presence::Here) {
             let (core, mut out) = self.parts(outbox, None);
-            return core.line_up(at, line, &mut out);
+            core.line_up(at, line, &mut out);
+            if let Some(Some(link)) = self.links.clients.get(line as usize)
+                && self.core.follows_markets(line)
+            {
+                market_requests::ask(link.session, outbox);
+            }
+            return;
         }
         let orders = self.core.in_flight(line);
         let (core, mut out) = self.parts(outbox, None);
@@ -363,6 +370,7 @@ impl Application for Oms {
             Parting::Lost => Presence::Lost,
         };
         self.recoveries.stop(session);
+        self.links.watches.stop(session);
         self.changed.push_back((session, Some(is)));
         self.begin(now, outbox);
         if self.index(session).is_some_and(|it| self.gives_prices(it)) {
@@ -409,6 +417,10 @@ impl Application for Oms {
             return true;
         }
         let message = self.decoder.decode(stored);
+        // Each logon asks anew.
+        if message.msg_type() == b"g" {
+            return false;
+        }
         if message.msg_type() == b"R" {
             let id = message.get(inquiries::QUOTE_REQ_ID);
             return id.is_some_and(|id| self.core.inquires(id));
@@ -452,6 +464,7 @@ impl Application for Oms {
         if !self.listings.is_empty() {
             self.list(outbox);
         }
+        let untold = self.links.watches.is_due() && self.tell_markets(outbox);
         let recovering = match self.recoveries.is_empty() {
             true => None,
             false => self.recover(outbox),
@@ -462,7 +475,7 @@ impl Application for Oms {
         if !self.links.tmp.lines.is_empty() {
             self.send_frames(now, outbox);
         }
-        if !self.listings.is_empty() {
+        if !self.listings.is_empty() || untold {
             return Some(now.mono);
         }
         let next_day = begins.map(|begins| crate::day::left(now.wall, begins));

@@ -24,6 +24,8 @@ pub struct InstrumentRule {
     pub has_effect: bool,
     /// The reference price.
     pub reference: Option<Price>,
+    /// Its flow group over TMP, whose state of trading is its own.
+    pub flow_group: u8,
 }
 
 /// An account.
@@ -121,6 +123,8 @@ pub struct LineGroup {
     pub cannot_stop: bool,
     /// Its lines speak TMP: [`Oms::with_tmp_lines`](crate::Oms::with_tmp_lines) says so.
     pub over_tmp: bool,
+    /// The venue is asked for the state of trading at each logon.
+    pub market_status: bool,
     /// Handling of rejects from the venue; the first matching entry decides.
     pub errors: Vec<ErrorRule>,
     /// The number pool for orders of users without their own pool.

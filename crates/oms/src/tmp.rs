@@ -21,10 +21,12 @@ use crate::value::Number;
 mod checks;
 mod ids;
 mod inquiries;
+mod markets;
 mod orders;
 mod reports;
 
 pub use ids::tmp_order_number;
+pub(crate) use markets::question;
 use orders::RequestFrame;
 
 /// Most requests of a line that wait for its flow limit.

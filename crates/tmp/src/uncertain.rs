@@ -75,6 +75,10 @@ impl TradeStatus {
     }
 }
 
+/// The request types of R11 are 0, 1 and 2, without words. Chosen: those of SubscriptionRequestType(263) of FIX, whose
+/// TradingSessionStatusRequest the message is like: 0 the state now, 1 each change too, 2 no more changes.
+pub const TRADE_REQUEST_UPDATES: u8 = 1;
+
 /// The MessageType that refuses a price inquiry (R07, R37). The specification says R03, a public implementation sees
 /// R08. Chosen: R08, or R38 for a symbol of 40 bytes, with the status; a broker has to accept both.
 #[must_use]

@@ -6,6 +6,7 @@ use fixwire_protocol::{BodyError, Message, Mono, Now, Outbox, Refusal, SessionId
 use fixwire_tmp::TmpFrame;
 
 use super::inquiries::QUOTE_REQ_ID;
+use super::watches::{SECURITY_STATUS_REQ_ID, TRAD_SES_REQ_ID};
 use super::{Exchange, NOTE_ROOM, RETRY};
 use crate::dialect::Dialect;
 use crate::faults::Fate;
@@ -26,7 +27,7 @@ enum Left {
     Full,
 }
 
-/// Answers a request with a BusinessMessageReject with its ClOrdID or QuoteReqID, as venues do.
+/// Answers a request with a BusinessMessageReject with its id, as venues do.
 pub(super) fn business_reject(
     from: SessionId,
     request: &Message<'_>,
@@ -38,6 +39,8 @@ pub(super) fn business_reject(
     body.field(tag::REF_MSG_TYPE, request.msg_type());
     let id = match request.msg_type() {
         b"R" => QUOTE_REQ_ID,
+        b"e" => SECURITY_STATUS_REQ_ID,
+        b"g" => TRAD_SES_REQ_ID,
         _ => tag::CL_ORD_ID,
     };
     body.field(tag::BUSINESS_REJECT_REF_ID, of(id));

@@ -3,8 +3,7 @@
 use alloc::vec::Vec;
 
 use fixwire_protocol::{Hangup, Mono, Now, Outbox, SessionId};
-use fixwire_tmp::messages::{R01, R07, R09, R11, R12, R31, R37, R39};
-use fixwire_tmp::uncertain::TradeStatus;
+use fixwire_tmp::messages::{R01, R07, R09, R11, R31, R37, R39};
 use fixwire_tmp::{
     ApCode, ExchangeLinkState, LinkAction, LinkActions, LinkNumbers, TmpExecType, TmpFrame,
     TmpLayout, TmpStatus, key_value_range,
@@ -103,6 +102,18 @@ impl Exchange {
             shorten(&mut frame);
         }
         let done = self.send(now, at, &mut frame, outbox);
+        self.end_line(at, done, outbox);
+    }
+
+    /// Sends a message that no report waits for. The connection ends when it finds no room.
+    pub(super) fn push_frame(
+        &mut self,
+        now: Now,
+        at: usize,
+        frame: &mut [u8],
+        outbox: &mut Outbox,
+    ) {
+        let done = self.send(now, at, frame, outbox);
         self.end_line(at, done, outbox);
     }
 
@@ -345,12 +356,7 @@ impl Exchange {
         outbox: &mut Outbox,
     ) -> Result<(), Hangup> {
         let mut frame = if let Ok(asked) = read.body::<R11>() {
-            encode(&R12 {
-                status: refusal.unwrap_or(flow),
-                trade_req_id: asked.trade_req_id,
-                flow_group: asked.flow_group,
-                trade_status: self.trade_status().code(),
-            })
+            encode(&self.trade_request(at, &asked, refusal.unwrap_or(flow)))
         } else if let Ok(asked) = read.body::<R07>() {
             encode(&self.inquiry(&asked, flow, refusal))
         } else if let Ok(asked) = read.body::<R37>() {
@@ -365,21 +371,6 @@ impl Exchange {
             return self.carry_out(now, at, &actions, outbox);
         };
         self.send(now, at, &mut frame, outbox)
-    }
-
-    /// The state of trading: that of the instrument which is furthest open.
-    fn trade_status(&self) -> TradeStatus {
-        use fixwire_book::BookState;
-        let traded = self.market.instruments.iter().filter(|it| !it.is_gone);
-        let mut status = TradeStatus::Closed;
-        for instrument in traded {
-            match instrument.book.state() {
-                BookState::Continuous => return TradeStatus::Open,
-                BookState::AuctionCall => status = TradeStatus::PreOpen,
-                BookState::Halted | BookState::Closed => {}
-            }
-        }
-        status
     }
 
     /// The number of a line's member, assigned when its link is used first; `None` when the note finds no room.

@@ -33,6 +33,7 @@ impl Reader<'_> {
                     "rate",
                     "reference",
                     "positions",
+                    "flow_group",
                 ],
             ),
             "limits" => (&["scope", "control", "limit"], &[]),
@@ -107,8 +108,15 @@ impl Reader<'_> {
                 return Err((format!("unknown value positions = {other}"), hint));
             }
         };
+        let flow_group = match row.cells[8] {
+            Some(text) => text
+                .parse()
+                .map_err(|_| ("flow_group must be a number from 0 to 255".to_string(), ""))?,
+            None => 0,
+        };
         let rule = InstrumentRule {
             has_effect,
+            flow_group,
             symbol: symbol.into(),
             scale,
             worth: worth.ok_or(("multiplier times rate is out of range".to_string(), ""))?,

@@ -20,6 +20,7 @@ impl Reader<'_> {
                 "helpers",
                 "kept_for_cancels",
                 "lines",
+                "market_status",
                 "name",
                 "number_pool",
                 "queue",
@@ -61,6 +62,7 @@ impl Reader<'_> {
                 cannot_replace,
                 cannot_stop,
                 over_tmp: false,
+                market_status: self.flag(table, "market_status"),
                 errors: self.errors(table, has_another),
                 number_pool: self.number_pool(table),
             };

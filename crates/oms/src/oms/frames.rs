@@ -12,7 +12,7 @@ use fixwire_tmp::{
 use super::Oms;
 use crate::notice::{OmsEvent, is_wrong_login};
 use crate::rules::RiskRules;
-use crate::tmp::{OmsTmpLine, TmpLines, problems};
+use crate::tmp::{OmsTmpLine, TmpLines, problems, question};
 use crate::value::Presence;
 use crate::venue::Heard;
 
@@ -299,6 +299,7 @@ impl Oms {
                 let at = self.at(now);
                 if self.core.is_line(index) {
                     self.line_is(at, index, Some(Presence::Here), outbox);
+                    self.ask_markets(link, index);
                 }
             }
             LinkAction::Warn(warning) => {
@@ -311,6 +312,15 @@ impl Oms {
             }
             LinkAction::Close(why) => self.close(now, link, (LINK_ENDED, Some(why)), outbox),
             LinkAction::Save(_) | LinkAction::Keep { .. } => {}
+        }
+    }
+
+    /// Asks for the state of trading of each flow group, when that is configured.
+    fn ask_markets(&mut self, link: usize, index: u32) {
+        if self.core.follows_markets(index) {
+            let questions = self.core.flow_groups(index).into_iter();
+            let line = &mut self.links.tmp.lines[link];
+            line.queue.extend(questions.filter_map(question));
         }
     }
 
@@ -378,6 +388,14 @@ impl Oms {
         let Some(said) = core.tmp_says(at, index, &frame, &mut out) else {
             return;
         };
+        if let Some((state, symbols)) = said.market {
+            let line = self.core.state().sessions().name(index);
+            (self.listener)(OmsEvent::MarketStatus {
+                line,
+                state,
+                symbols,
+            });
+        }
         match said.heard {
             Heard::FillsMissing(order) => (self.listener)(OmsEvent::FillsMissing { order }),
             Heard::NotAtVenue(order) => (self.listener)(OmsEvent::NotAtVenue { order }),

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::{Message, Outbox};
 
+use super::markets::MarketWatches;
 use crate::canary::{self, OmsPlantedFault};
 use crate::core::{Core, Sink};
 use crate::event::OrderEvent;
@@ -21,6 +22,8 @@ pub(super) struct Links {
     /// Engine session of each session of the state that speaks FIX.
     pub clients: Vec<Option<Client>>,
     pub tmp: TmpLines,
+    /// What clients want to know of markets.
+    pub watches: MarketWatches,
 }
 
 /// Output of events.
@@ -70,6 +73,9 @@ impl Sink for Out<'_> {
             } if who == Core::GUARD => {
                 let scope = &scope_name(state, scope);
                 (self.listener)(OmsEvent::Killed { scope, why });
+            }
+            OrderEvent::Market { .. } | OrderEvent::VenueMarket { .. } => {
+                self.links.watches.changed();
             }
             OrderEvent::NumbersLow { pool, left } => {
                 let pool = state.pool_names.name(pool);

@@ -91,6 +91,7 @@ impl Oms {
                 let (core, mut out) = self.parts(outbox, Some(message));
                 core.new_inquiry(at, &inquiry, &mut out);
             }
+            b"e" | b"g" => return self.market_asked(index, message, outbox),
             b"H" => return self.status(index, message, outbox),
             b"AF" => return self.mass_status(index, message),
             b"BW" => return self.reports_asked((from, index), message, outbox),

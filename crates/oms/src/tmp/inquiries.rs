@@ -89,6 +89,7 @@ impl Core {
             heard: self.tmp_answered(at, (line, inquiry), status, sink),
             order_no,
             status,
+            market: None,
         })
     }
 

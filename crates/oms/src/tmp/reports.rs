@@ -3,7 +3,7 @@
 use core::fmt::Write as _;
 
 use fixwire_protocol::Decimal;
-use fixwire_tmp::messages::{R02, R03, R08, R22, R32, R38, VenueExecution};
+use fixwire_tmp::messages::{R02, R03, R08, R12, R22, R32, R38, VenueExecution};
 use fixwire_tmp::{
     TmpExecType, TmpFrame, TmpLayout, TmpPositionEffect, TmpSide, TmpStatus, TmpSymbol, TmpTime,
 };
@@ -16,7 +16,7 @@ use crate::fix::{Sentence, digits};
 use crate::order::Order;
 use crate::rejects::VenueReject;
 use crate::rules::RejectCode;
-use crate::value::{Effect, End, Side, Text};
+use crate::value::{Effect, End, Market, Side, Text};
 use crate::venue::{Heard, ReportKind, VenueId, VenueReport};
 
 /// Where the body of a frame begins: behind MsgSeqNum and times of sending.
@@ -150,6 +150,8 @@ pub(crate) struct TmpHeard {
     pub order_no: [u8; 5],
     /// Its status.
     pub status: TmpStatus,
+    /// The state that markets are in now, and how many it changed.
+    pub market: Option<(Market, usize)>,
 }
 
 impl Core {
@@ -166,6 +168,7 @@ impl Core {
             R02::CODE => Execution::of(&frame.body::<R02>().ok()?),
             R32::CODE => Execution::of(&frame.body::<R32>().ok()?),
             R22::CODE => Execution::of_short(&frame.body().ok()?),
+            R12::CODE => return self.tmp_market(at, line, frame, sink),
             R08::CODE | R38::CODE => return self.tmp_answers(at, line, frame, sink),
             R03::CODE => {
                 let reject = frame.body::<R03>().ok()?;
@@ -173,6 +176,7 @@ impl Core {
                     heard: self.tmp_rejects(at, line, &reject, sink),
                     order_no: reject.order_no,
                     status: reject.status,
+                    market: None,
                 });
             }
             _ => return None,
@@ -184,6 +188,7 @@ impl Core {
             heard: self.tmp_reports(at, line, &execution, exec, sink),
             order_no: execution.id.0,
             status: execution.status,
+            market: None,
         })
     }
 

@@ -377,6 +377,10 @@ impl Venue {
                 said.extend(self.quoted(&id));
                 continue;
             }
+            // The question for the state of trading.
+            if message.msg_type == "g" {
+                continue;
+            }
             let id = message.get(11).unwrap_or_default().to_owned();
             let number = id.split('-').next().unwrap().parse().unwrap();
             self.side = message.get(54).unwrap_or("1").to_owned();

@@ -8,6 +8,7 @@ mod desk;
 mod drop_copy;
 mod floor;
 mod inquiries;
+mod markets;
 mod model;
 mod permutations;
 mod rates;

@@ -1,0 +1,240 @@
+//! The state of trading for members that ask: SecurityStatusRequest(e) and TradingSessionStatusRequest(g) over FIX, R11 over
+//! TMP; once, and again with each change while the member stays connected. Not part of the market: members ask anew.
+
+use alloc::vec::Vec;
+
+use fixwire_book::BookState;
+use fixwire_protocol::{Message, Now, Outbox, Refusal, SessionId, Tag, tag};
+use fixwire_tmp::TmpStatus;
+use fixwire_tmp::messages::{R11, R12};
+use fixwire_tmp::uncertain::{TRADE_REQUEST_UPDATES, TradeStatus};
+
+use super::Exchange;
+use crate::tmp::reports::encode;
+
+pub(super) const SUBSCRIPTION_REQUEST_TYPE: Tag = 263;
+pub(super) const SECURITY_STATUS_REQ_ID: Tag = 324;
+const SECURITY_TRADING_STATUS: Tag = 326;
+pub(super) const TRAD_SES_REQ_ID: Tag = 335;
+const TRADING_SESSION_ID: Tag = 336;
+const TRAD_SES_STATUS: Tag = 340;
+/// Most requests for changes of one member.
+const MOST: usize = 64;
+
+/// What a member asked about.
+#[derive(Clone, Debug, Eq, PartialEq)]
+enum Watched {
+    /// A symbol, by an e with this id.
+    Symbol { id: Vec<u8>, symbol: Vec<u8> },
+    /// All of them, by a g with this id and TradingSessionID(336).
+    Session { id: Vec<u8>, session: Vec<u8> },
+    /// A flow group, by an R11 with this id.
+    FlowGroup { id: u16, flow_group: u8 },
+}
+
+impl Watched {
+    /// Whether a new request takes the place of this one.
+    fn is_replaced_by(&self, new: &Self) -> bool {
+        match (self, new) {
+            (Self::Symbol { id, .. }, Self::Symbol { id: new, .. })
+            | (Self::Session { id, .. }, Self::Session { id: new, .. }) => id == new,
+            (Self::FlowGroup { flow_group, .. }, Self::FlowGroup { flow_group: new, .. }) => {
+                flow_group == new
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A member that is told of changes.
+#[derive(Debug)]
+pub(super) struct Watch {
+    to: SessionId,
+    watched: Watched,
+    /// What it was told last; `None` for a symbol that is not traded.
+    said: Option<BookState>,
+}
+
+impl Exchange {
+    /// Answers an e or a g.
+    pub(super) fn status_request(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        request: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        let of = |tag| request.get(tag).unwrap_or_default().to_vec();
+        let watched = match request.msg_type() {
+            b"e" => Watched::Symbol {
+                id: of(SECURITY_STATUS_REQ_ID),
+                symbol: of(tag::SYMBOL),
+            },
+            _ => Watched::Session {
+                id: of(TRAD_SES_REQ_ID),
+                session: request.get(TRADING_SESSION_ID).unwrap_or(b"1").to_vec(),
+            },
+        };
+        let updates = match request.get(SUBSCRIPTION_REQUEST_TYPE) {
+            Some(b"0") => false,
+            Some(b"1") => true,
+            Some(b"2") => {
+                self.unwatch(from, &watched);
+                return Ok(());
+            }
+            _ => return Err(Refusal::ValueOutOfRange(SUBSCRIPTION_REQUEST_TYPE)),
+        };
+        if updates && self.watches.iter().filter(|it| it.to == from).count() >= MOST {
+            return Err(Refusal::NotAvailable);
+        }
+        let watch = Watch {
+            to: from,
+            said: self.watched_state(&watched),
+            watched,
+        };
+        if !self.say_state(now, &watch, outbox) {
+            return Err(Refusal::NotAvailable);
+        }
+        self.unwatch(from, &watch.watched);
+        self.watches.extend(updates.then_some(watch));
+        Ok(())
+    }
+
+    /// The answer to an R11 of a line.
+    pub(super) fn trade_request(&mut self, at: usize, asked: &R11, status: TmpStatus) -> R12 {
+        let to = SessionId::of_link(at as u32);
+        let watched = Watched::FlowGroup {
+            id: asked.trade_req_id,
+            flow_group: asked.flow_group,
+        };
+        self.unwatch(to, &watched);
+        let said = self.watched_state(&watched);
+        let own = self.watches.iter().filter(|it| it.to == to).count();
+        if asked.request_type == TRADE_REQUEST_UPDATES && status.is_success() && own < MOST {
+            let watched = watched.clone();
+            self.watches.push(Watch { to, watched, said });
+        }
+        R12 {
+            status,
+            trade_req_id: asked.trade_req_id,
+            flow_group: asked.flow_group,
+            trade_status: trade_status(said).code(),
+        }
+    }
+
+    /// Tells members what has changed; false when some found no room.
+    pub(super) fn tell_watches(&mut self, now: Now, outbox: &mut Outbox) -> bool {
+        let mut is_done = true;
+        for at in 0..self.watches.len() {
+            let state = self.watched_state(&self.watches[at].watched);
+            if state == self.watches[at].said {
+                continue;
+            }
+            let watch = Watch {
+                to: self.watches[at].to,
+                watched: self.watches[at].watched.clone(),
+                said: state,
+            };
+            if self.say_state(now, &watch, outbox) {
+                self.watches[at] = watch;
+            } else {
+                is_done = false;
+            }
+        }
+        is_done
+    }
+
+    /// A member is disconnected.
+    pub(super) fn stop_watches(&mut self, of: SessionId) {
+        self.watches.retain(|watch| watch.to != of);
+    }
+
+    fn unwatch(&mut self, of: SessionId, new: &Watched) {
+        self.watches
+            .retain(|watch| watch.to != of || !watch.watched.is_replaced_by(new));
+    }
+
+    /// The state of a symbol; of all, that of the one which is furthest open.
+    fn watched_state(&self, watched: &Watched) -> Option<BookState> {
+        let traded = self.market.instruments.iter().filter(|it| !it.is_gone);
+        if let Watched::Symbol { symbol, .. } = watched {
+            let mut traded = traded;
+            let known = traded.find(|it| it.symbol.as_bytes() == &symbol[..]);
+            return known.map(|it| it.book.state());
+        }
+        traded
+            .map(|it| it.book.state())
+            .min_by_key(|state| match state {
+                BookState::Continuous => 0,
+                BookState::AuctionCall => 1,
+                BookState::Halted => 2,
+                BookState::Closed => 3,
+            })
+    }
+
+    /// Writes the state that a watch has; false without room.
+    fn say_state(&mut self, now: Now, watch: &Watch, outbox: &mut Outbox) -> bool {
+        match &watch.watched {
+            Watched::Symbol { id, symbol } => {
+                let mut answer = outbox.begin(watch.to, b"f");
+                answer
+                    .field(SECURITY_STATUS_REQ_ID, id)
+                    .field(tag::SYMBOL, symbol)
+                    .uint(SECURITY_TRADING_STATUS, trading_status(watch.said));
+                answer.finish().is_ok()
+            }
+            Watched::Session { id, session } => {
+                let mut answer = outbox.begin(watch.to, b"h");
+                answer
+                    .field(TRAD_SES_REQ_ID, id)
+                    .field(TRADING_SESSION_ID, session)
+                    .uint(TRAD_SES_STATUS, session_status(watch.said));
+                answer.finish().is_ok()
+            }
+            Watched::FlowGroup { id, flow_group } => {
+                let mut frame = encode(&R12 {
+                    status: TmpStatus::OK,
+                    trade_req_id: *id,
+                    flow_group: *flow_group,
+                    trade_status: trade_status(watch.said).code(),
+                });
+                let Some(at) = watch.to.link() else {
+                    return true;
+                };
+                self.push_frame(now, at, &mut frame, outbox);
+                true
+            }
+        }
+    }
+}
+
+/// The state in R12, which has none for a halt.
+fn trade_status(state: Option<BookState>) -> TradeStatus {
+    match state {
+        Some(BookState::Continuous) => TradeStatus::Open,
+        Some(BookState::AuctionCall) => TradeStatus::PreOpen,
+        Some(BookState::Halted | BookState::Closed) | None => TradeStatus::Closed,
+    }
+}
+
+/// SecurityTradingStatus(326): ready to trade, pre-open, trading halt, not available for trading, unknown.
+fn trading_status(state: Option<BookState>) -> u64 {
+    match state {
+        Some(BookState::Continuous) => 17,
+        Some(BookState::AuctionCall) => 21,
+        Some(BookState::Halted) => 2,
+        Some(BookState::Closed) => 18,
+        None => 20,
+    }
+}
+
+/// TradSesStatus(340): open, pre-open, halted, closed, unknown.
+fn session_status(state: Option<BookState>) -> u64 {
+    match state {
+        Some(BookState::Continuous) => 2,
+        Some(BookState::AuctionCall) => 4,
+        Some(BookState::Halted) => 1,
+        Some(BookState::Closed) => 3,
+        None => 0,
+    }
+}

@@ -1,0 +1,57 @@
+//! The state of trading over TMP: R11 asks for that of a flow group, R12 says it, then and when it changes.
+
+use fixwire_tmp::messages::{R11, R12};
+use fixwire_tmp::uncertain::{TRADE_REQUEST_UPDATES, TradeStatus};
+use fixwire_tmp::{TmpFrame, TmpHeader, TmpLayout, TmpStatus};
+
+use super::orders::{LONGEST, RequestFrame};
+use super::reports::TmpHeard;
+use crate::core::{Core, Sink};
+use crate::value::Market;
+use crate::venue::Heard;
+
+/// The frame that asks for the state of a flow group, and for each change of it.
+pub(crate) fn question(flow_group: u8) -> Option<RequestFrame> {
+    let body = R11 {
+        status: TmpStatus::OK,
+        trade_req_id: u16::from(flow_group) + 1,
+        flow_group,
+        request_type: TRADE_REQUEST_UPDATES,
+    };
+    let mut frame = RequestFrame {
+        bytes: [0; LONGEST],
+        len: 0,
+    };
+    frame.len = body.encode(&TmpHeader::default(), &mut frame.bytes).ok()?;
+    Some(frame)
+}
+
+impl Core {
+    /// Handles an R12; `None` when it says nothing of a market.
+    #[cold]
+    pub(crate) fn tmp_market(
+        &mut self,
+        at: i64,
+        line: u32,
+        frame: &TmpFrame<'_>,
+        sink: &mut impl Sink,
+    ) -> Option<TmpHeard> {
+        let said = frame.body::<R12>().ok()?;
+        let state = match TradeStatus::of(said.trade_status) {
+            Some(TradeStatus::PreOpen) => Market::Auction,
+            Some(TradeStatus::Open) => Market::Open,
+            Some(TradeStatus::Closed) => Market::Closed,
+            None => return None,
+        };
+        let symbols = match said.status.is_success() {
+            true => self.flow_group_market(at, line, (said.flow_group, state), sink),
+            false => 0,
+        };
+        Some(TmpHeard {
+            heard: Heard::Known,
+            order_no: [0; 5],
+            status: said.status,
+            market: (symbols > 0).then_some((state, symbols)),
+        })
+    }
+}
