@@ -438,6 +438,9 @@ pub struct Access {
     /// The users, one of whose Username(553) and Password(554) the Logon must have; `None`: no password
     /// beyond that of the session's own configuration.
     pub users: Option<Arc<Users>>,
+    /// A Logon that has passed every check before the session closes the connection that is logged on, and takes its
+    /// place; otherwise it is refused.
+    pub replaces: bool,
 }
 
 /// Rate limits of a session.

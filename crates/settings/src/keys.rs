@@ -306,6 +306,9 @@ keys! {
     /// Each connection accepted by `DynamicSessions` or `AcceptorTemplate` gets its own session, even when
     /// several have the same CompIDs. Use it with `ResetOnLogon=Y`: a reconnect may get another session.
     DynamicQualifier ["DynamicQualifier": "G"], ValueKind::Bool, Some("N"), Session;
+    /// A valid Logon for this acceptor session while it is logged on: `reject` closes the new connection,
+    /// `replace` the old one. `replace` needs a password or `PeerCertificates`.
+    DuplicateLogon [], DUPLICATES, Some("reject"), Session;
     /// Rate limit for messages from the peer. Absent: no limit.
     InboundRate [], ValueKind::Int { min: 1, max: 1_000_000, unit: "messages a second" }, None, Session;
     /// Largest burst that the peer may send after a pause. Absent: one second's worth.

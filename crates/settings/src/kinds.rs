@@ -97,6 +97,8 @@ pub(super) const EXCESSES: ValueKind = ValueKind::Word(&[
     ("delay", "delay"),
     ("disconnect", "disconnect"),
 ]);
+pub(super) const DUPLICATES: ValueKind =
+    ValueKind::Word(&[("reject", "reject"), ("replace", "replace")]);
 pub(super) const SIGNATURES: ValueKind = ValueKind::Word(&[
     ("ed25519", "ed25519"),
     ("coinbase", "coinbase"),

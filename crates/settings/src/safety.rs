@@ -59,7 +59,20 @@ pub(super) fn access(
             return Err(settings.error(from, id, note.into()));
         }
     }
-    Ok(Access { addresses, users })
+    let replaces = from.text(Id::DuplicateLogon) == Some("replace");
+    let is_proved = users.is_some()
+        || from.find(Id::Password).is_some()
+        || from.find(Id::PeerCertificates).is_some();
+    if replaces && from.text(Id::ConnectionType) == Some("acceptor") && !is_proved {
+        let note = "DuplicateLogon=replace lets anyone who knows the CompIDs end the connection: set PasswordFile, \
+                    PasswordHash, Password or PeerCertificates";
+        return Err(settings.error(from, Id::DuplicateLogon, note.into()));
+    }
+    Ok(Access {
+        addresses,
+        users,
+        replaces,
+    })
 }
 
 /// The addresses that connections are accepted from.
@@ -267,6 +280,7 @@ mod tests {
             (format!("PasswordHash={hash}\n{file}"), "exclude"),
             (format!("PasswordHash={hash}\nPassword=tiger"), "exclude"),
             ("PasswordFile=/nowhere".to_owned(), "cannot read"),
+            ("DuplicateLogon=replace".to_owned(), "set PasswordFile"),
             (
                 "AllowedRemoteAddresses=here".to_owned(),
                 "not an IP address",
@@ -278,6 +292,15 @@ mod tests {
                 "{error}"
             );
             assert!(!error.contains("tiger"), "{error}");
+        }
+        for (extra, replaces) in [
+            ("DuplicateLogon=replace\nPassword=tiger".to_owned(), true),
+            (format!("DuplicateLogon=replace\n{file}"), true),
+            (format!("DuplicateLogon=reject\n{file}"), false),
+            (file.clone(), false),
+        ] {
+            let made = config(&extra).unwrap();
+            assert_eq!(made.sessions[0].access.replaces, replaces, "{extra}");
         }
         set_mode(0o644);
         assert!(config(&file).unwrap_err().contains("chmod 600"));

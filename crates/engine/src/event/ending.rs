@@ -45,6 +45,8 @@ pub enum Ending {
     Application(&'static str),
     /// An operator closed it.
     Operator,
+    /// Another connection has logged on for the session.
+    Replaced,
     /// The engine is stopping.
     Stopping,
 }
@@ -93,6 +95,7 @@ impl fmt::Display for Ending {
             Self::BadFrame { at, why } => write!(f, "bad frame at byte {at} of the connection: {why}"),
             Self::Application(why) => write!(f, "closed by the application: {why}"),
             Self::Operator => f.write_str("closed by an operator"),
+            Self::Replaced => f.write_str("replaced by a new connection of the peer (DuplicateLogon)"),
             Self::Stopping => f.write_str("the engine is stopping"),
         }
     }

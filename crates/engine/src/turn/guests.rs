@@ -6,7 +6,7 @@ use fixwire_protocol::{Application, Now};
 
 use crate::engine::{Engine, Owner};
 use crate::error::EngineError;
-use crate::event::{ConnectionRefusal, Event, PeerText};
+use crate::event::{ConnectionRefusal, Ending, Event, PeerText};
 use crate::host::{Host, ListenerId};
 use crate::journal::Disk;
 use crate::lobby::{ACCEPT_PAUSE, Decision, Guest, Target};
@@ -139,9 +139,14 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         };
         let line = &self.core.lines[session];
         let is_on = line.link.is_some() && line.leaving().is_none();
-        if is_on || self.lobby.is_kept(session, slot) {
+        let stays = is_on && !line.config.access.replaces;
+        if stays || self.lobby.is_kept(session, slot) {
             return Ok(Err(ConnectionRefusal::AlreadyConnected));
         }
+        if is_on {
+            self.disconnect(now, session, Ending::Replaced)?;
+        }
+        let line = &self.core.lines[session];
         // Who comes anew does not wait for the rest of the old connection.
         if let Some(leaving) = line.leaving() {
             self.disconnect(now, session, leaving.why)?;

@@ -331,6 +331,40 @@ fn a_second_connection_does_not_touch_the_first() {
     engine.stop();
 }
 
+#[test]
+fn a_second_connection_takes_the_place_of_the_first_when_that_is_configured() {
+    let hash = fixwire::passwords::hash(b"tiger").unwrap();
+    let (engine, _folder) = acceptor(|settings| {
+        let access = &mut settings.sessions[0].access;
+        access.users = Some(Arc::new(Users::one(b"me", &hash).unwrap()));
+        access.replaces = true;
+    });
+    let logon = |seq: u64, password: &str| {
+        let fields = format!("98=0|108=30|553=me|554={password}|");
+        let mut peer = Peer::connect(engine.address());
+        peer.send_bytes(&message("A", seq, "BENCH", "EXEC", &fields));
+        peer.seq = seq + 1;
+        peer
+    };
+    let mut first = logon(1, "tiger");
+    assert!(first.receive().unwrap().contains("|35=A|34=1|"));
+    // A stranger ends nothing.
+    assert_eq!(logon(2, "lion").receive(), None);
+    refused(&engine, ConnectionRefusal::Credentials);
+    first.send("D", &order(1));
+    assert!(first.receive().unwrap().contains("|35=8|34=2|"));
+    // The sequence numbers go on.
+    let mut second = logon(3, "tiger");
+    assert!(second.receive().unwrap().contains("|35=A|34=3|"));
+    assert_eq!(first.receive(), None);
+    engine.wait_event(|event| {
+        matches!(event, Event::Disconnected { why, .. } if *why == Ending::Replaced)
+    });
+    second.send("D", &order(2));
+    assert!(second.receive().unwrap().contains("|35=8|34=4|"));
+    engine.stop();
+}
+
 /// NewPassword(925) counts only when the Logon is accepted, or its peer would not know its password.
 #[test]
 fn a_logon_that_is_not_accepted_changes_no_password() {
