@@ -30,8 +30,10 @@ use crate::ledger::{self, MarketLedger};
 use crate::market::{Market, digits};
 use crate::note::{Note, Request, read_fields};
 use crate::script::OrderScript;
+use crate::tags;
 pub use crate::tmp::line::ExchangeTmpLine;
 use crate::tmp::line::TmpLine;
+use crate::watch::Watch;
 
 /// Maximum number of reports waiting for room in the outbox; above it requests are rejected.
 const WAITING_MAX: usize = 100_000;
@@ -61,8 +63,8 @@ pub struct Exchange {
     lines: Vec<TmpLine>,
     /// Kept for its memory.
     actions: LinkActions,
-    /// Members that are told of changes of states.
-    watches: Vec<watches::Watch>,
+    /// Members that get changes of states.
+    watches: Vec<Watch>,
 }
 
 /// A session of the engine, as the exchange sees it.
@@ -314,16 +316,13 @@ impl Exchange {
             b"F" => &[tag::CL_ORD_ID, tag::ORIG_CL_ORD_ID],
             b"q" => &[tag::CL_ORD_ID, tag::MASS_CANCEL_REQUEST_TYPE],
             b"AF" => &[tag::MASS_STATUS_REQ_ID, tag::MASS_STATUS_REQ_TYPE],
-            b"R" => &[inquiries::QUOTE_REQ_ID, tag::SYMBOL],
+            b"R" => &[tags::QUOTE_REQ_ID, tag::SYMBOL],
             b"e" => &[
-                watches::SECURITY_STATUS_REQ_ID,
+                tags::SECURITY_STATUS_REQ_ID,
                 tag::SYMBOL,
-                watches::SUBSCRIPTION_REQUEST_TYPE,
+                tags::SUBSCRIPTION_REQUEST_TYPE,
             ],
-            b"g" => &[
-                watches::TRAD_SES_REQ_ID,
-                watches::SUBSCRIPTION_REQUEST_TYPE,
-            ],
+            b"g" => &[tags::TRAD_SES_REQ_ID, tags::SUBSCRIPTION_REQUEST_TYPE],
             _ => &[tag::CL_ORD_ID],
         };
         let is_missing = |tag: &&Tag| message.get(**tag).is_none_or(<[u8]>::is_empty);
@@ -489,7 +488,7 @@ impl Application for Exchange {
         self.list(now, outbox).map_err(full)?;
         let done = self.operate(now, command.bytes, outbox)?;
         answer.extend_from_slice(done.as_bytes());
-        self.tell_watches(now, outbox);
+        self.report_watches(now, outbox);
         self.deliver(now, outbox);
         Ok(())
     }
@@ -516,7 +515,7 @@ impl Application for Exchange {
             return Some(now.mono + RETRY);
         }
         let next = self.step(now, outbox);
-        let told = (!self.tell_watches(now, outbox)).then_some(now.mono + RETRY);
+        let told = (!self.report_watches(now, outbox)).then_some(now.mono + RETRY);
         let line = self.line_time(now, outbox);
         let due = self.deliver(now, outbox);
         [next, told, line, due].into_iter().flatten().min()

@@ -32,9 +32,11 @@ mod report;
 mod script;
 mod scripted;
 mod state;
+mod tags;
 #[cfg(test)]
 mod tests;
 mod tmp;
+mod watch;
 
 pub use config::{
     ConfigProblem, ConfigTable, ExchangeConfig, InstrumentConfig, state_name, state_of,

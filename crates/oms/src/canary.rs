@@ -21,11 +21,13 @@ pub enum OmsPlantedFault {
     TriggerTwice,
     /// A parent goes on reserving the quantity that a child takes over.
     CountTwice,
+    /// A price inquiry is sent twice.
+    InquireTwice,
 }
 
 impl OmsPlantedFault {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::SkipNote,
         Self::DropPended,
         Self::ResendUnknown,
@@ -33,6 +35,7 @@ impl OmsPlantedFault {
         Self::RetryPast,
         Self::TriggerTwice,
         Self::CountTwice,
+        Self::InquireTwice,
     ];
 
     /// Its name in `FIXWIRE_CANARY`.
@@ -46,6 +49,7 @@ impl OmsPlantedFault {
             Self::RetryPast => "retry-past",
             Self::TriggerTwice => "trigger-twice",
             Self::CountTwice => "count-twice",
+            Self::InquireTwice => "inquire-twice",
         }
     }
 }

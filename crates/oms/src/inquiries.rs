@@ -1,11 +1,8 @@
-//! Price inquiries that a venue has not answered yet. Their events are applied here too.
+//! Price inquiries that a venue has not answered yet.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use crate::event::OrderEvent;
-use crate::pool::{NO_POOL, NUMBERS};
-use crate::state::OmsState;
 use crate::value::{Number, Text};
 use crate::wire::Wire;
 
@@ -60,6 +57,19 @@ impl Inquiries {
         self.0.is_empty()
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn add(&mut self, number: Number, inquiry: Inquiry) {
+        self.0.insert(number, inquiry);
+    }
+
+    /// Takes one out; `None` when it does not wait.
+    pub(crate) fn remove(&mut self, number: Number) -> Option<()> {
+        self.0.remove(&number).map(|_| ())
+    }
+
     pub(crate) fn get(&self, inquiry: Number) -> Option<&Inquiry> {
         self.0.get(&inquiry)
     }
@@ -103,65 +113,5 @@ impl Inquiries {
             is_next.then(|| all.insert(number, inquiry))?;
         }
         Some(Self(all))
-    }
-}
-
-impl OmsState {
-    /// Price inquiries that no venue has answered yet.
-    #[must_use]
-    pub fn open_inquiries(&self) -> usize {
-        self.quotes.inquiries.0.len()
-    }
-
-    /// Whether a session has used a QuoteReqID(131) today.
-    pub(crate) fn has_inquired(&self, session: u32, id: &[u8]) -> bool {
-        self.used(session, InquiryKey::new(id).bytes()).is_some()
-    }
-
-    pub(crate) fn apply_inquiry(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        match *event {
-            OrderEvent::Inquired {
-                inquiry,
-                session,
-                instrument,
-                line,
-                pool,
-                number,
-                order_no,
-                id,
-                ..
-            } => {
-                self.sessions.get(session as usize)?;
-                self.sessions.get(line as usize)?;
-                self.instruments.get(instrument as usize)?;
-                if inquiry != self.last + 1 {
-                    return None;
-                }
-                if pool != NO_POOL {
-                    if self.has_number(order_no) {
-                        return None;
-                    }
-                    self.pools.get_mut(pool as usize)?.used(number, false);
-                    self.ids.add(NUMBERS, order_no, inquiry);
-                }
-                self.last = inquiry;
-                let key = InquiryKey::new(id);
-                self.ids.add(session, key.bytes(), inquiry);
-                let new = Inquiry {
-                    session,
-                    instrument,
-                    line,
-                    at: self.time,
-                    id: Text::new(id),
-                    order_no: Text::new(order_no),
-                };
-                self.quotes.inquiries.0.insert(inquiry, new);
-                Some(())
-            }
-            OrderEvent::InquiryAnswered { inquiry, .. } => {
-                self.quotes.inquiries.0.remove(&inquiry).map(|_| ())
-            }
-            _ => None,
-        }
     }
 }

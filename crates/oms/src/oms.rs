@@ -16,9 +16,9 @@ use crate::client_rate::ClientRates;
 use crate::core::Core;
 use crate::day::date;
 use crate::fix::clients::{Before, Client};
-use crate::fix::{inquiries, market_requests};
 use crate::fix::mass::Listing;
 use crate::fix::report_numbers::ReportNumbers;
+use crate::fix::{inquiries, market_requests};
 use crate::notice::{OmsEvent, OmsListener};
 use crate::rejects::VenueReject;
 use crate::rules::{RiskRules, UserRule};
@@ -464,7 +464,7 @@ impl Application for Oms {
         if !self.listings.is_empty() {
             self.list(outbox);
         }
-        let untold = self.links.watches.is_due() && self.tell_markets(outbox);
+        let untold = self.links.watches.is_due() && self.report_markets(outbox);
         let recovering = match self.recoveries.is_empty() {
             true => None,
             false => self.recover(outbox),

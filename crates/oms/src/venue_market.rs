@@ -94,7 +94,8 @@ impl Core {
     pub(crate) fn flow_groups(&self, line: u32) -> BTreeSet<u8> {
         let group = self.lines.line(line).map(|line| line.group);
         let all = (0..).zip(&self.instruments);
-        let its = all.filter(|(instrument, _)| group.is_some() && self.lines.group(*instrument) == group);
+        let its =
+            all.filter(|(instrument, _)| group.is_some() && self.lines.group(*instrument) == group);
         its.filter_map(|(_, rule)| Some(rule.as_ref()?.flow_group))
             .collect()
     }

@@ -61,7 +61,8 @@ impl Question {
         match task {
             Task::Compare(password, _) if !users.check(&name, &password) => PasswordAnswer::Wrong,
             Task::Compare(password, new)
-                if users.must_change(&name) && new.as_ref().is_none_or(|it| same(it, &password)) =>
+                if users.must_change(&name)
+                    && new.as_ref().is_none_or(|it| same(it, &password)) =>
             {
                 PasswordAnswer::MustChange
             }

@@ -152,8 +152,7 @@ impl Users {
                 hash: hash.to_owned(),
                 must_change,
             };
-            if hashes.insert(name.as_bytes().to_vec(), known).is_some()
-            {
+            if hashes.insert(name.as_bytes().to_vec(), known).is_some() {
                 return Err(UsersError::Twice(name.to_owned()));
             }
         }

@@ -5,12 +5,11 @@ use alloc::vec::Vec;
 use fixwire_protocol::{BodyError, Message, Mono, Now, Outbox, Refusal, SessionId, tag};
 use fixwire_tmp::TmpFrame;
 
-use super::inquiries::QUOTE_REQ_ID;
-use super::watches::{SECURITY_STATUS_REQ_ID, TRAD_SES_REQ_ID};
 use super::{Exchange, NOTE_ROOM, RETRY};
 use crate::dialect::Dialect;
 use crate::faults::Fate;
 use crate::note::Note;
+use crate::tags::{QUOTE_REQ_ID, SECURITY_STATUS_REQ_ID, TRAD_SES_REQ_ID};
 
 /// BusinessRejectReason(380): application not available.
 const NOT_AVAILABLE: u64 = 4;

@@ -2,19 +2,16 @@
 //! one when the instrument trades, and its market makers, if it had any, would quote.
 
 use fixwire_book::BookState;
-use fixwire_protocol::{Message, Now, Outbox, Precision, Refusal, SessionId, Tag, tag};
+use fixwire_protocol::{Message, Now, Outbox, Precision, Refusal, SessionId, tag};
 use fixwire_tmp::messages::{InquiryReply, PriceInquiry};
 use fixwire_tmp::{TmpStatus, TmpSymbol};
 
 use super::Exchange;
 use crate::dialect::Dialect;
-
-pub(super) const QUOTE_REQ_ID: Tag = 131;
-const QUOTE_ID: Tag = 117;
-const NO_RELATED_SYM: Tag = 146;
-const QUOTE_STATUS: Tag = 297;
-const QUOTE_REJECT_REASON: Tag = 300;
-const QUOTE_REQUEST_REJECT_REASON: Tag = 658;
+use crate::tags::{
+    NO_RELATED_SYM, QUOTE_ID, QUOTE_REJECT_REASON, QUOTE_REQ_ID, QUOTE_REQUEST_REJECT_REASON,
+    QUOTE_STATUS,
+};
 
 impl Exchange {
     /// Answers a QuoteRequest(R): taken, with QuoteStatusReport(AI), or refused, with QuoteRequestReject(AG). In FIX 4.2

@@ -1,59 +1,22 @@
 //! The state of trading for members that ask: SecurityStatusRequest(e) and TradingSessionStatusRequest(g) over FIX, R11 over
 //! TMP; once, and again with each change while the member stays connected. Not part of the market: members ask anew.
 
-use alloc::vec::Vec;
-
 use fixwire_book::BookState;
-use fixwire_protocol::{Message, Now, Outbox, Refusal, SessionId, Tag, tag};
+use fixwire_protocol::{Message, Now, Outbox, Refusal, SessionId, tag};
 use fixwire_tmp::TmpStatus;
 use fixwire_tmp::messages::{R11, R12};
 use fixwire_tmp::uncertain::{TRADE_REQUEST_UPDATES, TradeStatus};
 
 use super::Exchange;
+use crate::tags::{
+    SECURITY_STATUS_REQ_ID, SECURITY_TRADING_STATUS, SUBSCRIPTION_REQUEST_TYPE, TRAD_SES_REQ_ID,
+    TRAD_SES_STATUS, TRADING_SESSION_ID,
+};
 use crate::tmp::reports::encode;
+use crate::watch::{Watch, Watched};
 
-pub(super) const SUBSCRIPTION_REQUEST_TYPE: Tag = 263;
-pub(super) const SECURITY_STATUS_REQ_ID: Tag = 324;
-const SECURITY_TRADING_STATUS: Tag = 326;
-pub(super) const TRAD_SES_REQ_ID: Tag = 335;
-const TRADING_SESSION_ID: Tag = 336;
-const TRAD_SES_STATUS: Tag = 340;
 /// Most requests for changes of one member.
 const MOST: usize = 64;
-
-/// What a member asked about.
-#[derive(Clone, Debug, Eq, PartialEq)]
-enum Watched {
-    /// A symbol, by an e with this id.
-    Symbol { id: Vec<u8>, symbol: Vec<u8> },
-    /// All of them, by a g with this id and TradingSessionID(336).
-    Session { id: Vec<u8>, session: Vec<u8> },
-    /// A flow group, by an R11 with this id.
-    FlowGroup { id: u16, flow_group: u8 },
-}
-
-impl Watched {
-    /// Whether a new request takes the place of this one.
-    fn is_replaced_by(&self, new: &Self) -> bool {
-        match (self, new) {
-            (Self::Symbol { id, .. }, Self::Symbol { id: new, .. })
-            | (Self::Session { id, .. }, Self::Session { id: new, .. }) => id == new,
-            (Self::FlowGroup { flow_group, .. }, Self::FlowGroup { flow_group: new, .. }) => {
-                flow_group == new
-            }
-            _ => false,
-        }
-    }
-}
-
-/// A member that is told of changes.
-#[derive(Debug)]
-pub(super) struct Watch {
-    to: SessionId,
-    watched: Watched,
-    /// What it was told last; `None` for a symbol that is not traded.
-    said: Option<BookState>,
-}
 
 impl Exchange {
     /// Answers an e or a g.
@@ -122,8 +85,8 @@ impl Exchange {
         }
     }
 
-    /// Tells members what has changed; false when some found no room.
-    pub(super) fn tell_watches(&mut self, now: Now, outbox: &mut Outbox) -> bool {
+    /// Reports to members what has changed; false when some found no room.
+    pub(super) fn report_watches(&mut self, now: Now, outbox: &mut Outbox) -> bool {
         let mut is_done = true;
         for at in 0..self.watches.len() {
             let state = self.watched_state(&self.watches[at].watched);

@@ -64,6 +64,12 @@ fn heard(version: Version) -> Vec<Said> {
         (one, "F 11=21|41=20|55=VOD|54=2"),
         (one, "G 11=22|41=20|55=VOD|54=2|38=90|40=2|44=9"),
         (one, "D 11=23|55=VOD|54=2|38=101|40=1"),
+        (one, "R 131=1|146=1|55=VOD"),
+        (one, "R 131=2|146=1|55=XYZ"),
+        (one, "R 131=3|146=2|55=VOD|55=BTC"),
+        (one, "e 324=1|55=VOD|263=1"),
+        (one, "e 324=2|55=XYZ|263=0"),
+        (one, "g 335=1|336=1|263=1"),
     ] {
         said.extend(desk.say(from, message));
     }
@@ -94,7 +100,9 @@ fn faults(dictionary: &Dictionary, said: &Said) -> Vec<String> {
     let message = dictionary.message(msg_type.as_bytes()).unwrap();
     let mut found = Vec::new();
     for (index, (tag, value)) in fields.iter().enumerate().skip(1) {
-        if message.member(*tag).is_none() {
+        let mut groups = message.members().iter().filter_map(|it| it.group.as_ref());
+        let in_group = groups.any(|group| group.member(*tag).is_some());
+        if message.member(*tag).is_none() && !in_group {
             found.push(format!("{tag} is no field of {msg_type}"));
         }
         if fields[..index].iter().any(|(before, _)| before == tag) {

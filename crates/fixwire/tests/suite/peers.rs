@@ -357,9 +357,9 @@ fn a_second_connection_takes_the_place_of_the_first_when_that_is_configured() {
     let mut second = logon(3, "tiger");
     assert!(second.receive().unwrap().contains("|35=A|34=3|"));
     assert_eq!(first.receive(), None);
-    engine.wait_event(|event| {
-        matches!(event, Event::Disconnected { why, .. } if *why == Ending::Replaced)
-    });
+    engine.wait_event(
+        |event| matches!(event, Event::Disconnected { why, .. } if *why == Ending::Replaced),
+    );
     second.send("D", &order(2));
     assert!(second.receive().unwrap().contains("|35=8|34=4|"));
     engine.stop();

@@ -8,6 +8,7 @@ use fixwire_protocol::{
 use super::clients::Client;
 use super::reason_text;
 use super::requests::{byte, required};
+use crate::canary::{self, OmsPlantedFault};
 use crate::event::OrderEvent;
 use crate::inquiry::NewInquiry;
 use crate::reason::{Reason, Why};
@@ -67,6 +68,11 @@ pub(crate) fn send(state: &OmsState, event: &OrderEvent<'_>, line: SessionId, ou
     else {
         return;
     };
+    if canary::is(OmsPlantedFault::InquireTwice) {
+        let mut twice = outbox.begin(line, b"R");
+        twice.uint(QUOTE_REQ_ID, inquiry);
+        let _ = twice.finish();
+    }
     let mut out = outbox.begin(line, b"R");
     out.uint(QUOTE_REQ_ID, inquiry)
         .uint(NO_RELATED_SYM, 1)

@@ -48,7 +48,11 @@ pub(crate) fn read(
     state: &OmsState,
     message: &Message<'_>,
 ) -> Result<(MarketRequest, Asked), Refusal> {
-    let kind = if message.msg_type() == b"e" { b'e' } else { b'g' };
+    let kind = if message.msg_type() == b"e" {
+        b'e'
+    } else {
+        b'g'
+    };
     let message = &Indexed::new(message);
     let (id_tag, name_tag) = match kind {
         b'e' => (SECURITY_STATUS_REQ_ID, tag::SYMBOL),

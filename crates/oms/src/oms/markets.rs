@@ -1,69 +1,12 @@
 //! Clients that ask for states of markets: SecurityStatusRequest(e) and TradingSessionStatusRequest(g).
 
-use alloc::vec::Vec;
-
-use fixwire_protocol::{Message, Outbox, Refusal, SessionId};
+use fixwire_protocol::{Message, Outbox, Refusal};
 
 use super::Oms;
 use crate::core::Core;
-use crate::fix::clients::Client;
 use crate::fix::market_requests::{self, Asked, MarketRequest};
-use crate::value::{Market, Text};
-
-/// Most requests of a session that get updates.
-const MOST: usize = 64;
-
-/// A request that gets updates while its client stays connected.
-#[derive(Debug)]
-struct MarketWatch {
-    client: Client,
-    request: MarketRequest,
-    /// What the client was told last.
-    said: Option<Market>,
-}
-
-/// All of them. They end with the connection of their client, so they are no part of the state.
-#[derive(Debug, Default)]
-pub(super) struct MarketWatches {
-    all: Vec<MarketWatch>,
-    /// The one that is looked at next, after a change; none when all clients know the states.
-    next: Option<usize>,
-}
-
-impl MarketWatches {
-    /// A state of a market was set.
-    pub(super) fn changed(&mut self) {
-        if !self.all.is_empty() {
-            self.next = Some(0);
-        }
-    }
-
-    /// Whether clients have to be told.
-    pub(super) fn is_due(&self) -> bool {
-        self.next.is_some()
-    }
-
-    /// A client is disconnected.
-    pub(super) fn stop(&mut self, session: SessionId) {
-        self.all.retain(|watch| watch.client.session != session);
-        if self.is_due() {
-            self.changed();
-        }
-    }
-
-    fn remove(&mut self, session: SessionId, kind: u8, id: &Text) {
-        self.all.retain(|watch| {
-            watch.client.session != session
-                || watch.request.kind != kind
-                || watch.request.id != *id
-        });
-    }
-
-    fn of_session(&self, session: SessionId) -> usize {
-        let all = self.all.iter();
-        all.filter(|watch| watch.client.session == session).count()
-    }
-}
+use crate::market_watches::MarketWatch;
+use crate::value::Market;
 
 /// The state of what a request is about; `None` when it is unknown.
 fn market_now(core: &Core, request: &MarketRequest) -> Option<Market> {
@@ -94,13 +37,13 @@ impl Oms {
         if asked == Asked::Nothing {
             return Ok(());
         }
-        if asked == Asked::Updates && watches.of_session(client.session) >= MOST {
+        if asked == Asked::Updates && watches.is_full(client.session) {
             return Err(Refusal::NotAvailable);
         }
         let said = market_now(&self.core, &request);
         market_requests::write(&request, (said, client), outbox);
         if asked == Asked::Updates {
-            self.links.watches.all.push(MarketWatch {
+            self.links.watches.add(MarketWatch {
                 client,
                 request,
                 said,
@@ -109,14 +52,13 @@ impl Oms {
         Ok(())
     }
 
-    /// Tells clients what has changed, as far as there is room; whether some is left.
-    pub(super) fn tell_markets(&mut self, outbox: &mut Outbox) -> bool {
-        while let Some(at) = self.links.watches.next {
+    /// Reports to clients what has changed, as far as there is room; whether some is left.
+    pub(super) fn report_markets(&mut self, outbox: &mut Outbox) -> bool {
+        while self.links.watches.is_due() {
             if !self.has_room(outbox) {
                 return true;
             }
-            let Some(watch) = self.links.watches.all.get_mut(at) else {
-                self.links.watches.next = None;
+            let Some(watch) = self.links.watches.next_due() else {
                 return false;
             };
             let now = market_now(&self.core, &watch.request);
@@ -124,7 +66,6 @@ impl Oms {
                 watch.said = now;
                 market_requests::write(&watch.request, (now, watch.client), outbox);
             }
-            self.links.watches.next = Some(at + 1);
         }
         false
     }

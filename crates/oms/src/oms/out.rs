@@ -5,12 +5,12 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::{Message, Outbox};
 
-use super::markets::MarketWatches;
 use crate::canary::{self, OmsPlantedFault};
 use crate::core::{Core, Sink};
 use crate::event::OrderEvent;
 use crate::fix::clients::{self, Before, Client};
 use crate::fix::{lines, reports, scope_name};
+use crate::market_watches::MarketWatches;
 use crate::notice::{OmsEvent, OmsListener};
 use crate::rules::{UserRule, matches};
 use crate::state::OmsState;

@@ -66,8 +66,7 @@ symbols = ["*"]
 to = "FUT"
 "#;
 
-const INSTRUMENTS: &str =
-    "symbol,tick,lot,multiplier,reference,positions,flow_group\nTXFL6,0.5,1,1,100,,\n\
+const INSTRUMENTS: &str = "symbol,tick,lot,multiplier,reference,positions,flow_group\nTXFL6,0.5,1,1,100,,\n\
      FUTURE,1,1,1,100,effect,2\nA-SYMBOL-OF-MORE-THAN-20,1,1,1,100,,0\n";
 
 const LIMITS: &str = "scope,control,limit\nfirm,RC6,100000\nfirm,RC7,1000000000000\n\

@@ -13,7 +13,7 @@ mod trials {
     use std::time::Instant;
 
     /// A fault, the test that must find it, and what it says then.
-    const TRIALS: [(OmsPlantedFault, &str, &str); 7] = [
+    const TRIALS: [(OmsPlantedFault, &str, &str); 8] = [
         (
             OmsPlantedFault::SkipNote,
             "crashes::nothing_is_sent_twice_or_forgotten_when_the_process_is_killed",
@@ -48,6 +48,11 @@ mod trials {
             OmsPlantedFault::CountTwice,
             "twin::the_oms_does_what_the_slow_model_says",
             "ing is ",
+        ),
+        (
+            OmsPlantedFault::InquireTwice,
+            "inquiries::an_inquiry_is_sent_and_answered_once_when_the_process_is_killed",
+            "was sent twice",
         ),
     ];
 

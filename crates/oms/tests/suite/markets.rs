@@ -1,4 +1,4 @@
-//! States of markets over FIX: the venue is asked at each logon, and clients that ask hear of changes.
+//! States of markets over FIX: the venue is asked at each logon, and clients that ask get changes.
 
 use crate::floor::{Floor, VENUE};
 

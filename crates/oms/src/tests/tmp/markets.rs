@@ -1,4 +1,4 @@
-//! The state of trading over TMP: R11 at each login, R12, and what clients hear of it.
+//! The state of trading over TMP: R11 at each login, R12, and what clients learn.
 
 use super::*;
 use crate::value::Market;
@@ -132,5 +132,9 @@ fn clients_that_ask_hear_of_each_change() {
         oms.on_disconnect(now, CLIENT, lost, none, outbox);
     });
     floor.trades(0, 4);
-    assert_eq!(floor.reports(&TELLING), [""; 0], "they end with the connection");
+    assert_eq!(
+        floor.reports(&TELLING),
+        [""; 0],
+        "they end with the connection"
+    );
 }
