@@ -27,7 +27,8 @@ impl Exchange {
         let symbol = request.get(tag::SYMBOL).unwrap_or_default();
         let symbols = request.fields().iter();
         let refused = if symbols.filter(|field| field.tag == tag::SYMBOL).count() > 1 {
-            Some((99, "One symbol a QuoteRequest"))
+            // Exceeds the limit.
+            Some((3, "One symbol a QuoteRequest"))
         } else {
             match self.inquiry_status(symbol) {
                 TmpStatus::OK => None,
@@ -53,11 +54,7 @@ impl Exchange {
                 answer.uint(QUOTE_STATUS, 0);
             }
             Some((code, _)) if is_old => {
-                answer.uint(QUOTE_STATUS, 5);
-                // FIX 4.2 has no value for other reasons.
-                if code < 99 {
-                    answer.uint(QUOTE_REJECT_REASON, code);
-                }
+                answer.uint(QUOTE_STATUS, 5).uint(QUOTE_REJECT_REASON, code);
             }
             Some((code, _)) => {
                 answer

@@ -37,8 +37,8 @@ fn an_inquiry_is_taken_or_refused_in_the_words_of_its_version() {
     desk.command("state auction VOD").0.unwrap();
     desk.say(A, "R 131=Q4|146=1|55=VOD")[0].has("35=AI|131=Q4");
     let several = "R 131=Q5|146=2|55=VOD|55=VOD";
-    desk.say(A, several)[0].has("35=AG|658=99|58=One symbol a QuoteRequest");
-    desk.say(OLD, several)[0].has("35=b|297=5|!300");
+    desk.say(A, several)[0].has("35=AG|658=3|58=One symbol a QuoteRequest");
+    desk.say(OLD, several)[0].has("35=b|297=5|300=3");
     assert_eq!(desk.notes.len(), notes + 3, "those of the states alone");
     let missing = Refusal::ConditionallyRequiredFieldMissing;
     assert_eq!(desk.ask(A, "R 146=1|55=VOD"), Err(missing(131)));
