@@ -23,6 +23,10 @@ const CHECKPOINT_4: &[u8] = include_bytes!("checkpoint-4.bin");
 /// an unknown order.
 const CHECKPOINT_5: &[u8] = include_bytes!("checkpoint-5.bin");
 
+/// One of version 6: a quote of which one side is filled in part, a parent order with a child, a rejected order, and the
+/// numbers of a link.
+const CHECKPOINT_6: &[u8] = include_bytes!("checkpoint-6.bin");
+
 fn read(version: u32, bytes: &[u8]) -> Result<OmsState, String> {
     let mut state = OmsState::default();
     state.read(version, bytes).map(|()| state)
@@ -140,6 +144,39 @@ fn a_checkpoint_of_version_5_has_no_parents_quotes_rejected_orders_and_copies() 
     assert_eq!(again.hash(), state.hash());
     assert!(read(6, CHECKPOINT_5).is_err(), "it has another form");
     assert!(read(5, &written).is_err());
+}
+
+#[test]
+fn a_checkpoint_of_version_6_has_no_price_inquiries() {
+    let mut state = read(6, CHECKPOINT_6).unwrap();
+    assert_eq!((state.violations(), state.orders().len()), (0, 4));
+    let bid = state.orders().get(1).unwrap();
+    assert_eq!((bid.filled, bid.quote()), (10, Some(1)));
+    assert_eq!(state.families.parent_of(4), Some(3));
+    assert_eq!(state.rejected.iter().count(), 1);
+    assert_eq!(state.link_numbers(LINES[0]), (7, 9));
+    assert_eq!(state.open_inquiries(), 0);
+    let event = OrderEvent::Inquired {
+        inquiry: state.last + 1,
+        session: CLIENT,
+        instrument: 0,
+        line: LINES[0],
+        side: Some(Side::Buy),
+        quantity: 20,
+        pool: crate::pool::NO_POOL,
+        number: 0,
+        order_no: b"",
+        id: b"R1",
+    };
+    assert!(state.apply(0, &event));
+    let mut written = Vec::new();
+    state.write(&mut |bytes| written.extend_from_slice(bytes));
+    let again = read(state.form().1, &written).unwrap();
+    assert_eq!(again.hash(), state.hash());
+    assert_eq!(again.open_inquiries(), 1);
+    assert!(again.has_inquired(CLIENT, b"R1"));
+    assert!(read(7, CHECKPOINT_6).is_err(), "it has another form");
+    assert!(read(6, &written).is_err());
 }
 
 #[test]
