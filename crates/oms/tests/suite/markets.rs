@@ -12,13 +12,13 @@ fn answers(floor: &mut Floor) -> Vec<String> {
 fn a_venue_is_asked_at_each_logon_and_clients_hear_of_its_states() {
     let mut floor = Floor::with("name = \"SIM\"", "name = \"SIM\"\nmarket_status = true");
     floor.settle();
-    let question = "g 1 1 1".to_owned();
+    let question = "g 1 1 1";
     let asked = |floor: &mut Floor| {
         let mut received = floor.received(VENUE, &[35, 335, 336, 263]);
         received.retain(|it| it.starts_with('g'));
         received
     };
-    assert_eq!(asked(&mut floor), [question.clone()]);
+    assert_eq!(asked(&mut floor), [question]);
     floor.send("e", "324=S1|55=XYZ|263=1|");
     floor.send("g", "335=T1|336=DAY|263=1|");
     floor.world.send(VENUE, "h", "335=1|336=1|340=3|");
@@ -40,7 +40,7 @@ fn a_venue_is_asked_at_each_logon_and_clients_hear_of_its_states() {
     assert!(rejected.iter().any(|it| it.starts_with("8 8 RC18")));
     floor.world.disconnect(VENUE);
     floor.settle();
-    assert_eq!(asked(&mut floor), [question.clone(), question]);
+    assert_eq!(asked(&mut floor), [question, question]);
 }
 
 #[test]
