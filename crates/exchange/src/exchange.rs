@@ -375,14 +375,15 @@ impl Application for Exchange {
             return deliver::business_reject(from, message, outbox);
         }
         let full = |_| Refusal::NotAvailable;
-        self.list(now, outbox).map_err(full)?;
-        if let (b"R", Some(dialect)) = (message.msg_type(), dialect) {
-            return self.quote_request(now, (from, dialect), message, outbox);
-        }
-        if matches!(message.msg_type(), b"e" | b"g") {
-            return self.status_request(now, from, message, outbox);
+        if let (b"R" | b"e" | b"g", Some(dialect)) = (message.msg_type(), dialect) {
+            self.list(now, outbox).map_err(full)?;
+            return match message.msg_type() {
+                b"R" => self.quote_request(now, (from, dialect), message, outbox),
+                _ => self.status_request(now, from, message, outbox),
+            };
         }
         let fields = read_fields(message).map_err(Refusal::ValueOutOfRange)?;
+        self.list(now, outbox).map_err(full)?;
         let member = self.member(from, outbox)?;
         let request = Request {
             member,
