@@ -39,8 +39,6 @@ pub enum Work {
     Convert,
     /// An order and then its cancel go through an OMS to a venue, and the reports back.
     Oms,
-    /// The same, with a line that speaks TMP.
-    OmsTmp,
 }
 
 /// Messages of a [`Work::Batch`] or [`Work::Resend`].
@@ -60,7 +58,7 @@ const RULES: u32 = 10;
 
 impl Work {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 7] = [
         Self::Order,
         Self::Batch,
         Self::Handle,
@@ -68,7 +66,6 @@ impl Work {
         Self::Route,
         Self::Convert,
         Self::Oms,
-        Self::OmsTmp,
     ];
 
     /// Its name in files and on command lines.
@@ -82,7 +79,6 @@ impl Work {
             Self::Route => "gateway-route",
             Self::Convert => "gateway-convert",
             Self::Oms => "oms",
-            Self::OmsTmp => "oms-tmp",
         }
     }
 
@@ -97,7 +93,7 @@ impl Work {
     pub fn messages(self) -> usize {
         match self {
             Self::Batch | Self::Resend => BATCH,
-            Self::Oms | Self::OmsTmp => 2,
+            Self::Oms => 2,
             _ => 1,
         }
     }
@@ -133,14 +129,10 @@ impl Work {
                 let mut driven = Driven::new(&two, app, journal)?;
                 Box::new(move || driven.orders(1))
             }
-            Self::Oms | Self::OmsTmp => {
-                let line = match self {
-                    Self::OmsTmp => LineProtocol::Tmp,
-                    _ => LineProtocol::Fix,
-                };
+            Self::Oms => {
                 let mut driven = DrivenOms::start(&DrivenOmsConfig {
                     journal,
-                    ..DrivenOmsConfig::in_memory(OMS_ORDERS, line)
+                    ..DrivenOmsConfig::in_memory(OMS_ORDERS, LineProtocol::Fix)
                 })?;
                 Box::new(move || {
                     let order = driven.requests;

@@ -252,6 +252,8 @@ impl OmsState {
         self.conditions.rescale(index, factor);
         self.rejected.rescale(index, factor);
         let orders = &self.orders;
+        let spread_of = |order| orders.get(order).map(|it| it.instrument);
+        self.spreads.rescale(index, factor, spread_of);
         let is_its = |order| orders.get(order).is_some_and(|it| it.instrument == index);
         self.copies.rescale(is_its, factor);
         let holdings = self.holdings.iter_mut();
@@ -457,6 +459,9 @@ impl OmsState {
             }
         };
         self.pass(session, account, instrument, passed);
+        if !self.spreads.is_empty() {
+            self.spread_taken(order, instrument);
+        }
         Some(())
     }
 
@@ -543,6 +548,9 @@ impl OmsState {
         self.count(session, account, instrument, &old, &new);
         if !self.families.is_empty() {
             self.child_changed(number, &old, &new);
+        }
+        if !self.spreads.is_empty() {
+            self.expose(number);
         }
         match (was_open, is_open) {
             (true, false) => {

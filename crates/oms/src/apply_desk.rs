@@ -49,7 +49,12 @@ impl OmsState {
                 let order = state.orders.at_mut(place)?;
                 (order.quantity, order.price) = (quantity, price);
                 if order.kind.has_price() {
-                    order.hold = price.saturating_abs();
+                    // A spread is reserved with the prices of its legs.
+                    let least = match state.spreads.legs(order.instrument) {
+                        Some(_) => order.hold,
+                        None => 0,
+                    };
+                    order.hold = price.saturating_abs().max(least);
                 }
                 Some(())
             }),
@@ -110,7 +115,7 @@ impl OmsState {
                 Some(())
             }
             OrderEvent::BreakClosed { number, .. } => self.copies.close(number),
-            _ => None,
+            _ => self.apply_spread(event),
         }
     }
 

@@ -139,5 +139,6 @@ impl OmsState {
         if let (Some((session, account, instrument, old)), Some((.., new))) = (before, after) {
             self.count(session, account, instrument, &old, &new);
         }
+        self.expose(parent);
     }
 }

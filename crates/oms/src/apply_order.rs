@@ -114,6 +114,9 @@ impl OmsState {
         for exec in fills {
             self.spent.add(exec);
         }
+        if !self.spreads.is_empty() {
+            self.spread_forgotten(order);
+        }
         self.conditions.forget(order);
         self.families.forget(order);
         match self.orders.forget(order)? {
@@ -149,12 +152,8 @@ impl OmsState {
         };
         let known = self.orders.get(order)?;
         let (account, instrument, before) = (known.account, known.instrument, known.quantity);
-        let usage = (kind == RequestKind::Replace).then(|| {
-            (
-                self.counted(known, None).reserved,
-                self.reserved_above(order),
-            )
-        });
+        let reserved = self.counted(known, None).reserved;
+        let above = self.reserved_above(order);
         self.change(order, |state, place| {
             state.orders.add_request(place, request).then_some(())
         })?;
@@ -163,7 +162,7 @@ impl OmsState {
             self.ids.add(session, id, order);
         }
         let mut passed = Passed::default();
-        if let Some((reserved, above)) = usage {
+        if kind == RequestKind::Replace {
             let known = self.orders.get_mut(order)?;
             known.replaces = known.replaces.saturating_add(1);
             let known = self.orders.get(order)?;
@@ -294,11 +293,14 @@ impl OmsState {
             if !state.copies.is_off() {
                 state.fill_heard(place, exec, (quantity, price));
             }
-            state.trade(
-                (session, account, instrument),
-                (buys, effect),
-                (quantity, price),
-            );
+            // Of a spread its legs are traded.
+            if state.spreads.is_empty() || state.spreads.legs(instrument).is_none() {
+                state.trade(
+                    (session, account, instrument),
+                    (buys, effect),
+                    (quantity, price),
+                );
+            }
             Some(())
         })
     }
@@ -345,7 +347,7 @@ impl OmsState {
         Some(())
     }
 
-    fn trade(
+    pub(crate) fn trade(
         &mut self,
         (session, account, instrument): (u32, u32, u32),
         (buys, effect): (bool, Effect),

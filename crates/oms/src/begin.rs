@@ -9,8 +9,9 @@ use crate::event::OrderEvent;
 use crate::limits::RiskControl;
 use crate::pool::Pools;
 use crate::queue::Lines;
-use crate::rules::{InstrumentRule, RiskRules, ScopeName, matches};
+use crate::rules::{InstrumentRule, LegRule, RiskRules, ScopeName, matches};
 use crate::scope::Scope;
+use crate::spreads::SpreadLeg;
 
 /// Passes on at most so many events, and records whether there were more.
 struct Steps<'a, S> {
@@ -88,6 +89,7 @@ impl Core {
         }
         self.begin_accounts(at, rules, steps)?;
         self.begin_instruments(at, rules, steps)?;
+        self.begin_spreads(at, rules, steps)?;
         self.begin_pools(at, rules, steps)?;
         self.begin_limits(at, rules, steps)?;
         self.begin_copies(at, rules, steps)?;
@@ -169,6 +171,47 @@ impl Core {
                     scale: rule.scale.max(scale),
                     worth: rule.worth,
                     symbol,
+                };
+                self.begin_event(at, &event, steps)?;
+            }
+        }
+        Some(())
+    }
+
+    fn begin_spreads<S: Sink>(
+        &mut self,
+        at: i64,
+        rules: &RiskRules,
+        steps: &mut Steps<'_, S>,
+    ) -> Option<()> {
+        for rule in &rules.instruments {
+            let Some([first, second]) = &rule.legs else {
+                continue;
+            };
+            let find = |symbol: &String| self.state.instruments().find(symbol.as_bytes());
+            let (Some(index), Some(one), Some(other)) = (
+                find(&rule.symbol),
+                find(&first.symbol),
+                find(&second.symbol),
+            ) else {
+                continue;
+            };
+            let leg = |of: &LegRule, instrument| SpreadLeg {
+                instrument,
+                side: of.side,
+                ratio: of.ratio,
+            };
+            let legs = [leg(first, one), leg(second, other)];
+            let known = self.state.spreads.legs(index);
+            if known != Some(&legs) && self.state.spreads.may_be(index, &legs) {
+                let event = OrderEvent::SpreadLegs {
+                    index,
+                    first: one,
+                    first_side: first.side,
+                    first_ratio: first.ratio,
+                    second: other,
+                    second_side: second.side,
+                    second_ratio: second.ratio,
                 };
                 self.begin_event(at, &event, steps)?;
             }
@@ -307,6 +350,16 @@ impl Core {
                 });
             }
         }
+        for index in 0..state.instruments().len() {
+            let (least, prices) = (self.least_hold(index), self.leg_prices(index));
+            if let Some(Some(rule)) = self.instruments.get_mut(index as usize)
+                && let Some((sum, total)) = prices
+            {
+                (rule.least_hold, rule.collar_base) = (least, total);
+                rule.reference = rule.reference.or(Some(sum));
+            }
+        }
+        let (state, rules) = (&self.state, &self.rules);
         let restrictions = state.instruments().iter().map(|symbol| {
             let rules = rules.restricted.iter();
             let rules = rules.filter(|rule| matches(&rule.symbol, symbol));

@@ -1,11 +1,13 @@
 //! The accounts and symbols of an OMS as tables.
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt::Write as _;
 
 use crate::core::Core;
-use crate::fix::{figure, price};
+use crate::fix::{average, figure, price};
 use crate::limits::LimitUnit;
+use crate::order::Order;
 use crate::scope::Scope;
 use crate::state::OmsState;
 use crate::value::Market;
@@ -88,4 +90,33 @@ pub(crate) fn symbols(core: &Core) -> String {
         );
     }
     list
+}
+
+/// What the legs of an order of a spread have filled, such as `buy 4 JUN at 101.5, sell 4 MAR at 100`.
+pub(crate) fn legs(state: &OmsState, order: &Order) -> String {
+    let legs = state
+        .legs(order.instrument)
+        .zip(state.legs_of(order.number));
+    let Some((legs, of)) = legs else {
+        return String::new();
+    };
+    let both = [0, 1].map(|at| {
+        let leg = &legs[at];
+        let side = if leg.side_in(order.side).is_buy() {
+            "buy"
+        } else {
+            "sell"
+        };
+        let symbol = shown(state.instruments().name(leg.instrument));
+        let filled = of.filled[at];
+        let scale = state.scale(leg.instrument);
+        match filled {
+            0 => format!("{side} 0 {symbol}"),
+            _ => format!(
+                "{side} {filled} {symbol} at {}",
+                average(of.paid[at], filled, scale)
+            ),
+        }
+    });
+    both.join(", ")
 }

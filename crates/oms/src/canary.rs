@@ -23,6 +23,8 @@ pub enum OmsPlantedFault {
     CountTwice,
     /// A price inquiry is sent twice.
     InquireTwice,
+    /// A leg that is reported again counts again.
+    LegTwice,
 }
 
 impl OmsPlantedFault {
@@ -36,6 +38,7 @@ impl OmsPlantedFault {
         Self::TriggerTwice,
         Self::CountTwice,
         Self::InquireTwice,
+        Self::LegTwice,
     ];
 
     /// Its name in `FIXWIRE_CANARY`.
@@ -50,6 +53,7 @@ impl OmsPlantedFault {
             Self::TriggerTwice => "trigger-twice",
             Self::CountTwice => "count-twice",
             Self::InquireTwice => "inquire-twice",
+            Self::LegTwice => "leg-twice",
         }
     }
 }

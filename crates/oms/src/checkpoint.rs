@@ -19,13 +19,14 @@
 //!            breaks u32: number u64, kind u8, order u64, exec u64, fills, text...
 //!            quotes u64: bid u64, session, account, instrument u32, QuoteID text...
 //!            price inquiries u64: number u64, session, instrument, line u32, at i64, QuoteReqID text, order_no text...
+//!            spreads u32: instrument, legs...   orders u64: order u64, legs...
 //! standing = traded i128  gained i128  trading u8  limits: value and that of the file, each optional
 //!            flow counters, optional
 //! ```
 //!
 //! Versions 1 and 2 have no pools, and orders have no retry and no pool number. Versions 1 to 3 have no conditions,
 //! 1 to 4 no numbers of links and no executions apart from ids, 1 to 5 no parent orders, quotes, rejected orders and
-//! copies, 1 to 6 no price inquiries.
+//! copies, 1 to 6 no price inquiries and no spreads.
 //!
 //! Orders and ids are unordered; the usage of open orders is derived from them.
 
@@ -45,12 +46,13 @@ use crate::family::Families;
 use crate::flow::Recent;
 use crate::ids::{Ids, Used};
 use crate::limits::RiskControl;
-use crate::order::{Order, Orders, Pended, Place, Request, Retry};
+use crate::order::{Order, Orders, Pended, Request};
 use crate::pool::{NO_POOL, Pool};
 use crate::quotes::{QuoteSide, Quotes};
 use crate::rejected::RejectedOrders;
 use crate::slab::NOWHERE;
 use crate::spent::Spent;
+use crate::spreads::Spreads;
 use crate::state::{Account, Expiry, Instrument, OmsState, Session, Standing, Stop};
 use crate::tally::Tally;
 use crate::transition::OrderState;
@@ -134,6 +136,11 @@ impl Ledger for OmsState {
             self.quotes.put(&mut bytes);
             hasher.write(&bytes);
         }
+        if !self.spreads.is_empty() {
+            bytes.clear();
+            self.spreads.put(&mut bytes);
+            hasher.write(&bytes);
+        }
         for number in self.orders.ended() {
             hasher.write_u64(*number);
         }
@@ -206,6 +213,7 @@ impl OmsState {
         self.rejected.put(&mut bytes);
         self.copies.put(&mut bytes);
         self.quotes.put(&mut bytes);
+        self.spreads.put(&mut bytes);
         put(&bytes);
     }
 
@@ -432,6 +440,10 @@ impl OmsState {
         if version > 5 {
             state.quotes = Quotes::take(version, &mut state.orders, from)?;
         }
+        if version > 6 {
+            state.spreads = Spreads::take(from)?;
+            state.complete_spreads()?;
+        }
         Some(state)
     }
 
@@ -559,31 +571,6 @@ impl OmsState {
             self.orders.add_request(place, request).then_some(())?;
         }
         self.count_order(place)
-    }
-
-    /// The numbers that an order has at its venue.
-    fn take_venue_numbers(&self, order: &mut Order, from: &mut &[u8]) -> Option<()> {
-        if bool::take(from)? {
-            let retry = Retry {
-                attempt: Wire::take(from)?,
-                tries: Wire::take(from)?,
-                due: Wire::take(from)?,
-                not_on: Wire::take(from)?,
-            };
-            (retry.attempt <= self.last).then(|| order.retry = Some(Box::new(retry)))?;
-        }
-        order.pool = Wire::take(from)?;
-        order.own_number = Wire::take(from)?;
-        order.pool_number = Wire::take(from)?;
-        (order.pool == NO_POOL || (order.pool as usize) < self.pools.len()).then_some(())
-    }
-
-    fn count_order(&mut self, place: Place) -> Option<()> {
-        let order = self.orders.at(place)?;
-        let tally = self.counted(order, self.orders.request_of(order));
-        let (session, account, instrument) = (order.session, order.account, order.instrument);
-        self.count(session, account, instrument, &Tally::default(), &tally);
-        Some(())
     }
 }
 

@@ -21,6 +21,7 @@ use crate::tally::Tally;
 use crate::transition::OrderState;
 pub(crate) use crate::units::{MOST, scaled, whole};
 use crate::value::{Effect, Number, OrderType, Price, Quantity, RequestKind, Side, TimeInForce};
+use crate::waived::Waived;
 use crate::work::Work;
 
 /// Receives each event once the state has it: keeps the journal note, and writes the messages to clients and
@@ -311,6 +312,9 @@ impl Core {
         }
         self.check_restricted(&proposal, new.is_located)?;
         let hold = risk::check(&self.state, rule, &proposal)?;
+        if !self.state.spreads.is_empty() {
+            self.check_legs(&proposal, None, &Waived::default())?;
+        }
         if asked.is_none_or(|asked| !asked.stays()) {
             self.own.check(&self.state, &proposal, opposite)?;
         }
@@ -576,6 +580,9 @@ impl Core {
         }
         self.check_restricted(&proposal, true)?;
         let hold = risk::check(state, rule, &proposal)?;
+        if !state.spreads.is_empty() {
+            self.check_legs(&proposal, Some(order), &Waived::default())?;
+        }
         if order.state != OrderState::Held && !is_parent {
             self.own.check(state, &proposal, order.number)?;
         }

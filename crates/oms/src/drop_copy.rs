@@ -11,6 +11,7 @@ use crate::core::{Core, Sink};
 use crate::event::OrderEvent;
 use crate::fix::price;
 use crate::query::text;
+use crate::spreads::leg_exec;
 use crate::value::{BreakKind, End, Number};
 use crate::venue::{Heard, ReportKind, VenueReport};
 
@@ -52,7 +53,7 @@ impl Core {
 
     /// The order of ours that a copy is of.
     fn copied_order(&self, report: &VenueReport<'_>) -> Option<Number> {
-        let key = (report.id.order, report.exec);
+        let key = (report.id.order, self.copied_exec(report));
         if self.state().copies.awaited(key).is_some() {
             // It may be in memory no longer.
             return Some(report.id.order);
@@ -62,10 +63,27 @@ impl Core {
         let venue_id = order.venue_id.bytes();
         let is_same = !order.is_external()
             && !order.state.is_unsent()
-            && (report.symbol.is_empty() || report.symbol == symbol)
-            && report.side.is_none_or(|side| side == order.side)
+            && (((report.symbol.is_empty() || report.symbol == symbol)
+                && report.side.is_none_or(|side| side == order.side))
+                || self.copied_leg(order.number, report).is_some())
             && (venue_id.is_empty() || report.venue_id.is_empty() || venue_id == report.venue_id);
         is_same.then_some(order.number)
+    }
+
+    /// The leg of a spread that a copy is of.
+    fn copied_leg(&self, order: Number, report: &VenueReport<'_>) -> Option<u32> {
+        if self.state().spreads.is_empty() {
+            return None;
+        }
+        self.instrument_of_leg(order, report)
+    }
+
+    /// The number of the execution of a copy among the fills of its order.
+    fn copied_exec(&self, report: &VenueReport<'_>) -> u64 {
+        match self.copied_leg(report.id.order, report) {
+            Some(leg) => leg_exec(report.exec, leg),
+            None => report.exec,
+        }
     }
 
     fn copy_of(
@@ -85,13 +103,17 @@ impl Core {
         let instrument = known.map(|it| it.instrument);
         let (key, fill) = match report.kind {
             ReportKind::Fill => {
+                let leg = self.copied_leg(order, report);
+                let instrument = leg.or(instrument);
                 let instrument = instrument.or_else(|| state.instruments().find(report.symbol));
                 let fill = instrument.and_then(|it| self.execution(report, it));
                 let Some(fill) = fill else {
                     return Heard::Unreadable;
                 };
-                ((order, report.exec), fill)
+                ((order, self.copied_exec(report)), fill)
             }
+            // The reports of the spread say what its order is.
+            _ if self.copied_leg(order, report).is_some() => return Heard::Known,
             ReportKind::End(how) if is_open && !self.rests(order, how) && how != End::Filled => {
                 ((order, ENDED), (0, 0))
             }

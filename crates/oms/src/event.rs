@@ -14,7 +14,7 @@ use crate::value::{
     BreakKind, Effect, End, Market, Number, OrderType, Presence, Price, PriceField, Quantity,
     RequestKind, Side, TimeInForce, Trading,
 };
-use crate::wire::{Pen, Put as _, Wire};
+use crate::wire::Wire;
 
 events! {
     /// A trading day started.
@@ -325,6 +325,30 @@ events! {
     50 External {
         order: Number = "The order.",
         venue_id: &'a [u8] = "OrderID(37) of the venue.",
+    }
+    /// The legs of a spread were set.
+    55 SpreadLegs {
+        index: u32 = "The instrument of the spread.",
+        first: u32 = "The instrument of the first leg.",
+        first_side: Side = "Its side when the spread is bought.",
+        first_ratio: u32 = "Its quantity in one set.",
+        second: u32 = "The instrument of the second leg.",
+        second_side: Side = "Its side when the spread is bought.",
+        second_ratio: u32 = "Its quantity in one set.",
+    }
+    /// A fill of a leg of an order of a spread.
+    56 LegFilled {
+        order: Number = "The order.",
+        leg: u8 = "Which, from 0.",
+        in_fill: bool = "Whether the report of the fill of the spread brought it; otherwise one of its own.",
+        exec: u64 = "Hash of the venue's ExecID(17) and the leg.",
+        quantity: Quantity = "LastQty(32) of the leg.",
+        price: Price = "LastPx(31) of the leg.",
+        at: i64 = "TransactTime(60).",
+    }
+    /// The fills of the legs of an order differ from those of the spread for too long: an event says so, once.
+    57 LegsMissing {
+        order: Number = "The order.",
     }
     /// A fill of an unknown order; the position includes it.
     60 StrayFill {

@@ -14,14 +14,12 @@ macro_rules! events {
         impl<'a> OrderEvent<'a> {
             /// Appends its note.
             pub fn put(&self, to: &mut Vec<u8>) {
-                let pen = &mut Pen::new(to);
                 match self {
                     $(Self::$name { $($field),+ } => {
-                        pen.some([$kind]);
-                        $($field.put(pen);)+
+                        to.push($kind);
+                        $($field.put(to);)+
                     })+
                 }
-                pen.flush();
             }
 
             /// Reads a note; `None` when it is not a valid note of this version.

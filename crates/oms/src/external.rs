@@ -22,6 +22,8 @@ pub(crate) struct ExternalTerms {
     pub stop: Option<Decimal>,
     /// ExpireDate(432), as 20261122.
     pub until: u32,
+    /// MultiLegReportingType(442) = 2: it is a report of a leg, which makes no order.
+    pub is_of_leg: bool,
 }
 
 impl Core {
@@ -43,6 +45,7 @@ impl Core {
         let known = self.state().used(report.line, id).filter(|it| *it > 0);
         let number = match known {
             Some(number) => number,
+            None if terms.is_of_leg => return self.report_of_none(at, report, sink),
             None => match self.new_external(at, id, report, terms, sink) {
                 Ok(number) => number,
                 Err(Heard::Unknown) if report.kind == ReportKind::Fill => {
@@ -227,7 +230,7 @@ fn external_order<'a>(
         tif: terms.tif.unwrap_or(TimeInForce::Day),
         price,
         stop: stop.filter(|_| kind.has_stop()).unwrap_or(0),
-        hold: hold.saturating_abs(),
+        hold: hold.saturating_abs().max(rule.least_hold),
         quantity: whole(quantity).ok().filter(|it| *it > 0)?,
         until: terms.until,
         effect,

@@ -1,10 +1,12 @@
 //! Selects orders by session, account, symbol and side.
 
+use alloc::vec::Vec;
+
 use crate::order::Order;
 use crate::scope::Scope;
 use crate::state::OmsState;
 use crate::value::Side;
-use crate::wire::{Put, Wire};
+use crate::wire::Wire;
 
 /// An order filter: every given criterion must match.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -51,11 +53,19 @@ impl OrderFilter {
     pub fn has(&self, state: &OmsState, order: &Order) -> bool {
         let owners = core::iter::successors(Some(order.account), |&of| state.parent(of));
         self.session.is_none_or(|it| it == order.session)
-            && self.instrument.is_none_or(|it| it == order.instrument)
+            && self
+                .instrument
+                .is_none_or(|it| self.has_instrument(state, order, it))
             && self.side.is_none_or(|it| it == order.side)
             && self
                 .account
                 .is_none_or(|it| owners.into_iter().any(|of| of == it))
+    }
+
+    /// A client names the symbol of its orders; an operator also means the spreads with that leg.
+    fn has_instrument(&self, state: &OmsState, order: &Order, instrument: u32) -> bool {
+        instrument == order.instrument
+            || (self.session.is_none() && state.spreads.has_leg(order.instrument, instrument))
     }
 
     /// The number of matching open orders.
@@ -68,7 +78,7 @@ impl OrderFilter {
 }
 
 impl Wire<'_> for OrderFilter {
-    fn put(&self, to: &mut impl Put) {
+    fn put(&self, to: &mut Vec<u8>) {
         self.session.put(to);
         self.account.put(to);
         self.instrument.put(to);

@@ -15,6 +15,8 @@ use crate::value::{Amount, Price, Quantity};
 
 pub(crate) mod clients;
 pub(crate) mod inquiries;
+pub(crate) mod leg_reports;
+pub(crate) mod legs;
 pub(crate) mod lines;
 pub(crate) mod market_requests;
 pub(crate) mod markets;
@@ -25,6 +27,7 @@ pub(crate) mod report_numbers;
 pub(crate) mod report_requests;
 pub(crate) mod reports;
 pub(crate) mod requests;
+pub(crate) mod status;
 pub(crate) mod terms;
 
 /// The longest Text(58).

@@ -74,6 +74,7 @@ impl History {
             OrderEvent::Session { .. }
                 | OrderEvent::Account { .. }
                 | OrderEvent::Instrument { .. }
+                | OrderEvent::SpreadLegs { .. }
                 | OrderEvent::Pool { .. }
         ) {
             // A known one changes nothing.
@@ -351,6 +352,25 @@ impl History {
             }),
             OrderEvent::CopyBroken { kind, order, .. } if order == self.order => {
                 Some(format!("break: {kind}"))
+            }
+            OrderEvent::LegFilled {
+                order,
+                leg,
+                quantity,
+                price: last,
+                ..
+            } if order == self.order => {
+                let legs = self.state.legs(self.instrument);
+                let leg = legs.and_then(|legs| legs.get(usize::from(leg)))?;
+                let symbol = self.state.instruments().name(leg.instrument);
+                Some(format!(
+                    "leg {}: {quantity} filled at {}",
+                    name(symbol, "instrument", leg.instrument),
+                    price(last, self.state.scale(leg.instrument))
+                ))
+            }
+            OrderEvent::LegsMissing { order } if order == self.order => {
+                Some("its legs have not filled what the spread has".into())
             }
             OrderEvent::Rerun {
                 order,

@@ -19,6 +19,7 @@ use crate::state::SCOPES;
 mod copies;
 mod errors;
 mod files;
+mod legs;
 mod lines;
 mod pools;
 mod users;

@@ -1,7 +1,7 @@
 //! Reports that an operator enters by hand: a venue reports by telephone, or its line is lost.
 //!
 //! A report is `order=17 type=fill quantity=10 price=12.50 exec=E1`; other types are accepted, rejected, cancelled,
-//! expired and done, which need only the order. A fill counts once by its ExecID(17), whoever reports it.
+//! expired and done, which need only the order, and leg1 and leg2, fills of a leg of a spread. A fill counts once by its ExecID(17), whoever reports it.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -16,6 +16,7 @@ use crate::core::{Core, Sink, scaled, whole};
 use crate::event::OrderEvent;
 use crate::order::Order;
 use crate::reason::Why;
+use crate::spreads::{LegSource, leg_exec};
 use crate::transition::OrderState;
 use crate::value::{End, Number, Quantity, RequestKind};
 use crate::venue::{ReportKind, VenueId, VenueReport};
@@ -34,12 +35,15 @@ struct Entry<'a> {
     quantity: Option<Decimal>,
     price: Option<Decimal>,
     exec: &'a str,
+    /// Of which leg a fill is, from 0.
+    leg: Option<usize>,
 }
 
 /// What the reports before it in the file change.
 #[derive(Debug, Default)]
 struct Before<'a> {
-    filled: BTreeMap<Number, Quantity>,
+    /// By order, and leg.
+    filled: BTreeMap<(Number, Option<usize>), Quantity>,
     accepted: BTreeSet<Number>,
     ended: BTreeSet<Number>,
     execs: BTreeSet<(Number, &'a str)>,
@@ -59,8 +63,13 @@ impl<'a> Entry<'a> {
         }
         let order = words.get("order").parse().ok();
         let order = order.ok_or_else(|| format!("order={} is not a number", words.get("order")))?;
+        let leg = match words.get("type") {
+            "leg1" => Some(0),
+            "leg2" => Some(1),
+            _ => None,
+        };
         let kind = match words.get("type") {
-            "fill" => ReportKind::Fill,
+            "fill" | "leg1" | "leg2" => ReportKind::Fill,
             "accepted" => ReportKind::New,
             "rejected" => ReportKind::Rejected,
             "cancelled" => ReportKind::End(End::Cancelled),
@@ -68,7 +77,7 @@ impl<'a> Entry<'a> {
             "done" => ReportKind::End(End::DoneForDay),
             other => {
                 return Err(format!(
-                    "unknown type {other}: write fill, accepted, rejected, cancelled, expired or done"
+                    "unknown type {other}: write fill, accepted, rejected, cancelled, expired or done, or leg1 or leg2 for a fill of a leg"
                 ));
             }
         };
@@ -85,6 +94,7 @@ impl<'a> Entry<'a> {
             quantity: number("quantity")?,
             price: number("price")?,
             exec: words.get("exec"),
+            leg,
         };
         let is_fill = kind == ReportKind::Fill;
         let has = [
@@ -169,22 +179,41 @@ impl Core {
         let quantity = entry.quantity.and_then(|it| whole(it).ok());
         let quantity = quantity.filter(|quantity| *quantity > 0);
         let quantity = quantity.ok_or("quantity must be a whole number above 0")?;
-        let scale = self.state.scale(order.instrument);
+        let leg =
+            match entry.leg {
+                Some(at) => {
+                    let legs = self.state.legs(order.instrument);
+                    let leg = legs.map(|legs| legs[at]);
+                    Some(leg.ok_or_else(|| {
+                        format!("order {number} is not of a spread: it has no legs")
+                    })?)
+                }
+                None => None,
+            };
+        let instrument = leg.map_or(order.instrument, |leg| leg.instrument);
+        let scale = self.state.scale(instrument);
         let price = entry.price.and_then(|it| scaled(it, scale).ok());
         if price.is_none() {
             return Err(format!(
                 "price must be a price with at most {scale} decimals"
             ));
         }
-        let is_known = self.state.orders().has_fill(number, entry.exec_hash());
+        let exec_hash = match leg {
+            Some(leg) => leg_exec(entry.exec_hash(), leg.instrument),
+            None => entry.exec_hash(),
+        };
+        let is_known = self.state.orders().has_fill(number, exec_hash);
         if is_known || !before.execs.insert((number, exec)) {
             return Err(format!("exec={exec} of order {number} is known already"));
         }
-        let filled = before.filled.entry(number).or_insert(order.filled);
-        if filled.saturating_add(quantity) > order.quantity {
+        let of = self.state.legs_of(number).zip(entry.leg);
+        let known = of.map_or(order.filled, |(of, at)| of.filled[at]);
+        let most = leg.map_or(order.quantity, |leg| leg.quantity(order.quantity));
+        let filled = before.filled.entry((number, entry.leg)).or_insert(known);
+        if filled.saturating_add(quantity) > most {
             return Err(format!(
                 "quantity is above what is left of order {number}, {}",
-                order.quantity.saturating_sub(*filled)
+                most.saturating_sub(*filled)
             ));
         }
         *filled += quantity;
@@ -224,6 +253,9 @@ impl Core {
         let cancel = pending.filter(|request| is_cancelled && request.kind == RequestKind::Cancel);
         // A fill does not make it work again.
         let is_done = order.state == OrderState::DoneForDay;
+        let leg = entry.leg.zip(self.state.legs(order.instrument));
+        let leg = leg.map(|(at, legs)| self.state.instruments().name(legs[at].instrument));
+        let symbol = leg.unwrap_or_default().to_vec();
         let report = VenueReport {
             line: order.line,
             id: VenueId {
@@ -241,7 +273,7 @@ impl Core {
             quantity: None,
             price: None,
             account: b"",
-            symbol: b"",
+            symbol: &symbol,
             side: None,
             effect: None,
             status: if is_done { b'3' } else { 0 },
@@ -249,7 +281,15 @@ impl Core {
             reason: None,
             text: b"",
         };
-        self.report(at, &report, sink);
+        if entry.leg.is_none() {
+            self.report(at, &report, sink);
+        } else {
+            // It counts beside those of the venue, however that reports them.
+            let of = self.state.spreads.get(report.id.order);
+            let in_fill = of.is_some_and(|of| of.source == LegSource::Fills);
+            self.report_of_leg(at, &report, in_fill, sink);
+            self.forget(at, sink);
+        }
     }
 }
 

@@ -55,6 +55,11 @@ pub enum OmsEvent<'a> {
         /// The order.
         order: u64,
     },
+    /// The fills of the legs of an order of a spread differ from those of the spread for too long.
+    LegsMissing {
+        /// The order.
+        order: u64,
+    },
     /// The venue says that it does not have an order that is open here.
     NotAtVenue {
         /// The order.
@@ -194,6 +199,10 @@ impl fmt::Display for OmsEvent<'_> {
             Self::FillsMissing { order } => write!(
                 f,
                 "order {order}: CumQty(14) of the venue exceeds the fills received; order status requested"
+            ),
+            Self::LegsMissing { order } => write!(
+                f,
+                "order {order}: its legs have not filled what the spread has: ask the venue, and enter what it says with fixwire oms report-in"
             ),
             Self::NotAtVenue { order } => write!(
                 f,

@@ -13,6 +13,7 @@ use crate::risk::{self, Proposal};
 use crate::rules::UserRule;
 use crate::transition::OrderState;
 use crate::value::{End, Number, OrderType, Price, PriceField, Side};
+use crate::waived::Waived;
 
 impl Core {
     /// What a new order asks for beside its usual fields.
@@ -259,6 +260,9 @@ impl Core {
         };
         self.check_restricted(&proposal, true)?;
         risk::check_again(&self.state, rule, &proposal)?;
+        if !self.state.spreads.is_empty() {
+            self.check_legs(&proposal, Some(order), &Waived::default())?;
+        }
         self.own.check(&self.state, &proposal, order.number)
     }
 

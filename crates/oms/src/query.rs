@@ -91,7 +91,7 @@ fn status(state: &OmsState) -> String {
     )
 }
 
-const ORDER_COLUMNS: &str = "order\tsession\tClOrdID\taccount\tside\tsymbol\tquantity\tprice\tstate\tfilled\taverage\tline\tpool number\tparent";
+const ORDER_COLUMNS: &str = "order\tsession\tClOrdID\taccount\tside\tsymbol\tquantity\tprice\tstate\tfilled\taverage\tline\tpool number\tparent\tlegs";
 
 pub(crate) fn state_name(order: &Order) -> &'static str {
     match order.state {
@@ -138,7 +138,7 @@ fn order_line(state: &OmsState, order: &Order) -> String {
         "market".into()
     };
     format!(
-        "{}\t{}\t{}\t{}\t{side}\t{}\t{}\t{at}\t{}\t{}\t{}\t{}\t{}\t{}",
+        "{}\t{}\t{}\t{}\t{side}\t{}\t{}\t{at}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
         order.number,
         text(state.sessions().name(order.session)),
         text(order.id.bytes()),
@@ -151,6 +151,7 @@ fn order_line(state: &OmsState, order: &Order) -> String {
         text(state.sessions().name(order.line)),
         text(order.pool_number.bytes()),
         parent.map(|parent| parent.to_string()).unwrap_or_default(),
+        browse::legs(state, order),
     )
 }
 

@@ -1,7 +1,9 @@
 //! Why an order or request is rejected: FIX reject codes and the sentence of Text(58).
 
+use alloc::vec::Vec;
+
 use crate::scope::Scope;
-use crate::wire::{Put, Wire};
+use crate::wire::Wire;
 
 /// A reject reason with value and limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -256,12 +258,16 @@ reasons! {
     103 InquiryLost, "", 0, 2, "the venue has not answered the price inquiry: send a new one";
     /// An inquiry has several symbols.
     104 InquirySymbols, "", 99, 2, "a QuoteRequest(R) names one symbol: send one for each";
+    /// A spread is sold, not sold short.
+    126 SpreadSide, "", 99, 2, "Side(54) of a spread must be 1 (Buy) or 2 (Sell)";
+    /// The legs of a spread could not be set.
+    127 SpreadLegs, "", 1, 2, "the legs of this spread were spreads before, or it was a leg: give it another symbol";
     /// The number is already used.
     74 NumberUsed, "", 6, 2, "the order number was used before";
 }
 
 impl Wire<'_> for Reason {
-    fn put(&self, to: &mut impl Put) {
+    fn put(&self, to: &mut Vec<u8>) {
         self.why.byte().put(to);
         self.scope.put(to);
         self.value.put(to);

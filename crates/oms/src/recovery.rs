@@ -137,7 +137,9 @@ impl ReportFilter {
             {
                 false
             }
-            OrderEvent::Filled { .. } | OrderEvent::ParentFilled { .. } => true,
+            OrderEvent::Filled { .. }
+            | OrderEvent::ParentFilled { .. }
+            | OrderEvent::LegFilled { .. } => true,
             _ if self.fills => false,
             _ => order.is_some() || !self.looks_ahead(),
         }

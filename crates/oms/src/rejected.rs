@@ -1,10 +1,11 @@
 //! New orders that a control rejected today: an operator may run each of them again once.
 
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use crate::reason::Reason;
 use crate::value::{Effect, Number, OrderType, Price, Quantity, Side, Text, TimeInForce};
-use crate::wire::{Put, Wire};
+use crate::wire::Wire;
 
 /// What a rejected order would have been.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,7 +39,7 @@ pub struct RejectedTerms {
 }
 
 impl Wire<'_> for RejectedTerms {
-    fn put(&self, to: &mut impl Put) {
+    fn put(&self, to: &mut Vec<u8>) {
         for index in [self.session, self.account, self.instrument, self.until] {
             index.put(to);
         }
@@ -144,7 +145,7 @@ impl RejectedOrders {
         }
     }
 
-    pub fn put(&self, to: &mut impl Put) {
+    pub fn put(&self, to: &mut Vec<u8>) {
         self.yesterday.put(to);
         (self.all.len() as u32).put(to);
         for rejected in &self.all {

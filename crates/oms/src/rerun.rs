@@ -99,6 +99,9 @@ impl Core {
             self.check_restricted(&proposal, terms.is_located)?;
         }
         let hold = risk::check_without(state, rule, &proposal, waived)?;
+        if !state.spreads.is_empty() {
+            self.check_legs(&proposal, None, waived)?;
+        }
         if !waived.self_trade {
             self.own.check(state, &proposal, 0)?;
         }

@@ -10,6 +10,8 @@
 //! Each limit is checked at every scope of the order. A required control without a limit at any scope rejects the
 //! order. RC2 to RC4 and RC16 depend on settings and other orders: [`Core`](crate::Core) checks them.
 
+mod legs;
+
 use crate::flow::{Passed, Span};
 use crate::limits::RiskControl;
 use crate::order::Order;
@@ -20,6 +22,8 @@ use crate::state::{OmsState, Standing, Standings};
 use crate::tally::Tally;
 use crate::value::{Effect, Market, OrderType, Price, Quantity, Side, TimeInForce, Trading};
 use crate::waived::Waived;
+
+pub(crate) use legs::check_leg;
 
 /// An order to be checked: a new one, or one after its replace.
 #[derive(Clone, Copy, Debug)]
@@ -133,16 +137,15 @@ pub(crate) fn check_without(
     order: &Proposal,
     waived: &Waived,
 ) -> Result<Price, Reason> {
-    prepared(state, rule, order, |checking| {
-        checking.controls &= !waived.limits;
-        for check in TABLE {
-            match check(checking) {
-                Err(reason) if waived.has(&reason) => {}
-                other => other?,
-            }
+    let (mut checking, hold) = checking(state, rule, order)?;
+    checking.controls &= !waived.limits;
+    for check in TABLE {
+        match check(&checking) {
+            Err(reason) if waived.has(&reason) => {}
+            other => other?,
         }
-        Ok(())
-    })
+    }
+    Ok(hold)
 }
 
 #[inline(always)]
@@ -152,19 +155,17 @@ fn run(
     order: &Proposal,
     table: &[Check],
 ) -> Result<Price, Reason> {
-    prepared(state, rule, order, |checking| {
-        table.iter().try_for_each(|check| check(checking))
-    })
+    let (checking, hold) = checking(state, rule, order)?;
+    table.iter().try_for_each(|check| check(&checking))?;
+    Ok(hold)
 }
 
-/// Hands over what the controls look at, which is too large to be moved; returns the price to reserve for.
 #[inline(always)]
-fn prepared<'a>(
+fn checking<'a>(
     state: &'a OmsState,
     rule: &'a InstrumentRule,
     order: &'a Proposal,
-    run: impl FnOnce(&mut Checking<'a>) -> Result<(), Reason>,
-) -> Result<Price, Reason> {
+) -> Result<(Checking<'a>, Price), Reason> {
     let hold = hold(rule, order)?;
     let held = order.quantity.saturating_sub(order.filled);
     let most = held.max(order.held.saturating_sub(order.filled));
@@ -190,19 +191,20 @@ fn prepared<'a>(
         controls: 0,
     };
     checking.controls = checking.scopes.keep_limited();
-    run(&mut checking)?;
-    Ok(hold)
+    Ok((checking, hold))
 }
 
-/// The worst price it may trade at, as an absolute value.
+/// The worst price it may trade at, as an absolute value; of a spread at least that of its legs.
 fn hold(rule: &InstrumentRule, order: &Proposal) -> Result<Price, Reason> {
     match order.kind {
-        OrderType::Limit | OrderType::StopLimit => Ok(order.price.saturating_abs()),
+        OrderType::Limit | OrderType::StopLimit => {
+            Ok(order.price.saturating_abs().max(rule.least_hold))
+        }
         // Without a limit price the execution price is unknown: reserve the reference price plus a fifth.
         OrderType::Market | OrderType::Stop | OrderType::IfTouched => {
             let reference = rule.reference.ok_or(Reason::of(Why::NoReference))?;
             let worst = reference.saturating_abs().max(order.stop.saturating_abs());
-            Ok(worst.saturating_add(worst / 5))
+            Ok(worst.saturating_add(worst / 5).max(rule.least_hold))
         }
     }
 }
@@ -358,7 +360,7 @@ fn collar(it: &Checking<'_>) -> Result<(), Reason> {
     let prices = || named.into_iter().filter(|(has, _)| *has);
     let far = |reference: Price, price: Price| {
         (i128::from(price) - i128::from(reference)).abs() * HUNDRED
-            / i128::from(reference.saturating_abs().max(1))
+            / i128::from(reference.saturating_abs().max(it.rule.collar_base).max(1))
     };
     let Some(reference) = it.rule.reference else {
         let bounded = it.within(RiskControl::Collar, Why::NoReference, |_| HUNDRED);
@@ -395,8 +397,11 @@ fn credit(it: &Checking<'_>) -> Result<(), Reason> {
     })
 }
 
-/// The position if all open orders were filled.
+/// The position if all open orders were filled. A spread has none: its legs have.
 fn position(it: &Checking<'_>) -> Result<(), Reason> {
+    if it.rule.legs.is_some() {
+        return Ok(());
+    }
     let (long, short) = it.held();
     let (buying, selling) = it.with_this();
     if it.order.side.is_buy() {
@@ -507,7 +512,11 @@ pub(crate) fn stops(state: &OmsState, order: &Order) -> Option<Why> {
         Market::Open | Market::Auction => None,
         Market::Halted | Market::Closed => Some(Why::Market),
     };
-    stopped.or(market)
+    let why = stopped.or(market);
+    if why.is_some() || state.spreads.is_empty() {
+        return why;
+    }
+    legs::stops_leg(state, order)
 }
 
 /// Whether a client may send one more cancel, counted at these scopes.

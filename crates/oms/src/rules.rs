@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::num::NonZeroUsize;
 
 use crate::form::NumberForm;
-use crate::value::{Price, Quantity};
+use crate::value::{Price, Quantity, Side};
 
 /// An instrument of the instruments file.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -26,6 +26,24 @@ pub struct InstrumentRule {
     pub reference: Option<Price>,
     /// Its flow group over TMP, whose state of trading is its own.
     pub flow_group: u8,
+    /// The legs of a spread.
+    pub legs: Option<[LegRule; 2]>,
+    /// The least price at which orders are reserved: that of the legs of a spread, which the OMS computes; 0 for others.
+    pub least_hold: Price,
+    /// What distances from the reference price are at least a percentage of: the reference prices of the legs of a spread,
+    /// which the OMS computes; 0 for others.
+    pub collar_base: Price,
+}
+
+/// A leg of a spread of the instruments file.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct LegRule {
+    /// Its symbol.
+    pub symbol: String,
+    /// Its side when the spread is bought.
+    pub side: Side,
+    /// Its quantity in one set.
+    pub ratio: u32,
 }
 
 /// An account.

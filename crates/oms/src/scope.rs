@@ -1,6 +1,8 @@
 //! Scope of a limit or a kill switch.
 
-use crate::wire::{Put, Wire};
+use alloc::vec::Vec;
+
+use crate::wire::Wire;
 
 /// The numbers are those in events.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -18,7 +20,7 @@ pub enum Scope {
 }
 
 impl Wire<'_> for Scope {
-    fn put(&self, to: &mut impl Put) {
+    fn put(&self, to: &mut Vec<u8>) {
         let (kind, first, second) = match *self {
             Self::Firm => (0, 0, 0),
             Self::Session(index) => (1, index, 0),
@@ -26,7 +28,7 @@ impl Wire<'_> for Scope {
             Self::Instrument(index) => (3, index, 0),
             Self::Holding(account, instrument) => (4, account, instrument),
         };
-        to.some([kind]);
+        to.push(kind);
         first.put(to);
         second.put(to);
     }

@@ -18,6 +18,7 @@ use crate::quotes::Quotes;
 use crate::rejected::RejectedOrders;
 use crate::scope::Scope;
 use crate::spent::Spent;
+use crate::spreads::Spreads;
 use crate::tally::{Position, Tally};
 use crate::transition::OrderState;
 use crate::value::{Amount, Market, Number, Presence, Price, Quantity, Text, Trading};
@@ -189,7 +190,6 @@ pub struct OmsState {
     pub(crate) holdings: Vec<Holding>,
     pub(crate) holding_places: HashTable<u32>,
     pub(crate) orders: Orders,
-    /// Pools of order numbers.
     pub(crate) pool_names: Names,
     pub(crate) pools: Vec<Pool>,
     /// Orders that are or were held.
@@ -198,6 +198,8 @@ pub struct OmsState {
     pub(crate) families: Families,
     /// Quotes whose orders are in memory.
     pub(crate) quotes: Quotes,
+    /// Spreads, and the legs of their orders.
+    pub(crate) spreads: Spreads,
     /// Orders that controls rejected today.
     pub(crate) rejected: RejectedOrders,
     /// Fills that are compared with copies of venues.
@@ -426,7 +428,6 @@ impl OmsState {
 
     /// The scopes of an order, the widest first, with usage and limits. [`each_standing`](Self::each_standing)
     /// changes the same ones.
-    #[inline(always)]
     pub(crate) fn standings(&self, session: u32, account: u32, instrument: u32) -> Standings<'_> {
         let mut all = Standings {
             all: [(Scope::Firm, &self.firm); SCOPES],

@@ -29,3 +29,19 @@ pub(crate) fn whole(quantity: Decimal) -> Result<Quantity, Reason> {
         _ => Err(Reason::of(Why::Number)),
     }
 }
+
+/// The price of a fill in units of the instrument; rounded if it has more digits.
+pub(crate) fn rounded(price: Decimal, scale: u8) -> Option<Price> {
+    let price = price.normalized();
+    let Some(more) = price.scale.checked_sub(scale) else {
+        return scaled(price, scale).ok();
+    };
+    let one = 10_i64.checked_pow(more.into())?;
+    let half = if price.mantissa < 0 {
+        -(one / 2)
+    } else {
+        one / 2
+    };
+    let mantissa = price.mantissa.checked_add(half)? / one;
+    scaled(Decimal::new(mantissa, scale)?, scale).ok()
+}

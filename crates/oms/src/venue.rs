@@ -5,7 +5,9 @@ use fixwire_protocol::Decimal;
 use crate::core::{Core, Sink, scaled, whole};
 use crate::event::OrderEvent;
 use crate::reason::Why;
+use crate::spreads::leg_exec;
 use crate::transition::{Happening, OrderState};
+use crate::units::rounded;
 use crate::value::{Effect, End, Number, Price, Quantity, RequestKind, Side};
 
 /// An ExecutionReport(8) of a venue.
@@ -120,6 +122,19 @@ pub enum Heard {
 impl Core {
     /// Applies a report of a venue.
     pub fn report(&mut self, at: i64, report: &VenueReport<'_>, sink: &mut impl Sink) -> Heard {
+        let heard = self.hear(at, report, sink);
+        self.forget(at, sink);
+        heard
+    }
+
+    /// As [`report`](Self::report); no order is removed from memory.
+    #[inline]
+    pub(crate) fn hear(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) -> Heard {
         let number = report.id.order;
         let Some(order) = self.state().orders().get(number) else {
             return self.report_of_none(at, report, sink);
@@ -128,7 +143,11 @@ impl Core {
         let symbol = self.state().instruments().name(instrument);
         let is_other = !report.symbol.is_empty() && report.symbol != symbol;
         if is_other || report.side.is_some_and(|side| side != order.side) {
-            return self.report_of_none(at, report, sink);
+            let of_leg = match self.state().spreads.is_empty() {
+                true => None,
+                false => self.report_of_leg(at, report, false, sink),
+            };
+            return of_leg.unwrap_or_else(|| self.report_of_none(at, report, sink));
         }
         if order.is_past(report.id.request) {
             return self.report_of_past(at, report, sink);
@@ -153,7 +172,6 @@ impl Core {
         if report.kind != ReportKind::Rejected {
             self.work.look_again(&self.state, number);
         }
-        self.forget(at, sink);
         heard
     }
 
@@ -468,7 +486,12 @@ impl Core {
     }
 
     /// Applies a fill of an unknown order: fills are never dropped.
-    fn report_of_none(&mut self, at: i64, report: &VenueReport<'_>, sink: &mut impl Sink) -> Heard {
+    pub(crate) fn report_of_none(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) -> Heard {
         if report.kind != ReportKind::Fill {
             return Heard::Unknown;
         }
@@ -524,9 +547,22 @@ impl Core {
         let Some((quantity, price)) = self.execution(report, instrument) else {
             return Heard::Unreadable;
         };
+        let mut exec = report.exec;
+        if !self.state().spreads.is_empty() {
+            if self.state().spreads.legs(instrument).is_some() {
+                // It has no position: the reports of its legs have.
+                return Heard::Unknown;
+            }
+            if self.state().spreads.is_leg(instrument) {
+                exec = leg_exec(exec, instrument);
+            }
+        }
         // Over FIX an ExecID of yesterday may be that of another fill today.
-        let had = self.speaks_tmp(report.line) && self.state().had_stray(report.exec);
-        if had || self.state().has_stray(report.exec) {
+        let speaks_tmp = self.speaks_tmp(report.line);
+        let had = |exec| speaks_tmp && self.state().had_stray(exec);
+        let is_known = |exec| had(exec) || self.state().has_stray(exec);
+        // It was an order of the leg alone, or of the spread.
+        if is_known(report.exec) || is_known(exec) {
             return Heard::Known;
         }
         let event = OrderEvent::StrayFill {
@@ -535,7 +571,7 @@ impl Core {
             instrument,
             side,
             effect,
-            exec: report.exec,
+            exec,
             quantity,
             price,
             id: short(report.text_id),
@@ -544,22 +580,6 @@ impl Core {
         self.guard(at, (report.line, account, instrument), sink);
         Heard::Taken
     }
-}
-
-/// The price of a fill in units of the instrument; rounded if it has more digits.
-fn rounded(price: Decimal, scale: u8) -> Option<Price> {
-    let price = price.normalized();
-    let Some(more) = price.scale.checked_sub(scale) else {
-        return scaled(price, scale).ok();
-    };
-    let one = 10_i64.checked_pow(more.into())?;
-    let half = if price.mantissa < 0 {
-        -(one / 2)
-    } else {
-        one / 2
-    };
-    let mantissa = price.mantissa.checked_add(half)? / one;
-    scaled(Decimal::new(mantissa, scale)?, scale).ok()
 }
 
 /// Cuts an id to what a note can hold.

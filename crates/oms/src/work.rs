@@ -60,7 +60,21 @@ fn open(state: &OmsState, is: impl Fn(&Order) -> bool) -> Vec<Number> {
 fn is_killed(state: &OmsState, order: &Order) -> bool {
     let scopes = state.standings(order.session, order.account, order.instrument);
     let mut scopes = scopes.all().iter();
-    scopes.any(|(_, standing)| standing.limits.trading == Trading::Killed)
+    let is_killed = scopes.any(|(_, standing)| standing.limits.trading == Trading::Killed);
+    is_killed || (!state.spreads.is_empty() && is_leg_killed(state, order))
+}
+
+/// Whether a leg of a spread is killed.
+#[cold]
+fn is_leg_killed(state: &OmsState, order: &Order) -> bool {
+    let legs = state.spreads.legs(order.instrument).into_iter().flatten();
+    let mut scopes = legs.flat_map(|leg| {
+        [
+            Scope::Instrument(leg.instrument),
+            Scope::Holding(order.account, leg.instrument),
+        ]
+    });
+    scopes.any(|scope| state.trading(scope) == Trading::Killed)
 }
 
 /// Whether it must be cancelled.
@@ -81,16 +95,6 @@ pub(crate) fn earlier<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, other) => one.or(other),
     }
-}
-
-/// The earliest of these times, before `never`.
-#[inline(always)]
-fn earliest<T: Ord + Copy, const N: usize>(times: [Option<T>; N], never: T) -> Option<T> {
-    let mut least = never;
-    for time in times {
-        least = least.min(time.unwrap_or(never));
-    }
-    (least < never).then_some(least)
 }
 
 impl Work {
@@ -401,12 +405,11 @@ impl Core {
         let held = earlier(self.due_held(at, sink), self.due_copies(at, sink));
         let held = earlier(held, self.due_inquiries(at, sink));
         let asking = self.due_asking(at);
-        let waiting = earliest([self.due_waiting(at), asking, self.due_retry(at)], i64::MAX);
+        let waiting = earlier(self.due_waiting(at), earlier(asking, self.due_retry(at)));
         let waiting = waiting.map(|when| Nanos(when.saturating_sub(at).max(0).unsigned_abs()));
-        earliest(
-            [cancels, ends, gone, limits, held, waiting],
-            Nanos(u64::MAX),
-        )
+        let ends = self.with_due_legs(at, ends, sink);
+        let others = earlier(earlier(cancels, ends), earlier(gone, limits));
+        earlier(others, earlier(held, waiting))
     }
 
     /// Closes the orders of the day, then starts the new trading day.

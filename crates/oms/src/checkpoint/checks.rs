@@ -1,9 +1,14 @@
-//! Checks a state that was read: its parts fit together.
+//! Checks and completes a state that was read: its parts fit together.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use crate::order::{Order, Place, Retry};
+use crate::pool::NO_POOL;
 use crate::state::OmsState;
+use crate::tally::Tally;
 use crate::value::Number;
+use crate::wire::Wire;
 
 impl OmsState {
     /// Accounts have no cycles.
@@ -46,5 +51,30 @@ impl OmsState {
         let all = self.orders.iter().filter(|order| !order.state.is_open());
         let is_whole = ended.len() == self.orders.ended().len() && ended.len() == all.count();
         (is_whole && self.last < MOST && self.events < MOST).then_some(())
+    }
+
+    /// The numbers that an order has at its venue.
+    pub(super) fn take_venue_numbers(&self, order: &mut Order, from: &mut &[u8]) -> Option<()> {
+        if bool::take(from)? {
+            let retry = Retry {
+                attempt: Wire::take(from)?,
+                tries: Wire::take(from)?,
+                due: Wire::take(from)?,
+                not_on: Wire::take(from)?,
+            };
+            (retry.attempt <= self.last).then(|| order.retry = Some(Box::new(retry)))?;
+        }
+        order.pool = Wire::take(from)?;
+        order.own_number = Wire::take(from)?;
+        order.pool_number = Wire::take(from)?;
+        (order.pool == NO_POOL || (order.pool as usize) < self.pools.len()).then_some(())
+    }
+
+    pub(super) fn count_order(&mut self, place: Place) -> Option<()> {
+        let order = self.orders.at(place)?;
+        let tally = self.counted(order, self.orders.request_of(order));
+        let (session, account, instrument) = (order.session, order.account, order.instrument);
+        self.count(session, account, instrument, &Tally::default(), &tally);
+        Some(())
     }
 }

@@ -3,15 +3,13 @@
 use alloc::string::String;
 
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{
-    Body, Indexed, Message, Outbox, Precision, Refusal, SessionId, Tag, Timestamp, tag,
-};
+use fixwire_protocol::{Body, Message, Outbox, Precision, SessionId, Tag, Timestamp, tag};
 
 use super::mass::{LAST_RPT_REQUESTED, MASS_STATUS_REQ_ID, TOT_NUM_REPORTS};
-use super::quotes;
 use super::report_numbers::ReportNumbers;
-use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT, id};
+use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT};
 use super::{average, digits, price, reason_text};
+use super::{legs, quotes};
 use crate::event::OrderEvent;
 use crate::order::Order;
 use crate::pool::NO_POOL;
@@ -267,6 +265,7 @@ pub(crate) fn order_of(event: &OrderEvent<'_>, before: &Before) -> Option<Number
         | OrderEvent::ParentFilled { order, .. }
         | OrderEvent::Rejected { order, .. }
         | OrderEvent::Filled { order, .. }
+        | OrderEvent::LegFilled { order, .. }
         | OrderEvent::Ended { order, .. }
         | OrderEvent::DoneForDay { order, .. }
         | OrderEvent::Renewed { order, .. } => Some(order),
@@ -310,7 +309,7 @@ pub(super) enum Extra<'a> {
 }
 
 /// SecondaryOrderID(198): the pool number of the order at its venue.
-fn put_pool_number(order: &Order, report: &mut Body<'_>) {
+pub(super) fn put_pool_number(order: &Order, report: &mut Body<'_>) {
     if order.pool != NO_POOL {
         report.field(SECONDARY_ORDER_ID, order.pool_number.bytes());
     }
@@ -414,6 +413,9 @@ pub(super) fn execution(
         );
     if !text.is_empty() {
         report.field(tag::TEXT, text);
+    }
+    if !state.spreads.is_empty() {
+        legs::put_spread(state, order, client.version, &mut report);
     }
     client.put_number(exec, &mut report);
     // There is room: it was checked before the first event.
@@ -573,27 +575,4 @@ pub(crate) fn refused_new(
         .field(tag::TEXT, text.bytes());
     client.put_number(exec, &mut report);
     let _ = report.finish();
-}
-
-/// Answers an OrderStatusRequest(H): ExecutionReport(8) with ExecType(150) = I, or OrdStatus(39) = 8 for an unknown
-/// order.
-pub(crate) fn status(
-    state: &OmsState,
-    session: u32,
-    request: &Message<'_>,
-    client: Client,
-    outbox: &mut Outbox,
-) -> Result<(), Refusal> {
-    let id = id(&Indexed::new(request), tag::CL_ORD_ID)?;
-    let number = state.used(session, id);
-    if let Some(order) = number.and_then(|number| state.orders().get(number)) {
-        execution(state, order, (b'I', b""), None, client, outbox);
-        return Ok(());
-    }
-    let why = Reason::of(match number {
-        Some(number) if number > 0 => Why::Forgotten,
-        _ => Why::UnknownOrder,
-    });
-    refused_new(state, &why, request, client, outbox);
-    Ok(())
 }

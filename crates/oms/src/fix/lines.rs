@@ -5,6 +5,7 @@ use fixwire_protocol::{Body, Indexed, Outbox, Precision, SessionId, Timestamp, t
 use siphasher::sip::SipHasher13;
 
 use super::inquiries;
+use super::legs::put_security_type;
 use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT};
 use super::{Digits, digits, price, two_numbers};
 use crate::canary::{self, OmsPlantedFault};
@@ -25,7 +26,13 @@ fn venue_id(order: Number, request: Number) -> Digits {
 }
 
 /// Writes the order, request or status request that an event sends.
-pub(crate) fn send(state: &OmsState, event: &OrderEvent<'_>, line: SessionId, outbox: &mut Outbox) {
+pub(crate) fn send(
+    state: &OmsState,
+    event: &OrderEvent<'_>,
+    (line, version): (SessionId, Version),
+    outbox: &mut Outbox,
+) {
+    let line = (line, version);
     match *event {
         OrderEvent::Sent { number, .. } => {
             if let Some(order) = state.orders().get(number) {
@@ -57,7 +64,12 @@ pub(crate) fn send(state: &OmsState, event: &OrderEvent<'_>, line: SessionId, ou
     }
 }
 
-fn new_order(state: &OmsState, order: &Order, line: SessionId, outbox: &mut Outbox) {
+fn new_order(
+    state: &OmsState,
+    order: &Order,
+    (line, version): (SessionId, Version),
+    outbox: &mut Outbox,
+) {
     let (scale, kind) = (state.scale(order.instrument), order.sent_kind());
     let mut out = outbox.begin(line, b"D");
     // It was rejected under its own number.
@@ -86,6 +98,9 @@ fn new_order(state: &OmsState, order: &Order, line: SessionId, outbox: &mut Outb
         out.decimal(tag::STOP_PX, price(order.stop, scale));
     }
     put_validity(order, &mut out);
+    if !state.spreads.is_empty() {
+        put_security_type(state, order, version, &mut out);
+    }
     let _ = out.finish();
 }
 
@@ -110,7 +125,7 @@ fn change(
     state: &OmsState,
     order: &Order,
     request: &Request,
-    line: SessionId,
+    (line, version): (SessionId, Version),
     outbox: &mut Outbox,
 ) {
     let (scale, kind) = (state.scale(order.instrument), order.sent_kind());
@@ -149,10 +164,13 @@ fn change(
     } else {
         out.uint(tag::ORDER_QTY, order.quantity);
     }
+    if !state.spreads.is_empty() {
+        put_security_type(state, order, version, &mut out);
+    }
     let _ = out.finish();
 }
 
-fn ask(state: &OmsState, order: &Order, line: SessionId, outbox: &mut Outbox) {
+fn ask(state: &OmsState, order: &Order, (line, _): (SessionId, Version), outbox: &mut Outbox) {
     let mut out = outbox.begin(line, b"H");
     out.field(
         tag::CL_ORD_ID,

@@ -3,7 +3,7 @@
 use fixwire_protocol::{Message, Outbox};
 
 use super::clients::{self, Before, Client};
-use super::{inquiries, mass, quotes};
+use super::{inquiries, leg_reports, mass, quotes};
 use crate::event::OrderEvent;
 use crate::state::OmsState;
 
@@ -36,6 +36,7 @@ pub(crate) fn report(
             | OrderEvent::QuotesWithdrawn { .. },
             message,
         ) => quotes::report(state, event, message, client, outbox),
+        (OrderEvent::LegFilled { .. }, _) => leg_reports::leg_fill(state, event, client, outbox),
         _ => clients::report(state, event, before, client, outbox),
     }
 }

@@ -34,6 +34,7 @@ impl Reader<'_> {
                     "reference",
                     "positions",
                     "flow_group",
+                    "legs",
                 ],
             ),
             "limits" => (&["scope", "control", "limit"], &[]),
@@ -114,7 +115,14 @@ impl Reader<'_> {
                 .map_err(|_| ("flow_group must be a number from 0 to 255".to_string(), ""))?,
             None => 0,
         };
+        let legs = match row.cells[9] {
+            Some(text) => Some(self.legs(symbol, text, (scale, has_effect))?),
+            None => None,
+        };
         let rule = InstrumentRule {
+            legs,
+            least_hold: 0,
+            collar_base: 0,
             has_effect,
             flow_group,
             symbol: symbol.into(),
@@ -242,6 +250,11 @@ impl Reader<'_> {
                 format!("unknown symbol {symbol}"),
                 "see the file of instruments",
             ));
+        }
+        let mut known = self.rules.instruments.iter();
+        if known.any(|it| it.symbol == symbol && it.legs.is_some()) {
+            let hint = "give the positions of its legs";
+            return Err((format!("{symbol} is a spread, which has no position"), hint));
         }
         if !self.known.positions.insert((account.into(), symbol.into())) {
             let what = format!("the position of {account} in {symbol} is listed twice");

@@ -7,10 +7,10 @@ use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, tag, value}
 use super::Oms;
 use crate::external::ExternalTerms;
 use crate::fix::requests::EXPIRE_DATE;
-use crate::fix::{clients, lines};
+use crate::fix::{clients, legs, lines};
 use crate::notice::OmsEvent;
 use crate::value::{OrderType, TimeInForce};
-use crate::venue::Heard;
+use crate::venue::{Heard, ReportKind};
 
 impl Oms {
     /// Finds the clients that see orders placed elsewhere. Nothing is sent on the sessions that report them.
@@ -58,12 +58,21 @@ impl Oms {
             tif: byte(tag::TIME_IN_FORCE).and_then(TimeInForce::of),
             stop: fields.decimal(tag::STOP_PX).and_then(Result::ok),
             until: until.and_then(|it| u32::try_from(it).ok()).unwrap_or(0),
+            is_of_leg: legs::is_of_leg(message),
         };
         let exec_id = message.get(tag::EXEC_ID).unwrap_or_default();
         let heard = match lines::copy(index, &fields, version) {
             Some(report) => {
                 let (core, mut out) = self.parts(outbox, None);
-                core.copy(at, &report, (&terms, exec_id), &mut out)
+                let heard = core.copy(at, &report, (&terms, exec_id), &mut out);
+                if report.kind == ReportKind::Fill
+                    && !terms.is_of_leg
+                    && !core.state().spreads.is_empty()
+                {
+                    let (said, count) = legs::legs(message);
+                    core.copy_legs(at, &report, (&said[..count], &terms, exec_id), &mut out);
+                }
+                heard
             }
             None => Heard::Unreadable,
         };

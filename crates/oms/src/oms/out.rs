@@ -62,7 +62,8 @@ impl Sink for Out<'_> {
             | OrderEvent::Inquired { line, .. }
             | OrderEvent::QuoteSent { line, .. } => {
                 if let Some(Some(link)) = self.links.clients.get(line as usize) {
-                    lines::send(state, event, link.session, self.outbox);
+                    let link = (link.session, link.version);
+                    lines::send(state, event, link, self.outbox);
                 } else if !self.links.tmp.send(state, event, line) {
                     let (line, number) = (state.sessions().name(line), request_in(event));
                     (self.listener)(OmsEvent::NotSendable { line, number });
@@ -92,6 +93,7 @@ impl Sink for Out<'_> {
                     text,
                 });
             }
+            OrderEvent::LegsMissing { order } => (self.listener)(OmsEvent::LegsMissing { order }),
             OrderEvent::StrayFill { id, effect, .. } => {
                 let nets = effect.is_none();
                 (self.listener)(OmsEvent::StrayFill { id, nets });
@@ -143,7 +145,8 @@ impl Out<'_> {
         let account = state.accounts().name(order.account);
         for (client, accounts) in self.copies {
             if accounts.iter().any(|pattern| matches(pattern, account)) {
-                clients::report(state, event, self.before, *client, self.outbox);
+                let from = (&*self.before, None);
+                reports::report(state, event, from, *client, self.outbox);
             }
         }
     }
@@ -159,7 +162,8 @@ impl Out<'_> {
         let account = state.accounts().name(order.account);
         for (client, user) in self.watchers {
             if user.rights(account).is_some_and(|rights| rights.reports) {
-                clients::report(state, event, self.before, *client, self.outbox);
+                let from = (&*self.before, None);
+                reports::report(state, event, from, *client, self.outbox);
             }
         }
     }

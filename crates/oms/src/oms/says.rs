@@ -5,15 +5,17 @@ use fixwire_protocol::{Indexed, Message, Now, Outbox, Refusal, SessionId, tag, v
 
 use super::Oms;
 use crate::client_rate::Passage;
-use crate::core::scaled;
+use crate::core::{Core, Sink, scaled};
 use crate::fix::mass::{self, Listing};
-use crate::fix::{clients, inquiries, lines, markets, prices, quotes, requests, terms};
+use crate::fix::{
+    clients, inquiries, legs, lines, markets, prices, quotes, requests, status, terms,
+};
 use crate::notice::OmsEvent;
 use crate::reason::{Reason, Why};
 use crate::rejects::VenueReject;
 use crate::rules::RejectCode;
 use crate::value::RequestKind;
-use crate::venue::{Heard, VenueId, cut};
+use crate::venue::{Heard, ReportKind, VenueId, VenueReport, cut};
 
 impl Oms {
     /// Handles a client request: rejected above the rate limit; too many rejects log the client out.
@@ -142,7 +144,7 @@ impl Oms {
         if !self.core.may_ask(index, id) {
             return Err(Refusal::NotAuthorized);
         }
-        clients::status(self.core.state(), index, message, *client, outbox)
+        status::status(self.core.state(), index, message, *client, outbox)
     }
 
     /// It is answered when no other work is pending.
@@ -205,7 +207,11 @@ impl Oms {
             b"8" => match lines::report(line, &Indexed::new(message), version) {
                 Some(report) => {
                     let (core, mut out) = self.parts(outbox, None);
-                    core.report(at, &report, &mut out)
+                    if core.state().spreads.is_empty() {
+                        core.report(at, &report, &mut out)
+                    } else {
+                        report_spread(core, at, &report, message, &mut out)
+                    }
                 }
                 None => Heard::Unreadable,
             },
@@ -307,4 +313,24 @@ impl Oms {
             });
         }
     }
+}
+
+/// Applies a report where there are spreads: that of a fill may have legs.
+#[cold]
+fn report_spread(
+    core: &mut Core,
+    at: i64,
+    report: &VenueReport<'_>,
+    message: &Message<'_>,
+    sink: &mut impl Sink,
+) -> Heard {
+    let is_of_spread = report.kind == ReportKind::Fill && !legs::is_of_leg(message);
+    let (said, count) = match is_of_spread {
+        true => legs::legs(message),
+        false => return core.report(at, report, sink),
+    };
+    if count == 0 {
+        return core.report(at, report, sink);
+    }
+    core.report_with_legs(at, report, &said[..count], sink)
 }

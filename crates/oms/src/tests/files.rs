@@ -400,3 +400,45 @@ fn a_text_that_is_no_toml_and_one_without_oms() {
     has(&mistakes("[oms", "", ""), "line 1:");
     has(&mistakes("", "", ""), "the table [oms] is missing");
 }
+
+#[test]
+fn mistakes_in_the_legs_of_a_spread_are_named() {
+    let found = |rows: &str| {
+        let header = "symbol,tick,lot,multiplier,reference,positions,legs";
+        let known = "XYZ,0.05,10,2,100,,\nABC,1,1,1,50,,\nMAR,0.05,1,1,100,,\nNOREF,0.05,1,1,,,\nEFF,0.05,1,1,9,effect,";
+        mistakes(SETTINGS, &format!("{header}\n{known}\n{rows}\n"), LIMITS)
+    };
+    assert_eq!(found("S,0.01,1,1,,,buy 1 XYZ sell 3 MAR"), [""; 0]);
+    for (legs, wanted) in [
+        (
+            "buy 1 XYZ",
+            "instruments.csv:7: legs of S must be two; write side, ratio and symbol of both legs",
+        ),
+        ("buy 1 XYZ sell 1 XYZ", "both legs of S are XYZ"),
+        ("take 1 XYZ sell 1 MAR", "take is no side of a leg"),
+        (
+            "buy 0 XYZ sell 1 MAR",
+            "the ratio of leg XYZ must be a number from 1 to 1000",
+        ),
+        (
+            "buy 1 QQ sell 1 MAR",
+            "unknown leg QQ; list the legs of a spread in rows before it",
+        ),
+        ("buy 1 NOREF sell 1 MAR", "leg NOREF has no reference price"),
+        (
+            "buy 1 ABC sell 1 MAR",
+            "leg ABC has 0 decimals, its spread 2",
+        ),
+        (
+            "buy 1 EFF sell 1 MAR",
+            "positions of leg EFF are others than those of its spread",
+        ),
+    ] {
+        has(&found(&format!("S,0.01,1,1,,,{legs}")), wanted);
+    }
+    let both = "S,0.01,1,1,,,buy 1 XYZ sell 3 MAR\nT,0.01,1,1,,,buy 1 S sell 1 MAR";
+    has(
+        &found(both),
+        "instruments.csv:8: leg S is a spread itself; a leg has no legs",
+    );
+}

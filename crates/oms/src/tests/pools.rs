@@ -109,7 +109,7 @@ fn operators_see_how_far_a_pool_is_used() {
     let ask = |world: &World, query: &[u8]| crate::query::answer(&world.core, query).unwrap();
     assert_eq!(ask(&world, b"pools"), "pool\tnext\tleft\tof\nP\tT1\t9\t10");
     let line = ask(&world, format!("order {order}").as_bytes());
-    assert!(line.ends_with("\tT0\t"), "{line}");
+    assert!(line.ends_with("\tT0\t\t"), "{line}");
     world.numbers(9);
     assert_eq!(ask(&world, b"pools"), "pool\tnext\tleft\tof\nP\t\t0\t10");
     let mut history = crate::history::History::new(order, OmsState::default());

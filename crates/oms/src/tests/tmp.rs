@@ -31,6 +31,7 @@ mod lines;
 mod markets;
 mod quotes;
 mod refusals;
+mod spreads;
 
 const SETTINGS: &str = r#"
 [oms]
@@ -66,8 +67,9 @@ symbols = ["*"]
 to = "FUT"
 "#;
 
-const INSTRUMENTS: &str = "symbol,tick,lot,multiplier,reference,positions,flow_group\nTXFL6,0.5,1,1,100,,\n\
-     FUTURE,1,1,1,100,effect,2\nA-SYMBOL-OF-MORE-THAN-20,1,1,1,100,,0\n";
+const INSTRUMENTS: &str = "symbol,tick,lot,multiplier,reference,positions,flow_group,legs\nTXFL6,0.5,1,1,100,,,\n\
+     FUTURE,1,1,1,100,effect,2,\nA-SYMBOL-OF-MORE-THAN-20,1,1,1,100,,0,\n\
+     TXFL7,0.5,1,1,101,,,\nTXFL6/L7,0.5,1,1,,,,buy 1 TXFL7 sell 2 TXFL6\n";
 
 const LIMITS: &str = "scope,control,limit\nfirm,RC6,100000\nfirm,RC7,1000000000000\n\
                       firm,RC8,100000000000\nfirm,RC13,10000\nfirm,RC14,100000000000000\nfirm,RC15,1000000\n";

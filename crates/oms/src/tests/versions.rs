@@ -147,7 +147,7 @@ fn a_checkpoint_of_version_5_has_no_parents_quotes_rejected_orders_and_copies() 
 }
 
 #[test]
-fn a_checkpoint_of_version_6_has_no_price_inquiries() {
+fn a_checkpoint_of_version_6_has_no_price_inquiries_and_no_spreads() {
     let mut state = read(6, CHECKPOINT_6).unwrap();
     assert_eq!((state.violations(), state.orders().len()), (0, 4));
     let bid = state.orders().get(1).unwrap();
@@ -156,6 +156,7 @@ fn a_checkpoint_of_version_6_has_no_price_inquiries() {
     assert_eq!(state.rejected.iter().count(), 1);
     assert_eq!(state.link_numbers(LINES[0]), (7, 9));
     assert_eq!(state.open_inquiries(), 0);
+    assert!(state.spreads.is_empty());
     let event = OrderEvent::Inquired {
         inquiry: state.last + 1,
         session: CLIENT,

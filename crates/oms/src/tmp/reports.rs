@@ -13,10 +13,12 @@ use super::ids::resolve;
 use super::orders::{LONG_SYMBOL, account_number};
 use crate::core::{Core, Sink};
 use crate::fix::{Sentence, digits};
+use crate::legs::FillOfLeg;
 use crate::order::Order;
 use crate::rejects::VenueReject;
 use crate::rules::RejectCode;
-use crate::value::{Effect, End, Market, Side, Text};
+use crate::spreads::SpreadLeg;
+use crate::value::{Effect, End, Market, Number, Side, Text};
 use crate::venue::{Heard, ReportKind, VenueId, VenueReport};
 
 /// Where the body of a frame begins: behind MsgSeqNum and times of sending.
@@ -25,6 +27,7 @@ const BODY: usize = 17;
 pub(super) const CODES: u64 = 40_000;
 
 /// The fields of an R02, R32 or R22 that matter here.
+#[derive(Clone, Copy)]
 struct Execution {
     status: TmpStatus,
     exec_type: TmpExecType,
@@ -37,6 +40,8 @@ struct Execution {
     price: i32,
     last_price: i32,
     last_quantity: u16,
+    /// Side, price and quantity of each leg of a spread.
+    legs: [(TmpSide, i32, u16); 2],
     /// R22 has none.
     filled: Option<u16>,
     leaves: u16,
@@ -62,6 +67,10 @@ impl Execution {
             price: body.price,
             last_price: body.last_px,
             last_quantity: body.last_qty,
+            legs: [0, 1].map(|at| {
+                let side = TmpSide(body.leg_side[at]);
+                (side, body.leg_px[at], body.leg_qty[at])
+            }),
             filled: Some(body.cum_qty),
             leaves: body.leaves_qty,
             before: body.before_qty,
@@ -69,7 +78,7 @@ impl Execution {
         }
     }
 
-    /// Of an R22, whose fill is that of its first leg.
+    /// Of an R22, whose fill is that of its first leg; of a spread see [`Core::short_of_spread`].
     fn of_short(body: &R22) -> Self {
         Self {
             status: body.status,
@@ -82,6 +91,7 @@ impl Execution {
             price: body.price,
             last_price: body.leg_px[0],
             last_quantity: body.leg_qty[0],
+            legs: [0, 1].map(|at| (TmpSide(0), body.leg_px[at], body.leg_qty[at])),
             filled: None,
             leaves: body.leaves_qty,
             before: body.before_qty,
@@ -200,6 +210,8 @@ impl Core {
         exec: u64,
         sink: &mut impl Sink,
     ) -> Heard {
+        let of_spread = self.short_of_spread(said);
+        let said = of_spread.as_ref().unwrap_or(said);
         let state = self.state();
         let (number, request) = resolve(state, said.id, said.side);
         let order = state.orders().get(number);
@@ -247,12 +259,86 @@ impl Core {
         };
         let mut heard = Heard::Known;
         for kind in kinds.into_iter().flatten() {
-            let next = self.report(at, &VenueReport { kind, ..report }, sink);
+            let next = self.hear(at, &VenueReport { kind, ..report }, sink);
             if heard == Heard::Known || !matches!(next, Heard::Known | Heard::Taken) {
                 heard = next;
             }
         }
+        if kinds.contains(&Some(ReportKind::Fill)) && !self.state().spreads.is_empty() {
+            let report = VenueReport {
+                kind: ReportKind::Fill,
+                ..report
+            };
+            let of_legs = self.tmp_legs(at, &report, said, sink);
+            if matches!(heard, Heard::Known | Heard::Unknown) {
+                heard = of_legs.unwrap_or(heard);
+            }
+        }
+        self.forget(at, sink);
         heard
+    }
+
+    /// The legs of a fill of a spread; `None` for another instrument.
+    #[cold]
+    fn tmp_legs(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        said: &Execution,
+        sink: &mut impl Sink,
+    ) -> Option<Heard> {
+        let legs = self.spread_of(report.id.order, report.symbol)?;
+        let of_legs = [0, 1].map(|place| {
+            let (side, price, quantity) = said.legs[place];
+            let scale = self.tmp_scales.get(legs[place].instrument as usize);
+            FillOfLeg {
+                symbol: b"",
+                side: side_of(side, None),
+                price: Decimal::new(price.into(), scale.copied().unwrap_or_default()),
+                quantity: Some(Decimal::from_int(quantity.into())),
+            }
+        });
+        Some(self.legs_of_fill(at, report, &of_legs, sink))
+    }
+
+    /// The legs of the spread that an order is of, or a symbol without one.
+    fn spread_of(&self, order: Number, symbol: &[u8]) -> Option<[SpreadLeg; 2]> {
+        let state = self.state();
+        let instrument = match state.orders().get(order) {
+            Some(order) => order.instrument,
+            None => state.instruments().find(symbol)?,
+        };
+        state.spreads.legs(instrument).copied()
+    }
+
+    /// An R22 of an order of a spread in sets: their number and price follow from its legs.
+    fn short_of_spread(&self, said: &Execution) -> Option<Execution> {
+        if self.state().spreads.is_empty() || said.filled.is_some() {
+            return None;
+        }
+        let (number, _) = resolve(self.state(), said.id, said.side);
+        let order = self.state().orders().get(number)?;
+        let legs = self.state().spreads.legs(order.instrument)?;
+        let scale = |instrument: u32| {
+            let scale = self.tmp_scales.get(instrument as usize);
+            i32::from(scale.copied().unwrap_or_default())
+        };
+        let price = legs.iter().zip(said.legs).fold(0_i64, |sum, (leg, it)| {
+            let more = scale(order.instrument) - scale(leg.instrument);
+            let one = 10_i64.pow(more.unsigned_abs().min(9));
+            let price = i64::from(it.1) * i64::from(leg.ratio);
+            let price = if more < 0 { price / one } else { price * one };
+            if leg.side.is_buy() {
+                sum + price
+            } else {
+                sum - price
+            }
+        });
+        Some(Execution {
+            last_quantity: said.last_quantity / u16::try_from(legs[0].ratio).unwrap_or(u16::MAX),
+            last_price: i32::try_from(price).unwrap_or_default(),
+            ..*said
+        })
     }
 
     /// Account(1) of a number of the exchange: its digits, or an account whose name has them behind zeros.

@@ -54,6 +54,11 @@ mod trials {
             "inquiries::an_inquiry_is_sent_and_answered_once_when_the_process_is_killed",
             "was sent twice",
         ),
+        (
+            OmsPlantedFault::LegTwice,
+            "spreads::an_order_of_a_spread_is_sent_as_its_symbol_and_filled_in_legs",
+            "left: (4, [8, 8])",
+        ),
     ];
 
     /// Each in a process of its own, in all of which it is planted.

@@ -136,6 +136,24 @@ fn play_rerun(durability: Durability, operations: Option<u64>) -> Floor {
     floor
 }
 
+/// Orders of a spread that are filled in part with their legs, replaced and cancelled.
+fn play_spreads(durability: Durability, operations: Option<u64>) -> Floor {
+    let mut floor = Floor::new(durability, BeginString::Fix44, BeginString::Fix44);
+    if let Some(operations) = operations {
+        floor.world.disk().stop_after(operations);
+    }
+    let of = |id: &str, side: u8, quantity: u64, more: &str| {
+        format!("11={id}|55=SPREAD|54={side}|38={quantity}|40=2|44=100|60=20261122-08:00:00|{more}")
+    };
+    floor.send("D", &of("A1", 1, 100, ""));
+    floor.send("D", &of("A2", 2, 50, ""));
+    floor.send("G", &of("A3", 1, 120, "41=A1|"));
+    floor.order("A4", 1, 10);
+    floor.send("F", &of("A5", 2, 50, "41=A2|"));
+    floor.send("D", &of("A6", 1, 20, ""));
+    floor
+}
+
 /// Fields that the client receives: a pool number too, if the order has one.
 const TOLD: [u32; 5] = [11, 39, 14, 151, 198];
 
@@ -334,6 +352,42 @@ fn the_client_gets_reports_of_parent_and_child() {
     );
     let copied = floor.received(crate::floor::COPY, &[37]);
     assert!(copied.iter().all(|order| order != "1" && order != "8"));
+}
+
+#[test]
+fn a_leg_counts_once_when_the_process_is_killed() {
+    every_point(Durability::Process, play_spreads);
+}
+
+#[test]
+fn a_leg_counts_once_when_the_power_is_cut() {
+    every_point(Durability::Disk, play_spreads);
+}
+
+#[test]
+fn the_client_gets_the_legs_of_each_fill() {
+    let mut floor = play_spreads(Durability::Process, None);
+    assert_eq!(
+        floor.told(&[11, 442, 150, 39, 55, 54, 32, 14, 151]),
+        [
+            "A1 3 0 0 SPREAD 1 - 0 100",
+            "A1 3 F 1 SPREAD 1 30 30 70",
+            "A1 2 F 1 XYZ 1 90 90 210",
+            "A1 2 F 1 NEAR 2 30 30 70",
+            "A2 3 0 0 SPREAD 2 - 0 50",
+            "A2 3 F 1 SPREAD 2 30 30 20",
+            "A2 2 F 1 XYZ 2 90 90 60",
+            "A2 2 F 1 NEAR 1 30 30 20",
+            "A3 3 5 1 SPREAD 1 - 30 90",
+            "A4 - 0 0 XYZ 1 - 0 10",
+            "A4 - F 2 XYZ 1 10 10 0",
+            "A5 3 4 4 SPREAD 2 - 30 0",
+            "A6 3 0 0 SPREAD 1 - 0 20",
+            "A6 3 F 2 SPREAD 1 20 20 0",
+            "A6 2 F 2 XYZ 1 60 60 0",
+            "A6 2 F 2 NEAR 2 20 20 0",
+        ]
+    );
 }
 
 #[test]

@@ -115,6 +115,13 @@ impl Desk {
         self.kept.lock().unwrap().removed = events;
     }
 
+    /// A file is another one from the next start on.
+    pub fn set_file(&mut self, name: &str, text: &str) {
+        let files = self.setup.files.iter_mut();
+        let file = files.filter(|(known, _)| *known == name);
+        file.for_each(|(_, known)| text.clone_into(known));
+    }
+
     /// The answer to a query.
     pub fn query(&self, text: &str) -> String {
         let mut answer = Vec::new();

@@ -52,8 +52,8 @@ name = "P"
 prefix = "T"
 width = 3
 "#;
-const INSTRUMENTS: &str =
-    "symbol,tick,lot,reference,positions\nXYZ,0.05,10,100,\nFUT,0.05,10,100,effect\n";
+const INSTRUMENTS: &str = "symbol,tick,lot,reference,positions,legs\nXYZ,0.05,10,100,,\nFUT,0.05,10,100,effect,\n\
+     NEAR,0.05,10,100,,\nSPREAD,0.05,10,100,,buy 3 XYZ sell 1 NEAR\n";
 const LIMITS: &str = "scope,control,limit\nfirm,RC6,1000\nfirm,RC7,1000000\nfirm,RC8,10\nfirm,RC13,100\n\
                       firm,RC14,100000000\nfirm,RC15,5000\n";
 
@@ -307,7 +307,17 @@ impl Floor {
             assert_eq!(order.quantity, at_venue.quantity, "order {number}");
             assert_eq!(order.state.is_open(), at_venue.is_open, "order {number}");
             assert_ne!(order.state, OrderState::Unknown, "order {number}");
-            let filled = i128::from(at_venue.filled);
+            let mut filled = i128::from(at_venue.filled);
+            if let Some(legs) = state.legs(order.instrument) {
+                let of = state.legs_of(*number).expect("it has legs");
+                let wanted = legs.map(|leg| at_venue.filled * u64::from(leg.ratio));
+                assert_eq!(of.filled, wanted, "legs of order {number}");
+                let sides = legs.map(|leg| {
+                    let ratio = i128::from(leg.ratio);
+                    if leg.side.is_buy() { ratio } else { -ratio }
+                });
+                filled *= sides[0] + sides[1];
+            }
             net += if order.side.is_buy() { filled } else { -filled };
         }
         let held = state.positions().map(|(.., position)| position.net());
@@ -324,7 +334,11 @@ impl Floor {
         execs.sort();
         execs.dedup();
         assert_eq!(execs.len(), count, "an ExecID twice");
-        let fills = self.told(&[32, 37]);
+        let mut fills = self.told(&[442, 32, 37]);
+        // Those of legs are fills of the same order.
+        fills.retain(|fill| !fill.starts_with("2 "));
+        let fills = fills.iter().map(|fill| fill[2..].to_owned());
+        let fills: Vec<String> = fills.collect();
         let parents: Vec<String> = self.families.keys().map(u64::to_string).collect();
         let of_parent = |order: &str| parents.iter().any(|parent| parent == order);
         // A drop copy has every execution, as the client has.
@@ -453,6 +467,9 @@ impl Venue {
                 let status = if filled < quantity { 1 } else { 2 };
                 let what = format!("150=F|39={status}|32={filled}|31=100|");
                 said.push(("8", self.report(number, id, &what, "")));
+                if self.symbol == "SPREAD" {
+                    self.legs(number, id, filled, said);
+                }
             }
             "G" | "F" if self.refuses.contains(&msg_type) => {
                 let original = self.orders[&number].id.clone();
@@ -485,6 +502,18 @@ impl Venue {
             }
             other => panic!("the venue was sent {other}"),
         }
+    }
+
+    /// The legs of a fill: three of XYZ on the side of the order, one of NEAR on the other.
+    fn legs(&mut self, number: u64, id: &str, sets: u64, said: &mut Vec<(&'static str, String)>) {
+        let (symbol, side) = (self.symbol.clone(), self.side.clone());
+        let other = if side == "1" { "2" } else { "1" };
+        for (leg, side, quantity) in [("XYZ", side.as_str(), 3 * sets), ("NEAR", other, sets)] {
+            (self.symbol, self.side) = (leg.to_owned(), side.to_owned());
+            let what = format!("150=F|39=1|32={quantity}|31=100|442=2|");
+            said.push(("8", self.report(number, id, &what, "")));
+        }
+        (self.symbol, self.side) = (symbol, side);
     }
 
     fn report(&mut self, number: u64, id: &str, what: &str, original: &str) -> String {

@@ -16,4 +16,5 @@ mod recovery;
 mod reports;
 mod rights;
 mod scenarios;
+mod spreads;
 mod twin;

@@ -10,6 +10,7 @@ mod number;
 pub mod pools;
 mod quotes;
 mod rerun;
+pub mod spreads;
 mod tasks;
 mod venue;
 mod writes;
@@ -82,6 +83,8 @@ pub struct Symbol {
     pub has_effect: bool,
     /// The lines that take its orders.
     pub lines: &'static [usize],
+    /// Of a spread.
+    pub legs: Option<[spreads::Leg; 2]>,
 }
 
 #[derive(Clone, Debug)]
@@ -223,6 +226,7 @@ pub struct Order {
     pub valid_until: Option<i64>,
     /// The bid of its quote.
     pub quote: Option<u64>,
+    pub legs: spreads::Legs,
 }
 
 impl Order {
@@ -394,11 +398,16 @@ pub struct Model {
 /// Fields of a message by tag.
 pub type Fields<'a> = BTreeMap<u32, &'a str>;
 
+/// 555 has all that follows it: the legs.
 pub fn fields(body: &str) -> Fields<'_> {
     let fields = body.split('|').filter_map(|field| field.split_once('='));
-    fields
+    let mut fields: Fields<'_> = fields
         .map(|(tag, value)| (tag.parse().unwrap(), value))
-        .collect()
+        .collect();
+    if let Some((_, legs)) = body.split_once("|555=2|") {
+        fields.insert(555, legs);
+    }
+    fields
 }
 
 /// A day since 1970 as 20261122.

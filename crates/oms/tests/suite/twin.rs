@@ -31,6 +31,7 @@ const REACHED: &str = "
     parent:accepted parent:filled parent:too-late parent:children-cancelled parent:cancelled parent:expired
     AI:297=0 AI:297=1 AI:297=4 AI:297=5 AI:297=6 AI:297=7 AI:297=9 AI:297=10 AI:297=17 b:297=0 b:297=1 b:297=4 b:297=5
     AI:58=RC16 AI:58=RC4 AI:58=RC1 AI:58=RC13 AI:58=RC15 AI:58=RC2
+    D:167=MLEG F:167=MLEG G:167=MLEG 8:167=MLEG 8:442=2 8:442=3
     8:58=RC13 8:58=RC14 8:58=RC15 8:58=RC16 8:58=RC18 9:58=RC1 9:58=RC16
 ";
 /// The state is compared after so many inputs.
@@ -118,7 +119,18 @@ impl Twin {
         let telling = |tag: &str| {
             matches!(
                 tag,
-                "40" | "150" | "39" | "59" | "77" | "102" | "103" | "58" | "297" | "434" | "532"
+                "40" | "150"
+                    | "39"
+                    | "59"
+                    | "77"
+                    | "167"
+                    | "442"
+                    | "102"
+                    | "103"
+                    | "58"
+                    | "297"
+                    | "434"
+                    | "532"
             )
         };
         for word in words {
@@ -197,6 +209,11 @@ impl Twin {
         same("LeavesQty(151)", known.leaves().into(), order.leaves())?;
         same("price times quantity", known.paid, order.paid)?;
         same("its number", known.current, order.current)?;
+        if let Some(legs) = self.desk.state().legs_of(order.number) {
+            let filled = legs.filled.map(i128::from);
+            same("filled by legs", filled, order.legs.filled)?;
+            same("price times quantity of legs", legs.paid, order.legs.paid)?;
+        }
         let request = orders.request_of(known).map(|it| it.number);
         same("request", request, order.asked.as_ref().map(|it| it.number))
     }

@@ -1,6 +1,6 @@
 //! Model: rejects of a venue, and orders that are sent again.
 
-use super::{Fate, Fields, Model, SECOND, Why};
+use super::{At, Fate, Fields, Model, SECOND, Why};
 
 /// Handling of rejects from the venue of a line group.
 #[derive(Clone, Copy, Debug)]
@@ -134,14 +134,29 @@ impl Model {
         };
         let order = &self.orders[&number];
         let scopes = self.scopes_of(order);
-        let market = self.markets.get(&order.symbol).copied();
-        let is_stopped = scopes.iter().any(|scope| self.trading.contains_key(scope));
-        let line = if is_stopped {
-            Err(Why::Rc("RC1", 0))
-        } else if matches!(market, Some("halted" | "closed")) {
-            Err(Why::Rc("RC18", 2))
-        } else {
-            line
+        let is_stopped = |scope: &At| self.trading.contains_key(scope);
+        let is_shut = |symbol| matches!(self.markets.get(&symbol), Some(&("halted" | "closed")));
+        // Its own scopes, then its legs one after the other.
+        let mut parts = vec![(scopes, order.symbol)];
+        for leg in self.legs_of(order.symbol).into_iter().flatten() {
+            let scopes = vec![
+                At::Symbol(leg.symbol),
+                At::Holding(order.account, leg.symbol),
+            ];
+            parts.push((scopes, leg.symbol));
+        }
+        let why = parts.iter().find_map(|(scopes, symbol)| {
+            if scopes.iter().any(is_stopped) {
+                Some(Why::Rc("RC1", 0))
+            } else if is_shut(*symbol) {
+                Some(Why::Rc("RC18", 2))
+            } else {
+                None
+            }
+        });
+        let line = match why {
+            Some(why) => Err(why),
+            None => line,
         };
         self.send_on(number, line);
         true

@@ -3,6 +3,7 @@
 use super::{At, Fate, Model, NO_LINE, Order, Passed, SECOND, Why};
 
 /// An order as it would be.
+#[derive(Clone, Copy)]
 pub struct Wanted<'a> {
     pub session: usize,
     pub account: usize,
@@ -81,12 +82,15 @@ impl Model {
             filled += self.held_by_children(old.number);
         }
         let held = (new.quantity - filled).max(old_held);
+        // A spread counts at least as its legs.
+        let hold = hold.max(self.least_hold(new.symbol));
         let dearest = hold.max(new.old.map_or(0, |old| old.hold));
         let worth = self.money(new.symbol, dearest * held);
         let worth = worth.ok_or(Why::Other(99, 99))?;
         let more = (new.quantity - new.old.map_or(0, |old| old.quantity)).max(0);
         let released = new.child_of.map(|parent| self.released(parent, more));
         let released = released.unwrap_or((0, 0));
+        let sets_released = released.0;
         let (old_held, old_reserved) = (old_held + released.0, old_reserved + released.1);
         let scopes = self.scopes(new.session, new.account, new.symbol);
         self.trading_allows(new, &scopes, held - old_held)?;
@@ -103,6 +107,7 @@ impl Model {
         }
         self.sums(new, &scopes, (held - old_held, worth - old_reserved))?;
         self.market_allows(new)?;
+        self.legs_allow(new, held, sets_released)?;
         if !new.is_held {
             self.self_trade(new)?;
         }
@@ -145,6 +150,15 @@ impl Model {
             let executions = executions.max(1);
             (messages + 1 + executions - 1) / executions
         })
+    }
+
+    /// What a leg of a spread has to pass; `more` is what it may trade more than it could.
+    pub fn leg_allows(&self, leg: &Wanted<'_>, more: i128) -> Result<(), Why> {
+        self.restricted(leg)?;
+        let scopes = self.scopes(leg.session, leg.account, leg.symbol);
+        self.trading_allows(leg, &scopes, more)?;
+        self.position(leg, &scopes, more)?;
+        self.market_allows(leg)
     }
 
     fn restricted(&self, new: &Wanted<'_>) -> Result<(), Why> {
@@ -206,7 +220,8 @@ impl Model {
         let held = |order: &Order| self.reserved(order).0;
         let buying = self.count(scope, |it| if it.buys() { held(it) } else { 0 });
         let selling = self.count(scope, |it| if it.buys() { 0 } else { held(it) });
-        (buying, selling)
+        let of_legs = self.exposed(scope);
+        (buying + of_legs.0, selling + of_legs.1)
     }
 
     fn limit(
@@ -267,9 +282,8 @@ impl Model {
         let far = match self.world.symbols[new.symbol].reference {
             None => 100 * percent,
             Some(reference) => {
-                let far = |price: i128| {
-                    (price - reference).abs() * 100 * percent / reference.abs().max(1)
-                };
+                let base = reference.abs().max(self.worth_of_legs(new.symbol)).max(1);
+                let far = |price: i128| (price - reference).abs() * 100 * percent / base;
                 new.prices().into_iter().map(far).max().unwrap_or(0)
             }
         };
@@ -284,12 +298,21 @@ impl Model {
             let reserved = self.count(it, |order| self.reserved(order).1);
             reserved + more.1 + self.traded.get(&it).copied().unwrap_or(0)
         })?;
+        if self.legs_of(new.symbol).is_some() {
+            // Its legs have positions.
+            return Ok(());
+        }
+        self.position(new, scopes, more.0)
+    }
+
+    /// RC15.
+    fn position(&self, new: &Wanted<'_>, scopes: &[At], more: i128) -> Result<(), Why> {
         let (buying, selling) = self.open_of(At::Holding(new.account, new.symbol));
         let (long, short) = self.held(new.account, new.symbol);
         if new.side == '1' {
-            self.limit(scopes, "RC15-long", |_| long + buying + more.0)
+            self.limit(scopes, "RC15-long", |_| long + buying + more)
         } else {
-            self.limit(scopes, "RC15-short", |_| short + selling + more.0)
+            self.limit(scopes, "RC15-short", |_| short + selling + more)
         }
     }
 

@@ -280,6 +280,7 @@ impl Model {
             triggered: false,
             valid_until: self.valid_until(fields),
             quote: None,
+            legs: super::spreads::Legs::default(),
         };
         Ok((order, is_located))
     }
@@ -503,7 +504,7 @@ impl Model {
         let is = |account| self.scopes_of(order).contains(&At::Account(account));
         filter.client.is_none_or(|it| it == order.client)
             && filter.account.is_none_or(is)
-            && filter.symbol.is_none_or(|it| it == order.symbol)
+            && filter.symbol.is_none_or(|it| self.is_of(filter, order, it))
             && filter.side.is_none_or(|it| it == order.side)
     }
 

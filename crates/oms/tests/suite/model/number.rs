@@ -30,6 +30,17 @@ impl Number {
         Ok(scaled)
     }
 
+    /// As a message has it.
+    pub fn text(self) -> String {
+        let digits = format!("{:0width$}", self.0.abs(), width = self.1 as usize + 1);
+        let (whole, part) = digits.split_at(digits.len() - self.1 as usize);
+        let sign = if self.0 < 0 { "-" } else { "" };
+        match part {
+            "" => format!("{sign}{whole}"),
+            part => format!("{sign}{whole}.{part}"),
+        }
+    }
+
     pub fn whole(self) -> Result<i128, Why> {
         if self.1 > 0 || !(0..=MOST).contains(&self.0) {
             return Err(Why::Other(99, 99));

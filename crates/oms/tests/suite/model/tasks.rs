@@ -12,7 +12,19 @@ impl Model {
     /// An order may not stay at its venue.
     pub fn must_go(&self, number: u64) -> bool {
         let order = &self.orders[&number];
-        order.is_open() && (order.withdrawn || self.is_killed(&self.scopes_of(order)))
+        order.is_open() && (order.withdrawn || self.is_killed(&self.all_scopes_of(order)))
+    }
+
+    /// The scopes of an order, and those of the legs alone.
+    pub fn all_scopes_of(&self, order: &Order) -> Vec<At> {
+        let mut scopes = self.scopes_of(order);
+        for leg in self.legs_of(order.symbol).into_iter().flatten() {
+            scopes.extend([
+                At::Symbol(leg.symbol),
+                At::Holding(order.account, leg.symbol),
+            ]);
+        }
+        scopes
     }
 
     pub fn look_again(&mut self, number: u64) {
@@ -270,6 +282,9 @@ impl Model {
             let number = self.ended.remove(at);
             let order = self.orders.remove(&number).unwrap();
             self.strays.extend(order.execs);
+            let of_legs = order.legs.execs.into_iter();
+            let of_legs = of_legs.map(|(exec, symbol)| super::spreads::key(&exec, symbol));
+            self.strays.extend(of_legs);
         }
     }
 
@@ -281,7 +296,7 @@ impl Model {
         self.trading.insert(scope, is);
         if is == "killed" {
             let open = self.orders.values().filter(|order| order.is_open());
-            let open = open.filter(|order| self.scopes_of(order).contains(&scope));
+            let open = open.filter(|order| self.all_scopes_of(order).contains(&scope));
             let open: Vec<u64> = open.map(|order| order.number).collect();
             self.cancelling.extend(open);
         }

@@ -98,6 +98,15 @@ impl Model {
     }
 
     fn report(&mut self, line: usize, fields: &Fields<'_>) {
+        self.report_alone(line, fields);
+        let is_fill = kind(fields, self.world.old_lines.contains(&line)) == Kind::Fill;
+        if is_fill {
+            let (number, request) = numbers(fields[&11]).unwrap_or((0, 0));
+            self.legs_in_fill(line, number, request, fields);
+        }
+    }
+
+    fn report_alone(&mut self, line: usize, fields: &Fields<'_>) {
         let kind = kind(fields, self.world.old_lines.contains(&line));
         let (number, request) = numbers(fields[&11]).unwrap_or((0, 0));
         let is = |tag: u32, known: &str| fields.get(&tag).is_none_or(|it| *it == known);
@@ -105,7 +114,12 @@ impl Model {
             is(55, self.world.symbols[order.symbol].name) && is(54, &order.side.to_string())
         });
         if !same {
-            if kind == Kind::Fill {
+            let is_fill = kind == Kind::Fill;
+            let is_known = self.orders.contains_key(&number);
+            if is_known && self.report_of_leg(line, (number, request), fields, (is_fill, false)) {
+                return;
+            }
+            if is_fill {
                 self.stray(line, fields);
             }
             return;
@@ -145,7 +159,7 @@ impl Model {
         }
     }
 
-    fn accepted(&mut self, number: u64) {
+    pub fn accepted(&mut self, number: u64) {
         let order = self.orders.get_mut(&number).unwrap();
         if matches!(order.fate, Fate::Sent | Fate::Unknown) {
             order.fate = Fate::Working;
@@ -154,7 +168,7 @@ impl Model {
     }
 
     /// Quantity and price of an execution, the price rounded to the digits of the symbol.
-    fn execution(&self, symbol: usize, fields: &Fields<'_>) -> Option<(i128, i128)> {
+    pub fn execution(&self, symbol: usize, fields: &Fields<'_>) -> Option<(i128, i128)> {
         let quantity = whole(fields, 32).filter(|quantity| *quantity > 0)?;
         let scale = self.world.symbols[symbol].scale;
         let price = number_of(fields, 31)?;
@@ -195,7 +209,9 @@ impl Model {
         let (account, symbol) = (order.account, order.symbol);
         let side = (order.buys(), order.effect);
         let scopes = self.scopes_of(order);
-        self.trade(&scopes, (account, symbol), side, (quantity, price));
+        if self.legs_of(symbol).is_none() {
+            self.trade(&scopes, (account, symbol), side, (quantity, price));
+        }
         self.write_execution(number, 'F', None, &[(32, quantity), (31, price)]);
         if is_filled {
             self.over(number);
@@ -212,7 +228,7 @@ impl Model {
     }
 
     /// A fill of no order that is known goes to the position.
-    fn stray(&mut self, line: usize, fields: &Fields<'_>) {
+    pub fn stray(&mut self, line: usize, fields: &Fields<'_>) {
         let named = |tag: u32| fields.get(&tag).copied().unwrap_or_default();
         let (Some(account), Some(symbol)) = (self.account(named(1)), self.symbol(named(55))) else {
             return;
@@ -257,7 +273,16 @@ impl Model {
         let Some(execution) = self.execution(symbol, fields) else {
             return;
         };
-        if !self.strays.insert(fields[&17].to_owned()) {
+        if self.legs_of(symbol).is_some() {
+            return;
+        }
+        let exec = fields[&17].to_owned();
+        if self.is_leg(symbol) {
+            let key = super::spreads::key(&exec, symbol);
+            if self.strays.contains(&exec) || !self.strays.insert(key) {
+                return;
+            }
+        } else if !self.strays.insert(exec) {
             return;
         }
         self.late_fills += 1;
@@ -266,7 +291,7 @@ impl Model {
         self.guard(&scopes);
     }
 
-    fn trade(
+    pub fn trade(
         &mut self,
         scopes: &[At],
         (account, symbol): (usize, usize),
@@ -471,20 +496,37 @@ impl Model {
         let request = asked.map_or(order.current, |asked| asked.number);
         let id = format!("{number}-{request}");
         let kind = match get("type").unwrap() {
-            "fill" => "F",
+            "fill" | "leg1" | "leg2" => "F",
             "accepted" => "0",
             "rejected" => return self.reject(number, &Why::Venue(String::new())),
             "cancelled" => "4",
             _ => "C",
         };
         let mut fields: Fields<'_> = [(11, id.as_str()), (150, kind), (54, &side)].into();
+        let leg = match get("type") {
+            Some("leg1") => Some(0),
+            Some("leg2") => Some(1),
+            _ => None,
+        };
+        if let Some(at) = leg {
+            let symbol = self.orders[&number].symbol;
+            let leg = self.legs_of(symbol).unwrap()[at];
+            fields.remove(&54);
+            fields.insert(55, self.world.symbols[leg.symbol].name);
+        }
         for (tag, key) in [(32, "quantity"), (31, "price"), (17, "exec")] {
             fields.insert(tag, get(key).unwrap_or_default());
         }
         if is_done {
             fields.insert(39, "3");
         }
-        self.report(line, &fields);
+        if leg.is_some() {
+            // It counts beside those of the venue, however that reports them.
+            let in_fill = self.orders[&number].legs.in_fills == Some(true);
+            self.report_of_leg(line, (number, request), &fields, (true, in_fill));
+        } else {
+            self.report(line, &fields);
+        }
     }
 
     pub fn end(&mut self, number: u64, how: char, request: Option<u64>, text: &str) {

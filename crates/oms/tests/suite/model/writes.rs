@@ -4,10 +4,10 @@ use super::{Fields, Model, Order, Why};
 use crate::desk::Said;
 
 /// Fields that are compared, in this order; Text(58) as far as it is a control's code or the venue's.
-const TAGS: [u32; 47] = [
+const TAGS: [u32; 49] = [
     117, 297, 132, 134, 133, 135, 37, 198, 526, 5001, 11, 41, 150, 20, 39, 103, 102, 434, 1, 55,
     54, 38, 40, 44, 99, 59, 432, 77, 32, 31, 151, 14, 6, 378, 530, 531, 532, 533, 584, 911, 912,
-    21, 58, 379, 372, 380, 45,
+    21, 58, 379, 372, 380, 45, 167, 442,
 ];
 
 /// A message of the OMS, as the model writes it.
@@ -270,6 +270,63 @@ impl Model {
         body.put(151, order.leaves())
             .put(14, order.filled)
             .put(6, average(order.paid, order.filled, scale));
+        if self.legs_of(order.symbol).is_some() {
+            if !is_old {
+                body.put(167, "MLEG");
+            }
+            body.put(442, 3);
+        }
+    }
+
+    pub fn write_leg_fill(
+        &mut self,
+        number: u64,
+        (at, leg): (usize, super::spreads::Leg),
+        (quantity, price): (i128, i128),
+    ) {
+        let order = &self.orders[&number];
+        let is_old = self.world.clients[order.client].is_old;
+        let symbol = &self.world.symbols[leg.symbol];
+        let (filled, paid) = (order.legs.filled[at], order.legs.paid[at]);
+        let left = leg.ratio * (order.leaves() + order.filled) - filled;
+        let left = left.max(0);
+        let mut body = Body::default();
+        body.put(37, number).put(11, &order.id);
+        self.put_secondary(number, &mut body);
+        if is_old {
+            body.put(20, 0);
+        }
+        let kind = match is_old {
+            false => 'F',
+            true if left == 0 => '2',
+            true => '1',
+        };
+        let order = &self.orders[&number];
+        body.put(150, kind)
+            .put(39, order.status())
+            .put(1, self.world.accounts[order.account].name)
+            .put(55, symbol.name)
+            .put(54, if order.buys() == leg.buys { 1 } else { 2 })
+            .put(38, leg.ratio * order.quantity);
+        if !is_old {
+            put_effect(order, &mut body);
+        }
+        body.put(32, quantity)
+            .put(31, decimal(price, symbol.scale))
+            .put(151, left)
+            .put(14, filled)
+            .put(6, average(paid, filled, symbol.scale))
+            .put(442, 2);
+        self.write_to_client(number, body);
+    }
+
+    /// A venue learns that an order is of a spread.
+    fn put_security_type(&self, number: u64, body: &mut Body) {
+        let order = &self.orders[&number];
+        let is_old = self.world.old_lines.contains(&order.line);
+        if self.legs_of(order.symbol).is_some() && !is_old {
+            body.put(167, "MLEG");
+        }
     }
 
     pub fn write_rejected(&mut self, number: u64, why: &Why) {
@@ -394,6 +451,7 @@ impl Model {
         let order = &self.orders[&number];
         self.what(number, order.sent_kind(), &mut body);
         put_effect(order, &mut body);
+        self.put_security_type(number, &mut body);
         self.write(order.line, "D", body);
     }
 
@@ -423,6 +481,7 @@ impl Model {
         } else {
             body.put(38, order.quantity);
         }
+        self.put_security_type(number, &mut body);
         let msg_type = asked.what.to_string();
         self.write(order.line, &msg_type, body);
     }

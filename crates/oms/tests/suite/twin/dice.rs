@@ -2,6 +2,7 @@
 
 mod quotes;
 mod rare;
+mod spreads;
 
 use super::floors::{CLIENTS, LINES};
 use crate::desk::Input;
@@ -172,6 +173,9 @@ impl Dice {
             "OLD1" => &["10", "10.001", "9.999", "10.5"],
             "FIN" => &["1", "1.00005", "0.99995", "1.1", "1.01"],
             "FUT" => &["20", "20.5", "19.5", "21", "19"],
+            "NEAR" => &["100", "100.05", "99.5", "101"],
+            "CAL" => &["5", "5.01", "4.5", "0", "6.25"],
+            "OLDFLY" => &["-400", "-400.05", "-399.95", "1"],
             _ => &["5", "5.5", "0.5", "-1.5"],
         };
         match self.below(50) {
@@ -216,7 +220,7 @@ impl Dice {
             self.below(2) as usize
         };
         let id = self.id(model);
-        let at = self.below(8).min(5) as usize;
+        let at = self.any(&[0, 1, 2, 3, 4, 5, 5, 6, 7, 7, 7, 8, 8]);
         let symbol = &model.world.symbols[if self.once_in(2) { 0 } else { at }];
         let name = if self.once_in(60) {
             "NONE"
@@ -356,6 +360,11 @@ impl Dice {
         let Some(order) = self.order(model) else {
             return self.new_order(model);
         };
+        if !order.is_parent
+            && let Some(input) = self.leg(model, &order)
+        {
+            return input;
+        }
         // The venues know nothing of parents.
         if order.is_parent
             && !self.once_in(8)
@@ -407,7 +416,10 @@ impl Dice {
         if symbol.has_effect != self.once_in(30) {
             body.push_str(self.any(&["77=O|", "77=C|", "77=O|", "77=C|", "77=R|", ""]));
         }
-        let what = self.what(&order, is_old, symbol.name, symbol.lot);
+        let mut what = self.what(&order, is_old, symbol.name, symbol.lot);
+        if symbol.legs.is_some() {
+            what.push_str(&self.legs_in_fill(model, &order));
+        }
         let input = Input::Says(line, "8", body + &what);
         self.reports.push(input.clone());
         input

@@ -5,6 +5,7 @@ use fixwire_engine::protocol::dictionary::Version;
 use crate::desk::Setup;
 use crate::model::again::Entry;
 use crate::model::pools::Pool;
+use crate::model::spreads::Leg;
 use crate::model::{Account, Client, SECOND, Symbol, World};
 
 pub const CLIENTS: [usize; 3] = [0, 1, 2];
@@ -97,17 +98,34 @@ width = 3
 tag = 5001
 "#;
 
-const INSTRUMENTS: &str = "symbol,tick,lot,multiplier,rate,reference,positions
-XYZ,0.05,10,2,1,100,
-ABC,1,1,1,0.5,50,
-OLD1,0.001,1,1,1,10,
-FIN,0.00005,1,3,1.5,1,
-NOREF,0.5,5,1,1,,
-FUT,0.5,1,10,1,20,effect
+const INSTRUMENTS: &str = "symbol,tick,lot,multiplier,rate,reference,positions,legs
+XYZ,0.05,10,2,1,100,,
+ABC,1,1,1,0.5,50,,
+OLD1,0.001,1,1,1,10,,
+FIN,0.00005,1,3,1.5,1,,
+NOREF,0.5,5,1,1,,,
+FUT,0.5,1,10,1,20,effect,
+NEAR,0.05,1,1,1,100,,
+CAL,0.01,1,1,1,5,,buy 1 XYZ sell 2 NEAR
+OLDFLY,0.05,10,7,0.3,,,sell 3 XYZ sell 1 NEAR
 ";
 
 const NEW: &[usize] = &[3, 4];
 const OLD: &[usize] = &[5];
+
+/// The legs of a spread, by the numbers of their symbols.
+fn legs(name: &str) -> Option<[Leg; 2]> {
+    let leg = |symbol, buys, ratio| Leg {
+        symbol,
+        buys,
+        ratio,
+    };
+    match name {
+        "CAL" => Some([leg(0, true, 1), leg(6, false, 2)]),
+        "OLDFLY" => Some([leg(0, false, 3), leg(6, false, 1)]),
+        _ => None,
+    }
+}
 
 fn symbols() -> Vec<Symbol> {
     let symbol = |name, scale, tick, lot, worth, reference, lines| Symbol {
@@ -119,6 +137,7 @@ fn symbols() -> Vec<Symbol> {
         reference,
         has_effect: name == "FUT",
         lines,
+        legs: legs(name),
     };
     vec![
         symbol("XYZ", 2, 5, 10, 2_000_000, Some(10_000), NEW),
@@ -127,6 +146,9 @@ fn symbols() -> Vec<Symbol> {
         symbol("FIN", 5, 5, 1, 4_500_000, Some(100_000), NEW),
         symbol("NOREF", 1, 5, 5, 1_000_000, None, NEW),
         symbol("FUT", 1, 5, 1, 10_000_000, Some(200), NEW),
+        symbol("NEAR", 2, 5, 1, 1_000_000, Some(10_000), NEW),
+        symbol("CAL", 2, 1, 1, 1_000_000, Some(500), NEW),
+        symbol("OLDFLY", 2, 5, 10, 2_100_000, Some(-40_000), OLD),
     ]
 }
 

@@ -133,7 +133,15 @@ impl Dice {
             _ if left > 0 => {
                 self.execs += 1;
                 let quantity = 1 + i128::from(self.below(left.min(1 << 40) as u64));
-                format!("fill quantity={quantity} price=1 exec=E{}", self.execs)
+                let legs = model.legs_of(order.symbol).filter(|_| self.once_in(2));
+                let open = legs.map(|legs| legs[0].ratio * order.quantity);
+                let open = open.map_or(0, |all| all - order.legs.filled[0]);
+                if open > 0 {
+                    let quantity = 1 + i128::from(self.below(open.min(1 << 40) as u64));
+                    format!("leg1 quantity={quantity} price=1 exec=E{}", self.execs)
+                } else {
+                    format!("fill quantity={quantity} price=1 exec=E{}", self.execs)
+                }
             }
             _ => "cancelled".to_owned(),
         };

@@ -1,0 +1,91 @@
+//! Reports of legs of spreads to clients.
+
+use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::{Outbox, Precision, Tag, Timestamp, tag};
+
+use super::clients::{Client, put_pool_number};
+use super::legs::{MULTI_LEG_REPORTING_TYPE, OF_LEG};
+use super::requests::POSITION_EFFECT;
+use super::{average, price};
+use crate::event::OrderEvent;
+use crate::state::OmsState;
+use crate::value::Effect;
+
+const COPY_MSG_INDICATOR: Tag = 797;
+
+/// Writes the ExecutionReport(8) of a fill of a leg, in quantities of the leg.
+#[cold]
+pub(super) fn leg_fill(
+    state: &OmsState,
+    event: &OrderEvent<'_>,
+    client: Client,
+    outbox: &mut Outbox,
+) {
+    let OrderEvent::LegFilled {
+        order,
+        leg,
+        quantity,
+        price: last,
+        ..
+    } = *event
+    else {
+        return;
+    };
+    let Some(order) = state.orders().get(order) else {
+        return;
+    };
+    let at = usize::from(leg);
+    let legs = state.spreads.legs(order.instrument);
+    let (Some(leg), Some(of)) = (
+        legs.and_then(|legs| legs.get(at)),
+        state.spreads.get(order.number),
+    ) else {
+        return;
+    };
+    let scale = state.scale(leg.instrument);
+    let (filled, paid) = (of.filled[at], of.paid[at]);
+    let sets = order.leaves().saturating_add(order.filled);
+    let left = leg.quantity(sets).saturating_sub(filled);
+    let kind = match client.is_old() {
+        false => b'F',
+        true if left == 0 => b'2',
+        true => b'1',
+    };
+    let mut report = outbox.begin(client.session, b"8");
+    report
+        .uint(tag::ORDER_ID, order.number)
+        .field(tag::CL_ORD_ID, order.id.bytes());
+    put_pool_number(order, &mut report);
+    report.uint(tag::EXEC_ID, state.events());
+    if client.is_old() {
+        report.char(tag::EXEC_TRANS_TYPE, b'0');
+    }
+    report
+        .char(tag::EXEC_TYPE, kind)
+        .char(tag::ORD_STATUS, state.orders().status(order))
+        .field(tag::ACCOUNT, state.accounts().name(order.account))
+        .field(tag::SYMBOL, state.instruments().name(leg.instrument))
+        .char(tag::SIDE, leg.side_in(order.side).byte())
+        .uint(tag::ORDER_QTY, leg.quantity(order.quantity));
+    if client.is_copy && client.version >= Version::Fix44 {
+        report.char(COPY_MSG_INDICATOR, b'Y');
+    }
+    if order.effect != Effect::Netting && !client.is_old() {
+        report.char(POSITION_EFFECT, order.effect.byte());
+    }
+    report
+        .uint(tag::LAST_QTY, quantity)
+        .decimal(tag::LAST_PX, price(last, scale))
+        .uint(tag::LEAVES_QTY, left)
+        .uint(tag::CUM_QTY, filled)
+        .decimal(tag::AVG_PX, average(paid, filled, scale))
+        .time(
+            tag::TRANSACT_TIME,
+            Timestamp(state.time()),
+            Precision::Millis,
+        )
+        .char(MULTI_LEG_REPORTING_TYPE, OF_LEG);
+    client.put_number(state.events(), &mut report);
+    // There is room: it was checked before the first event.
+    let _ = report.finish();
+}

@@ -1,0 +1,31 @@
+//! Answers to OrderStatusRequest(H).
+
+use fixwire_protocol::{Indexed, Message, Outbox, Refusal, tag};
+
+use super::clients::{Client, execution, refused_new};
+use super::requests::id;
+use crate::reason::{Reason, Why};
+use crate::state::OmsState;
+
+/// Answers an OrderStatusRequest(H): ExecutionReport(8) with ExecType(150) = I, or OrdStatus(39) = 8 for an unknown
+/// order.
+pub(crate) fn status(
+    state: &OmsState,
+    session: u32,
+    request: &Message<'_>,
+    client: Client,
+    outbox: &mut Outbox,
+) -> Result<(), Refusal> {
+    let id = id(&Indexed::new(request), tag::CL_ORD_ID)?;
+    let number = state.used(session, id);
+    if let Some(order) = number.and_then(|number| state.orders().get(number)) {
+        execution(state, order, (b'I', b""), None, client, outbox);
+        return Ok(());
+    }
+    let why = Reason::of(match number {
+        Some(number) if number > 0 => Why::Forgotten,
+        _ => Why::UnknownOrder,
+    });
+    refused_new(state, &why, request, client, outbox);
+    Ok(())
+}

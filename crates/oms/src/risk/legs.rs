@@ -1,0 +1,64 @@
+//! Controls of the legs of a spread.
+
+use super::{Checking, Proposal, market, position, trading};
+use crate::order::Order;
+use crate::reason::{Reason, Why};
+use crate::rules::InstrumentRule;
+use crate::scope::Scope;
+use crate::state::OmsState;
+use crate::tally::Tally;
+use crate::value::{Market, Trading};
+use crate::waived::Waived;
+
+/// Checks a leg of a spread with what the order adds to it, without waived controls.
+///
+/// # Errors
+///
+/// As [`check`], of the controls that depend on the position and the market of the leg.
+#[cold]
+pub(crate) fn check_leg(
+    state: &OmsState,
+    rule: &InstrumentRule,
+    order: &Proposal,
+    (new, waived): (Tally, &Waived),
+) -> Result<(), Reason> {
+    let mut scopes = state.standings(order.session, order.account, order.instrument);
+    let controls = scopes.keep_limited() & !waived.limits;
+    let checking = Checking {
+        state,
+        rule,
+        order,
+        new,
+        scopes,
+        controls,
+    };
+    for check in [trading, position, market] {
+        match check(&checking) {
+            Err(reason) if waived.has(&reason) => {}
+            other => other?,
+        }
+    }
+    Ok(())
+}
+
+/// The same of the legs of a spread.
+#[cold]
+pub(super) fn stops_leg(state: &OmsState, order: &Order) -> Option<Why> {
+    let legs = state.spreads.legs(order.instrument)?;
+    legs.iter().find_map(|leg| {
+        let scopes = [
+            Scope::Instrument(leg.instrument),
+            Scope::Holding(order.account, leg.instrument),
+        ];
+        let stopped = scopes.iter().find_map(|scope| match state.trading(*scope) {
+            Trading::Active => None,
+            Trading::Reducing => Some(Why::Reducing),
+            Trading::Killed => Some(Why::Killed),
+        });
+        let market = match state.market(leg.instrument) {
+            Market::Open | Market::Auction => None,
+            Market::Halted | Market::Closed => Some(Why::Market),
+        };
+        stopped.or(market)
+    })
+}
