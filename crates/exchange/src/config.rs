@@ -11,6 +11,7 @@ use fixwire_protocol::Decimal;
 use crate::faults::WireControl;
 use crate::instrument::{self, Unfit};
 use crate::script::OrderScript;
+use crate::spread::{self, LegConfig};
 
 /// The instruments of an exchange and its limits.
 #[derive(Clone, Debug)]
@@ -60,6 +61,8 @@ pub struct InstrumentConfig {
     pub reference: Option<Decimal>,
     /// The initial trading state.
     pub state: BookState,
+    /// The legs of a spread.
+    pub legs: Option<[LegConfig; 2]>,
 }
 
 /// Location of a mistake.
@@ -128,6 +131,9 @@ impl ExchangeConfig {
                 );
             }
             instrument.look(&mut add);
+            if let Some(what) = spread::problem(instrument, before) {
+                add("legs", what);
+            }
         }
         for (index, script) in self.scripts.iter().enumerate() {
             let before = &self.scripts[..index];

@@ -8,6 +8,7 @@ use fixwire_protocol::Decimal;
 
 use crate::config::{InstrumentConfig, state_name, state_of};
 use crate::fields::text;
+use crate::spread::{LegConfig, noted_legs, parse_legs};
 
 /// Why a decimal is not a whole number of units.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -90,15 +91,19 @@ pub(crate) struct Instrument {
     pub(crate) noted: String,
     /// Whether it was removed from the configuration.
     pub(crate) is_gone: bool,
+    /// The legs of a spread.
+    pub(crate) legs: Option<[LegConfig; 2]>,
 }
 
 impl Instrument {
-    /// The note of an instrument: words separated by `\x01`, the symbol last.
+    /// The note of an instrument: words separated by `\x01`, the symbol last, the legs of a spread before it.
     pub(crate) fn noted(config: &InstrumentConfig, orders_max: u32) -> String {
         let decimal = |it: Decimal| String::from_utf8_lossy(&text(it.normalized())).into_owned();
         let optional = |it: Option<Decimal>| it.map_or("-".to_string(), decimal);
+        let legs = config.legs.as_ref().map(noted_legs);
+        let legs = legs.map_or(String::new(), |legs| format!("{legs}\x01"));
         format!(
-            "{}\x01{}\x01{}\x01{}\x01{}\x01{}\x01{orders_max}\x01{}",
+            "{}\x01{}\x01{}\x01{}\x01{}\x01{}\x01{orders_max}\x01{legs}{}",
             decimal(config.tick),
             decimal(config.lot),
             optional(config.low),
@@ -128,7 +133,12 @@ impl Instrument {
         let (low, high, reference) = (decimal()?, decimal()?, decimal()?);
         let state = state_of(words.next()?)?;
         let orders_max = words.next()?.parse().ok()?;
-        let symbol = words.next()?.to_string();
+        let (next, last) = (words.next()?, words.next());
+        let legs = match last {
+            Some(_) => Some(parse_legs(next).ok()?),
+            None => None,
+        };
+        let symbol = last.unwrap_or(next).to_string();
         let ticks = |price: Option<Decimal>| match price {
             Some(price) => units(price, tick).ok().map(Some),
             None => Some(None),
@@ -151,6 +161,7 @@ impl Instrument {
             book: Book::new(settings),
             noted: noted.to_string(),
             is_gone: false,
+            legs,
         })
     }
 

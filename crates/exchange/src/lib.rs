@@ -31,6 +31,7 @@ mod orders;
 mod report;
 mod script;
 mod scripted;
+mod spread;
 mod state;
 mod tags;
 #[cfg(test)]
@@ -45,3 +46,4 @@ pub use exchange::{Exchange, ExchangeError, ExchangeSession, ExchangeTmpLine};
 pub use faults::{WireControl, WireFault, WireFaults, check_fault, check_fault_names};
 pub use fixwire_book::BookState;
 pub use script::{OrderScript, check_step};
+pub use spread::{LegConfig, parse_legs};

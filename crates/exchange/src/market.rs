@@ -178,6 +178,7 @@ impl Market {
         let before = Instrument::read(&old.noted)?;
         let instrument = &mut self.instruments[index];
         core::mem::swap(&mut instrument.noted, &mut new.noted);
+        core::mem::swap(&mut instrument.legs, &mut new.legs);
         let book = &mut instrument.book;
         book.set_reference(new.book.reference());
         book.set_orders_max(new.book.orders_max());

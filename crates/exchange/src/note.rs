@@ -3,7 +3,8 @@
 //! ```text
 //! L remembered                        number of closed orders to remember from here on
 //! M number version digits name        a member: session name, FIX version and precision of times
-//! I time tick|lot|low|high|reference|state|orders|symbol    an instrument was added or changed in the file
+//! I time tick|lot|low|high|reference|state|orders|symbol    an instrument was added or changed in the file;
+//!                                     of a spread its legs stand before the symbol
 //! X time symbol                       an instrument was removed from the file
 //! R member time MsgType fields        a request of a member, with its used fields
 //! O member time length script fields  a new order that follows a script: length and lines of the script, then the fields

@@ -2,12 +2,13 @@
 
 use alloc::vec::Vec;
 
-use fixwire_protocol::{Decimal, tag};
+use fixwire_protocol::{Decimal, Tag, tag};
 
 use crate::dialect::{Dialect, Kind, Why};
 use crate::fields::{FieldWriter, Fields};
 use crate::instrument::{Instrument, average};
 use crate::orders::Order;
+use crate::spread::{LegConfig, LegTrade};
 
 /// Written in place of an id when the order is unknown.
 pub(crate) const NONE: &[u8] = b"NONE";
@@ -22,6 +23,8 @@ pub(crate) struct Said<'a> {
     pub(crate) orig_cl_ord_id: Option<&'a [u8]>,
     /// Lots and ticks of a trade.
     pub(crate) last: Option<(u64, i64)>,
+    /// The legs of a trade of a spread.
+    pub(crate) legs: Option<[LegTrade; 2]>,
     pub(crate) text: &'a str,
     /// Fields that answer a mass request.
     pub(crate) more: &'a [u8],
@@ -34,6 +37,7 @@ impl Said<'_> {
             cl_ord_id: None,
             orig_cl_ord_id: None,
             last: None,
+            legs: None,
             text: "",
             more: b"",
         }
@@ -86,8 +90,64 @@ pub(crate) fn execution(
     );
     out.put(tag::TRANSACT_TIME, time);
     out.put(tag::TEXT, said.text.as_bytes());
+    if instrument.legs.is_some() {
+        put_security_type(dialect, &mut out);
+        out.char(MULTI_LEG_REPORTING_TYPE, b'3');
+    }
     out.0.extend_from_slice(said.more);
     Some(out.0)
+}
+
+const SECURITY_TYPE: Tag = 167;
+const MULTI_LEG_REPORTING_TYPE: Tag = 442;
+
+/// FIX 4.2 has no type for a spread.
+fn put_security_type(dialect: Dialect, out: &mut FieldWriter) {
+    if dialect > Dialect::Fix42 {
+        out.put(SECURITY_TYPE, b"MLEG");
+    }
+}
+
+/// The body of a report on a leg of a trade, in quantities of the leg. Its AvgPx(6) is 0: it is that of an order.
+pub(crate) fn leg_execution(
+    dialect: Dialect,
+    (order, spread): (&Order, &Instrument),
+    exec_id: u64,
+    time: &[u8],
+    (leg, trade): (&LegConfig, &LegTrade),
+) -> Vec<u8> {
+    let status = match order.closed.or(order.pending) {
+        Some(_) => order.status(dialect),
+        None => b'1',
+    };
+    let quantity = |lots: u64| {
+        let all = spread.quantity(lots);
+        let mantissa = all.mantissa.saturating_mul(leg.ratio.into());
+        Decimal::new(mantissa, all.scale).unwrap_or_default()
+    };
+    let mut out = FieldWriter::default();
+    out.uint(tag::ORDER_ID, order.id);
+    out.put(tag::CL_ORD_ID, order.cl_ord_id());
+    out.uint(tag::EXEC_ID, exec_id);
+    if let Some(code) = dialect.exec_trans_type(Kind::Trade) {
+        out.char(tag::EXEC_TRANS_TYPE, code);
+    }
+    if let Some(code) = dialect.exec_type(Kind::Trade, status) {
+        out.char(tag::EXEC_TYPE, code);
+    }
+    out.char(tag::ORD_STATUS, status);
+    out.put(tag::ACCOUNT, &order.account);
+    out.put(tag::SYMBOL, leg.symbol.as_bytes());
+    out.char(tag::SIDE, trade.side);
+    out.decimal(tag::ORDER_QTY, quantity(order.quantity));
+    out.decimal(tag::LAST_QTY, trade.quantity);
+    out.decimal(tag::LAST_PX, trade.price);
+    out.decimal(tag::LEAVES_QTY, quantity(order.leaves()));
+    out.decimal(tag::CUM_QTY, quantity(order.filled));
+    out.decimal(tag::AVG_PX, Decimal::from_int(0));
+    out.put(tag::TRANSACT_TIME, time);
+    out.char(MULTI_LEG_REPORTING_TYPE, b'2');
+    out.0
 }
 
 /// The tag of the displayed quantity: DisplayQty(1138) since FIX 5.0, MaxFloor(111) before.

@@ -9,6 +9,7 @@ mod random;
 mod requests;
 mod restarts;
 mod scripts;
+mod spreads;
 mod tmp_desk;
 mod tmp_edges;
 mod tmp_fault_states;

@@ -52,6 +52,7 @@ fn exchange(engine: &EngineConfig) -> Exchange {
             high: None,
             reference: None,
             state: BookState::Continuous,
+            legs: None,
         }],
         scripts: vec![OrderScript {
             name: "slow".to_owned(),

@@ -269,6 +269,7 @@ pub(crate) fn sim(folder: &Path, lines: LineProtocol) -> Result<Sim, Error> {
         high: Some(cents(10_000)),
         reference: None,
         state: BookState::Continuous,
+        legs: None,
     });
     let market = ExchangeConfig {
         instruments: instruments.into(),

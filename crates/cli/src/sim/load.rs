@@ -3,7 +3,7 @@
 use fixwire::settings::{Id, LoadError, Problem, Settings, SettingsReport, Source, Span};
 use fixwire_exchange::{
     BookState, ConfigTable, ExchangeConfig, InstrumentConfig, OrderScript, check_fault_names,
-    check_step, state_of,
+    check_step, parse_legs, state_of,
 };
 use fixwire_protocol::Decimal;
 use toml::Spanned;
@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue};
 
 const OF_EXCHANGE: &str = "the keys of [exchange] are max_orders and max_remembered";
 const OF_INSTRUMENT: &str =
-    "the keys of [[instrument]] are symbol, tick, lot, low, high, reference and state";
+    "the keys of [[instrument]] are symbol, tick, lot, low, high, reference, state and legs";
 const OF_FAULT: &str =
     "the keys of [[fault]] are kind, session, type, count, percent, seed, ms and status";
 const OF_SCRIPT: &str =
@@ -228,6 +228,7 @@ impl Reader<'_> {
         let own = ConfigTable::Instrument(index);
         self.places.push((own, String::new(), None, header));
         let (mut symbol, mut state) = (None, Some(BookState::Continuous));
+        let mut legs = None;
         let [mut tick, mut lot, mut low, mut high, mut reference] = [None; 5];
         for (name, value) in table {
             let (key, span) = (name.get_ref().as_ref(), Span::from(value.span()));
@@ -241,6 +242,15 @@ impl Reader<'_> {
                             "symbol is not text",
                             Some("give it in quotes: \"VOD\""),
                         );
+                    }
+                    continue;
+                }
+                "legs" => {
+                    let text = value.get_ref().as_str();
+                    let what = "legs is not text".to_owned();
+                    match text.ok_or(what).and_then(parse_legs) {
+                        Ok(both) => legs = Some(both),
+                        Err(title) => self.report(span, &title, None),
                     }
                     continue;
                 }
@@ -288,6 +298,7 @@ impl Reader<'_> {
             high,
             reference,
             state: state?,
+            legs,
         })
     }
 

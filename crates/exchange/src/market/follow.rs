@@ -198,12 +198,10 @@ impl Market {
         }
         self.refilled(id, i128::from(lots), i128::from(lots) * i128::from(ticks));
         self.set_new(id);
-        let said = Said {
-            last: Some((lots, ticks)),
-            ..Said::of(Kind::Trade)
-        };
-        self.report(at, id, &said);
-        self.remember_fill(id, lots, ticks);
+        // The id of its report, before those of its legs.
+        let exec_id = self.last_exec + 1;
+        self.report_trade(at, id, (lots, ticks));
+        self.remember_fill(id, exec_id, (lots, ticks));
     }
 
     /// Busts the last fill.
@@ -249,7 +247,7 @@ impl Market {
             ..Said::of(Kind::TradeCorrect)
         };
         self.report(at, id, &said);
-        self.remember_fill(id, lots, ticks);
+        self.remember_fill(id, self.last_exec, (lots, ticks));
     }
 
     /// Restates the order.
@@ -451,8 +449,7 @@ impl Market {
         self.orders.refill(id);
     }
 
-    fn remember_fill(&mut self, id: u64, lots: u64, ticks: i64) {
-        let exec_id = self.last_exec;
+    fn remember_fill(&mut self, id: u64, exec_id: u64, (lots, ticks): (u64, i64)) {
         if let Some(scripted) = self.scripted.get_mut(id) {
             scripted.fills.push(Filled {
                 exec_id,

@@ -8,6 +8,7 @@ use fixwire_protocol::Timestamp;
 use super::{Market, Report};
 use crate::dialect::{Dialect, Kind};
 use crate::report::{self, Said};
+use crate::spread::{self, LegTrade};
 
 /// The causing request: its ClOrdID(11), and that of the order before it.
 #[derive(Clone, Copy, Debug)]
@@ -66,11 +67,53 @@ impl Market {
         if leaves == 0 {
             self.orders.close(id, b'2');
         }
+        self.report_trade(at, id, (quantity, price));
+    }
+
+    /// Reports a trade of an order; of a spread also its legs.
+    pub(super) fn report_trade(&mut self, at: Timestamp, id: u64, last: (u64, i64)) {
+        let legs = self.leg_trades(id, last);
         let said = Said {
-            last: Some((quantity, price)),
+            last: Some(last),
+            legs,
             ..Said::of(Kind::Trade)
         };
         self.report(at, id, &said);
+        if let Some(trades) = legs {
+            self.report_legs(at, id, &trades);
+        }
+    }
+
+    fn leg_trades(&self, id: u64, last: (u64, i64)) -> Option<[LegTrade; 2]> {
+        let order = self.orders.get(id)?;
+        let spread = &self.instruments[order.instrument as usize];
+        spread.legs.as_ref()?;
+        let leg = |symbol: &str| self.instruments.iter().find(|it| it.symbol == symbol);
+        spread::trade(spread, leg, order.side, last)
+    }
+
+    /// FIX members get a report for each leg; TMP has both in one.
+    fn report_legs(&mut self, at: Timestamp, id: u64, trades: &[LegTrade; 2]) {
+        let Some(order) = self.orders.get(id) else {
+            return;
+        };
+        let (member, index) = (order.member, order.instrument as usize);
+        let dialect = self.dialect(member);
+        if dialect == Dialect::Tmp {
+            return;
+        }
+        let time = self.time(member, at);
+        for place in [0, 1] {
+            self.last_exec += 1;
+            let spread = &self.instruments[index];
+            let (Some(order), Some(legs)) = (self.orders.get(id), &spread.legs) else {
+                return;
+            };
+            let leg = (&legs[place], &trades[place]);
+            let exec_id = self.last_exec;
+            let body = report::leg_execution(dialect, (order, spread), exec_id, &time, leg);
+            self.tell(member, b'8', body);
+        }
     }
 
     /// Reports an order removed from its book unfilled.

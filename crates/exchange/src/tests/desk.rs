@@ -34,6 +34,7 @@ pub(super) fn config() -> ExchangeConfig {
         high: Some(decimal("20.00")),
         reference: None,
         state: BookState::Continuous,
+        legs: None,
     };
     let btc = InstrumentConfig {
         symbol: "BTC".to_string(),

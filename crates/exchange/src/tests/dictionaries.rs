@@ -38,6 +38,9 @@ fn heard(version: Version) -> Vec<Said> {
     let mut desk = Desk::new();
     let mut config = config();
     config.scripts = [all_steps()].into();
+    config
+        .instruments
+        .extend(super::spreads::spreads().instruments);
     desk.exchange = Exchange::new(config, [member("ONE"), member("TWO")]).unwrap();
     let one = SessionId(0);
     let mut said = Vec::new();
@@ -70,6 +73,8 @@ fn heard(version: Version) -> Vec<Said> {
         (one, "e 324=1|55=VOD|263=1"),
         (one, "e 324=2|55=XYZ|263=0"),
         (one, "g 335=1|336=1|263=1"),
+        (one, "D 11=30|55=JUN-MAR|54=1|38=3|40=2|44=2"),
+        (B, "D 11=30|55=JUN-MAR|54=2|38=2|40=2|44=2"),
     ] {
         said.extend(desk.say(from, message));
     }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use fixwire_protocol::{Timestamp, tag};
+use fixwire_protocol::{Decimal, Timestamp, tag};
 use fixwire_tmp::messages::{R02, R03, R22, R32, VenueExecution};
 use fixwire_tmp::{
     TmpExecType, TmpFrame, TmpHeader, TmpLayout, TmpSide, TmpStatus, TmpSymbol, TmpSymbolType,
@@ -135,12 +135,20 @@ fn venue_execution<const SYMBOL: usize>(
     let (last_qty, last_px) = said.last.map_or((0, 0), |(lots, ticks)| {
         (qty(lots, instrument), price(ticks, instrument))
     });
+    let of_legs = said.legs.map(|legs| {
+        legs.map(|leg| {
+            let quantity = u16::try_from(leg.quantity.mantissa).unwrap_or(u16::MAX);
+            (side(leg.side).0, wire_price(leg.price), quantity)
+        })
+    });
     let side = side(order.side);
     let worth = order
         .notional
         .saturating_mul(i128::from(instrument.tick.mantissa))
         .saturating_mul(i128::from(instrument.lot.mantissa));
     let is_trade = last_qty > 0;
+    let alone = if is_trade { side.0 } else { 0 };
+    let legs = of_legs.unwrap_or([(alone, last_px, last_qty), (0, 0, 0)]);
     Some(VenueExecution {
         status: change.status,
         exec_type: change.exec_type,
@@ -165,9 +173,9 @@ fn venue_execution<const SYMBOL: usize>(
         cum_qty: qty(order.filled, instrument),
         leaves_qty: qty(order.leaves(), instrument),
         before_qty: qty(change.before, instrument),
-        leg_side: [if is_trade { side.0 } else { 0 }, 0],
-        leg_px: [last_px, 0],
-        leg_qty: [last_qty, 0],
+        leg_side: legs.map(|leg| leg.0),
+        leg_px: legs.map(|leg| leg.1),
+        leg_qty: legs.map(|leg| leg.2),
         org_trans_time: time(entered.map_or(ticket.at, |it| it.at)),
         transact_time: time(at.0.max(0).cast_unsigned()),
         target_id: 0,
@@ -267,7 +275,12 @@ pub(crate) fn is_immediate(time_in_force: TmpTimeInForce) -> bool {
 }
 
 fn price(ticks: i64, instrument: &Instrument) -> i32 {
-    let price = instrument.price(ticks).mantissa;
+    wire_price(instrument.price(ticks))
+}
+
+/// The decimals of a spread are those of its legs.
+fn wire_price(price: Decimal) -> i32 {
+    let price = price.mantissa;
     i32::try_from(price).unwrap_or(if price < 0 { i32::MIN } else { i32::MAX })
 }
 
