@@ -478,7 +478,7 @@ impl Core {
     }
 
     /// The order of an OrigClOrdID(41), which must be the current ClOrdID(11) of the order.
-    fn find(&self, session: u32, original: &[u8]) -> Option<&Order> {
+    pub(crate) fn find(&self, session: u32, original: &[u8]) -> Option<&Order> {
         let number = self.state.used(session, original)?;
         let order = self.state.orders().get(number)?;
         (order.id.bytes() == original).then_some(order)

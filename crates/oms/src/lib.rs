@@ -73,6 +73,7 @@ mod quote;
 mod quotes;
 mod reason;
 pub mod recovery;
+mod reduce;
 mod rejected;
 mod rejects;
 mod report_file;

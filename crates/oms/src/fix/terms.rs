@@ -6,7 +6,7 @@ use fixwire_protocol::{Message, Refusal, Tag, tag, value};
 
 use crate::condition::{Terms, Wish};
 use crate::family::FamilyRole;
-use crate::value::PriceField;
+use crate::value::{PriceField, Quantity};
 
 /// The order must not be sent later than so many milliseconds after it was received.
 const VALID_MS: Tag = 9702;
@@ -15,6 +15,9 @@ const CONDITION: Tag = 9703;
 
 /// OrderID(37) of the parent of a child order.
 const PARENT: Tag = 9705;
+
+/// A replace takes so much away from the quantity of its order, instead of an OrderQty(38).
+const REDUCE_BY: Tag = 9706;
 
 const REF_ORDER_ID: Tag = 1080;
 const REF_ORDER_ID_SOURCE: Tag = 1081;
@@ -120,6 +123,22 @@ pub(crate) fn role(message: &Message<'_>, terms: &mut Terms) -> Result<(), Refus
         terms.role = Some(FamilyRole::Parent);
     }
     Ok(())
+}
+
+/// What a replace takes away from the quantity of its order.
+///
+/// # Errors
+///
+/// It is no number above 0, or OrderQty(38) names the quantity too.
+pub(crate) fn reduce_by(message: &Message<'_>) -> Result<Option<Quantity>, Refusal> {
+    let Some(text) = message.get(REDUCE_BY) else {
+        return Ok(None);
+    };
+    let by = value::uint(text).map_err(|_| Refusal::IncorrectDataFormat(REDUCE_BY))?;
+    if by == 0 || message.has(tag::ORDER_QTY) {
+        return Err(Refusal::ValueOutOfRange(REDUCE_BY));
+    }
+    Ok(Some(by))
 }
 
 /// TriggeringInstruction: the order is activated when a price of its own symbol moves to or through another.

@@ -69,6 +69,9 @@ impl Oms {
                 let mut change = requests::change(index, kind, &Indexed::new(message))?;
                 if kind == RequestKind::Replace {
                     change.valid_for = terms::validity(message)?;
+                    if let Some(by) = terms::reduce_by(message)? {
+                        change.quantity = self.core.reduced(index, change.original, by);
+                    }
                 }
                 let (core, mut out) = self.parts(outbox, None);
                 core.change(at, &change, &mut out);

@@ -13,6 +13,7 @@ mod model;
 mod permutations;
 mod rates;
 mod recovery;
+mod reduce;
 mod reports;
 mod rights;
 mod scenarios;

@@ -450,9 +450,10 @@ impl Model {
             self.check_cancel(&self.scopes_of(order))?;
             return Ok((0, 0, 0));
         }
-        let quantity = match fields.get(&38) {
-            Some(quantity) => Number::read(quantity).unwrap().whole()?,
-            None => order.quantity,
+        let quantity = match (fields.get(&38), fields.get(&9706)) {
+            (Some(quantity), _) => Number::read(quantity).unwrap().whole()?,
+            (None, Some(by)) => (order.quantity - by.parse::<i128>().unwrap()).max(0),
+            _ => order.quantity,
         };
         let quantity = quantity.max(order.filled);
         let price = match fields.get(&44) {

@@ -332,6 +332,9 @@ impl Dice {
                     _ => self.quantity(symbol.lot),
                 };
                 body.push_str(&format!("38={quantity}|"));
+            } else if self.once_in(2) {
+                let by = symbol.lot * i128::from(1 + self.below(3));
+                body.push_str(&format!("9706={by}|"));
             }
             if "24".contains(order.kind) && !self.once_in(10) {
                 body.push_str(&format!("44={}|", self.price(symbol.name)));
