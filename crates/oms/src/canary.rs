@@ -29,7 +29,7 @@ pub enum OmsPlantedFault {
 
 impl OmsPlantedFault {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::SkipNote,
         Self::DropPended,
         Self::ResendUnknown,

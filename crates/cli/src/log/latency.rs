@@ -251,7 +251,7 @@ fn shown(name: &str) -> String {
     let name = Escaped(name.as_bytes()).to_string();
     match name.len() {
         0 => "(none)".to_owned(),
-        0..=NAME => name,
+        1..=NAME => name,
         _ => format!("{}...", &name[..NAME - 3]),
     }
 }

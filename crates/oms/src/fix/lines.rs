@@ -50,7 +50,7 @@ pub(crate) fn send(
                 new_order(state, order, line, outbox);
             }
         }
-        OrderEvent::Inquired { .. } => inquiries::send(state, event, line, outbox),
+        OrderEvent::Inquired { .. } => inquiries::send(state, event, line.0, outbox),
         OrderEvent::Asked { order, .. } => {
             if let Some(order) = state.orders().get(order) {
                 if canary::is(OmsPlantedFault::ResendUnknown) && order.state == OrderState::Unknown

@@ -7,9 +7,7 @@ use super::Oms;
 use crate::client_rate::Passage;
 use crate::core::{Core, Sink, scaled};
 use crate::fix::mass::{self, Listing};
-use crate::fix::{
-    clients, inquiries, legs, lines, markets, prices, quotes, requests, status, terms,
-};
+use crate::fix::{inquiries, legs, lines, markets, prices, quotes, requests, status, terms};
 use crate::notice::OmsEvent;
 use crate::reason::{Reason, Why};
 use crate::rejects::VenueReject;

@@ -13,7 +13,7 @@ mod trials {
     use std::time::Instant;
 
     /// A fault, the test that must find it, and what it says then.
-    const TRIALS: [(OmsPlantedFault, &str, &str); 8] = [
+    const TRIALS: [(OmsPlantedFault, &str, &str); 9] = [
         (
             OmsPlantedFault::SkipNote,
             "crashes::nothing_is_sent_twice_or_forgotten_when_the_process_is_killed",
