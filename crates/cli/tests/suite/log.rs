@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 use std::thread;
@@ -145,14 +145,52 @@ fn an_index_is_built_extended_and_used() {
     }
 }
 
-/// With `UPDATE=1` the page gets what is printed.
+/// A page, with what commands that are on it print.
+pub struct Page {
+    path: PathBuf,
+    text: String,
+}
+
+impl Page {
+    pub fn read(path: &str) -> Self {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../..")
+            .join(path);
+        let text = fs::read_to_string(&path).unwrap();
+        Self { path, text }
+    }
+
+    /// Compares what a command prints with what is behind it on the page; with `UPDATE=1` the page gets it.
+    pub fn shows(&mut self, args: &[&str], output: &Output) {
+        let (said, errors) = (text(&output.stdout), text(&output.stderr));
+        let typed = args.iter().map(|arg| match arg.contains(' ') {
+            true => format!("'{arg}'"),
+            false => (*arg).to_owned(),
+        });
+        let typed = typed.collect::<Vec<_>>().join(" ");
+        let command = format!("$ fixwire {typed}\n");
+        let start = self.text.find(&command);
+        let start = start.unwrap_or_else(|| panic!("{command} is not on the page"));
+        let start = start + command.len();
+        let end = start + self.text[start..].find("```").unwrap();
+        let whole = format!("{}\n{errors}", said.trim_end());
+        if std::env::var_os("UPDATE").is_some() {
+            self.text.replace_range(start..end, &whole);
+            fs::write(&self.path, &self.text).unwrap();
+        }
+        assert!(
+            self.text[start..].starts_with(&whole),
+            "{args:?} is not as on the page:\n{whole}"
+        );
+    }
+}
+
 #[test]
 fn the_page_shows_what_is_printed() {
     let root = tempfile::tempdir().unwrap();
     logs(root.path());
     large_log(root.path());
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/log.md");
-    let mut page = fs::read_to_string(&path).unwrap();
+    let mut page = Page::read("docs/reference/log.md");
     for args in [
         &["log", "summary", "logs"][..],
         &["log", "grep", "35=D 38>1000", "logs"],
@@ -194,26 +232,7 @@ fn the_page_shows_what_is_printed() {
             !said.is_empty() && errors.starts_with("error: not read: ") == is_cut,
             "{args:?}: {errors}"
         );
-        let typed = args.iter().map(|arg| match arg.contains(' ') {
-            true => format!("'{arg}'"),
-            false => (*arg).to_owned(),
-        });
-        let typed = typed.collect::<Vec<_>>().join(" ");
-        let command = format!("$ fixwire {typed}\n");
-        let start = page
-            .find(&command)
-            .unwrap_or_else(|| panic!("{command} is not on the page"));
-        let start = start + command.len();
-        let end = start + page[start..].find("```").unwrap();
-        let whole = format!("{}\n{errors}", said.trim_end());
-        if std::env::var_os("UPDATE").is_some() {
-            page.replace_range(start..end, &whole);
-            fs::write(&path, &page).unwrap();
-        }
-        assert!(
-            page[start..].starts_with(&whole),
-            "{args:?} is not as on the page:\n{whole}"
-        );
+        page.shows(args, &output);
     }
 }
 

@@ -26,6 +26,7 @@ mod oms;
 mod oms_conditions;
 mod oms_desk;
 mod oms_reports;
+mod order_guide;
 mod peer;
 mod process;
 mod replay;
