@@ -10,8 +10,8 @@ use fixwire_protocol::Decimal;
 
 use crate::faults::WireControl;
 use crate::instrument::{self, Unfit};
+use crate::leg_config::LegConfig;
 use crate::script::OrderScript;
-use crate::spread::{self, LegConfig};
 
 /// The instruments of an exchange and its limits.
 #[derive(Clone, Debug)]
@@ -131,7 +131,7 @@ impl ExchangeConfig {
                 );
             }
             instrument.look(&mut add);
-            if let Some(what) = spread::problem(instrument, before) {
+            if let Some(what) = legs_problem(instrument, before) {
                 add("legs", what);
             }
         }
@@ -154,6 +154,34 @@ impl ExchangeConfig {
         }
         problems
     }
+}
+
+/// What is wrong with the legs of an instrument; `before` are those listed before it.
+fn legs_problem(own: &InstrumentConfig, before: &[InstrumentConfig]) -> Option<String> {
+    let legs = own.legs.as_ref()?;
+    if legs.iter().all(|leg| leg.ratio > 1) {
+        return Some("one leg must have the ratio 1: its price follows from the others".into());
+    }
+    legs.iter().find_map(|leg| {
+        let symbol = &leg.symbol;
+        let Some(known) = before.iter().find(|it| it.symbol == *symbol) else {
+            return Some(format!("unknown leg {symbol}: list it before its spread"));
+        };
+        let scale = |it: &InstrumentConfig| it.tick.normalized().scale;
+        if known.legs.is_some() {
+            Some(format!(
+                "leg {symbol} is a spread itself: a leg has no legs"
+            ))
+        } else if known.reference.is_none() {
+            Some(format!("leg {symbol} has no reference: give it one"))
+        } else if scale(known) != scale(own) {
+            Some(format!(
+                "the ticks of leg {symbol} and its spread have other decimals: give both the same"
+            ))
+        } else {
+            None
+        }
+    })
 }
 
 impl InstrumentConfig {

@@ -8,7 +8,7 @@ use fixwire_protocol::Decimal;
 
 use crate::config::{InstrumentConfig, state_name, state_of};
 use crate::fields::text;
-use crate::spread::{LegConfig, noted_legs, parse_legs};
+use crate::leg_config::{LegConfig, noted_legs, parse_legs};
 
 /// Why a decimal is not a whole number of units.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

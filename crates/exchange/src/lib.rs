@@ -25,6 +25,7 @@ mod faults;
 mod fields;
 mod instrument;
 mod ledger;
+mod leg_config;
 mod market;
 mod note;
 mod orders;
@@ -45,5 +46,5 @@ pub use config::{
 pub use exchange::{Exchange, ExchangeError, ExchangeSession, ExchangeTmpLine};
 pub use faults::{WireControl, WireFault, WireFaults, check_fault, check_fault_names};
 pub use fixwire_book::BookState;
+pub use leg_config::{LegConfig, parse_legs};
 pub use script::{OrderScript, check_step};
-pub use spread::{LegConfig, parse_legs};

@@ -7,8 +7,9 @@ use fixwire_protocol::{Decimal, Tag, tag};
 use crate::dialect::{Dialect, Kind, Why};
 use crate::fields::{FieldWriter, Fields};
 use crate::instrument::{Instrument, average};
+use crate::leg_config::LegConfig;
 use crate::orders::Order;
-use crate::spread::{LegConfig, LegTrade};
+use crate::spread::LegTrade;
 
 /// Written in place of an id when the order is unknown.
 pub(crate) const NONE: &[u8] = b"NONE";

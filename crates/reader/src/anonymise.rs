@@ -57,7 +57,9 @@ impl fmt::Display for NotAnonymised {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Frame(why) => f.write_str(why),
-            Self::Field => f.write_str("a malformed field: its values cannot be told apart"),
+            Self::Field => {
+                f.write_str("a malformed field: nobody can say which bytes are its value")
+            }
         }
     }
 }

@@ -133,6 +133,11 @@ impl OrderLife {
                 break;
             }
         }
+        // The first messages of a connection that was open before its capture are held for a while.
+        let is_packet = |step: &OrderStep| matches!(step.place, LogPlace::Packet { .. });
+        if steps.iter().any(is_packet) {
+            steps.sort_by_key(|step| step.time);
+        }
         Ok(Self {
             steps,
             left_out,

@@ -138,7 +138,7 @@ fn client_log(folder: &Path) {
 
 /// The journal of the gateway: a record has what came in, and what it caused.
 fn journal(folder: &Path) {
-    let directory = Directory::open(&folder.join("store")).unwrap();
+    let directory = Directory::open(folder.join("store")).unwrap();
     let (mut journal, _) = Journal::open(directory, JournalConfig::default()).unwrap();
     let names = ["FIX.4.4:GATE->CLIENT", "FIX.4.4:GATE->VENUE"];
     let [client, venue] = names.map(|name| journal.register(Timestamp(0), name).unwrap());
