@@ -62,7 +62,7 @@ fn an_r12_sets_the_markets_of_its_flow_group() {
     assert_eq!(floor.markets(), [Closed, Open, Closed]);
     assert_eq!(
         floor.events(),
-        ["line T1: the market is closed for 2 symbols"]
+        ["line T1: the market is closed for 4 symbols"]
     );
     floor.trades(0, 4);
     floor.trades(7, 2);
