@@ -83,6 +83,8 @@ pub struct Screen {
     pub follows: bool,
     /// The time of the message that is selected again in a new list.
     anchor: Option<i64>,
+    /// A jump waits for a message that was not read yet.
+    jumps: bool,
     shelf: Option<Shelf>,
     decoder: Decoder,
 }
@@ -114,6 +116,7 @@ impl Screen {
             note: String::new(),
             follows: false,
             anchor: None,
+            jumps: false,
             shelf: None,
             decoder: Decoder::with_capacity(4096),
         };
@@ -171,6 +174,9 @@ impl Screen {
                 self.selected = self.spots.len().saturating_sub(1);
             }
         }
+        if is_new && self.jumps {
+            self.jump();
+        }
         is_new
     }
 
@@ -208,6 +214,7 @@ impl Screen {
     /// A key was pressed; false to end.
     pub fn key(&mut self, key: KeyEvent) -> bool {
         self.note.clear();
+        self.jumps = false;
         let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
         if is_control && key.code == KeyCode::Char('c') {
             return false;
@@ -362,6 +369,11 @@ impl Screen {
 
     /// From a request to the next message that answers it, from an answer back to its request.
     fn jump(&mut self) {
+        self.jumps = matches!(self.state, ReadState::Reading);
+        if self.jumps && self.anchor.is_some() {
+            // Another message is still to be selected.
+            return;
+        }
         let (Some(spot), Some(message)) = (self.spot(), self.message()) else {
             return;
         };
@@ -381,7 +393,11 @@ impl Screen {
             _ => self.with_id(spot.id, self.selected + 1..self.spots.len(), true),
         };
         match found {
-            Some(at) => self.select(at),
+            Some(at) => {
+                self.jumps = false;
+                self.select(at);
+            }
+            None if self.jumps => {}
             None => self.note = "the list has no message that belongs to it".to_owned(),
         }
     }
