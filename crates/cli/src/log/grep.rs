@@ -95,6 +95,7 @@ impl Wanted {
     }
 
     /// Whether a message is wanted.
+    #[cfg(feature = "view")]
     pub fn wants(&mut self, entry: &LogEntry<'_>) -> bool {
         let Self {
             query,
