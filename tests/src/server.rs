@@ -1,10 +1,11 @@
 //! The finished binary as a child process: started, killed, started again.
 
 use crate::packages::workspace;
+use rustix::net::{self, AddressFamily, SocketFlags, SocketType};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
@@ -170,12 +171,25 @@ pub fn free_port() -> std::io::Result<u16> {
     for _ in PORTS {
         let step = first.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
         let port = (PORTS.start + step % (PORTS.end - PORTS.start)) as u16;
-        match TcpListener::bind((Ipv4Addr::LOCALHOST, port)) {
-            Ok(_) => return Ok(port),
-            Err(error) => last = error,
+        match bind_only(port) {
+            Ok(()) => return Ok(port),
+            Err(error) => last = error.into(),
         }
     }
     Err(last)
+}
+
+/// Binds a port on which nobody listens, and does not listen itself: a program that is started at this
+/// moment has a copy of the socket until it runs, and would keep the port from who is to listen.
+fn bind_only(port: u16) -> rustix::io::Result<()> {
+    let socket = net::socket_with(
+        AddressFamily::INET,
+        SocketType::STREAM,
+        SocketFlags::CLOEXEC,
+        None,
+    )?;
+    net::sockopt::set_socket_reuseaddr(&socket, true)?;
+    net::bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, port))
 }
 
 /// Returns once the address accepts connections.

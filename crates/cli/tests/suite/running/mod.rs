@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::net::TcpListener;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -12,6 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use socket2::{Domain, Socket, Type};
 
 pub const SOON: Duration = Duration::from_secs(20);
 
@@ -160,8 +161,17 @@ pub fn free_port() -> u16 {
     loop {
         let port = NEXT.fetch_add(1, Ordering::Relaxed) + std::process::id() as u16 % 10_000;
         let port = 12_000 + port % 20_000;
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+        if is_free(port) {
             return port;
         }
     }
+}
+
+/// Does nobody listen there? This binds, but does not listen: a program that another test starts at this
+/// moment has a copy of the socket until it runs, and would keep the port from who is to listen.
+fn is_free(port: u16) -> bool {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.set_reuse_address(true).unwrap();
+    let address = SocketAddr::from(([127, 0, 0, 1], port));
+    socket.bind(&address.into()).is_ok()
 }
