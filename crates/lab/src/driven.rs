@@ -39,6 +39,8 @@ pub enum Work {
     Convert,
     /// An order and then its cancel go through an OMS to a venue, and the reports back.
     Oms,
+    /// The same, with a line that speaks TMP.
+    OmsTmp,
 }
 
 /// Messages of a [`Work::Batch`] or [`Work::Resend`].
@@ -58,7 +60,7 @@ const RULES: u32 = 10;
 
 impl Work {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Order,
         Self::Batch,
         Self::Handle,
@@ -66,6 +68,7 @@ impl Work {
         Self::Route,
         Self::Convert,
         Self::Oms,
+        Self::OmsTmp,
     ];
 
     /// Its name in files and on command lines.
@@ -79,6 +82,7 @@ impl Work {
             Self::Route => "gateway-route",
             Self::Convert => "gateway-convert",
             Self::Oms => "oms",
+            Self::OmsTmp => "oms-tmp",
         }
     }
 
@@ -93,7 +97,7 @@ impl Work {
     pub fn messages(self) -> usize {
         match self {
             Self::Batch | Self::Resend => BATCH,
-            Self::Oms => 2,
+            Self::Oms | Self::OmsTmp => 2,
             _ => 1,
         }
     }
@@ -129,10 +133,14 @@ impl Work {
                 let mut driven = Driven::new(&two, app, journal)?;
                 Box::new(move || driven.orders(1))
             }
-            Self::Oms => {
+            Self::Oms | Self::OmsTmp => {
+                let line = match self {
+                    Self::OmsTmp => LineProtocol::Tmp,
+                    _ => LineProtocol::Fix,
+                };
                 let mut driven = DrivenOms::start(&DrivenOmsConfig {
                     journal,
-                    ..DrivenOmsConfig::in_memory(OMS_ORDERS, LineProtocol::Fix)
+                    ..DrivenOmsConfig::in_memory(OMS_ORDERS, line)
                 })?;
                 Box::new(move || {
                     let order = driven.requests;
