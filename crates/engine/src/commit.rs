@@ -420,9 +420,10 @@ impl<D: Disk> Core<D> {
             (cause.inbound, cause.next_in) = (None, known.next_in);
         }
         let (outbox, lines, links, kept, notes) = (&*outbox, &*lines, &*links, &*redactor, &*notes);
-        let effects = new
-            .clone()
-            .filter_map(|index| effect(index, outbox, lines, links, kept, notes));
+        let effects = Effects {
+            range: new.clone(),
+            of: |index| effect(index, outbox, lines, links, kept, notes),
+        };
         if !(canary::is(PlantedFault::SkipCommit) && next_in.is_multiple_of(5)) {
             journal.append(now.wall, cause, effects)?;
         }
@@ -482,6 +483,27 @@ impl<D: Disk> Core<D> {
                 } = self;
                 self.astray += self.notes.keep_alone(now, journal, outbox)?;
                 Ok(())
+            }
+        }
+    }
+}
+
+/// The messages of a range that are effects; as `filter_map`, but without calls of its `next`.
+#[derive(Clone)]
+pub(crate) struct Effects<F> {
+    pub(crate) range: Range<usize>,
+    pub(crate) of: F,
+}
+
+impl<'a, F: FnMut(usize) -> Option<Effect<'a>>> Iterator for Effects<F> {
+    type Item = Effect<'a>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Effect<'a>> {
+        loop {
+            let index = self.range.next()?;
+            if let Some(effect) = (self.of)(index) {
+                return Some(effect);
             }
         }
     }

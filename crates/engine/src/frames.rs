@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use fixwire_protocol::{Application, Framed, Hangup, Link, Now, SessionId};
 
-use crate::commit::{Core, INBOUND, Sealed, effect};
+use crate::commit::{Core, Effects, INBOUND, Sealed, effect};
 use crate::event::Ending;
 use crate::frame_link::FrameLink;
 use crate::host::Host;
@@ -104,9 +104,10 @@ impl<D: Disk> Core<D> {
             epoch: about_link.epoch,
         };
         let (outbox, lines, links, kept, notes) = (&*outbox, &*lines, &*links, &*redactor, &*notes);
-        let effects = new
-            .clone()
-            .filter_map(|index| effect(index, outbox, lines, links, kept, notes));
+        let effects = Effects {
+            range: new.clone(),
+            of: |index| effect(index, outbox, lines, links, kept, notes),
+        };
         journal.append(now.wall, cause, effects)?;
         redactor.clear();
         if reported {
