@@ -152,8 +152,12 @@ impl OmsState {
         };
         let known = self.orders.get(order)?;
         let (account, instrument, before) = (known.account, known.instrument, known.quantity);
-        let reserved = self.counted(known, None).reserved;
-        let above = self.reserved_above(order);
+        let usage = (kind == RequestKind::Replace).then(|| {
+            (
+                self.counted(known, None).reserved,
+                self.reserved_above(order),
+            )
+        });
         self.change(order, |state, place| {
             state.orders.add_request(place, request).then_some(())
         })?;
@@ -162,7 +166,7 @@ impl OmsState {
             self.ids.add(session, id, order);
         }
         let mut passed = Passed::default();
-        if kind == RequestKind::Replace {
+        if let Some((reserved, above)) = usage {
             let known = self.orders.get_mut(order)?;
             known.replaces = known.replaces.saturating_add(1);
             let known = self.orders.get(order)?;

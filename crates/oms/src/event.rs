@@ -14,7 +14,7 @@ use crate::value::{
     BreakKind, Effect, End, Market, Number, OrderType, Presence, Price, PriceField, Quantity,
     RequestKind, Side, TimeInForce, Trading,
 };
-use crate::wire::Wire;
+use crate::wire::{Pen, Put as _, Wire};
 
 events! {
     /// A trading day started.

@@ -14,12 +14,14 @@ macro_rules! events {
         impl<'a> OrderEvent<'a> {
             /// Appends its note.
             pub fn put(&self, to: &mut Vec<u8>) {
+                let pen = &mut Pen::new(to);
                 match self {
                     $(Self::$name { $($field),+ } => {
-                        to.push($kind);
-                        $($field.put(to);)+
+                        pen.some([$kind]);
+                        $($field.put(pen);)+
                     })+
                 }
+                pen.flush();
             }
 
             /// Reads a note; `None` when it is not a valid note of this version.

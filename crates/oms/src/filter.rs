@@ -1,12 +1,10 @@
 //! Selects orders by session, account, symbol and side.
 
-use alloc::vec::Vec;
-
 use crate::order::Order;
 use crate::scope::Scope;
 use crate::state::OmsState;
 use crate::value::Side;
-use crate::wire::Wire;
+use crate::wire::{Put, Wire};
 
 /// An order filter: every given criterion must match.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -78,7 +76,7 @@ impl OrderFilter {
 }
 
 impl Wire<'_> for OrderFilter {
-    fn put(&self, to: &mut Vec<u8>) {
+    fn put(&self, to: &mut impl Put) {
         self.session.put(to);
         self.account.put(to);
         self.instrument.put(to);

@@ -1,9 +1,7 @@
 //! Why an order or request is rejected: FIX reject codes and the sentence of Text(58).
 
-use alloc::vec::Vec;
-
 use crate::scope::Scope;
-use crate::wire::Wire;
+use crate::wire::{Put, Wire};
 
 /// A reject reason with value and limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -267,7 +265,7 @@ reasons! {
 }
 
 impl Wire<'_> for Reason {
-    fn put(&self, to: &mut Vec<u8>) {
+    fn put(&self, to: &mut impl Put) {
         self.why.byte().put(to);
         self.scope.put(to);
         self.value.put(to);

@@ -1,11 +1,10 @@
 //! New orders that a control rejected today: an operator may run each of them again once.
 
 use alloc::collections::VecDeque;
-use alloc::vec::Vec;
 
 use crate::reason::Reason;
 use crate::value::{Effect, Number, OrderType, Price, Quantity, Side, Text, TimeInForce};
-use crate::wire::Wire;
+use crate::wire::{Put, Wire};
 
 /// What a rejected order would have been.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,7 +38,7 @@ pub struct RejectedTerms {
 }
 
 impl Wire<'_> for RejectedTerms {
-    fn put(&self, to: &mut Vec<u8>) {
+    fn put(&self, to: &mut impl Put) {
         for index in [self.session, self.account, self.instrument, self.until] {
             index.put(to);
         }
@@ -145,7 +144,7 @@ impl RejectedOrders {
         }
     }
 
-    pub fn put(&self, to: &mut Vec<u8>) {
+    pub fn put(&self, to: &mut impl Put) {
         self.yesterday.put(to);
         (self.all.len() as u32).put(to);
         for rejected in &self.all {

@@ -137,15 +137,16 @@ pub(crate) fn check_without(
     order: &Proposal,
     waived: &Waived,
 ) -> Result<Price, Reason> {
-    let (mut checking, hold) = checking(state, rule, order)?;
-    checking.controls &= !waived.limits;
-    for check in TABLE {
-        match check(&checking) {
-            Err(reason) if waived.has(&reason) => {}
-            other => other?,
+    prepared(state, rule, order, |checking| {
+        checking.controls &= !waived.limits;
+        for check in TABLE {
+            match check(checking) {
+                Err(reason) if waived.has(&reason) => {}
+                other => other?,
+            }
         }
-    }
-    Ok(hold)
+        Ok(())
+    })
 }
 
 #[inline(always)]
@@ -155,17 +156,19 @@ fn run(
     order: &Proposal,
     table: &[Check],
 ) -> Result<Price, Reason> {
-    let (checking, hold) = checking(state, rule, order)?;
-    table.iter().try_for_each(|check| check(&checking))?;
-    Ok(hold)
+    prepared(state, rule, order, |checking| {
+        table.iter().try_for_each(|check| check(checking))
+    })
 }
 
+/// Hands over what the controls look at, which is too large to be moved; returns the price to reserve for.
 #[inline(always)]
-fn checking<'a>(
+fn prepared<'a>(
     state: &'a OmsState,
     rule: &'a InstrumentRule,
     order: &'a Proposal,
-) -> Result<(Checking<'a>, Price), Reason> {
+    run: impl FnOnce(&mut Checking<'a>) -> Result<(), Reason>,
+) -> Result<Price, Reason> {
     let hold = hold(rule, order)?;
     let held = order.quantity.saturating_sub(order.filled);
     let most = held.max(order.held.saturating_sub(order.filled));
@@ -191,7 +194,8 @@ fn checking<'a>(
         controls: 0,
     };
     checking.controls = checking.scopes.keep_limited();
-    Ok((checking, hold))
+    run(&mut checking)?;
+    Ok(hold)
 }
 
 /// The worst price it may trade at, as an absolute value; of a spread at least that of its legs.

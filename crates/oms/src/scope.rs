@@ -1,8 +1,6 @@
 //! Scope of a limit or a kill switch.
 
-use alloc::vec::Vec;
-
-use crate::wire::Wire;
+use crate::wire::{Put, Wire};
 
 /// The numbers are those in events.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -20,7 +18,7 @@ pub enum Scope {
 }
 
 impl Wire<'_> for Scope {
-    fn put(&self, to: &mut Vec<u8>) {
+    fn put(&self, to: &mut impl Put) {
         let (kind, first, second) = match *self {
             Self::Firm => (0, 0, 0),
             Self::Session(index) => (1, index, 0),
@@ -28,7 +26,7 @@ impl Wire<'_> for Scope {
             Self::Instrument(index) => (3, index, 0),
             Self::Holding(account, instrument) => (4, account, instrument),
         };
-        to.push(kind);
+        to.some([kind]);
         first.put(to);
         second.put(to);
     }

@@ -428,6 +428,7 @@ impl OmsState {
 
     /// The scopes of an order, the widest first, with usage and limits. [`each_standing`](Self::each_standing)
     /// changes the same ones.
+    #[inline(always)]
     pub(crate) fn standings(&self, session: u32, account: u32, instrument: u32) -> Standings<'_> {
         let mut all = Standings {
             all: [(Scope::Firm, &self.firm); SCOPES],

@@ -97,6 +97,16 @@ pub(crate) fn earlier<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
     }
 }
 
+/// The earliest of these times, before `never`.
+#[inline(always)]
+fn earliest<T: Ord + Copy, const N: usize>(times: [Option<T>; N], never: T) -> Option<T> {
+    let mut least = never;
+    for time in times {
+        least = least.min(time.unwrap_or(never));
+    }
+    (least < never).then_some(least)
+}
+
 impl Work {
     /// Called after an event was applied.
     pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
@@ -402,14 +412,19 @@ impl Core {
         let ends = self.due_ends(at, overdue);
         let gone = self.due_withdrawal(at, sink);
         let limits = self.due_limits(at, sink);
-        let held = earlier(self.due_held(at, sink), self.due_copies(at, sink));
-        let held = earlier(held, self.due_inquiries(at, sink));
+        let held = self.due_held(at, sink);
+        let copies = self.due_copies(at, sink);
+        let inquiries = self.due_inquiries(at, sink);
         let asking = self.due_asking(at);
-        let waiting = earlier(self.due_waiting(at), earlier(asking, self.due_retry(at)));
+        let waiting = earliest([self.due_waiting(at), asking, self.due_retry(at)], i64::MAX);
         let waiting = waiting.map(|when| Nanos(when.saturating_sub(at).max(0).unsigned_abs()));
         let ends = self.with_due_legs(at, ends, sink);
-        let others = earlier(earlier(cancels, ends), earlier(gone, limits));
-        earlier(others, earlier(held, waiting))
+        earliest(
+            [
+                cancels, ends, gone, limits, held, copies, inquiries, waiting,
+            ],
+            Nanos(u64::MAX),
+        )
     }
 
     /// Closes the orders of the day, then starts the new trading day.
