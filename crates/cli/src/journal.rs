@@ -124,12 +124,22 @@ pub struct VerifyArgs {
     json: bool,
 }
 
+/// Which way messages went, on the command line.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Way {
+pub enum Way {
     /// Received
     In,
     /// Sent
     Out,
+}
+
+impl Way {
+    pub fn direction(self) -> Direction {
+        match self {
+            Self::In => Direction::In,
+            Self::Out => Direction::Out,
+        }
+    }
 }
 
 fn moment(text: &str) -> Result<Timestamp, String> {
@@ -168,10 +178,7 @@ pub fn run(command: &JournalCommand) -> Result<ExitCode, Failure> {
 fn dump(args: &DumpArgs) -> Result<ExitCode, Failure> {
     let filter = DumpFilter {
         session: args.session.clone(),
-        direction: args.direction.map(|way| match way {
-            Way::In => Direction::In,
-            Way::Out => Direction::Out,
-        }),
+        direction: args.direction.map(Way::direction),
         from: args.from,
         until: args.until,
         first_seq: args.first_seq,

@@ -195,16 +195,7 @@ impl OmsState {
         if old == new {
             return;
         }
-        let tally = |quantity| match side.is_buy() {
-            true => Tally {
-                buying: quantity,
-                ..Tally::default()
-            },
-            false => Tally {
-                selling: quantity,
-                ..Tally::default()
-            },
-        };
+        let tally = |quantity| Tally::open(side.is_buy(), quantity);
         let more = Tally::difference(&tally(old), &tally(new));
         let scopes = [
             Scope::Instrument(leg.instrument),

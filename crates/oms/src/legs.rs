@@ -21,7 +21,6 @@ use crate::tally::Tally;
 use crate::value::{Number, Price, Quantity, Side};
 use crate::venue::{Heard, ReportKind, VenueReport};
 use crate::waived::Waived;
-use crate::work::earlier;
 
 /// How long the fills of legs may differ from those of the spread, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
@@ -92,16 +91,7 @@ impl Core {
         waived: &Waived,
     ) -> Result<(), Reason> {
         let side = leg.side_in(order.side);
-        let tally = |quantity| match side.is_buy() {
-            true => Tally {
-                buying: quantity,
-                ..Tally::default()
-            },
-            false => Tally {
-                selling: quantity,
-                ..Tally::default()
-            },
-        };
+        let tally = |quantity| Tally::open(side.is_buy(), quantity);
         let leg_order = Proposal {
             instrument: leg.instrument,
             side,
@@ -378,18 +368,5 @@ impl Core {
         }
         self.emit(at, &OrderEvent::LegsMissing { order }, sink);
         Some(Nanos(0))
-    }
-
-    /// The earlier of a time and that of [`due_legs`](Self::due_legs).
-    pub(crate) fn with_due_legs(
-        &mut self,
-        at: i64,
-        due: Option<Nanos>,
-        sink: &mut impl Sink,
-    ) -> Option<Nanos> {
-        if self.state.spreads.is_empty() {
-            return due;
-        }
-        earlier(due, self.due_legs(at, sink))
     }
 }

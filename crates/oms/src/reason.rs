@@ -116,8 +116,8 @@ reasons! {
     13 NotAllowed, "RC2", 0, 2, "not allowed for this session";
     /// Symbol not configured.
     14 Symbol, "RC2", 1, 2, "unknown symbol";
-    /// ClOrdID already used today.
-    15 Duplicate, "RC4", 6, 6, "duplicate ClOrdID";
+    /// The ClOrdID(11), QuoteID(117) or QuoteReqID(131) was already used today.
+    15 Duplicate, "RC4", 6, 6, "duplicate ClOrdID, QuoteID or QuoteReqID";
     /// No limit configured for a required control.
     16 NoLimit, "", 3, 2, "no limit is configured for control";
     /// Above the maximum order quantity.

@@ -28,6 +28,16 @@ impl Tally {
         (self.orders, self.buying, self.selling, self.reserved) == (0, 0, 0, 0)
     }
 
+    /// What an open order of this side may still trade.
+    pub(crate) fn open(buys: bool, quantity: Quantity) -> Self {
+        let (buying, selling) = if buys { (quantity, 0) } else { (0, quantity) };
+        Self {
+            buying,
+            selling,
+            ..Self::default()
+        }
+    }
+
     /// The difference between `new` and `old`.
     pub(crate) fn difference(old: &Self, new: &Self) -> Difference {
         let count = |old: u64, new: u64| new.wrapping_sub(old).cast_signed();

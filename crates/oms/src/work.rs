@@ -418,10 +418,10 @@ impl Core {
         let asking = self.due_asking(at);
         let waiting = earliest([self.due_waiting(at), asking, self.due_retry(at)], i64::MAX);
         let waiting = waiting.map(|when| Nanos(when.saturating_sub(at).max(0).unsigned_abs()));
-        let ends = self.with_due_legs(at, ends, sink);
+        let legs = self.due_legs(at, sink);
         earliest(
             [
-                cancels, ends, gone, limits, held, copies, inquiries, waiting,
+                cancels, ends, gone, limits, held, copies, inquiries, legs, waiting,
             ],
             Nanos(u64::MAX),
         )

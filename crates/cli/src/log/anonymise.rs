@@ -12,15 +12,13 @@ use fixwire_protocol::Tag;
 use fixwire_protocol::readable::Escaped;
 use fixwire_reader::{Anonymiser, LogEntry, LogStep};
 
-use super::sources::{Sources, exit_code, tell_left_out, way, write_time};
+use super::sources::{NotWritten, Sources, exit_code, tell_left_out, way, write_time};
 use super::summary::table;
 use crate::dictionary::load;
-use crate::failure::{Failure, tell};
+use crate::failure::Failure;
 
 /// Files that are open at a time.
 const MOST_OPEN: usize = 64;
-/// Messages that are named when they are left out; more are counted.
-const MOST_NAMED: u64 = 100;
 /// Bytes of the shortest key, and of a random one.
 const KEY: [u64; 2] = [16, 32];
 /// Bytes of the longest key.
@@ -171,27 +169,15 @@ pub fn run(args: &AnonymiseArgs) -> Result<ExitCode, Failure> {
         open: HashMap::new(),
     };
     let mut reader = args.sources.open(false)?;
-    let mut left_out = 0;
+    let mut not_written = NotWritten::default();
     while let LogStep::Message(entry) = reader.next_step() {
         match anonymiser.message(&entry) {
             Ok(message) => texts.write(&entry, &message)?,
-            Err(why) => {
-                left_out += 1;
-                if left_out <= MOST_NAMED {
-                    let place = entry.place;
-                    tell(
-                        "error",
-                        &format!("not written: {}:{place}: {why}", entry.file),
-                    );
-                }
-            }
+            Err(why) => not_written.add(&entry, &why),
         }
     }
     texts.close()?;
-    if left_out > MOST_NAMED {
-        let more = left_out - MOST_NAMED;
-        tell("error", &format!("not written: {more} further messages"));
-    }
+    let all_written = not_written.tell();
     let mut rows: Vec<(String, (usize, u64))> = texts.of.into_iter().collect();
     rows.sort_by_key(|(_, (number, _))| *number);
     let rows = rows.into_iter().map(|(file, (number, count))| {
@@ -202,5 +188,5 @@ pub fn run(args: &AnonymiseArgs) -> Result<ExitCode, Failure> {
     table(&mut out, ["text", "messages", "of"], rows.collect())?;
     out.flush()?;
     let is_whole = tell_left_out(&reader.take_left_out());
-    Ok(exit_code(is_whole && left_out == 0))
+    Ok(exit_code(is_whole && all_written))
 }

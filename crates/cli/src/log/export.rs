@@ -12,13 +12,11 @@ use fixwire_protocol::{Dictionary, Message};
 use fixwire_reader::{CsvColumns, LogEntry, LogStep, ShortQuery, covered};
 use serde_json::Value;
 
-use super::sources::{Sources, exit_code, tell_left_out, way};
+use super::sources::{NotWritten, Sources, exit_code, tell_left_out, way};
 use super::summary::moment;
-use crate::failure::{Failure, tell};
+use crate::failure::Failure;
 use crate::query::Shelf;
 
-/// Messages that are named when they are left out; more are counted.
-const MOST_NAMED: u64 = 100;
 /// Fields of a message.
 const FIELDS: usize = 4096;
 /// The columns of every table.
@@ -88,7 +86,7 @@ pub fn run(args: &LogExportArgs) -> Result<ExitCode, Failure> {
         columns.write_heads(&mut out)?;
         writeln!(out)?;
     }
-    let mut left_out = 0;
+    let mut not_written = NotWritten::default();
     while let LogStep::Message(entry) = reader.next_step() {
         if query
             .as_ref()
@@ -108,25 +106,13 @@ pub fn run(args: &LogExportArgs) -> Result<ExitCode, Failure> {
         };
         match json_of(&message, shelf, &mut second) {
             Ok(text) => write_object(&entry, &text, &mut out)?,
-            Err(why) => {
-                left_out += 1;
-                if left_out <= MOST_NAMED {
-                    let place = entry.place;
-                    tell(
-                        "error",
-                        &format!("not written: {}:{place}: {why}", entry.file),
-                    );
-                }
-            }
+            Err(why) => not_written.add(&entry, &why),
         }
     }
     out.flush()?;
-    if left_out > MOST_NAMED {
-        let more = left_out - MOST_NAMED;
-        tell("error", &format!("not written: {more} further messages"));
-    }
+    let all_written = not_written.tell();
     let is_whole = tell_left_out(&reader.take_left_out());
-    Ok(exit_code(is_whole && left_out == 0))
+    Ok(exit_code(is_whole && all_written))
 }
 
 fn json_of(

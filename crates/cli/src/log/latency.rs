@@ -135,16 +135,7 @@ fn screen(
     by: Option<By>,
     text: &mut String,
 ) -> std::fmt::Result {
-    let scale = Scale::of(found);
-    paragraph(
-        &format!("log latency: {}", headline(found, messages, scale)),
-        "",
-        text,
-    )?;
-    let notes = notes(found);
-    if !notes.is_empty() {
-        paragraph(&notes, "  ", text)?;
-    }
+    let scale = head(found, messages, text)?;
     let curves = [
         (LatencyKind::OrderToFill, '.'),
         (LatencyKind::RequestThrough, '-'),
@@ -257,16 +248,7 @@ fn shown(name: &str) -> String {
 }
 
 fn details(found: &LogLatency, messages: u64, text: &mut String) -> std::fmt::Result {
-    let scale = Scale::of(found);
-    paragraph(
-        &format!("log latency: {}", headline(found, messages, scale)),
-        "",
-        text,
-    )?;
-    let notes = notes(found);
-    if !notes.is_empty() {
-        paragraph(&notes, "  ", text)?;
-    }
+    let scale = head(found, messages, text)?;
     let heads = [
         scale.unit.trim(),
         "count",
@@ -307,6 +289,18 @@ fn details(found: &LogLatency, messages: u64, text: &mut String) -> std::fmt::Re
         tables(found, by, scale, text)?;
     }
     Ok(())
+}
+
+/// The sentences above the figures; the unit of these.
+fn head(found: &LogLatency, messages: u64, text: &mut String) -> Result<Scale, std::fmt::Error> {
+    let scale = Scale::of(found);
+    let headline = format!("log latency: {}", headline(found, messages, scale));
+    paragraph(&headline, "", text)?;
+    let notes = notes(found);
+    if !notes.is_empty() {
+        paragraph(&notes, "  ", text)?;
+    }
+    Ok(scale)
 }
 
 /// What was found, in a sentence.

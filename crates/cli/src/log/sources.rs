@@ -1,5 +1,6 @@
 //! What the commands of `fixwire log` read, and what they say of what they could not read.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -105,6 +106,34 @@ pub fn tell_left_out_lines(left_out: &[String]) -> bool {
         tell("error", &format!("not read: {what}"));
     }
     left_out.is_empty()
+}
+
+/// Messages that a command could not write.
+#[derive(Debug, Default)]
+pub struct NotWritten {
+    count: u64,
+}
+
+impl NotWritten {
+    /// Most that are named one by one.
+    const NAMED: u64 = 100;
+
+    pub fn add(&mut self, entry: &LogEntry<'_>, why: &impl Display) {
+        self.count += 1;
+        if self.count <= Self::NAMED {
+            let (file, place) = (entry.file, entry.place);
+            tell("error", &format!("not written: {file}:{place}: {why}"));
+        }
+    }
+
+    /// Says how many were not named; whether all were written.
+    pub fn tell(&self) -> bool {
+        if self.count > Self::NAMED {
+            let more = self.count - Self::NAMED;
+            tell("error", &format!("not written: {more} further messages"));
+        }
+        self.count == 0
+    }
 }
 
 /// The end of a command: an error if something could not be read.

@@ -3,15 +3,15 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
-use fixwire::journal::Direction;
+use clap::Args;
 use fixwire_lab::analysis::ThroughputCounter;
 use fixwire_protocol::Decoder;
-use fixwire_reader::{LogEntry, LogStep, ShortQuery};
+use fixwire_reader::{LogStep, ShortQuery};
 use serde_json::{Map, Value, json};
 
 use super::sources::{Sources, exit_code, tell_left_out};
 use crate::failure::{Failure, tell};
+use crate::journal::Way;
 
 /// Arguments of `fixwire log throughput`.
 #[derive(Args, Debug)]
@@ -38,21 +38,6 @@ pub struct ThroughputArgs {
     json: bool,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Way {
-    In,
-    Out,
-}
-
-/// Whether a message goes the way that is counted.
-fn goes(entry: &LogEntry<'_>, wanted: Option<Way>) -> bool {
-    match wanted {
-        None => true,
-        Some(Way::In) => entry.direction() == Some(Direction::In),
-        Some(Way::Out) => entry.direction() == Some(Direction::Out),
-    }
-}
-
 /// Runs the command.
 pub fn run(args: &ThroughputArgs) -> Result<ExitCode, Failure> {
     let query = ShortQuery::parse(&args.of).map_err(Failure::Text)?;
@@ -65,7 +50,9 @@ pub fn run(args: &ThroughputArgs) -> Result<ExitCode, Failure> {
         let is_one = !repeats
             && query.may_match(entry.bytes)
             && entry.get(43) != Some(b"Y")
-            && goes(&entry, args.direction)
+            && args
+                .direction
+                .is_none_or(|way| entry.direction() == Some(way.direction()))
             && query.matches(&decoder.decode(entry.bytes));
         if !is_one {
             continue;

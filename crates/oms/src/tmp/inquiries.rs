@@ -3,11 +3,11 @@
 use core::fmt::Write as _;
 
 use fixwire_tmp::messages::{PriceInquiry, R03, R08, R38};
-use fixwire_tmp::{TmpFrame, TmpHeader, TmpLayout, TmpStatus, TmpSymbol};
+use fixwire_tmp::{TmpFrame, TmpStatus, TmpSymbol};
 
 use super::ids::ord_id;
-use super::orders::LONG_SYMBOL;
-use super::orders::{LONGEST, RequestFrame, SHORT_SYMBOL};
+
+use super::orders::{LONG_SYMBOL, RequestFrame, SHORT_SYMBOL};
 use super::reports::{CODES, TmpHeard};
 use crate::core::{Core, Sink};
 use crate::event::OrderEvent;
@@ -59,12 +59,7 @@ fn frame<const SYMBOL: usize>(
         order_source: b' ',
         info_source: *b"   ",
     };
-    let mut frame = RequestFrame {
-        bytes: [0; LONGEST],
-        len: 0,
-    };
-    frame.len = body.encode(&TmpHeader::default(), &mut frame.bytes).ok()?;
-    Some(frame)
+    RequestFrame::of(&body)
 }
 
 impl Core {

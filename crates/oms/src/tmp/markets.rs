@@ -2,9 +2,9 @@
 
 use fixwire_tmp::messages::{R11, R12};
 use fixwire_tmp::uncertain::{TRADE_REQUEST_UPDATES, TradeStatus};
-use fixwire_tmp::{TmpFrame, TmpHeader, TmpLayout, TmpStatus};
+use fixwire_tmp::{TmpFrame, TmpStatus};
 
-use super::orders::{LONGEST, RequestFrame};
+use super::orders::RequestFrame;
 use super::reports::TmpHeard;
 use crate::core::{Core, Sink};
 use crate::value::Market;
@@ -18,12 +18,7 @@ pub(crate) fn question(flow_group: u8) -> Option<RequestFrame> {
         flow_group,
         request_type: TRADE_REQUEST_UPDATES,
     };
-    let mut frame = RequestFrame {
-        bytes: [0; LONGEST],
-        len: 0,
-    };
-    frame.len = body.encode(&TmpHeader::default(), &mut frame.bytes).ok()?;
-    Some(frame)
+    RequestFrame::of(&body)
 }
 
 impl Core {

@@ -29,6 +29,13 @@ pub(crate) struct RequestFrame {
 }
 
 impl RequestFrame {
+    /// A message; `None` when it is too long.
+    pub(super) fn of<'a>(body: &impl TmpLayout<'a>) -> Option<Self> {
+        let mut bytes = [0; LONGEST];
+        let len = body.encode(&TmpHeader::default(), &mut bytes).ok()?;
+        Some(Self { bytes, len })
+    }
+
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes[..self.len]
     }
@@ -123,12 +130,7 @@ fn quote_frame<const SYMBOL: usize>(
         order_source: b' ',
         info_source: *b"   ",
     };
-    let mut frame = RequestFrame {
-        bytes: [0; LONGEST],
-        len: 0,
-    };
-    frame.len = entry.encode(&TmpHeader::default(), &mut frame.bytes).ok()?;
-    Some(frame)
+    RequestFrame::of(&entry)
 }
 
 fn new_order(order: &Order) -> Asked {
@@ -222,12 +224,7 @@ fn frame<const SYMBOL: usize>(
         order_source: b' ',
         info_source: *b"   ",
     };
-    let mut frame = RequestFrame {
-        bytes: [0; LONGEST],
-        len: 0,
-    };
-    frame.len = entry.encode(&TmpHeader::default(), &mut frame.bytes).ok()?;
-    Some(frame)
+    RequestFrame::of(&entry)
 }
 
 /// The number of an order's pool.

@@ -144,6 +144,11 @@ impl Desk {
         }
     }
 
+    /// A session sends a message.
+    pub fn says(&mut self, from: usize, msg_type: &'static str, body: &str) -> Vec<Said> {
+        self.hear(&Input::Says(from, msg_type, body.to_owned()))
+    }
+
     /// A millisecond later something happens; what the OMS then writes, when it has done all that is to be done.
     pub fn hear(&mut self, input: &Input) -> Vec<Said> {
         self.wall += 1_000_000;

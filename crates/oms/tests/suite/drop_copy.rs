@@ -86,8 +86,7 @@ impl Office {
     }
 
     fn says(&mut self, from: usize, msg_type: &'static str, body: &str) -> Vec<Said> {
-        self.desk
-            .hear(&Input::Says(from, msg_type, body.to_owned()))
+        self.desk.says(from, msg_type, body)
     }
 
     /// An order of 100 that the venue has accepted, on both sides.

@@ -90,7 +90,7 @@ fn the_venue_gets_inquiries_and_the_client_its_answers() {
             "AI Q1 0 - - XYZ -",
             "AG Q2 - - 9 XYZ no market makers",
             "AI Q3 0 - - XYZ -",
-            "AG Q3 - - 99 XYZ RC4: duplicate ClOrdID",
+            "AG Q3 - - 99 XYZ RC4: duplicate ClOrdID, QuoteID or QuoteReqID",
             "AG Q4 - - 1 NONE RC2: unknown symbol",
             "AG Q5 - - 99 XYZ a QuoteRequest(R) names one symbol: send one for each",
         ]
@@ -107,7 +107,7 @@ fn fix_42_has_one_message_for_both_answers() {
             "b Q1 0 - - - -",
             "b Q2 5 - - - no market makers",
             "b Q3 0 - - - -",
-            "b Q3 5 - - - RC4: duplicate ClOrdID",
+            "b Q3 5 - - - RC4: duplicate ClOrdID, QuoteID or QuoteReqID",
             "b Q4 5 1 - - RC2: unknown symbol",
             "b Q5 5 - - - a QuoteRequest(R) names one symbol: send one for each",
         ]

@@ -49,15 +49,10 @@ fn desk() -> Desk {
     desk
 }
 
-fn says(desk: &mut Desk, from: usize, msg_type: &'static str, body: &str) -> Vec<Said> {
-    desk.hear(&Input::Says(from, msg_type, body.to_owned()))
-}
-
 /// Takes `by` away from the order, under a new id.
 fn reduce(desk: &mut Desk, (id, original): (&str, &str), by: u32) -> Vec<Said> {
     let order = "55=XYZ|54=1|40=2|44=100|60=20261122-08:00:00|";
-    says(
-        desk,
+    desk.says(
         CLIENT,
         "G",
         &format!("11={id}|41={original}|9706={by}|{order}"),
@@ -68,17 +63,17 @@ fn reduce(desk: &mut Desk, (id, original): (&str, &str), by: u32) -> Vec<Said> {
 fn a_replace_takes_away_a_quantity_whatever_was_filled_meanwhile() {
     let mut desk = desk();
     let order = "55=XYZ|54=1|38=100|40=2|44=100|60=20261122-08:00:00|";
-    says(&mut desk, CLIENT, "D", &format!("11=C1|{order}"));
+    desk.says(CLIENT, "D", &format!("11=C1|{order}"));
     let fill = |exec: &str, quantity: u32| {
         format!("37=V1|11=1|17={exec}|150=F|39=1|55=XYZ|54=1|32={quantity}|31=100|")
     };
-    says(&mut desk, LINE, "8", &fill("E1", 20));
+    desk.says(LINE, "8", &fill("E1", 20));
     let said = reduce(&mut desk, ("C2", "C1"), 30);
     assert_eq!((said[0].to, said[0].get(38)), (LINE, Some("70")));
     // A fill crosses it: 70 is the total.
-    says(&mut desk, LINE, "8", &fill("E2", 20));
+    desk.says(LINE, "8", &fill("E2", 20));
     let replaced = "37=V1|11=1-2|41=1|17=E3|150=5|39=1|55=XYZ|54=1|38=70|44=100|14=40|";
-    let said = says(&mut desk, LINE, "8", replaced);
+    let said = desk.says(LINE, "8", replaced);
     assert_eq!(
         (said[0].get(38), said[0].get(151)),
         (Some("70"), Some("30"))
@@ -87,7 +82,7 @@ fn a_replace_takes_away_a_quantity_whatever_was_filled_meanwhile() {
     let said = reduce(&mut desk, ("C3", "C2"), 50);
     assert_eq!(said[0].get(38), Some("40"));
     let replaced = "37=V1|11=1-3|41=1-2|17=E4|150=5|39=2|55=XYZ|54=1|38=40|44=100|14=40|";
-    says(&mut desk, LINE, "8", replaced);
+    desk.says(LINE, "8", replaced);
     let state = desk.state().orders().get(1).unwrap().state;
     assert_eq!(state, OrderState::Ended(End::Filled));
 }
@@ -96,7 +91,7 @@ fn a_replace_takes_away_a_quantity_whatever_was_filled_meanwhile() {
 fn all_of_an_order_is_cancelled_and_not_reduced() {
     let mut desk = desk();
     let order = "55=XYZ|54=1|38=100|40=2|44=100|60=20261122-08:00:00|";
-    says(&mut desk, CLIENT, "D", &format!("11=C1|{order}"));
+    desk.says(CLIENT, "D", &format!("11=C1|{order}"));
     let said = reduce(&mut desk, ("C2", "C1"), 100);
     let text = said[0].get(58).unwrap_or_default();
     assert!(text.starts_with("RC8: order quantity"), "{text}");

@@ -208,7 +208,7 @@ fn refusals_say_which_control_and_the_figures() {
         floor.told(&[35, 37, 39, 103, 102, 58]),
         [
             "8 NONE 8 3 - RC6: order quantity exceeds the limit (2000, at most 1000 for firm)",
-            "8 NONE 8 6 - RC4: duplicate ClOrdID",
+            "8 NONE 8 6 - RC4: duplicate ClOrdID, QuoteID or QuoteReqID",
             "8 NONE 8 1 - RC2: unknown symbol",
             "8 NONE 8 15 - RC2: Account(1) is unknown or not allowed for this session",
             "8 NONE 8 99 - RC8: price is too far from the reference price (100 %, at most 10 % for firm)",

@@ -105,8 +105,7 @@ impl Office {
     }
 
     fn says(&mut self, from: usize, msg_type: &'static str, body: &str) -> Vec<Said> {
-        self.desk
-            .hear(&Input::Says(from, msg_type, body.to_owned()))
+        self.desk.says(from, msg_type, body)
     }
 
     fn last(&self) -> u64 {

@@ -372,7 +372,7 @@ fn a_quote_that_a_control_refuses_is_not_sent() {
     floor.quote("Q1", ("99", "101"), "");
     assert_eq!(
         floor.reports(&TELLING),
-        ["35=AI|117=Q1|297=5|58=RC4: duplicate ClOrdID"]
+        ["35=AI|117=Q1|297=5|58=RC4: duplicate ClOrdID, QuoteID or QuoteReqID"]
     );
     assert_eq!(floor.got(), [], "the quote stays");
     floor.check();
