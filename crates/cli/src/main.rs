@@ -108,7 +108,7 @@ enum Command {
     /// Prints, verifies and repairs a journal; imports and exports sessions
     #[command(subcommand, after_help = journal::EXAMPLES)]
     Journal(journal::JournalCommand),
-    /// Reads FIX messages from logs of any engine, journals and captures: summary, grep, order, gaps
+    /// Answers questions about logs of any engine, journals and captures: what happened to an order, how long answers took
     #[command(subcommand, after_help = log::EXAMPLES)]
     Log(log::LogCommand),
     /// Sends the recorded messages of a session to an acceptor, and compares the answers

@@ -43,7 +43,7 @@ the acceptor can be replayed too. Admin messages and resent messages are left ou
 ResetSeqNumFlag(141), numbers and stamps its messages and answers Heartbeats, TestRequests and ResendRequests. TransactTime(60) is the time now,
 OrderID(37) that of the acceptor.
 The answers are compared with the recorded ones: order by order (ClOrdID), in their sequence, but for ids and times of the
-acceptor. The exit code is 1 if an order was not answered, the session was lost or something could not be read.")]
+acceptor. The exit code is 1 if an order was not answered or could not be sent, the session was lost or something could not be read.")]
 pub struct ReplayArgs {
     #[command(flatten)]
     sources: Sources,
@@ -153,7 +153,8 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     if let Some(why) = &why {
         tell("error", why);
     }
-    Ok(match why.is_none() && is_whole {
+    let all_sent = outcome.comparison.unsendable == 0;
+    Ok(match why.is_none() && is_whole && all_sent {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
     })
@@ -306,6 +307,13 @@ fn print(outcome: &Outcome, out: &mut impl Write) -> io::Result<()> {
         let dash = if all.is_empty() { "" } else { ": " };
         writeln!(out, "{what:<9} {}{dash}{}", total(all), types(all))?;
     }
+    if comparison.unsendable > 0 {
+        writeln!(
+            out,
+            "not sent  {}: no session sends such messages",
+            comparison.unsendable
+        )?;
+    }
     let same = counts
         .answered
         .saturating_sub(counts.different.min(counts.answered));
@@ -420,7 +428,7 @@ fn object(outcome: &Outcome) -> Value {
         "session": outcome.session, "to": outcome.to.to_string(), "end": end,
         "seconds": outcome.took.as_secs_f64(), "sent": types(&comparison.sent),
         "received": types(&comparison.received), "orders": counts.orders, "answered": counts.answered,
-        "different": counts.different, "notCompared": counts.uncompared,
+        "different": counts.different, "notCompared": counts.uncompared, "notSent": comparison.unsendable,
         "counts": kinds.collect::<serde_json::Map<_, _>>(), "differences": differences.collect::<Vec<_>>(),
     })
 }

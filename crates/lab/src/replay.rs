@@ -92,8 +92,8 @@ pub fn engine_config(
     }
     let connection = Connection::Initiator {
         hosts: vec![(config.to.ip().to_string(), config.to.port())],
-        // Sent messages that the acceptor has not received are lost with the connection: there is no second one.
-        reconnect: vec![Duration::ZERO, Duration::from_secs(3600)],
+        // The acceptor may be starting. The replay ends with the connection of a session that was logged on.
+        reconnect: vec![Duration::from_secs(1)],
         timeout: config.timeout,
     };
     let name = format!("{}:{sender}->{target}", session.begin_string);

@@ -237,6 +237,28 @@ fn a_simulated_exchange_answers_every_recorded_order() {
 }
 
 #[test]
+fn a_message_that_cannot_be_sent_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = acceptor(folder.path(), "echo");
+    let order = "55=VOD|54=1|60=20261120-10:00:00|38=100|40=1|";
+    let ends = ["CLIENT", "BROKER"];
+    let log = [
+        message("D", 2, ends, &format!("11=O1|58=|{order}")),
+        message("D", 3, ends, &format!("11=O2|{order}")),
+    ];
+    let file = folder
+        .path()
+        .join("FIX.4.4-CLIENT-BROKER.messages.current.log");
+    fs::write(&file, log.concat()).unwrap();
+    let all = said(&replay(&file, running.port, &["--flood"]), 1);
+    assert_eq!(
+        (&all["notSent"], &all["sent"]["D"], &all["end"]),
+        (&1.into(), &1.into(), &"complete".into()),
+        "{all}"
+    );
+}
+
+#[test]
 fn nothing_is_sent_to_another_machine_without_a_confirmation() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder

@@ -108,6 +108,8 @@ pub struct ReplayComparison {
     pub sent: BTreeMap<Vec<u8>, u64>,
     /// Messages that were received.
     pub received: BTreeMap<Vec<u8>, u64>,
+    /// Recorded messages that no session can send, such as one with an empty field.
+    pub unsendable: u64,
 }
 
 #[derive(Debug, Default)]

@@ -192,7 +192,7 @@ impl Replayer {
             body.field(*tag, value);
         }
         if body.finish().is_err() {
-            // A message that this session cannot write is none that it sent.
+            self.comparison().unsendable += 1;
             return true;
         }
         self.comparison().add_sent(&message.msg_type, &message.id);
