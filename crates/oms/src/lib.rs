@@ -103,6 +103,7 @@ mod waiting;
 mod waived;
 mod wire;
 mod work;
+mod worth;
 
 pub use condition::{Terms, Wish};
 pub use core::{Change, Core, NewOrder, Sink};

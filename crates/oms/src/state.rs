@@ -12,7 +12,7 @@ use crate::flow::{Flow, Passed, Recent, Span};
 use crate::ids::Ids;
 use crate::limits::{RiskControl, RiskLimits};
 use crate::names::Names;
-use crate::order::{Order, Orders, Request, mixed};
+use crate::order::{Orders, mixed};
 use crate::pool::Pool;
 use crate::quotes::Quotes;
 use crate::rejected::RejectedOrders;
@@ -20,8 +20,7 @@ use crate::scope::Scope;
 use crate::spent::Spent;
 use crate::spreads::Spreads;
 use crate::tally::{Position, Tally};
-use crate::transition::OrderState;
-use crate::value::{Amount, Market, Number, Presence, Price, Quantity, Text, Trading};
+use crate::value::{Amount, Market, Number, Presence, Price, Text, Trading};
 
 /// Usage and limits of a scope.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -190,6 +189,7 @@ pub struct OmsState {
     pub(crate) holdings: Vec<Holding>,
     pub(crate) holding_places: HashTable<u32>,
     pub(crate) orders: Orders,
+    /// Pools of order numbers.
     pub(crate) pool_names: Names,
     pub(crate) pools: Vec<Pool>,
     /// Orders that are or were held.
@@ -223,9 +223,6 @@ pub struct OmsState {
     /// Fills received after the order was closed, or of unknown orders.
     pub(crate) late_fills: u64,
 }
-
-/// Largest amount of money, in 10^-9 of the firm's currency.
-const MOST: Amount = 10_i128.pow(30);
 
 fn pair(account: u32, instrument: u32) -> u64 {
     mixed(u64::from(account) << 32 | u64::from(instrument))
@@ -499,54 +496,6 @@ impl OmsState {
         standing.map_or(Trading::Active, |it| it.limits.trading)
     }
 
-    /// Value of a quantity of an instrument at a price, in 10^-9 of the firm's currency, rounded up; `None` above
-    /// 10^30.
-    #[must_use]
-    pub fn worth(&self, instrument: u32, price: Price, quantity: Quantity) -> Option<Amount> {
-        let amount = i128::from(price.unsigned_abs()).checked_mul(i128::from(quantity))?;
-        self.money(instrument, amount)
-    }
-
-    /// The same for open or traded quantities; saturates at the largest amount.
-    pub(crate) fn worth_at_most(
-        &self,
-        instrument: u32,
-        price: Price,
-        quantity: Quantity,
-    ) -> Amount {
-        self.worth(instrument, price, quantity).unwrap_or(MOST)
-    }
-
-    /// Value of a profit or loss of an instrument, rounded away from zero. Saturates at the largest amount; a
-    /// saturated loss cannot be offset by profits elsewhere.
-    pub(crate) fn gain(&self, instrument: u32, amount: Amount) -> Amount {
-        let beyond = if amount < 0 { -1_000 * MOST } else { MOST };
-        self.money(instrument, amount).unwrap_or(beyond)
-    }
-
-    /// Value of price times quantity, rounded away from zero.
-    pub(crate) fn money(&self, instrument: u32, amount: Amount) -> Option<Amount> {
-        const TENS: [Amount; 10] = {
-            let mut tens = [1; 10];
-            let mut at = 1;
-            while at < tens.len() {
-                tens[at] = 10 * tens[at - 1];
-                at += 1;
-            }
-            tens
-        };
-        let known = self.instruments.get(instrument as usize)?;
-        let amount = amount.checked_mul(i128::from(known.worth))?;
-        // 10^-scale and 10^-6 become 10^-9.
-        let amount = if known.scale <= 3 {
-            amount.checked_mul(TENS[usize::from(3 - known.scale)])?
-        } else {
-            let parts = *TENS.get(usize::from(known.scale - 3))?;
-            amount / parts + (amount % parts).signum()
-        };
-        (amount.abs() <= MOST).then_some(amount)
-    }
-
     /// The state of an instrument's market.
     #[must_use]
     pub fn market(&self, instrument: u32) -> Market {
@@ -566,36 +515,6 @@ impl OmsState {
         match &standing.flow {
             Some(flow) => flow.within(span, at.max(self.time), value),
             None => value(&Passed::default()),
-        }
-    }
-
-    /// Usage of an order with its pending request: the larger of before and after.
-    #[must_use]
-    pub fn counted(&self, order: &Order, request: Option<&Request>) -> Tally {
-        if !order.state.is_open() {
-            return Tally::default();
-        }
-        let (mut quantity, mut hold) = (order.quantity, order.hold);
-        if let Some(request) = request.filter(|it| it.kind == crate::RequestKind::Replace) {
-            quantity = quantity.max(request.quantity);
-            hold = hold.max(request.hold);
-        }
-        let mut held = quantity.saturating_sub(order.filled);
-        if order.state == OrderState::Parent {
-            held = held.saturating_sub(self.families.held(order.number));
-        }
-        let (buying, selling) = if order.side.is_buy() {
-            (held, 0)
-        } else {
-            (0, held)
-        };
-        Tally {
-            orders: 1,
-            buying,
-            selling,
-            reserved: self.worth_at_most(order.instrument, hold, held),
-            unanswered: (!order.state.is_answered()).into(),
-            ..Tally::default()
         }
     }
 }
