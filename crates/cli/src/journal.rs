@@ -73,7 +73,7 @@ pub struct DumpArgs {
     session: Option<String>,
     /// Only messages in this direction
     #[arg(long, value_enum)]
-    direction: Option<Way>,
+    direction: Option<DirectionFlag>,
     /// Only from this UTC time: 20260821-13:30:00
     #[arg(long, value_name = "TIME", value_parser = moment)]
     from: Option<Timestamp>,
@@ -126,14 +126,14 @@ pub struct VerifyArgs {
 
 /// Which way messages went, on the command line.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Way {
+pub enum DirectionFlag {
     /// Received
     In,
     /// Sent
     Out,
 }
 
-impl Way {
+impl DirectionFlag {
     pub fn direction(self) -> Direction {
         match self {
             Self::In => Direction::In,
@@ -178,7 +178,7 @@ pub fn run(command: &JournalCommand) -> Result<ExitCode, Failure> {
 fn dump(args: &DumpArgs) -> Result<ExitCode, Failure> {
     let filter = DumpFilter {
         session: args.session.clone(),
-        direction: args.direction.map(Way::direction),
+        direction: args.direction.map(DirectionFlag::direction),
         from: args.from,
         until: args.until,
         first_seq: args.first_seq,

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::sources::{Sources, exit_code, tell_left_out};
 use crate::failure::{Failure, tell};
-use crate::journal::Way;
+use crate::journal::DirectionFlag;
 
 /// Arguments of `fixwire log throughput`.
 #[derive(Args, Debug)]
@@ -32,7 +32,7 @@ pub struct ThroughputArgs {
     of: String,
     /// Count messages of this direction only
     #[arg(long, value_name = "DIRECTION")]
-    direction: Option<Way>,
+    direction: Option<DirectionFlag>,
     /// Print JSON
     #[arg(long)]
     json: bool,
