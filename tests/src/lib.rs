@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod browser;
+pub mod capture;
 pub mod certificates;
 pub mod crowd;
 pub mod def;

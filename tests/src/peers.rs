@@ -37,6 +37,8 @@ pub struct Terms {
     pub certificates: PathBuf,
     /// From when to when the session is open, each day, UTC: `HH:MM:SS`; twice the same is the whole day.
     pub hours: [String; 2],
+    /// A folder for the message log that the engine itself writes; empty for none.
+    pub message_log: PathBuf,
     /// BeginString: `FIX.4.2` or `FIX.4.4`; `FIX.5.0SP2` is over FIXT.1.1, and not for QuickFIX/Go.
     pub version: &'static str,
 }
@@ -47,6 +49,7 @@ impl Default for Terms {
         Self {
             certificates: PathBuf::new(),
             hours: ["00:00:00".to_owned(), "00:00:00".to_owned()],
+            message_log: PathBuf::new(),
             version: "FIX.4.2",
         }
     }
@@ -142,6 +145,9 @@ impl Engine {
             .args(&terms.hours)
             .arg(terms.version)
             .current_dir(store);
+        if !terms.message_log.as_os_str().is_empty() {
+            program.env("MESSAGE_LOG", &terms.message_log);
+        }
         Running::start(&mut program)
     }
 }

@@ -1,6 +1,7 @@
 // QuickFIX C++ as the peer that ../README.md describes.
 #define HAVE_SSL 1
 #include <quickfix/Application.h>
+#include <quickfix/FileLog.h>
 #include <quickfix/FileStore.h>
 #include <quickfix/ThreadedSSLSocketAcceptor.h>
 #include <quickfix/ThreadedSSLSocketInitiator.h>
@@ -11,6 +12,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <mutex>
@@ -206,6 +208,14 @@ std::string tls(const std::string &folder) {
   return text;
 }
 
+// With a log of its messages when a folder is named for it.
+template <typename Connector>
+Connector *made(Peer &peer, FIX::MessageStoreFactory &store, const FIX::SessionSettings &settings) {
+  if (!std::getenv("MESSAGE_LOG")) return new Connector(peer, store, settings);
+  static FIX::FileLogFactory log(settings);
+  return new Connector(peer, store, settings, log);
+}
+
 template <typename Connector> void run(Connector *connector, Peer &peer, const FIX::SessionID &id) {
   std::unique_ptr<Connector> owned(connector);
   owned->start();
@@ -229,6 +239,7 @@ int main(int argc, char **argv) {
        << "HeartBtInt=30\nReconnectInterval=1\nSocketNodelay=Y\nSocketReuseAddress=Y\n"
        << "SocketAcceptPort=" << port << "\nSocketConnectHost=127.0.0.1\nSocketConnectPort=" << port << "\n"
        << "FileStorePath=store\nUseDataDictionary=Y\n"
+       << (std::getenv("MESSAGE_LOG") ? "FileLogPath=" + std::string(std::getenv("MESSAGE_LOG")) + "\n" : "")
        << (isFixt ? "DefaultApplVerID=" + version + "\nAppDataDictionary=" + dictionary + "\nTransportDataDictionary=" +
                         dictionary.substr(0, dictionary.rfind('/')) + "/FIXT11.xml\n"
                   : "DataDictionary=" + dictionary + "\n")
@@ -242,12 +253,12 @@ int main(int argc, char **argv) {
     FIX::FileStoreFactory store(settings);
     // With TLS the one without threads stands still once a connection closes before its handshake.
     if (role == "acceptor") {
-      run(certificates.empty() ? static_cast<FIX::Acceptor *>(new FIX::SocketAcceptor(peer, store, settings))
-                               : new FIX::ThreadedSSLSocketAcceptor(peer, store, settings),
+      run(certificates.empty() ? static_cast<FIX::Acceptor *>(made<FIX::SocketAcceptor>(peer, store, settings))
+                               : made<FIX::ThreadedSSLSocketAcceptor>(peer, store, settings),
           peer, id);
     } else {
-      run(certificates.empty() ? static_cast<FIX::Initiator *>(new FIX::SocketInitiator(peer, store, settings))
-                               : new FIX::ThreadedSSLSocketInitiator(peer, store, settings),
+      run(certificates.empty() ? static_cast<FIX::Initiator *>(made<FIX::SocketInitiator>(peer, store, settings))
+                               : made<FIX::ThreadedSSLSocketInitiator>(peer, store, settings),
           peer, id);
     }
   } catch (const std::exception &e) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/quickfixgo/quickfix"
+	logfile "github.com/quickfixgo/quickfix/log/file"
 	"github.com/quickfixgo/quickfix/store/file"
 )
 
@@ -174,6 +175,10 @@ func (p *peer) engine(role string, settings *quickfix.Settings) engine {
 	store, log := file.NewStoreFactory(settings), quickfix.NewNullLogFactory()
 	var made engine
 	var err error
+	if os.Getenv("MESSAGE_LOG") != "" {
+		log, err = logfile.NewLogFactory(settings)
+		check(err)
+	}
 	if role == "acceptor" {
 		made, err = quickfix.NewAcceptor(p, store, settings, log)
 	} else {
@@ -233,6 +238,9 @@ func main() {
 		"SocketAcceptHost=127.0.0.1", "SocketAcceptPort=" + port,
 		"SocketConnectHost=127.0.0.1", "SocketConnectPort=" + port, "DataDictionary=" + os.Args[5],
 		"StartTime=" + os.Args[7], "EndTime=" + os.Args[8],
+	}
+	if folder := os.Getenv("MESSAGE_LOG"); folder != "" {
+		lines = append(lines, "FileLogPath="+folder)
 	}
 	if folder := os.Args[6]; folder != "" {
 		lines = append(lines, "SocketUseSSL=Y", "SocketServerName=fixwire.test", "SocketCAFile="+folder+"/ca.pem",

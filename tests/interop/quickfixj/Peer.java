@@ -12,7 +12,9 @@ import quickfix.DefaultMessageFactory;
 import quickfix.DefaultSessionFactory;
 import quickfix.FieldMap;
 import quickfix.FieldNotFound;
+import quickfix.FileLogFactory;
 import quickfix.FileStoreFactory;
+import quickfix.LogFactory;
 import quickfix.Message;
 import quickfix.Session;
 import quickfix.SessionID;
@@ -47,6 +49,7 @@ public final class Peer implements Application {
             "KeyStoreType=PKCS12", "SocketKeyStore=" + args[5] + "/peer.p12", "SocketKeyStorePassword=changeit",
             "TrustStoreType=PKCS12", "SocketTrustStore=" + args[5] + "/trust.p12",
             "SocketTrustStorePassword=changeit");
+        String messageLog = System.getenv("MESSAGE_LOG");
         boolean isFixt = version.startsWith("FIX.5.0");
         String begin = isFixt ? "FIXT.1.1" : version;
         String dictionary = !isFixt ? "DataDictionary=" + args[4] : String.join("\n",
@@ -56,12 +59,13 @@ public final class Peer implements Application {
             "[DEFAULT]", tls, "ConnectionType=" + role, "StartTime=" + args[6], "EndTime=" + args[7],
             "HeartBtInt=30", "ReconnectInterval=1", "SocketTcpNoDelay=Y", "SocketReuseAddress=Y",
             "SocketAcceptPort=" + port, "SocketConnectHost=127.0.0.1", "SocketConnectPort=" + port,
-            "FileStorePath=store", "UseDataDictionary=Y", dictionary,
+            "FileStorePath=store", "UseDataDictionary=Y", dictionary, messageLog == null ? "" : "FileLogPath=" + messageLog,
             "[SESSION]", "BeginString=" + begin, "SenderCompID=" + sender, "TargetCompID=" + target, "");
         SessionSettings settings = new SessionSettings(new ByteArrayInputStream(text.getBytes()));
+        LogFactory log = messageLog == null ? null : new FileLogFactory(settings);
         SessionID id = new SessionID(begin, sender, target);
         Peer peer = new Peer(id);
-        DefaultSessionFactory sessions = new DefaultSessionFactory(peer, new FileStoreFactory(settings), null,
+        DefaultSessionFactory sessions = new DefaultSessionFactory(peer, new FileStoreFactory(settings), log,
             new DefaultMessageFactory());
         Connector connector = role.equals("acceptor")
             ? new SocketAcceptor(sessions, settings, 100_000)

@@ -3,6 +3,7 @@
 
 mod acceptance;
 mod canaries;
+mod captures;
 mod corpus;
 mod disturbed;
 mod doctor;
