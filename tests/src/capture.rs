@@ -18,9 +18,10 @@ impl Capture {
     /// Everything of this port of the loopback interface, into a file; returns when tcpdump listens.
     pub fn start(path: &Path, port: u16) -> Result<Self, String> {
         let mut command = Command::new("tcpdump");
-        // Kernel buffers of 32 MiB; each packet is written when it comes; no change of user, who could not
-        // write here.
-        command.args(["-i", "lo", "-B", "32768", "-U", "-Z", "root", "-w"]);
+        // Kernel buffers of 32 MiB; each packet is delivered and written when it comes; no change of user, who
+        // could not write here.
+        command.args(["-i", "lo", "-B", "32768", "--immediate-mode"]);
+        command.args(["-U", "-Z", "root", "-w"]);
         command.arg(path).args(["tcp", "port", &port.to_string()]);
         command.stdin(Stdio::null()).stderr(Stdio::piped());
         let cure = "apt-get install tcpdump; it needs CAP_NET_RAW";

@@ -1,5 +1,6 @@
 //! Finds out what a path holds, and opens it.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -48,6 +49,19 @@ pub(crate) fn sources(path: &Path, left_out: &mut LeftOuts) -> Vec<PathBuf> {
     found
 }
 
+/// Whether the messages of this file are in another one too: stores have what was sent, and event logs quote what
+/// the message log beside them has.
+fn repeats(path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(OsStr::to_str) else {
+        return false;
+    };
+    STORES.iter().any(|end| name.ends_with(end))
+        || name.contains(".event.")
+            && path
+                .with_file_name(name.replace(".event.", ".messages."))
+                .is_file()
+}
+
 fn in_folder(
     folder: &Path,
     depth: usize,
@@ -62,11 +76,6 @@ fn in_folder(
     }
     for entry in entries {
         let path = entry.path();
-        let is_store = STORES.iter().any(|end| {
-            path.as_os_str()
-                .as_encoded_bytes()
-                .ends_with(end.as_bytes())
-        });
         // A link to a folder may lead back here.
         if entry.file_type()?.is_dir() {
             match depth {
@@ -76,7 +85,7 @@ fn in_folder(
                 )),
                 _ => in_folder(&path, depth - 1, found, left_out)?,
             }
-        } else if !is_store && path.is_file() {
+        } else if !repeats(&path) && path.is_file() {
             found.push(path);
         }
     }

@@ -134,7 +134,7 @@ fn packed_logs_of_several_members_are_read_to_their_end() {
 }
 
 #[test]
-fn files_of_a_folder_merge_by_time_and_stores_are_passed_over() {
+fn files_of_a_folder_merge_by_time_and_what_repeats_them_is_passed_over() {
     let root = tempfile::tempdir().unwrap();
     let inner = root.path().join("old");
     fs::create_dir(&inner).unwrap();
@@ -149,6 +149,13 @@ fn files_of_a_folder_merge_by_time_and_stores_are_passed_over() {
         fs::write(folder.join(format!("{at}.log")), content).unwrap();
     }
     fs::write(root.path().join("FIX.4.4-A-B.body"), order(1)).unwrap();
+    let session = root.path().join("FIX.4.4-A-B.messages.current.log");
+    fs::rename(root.path().join("0.log"), session).unwrap();
+    // As QuickFIX/J writes it.
+    let quote = b"20261120-10:00:00: MsgSeqNum too high, expecting 1 but received 4: ";
+    let quote = [&quote[..], &order(4), b"\n"].concat();
+    let events = root.path().join("FIX.4.4-A-B.event.current.log");
+    fs::write(events, quote).unwrap();
     fs::write(
         root.path().join("events.log"),
         "20261120-10:00:00.001 : logged on\n\n",
