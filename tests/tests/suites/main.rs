@@ -30,6 +30,7 @@ mod page;
 mod pages;
 mod peers;
 mod preloaded;
+mod replays;
 mod scenarios;
 mod scenarios_tcp;
 mod signatures;
