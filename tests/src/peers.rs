@@ -315,9 +315,7 @@ fn build_go() -> Result<Vec<String>, String> {
 
 /// A folder of this name under the target folder.
 pub(crate) fn output_folder(name: &str) -> Result<PathBuf, String> {
-    let profile = crate::server::profile_folder()?;
-    let folder = profile.parent().unwrap_or(&profile).join(name);
-    let folder = std::path::absolute(folder).map_err(|error| error.to_string())?;
+    let folder = crate::server::target_folder()?.join(name);
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     Ok(folder)
 }

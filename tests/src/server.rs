@@ -124,6 +124,13 @@ pub(crate) fn profile_folder() -> Result<PathBuf, String> {
         .to_owned())
 }
 
+/// The folder of all builds.
+pub fn target_folder() -> Result<PathBuf, String> {
+    let profile = profile_folder()?;
+    let folder = profile.parent().unwrap_or(&profile);
+    std::path::absolute(folder).map_err(|error| error.to_string())
+}
+
 /// The suite that runs: a module of the program, as the name of the test or what was asked for says, or the
 /// whole program.
 fn suite() -> std::io::Result<String> {

@@ -6,18 +6,23 @@
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 use fixwire::journal::Direction;
 use fixwire_reader::{LogReader, LogStep, ReadOptions};
 use fixwire_rigs::capture::Capture;
-use fixwire_rigs::peers::{Engine, Role, Terms};
-use fixwire_rigs::server::{Launch, Server, binary, free_port, scratch, wait_for_listener};
+use fixwire_rigs::packages::workspace;
+use fixwire_rigs::peers::{Engine, Role, Running, Terms};
+use fixwire_rigs::server::{
+    Launch, Server, binary, free_port, scratch, target_folder, wait_for_listener,
+};
 use fixwire_rigs::trade::{PATIENCE, Side};
 use fixwire_rigs::wire::show;
 
 const INITIATOR: &str = "INITIATOR";
 const ACCEPTOR: &str = "ACCEPTOR";
+const ENDS: [&str; 2] = [INITIATOR, ACCEPTOR];
 /// Orders before the logout, and after the next logon.
 const ORDERS: [usize; 2] = [2_000, 100];
 
@@ -45,34 +50,118 @@ fn fixwire_in_each_layout_and_its_journal() -> Result<(), String> {
     Ok(())
 }
 
+/// Artio writes no text: its archive is printed by its own program. With `PEERS=all`, as its packages are of no other
+/// suite.
+#[test]
+fn artio_as_it_prints_its_archive() -> Result<(), String> {
+    if std::env::var("PEERS").is_ok_and(|which| which == "all") {
+        return with_artio();
+    }
+    println!("only with PEERS=all");
+    Ok(())
+}
+
+/// A peer that connects to Artio.
+fn with_artio() -> Result<(), String> {
+    // The CompIDs of the acceptors in `peers`.
+    const OWN: [&str; 2] = ["BENCH", "EXEC"];
+    let folder = folder("artio")?;
+    let files = folder.join("files");
+    fs::create_dir_all(&files).map_err(|error| error.to_string())?;
+    let script = workspace().join("peers/run.sh");
+    let target = target_folder()?;
+    let run = |words: &[&str]| {
+        let mut command = Command::new(&script);
+        command.args(words).env("CARGO_TARGET_DIR", &target);
+        command
+    };
+    let built = run(&["build", "artio"]).status();
+    assert!(built.is_ok_and(|status| status.success()), "run.sh build");
+    let port = free_port().map_err(|error| error.to_string())?;
+    let capture = Capture::start(&folder.join("capture.pcap"), port)?;
+    let mut artio = run(&["start", "artio-threads", "persistent", &port.to_string()]);
+    let (artio, _) = Running::start(artio.arg(&files))?;
+    let listener = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    wait_for_listener(listener, Duration::from_secs(60))?;
+    let initiator = peer(Engine::QuickfixCpp, Role::Initiator, port, OWN, &folder)?;
+    trade(initiator, &ORDERS[..1])?;
+    capture.finish()?;
+    // It has no command to end.
+    drop(artio);
+    print_archive(&target.join("peers/artio"), &files, &folder.join("printed"))?;
+    same(&folder, OWN[1], "printed", Some(OWN[1]))
+}
+
+/// Has Artio print the archive of an engine that has ended.
+fn print_archive(artio: &Path, files: &Path, to: &Path) -> Result<(), String> {
+    let text = |path: PathBuf| path.display().to_string();
+    let class_path = format!(
+        "{}:{}",
+        text(artio.join("lib/*")),
+        text(artio.join("classes"))
+    );
+    let deadline = Instant::now() + *PATIENCE;
+    loop {
+        let mut printer = Command::new("java");
+        for package in ["sun.nio.ch", "jdk.internal.misc", "java.util.zip"] {
+            let opened = format!("java.base/{package}=ALL-UNNAMED");
+            printer.args(["--add-opens", &opened, "--add-exports", &opened]);
+        }
+        printer.args(["-cp", &class_path]);
+        printer.arg("uk.co.real_logic.artio.engine.logger.FixArchivePrinter");
+        printer.arg(format!("--aeron-dir-name={}", text(files.join("printer"))));
+        printer.arg(format!(
+            "--offline-archive-dir={}",
+            text(files.join("archive"))
+        ));
+        printer.args([
+            "--aeron-channel=aeron:ipc",
+            "--fix-dictionary=peers.fix42.FixDictionaryImpl",
+        ]);
+        // What came in, and what went out.
+        printer.args(["--query-stream-id=1", "--query-stream-id=2"]);
+        let output = printer.output().map_err(|error| format!("java: {error}"))?;
+        if output.status.success() {
+            return fs::write(to, output.stdout).map_err(|error| error.to_string());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        // The archive of an engine that was killed counts as in use for ten seconds.
+        if !said.contains("active mark file") || Instant::now() > deadline {
+            return Err(format!("FixArchivePrinter: {said}"));
+        }
+        std::thread::sleep(Duration::from_secs(1));
+    }
+}
+
 /// Two engines of others.
 fn between_peers(connects: Engine, listens: Engine) -> Result<(), String> {
     let folder = folder(&format!("{connects:?}-{listens:?}"))?;
     let port = free_port().map_err(|error| error.to_string())?;
     let capture = Capture::start(&folder.join("capture.pcap"), port)?;
-    let acceptor = peer(listens, Role::Acceptor, port, &folder)?;
+    let acceptor = peer(listens, Role::Acceptor, port, ENDS, &folder)?;
     let listener = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     wait_for_listener(listener, Duration::from_secs(30))?;
-    let initiator = peer(connects, Role::Initiator, port, &folder)?;
-    trade(initiator)?;
+    let initiator = peer(connects, Role::Initiator, port, ENDS, &folder)?;
+    trade(initiator, &ORDERS)?;
     acceptor.quit()?;
     capture.finish()?;
-    same(&folder, INITIATOR, &["initiator"])?;
-    same(&folder, ACCEPTOR, &["acceptor"])
+    same(&folder, INITIATOR, "initiator", None)?;
+    same(&folder, ACCEPTOR, "acceptor", None)
 }
 
 /// A peer that connects to `fixwire run`, which logs in this layout.
-fn with_us(peer_engine: Engine, layout: &str) -> Result<(), String> {
+fn with_us(connects: Engine, layout: &str) -> Result<(), String> {
     let folder = folder(layout)?;
     let port = free_port().map_err(|error| error.to_string())?;
     let capture = Capture::start(&folder.join("capture.pcap"), port)?;
     let fixwire = fixwire(&folder, port, layout)?;
-    let initiator = peer(peer_engine, Role::Initiator, port, &folder)?;
-    trade(initiator)?;
+    let initiator = peer(connects, Role::Initiator, port, ENDS, &folder)?;
+    trade(initiator, &ORDERS)?;
     fixwire.terminate(*PATIENCE)?;
     capture.finish()?;
-    same(&folder, INITIATOR, &["initiator"])?;
-    same(&folder, ACCEPTOR, &["acceptor", "journal"])
+    same(&folder, INITIATOR, "initiator", None)?;
+    same(&folder, ACCEPTOR, "acceptor", None)?;
+    same(&folder, ACCEPTOR, "journal", None)
 }
 
 fn folder(name: &str) -> Result<PathBuf, String> {
@@ -80,10 +169,17 @@ fn folder(name: &str) -> Result<PathBuf, String> {
     folder.map_err(|error| error.to_string())
 }
 
-fn peer(engine: Engine, role: Role, port: u16, folder: &Path) -> Result<Side, String> {
-    let (name, own, other) = match role {
-        Role::Initiator => ("initiator", INITIATOR, ACCEPTOR),
-        Role::Acceptor => ("acceptor", ACCEPTOR, INITIATOR),
+/// `ends` are the CompIDs, the initiator's first.
+fn peer(
+    engine: Engine,
+    role: Role,
+    port: u16,
+    ends: [&str; 2],
+    folder: &Path,
+) -> Result<Side, String> {
+    let (name, [own, other]) = match role {
+        Role::Initiator => ("initiator", ends),
+        Role::Acceptor => ("acceptor", [ends[1], ends[0]]),
     };
     let message_log = folder.join(name);
     let store = folder.join(format!("{name}-store"));
@@ -115,44 +211,44 @@ fn fixwire(folder: &Path, port: u16, layout: &str) -> Result<Server, String> {
     launch.start()
 }
 
-/// The initiator sends orders over two logons, and ends when all are answered.
-fn trade(mut initiator: Side) -> Result<(), String> {
-    let [first, second] = ORDERS;
-    initiator.wait("its logon", |side| side.count("logon") == 1)?;
-    initiator.send(first)?;
-    initiator.wait_for("report", first)?;
-    initiator.tell("logout")?;
-    initiator.wait("its logout", |side| side.count("logout") >= 1)?;
-    initiator.tell("logon")?;
-    initiator.wait("its next logon", |side| side.count("logon") == 2)?;
-    initiator.send(second)?;
-    initiator.wait_for("report", first + second)?;
+/// The initiator sends so many orders at each logon, and ends when all are answered.
+fn trade(mut initiator: Side, orders: &[usize]) -> Result<(), String> {
+    let mut sent = 0;
+    for (logons, count) in orders.iter().enumerate() {
+        if logons > 0 {
+            initiator.tell("logon")?;
+        }
+        initiator.wait("its logon", |side| side.count("logon") > logons)?;
+        initiator.send(*count)?;
+        sent += count;
+        initiator.wait_for("report", sent)?;
+        initiator.tell("logout")?;
+        initiator.wait("its logout", |side| side.count("logout") > logons)?;
+    }
     initiator.quit()
 }
 
 /// A message and which way it went, for the side whose log it is.
 type Seen = (Direction, Vec<u8>);
 
-/// Each of these sources in the folder has what the capture has, as this side saw it.
-fn same(folder: &Path, ours: &str, sources: &[&str]) -> Result<(), String> {
-    let captured = messages(&folder.join("capture.pcap"), Some(ours))?;
-    for source in sources {
-        // The name of the file or of the journal's session says whose it is.
-        let logged = messages(&folder.join(source), None)?;
-        for way in [Direction::In, Direction::Out] {
-            let of = |all: &[Seen]| -> Vec<String> {
-                let messages = all.iter().filter(|(direction, _)| *direction == way);
-                messages.map(|(_, bytes)| show(bytes)).collect()
-            };
-            let (logged, captured) = (of(&logged), of(&captured));
-            assert!(captured.len() >= ORDERS.iter().sum::<usize>());
-            let pairs = logged.iter().zip(&captured);
-            let differs = pairs.clone().find(|(logged, captured)| logged != captured);
-            let source = folder.join(source);
-            let source = source.display();
-            assert_eq!(differs, None, "{source}: {way:?}, logged and captured");
-            assert_eq!(logged.len(), captured.len(), "{source}: {way:?}");
-        }
+/// A source in the folder has what the capture has, as this side saw it. Without `ours`, the name of the file or of the
+/// journal's session says whose it is.
+fn same(folder: &Path, side: &str, source: &str, ours: Option<&str>) -> Result<(), String> {
+    let captured = messages(&folder.join("capture.pcap"), Some(side))?;
+    let source = folder.join(source);
+    let logged = messages(&source, ours)?;
+    let source = source.display();
+    for way in [Direction::In, Direction::Out] {
+        let of = |all: &[Seen]| -> Vec<String> {
+            let messages = all.iter().filter(|(direction, _)| *direction == way);
+            messages.map(|(_, bytes)| show(bytes)).collect()
+        };
+        let (logged, captured) = (of(&logged), of(&captured));
+        assert!(captured.len() > ORDERS[0]);
+        let mut pairs = logged.iter().zip(&captured);
+        let differs = pairs.find(|(logged, captured)| logged != captured);
+        assert_eq!(differs, None, "{source}: {way:?}, logged and captured");
+        assert_eq!(logged.len(), captured.len(), "{source}: {way:?}");
     }
     Ok(())
 }
