@@ -344,7 +344,7 @@ impl<'r> Life<'r> {
 
     /// After one more clean stop the OMS says the same of all orders and positions.
     fn stays_the_same(&mut self) -> Result<(), String> {
-        let books = self.floor.books()?;
+        let books = self.books_at_rest()?;
         self.stop()?;
         self.start()?;
         self.oms_answers()?;
@@ -354,6 +354,21 @@ impl<'r> Life<'r> {
             true => Ok(()),
             false => Err(format!("a clean stop makes {again:?} of {books:?}")),
         }
+    }
+
+    /// The books, when nothing has changed in them for a second: a client that has just logged on may still send.
+    fn books_at_rest(&self) -> Result<Books, String> {
+        let deadline = Instant::now() + *PATIENCE;
+        let mut books = self.floor.books()?;
+        while Instant::now() < deadline {
+            std::thread::sleep(Duration::from_secs(1));
+            let again = self.floor.books()?;
+            if again == books {
+                return Ok(books);
+            }
+            books = again;
+        }
+        Err("the OMS never comes to rest".to_owned())
     }
 
     /// Uses the kill switch for an account, unless the OMS does not answer: its last order.
