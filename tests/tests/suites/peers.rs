@@ -2,6 +2,8 @@
 //!
 //! `PEERS=all` builds and asks every acceptor of `peers/peers.list`, not only those that other suites build.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Output};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -82,6 +84,29 @@ fn a_wrong_answer_is_counted_as_what_it_is() {
             "{fault}: {stderr}"
         );
     }
+}
+
+#[test]
+fn without_its_floor_nothing_is_shown() {
+    const LIST: &str =
+        "raw-block | memory | sleeps | - | - | -\nfixwire | memory | sleeps | - | - | -\n";
+    const RUN: &str = "#!/bin/sh\n[ \"$1\" = build ] && exit\necho no such device >&2; exit 3\n";
+    let folder = scratch("peers-without-floor").expect("a folder");
+    let script = folder.join("run.sh");
+    std::fs::write(folder.join("peers.list"), LIST).expect("a list");
+    std::fs::write(&script, RUN).expect("a script");
+    std::fs::set_permissions(&script, Permissions::from_mode(0o755)).expect("a program");
+    let output = bench().arg("--folder").arg(&folder).output();
+    let output = output.expect("fixwire runs");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "");
+    let floor =
+        "raw-block:memory: it exited before it listened (exit status: 3)\n    no such device\n";
+    assert!(stderr.contains(floor), "{stderr}");
+    let other =
+        format!("fixwire:memory: not shown, as {FLOOR_SLEEPS} failed, which it is compared with\n");
+    assert!(stderr.contains(&other), "{stderr}");
 }
 
 #[test]

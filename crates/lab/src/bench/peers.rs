@@ -118,9 +118,12 @@ pub fn run(args: &PeersArgs) -> Result<ExitCode, Error> {
         return peers.check(&subjects);
     }
     let (report, failed) = peers.measure(&subjects)?;
-    let code = args
-        .output
-        .deliver_as(report, crate::report::side_by_side::write)?;
+    let code = match report.rows.is_empty() {
+        true => ExitCode::FAILURE,
+        false => args
+            .output
+            .deliver_as(report, crate::report::side_by_side::write)?,
+    };
     for error in &failed {
         eprintln!("fixwire: {error}");
     }
@@ -190,6 +193,21 @@ fn subjects(listed: &[Listed], names: &[String], with_floors: bool) -> Result<Ve
     Ok(subjects)
 }
 
+/// The others of a floor that has failed: behind the floor of the other kind they would be compared with that one.
+fn without_floor(subjects: &[Subject], floor: &Subject) -> Vec<(usize, Error)> {
+    let others = subjects
+        .iter()
+        .enumerate()
+        .filter(|(_, subject)| subject.listed.waits == floor.listed.waits && !subject.is_floor());
+    let error = |subject: &Subject| {
+        let (name, floor) = (subject.name(), floor.name());
+        Error::Acceptor(format!(
+            "{name}: not shown, as {floor} failed, which it is compared with"
+        ))
+    };
+    others.map(|(at, subject)| (at, error(subject))).collect()
+}
+
 struct Peers<'a> {
     args: &'a PeersArgs,
     folder: Folder,
@@ -257,6 +275,9 @@ impl Peers<'_> {
                 };
                 if let Err(error) = on_own_thread(turn) {
                     failed.push((index, error));
+                    if subject.is_floor() {
+                        failed.extend(without_floor(subjects, subject));
+                    }
                 }
             }
         }
@@ -268,13 +289,6 @@ impl Peers<'_> {
                 let mut kind: Vec<usize> = (0..subjects.len()).filter(whole).collect();
                 kind.retain(|index| subjects[*index].listed.waits == waits);
                 kind.sort_by_key(|index| !subjects[*index].is_floor());
-                // Behind the floor of the other kind they would be compared with that one.
-                if !kind
-                    .first()
-                    .is_some_and(|first| subjects[*first].is_floor())
-                {
-                    continue;
-                }
                 rows.extend(kind.into_iter().map(|index| Row {
                     pace: *pace,
                     subject: subjects[index].name(),
