@@ -18,10 +18,8 @@ impl Capture {
     /// Everything of this port of the loopback interface, into a file; returns when tcpdump listens.
     pub fn start(path: &Path, port: u16) -> Result<Self, String> {
         let mut command = Command::new("tcpdump");
-        // Kernel buffers of 32 MiB; each packet is delivered and written when it comes; no change of user, who
-        // could not write here.
-        command.args(["-i", "lo", "-B", "32768", "--immediate-mode"]);
-        command.args(["-U", "-Z", "root", "-w"]);
+        // Kernel buffers of 32 MiB; written as they come; no change of user, who could not write here.
+        command.args(["-i", "lo", "-B", "32768", "-U", "-Z", "root", "-w"]);
         command.arg(path).args(["tcp", "port", &port.to_string()]);
         command.stdin(Stdio::null()).stderr(Stdio::piped());
         let cure = "apt-get install tcpdump; it needs CAP_NET_RAW";
@@ -46,7 +44,8 @@ impl Capture {
 
     /// Waits until the file grows no more, and ends tcpdump; an error if it dropped packets.
     pub fn finish(mut self) -> Result<(), String> {
-        const REST: Duration = Duration::from_millis(500);
+        // The kernel hands packets over after a second at the latest.
+        const REST: Duration = Duration::from_millis(2_500);
         let length = || std::fs::metadata(&self.path).map_or(0, |data| data.len());
         let (mut known, mut since) = (length(), Instant::now());
         while since.elapsed() < REST {
