@@ -1,5 +1,6 @@
 //! The exchange as an application of the engine.
 
+mod copies;
 mod deliver;
 mod inquiries;
 mod lines;
@@ -31,6 +32,7 @@ use crate::market::{Market, digits};
 use crate::note::{Note, Request, read_fields};
 use crate::script::OrderScript;
 use crate::tags;
+use crate::tmp::copies::CopySubscription;
 pub use crate::tmp::line::ExchangeTmpLine;
 use crate::tmp::line::TmpLine;
 use crate::watch::Watch;
@@ -65,6 +67,8 @@ pub struct Exchange {
     actions: LinkActions,
     /// Members that get changes of states.
     watches: Vec<Watch>,
+    /// Lines that get copies of reports.
+    subscriptions: Vec<CopySubscription>,
 }
 
 /// A session of the engine, as the exchange sees it.
@@ -178,6 +182,7 @@ impl Exchange {
             lines: Vec::new(),
             actions: LinkActions::new(),
             watches: Vec::new(),
+            subscriptions: Vec::new(),
         })
     }
 
@@ -223,6 +228,9 @@ impl Exchange {
         let remembered_max = self.config.remembered_max;
         if self.market.orders.remembered_max() != remembered_max {
             self.keep(Note::Limits { remembered_max }, outbox)?;
+        }
+        if self.market.copies.is_none() && self.lines.iter().any(copies::gets_copies) {
+            self.keep(Note::Copies, outbox)?;
         }
         let orders_max = self.config.orders_max;
         let wanted = self.config.instruments.iter();
@@ -434,6 +442,7 @@ impl Application for Exchange {
             Link::Down { .. } => {
                 self.lines[at].disconnect();
                 self.stop_watches(session);
+                self.unsubscribe(session);
             }
         }
     }

@@ -8,8 +8,8 @@ use fixwire_protocol::{Ledger, Timestamp};
 use crate::market::Market;
 
 const NAME: &str = "exchange";
-/// Version 1 had no scripted orders, version 2 no TMP lines.
-const VERSION: u32 = 3;
+/// Version 1 had no scripted orders, version 2 no TMP lines, version 3 no copies for lines that subscribe to them.
+const VERSION: u32 = 4;
 
 /// The market built from notes.
 #[derive(Debug, Default)]

@@ -21,6 +21,7 @@ use crate::instrument::{Instrument, units};
 use crate::note::{Note, Request};
 use crate::orders::Orders;
 use crate::scripted::ScriptedOrders;
+use crate::tmp::copies::ReportCopies;
 use crate::tmp::store::TmpStore;
 
 /// The state of the exchange.
@@ -38,6 +39,8 @@ pub(crate) struct Market {
     pub(crate) waiting: VecDeque<Report>,
     /// Numbers and kept frames of TMP lines, by member.
     pub(crate) links: BTreeMap<u32, TmpStore>,
+    /// Reports for lines that subscribe to copies; `None` without such a line.
+    pub(crate) copies: Option<ReportCopies>,
 }
 
 /// A session or TMP line in notes.
@@ -135,6 +138,9 @@ impl Market {
                 msg_seq_num,
                 frame,
             } => self.tmp_kept(member, msg_seq_num, frame)?,
+            Note::Copies => {
+                self.copies.get_or_insert_default();
+            }
         }
         for id in self.orders.forget() {
             self.scripted.remove(id);

@@ -15,6 +15,7 @@
 //! W place count                       pending reports were written: count, from this index on
 //! N member number                     a TMP line has received the message with this MsgSeqNum
 //! K member number frame               a frame with this MsgSeqNum is kept for the logins of a TMP line
+//! C                                   copies of reports of TMP orders are kept from here on
 //! ```
 //!
 //! The MsgType of a TMP member's request may also be I, a query, and 3, one that is rejected with OrdRejReason(103).
@@ -112,6 +113,7 @@ pub(crate) enum Note<'a> {
         msg_seq_num: u32,
         frame: &'a [u8],
     },
+    Copies,
 }
 
 /// A request of a member.
@@ -126,6 +128,9 @@ pub(crate) struct Request<'a> {
 impl<'a> Note<'a> {
     /// Reads a note; `None` when it is invalid.
     pub(crate) fn read(bytes: &'a [u8]) -> Option<Self> {
+        if bytes == b"C" {
+            return Some(Self::Copies);
+        }
         let (letter, rest) = word(bytes)?;
         Some(match letter {
             b"L" => Self::Limits {
@@ -301,6 +306,9 @@ impl<'a> Note<'a> {
             } => {
                 line.word("K").number(u64::from(member));
                 line.number(u64::from(msg_seq_num)).bytes(frame);
+            }
+            Self::Copies => {
+                line.word("C");
             }
         }
     }

@@ -6,7 +6,8 @@
 //!           instruments: count u32, instrument..., orders: count u32, order...,
 //!           closed: count u32, OrderID u64..., waiting: count u32, (member u32, MsgType u8, body)...,
 //!           if there are any, or lines: scripted: count u32, scripted order...,
-//!           if there are any: TMP lines: count u32, line..., FNV-1a of all before it u64
+//!           if there are any, or copies: TMP lines: count u32, line...,
+//!           if they are kept: copies: removed u64, count u32, (member u32, frame)..., FNV-1a of all before it u64
 //! instrument = words of its note, gone u8, state, low i64, high i64, last, lowest, highest: optional i64,
 //!           4 queues (buy, sell, buy that wait, sell that wait): count u32, (OrderID u64, visible u64, has stop u8)...
 //! order   = OrderID u64, member u32, instrument u32, ids: count u32, text..., account, Side, OrdType,
@@ -16,7 +17,7 @@
 //!           fills: count u32, (ExecID u64, lots u64, ticks i64)..., asked: count u32, (MsgType u8, is pending u8, fields)...
 //! line    = member u32, last MsgSeqNum received u32, sent u32, the last frames sent: count u32, frame...
 //!
-//! Version 1 has no scripted orders, version 2 no TMP lines. Numbers are little-endian, texts are prefixed with their length as u32, and optional numbers with a
+//! Version 1 has no scripted orders, version 2 no TMP lines, version 3 no copies. Numbers are little-endian, texts are prefixed with their length as u32, and optional numbers with a
 //! u8 that is 1 if present. All other data of an order in a book is in the order itself.
 
 use alloc::boxed::Box;
@@ -35,6 +36,7 @@ use crate::market::{Market, Member, Report};
 use crate::orders::{Order, Orders};
 use crate::script::Asking;
 use crate::scripted::{Asked, Filled, Scripted, ScriptedOrders};
+use crate::tmp::copies::ReportCopies;
 use crate::tmp::store::TmpStore;
 
 /// Length of the checksum at the end, in bytes.
@@ -89,16 +91,24 @@ impl Market {
             out.text(&report.body);
         }
         // Without them the state is that of version 1, and has its hash.
-        if self.scripted.len() > 0 || !self.links.is_empty() {
+        if self.scripted.len() > 0 || !self.links.is_empty() || self.copies.is_some() {
             out.count(self.scripted.len());
             for (id, scripted) in self.scripted.iter() {
                 put_scripted(&mut out, id, scripted);
             }
         }
-        if !self.links.is_empty() {
+        if !self.links.is_empty() || self.copies.is_some() {
             out.count(self.links.len());
             for (member, store) in &self.links {
                 put_store(&mut out, *member, store);
+            }
+        }
+        if let Some(copies) = &self.copies {
+            out.u64(copies.removed);
+            out.count(copies.reports.len());
+            for (member, frame) in &copies.reports {
+                out.u32(*member);
+                out.text(frame);
             }
         }
     }
@@ -391,6 +401,10 @@ impl<'a> Parts<'a> {
                 links.insert(member, self.store()?);
             }
         }
+        let copies = match self.0.is_empty() {
+            true => None,
+            false => Some(self.copies()?),
+        };
         let mut market = Market {
             members,
             instruments,
@@ -400,12 +414,22 @@ impl<'a> Parts<'a> {
             last_exec,
             waiting,
             links,
+            copies,
         };
         let ids: Vec<u64> = market.scripted.iter().map(|it| it.0).collect();
         for id in ids {
             market.restate_pending(id);
         }
         Some(market)
+    }
+
+    fn copies(&mut self) -> Option<ReportCopies> {
+        let removed = self.u64()?;
+        let mut reports = VecDeque::new();
+        for _ in 0..self.u32()? {
+            reports.push_back((self.u32()?, self.bytes()?.into()));
+        }
+        Some(ReportCopies { removed, reports })
     }
 
     fn store(&mut self) -> Option<TmpStore> {

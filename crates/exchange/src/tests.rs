@@ -10,6 +10,8 @@ mod requests;
 mod restarts;
 mod scripts;
 mod spreads;
+mod tmp_copies;
+mod tmp_copy_faults;
 mod tmp_desk;
 mod tmp_edges;
 mod tmp_fault_states;

@@ -43,7 +43,8 @@ impl Core {
         }
         let (state, number) = (self.state(), report.id.order);
         let is_past = (1..=state.last).contains(&number) && state.orders().get(number).is_none();
-        let is_counted = state.has_stray(report.exec) || state.had_stray(report.exec);
+        let instrument = state.instruments().find(report.symbol);
+        let is_counted = self.has_counted(report.exec, instrument) || state.had_stray(report.exec);
         // An order of ours that is no longer in memory.
         if is_past && (is_counted || report.kind != ReportKind::Fill) {
             return Heard::Known;

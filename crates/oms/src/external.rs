@@ -8,6 +8,7 @@ use crate::core::{Core, Sink, scaled, whole};
 use crate::event::OrderEvent;
 use crate::query::text;
 use crate::rules::InstrumentRule;
+use crate::spreads::leg_exec;
 use crate::value::{Effect, Number, OrderType, TimeInForce};
 use crate::venue::{Heard, ReportKind, VenueId, VenueReport};
 
@@ -133,7 +134,7 @@ impl Core {
             return Heard::Known;
         };
         let instrument = order.instrument;
-        let is_counted = self.state().has_stray(report.exec)
+        let is_counted = self.has_counted(report.exec, Some(instrument))
             && !self.state().orders().has_fill(number, report.exec);
         match report.kind {
             // A line has reported it, as a fill of an unknown order.
@@ -150,6 +151,14 @@ impl Core {
                 self.report(at, &own, sink)
             }
         }
+    }
+
+    /// Whether a line has reported an execution, as a fill of an unknown order; one of an instrument that is a leg of a
+    /// spread counts under a number of its own.
+    pub(crate) fn has_counted(&self, exec: u64, instrument: Option<u32>) -> bool {
+        let state = self.state();
+        let leg = instrument.filter(|it| state.spreads.is_leg(*it));
+        state.has_stray(exec) || leg.is_some_and(|leg| state.has_stray(leg_exec(exec, leg)))
     }
 
     fn restated_external(

@@ -143,6 +143,13 @@ pub enum OmsEvent<'a> {
         /// OrderID(37) and ExecID(17) of the venue, as far as they are known.
         text: &'a [u8],
     },
+    /// The exchange refuses the subscription of copies over TMP.
+    SubscriptionRefused {
+        /// The line.
+        line: &'a str,
+        /// Why.
+        status: TmpStatus,
+    },
     /// Reports could not be sent again.
     NoReports {
         /// Why the journal cannot be read.
@@ -243,6 +250,10 @@ impl fmt::Display for OmsEvent<'_> {
                 String::from_utf8_lossy(pool)
             ),
             Self::MarketStatus { .. } | Self::CopyBreak { .. } => self.write_market(f),
+            Self::SubscriptionRefused { line, status } => write!(
+                f,
+                "line {line}: subscription of reports refused with {status}: no fills are compared with copies; correct target of its drop_copy_in, or fcm_id and ap_code of the link, and restart"
+            ),
             Self::NoReports { why } => write!(
                 f,
                 "a request for reports was refused: the journal cannot be read: {why}"

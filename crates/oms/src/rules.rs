@@ -288,6 +288,8 @@ pub struct CopySourceRule {
     pub session: String,
     /// The names of the lines.
     pub lines: Vec<String>,
+    /// The target_id that a session over TMP subscribes to; without one 7 for a drop copy, 3 for a clearing member.
+    pub target: Option<u8>,
 }
 
 /// An operator.

@@ -19,15 +19,19 @@ use crate::state::OmsState;
 use crate::value::Number;
 
 mod checks;
+mod copies;
 mod ids;
 mod inquiries;
 mod markets;
 mod orders;
 mod reports;
 
+pub(crate) use copies::CopyLink;
+use copies::gets_copies;
 pub use ids::tmp_order_number;
 pub(crate) use markets::question;
 use orders::RequestFrame;
+pub(crate) use reports::TmpHeard;
 
 /// Most requests of a line that wait for its flow limit.
 const QUEUE_MOST: usize = 65_536;
@@ -45,8 +49,11 @@ pub struct OmsTmpLine {
 #[derive(Debug)]
 pub(crate) struct TmpLine {
     pub name: String,
-    /// The broker's number.
+    /// The broker's number, and that of the link.
     pub fcm_id: u16,
+    pub session_id: u16,
+    /// Its reports are R22.
+    pub is_short: bool,
     /// Its number in events, once the state knows it.
     pub index: Option<u32>,
     pub client: LinkClient,
@@ -74,13 +81,19 @@ pub(crate) struct TmpLine {
     pub is_lowered: bool,
     /// Logins that the exchange has refused in a row.
     pub refused: u8,
+    /// The subscription of a link that gets copies of reports, and has no orders.
+    pub copies: Option<CopyLink>,
 }
 
 impl TmpLine {
     fn new(line: OmsTmpLine) -> Self {
         let OmsTmpLine { name, settings } = line;
+        let copies = gets_copies(&settings).then(|| CopyLink::new(settings.ap_code));
         Self {
             name,
+            session_id: settings.session_id,
+            is_short: settings.ap_code == ApCode::TRADING_SHORT,
+            copies,
             fcm_id: settings.fcm_id,
             client: LinkClient::new(settings, LinkNumbers::default()),
             index: None,
@@ -99,8 +112,13 @@ impl TmpLine {
         }
     }
 
-    /// Forgets what was not done and not sent, and goes on from these numbers.
+    /// Forgets what was not done and not sent, and goes on from these numbers. Copies of reports have none: what is kept of
+    /// their link is the last rpt_seq.
     pub(crate) fn restart(&mut self, numbers: LinkNumbers) {
+        let numbers = match self.copies {
+            Some(_) => LinkNumbers::default(),
+            None => numbers,
+        };
         self.client.set_numbers(numbers);
         self.forget();
     }
@@ -197,12 +215,14 @@ pub(crate) fn problems(rules: &RiskRules, lines: &[OmsTmpLine]) -> Vec<String> {
                 "two links have the name {name}: rename one of them"
             ));
         }
-        if !matches!(
-            line.settings.ap_code,
-            ApCode::TRADING | ApCode::TRADING_SHORT
-        ) {
+        let source = rules.copy_sources.iter().find(|it| it.session == *name);
+        if let Some(source) = source {
+            copies::problems(rules, (line, source), &mut found);
+            continue;
+        }
+        if gets_copies(&line.settings) {
             found.push(format!(
-                "link {name} has ap_code {}, which takes no orders: 4 and 6 do",
+                "link {name} has ap_code {}, which takes no orders: write trading, or name it in a drop_copy_in",
                 line.settings.ap_code.0
             ));
         }

@@ -8,8 +8,8 @@ use fixwire_engine::config::{EngineConfig, LinkConfig};
 use fixwire_engine::regular;
 use fixwire_protocol::Framing;
 use fixwire_tmp::{
-    ClientLinkSettings, ExchangeLinkSettings, FRAME_BYTES_LEAST, FRAME_BYTES_MOST, HeartbeatRule,
-    SystemType, TmpPassword,
+    ApCode, ClientLinkSettings, ExchangeLinkSettings, FRAME_BYTES_LEAST, FRAME_BYTES_MOST,
+    HeartbeatRule, SystemType, TmpPassword,
 };
 
 use super::Id;
@@ -75,6 +75,7 @@ impl Settings {
             let (fcm_id, session_id, system_type) = identity(link);
             let password = self.password(link)?;
             let mut made = ClientLinkSettings::new(fcm_id, session_id, password, system_type);
+            made.ap_code = ap_code(link);
             made.cancel_order_sec = link.number("cancel_order_sec") as u8;
             made.heartbeat = heartbeat(link);
             Ok((link.name().to_owned(), made))
@@ -91,6 +92,7 @@ impl Settings {
             let (fcm_id, session_id, system_type) = identity(link);
             let password = self.password(link)?;
             let mut made = ExchangeLinkSettings::new(fcm_id, session_id, password, system_type);
+            made.ap_code = ap_code(link);
             made.max_flow_ctrl_cnt = link.number("max_flow") as u16;
             made.heartbeat = heartbeat(link);
             if let Some(seconds) = link.connection.int(Id::HeartBtInt) {
@@ -142,6 +144,12 @@ fn identity(link: &LinkSettings) -> (u16, u16, SystemType) {
     // Checked when the file was read: numbers of two bytes, the name of a code.
     let [fcm_id, session_id] = ["fcm_id", "session_id"].map(|key| link.number(key) as u16);
     (fcm_id, session_id, system.unwrap_or_default())
+}
+
+fn ap_code(link: &LinkSettings) -> ApCode {
+    let codes = (0..=u8::MAX).map(ApCode);
+    let code = { codes }.find(|it| it.name() == Some(link.text("ap_code")));
+    code.unwrap_or(ApCode::TRADING)
 }
 
 fn heartbeat(link: &LinkSettings) -> HeartbeatRule {

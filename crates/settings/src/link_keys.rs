@@ -50,8 +50,12 @@ const SYSTEM_TYPES: ValueKind = ValueKind::Word(&[
     ("futures day", "futures day"),
     ("futures night", "futures night"),
 ]);
-/// Of the codes those with which an OMS and a simulated exchange trade.
-const AP_CODES: ValueKind = ValueKind::Word(&[("trading", "trading")]);
+/// Of the codes those with which an OMS and a simulated exchange trade, or exchange copies of reports.
+const AP_CODES: ValueKind = ValueKind::Word(&[
+    ("trading", "trading"),
+    ("drop copy", "drop copy"),
+    ("clearing member", "clearing member"),
+]);
 /// The specification's rule for heartbeats, and that of a public implementation.
 pub const SILENT_PEER: &str = "silent peer";
 /// See [`SILENT_PEER`].
@@ -120,7 +124,7 @@ pub static LINK_KEYS: &[LinkKey] = &[
         kind: AP_CODES,
         default: Some("trading"),
         end: None,
-        doc: "The purpose of the link.",
+        doc: "The purpose of the link: `trading`; or copies of reports, for a `drop copy` or a `clearing member`.",
     },
     LinkKey {
         name: "heartbeat",
@@ -224,7 +228,8 @@ mod tests {
     fn words_are_names_of_codes() {
         let named = (0..=u8::MAX).filter_map(|code| SystemType(code).name());
         assert_eq!(words(SYSTEM_TYPES), named.collect::<Vec<_>>());
-        assert_eq!(words(AP_CODES), [ApCode::TRADING.name().unwrap()]);
+        let codes = [ApCode::TRADING, ApCode::DROP_COPY, ApCode::CLEARING_MEMBER];
+        assert_eq!(words(AP_CODES), codes.map(|code| code.name().unwrap()));
     }
 
     #[test]

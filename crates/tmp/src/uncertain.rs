@@ -79,6 +79,48 @@ impl TradeStatus {
 /// TradingSessionStatusRequest the message is like: 0 the state now, 1 each change too, 2 no more changes.
 pub const TRADE_REQUEST_UPDATES: u8 = 1;
 
+/// What a subscription of reports (R15) is of. The target_id of each is said, not what a 1 or a 2 in front of a digit means;
+/// nor which reports a stream has. Chosen: codes with the same last digit are one stream.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ReportTarget {
+    /// 8 and 18: all reports of the brokers that clear with the member.
+    Downline,
+    /// 9 and 19: their fills.
+    Fills,
+    /// 3, 13 and 23: all reports of the broker itself.
+    Branches,
+    /// 7 and 17: the same, on a drop copy link (TMPDC).
+    DropCopy,
+}
+
+impl ReportTarget {
+    /// The stream of a target_id; none for another value.
+    #[must_use]
+    pub const fn of(target_id: u8) -> Option<Self> {
+        match target_id {
+            8 | 18 => Some(Self::Downline),
+            9 | 19 => Some(Self::Fills),
+            3 | 13 | 23 => Some(Self::Branches),
+            7 | 17 => Some(Self::DropCopy),
+            _ => None,
+        }
+    }
+}
+
+/// Which number the req_seq of R15 counts is not said: R06 has no MsgSeqNum. Chosen: rpt_seq, and req_seq is the first one
+/// that is wanted, so that a broker asks for the last one received and 1; 0 asks for all. They ascend, and need not be
+/// contiguous.
+#[must_use]
+pub const fn is_subscribed(rpt_seq: u32, req_seq: u32) -> bool {
+    rpt_seq >= req_seq
+}
+
+/// Which fields of R15 the statuses 208 to 210 are about is not said. Chosen: 208 member, 209 target_id; a link that does not
+/// receive copies gets 203.
+pub const WRONG_MEMBER: TmpStatus = TmpStatus::SUBSCRIPTION_208;
+/// See [`WRONG_MEMBER`].
+pub const WRONG_TARGET: TmpStatus = TmpStatus::SUBSCRIPTION_209;
+
 /// The MessageType that refuses a price inquiry (R07, R37). The specification says R03, a public implementation sees
 /// R08. Chosen: R08, or R38 for a symbol of 40 bytes, with the status; a broker has to accept both.
 #[must_use]
@@ -183,6 +225,29 @@ mod tests {
     fn a_request_at_the_end_resends_nothing() {
         assert!(resends(0, 1) && resends(696, 697));
         assert!(!resends(697, 697) && !resends(698, 697) && !resends(0, 0));
+    }
+
+    #[test]
+    fn targets_with_the_same_last_digit_are_one_stream() {
+        let streams: [(ReportTarget, &[u8]); 4] = [
+            (ReportTarget::Downline, &[8, 18]),
+            (ReportTarget::Fills, &[9, 19]),
+            (ReportTarget::Branches, &[3, 13, 23]),
+            (ReportTarget::DropCopy, &[7, 17]),
+        ];
+        let known = streams.iter().flat_map(|(_, codes)| *codes);
+        assert_eq!(
+            known.count(),
+            (0..=u8::MAX).filter_map(ReportTarget::of).count()
+        );
+        for (stream, codes) in streams {
+            assert!(
+                codes
+                    .iter()
+                    .all(|code| ReportTarget::of(*code) == Some(stream))
+            );
+        }
+        assert!(is_subscribed(5, 5) && is_subscribed(5, 0) && !is_subscribed(5, 6));
     }
 
     #[test]

@@ -49,8 +49,18 @@ pub(super) fn business_reject(
 }
 
 impl Exchange {
-    /// Writes the waiting reports and notes which. Returns when to try again, if any are left.
+    /// Writes the waiting reports, and copies of them. Returns when to try again, if any are left.
     pub(super) fn deliver(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
+        let due = self.deliver_reports(now, outbox);
+        if self.subscriptions.is_empty() || self.is_broken {
+            return due;
+        }
+        let copies = self.send_copies(now, outbox);
+        [due, copies].into_iter().flatten().min()
+    }
+
+    /// Writes the waiting reports and notes which.
+    fn deliver_reports(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         self.draw(now.mono);
         // `run` reports from `at` on are written but not noted yet; those before `at` wait.
         let (mut at, mut run) = (0, 0);

@@ -3,12 +3,13 @@
 use alloc::vec::Vec;
 
 use fixwire_protocol::{Hangup, Mono, Now, Outbox, SessionId};
-use fixwire_tmp::messages::{R01, R07, R09, R11, R31, R37, R39};
+use fixwire_tmp::messages::{R01, R07, R09, R11, R15, R31, R37, R39};
 use fixwire_tmp::{
     ApCode, ExchangeLinkState, LinkAction, LinkActions, LinkNumbers, TmpExecType, TmpFrame,
     TmpLayout, TmpStatus, key_value_range,
 };
 
+use super::copies::gets_copies;
 use super::{Exchange, NOTE_ROOM, RETRY, WAITING_MAX};
 use crate::dialect::Dialect;
 use crate::faults::LineFault;
@@ -263,6 +264,10 @@ impl Exchange {
             msg_seq_num: read.header().msg_seq_num,
             at: now.wall.0.max(0).cast_unsigned(),
         };
+        if gets_copies(&self.lines[at]) && !matches!(read.code(), R11::CODE | R15::CODE) {
+            let why = "ap_code 7 and 8 get copies of reports: the line sends R15 and R11 only";
+            return self.refuse_line(now, at, why, outbox);
+        }
         let refusal = self.refusal(now, at, &read);
         let market = &self.market;
         let mut requests: Vec<TmpRequest> = Vec::new();
@@ -357,20 +362,33 @@ impl Exchange {
     ) -> Result<(), Hangup> {
         let mut frame = if let Ok(asked) = read.body::<R11>() {
             encode(&self.trade_request(at, &asked, refusal.unwrap_or(flow)))
+        } else if let Ok(asked) = read.body::<R15>() {
+            encode(&self.subscribe(at, &asked, refusal))
         } else if let Ok(asked) = read.body::<R07>() {
             encode(&self.inquiry(&asked, flow, refusal))
         } else if let Ok(asked) = read.body::<R37>() {
             encode(&self.inquiry(&asked, flow, refusal))
         } else {
-            let numbers = self.line_numbers(at);
-            let mut actions = LinkActions::new();
-            let line = &mut self.lines[at];
-            line.refused = Some(unsupported(read.name()));
-            let link = line.link(numbers);
-            link.refuse(link_now(now), TmpStatus::FORMAT, &mut actions);
-            return self.carry_out(now, at, &actions, outbox);
+            return self.refuse_line(now, at, unsupported(read.name()), outbox);
         };
         self.send(now, at, &mut frame, outbox)
+    }
+
+    /// Refuses a member that has sent what its line does not take.
+    fn refuse_line(
+        &mut self,
+        now: Now,
+        at: usize,
+        why: &'static str,
+        outbox: &mut Outbox,
+    ) -> Result<(), Hangup> {
+        let numbers = self.line_numbers(at);
+        let mut actions = LinkActions::new();
+        let line = &mut self.lines[at];
+        line.refused = Some(why);
+        let link = line.link(numbers);
+        link.refuse(link_now(now), TmpStatus::FORMAT, &mut actions);
+        self.carry_out(now, at, &actions, outbox)
     }
 
     /// The number of a line's member, assigned when its link is used first; `None` when the note finds no room.
@@ -429,7 +447,6 @@ fn half(frame: &[u8]) -> Vec<u8> {
 fn unsupported(message: &str) -> &'static str {
     match message {
         "R13" => "R13 (bulletins) is not supported by the simulated exchange",
-        "R15" => "R15 (subscriptions) is not supported by the simulated exchange",
         "R17" => "R17 (text commands) is not supported by the simulated exchange",
         _ => "the message is not supported by the simulated exchange",
     }

@@ -125,6 +125,11 @@ impl Market {
         let instrument = &self.instruments[order.instrument as usize];
         let report = reports::execution(order, instrument, exec_id, at, said);
         if let Some((to, msg_type, frame)) = report {
+            if let Some(copies) = &mut self.copies
+                && said.kind != Kind::Status
+            {
+                copies.keep(to, &frame);
+            }
             self.tell(to, msg_type, frame);
         }
     }

@@ -81,9 +81,9 @@ fn a_checkpoint_and_the_notes_behind_it_make_the_same_market() {
     }
     assert!(
         empty
-            .on_checkpoint(4, &state)
+            .on_checkpoint(5, &state)
             .unwrap_err()
-            .contains("version 4")
+            .contains("version 5")
     );
     assert_eq!(empty.state_hash(), before);
 }

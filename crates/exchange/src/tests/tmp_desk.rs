@@ -24,6 +24,9 @@ use crate::{Exchange, ExchangeConfig, ExchangeTmpLine};
 pub(super) const ONE: usize = 0;
 pub(super) const TWO: usize = 1;
 pub(super) const OTHER: usize = 2;
+/// With [`TmpDesk::with_copies`]: the drop copy of the first broker, and the clearing member of all.
+pub(super) const COPY: usize = 3;
+pub(super) const MEMBER: usize = 4;
 /// The broker of the first two.
 pub(super) const FCM: u16 = 279;
 
@@ -62,23 +65,30 @@ pub(super) struct TmpDesk {
 }
 
 pub(super) fn settings(at: usize) -> ExchangeLinkSettings {
-    let fcm_id = if at == OTHER { 280 } else { FCM };
+    let fcm_id = [FCM, FCM, 280, FCM, 7][at];
     let password = TmpPassword::new(4567 + at as u32);
     let system = SystemType::FUTURES_DAY;
     let mut settings = ExchangeLinkSettings::new(fcm_id, 50 + at as u16, password, system);
     settings.max_flow_ctrl_cnt = 0;
-    if at == OTHER {
-        settings.ap_code = ApCode::TRADING_SHORT;
-    }
+    settings.ap_code = match at {
+        OTHER => ApCode::TRADING_SHORT,
+        COPY => ApCode::DROP_COPY,
+        MEMBER => ApCode::CLEARING_MEMBER,
+        _ => ApCode::TRADING,
+    };
     settings
 }
 
 pub(super) fn lines() -> Vec<ExchangeTmpLine> {
+    first_lines(3)
+}
+
+fn first_lines(count: usize) -> Vec<ExchangeTmpLine> {
     let line = |at: usize| ExchangeTmpLine {
-        name: ["T1", "T2", "T3"][at].to_string(),
+        name: ["T1", "T2", "T3", "DC", "CM"][at].to_string(),
         settings: settings(at),
     };
-    (0..3).map(line).collect()
+    (0..count).map(line).collect()
 }
 
 fn client(at: usize, numbers: LinkNumbers, cancel_order_sec: u8) -> LinkClient {
@@ -96,6 +106,15 @@ impl TmpDesk {
     }
 
     pub(super) fn of(config: ExchangeConfig) -> Self {
+        Self::with_lines(config, 3)
+    }
+
+    /// With lines that get copies of reports.
+    pub(super) fn with_copies() -> Self {
+        Self::with_lines(super::desk::config(), 5)
+    }
+
+    fn with_lines(config: ExchangeConfig, count: usize) -> Self {
         let broker = |at| Broker {
             link: client(at, LinkNumbers::default(), 0),
             heard: Vec::new(),
@@ -104,8 +123,8 @@ impl TmpDesk {
             is_up: false,
         };
         Self {
-            exchange: exchange(config.clone()).with_tmp_lines(lines()),
-            brokers: (0..3).map(broker).collect(),
+            exchange: exchange(config.clone()).with_tmp_lines(first_lines(count)),
+            brokers: (0..count).map(broker).collect(),
             notes: Vec::new(),
             said: Vec::new(),
             outbox: Outbox::new(1 << 18, 256, 256),
@@ -218,7 +237,8 @@ impl TmpDesk {
 
     /// The process of the exchange is killed: what is under way is lost, and the next one begins with the notes.
     pub(super) fn kill(&mut self) {
-        let mut next = exchange(self.config.clone()).with_tmp_lines(lines());
+        let lines = first_lines(self.brokers.len());
+        let mut next = exchange(self.config.clone()).with_tmp_lines(lines);
         for note in &self.notes {
             next.on_note(Timestamp::default(), note);
         }
@@ -227,9 +247,10 @@ impl TmpDesk {
 
     /// The same, with a checkpoint of the first notes.
     pub(super) fn kill_with_checkpoint(&mut self, notes: usize) {
-        let mut next = exchange(self.config.clone()).with_tmp_lines(lines());
+        let lines = first_lines(self.brokers.len());
+        let mut next = exchange(self.config.clone()).with_tmp_lines(lines);
         let state = self.state(notes);
-        next.on_checkpoint(3, &state).unwrap();
+        next.on_checkpoint(4, &state).unwrap();
         for note in &self.notes[notes..] {
             next.on_note(Timestamp::default(), note);
         }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use fixwire_protocol::{Decimal, Timestamp, tag};
-use fixwire_tmp::messages::{R02, R03, R22, R32, VenueExecution};
+use fixwire_tmp::messages::{R02, R03, R32, VenueExecution};
 use fixwire_tmp::{
     TmpExecType, TmpFrame, TmpHeader, TmpLayout, TmpSide, TmpStatus, TmpSymbol, TmpSymbolType,
     TmpTime, TmpTimeInForce,
@@ -220,34 +220,12 @@ pub(crate) fn shorten(frame: &mut Vec<u8>) {
     let short = TmpFrame::read(frame)
         .ok()
         .and_then(|read| match read.code() {
-            R02::CODE => read.body::<R02>().ok().map(|it| short(&it)),
-            R32::CODE => read.body::<R32>().ok().map(|it| short(&it)),
+            R02::CODE => read.body::<R02>().ok().map(|it| it.short()),
+            R32::CODE => read.body::<R32>().ok().map(|it| it.short()),
             _ => None,
         });
     if let Some(short) = short {
         *frame = encode(&short);
-    }
-}
-
-fn short<const SYMBOL: usize>(report: &VenueExecution<SYMBOL>) -> R22 {
-    R22 {
-        status: report.status,
-        exec_type: report.exec_type,
-        fcm_id: report.fcm_id,
-        order_no: report.order_no,
-        ord_id: report.ord_id,
-        user_define: report.user_define,
-        side: report.side,
-        position_effect: report.position_effect,
-        leaves_qty: report.leaves_qty,
-        before_qty: report.before_qty,
-        leg_px: report.leg_px,
-        leg_qty: report.leg_qty,
-        transact_time: report.transact_time,
-        uniq_id: report.uniq_id,
-        rpt_seq: report.rpt_seq,
-        protocol_type: report.protocol_type,
-        price: report.price,
     }
 }
 

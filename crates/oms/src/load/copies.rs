@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use fixwire_tmp::uncertain::ReportTarget;
 use toml::de::DeTable;
 
 use super::{Item, Reader, duration};
@@ -53,7 +54,7 @@ impl Reader<'_> {
     pub(super) fn copy_sources(&mut self, value: Option<&Item<'_>>) {
         for item in self.items(value, "drop_copy_in") {
             let at = item.span().start;
-            let Some(table) = self.keys(item, &["line_groups", "session"]) else {
+            let Some(table) = self.keys(item, &["line_groups", "session", "target"]) else {
                 continue;
             };
             let groups = self.texts(table, "line_groups").unwrap_or_default();
@@ -64,8 +65,10 @@ impl Reader<'_> {
             let Some(session) = self.required(table, at, "session") else {
                 continue;
             };
-            self.check_session(at, &session);
+            self.check_line(at, &session);
             self.check_source(at, &session);
+            let over_tmp = self.links.contains(&session);
+            let target = self.copy_target(table, over_tmp);
             let mut lines: Vec<String> = Vec::new();
             for (at, name) in groups {
                 let Some(group) = self.rules.groups.iter().find(|it| it.name == name) else {
@@ -75,18 +78,37 @@ impl Reader<'_> {
                 lines.extend(group.lines.iter().cloned());
                 let mut others = self.rules.copy_sources.iter().flat_map(|it| &it.lines);
                 let is_double = others.any(|line| group.lines.contains(line));
-                if let Some(link) = lines.iter().find(|line| self.links.contains(line)) {
-                    let what = format!("{link} speaks TMP: its fills have no ExecID(17)");
-                    self.wrong(at, what, "copies are compared with lines over FIX");
+                let is_other = |line: &&String| self.links.contains(*line) != over_tmp;
+                if let Some(line) = group.lines.iter().find(is_other) {
+                    let what = format!("one of {session} and {line} speaks TMP, the other FIX");
+                    self.wrong(at, what, "a drop copy has the protocol of its lines");
                 } else if is_double {
                     let what = format!("line_group {name} has two sessions of drop_copy_in");
                     self.wrong(at, what, "leave one: a fill has one copy");
                 }
             }
-            self.rules
-                .copy_sources
-                .push(CopySourceRule { session, lines });
+            self.rules.copy_sources.push(CopySourceRule {
+                session,
+                lines,
+                target,
+            });
         }
+    }
+
+    /// The target_id of a subscription.
+    fn copy_target(&mut self, table: &DeTable<'_>, over_tmp: bool) -> Option<u8> {
+        let place = Self::place(table, "target");
+        let target = self.number(table, "target", u8::MAX.into())? as u8;
+        if !over_tmp {
+            let what = "target is of a subscription over TMP".into();
+            self.wrong(place, what, "remove it: this session speaks FIX");
+        } else if ReportTarget::of(target).is_none() {
+            let what = format!("target = {target} is no target_id of R15");
+            let hint =
+                "write 7 or 17 for a drop copy, 3, 13, 23, 8, 18, 9 or 19 for a clearing member";
+            self.wrong(place, what, hint);
+        }
+        Some(target)
     }
 
     /// It has no other role.

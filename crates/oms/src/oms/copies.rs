@@ -3,6 +3,8 @@
 use alloc::vec::Vec;
 
 use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, tag, value};
+use fixwire_tmp::TmpFrame;
+use fixwire_tmp::messages::{R06, R16};
 
 use super::Oms;
 use crate::external::ExternalTerms;
@@ -86,5 +88,46 @@ impl Oms {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Subscribes a link of copies to those that it has not received.
+    pub(super) fn ask_copies(&mut self, link: usize, index: u32) {
+        let (last, _) = self.core.state().link_numbers(index);
+        let line = &mut self.links.tmp.lines[link];
+        if let Some(copies) = line.copies {
+            line.queue.extend(copies.question(line.fcm_id, last));
+        }
+    }
+
+    /// A message on a link of copies.
+    pub(super) fn copy_delivered(
+        &mut self,
+        at: i64,
+        (link, index): (usize, u32),
+        frame: &TmpFrame<'_>,
+        outbox: &mut Outbox,
+    ) {
+        let line = &self.links.tmp.lines[link];
+        if let Ok(answer) = frame.body::<R16>() {
+            let is_taken = answer.status.is_success();
+            if !is_taken {
+                let (line, status) = (&line.name, answer.status);
+                (self.listener)(OmsEvent::SubscriptionRefused { line, status });
+            }
+            self.core.copy_session(at, index, is_taken);
+            return;
+        }
+        let Ok(copy) = frame.body::<R06>() else {
+            return;
+        };
+        let fcm_id = line.fcm_id;
+        let mut own = self.links.tmp.lines.iter();
+        let own = own.find(|it| {
+            it.copies.is_none() && (it.fcm_id, it.session_id) == (copy.fcm_id, copy.rpt_session_id)
+        });
+        let own = own.map(|it| it.is_short);
+        let (core, mut out) = self.parts(outbox, None);
+        let said = core.tmp_copy(at, (index, fcm_id), (&copy, own), &mut out);
+        self.raise_heard(&said);
     }
 }

@@ -12,7 +12,7 @@ use fixwire_tmp::{
 use super::Oms;
 use crate::notice::{OmsEvent, is_wrong_login};
 use crate::rules::RiskRules;
-use crate::tmp::{OmsTmpLine, TmpLines, problems, question};
+use crate::tmp::{OmsTmpLine, TmpHeard, TmpLines, problems, question};
 use crate::value::Presence;
 use crate::venue::Heard;
 
@@ -70,6 +70,11 @@ impl Oms {
             line.index = state.sessions().find(line.name.as_bytes());
             let numbers = line.index.map(|index| state.link_numbers(index));
             line.restart(both(numbers.unwrap_or_default()));
+            if let Some(copies) = &mut line.copies {
+                let mut sources = self.core.rules().copy_sources.iter();
+                let source = sources.find(|it| it.session == line.name);
+                copies.target = source.and_then(|it| it.target).unwrap_or(copies.target);
+            }
             line.day = state.day();
         }
         tmp.scales.clone_from(&self.core.tmp_scales);
@@ -198,6 +203,7 @@ impl Oms {
             return;
         };
         let (mut actions, mut done) = (core::mem::take(&mut line.actions), line.done);
+        let is_copy = line.copies.is_some();
         // The day of its numbers is over: what it has received counts, and it sends nothing.
         let is_over = line.day != self.core.state().day();
         let mut saved = None;
@@ -214,6 +220,7 @@ impl Oms {
             done += 1;
             match action {
                 LinkAction::Save(_) | LinkAction::Send(_) | LinkAction::Ready(_) if is_over => {}
+                LinkAction::Save(_) if is_copy => {}
                 LinkAction::Save(numbers) => saved = Some(numbers),
                 other => self.carry_out_one(now, (link, index), &other, outbox),
             }
@@ -293,6 +300,7 @@ impl Oms {
                 let (line, limit) = (&line.name, max_flow_ctrl_cnt);
                 (self.listener)(OmsEvent::LinkReady { line, limit });
                 self.check_flow(link, limit);
+                self.ask_copies(link, index);
                 if self.links.tmp.lines[link].is_lowered {
                     self.core.set_reset(index);
                 }
@@ -368,7 +376,11 @@ impl Oms {
         let _ = outbox.hang_up(SessionId::of_link(link as u32), hangup);
         if let Some(index) = index {
             let at = self.at(now);
-            self.line_is(at, index, Some(Presence::Lost), outbox);
+            if self.links.tmp.lines[link].copies.is_some() {
+                self.core.copy_session(at, index, false);
+            } else {
+                self.line_is(at, index, Some(Presence::Lost), outbox);
+            }
         }
     }
 
@@ -384,6 +396,9 @@ impl Oms {
             return;
         };
         let at = self.at(now);
+        if self.links.tmp.lines[link].copies.is_some() {
+            return self.copy_delivered(at, (link, index), &frame, outbox);
+        }
         let (core, mut out) = self.parts(outbox, None);
         let Some(said) = core.tmp_says(at, index, &frame, &mut out) else {
             return;
@@ -396,6 +411,18 @@ impl Oms {
                 symbols,
             });
         }
+        self.raise_heard(&said);
+        let line = &mut self.links.tmp.lines[link];
+        let is_warning = matches!(said.status, TmpStatus::FLOW_80 | TmpStatus::FLOW_90);
+        if is_warning && said.status > line.warned {
+            line.warned = said.status;
+            let (line, status) = (&line.name, said.status);
+            (self.listener)(OmsEvent::FlowWarned { line, status });
+        }
+    }
+
+    /// Raises what a report is that changes no order of ours.
+    pub(super) fn raise_heard(&mut self, said: &TmpHeard) {
         match said.heard {
             Heard::FillsMissing(order) => (self.listener)(OmsEvent::FillsMissing { order }),
             Heard::NotAtVenue(order) => (self.listener)(OmsEvent::NotAtVenue { order }),
@@ -404,13 +431,6 @@ impl Oms {
                 (self.listener)(OmsEvent::StrayReport { id, unreadable });
             }
             Heard::Taken | Heard::Known => {}
-        }
-        let line = &mut self.links.tmp.lines[link];
-        let is_warning = matches!(said.status, TmpStatus::FLOW_80 | TmpStatus::FLOW_90);
-        if is_warning && said.status > line.warned {
-            line.warned = said.status;
-            let (line, status) = (&line.name, said.status);
-            (self.listener)(OmsEvent::FlowWarned { line, status });
         }
     }
 

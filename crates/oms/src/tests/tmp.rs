@@ -23,6 +23,7 @@ use crate::rules::RiskRules;
 use crate::transition::OrderState;
 use crate::{Oms, OmsSession, OmsTmpLine};
 
+mod copies;
 mod edges;
 mod faults;
 mod inquiries;
@@ -190,6 +191,19 @@ fn tmp_lines(count: usize) -> Vec<OmsTmpLine> {
     (0..count).map(line).collect()
 }
 
+/// Those that are drop copies in the rules have their ap_code, and with an appl_id of SHORT the first has short reports.
+fn lines_of(rules: &RiskRules, count: usize) -> Vec<OmsTmpLine> {
+    let mut lines = tmp_lines(count);
+    for line in &mut lines {
+        if rules.copy_sources.iter().any(|it| it.session == line.name) {
+            line.settings.ap_code = ApCode::DROP_COPY;
+        } else if rules.appl_id == "SHORT" && line.name == "T1" {
+            line.settings.ap_code = ApCode::TRADING_SHORT;
+        }
+    }
+    lines
+}
+
 fn oms(rules: RiskRules, lines: usize, events: &Arc<Mutex<Vec<String>>>) -> Oms {
     let events = events.clone();
     let client = OmsSession {
@@ -197,8 +211,9 @@ fn oms(rules: RiskRules, lines: usize, events: &Arc<Mutex<Vec<String>>>) -> Oms 
         version: Version::Fix44,
     };
     let listener = move |event: crate::OmsEvent<'_>| events.lock().unwrap().push(event.to_string());
+    let links = lines_of(&rules, lines);
     let oms = Oms::new(rules, vec![client], 7, std::boxed::Box::new(listener));
-    oms.with_tmp_lines(tmp_lines(lines))
+    oms.with_tmp_lines(links)
 }
 
 fn link_now(now: Now) -> LinkNow {
@@ -220,7 +235,7 @@ impl Floor {
         let names: Vec<String> = (1..=lines).map(|at| format!("T{at}")).collect();
         let names = names.iter().map(String::as_str).chain(["CLIENT"]);
         let rules = files(settings, &names.collect::<Vec<_>>());
-        assert_eq!(Oms::tmp_problems(&rules, &tmp_lines(lines)), [""; 0]);
+        assert_eq!(Oms::tmp_problems(&rules, &lines_of(&rules, lines)), [""; 0]);
         let events = Arc::default();
         let member = |at: usize| {
             let password = TmpPassword::new(PASSWORD);

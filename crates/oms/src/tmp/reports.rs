@@ -28,29 +28,29 @@ pub(super) const CODES: u64 = 40_000;
 
 /// The fields of an R02, R32 or R22 that matter here.
 #[derive(Clone, Copy)]
-struct Execution {
-    status: TmpStatus,
-    exec_type: TmpExecType,
-    id: ([u8; 5], u32, [u8; 8]),
+pub(super) struct Execution {
+    pub(super) status: TmpStatus,
+    pub(super) exec_type: TmpExecType,
+    pub(super) id: ([u8; 5], u32, [u8; 8]),
     /// Symbol as text; empty for one in numbers, and in R22.
     symbol: ([u8; LONG_SYMBOL], usize),
-    account: Option<u32>,
-    side: TmpSide,
-    effect: TmpPositionEffect,
-    price: i32,
-    last_price: i32,
-    last_quantity: u16,
+    pub(super) account: Option<u32>,
+    pub(super) side: TmpSide,
+    pub(super) effect: TmpPositionEffect,
+    pub(super) price: i32,
+    pub(super) last_price: i32,
+    pub(super) last_quantity: u16,
     /// Side, price and quantity of each leg of a spread.
     legs: [(TmpSide, i32, u16); 2],
     /// R22 has none.
     filled: Option<u16>,
-    leaves: u16,
-    before: u16,
-    at: TmpTime,
+    pub(super) leaves: u16,
+    pub(super) before: u16,
+    pub(super) at: TmpTime,
 }
 
 impl Execution {
-    fn of<const SYMBOL: usize>(body: &VenueExecution<SYMBOL>) -> Self {
+    pub(super) fn of<const SYMBOL: usize>(body: &VenueExecution<SYMBOL>) -> Self {
         let mut symbol = ([0; LONG_SYMBOL], 0);
         if let Ok(TmpSymbol::Text(text)) = TmpSymbol::read(body.symbol_type, &body.symbol) {
             symbol.0[..text.len()].copy_from_slice(text);
@@ -99,18 +99,18 @@ impl Execution {
         }
     }
 
-    fn symbol(&self) -> &[u8] {
+    pub(super) fn symbol(&self) -> &[u8] {
         &self.symbol.0[..self.symbol.1]
     }
 
     /// CumQty(14), as far as the report says it.
-    fn filled(&self, order: Option<&Order>) -> u64 {
+    pub(super) fn filled(&self, order: Option<&Order>) -> u64 {
         let known = || order.map_or(0, |order| order.filled);
         self.filled.map_or_else(known, u64::from)
     }
 
     /// The reports that it is, in order.
-    fn kinds(&self, order: Option<&Order>) -> [Option<ReportKind>; 3] {
+    pub(super) fn kinds(&self, order: Option<&Order>) -> [Option<ReportKind>; 3] {
         let fill = (self.last_quantity > 0).then_some(ReportKind::Fill);
         let cancelled = ReportKind::End(End::Cancelled);
         let cut = |before: u64| {
@@ -191,9 +191,7 @@ impl Core {
             }
             _ => return None,
         };
-        // A report that is sent again has the same body; its MsgSeqNum may be another.
-        let body = frame.bytes().get(BODY..frame.bytes().len() - 1);
-        let exec = SipHasher13::new().hash(body.unwrap_or_default());
+        let exec = exec_of(frame.bytes());
         Some(TmpHeard {
             heard: self.tmp_reports(at, line, &execution, exec, sink),
             order_no: execution.id.0,
@@ -287,8 +285,18 @@ impl Core {
         said: &Execution,
         sink: &mut impl Sink,
     ) -> Option<Heard> {
+        let of_legs = self.tmp_legs_of(report, said)?;
+        Some(self.legs_of_fill(at, report, &of_legs, sink))
+    }
+
+    /// What a fill of a spread says of its legs.
+    pub(super) fn tmp_legs_of(
+        &self,
+        report: &VenueReport<'_>,
+        said: &Execution,
+    ) -> Option<[FillOfLeg<'static>; 2]> {
         let legs = self.spread_of(report.id.order, report.symbol)?;
-        let of_legs = [0, 1].map(|place| {
+        Some([0, 1].map(|place| {
             let (side, price, quantity) = said.legs[place];
             let scale = self.tmp_scales.get(legs[place].instrument as usize);
             FillOfLeg {
@@ -297,8 +305,7 @@ impl Core {
                 price: Decimal::new(price.into(), scale.copied().unwrap_or_default()),
                 quantity: Some(Decimal::from_int(quantity.into())),
             }
-        });
-        Some(self.legs_of_fill(at, report, &of_legs, sink))
+        }))
     }
 
     /// The legs of the spread that an order is of, or a symbol without one.
@@ -342,7 +349,7 @@ impl Core {
     }
 
     /// Account(1) of a number of the exchange: its digits, or an account whose name has them behind zeros.
-    fn tmp_account(&self, number: Option<u32>) -> Text {
+    pub(super) fn tmp_account(&self, number: Option<u32>) -> Text {
         let Some(number) = number else {
             return Text::EMPTY;
         };
@@ -431,8 +438,28 @@ impl Core {
     }
 }
 
+/// What stands for ExecID(17): a hash of the body. A report that is sent again has the same; its MsgSeqNum may be another,
+/// and a copy of it another target_id.
+pub(super) fn exec_of(frame: &[u8]) -> u64 {
+    let body = frame.get(BODY..frame.len() - 1).unwrap_or_default();
+    let mut room = [0; R32::SIZE];
+    let Some(known) = room.get_mut(..body.len()) else {
+        return SipHasher13::new().hash(body);
+    };
+    known.copy_from_slice(body);
+    let target = match frame.len() {
+        R02::SIZE => Some(105),
+        R32::SIZE => Some(125),
+        _ => None,
+    };
+    if let Some(target) = target.and_then(|at: usize| known.get_mut(at)) {
+        *target = 0;
+    }
+    SipHasher13::new().hash(known)
+}
+
 /// Side(54); TMP does not tell a short sale from another.
-fn side_of(side: TmpSide, order: Option<&Order>) -> Option<Side> {
+pub(super) fn side_of(side: TmpSide, order: Option<&Order>) -> Option<Side> {
     match side {
         TmpSide::BUY => Some(Side::Buy),
         TmpSide::SELL => match order.map(|order| order.side) {

@@ -265,8 +265,8 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
     ),
     (
         "fcm_id",
-        "ap_code = \"drop copy\"\nfcm_id",
-        &["is not valid for ap_code: expected trading"],
+        "ap_code = \"short\"\nfcm_id",
+        &["is not valid for ap_code: expected trading, drop copy or clearing member"],
     ),
     (
         "fcm_id",

@@ -131,3 +131,53 @@ layouts! {
         rpt_session_id: u16 = 132,
     }
 }
+
+macro_rules! same_fields {
+    ($($field:ident,)*) => {
+        impl R06 {
+            /// The copy of a report: for a subscription of this target, of a report that went to this session.
+            #[must_use]
+            pub const fn of(report: &R02, target_id: u8, rpt_session_id: u16) -> Self {
+                Self { $($field: report.$field,)* target_id, rpt_session_id }
+            }
+
+            /// The report that it is a copy of, with this target_id.
+            #[must_use]
+            pub const fn report(&self, target_id: u8) -> R02 {
+                R02 { $($field: self.$field,)* target_id }
+            }
+        }
+    };
+}
+
+same_fields! {
+    status, exec_type, cm_id, fcm_id, order_no, ord_id, user_define, symbol_type, symbol, price, qty, account,
+    account_flag, side, ord_type, time_in_force, position_effect, last_px, last_qty, px_subtotal, cum_qty, leaves_qty,
+    before_qty, leg_side, leg_px, leg_qty, org_trans_time, transact_time, uniq_id, rpt_seq, protocol_type,
+}
+
+impl<const SYMBOL: usize> VenueExecution<SYMBOL> {
+    /// Its short form.
+    #[must_use]
+    pub const fn short(&self) -> R22 {
+        R22 {
+            status: self.status,
+            exec_type: self.exec_type,
+            fcm_id: self.fcm_id,
+            order_no: self.order_no,
+            ord_id: self.ord_id,
+            user_define: self.user_define,
+            side: self.side,
+            position_effect: self.position_effect,
+            leaves_qty: self.leaves_qty,
+            before_qty: self.before_qty,
+            leg_px: self.leg_px,
+            leg_qty: self.leg_qty,
+            transact_time: self.transact_time,
+            uniq_id: self.uniq_id,
+            rpt_seq: self.rpt_seq,
+            protocol_type: self.protocol_type,
+            price: self.price,
+        }
+    }
+}

@@ -256,7 +256,7 @@ fn settings_that_do_not_fit_tmp_are_named() {
     assert_eq!(
         Oms::tmp_problems(&rules, &other),
         [
-            "link CLIENT has ap_code 7, which takes no orders: 4 and 6 do",
+            "link CLIENT has ap_code 7, which takes no orders: write trading, or name it in a drop_copy_in",
             "link CLIENT is in no line_group: add it to the lines of one",
             "CLIENT speaks TMP and cannot be the session of a user, a drop copy or market data",
         ]

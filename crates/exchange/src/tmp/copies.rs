@@ -1,0 +1,81 @@
+//! Reports of TMP orders for lines that get copies of them (R06), and the subscriptions of such a line.
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+
+use fixwire_protocol::Mono;
+use fixwire_tmp::TmpFrame;
+use fixwire_tmp::messages::{R02, R06};
+use fixwire_tmp::uncertain::{ReportTarget, is_subscribed};
+
+use crate::tmp::store::KEPT_MAX;
+
+/// The last reports of TMP orders, in the order of their rpt_seq. Only notes change it.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct ReportCopies {
+    /// How many were removed at its beginning.
+    pub(crate) removed: u64,
+    /// The member that has the report, and the R02.
+    pub(crate) reports: VecDeque<(u32, Box<[u8]>)>,
+}
+
+impl ReportCopies {
+    /// Keeps a report; R06 has no room for the symbol of an R32.
+    pub(crate) fn keep(&mut self, member: u32, frame: &[u8]) {
+        if report(frame).is_none() {
+            return;
+        }
+        self.reports.push_back((member, frame.into()));
+        if self.reports.len() > KEPT_MAX {
+            self.reports.pop_front();
+            self.removed += 1;
+        }
+    }
+
+    /// The place of the first report that a subscription has from a number on.
+    pub(crate) fn first(&self, req_seq: u32) -> u64 {
+        let is_before = |(_, frame): &(u32, Box<[u8]>)| {
+            report(frame).is_some_and(|it| !is_subscribed(it.rpt_seq, req_seq))
+        };
+        self.removed + self.reports.partition_point(is_before) as u64
+    }
+
+    /// The report at a place, and the member that has it; one that was removed is that after it.
+    pub(crate) fn get(&self, place: &mut u64) -> Option<(u32, R02)> {
+        *place = (*place).max(self.removed);
+        let at = usize::try_from(*place - self.removed).ok()?;
+        let (member, frame) = self.reports.get(at)?;
+        Some((*member, report(frame)?))
+    }
+}
+
+fn report(frame: &[u8]) -> Option<R02> {
+    TmpFrame::read(frame).ok()?.body().ok()
+}
+
+/// A subscription of a line, until its connection ends.
+#[derive(Clone, Debug)]
+pub(crate) struct CopySubscription {
+    /// The line.
+    pub(crate) line: usize,
+    pub(crate) target_id: u8,
+    pub(crate) target: ReportTarget,
+    pub(crate) member: u16,
+    /// The place of the next report.
+    pub(crate) next: u64,
+    /// A fault holds the next one until this time.
+    pub(crate) until: Option<Mono>,
+    /// A fault sends this one after the next one.
+    pub(crate) behind: Option<R06>,
+}
+
+impl CopySubscription {
+    /// Whether it has a report.
+    pub(crate) fn has(&self, report: &R02) -> bool {
+        match self.target {
+            ReportTarget::Downline => report.cm_id == self.member,
+            ReportTarget::Fills => report.cm_id == self.member && report.last_qty > 0,
+            ReportTarget::Branches | ReportTarget::DropCopy => report.fcm_id == self.member,
+        }
+    }
+}
