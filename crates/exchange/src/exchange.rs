@@ -1,5 +1,6 @@
 //! The exchange as an application of the engine.
 
+mod bulletins;
 mod copies;
 mod deliver;
 mod inquiries;
@@ -32,6 +33,7 @@ use crate::market::{Market, digits};
 use crate::note::{Note, Request, read_fields};
 use crate::script::OrderScript;
 use crate::tags;
+use crate::tmp::bulletin::KeptBulletin;
 use crate::tmp::copies::CopySubscription;
 pub use crate::tmp::line::ExchangeTmpLine;
 use crate::tmp::line::TmpLine;
@@ -69,6 +71,8 @@ pub struct Exchange {
     watches: Vec<Watch>,
     /// Lines that get copies of reports.
     subscriptions: Vec<CopySubscription>,
+    /// The last bulletins.
+    bulletins: Vec<KeptBulletin>,
 }
 
 /// A session of the engine, as the exchange sees it.
@@ -183,6 +187,7 @@ impl Exchange {
             actions: LinkActions::new(),
             watches: Vec::new(),
             subscriptions: Vec::new(),
+            bulletins: Vec::new(),
         })
     }
 
@@ -229,7 +234,7 @@ impl Exchange {
         if self.market.orders.remembered_max() != remembered_max {
             self.keep(Note::Limits { remembered_max }, outbox)?;
         }
-        if self.market.copies.is_none() && self.lines.iter().any(copies::gets_copies) {
+        if self.market.copies.is_none() && self.lines.iter().any(TmpLine::gets_copies) {
             self.keep(Note::Copies, outbox)?;
         }
         let orders_max = self.config.orders_max;

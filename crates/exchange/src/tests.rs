@@ -10,6 +10,7 @@ mod requests;
 mod restarts;
 mod scripts;
 mod spreads;
+mod tmp_bulletins;
 mod tmp_copies;
 mod tmp_copy_faults;
 mod tmp_desk;

@@ -5,6 +5,7 @@
 //!   R02, R03 < link < reports < order, ticket of its last successful request    < market
 //! ```
 
+pub(crate) mod bulletin;
 pub(crate) mod copies;
 pub(crate) mod line;
 pub(crate) mod reports;

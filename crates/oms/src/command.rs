@@ -12,6 +12,7 @@
 //! | `rerun order=NUMBER without=RC8` | places an order again that a control rejected; also `order=SESSION/ClOrdID` |
 //! | `accept break=NUMBER` | closes a break between a line and a drop copy of the venue |
 //! | `roll day=2026-11-23` | starts a trading day |
+//! | `bulletin line=NAME from=NUMBER` | asks an exchange over TMP for its bulletins |
 //!
 //! SCOPE is `firm`, `session=NAME`, `account=NAME`, `symbol=NAME`, or `account=NAME symbol=NAME`. A limit with
 //! `until=17:00` (UTC) expires then, and the limit before it is restored.
@@ -112,8 +113,25 @@ pub fn carry_out(
     })
 }
 
+/// The arguments of a command `bulletin`, or why it may not be given; `None` for another command.
+#[cold]
+pub(crate) fn bulletin<'a>(
+    core: &Core,
+    command: OperatorCommand<'a>,
+) -> Option<Result<&'a str, String>> {
+    let words = Words::parse(core::str::from_utf8(command.bytes).ok()?).ok()?;
+    if words.verb != "bulletin" {
+        return None;
+    }
+    if command.why.is_empty() {
+        return Some(Err("reason missing: add --why \"...\"".into()));
+    }
+    let may = core.check_right(command.who, words.verb);
+    Some(may.map(|()| words.rest))
+}
+
 /// Commands, and the right that each one requires.
-pub(crate) const VERBS: [(&str, &str); 11] = [
+pub(crate) const VERBS: [(&str, &str); 12] = [
     ("limit", "limit"),
     ("cancel", "kill"),
     ("kill", "kill"),
@@ -125,6 +143,7 @@ pub(crate) const VERBS: [(&str, &str); 11] = [
     ("rerun", "rerun"),
     ("accept", "break"),
     ("roll", "roll"),
+    ("bulletin", "market"),
 ];
 
 /// Maximum number of limits in one command.
@@ -404,7 +423,14 @@ fn cut(text: &str) -> &[u8] {
 }
 
 /// Verbs with words of their own.
-const FREE: [&str; 5] = ["order", "report", "rerun", "check-reports", "check-prices"];
+const FREE: [&str; 6] = [
+    "bulletin",
+    "order",
+    "report",
+    "rerun",
+    "check-reports",
+    "check-prices",
+];
 
 /// A verb and `key=value` pairs.
 pub(crate) struct Words<'a> {

@@ -2,12 +2,15 @@
 
 use alloc::boxed::Box;
 use alloc::string::String;
-use core::fmt;
+use core::fmt::{self, Write as _};
 
 use fixwire_tmp::{LinkEnd, LinkWarning, TmpStatus};
 
 use crate::rules::RateRule;
 use crate::value::{BreakKind, Market};
+
+/// Bytes of a bulletin that its event has; the journal has all of them.
+const BULLETIN_SHOWN: usize = 500;
 
 /// An event for operators.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -143,6 +146,17 @@ pub enum OmsEvent<'a> {
         /// OrderID(37) and ExecID(17) of the venue, as far as they are known.
         text: &'a [u8],
     },
+    /// A bulletin of an exchange, or the answer to a request for bulletins.
+    Bulletin {
+        /// The line.
+        line: &'a str,
+        /// Its number; 0 for an answer without one.
+        number: u32,
+        /// The status of the answer.
+        status: TmpStatus,
+        /// What it says.
+        text: &'a [u8],
+    },
     /// The exchange refuses the subscription of copies over TMP.
     SubscriptionRefused {
         /// The line.
@@ -249,7 +263,9 @@ impl fmt::Display for OmsEvent<'_> {
                 "{left} order numbers left in pool {}: orders are rejected when it is empty; extend the pool",
                 String::from_utf8_lossy(pool)
             ),
-            Self::MarketStatus { .. } | Self::CopyBreak { .. } => self.write_market(f),
+            Self::MarketStatus { .. } | Self::CopyBreak { .. } | Self::Bulletin { .. } => {
+                self.write_market(f)
+            }
             Self::SubscriptionRefused { line, status } => write!(
                 f,
                 "line {line}: subscription of reports refused with {status}: no fills are compared with copies; correct target of its drop_copy_in, or fcm_id and ap_code of the link, and restart"
@@ -279,6 +295,28 @@ impl OmsEvent<'_> {
                 "line {}: the market is {state} for {symbols} symbols",
                 String::from_utf8_lossy(line)
             ),
+            Self::Bulletin { line, status, .. } if !status.is_success() => {
+                write!(
+                    f,
+                    "line {line}: request for bulletins refused with {status}"
+                )
+            }
+            Self::Bulletin {
+                line, number: 0, ..
+            } => write!(f, "line {line}: the exchange has no such bulletins"),
+            Self::Bulletin {
+                line, number, text, ..
+            } => {
+                write!(f, "line {line}: bulletin {number} of the exchange: ")?;
+                let text = String::from_utf8_lossy(&text[..text.len().min(BULLETIN_SHOWN)]);
+                for letter in text
+                    .chars()
+                    .map(|it| if it.is_control() { ' ' } else { it })
+                {
+                    f.write_char(letter)?;
+                }
+                Ok(())
+            }
             Self::CopyBreak {
                 number,
                 kind,

@@ -27,6 +27,7 @@ use crate::value::Presence;
 use crate::venue::{VenueId, cut};
 use crate::work::earlier;
 
+mod bulletins;
 mod copies;
 mod frames;
 mod markets;
@@ -511,9 +512,14 @@ impl Application for Oms {
         if !self.begin(now, outbox) || !self.has_room(outbox) {
             return Err("the OMS is busy: try again".into());
         }
-        let at = self.at(now);
-        let (core, mut out) = self.parts(outbox, None);
-        let done = crate::command::carry_out(core, at, command, &mut out);
+        let done = match crate::command::bulletin(&self.core, command) {
+            Some(words) => words.and_then(|words| self.ask_bulletins(now, words)),
+            None => {
+                let at = self.at(now);
+                let (core, mut out) = self.parts(outbox, None);
+                crate::command::carry_out(core, at, command, &mut out)
+            }
+        };
         if !self.links.tmp.lines.is_empty() {
             self.send_frames(now, outbox);
         }

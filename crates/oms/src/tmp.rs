@@ -11,7 +11,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixwire_protocol::SessionId;
-use fixwire_tmp::{ApCode, ClientLinkSettings, LinkActions, LinkClient, LinkNumbers, TmpStatus};
+use fixwire_tmp::{
+    ApCode, ClientLinkSettings, LinkActions, LinkClient, LinkNumbers, SystemType, TmpStatus,
+};
 
 use crate::event::OrderEvent;
 use crate::rules::{LineGroup, RiskRules};
@@ -30,7 +32,7 @@ pub(crate) use copies::CopyLink;
 use copies::gets_copies;
 pub use ids::tmp_order_number;
 pub(crate) use markets::question;
-use orders::RequestFrame;
+pub(crate) use orders::RequestFrame;
 pub(crate) use reports::TmpHeard;
 
 /// Most requests of a line that wait for its flow limit.
@@ -81,6 +83,10 @@ pub(crate) struct TmpLine {
     pub is_lowered: bool,
     /// Logins that the exchange has refused in a row.
     pub refused: u8,
+    /// When R13 was sent last, how many were, and of which market and session.
+    pub bulletins: Option<u64>,
+    pub bulletin_requests: u32,
+    pub system_type: SystemType,
     /// The subscription of a link that gets copies of reports, and has no orders.
     pub copies: Option<CopyLink>,
 }
@@ -94,6 +100,9 @@ impl TmpLine {
             session_id: settings.session_id,
             is_short: settings.ap_code == ApCode::TRADING_SHORT,
             copies,
+            bulletins: None,
+            bulletin_requests: 0,
+            system_type: settings.system_type,
             fcm_id: settings.fcm_id,
             client: LinkClient::new(settings, LinkNumbers::default()),
             index: None,

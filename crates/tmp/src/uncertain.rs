@@ -121,6 +121,12 @@ pub const WRONG_MEMBER: TmpStatus = TmpStatus::SUBSCRIPTION_208;
 /// See [`WRONG_MEMBER`].
 pub const WRONG_TARGET: TmpStatus = TmpStatus::SUBSCRIPTION_209;
 
+/// An exchange takes one R13 of a link in this time, and refuses another with status 121. What R13 asks for, and how R14 answers
+/// it, is not said beyond their fields. Chosen: an R14 for each bulletin whose bulletin_seq is at least bulletin_req_id, with
+/// the fcm_req_id of the request; without any, or with an error, one with bulletin_seq 0 and no data. A refused R13 does not
+/// count for the time, and a bulletin that nobody asked for has fcm_req_id 0.
+pub const BULLETIN_EVERY_NS: u64 = 10_000_000_000;
+
 /// The MessageType that refuses a price inquiry (R07, R37). The specification says R03, a public implementation sees
 /// R08. Chosen: R08, or R38 for a symbol of 40 bytes, with the status; a broker has to accept both.
 #[must_use]

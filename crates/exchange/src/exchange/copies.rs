@@ -4,25 +4,18 @@
 use fixwire_protocol::{Mono, Now, Outbox, SessionId};
 use fixwire_tmp::messages::{R06, R15, R16};
 use fixwire_tmp::uncertain::{ReportTarget, WRONG_MEMBER, WRONG_TARGET};
-use fixwire_tmp::{ApCode, ExchangeLinkState, TmpLayout, TmpStatus};
+use fixwire_tmp::{ExchangeLinkState, TmpLayout, TmpStatus};
 
 use super::{Exchange, NOTE_ROOM, RETRY};
 use crate::faults::Fate;
 use crate::tmp::copies::CopySubscription;
-use crate::tmp::line::TmpLine;
 use crate::tmp::reports::encode;
-
-/// Whether a line gets copies, and sends no orders.
-pub(super) fn gets_copies(line: &TmpLine) -> bool {
-    let code = line.settings.ap_code;
-    matches!(code, ApCode::DROP_COPY | ApCode::CLEARING_MEMBER)
-}
 
 /// What became of the next report of a subscription.
 enum Next {
     /// It was sent, or is not for the line.
     Passed,
-    /// There is none, or a fault holds it without a time.
+    /// None, or one that a fault holds without a time.
     Nothing,
     /// It is tried again then.
     Later(Mono),
@@ -35,7 +28,7 @@ impl Exchange {
         let target = ReportTarget::of(asked.target_id);
         let status = match target {
             _ if refusal.is_some() => refusal.unwrap_or_default(),
-            _ if !gets_copies(line) => TmpStatus::AP_CODE,
+            _ if !line.gets_copies() => TmpStatus::AP_CODE,
             _ if asked.member != line.settings.fcm_id => WRONG_MEMBER,
             None => WRONG_TARGET,
             Some(_) => TmpStatus::OK,

@@ -3,13 +3,12 @@
 use alloc::vec::Vec;
 
 use fixwire_protocol::{Hangup, Mono, Now, Outbox, SessionId};
-use fixwire_tmp::messages::{R01, R07, R09, R11, R15, R31, R37, R39};
+use fixwire_tmp::messages::{R01, R07, R09, R11, R13, R15, R31, R37, R39};
 use fixwire_tmp::{
     ApCode, ExchangeLinkState, LinkAction, LinkActions, LinkNumbers, TmpExecType, TmpFrame,
     TmpLayout, TmpStatus, key_value_range,
 };
 
-use super::copies::gets_copies;
 use super::{Exchange, NOTE_ROOM, RETRY, WAITING_MAX};
 use crate::dialect::Dialect;
 use crate::faults::LineFault;
@@ -119,7 +118,7 @@ impl Exchange {
     }
 
     /// Sends a message over a line. One without a number is lost when the member is not logged in.
-    fn send(
+    pub(super) fn send(
         &mut self,
         now: Now,
         at: usize,
@@ -264,7 +263,7 @@ impl Exchange {
             msg_seq_num: read.header().msg_seq_num,
             at: now.wall.0.max(0).cast_unsigned(),
         };
-        if gets_copies(&self.lines[at]) && !matches!(read.code(), R11::CODE | R15::CODE) {
+        if self.lines[at].gets_copies() && !matches!(read.code(), R11::CODE | R15::CODE) {
             let why = "ap_code 7 and 8 get copies of reports: the line sends R15 and R11 only";
             return self.refuse_line(now, at, why, outbox);
         }
@@ -360,6 +359,9 @@ impl Exchange {
         (flow, refusal): (TmpStatus, Option<TmpStatus>),
         outbox: &mut Outbox,
     ) -> Result<(), Hangup> {
+        if let Ok(asked) = read.body::<R13<'_>>() {
+            return self.bulletins_asked(now, at, &asked, (flow, refusal), outbox);
+        }
         let mut frame = if let Ok(asked) = read.body::<R11>() {
             encode(&self.trade_request(at, &asked, refusal.unwrap_or(flow)))
         } else if let Ok(asked) = read.body::<R15>() {
@@ -374,7 +376,7 @@ impl Exchange {
         self.send(now, at, &mut frame, outbox)
     }
 
-    /// Refuses a member that has sent what its line does not take.
+    /// Refuses a member that has sent a message outside the purpose of its line.
     fn refuse_line(
         &mut self,
         now: Now,
@@ -446,7 +448,6 @@ fn half(frame: &[u8]) -> Vec<u8> {
 
 fn unsupported(message: &str) -> &'static str {
     match message {
-        "R13" => "R13 (bulletins) is not supported by the simulated exchange",
         "R17" => "R17 (text commands) is not supported by the simulated exchange",
         _ => "the message is not supported by the simulated exchange",
     }

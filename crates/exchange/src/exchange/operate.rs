@@ -5,6 +5,7 @@
 //! uncross SYMBOL            ends an auction call with its trades; the call goes on
 //! band LOW HIGH SYMBOL      moves the price band
 //! fault ...                 see `faults`
+//! bulletin TEXT             sends a bulletin to the TMP lines that are logged in
 //! lock LINE, unlock LINE    locks a TMP line from its next login on, and unlocks it; a restart unlocks it too
 //!
 //! instruments               (also as a command) the instruments, their states and last prices
@@ -30,8 +31,7 @@ use crate::scripted::Scripted;
 
 /// Stands for all symbols.
 const ALL: &str = "*";
-const COMMANDS: &str =
-    "state STATE SYMBOL, uncross SYMBOL, band LOW HIGH SYMBOL, lock LINE, unlock LINE";
+const COMMANDS: &str = "state STATE SYMBOL, uncross SYMBOL, band LOW HIGH SYMBOL, bulletin TEXT, lock LINE, unlock LINE";
 const QUERIES: &str = "instruments, book SYMBOL, scripts, lines, faults";
 
 impl Exchange {
@@ -91,6 +91,7 @@ impl Exchange {
                 };
                 self.faults.operate(rest, names)
             }
+            "bulletin" => self.publish(now, rest, outbox),
             "lock" | "unlock" => self.lock(rest, verb == "lock"),
             "instruments" | "book" | "scripts" | "lines" | "faults" => {
                 self.answer(command.as_bytes())

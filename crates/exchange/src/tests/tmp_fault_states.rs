@@ -6,6 +6,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use fixwire_tmp::messages::R13;
 use fixwire_tmp::{ClientLinkState, TmpFrame, TmpSide};
 
 use super::desk::A;
@@ -44,8 +45,9 @@ const KINDS: [&str; 12] = [
 ];
 
 /// Messages that a fault may name; of some kinds only a few make sense.
-const TYPES: [&str; 13] = [
-    "", "L10", "L20", "L30", "L40", "L41", "L42", "L50", "L60", "R01", "R02", "R04", "R05",
+const TYPES: [&str; 15] = [
+    "", "L10", "L20", "L30", "L40", "L41", "L42", "L50", "L60", "R01", "R02", "R04", "R05", "R13",
+    "R14",
 ];
 
 fn order(at: u32) -> fixwire_tmp::messages::R01 {
@@ -131,6 +133,7 @@ fn play(place: usize, words: &str) -> Vec<String> {
     for round in 2..4 {
         let state = desk.brokers[ONE].link.state();
         if state == ClientLinkState::Ready {
+            let _ = desk.try_send(ONE, &R13::default());
             let _ = desk.try_send(ONE, &order(round));
             buy(&mut desk, round);
         }
@@ -185,6 +188,7 @@ fn play(place: usize, words: &str) -> Vec<String> {
 fn every_fault_in_every_state_ends_in_recovery_or_a_named_error() {
     let (mut played, mut ended) = (0, 0);
     let mut met: BTreeSet<(&str, &str)> = BTreeSet::new();
+    let mut broken: BTreeSet<(&str, &str)> = BTreeSet::new();
     for (place, (state, ..)) in STATES.iter().enumerate() {
         for kind in KINDS {
             for message in TYPES {
@@ -201,6 +205,7 @@ fn every_fault_in_every_state_ends_in_recovery_or_a_named_error() {
                 if !reasons.is_empty() {
                     ended += 1;
                     met.insert((kind, *state));
+                    broken.insert((kind, message));
                 }
             }
         }
@@ -209,6 +214,13 @@ fn every_fault_in_every_state_ends_in_recovery_or_a_named_error() {
         played > 1000 && ended > 300,
         "{played} played, {ended} ended"
     );
+    for kind in ["checksum", "disconnect", "cut"] {
+        assert!(
+            broken.contains(&(kind, "R14")),
+            "{kind} of R14 does nothing"
+        );
+    }
+    assert!(broken.contains(&("refuse", "R13")));
     // Those that break the link do so in each state of the login.
     for kind in ["checksum", "gap", "disconnect", "refuse", "silence"] {
         for (state, ..) in &STATES[1..7] {

@@ -1,6 +1,6 @@
 //! Orders over TMP: what is answered, and that they trade with those of FIX members.
 
-use fixwire_tmp::messages::{R01, R02, R03, R07, R08, R09, R11, R12, R13, R22, R31, R32, R37, R38};
+use fixwire_tmp::messages::{R01, R02, R03, R07, R08, R09, R11, R12, R17, R22, R31, R32, R37, R38};
 use fixwire_tmp::{
     ClientLinkState, TmpExecType, TmpFrame, TmpOrdType, TmpPositionEffect, TmpSide, TmpStatus,
     TmpSymbol, TmpSymbolType, TmpTime, TmpTimeInForce,
@@ -401,11 +401,8 @@ fn services_are_answered_or_refused_by_name() {
         (heard[0].reject().side, heard[1].reject().side),
         (BUY, SELL)
     );
-    let bulletin = R13 {
-        data: b"x",
-        ..R13::default()
-    };
-    desk.send(ONE, &bulletin);
+    let command = R17 { data: b"K101" };
+    desk.send(ONE, &command);
     assert_eq!(desk.brokers[ONE].link.state(), ClientLinkState::Down);
     desk.sleep(200);
     assert!(

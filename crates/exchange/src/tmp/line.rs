@@ -4,10 +4,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use fixwire_protocol::framing::Framing;
-use fixwire_protocol::{Hangup, Now};
+use fixwire_protocol::{Hangup, Mono, Now};
 use fixwire_tmp::{
-    ExchangeLinkSettings, FRAME_BYTES_LEAST, FRAME_BYTES_MOST, LinkEnd, LinkExchange, LinkNow,
-    LinkNumbers,
+    ApCode, ExchangeLinkSettings, FRAME_BYTES_LEAST, FRAME_BYTES_MOST, LinkEnd, LinkExchange,
+    LinkNow, LinkNumbers,
 };
 
 /// A link of the engine over which a member speaks TMP.
@@ -45,6 +45,8 @@ pub(crate) struct TmpLine {
     pub(crate) refused: Option<&'static str>,
     /// The end of the connection, which has found no room in the outbox yet.
     pub(crate) ending: Option<Hangup>,
+    /// When it sent an R13 that was taken.
+    pub(crate) asked: Option<Mono>,
 }
 
 impl TmpLine {
@@ -57,7 +59,14 @@ impl TmpLine {
             last: String::new(),
             refused: None,
             ending: None,
+            asked: None,
         }
+    }
+
+    /// Whether it gets copies of reports, and sends no orders.
+    pub(crate) fn gets_copies(&self) -> bool {
+        let code = self.settings.ap_code;
+        matches!(code, ApCode::DROP_COPY | ApCode::CLEARING_MEMBER)
     }
 
     /// The link, with these numbers if it was not used yet.

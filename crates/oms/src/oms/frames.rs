@@ -399,6 +399,9 @@ impl Oms {
         if self.links.tmp.lines[link].copies.is_some() {
             return self.copy_delivered(at, (link, index), &frame, outbox);
         }
+        if self.bulletin(link, &frame) {
+            return;
+        }
         let (core, mut out) = self.parts(outbox, None);
         let Some(said) = core.tmp_says(at, index, &frame, &mut out) else {
             return;

@@ -23,6 +23,7 @@ use crate::rules::RiskRules;
 use crate::transition::OrderState;
 use crate::{Oms, OmsSession, OmsTmpLine};
 
+mod bulletins;
 mod copies;
 mod edges;
 mod faults;

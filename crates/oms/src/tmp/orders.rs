@@ -30,7 +30,7 @@ pub(crate) struct RequestFrame {
 
 impl RequestFrame {
     /// A message; `None` when it is too long.
-    pub(super) fn of<'a>(body: &impl TmpLayout<'a>) -> Option<Self> {
+    pub(crate) fn of<'a>(body: &impl TmpLayout<'a>) -> Option<Self> {
         let mut bytes = [0; LONGEST];
         let len = body.encode(&TmpHeader::default(), &mut bytes).ok()?;
         Some(Self { bytes, len })
