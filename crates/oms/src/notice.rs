@@ -263,17 +263,11 @@ impl fmt::Display for OmsEvent<'_> {
                 "{left} order numbers left in pool {}: orders are rejected when it is empty; extend the pool",
                 String::from_utf8_lossy(pool)
             ),
-            Self::MarketStatus { .. } | Self::CopyBreak { .. } | Self::Bulletin { .. } => {
-                self.write_market(f)
-            }
-            Self::SubscriptionRefused { line, status } => write!(
-                f,
-                "line {line}: subscription of reports refused with {status}: no fills are compared with copies; correct target of its drop_copy_in, or fcm_id and ap_code of the link, and restart"
-            ),
-            Self::NoReports { why } => write!(
-                f,
-                "a request for reports was refused: the journal cannot be read: {why}"
-            ),
+            Self::MarketStatus { .. }
+            | Self::CopyBreak { .. }
+            | Self::Bulletin { .. }
+            | Self::SubscriptionRefused { .. }
+            | Self::NoReports { .. } => self.write_market(f),
             Self::Incomplete { notes } => write!(
                 f,
                 "{notes} notes in the journal cannot be read: new orders are rejected until the journal is restored"
@@ -294,6 +288,14 @@ impl OmsEvent<'_> {
                 f,
                 "line {}: the market is {state} for {symbols} symbols",
                 String::from_utf8_lossy(line)
+            ),
+            Self::NoReports { why } => write!(
+                f,
+                "a request for reports was refused: the journal cannot be read: {why}"
+            ),
+            Self::SubscriptionRefused { line, status } => write!(
+                f,
+                "line {line}: subscription of reports refused with {status}: no fills are compared with copies; correct target of its drop_copy_in, or fcm_id and ap_code of the link, and restart"
             ),
             Self::Bulletin { line, status, .. } if !status.is_success() => {
                 write!(
