@@ -93,6 +93,7 @@ mod table;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod tmp;
 pub mod transition;
 mod units;
@@ -128,6 +129,7 @@ pub use scope::Scope;
 pub use spreads::{OrderLegs, SpreadLeg};
 pub use state::OmsState;
 pub use tally::{Position, Tally};
+pub use texts::TextTable;
 pub use tmp::{OmsTmpLine, tmp_order_number};
 pub use transition::OrderState;
 pub use value::{

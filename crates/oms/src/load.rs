@@ -22,6 +22,7 @@ mod files;
 mod legs;
 mod lines;
 mod pools;
+mod texts;
 mod users;
 
 /// The tables of the file that belong to the OMS.
@@ -182,6 +183,8 @@ struct Known {
     limits: BTreeSet<(ScopeName, u8)>,
     /// Accounts and symbols.
     positions: BTreeSet<(String, String)>,
+    /// Languages and texts, and the lines of their translations.
+    texts: BTreeMap<(String, String), usize>,
 }
 
 impl Reader<'_> {
@@ -306,6 +309,7 @@ impl Reader<'_> {
             "restricted",
             "self_trade",
             "stamps",
+            "texts",
         ];
         let Some(table) = self.keys(value, &known) else {
             return;
@@ -341,7 +345,7 @@ impl Reader<'_> {
             }
         }
         // Limits and positions refer to the file of instruments.
-        for key in ["instruments", "limits", "positions", "restricted"] {
+        for key in ["instruments", "limits", "positions", "restricted", "texts"] {
             let Some(file) = self.text(table, key) else {
                 continue;
             };

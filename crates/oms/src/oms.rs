@@ -34,9 +34,11 @@ mod markets;
 mod out;
 mod recoveries;
 mod says;
+mod texts;
 
 use out::{Links, Out};
 use recoveries::Recoveries;
+use texts::Languages;
 
 /// Maximum output of handling one message: notes and messages, and their bytes.
 const ROOM: (usize, usize) = (16, 16 << 10);
@@ -71,6 +73,8 @@ pub struct Oms {
     copies: Vec<(Client, Vec<String>)>,
     /// Clients that may see the reports of orders placed elsewhere; empty without a drop copy of a venue.
     watchers: Vec<(Client, UserRule)>,
+    /// `None` when no client has a language.
+    languages: Option<Box<Languages>>,
     before: Before,
     rates: ClientRates,
     /// Mass status requests being answered, in order.
@@ -93,6 +97,7 @@ impl Oms {
         let all = (0..).map(SessionId).take(sessions.len());
         let changed = all.map(|session| (session, None)).collect();
         Self {
+            languages: Languages::new(&rules, &sessions),
             core: Core::new(rules),
             indices: alloc::vec![None; sessions.len()],
             sessions,
@@ -143,6 +148,7 @@ impl Oms {
             links: &mut self.links,
             copies: &self.copies,
             watchers: &self.watchers,
+            languages: self.languages.as_deref_mut(),
             message,
             listener: &mut self.listener,
         };
@@ -160,7 +166,17 @@ impl Oms {
     /// Maximum output of one message, including copies of reports.
     fn room(&self) -> (usize, usize) {
         let each = 1 + self.rules().drop_copies.len() + self.watchers.len();
-        (ROOM.0 * each, ROOM.1 * each)
+        // A translation is shorter than all that a message has besides.
+        let bytes = ROOM.1 << u8::from(self.languages.is_some());
+        (ROOM.0 * each, bytes * each)
+    }
+
+    /// Adds translations to what was written since, from this entry on.
+    #[inline]
+    fn translate(&mut self, written: usize, outbox: &mut Outbox) {
+        if let Some(languages) = &mut self.languages {
+            languages.translate(written, outbox);
+        }
     }
 
     fn has_room(&self, outbox: &Outbox) -> bool {
@@ -303,6 +319,7 @@ impl Application for Oms {
             return Err(Refusal::NotAvailable);
         }
         let at = self.at(now);
+        let written = outbox.entries().len();
         let done = if let Some(line) = self.line(from) {
             self.venue_says(at, line, message, outbox)
         } else if let Some(index) = self.index(from) {
@@ -311,6 +328,7 @@ impl Application for Oms {
         } else {
             Err(Refusal::NotAuthorized)
         };
+        self.translate(written, outbox);
         if !self.links.tmp.lines.is_empty() {
             self.send_frames(now, outbox);
         }
@@ -470,6 +488,7 @@ impl Application for Oms {
             true => None,
             false => self.recover(outbox),
         };
+        self.translate(0, outbox);
         for order in overdue {
             (self.listener)(OmsEvent::FillsMissing { order });
         }

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::num::NonZeroUsize;
 
 use crate::form::NumberForm;
+use crate::texts::TextTable;
 use crate::value::{Price, Quantity, Side};
 
 /// An instrument of the instruments file.
@@ -84,6 +85,8 @@ pub struct UserRule {
     /// Its orders must not be sent later than so many nanoseconds after they were received, unless they set another
     /// time.
     pub validity: Option<i64>,
+    /// The language of its texts beside English.
+    pub language: Option<String>,
 }
 
 /// Rights of a client for some accounts.
@@ -416,6 +419,8 @@ pub struct RiskRules {
     pub stamps: Option<String>,
     /// ApplID(1180) of numbered reports.
     pub appl_id: String,
+    /// Translations of Text(58).
+    pub texts: TextTable,
     /// Room for orders that is made at start.
     pub orders: usize,
     /// Orders that have ended and are still known for late fills.

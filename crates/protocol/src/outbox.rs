@@ -28,6 +28,7 @@ mod frame;
 mod gather;
 mod log_out;
 mod note;
+mod rewrite;
 
 pub use admin_out::{AdminOut, AdminOutError};
 pub use body::{Body, BodyError};
@@ -39,7 +40,6 @@ pub const RESERVE: usize = 16 * 1024;
 pub const RESERVE_MESSAGES: usize = 16;
 /// The longest MsgType(35).
 pub const MAX_MSG_TYPE: usize = 16;
-
 /// Bytes behind the last message that a short write may touch.
 const SLACK: usize = 32;
 /// `10=ddd` and SOH.

@@ -39,6 +39,7 @@ impl Reader<'_> {
             ),
             "limits" => (&["scope", "control", "limit"], &[]),
             "restricted" => (&["symbol"], &["account", "from", "to", "what"]),
+            "texts" => (&["language", "text", "translation"], &[]),
             _ => (&["account", "symbol"], &["long", "short"]),
         };
         let rows = table::rows(file, &cells, columns.0, columns.1, &mut self.errors);
@@ -47,6 +48,7 @@ impl Reader<'_> {
                 "instruments" => self.instrument(&row),
                 "limits" => self.limit(&row),
                 "restricted" => self.restriction(&row),
+                "texts" => self.translation(&row),
                 _ => self.position(&row),
             };
             if let Err((what, hint)) = done {

@@ -15,9 +15,10 @@ use crate::rules::{RateRule, Rights, UserRule};
 const MOST_GRACE: i64 = 60_000_000_000;
 
 /// Settings that apply to the whole session.
-const OF_SESSION: [&str; 10] = [
+const OF_SESSION: [&str; 11] = [
     "account",
     "conditional",
+    "language",
     "number_pool",
     "on_disconnect",
     "on_logout",
@@ -60,6 +61,7 @@ impl Reader<'_> {
                 rate: self.rate(table),
                 report_numbers: self.flag(table, "report_numbers"),
                 conditional: self.number(table, "conditional", 1_000_000),
+                language: self.language(table),
                 parents: self.number(table, "parents", 1_000_000),
                 validity: self.validity(table),
             };
@@ -168,6 +170,7 @@ impl Reader<'_> {
         known.rate = known.rate.or(user.rate);
         known.report_numbers |= user.report_numbers;
         known.conditional = known.conditional.or(user.conditional);
+        known.language = known.language.take().or(user.language);
         known.parents = known.parents.or(user.parents);
         known.validity = known.validity.or(user.validity);
     }

@@ -16,6 +16,8 @@ use crate::rules::{UserRule, matches};
 use crate::state::OmsState;
 use crate::tmp::TmpLines;
 
+use super::texts::Languages;
+
 /// Where messages go.
 #[derive(Default)]
 pub(super) struct Links {
@@ -34,6 +36,8 @@ pub(super) struct Out<'a> {
     pub links: &'a mut Links,
     pub copies: &'a [(Client, Vec<String>)],
     pub watchers: &'a [(Client, UserRule)],
+    /// Languages of clients; `None` when all texts are English.
+    pub languages: Option<&'a mut Languages>,
     /// The client message being handled.
     pub message: Option<&'a Message<'a>>,
     pub listener: &'a mut OmsListener,
@@ -169,6 +173,15 @@ impl Out<'_> {
     }
 
     fn report(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
+        let written = self.outbox.entries().len();
+        self.report_in_english(state, event);
+        if let Some(languages) = &mut self.languages {
+            languages.translate(written, self.outbox);
+        }
+    }
+
+    #[inline(always)]
+    fn report_in_english(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         self.copy(state, event);
         let session = clients::session_of(state, event, self.before);
         let client = session.and_then(|index| self.links.clients.get(index as usize));

@@ -148,6 +148,14 @@ impl Floor {
         self.settle();
     }
 
+    /// One whose client has a language.
+    pub fn with_a_language(client: BeginString) -> Self {
+        let settings = SETTINGS
+            .replace("[[user]]", "[[user]]\nlanguage = \"zh-TW\"")
+            .replace("orders = 100", "orders = 100\ntexts = \"texts.csv\"");
+        Self::of(Durability::Process, (client, BeginString::Fix44), settings)
+    }
+
     /// One with something else in its settings.
     pub fn with(old: &str, new: &str) -> Self {
         assert!(SETTINGS.contains(old), "{old}");
@@ -176,6 +184,7 @@ impl Floor {
         let make = move || {
             let mut open = |file: &str| match file {
                 "instruments.csv" => Ok(INSTRUMENTS.to_owned()),
+                "texts.csv" => Ok(crate::texts::TEXTS.to_owned()),
                 _ => Ok(LIMITS.to_owned()),
             };
             let rules = load(&settings, &["CLIENT", "SIM-1", "COPY"], &mut open).unwrap();

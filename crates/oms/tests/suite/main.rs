@@ -18,4 +18,5 @@ mod reports;
 mod rights;
 mod scenarios;
 mod spreads;
+mod texts;
 mod twin;
