@@ -58,6 +58,7 @@ impl OmsState {
                 }
                 Some(())
             }),
+            OrderEvent::TermsSet { .. } => self.set_terms(event),
             _ => self.apply_copy(event),
         }
     }

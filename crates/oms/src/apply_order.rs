@@ -7,6 +7,7 @@ use crate::event::OrderEvent;
 use crate::flow::Passed;
 use crate::order::{NO_LINE, Pended, Place, Request, Retry};
 use crate::quotes::QuoteSide;
+use crate::reason::Why;
 use crate::slab::NOWHERE;
 use crate::state::OmsState;
 use crate::tally::Tally;
@@ -88,10 +89,17 @@ impl OmsState {
                 pended.take_if(|pended| pended.how == End::DoneForDay);
                 Some(())
             }),
-            OrderEvent::Declined { request, .. } => {
+            OrderEvent::Declined {
+                request,
+                ref reason,
+                ..
+            } => {
                 let number = self.orders.request(request)?.1.number;
                 self.change(number, |state, _| {
-                    state.orders.remove_request(request)?;
+                    let declined = state.orders.remove_request(request)?;
+                    if reason.why == Why::NotReceived && declined.kind == RequestKind::Replace {
+                        state.late.give_up(number, request);
+                    }
                     Some(())
                 })
             }
@@ -119,6 +127,9 @@ impl OmsState {
         }
         self.conditions.forget(order);
         self.families.forget(order);
+        if !self.late.is_empty() {
+            self.late.forget(order);
+        }
         match self.orders.forget(order)? {
             QuoteSide::None => {}
             QuoteSide::Bid => self.quotes.forget(order),

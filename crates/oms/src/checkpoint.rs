@@ -20,13 +20,14 @@
 //!            quotes u64: bid u64, session, account, instrument u32, QuoteID text...
 //!            price inquiries u64: number u64, session, instrument, line u32, at i64, QuoteReqID text, order_no text...
 //!            spreads u32: instrument, legs...   orders u64: order u64, legs...
+//!            late replaces u32: order u64, requests u32: number u64..., times i64 i64...
 //! standing = traded i128  gained i128  trading u8  limits: value and that of the file, each optional
 //!            flow counters, optional
 //! ```
 //!
 //! Versions 1 and 2 have no pools, and orders have no retry and no pool number. Versions 1 to 3 have no conditions,
 //! 1 to 4 no numbers of links and no executions apart from ids, 1 to 5 no parent orders, quotes, rejected orders and
-//! copies, 1 to 6 no price inquiries and no spreads.
+//! copies, 1 to 6 no price inquiries and no spreads, 1 to 7 no late replaces.
 //!
 //! Orders and ids are unordered; the usage of open orders is derived from them.
 
@@ -45,6 +46,7 @@ use crate::event::OrderEvent;
 use crate::family::Families;
 use crate::flow::Recent;
 use crate::ids::{Ids, Used};
+use crate::late::LateReplaces;
 use crate::limits::RiskControl;
 use crate::order::{Order, Orders, Pended, Request};
 use crate::pool::{NO_POOL, Pool};
@@ -65,7 +67,7 @@ mod standing;
 use standing::{put_position, put_standing, take_standing};
 
 const NAME: &str = "oms";
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 /// Size in bytes of an order without texts, fills and request.
 const LEAST_ORDER: usize = 126;
 
@@ -141,6 +143,11 @@ impl Ledger for OmsState {
             self.spreads.put(&mut bytes);
             hasher.write(&bytes);
         }
+        if !self.late.is_empty() {
+            bytes.clear();
+            self.late.put(&mut bytes);
+            hasher.write(&bytes);
+        }
         for number in self.orders.ended() {
             hasher.write_u64(*number);
         }
@@ -214,6 +221,7 @@ impl OmsState {
         self.copies.put(&mut bytes);
         self.quotes.put(&mut bytes);
         self.spreads.put(&mut bytes);
+        self.late.put(&mut bytes);
         put(&bytes);
     }
 
@@ -443,6 +451,9 @@ impl OmsState {
         if version > 6 {
             state.spreads = Spreads::take(from)?;
             state.complete_spreads()?;
+        }
+        if version > 7 {
+            state.late = LateReplaces::take(from)?;
         }
         Some(state)
     }

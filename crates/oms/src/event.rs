@@ -326,6 +326,16 @@ events! {
         order: Number = "The order.",
         venue_id: &'a [u8] = "OrderID(37) of the venue.",
     }
+    /// The venue replaced the terms of an order whose replaces are reported out of order, or that was placed elsewhere.
+    53 TermsSet {
+        order: Number = "The order.",
+        request: Option<Number> = "The pending replace that it answers.",
+        current: Number = "The number of the order at the venue.",
+        quantity: Quantity = "OrderQty(38).",
+        price: Price = "Price(44).",
+        quantity_at: i64 = "TransactTime(60) of the quantity; 0 when it is unknown.",
+        price_at: i64 = "That of the price.",
+    }
     /// The legs of a spread were set.
     55 SpreadLegs {
         index: u32 = "The instrument of the spread.",

@@ -170,31 +170,9 @@ impl Core {
         sink: &mut impl Sink,
     ) -> Heard {
         let scale = self.state().scale(instrument);
-        let Some(known) = self
-            .state()
-            .orders()
-            .get(order)
-            .filter(|it| it.state.is_open())
-        else {
-            return Heard::Known;
-        };
         let quantity = report.quantity.and_then(|it| whole(it).ok());
         let price = report.price.and_then(|it| scaled(it, scale).ok());
-        let (quantity, price) = (
-            quantity.unwrap_or(known.quantity),
-            price.unwrap_or(known.price),
-        );
-        if (quantity, price) == (known.quantity, known.price) {
-            return Heard::Known;
-        }
-        let event = OrderEvent::Restated {
-            order,
-            quantity,
-            price,
-        };
-        self.emit(at, &event, sink);
-        self.forget(at, sink);
-        Heard::Taken
+        self.terms_of_external(at, order, (quantity, price, report.at), sink)
     }
 }
 

@@ -15,6 +15,7 @@ use crate::value::{Amount, Price, Quantity};
 
 pub(crate) mod clients;
 pub(crate) mod inquiries;
+pub(crate) mod late;
 pub(crate) mod leg_reports;
 pub(crate) mod legs;
 pub(crate) mod lines;

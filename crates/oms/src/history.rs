@@ -172,6 +172,7 @@ impl History {
             OrderEvent::Ended { .. }
             | OrderEvent::Pended { .. }
             | OrderEvent::Replaced { .. }
+            | OrderEvent::TermsSet { .. }
             | OrderEvent::Declined { .. } => self.answered(event),
             OrderEvent::Asked { order, line, .. } if order == self.order => {
                 Some(format!("order status requested on {}", self.session(line)))
@@ -503,6 +504,20 @@ impl History {
                 self.quantity = quantity;
                 let at = self.price(price);
                 Some(format!("replace {request} accepted: {quantity} at {at}"))
+            }
+            OrderEvent::TermsSet {
+                order,
+                request,
+                quantity,
+                price,
+                ..
+            } if order == self.order => {
+                self.quantity = quantity;
+                let at = self.price(price);
+                Some(match request {
+                    Some(request) => format!("replace {request} accepted: {quantity} at {at}"),
+                    None => format!("the venue has replaced it: {quantity} at {at}"),
+                })
             }
             OrderEvent::Declined {
                 request,

@@ -51,6 +51,7 @@ mod ids;
 mod inquiries;
 mod inquiry;
 mod known_prices;
+mod late;
 mod legs;
 pub mod limits;
 pub mod load;

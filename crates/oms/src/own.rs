@@ -101,6 +101,8 @@ impl OwnOrders {
             | OrderEvent::Held { order, .. }
             | OrderEvent::ParentAccepted { order }
             | OrderEvent::Triggered { order }
+            | OrderEvent::Restated { order, .. }
+            | OrderEvent::TermsSet { order, .. }
             | OrderEvent::Ended { order, .. } => order,
             OrderEvent::Replaced { request, .. } | OrderEvent::Declined { request, .. } => {
                 state.orders().request(request)?.1.number

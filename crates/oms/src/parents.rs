@@ -213,6 +213,7 @@ impl Core {
             OrderEvent::Filled { .. }
                 | OrderEvent::Rejected { .. }
                 | OrderEvent::Replaced { .. }
+                | OrderEvent::TermsSet { .. }
                 | OrderEvent::Ended { .. }
         );
         // If it has closed an order, that is the last one.

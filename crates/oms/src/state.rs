@@ -10,6 +10,7 @@ use crate::copies::Copies;
 use crate::family::Families;
 use crate::flow::{Flow, Passed, Recent, Span};
 use crate::ids::Ids;
+use crate::late::LateReplaces;
 use crate::limits::{RiskControl, RiskLimits};
 use crate::names::Names;
 use crate::order::{Orders, mixed};
@@ -200,6 +201,8 @@ pub struct OmsState {
     pub(crate) quotes: Quotes,
     /// Spreads, and the legs of their orders.
     pub(crate) spreads: Spreads,
+    /// Orders whose replaces may be reported out of order.
+    pub(crate) late: LateReplaces,
     /// Orders that controls rejected today.
     pub(crate) rejected: RejectedOrders,
     /// Fills that are compared with copies of venues.

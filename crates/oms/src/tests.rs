@@ -24,6 +24,7 @@ mod files;
 mod helpers;
 mod history;
 mod inquiries;
+mod late;
 mod life;
 mod markets;
 mod mass;

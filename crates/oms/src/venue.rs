@@ -276,6 +276,11 @@ impl Core {
         instrument: u32,
         sink: &mut impl Sink,
     ) -> Heard {
+        if !self.state().late.is_empty()
+            && let Some(heard) = self.replaced_late(at, report, instrument, sink)
+        {
+            return heard;
+        }
         let Some((request, order)) = self.state().orders().request(report.id.request) else {
             // It is a duplicate, or unsolicited, or the client's request was already rejected.
             let order = self.state().orders().get(report.id.order);

@@ -8,8 +8,7 @@ use fixwire_protocol::{Body, Message, Outbox, Precision, SessionId, Tag, Timesta
 use super::mass::{LAST_RPT_REQUESTED, MASS_STATUS_REQ_ID, TOT_NUM_REPORTS};
 use super::report_numbers::ReportNumbers;
 use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT};
-use super::{average, digits, price, reason_text};
-use super::{legs, quotes};
+use super::{average, digits, late, legs, price, quotes, reason_text};
 use crate::event::OrderEvent;
 use crate::order::Order;
 use crate::pool::NO_POOL;
@@ -38,7 +37,7 @@ impl Before {
             OrderEvent::Replaced { request, .. } | OrderEvent::Declined { request, .. } => {
                 Some(request)
             }
-            OrderEvent::Ended { request, .. } => request,
+            OrderEvent::Ended { request, .. } | OrderEvent::TermsSet { request, .. } => request,
             _ => None,
         };
         self.request = None;
@@ -47,6 +46,12 @@ impl Before {
             self.order = order.number;
             self.request = Some((request.kind, request.id.clone()));
         }
+    }
+
+    /// The ClOrdID(11) that the order had, when a client's request is answered.
+    pub(super) fn original(&self) -> Option<&Text> {
+        let id = self.request.as_ref().map(|(_, id)| id);
+        id.filter(|id| !id.bytes().is_empty()).map(|_| &self.id)
     }
 
     /// The order of the request of the last event that has one.
@@ -121,6 +126,7 @@ pub(crate) fn report(
         OrderEvent::Restated { order, .. } => {
             plain(state, order, (b'5', b"", None), client, outbox);
         }
+        OrderEvent::TermsSet { order, .. } => late::terms(state, order, before, client, outbox),
         OrderEvent::Accepted { order, .. }
         | OrderEvent::External { order, .. }
         | OrderEvent::ParentAccepted { order } => {
@@ -177,9 +183,7 @@ pub(crate) fn report(
             order, how, text, ..
         } => {
             if let Some(order) = orders.get(order) {
-                let asked = before.request.as_ref();
-                let extra = asked.filter(|(_, id)| !id.bytes().is_empty());
-                let extra = extra.map(|_| Extra::Original(&before.id));
+                let extra = before.original().map(Extra::Original);
                 execution(state, order, (how.byte(), text), extra, client, outbox);
             }
         }
@@ -187,7 +191,8 @@ pub(crate) fn report(
             plain(state, order, (b'3', text, None), client, outbox);
         }
         OrderEvent::Renewed { order, .. } => {
-            let extra = Some(Extra::Renewed);
+            // GT renewal.
+            let extra = Some(Extra::Restated(1));
             plain(state, order, (b'D', b"", extra), client, outbox);
         }
         OrderEvent::Declined { .. } => declined(state, event, before, client, outbox),
@@ -260,6 +265,7 @@ pub(crate) fn order_of(event: &OrderEvent<'_>, before: &Before) -> Option<Number
         | OrderEvent::Rerun { order, .. }
         | OrderEvent::External { order, .. }
         | OrderEvent::Restated { order, .. }
+        | OrderEvent::TermsSet { order, .. }
         | OrderEvent::Accepted { order, .. }
         | OrderEvent::ParentAccepted { order }
         | OrderEvent::ParentFilled { order, .. }
@@ -298,8 +304,8 @@ pub(super) enum Extra<'a> {
     Original(&'a Text),
     /// OrdRejReason(103).
     Reject(Why),
-    /// ExecRestatementReason(378): the order is restated unchanged.
-    Renewed,
+    /// ExecRestatementReason(378).
+    Restated(u64),
     /// MassStatusReqID(584), TotNumReports(911), and whether it is the last.
     Listed {
         id: &'a [u8],
@@ -316,7 +322,7 @@ pub(super) fn put_pool_number(order: &Order, report: &mut Body<'_>) {
 }
 
 /// Writes an ExecutionReport(8) of an order that is in memory.
-fn plain(
+pub(super) fn plain(
     state: &OmsState,
     order: Number,
     (kind, text, extra): (u8, &[u8], Option<Extra<'_>>),
@@ -369,8 +375,8 @@ pub(super) fn execution(
     if let Some(Extra::Reject(why)) = extra {
         report.uint(tag::ORD_REJ_REASON, client.ord_rej_reason(why));
     }
-    if let Some(Extra::Renewed) = extra {
-        report.uint(EXEC_RESTATEMENT_REASON, 1);
+    if let Some(Extra::Restated(reason)) = extra {
+        report.uint(EXEC_RESTATEMENT_REASON, reason);
     }
     report
         .field(tag::ACCOUNT, state.accounts().name(order.account))

@@ -28,6 +28,7 @@ mod copies;
 mod edges;
 mod faults;
 mod inquiries;
+mod late;
 mod life;
 mod lines;
 mod markets;

@@ -268,6 +268,38 @@ fn told(said: &[Said]) -> Vec<String> {
 }
 
 #[test]
+fn of_two_replaces_elsewhere_the_later_one_counts_in_each_order() {
+    for turn in [[0, 1], [1, 0]] {
+        let mut office = Office::new();
+        office.elsewhere("N1", "150=0|39=0|14=0|151=50|");
+        let replaced = [
+            "38=60|44=102|60=20261122-08:00:05|",
+            "38=70|44=103|60=20261122-08:00:07|",
+        ];
+        for at in turn {
+            let terms = replaced[at];
+            let body = format!("37=X1|17=R{at}|1=A1|55=XYZ|54=2|40=2|150=5|39=0|14=0|{terms}");
+            office.says(VENUE_COPY, "8", &body);
+        }
+        let order = office.desk.state().orders().iter().next().unwrap();
+        assert_eq!(order.quantity, 70, "{turn:?}");
+        let firm = office.desk.state().standing(Scope::Firm).unwrap();
+        assert_eq!((firm.tally.orders, firm.tally.selling), (1, 70));
+        office.restart(true);
+        // The older one again.
+        let body = format!(
+            "37=X1|17=R9|1=A1|55=XYZ|54=2|40=2|150=5|39=0|14=0|{}",
+            replaced[0]
+        );
+        assert_eq!(office.says(VENUE_COPY, "8", &body).len(), 0);
+        assert_eq!(
+            office.desk.state().orders().iter().next().unwrap().quantity,
+            70
+        );
+    }
+}
+
+#[test]
 fn an_order_placed_elsewhere_counts_and_is_reported_by_account() {
     let mut office = Office::new();
     let new = office.elsewhere("N1", "150=0|39=0|14=0|151=50|");

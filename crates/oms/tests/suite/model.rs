@@ -6,6 +6,7 @@ mod checks;
 mod clients;
 mod family;
 pub mod held;
+pub mod late;
 mod number;
 pub mod pools;
 mod quotes;
@@ -227,6 +228,7 @@ pub struct Order {
     /// The bid of its quote.
     pub quote: Option<u64>,
     pub legs: spreads::Legs,
+    pub late: Option<late::Late>,
 }
 
 impl Order {

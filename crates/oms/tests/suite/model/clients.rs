@@ -281,6 +281,7 @@ impl Model {
             valid_until: self.valid_until(fields),
             quote: None,
             legs: super::spreads::Legs::default(),
+            late: None,
         };
         Ok((order, is_located))
     }
@@ -289,7 +290,6 @@ impl Model {
         let has_effect = self.world.symbols[symbol].has_effect;
         match (fields.get(&77), one(fields, 77, "OC")) {
             (Some(_), Some(effect)) if has_effect => Ok(effect),
-            // A venue opens or closes with quotes by itself.
             (None, _) if !has_effect || is_quote => Ok('-'),
             _ => Err(Why::Other(99, 2)),
         }

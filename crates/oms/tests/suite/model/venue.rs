@@ -23,11 +23,11 @@ enum Kind {
     Other,
 }
 
-fn number_of(fields: &Fields<'_>, tag: u32) -> Option<Number> {
+pub fn number_of(fields: &Fields<'_>, tag: u32) -> Option<Number> {
     Number::read(fields.get(&tag)?)
 }
 
-fn whole(fields: &Fields<'_>, tag: u32) -> Option<i128> {
+pub fn whole(fields: &Fields<'_>, tag: u32) -> Option<i128> {
     number_of(fields, tag)?.whole().ok()
 }
 
@@ -334,6 +334,9 @@ impl Model {
     }
 
     fn replaced(&mut self, number: u64, request: u64, fields: &Fields<'_>) {
+        if self.replaced_late(number, request, fields) {
+            return;
+        }
         let order = &self.orders[&number];
         let asked = order.asked.clone().filter(|asked| asked.number == request);
         let Some(asked) = asked.filter(|asked| asked.what == 'G') else {
@@ -577,7 +580,12 @@ impl Model {
                     Some((asked, 'G')) if asked == request => {
                         self.replaced(number, request, fields);
                     }
-                    Some((asked, _)) => self.decline(asked, &Why::Other(0, 2)),
+                    Some((asked, what)) => {
+                        if what == 'G' {
+                            self.give_up(number, asked);
+                        }
+                        self.decline(asked, &Why::Other(0, 2));
+                    }
                     None => {}
                 }
             }

@@ -367,6 +367,20 @@ impl Model {
         self.write_to_client(number, body);
     }
 
+    /// The venue has carried out a replace that was given up.
+    pub fn write_late(&mut self, number: u64) {
+        let mut body = Body::default();
+        self.execution_body(number, 'D', None, &[], &mut body);
+        let client = self.orders[&number].client;
+        let is_old = self.world.clients[client].is_old;
+        body.put(378, if is_old { 4 } else { 8 });
+        body.put(
+            58,
+            "the venue has carried out a replace that was rejected as not received",
+        );
+        self.write_to_client(number, body);
+    }
+
     fn ord_rej_reason(&self, client: usize, why: &Why) -> u32 {
         match why.ord_rej_reason() {
             9.. if self.world.clients[client].is_old => 0,

@@ -392,10 +392,14 @@ impl Dice {
             _ => order.number,
         };
         let asked = order.asked.as_ref();
+        let given_up = order.late.as_ref().map(|late| late.given_up[..].to_vec());
+        let given_up = given_up.filter(|_| self.once_in(2));
+        let given_up = given_up.map(|all| self.any(&all));
         let request = match (asked, self.below(30)) {
             (_, 0) => Some(1 + self.below(model.last + 2)),
             (Some(asked), 1..24) => Some(asked.number),
             (None, 1..6) if order.current != order.number => Some(order.current),
+            (_, 18..28) if given_up.is_some() => given_up,
             (_, 6..28) if order.again.is_some() => order.again.map(|again| again.attempt),
             _ => None,
         };
@@ -419,7 +423,15 @@ impl Dice {
         if symbol.has_effect != self.once_in(30) {
             body.push_str(self.any(&["77=O|", "77=C|", "77=O|", "77=C|", "77=R|", ""]));
         }
-        let mut what = self.what(&order, is_old, symbol.name, symbol.lot);
+        let mut what = match request {
+            Some(_) if request == given_up => {
+                format!("150=5|39=0|38={}|", self.quantity(symbol.lot))
+            }
+            _ => self.what(&order, is_old, symbol.name, symbol.lot),
+        };
+        if what.starts_with("150=5|") && self.once_in(2) {
+            what.push_str(&format!("60=20261122-08:00:0{}|", self.below(8)));
+        }
         if symbol.legs.is_some() {
             what.push_str(&self.legs_in_fill(model, &order));
         }
