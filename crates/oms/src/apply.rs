@@ -47,7 +47,7 @@ impl OmsState {
         done
     }
 
-    fn apply_event(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+    pub(crate) fn apply_event(&mut self, event: &OrderEvent<'_>) -> Option<()> {
         match *event {
             OrderEvent::Day { date, key } => self.begin_day(date, key),
             OrderEvent::Session { .. }
@@ -61,6 +61,9 @@ impl OmsState {
             | OrderEvent::LimitUntil { .. }
             | OrderEvent::Trading { .. }
             | OrderEvent::ArmAsked { .. } => self.apply_limit(event),
+            OrderEvent::Reloaded { .. } | OrderEvent::ReloadAsked { .. } => {
+                self.apply_reload(event)
+            }
             OrderEvent::Pool { .. }
             | OrderEvent::Numbered { .. }
             | OrderEvent::NumbersLow { .. } => self.apply_pool(event),

@@ -20,7 +20,7 @@ struct Steps<'a, S> {
 }
 
 /// Decimals of the tick; those of an instrument may be more.
-fn tick_scale(rule: &InstrumentRule) -> u8 {
+pub(crate) fn tick_scale(rule: &InstrumentRule) -> u8 {
     let (mut tick, mut scale) = (rule.tick, rule.scale);
     while scale > 0 && tick % 10 == 0 {
         (tick, scale) = (tick / 10, scale - 1);
@@ -87,11 +87,7 @@ impl Core {
                 self.begin_event(at, &OrderEvent::Session { index, name }, steps)?;
             }
         }
-        self.begin_accounts(at, rules, steps)?;
-        self.begin_instruments(at, rules, steps)?;
-        self.begin_spreads(at, rules, steps)?;
-        self.begin_pools(at, rules, steps)?;
-        self.begin_limits(at, rules, steps)?;
+        self.follow_step(at, rules, steps)?;
         self.begin_copies(at, rules, steps)?;
         for rule in rules.positions.iter().filter(|_| is_first) {
             let account = self.state.accounts().find(rule.account.as_bytes());
@@ -112,6 +108,27 @@ impl Core {
             }
         }
         Some(())
+    }
+
+    /// What settings may change at a start and in a reload.
+    fn follow_step<S: Sink>(
+        &mut self,
+        at: i64,
+        rules: &RiskRules,
+        steps: &mut Steps<'_, S>,
+    ) -> Option<()> {
+        self.begin_accounts(at, rules, steps)?;
+        self.begin_instruments(at, rules, steps)?;
+        self.begin_spreads(at, rules, steps)?;
+        self.begin_pools(at, rules, steps)?;
+        self.begin_limits(at, rules, steps)
+    }
+
+    /// All events by which a reload brings the state in line with these settings.
+    pub(crate) fn follow_rules(&mut self, at: i64, rules: &RiskRules, sink: &mut impl Sink) {
+        let left = usize::MAX;
+        let done = self.follow_step(at, rules, &mut Steps { sink, left });
+        debug_assert!(done.is_some(), "there are steps enough");
     }
 
     fn begin_event<S: Sink>(
@@ -335,6 +352,14 @@ impl Core {
 
     /// Looks up the settings by the numbers of the state.
     fn index(&mut self) {
+        let group_of = self.index_rules();
+        self.lines = Lines::new(&self.state, &self.rules.groups, group_of);
+        self.own.rebuild(&self.state);
+        self.prices.rebuild(&self.state);
+    }
+
+    /// Looks up what is derived from settings and numbers alone; returns the line group of each instrument.
+    pub(crate) fn index_rules(&mut self) -> Vec<Option<usize>> {
         let (state, rules) = (&self.state, &self.rules);
         self.instruments = alloc::vec![None; state.instruments().len() as usize];
         for rule in &rules.instruments {
@@ -367,8 +392,8 @@ impl Core {
         });
         self.restrictions = restrictions.collect();
         let symbols = state.instruments().iter();
-        let group_of = symbols.map(|symbol| rules.group_of(symbol)).collect();
-        self.lines = Lines::new(state, &rules.groups, group_of);
+        let group_of = symbols.map(|symbol| rules.group_of(symbol));
+        let group_of: Vec<Option<usize>> = group_of.collect();
         self.tmp_scales = if rules.groups.iter().any(|group| group.over_tmp) {
             let scale = |(index, symbol): (u32, &[u8])| {
                 let mut rules = rules.instruments.iter();
@@ -387,8 +412,7 @@ impl Core {
             }
         }
         self.pools = self.pools_by_number();
-        self.own.rebuild(&self.state);
-        self.prices.rebuild(&self.state);
+        group_of
     }
 
     fn pools_by_number(&self) -> Pools {

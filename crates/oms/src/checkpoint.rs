@@ -21,13 +21,14 @@
 //!            price inquiries u64: number u64, session, instrument, line u32, at i64, QuoteReqID text, order_no text...
 //!            spreads u32: instrument, legs...   orders u64: order u64, legs...
 //!            late replaces u32: order u64, requests u32: number u64..., times i64 i64...
+//!            reload that a second operator must ask for, optional: operator text, settings u64
 //! standing = traded i128  gained i128  trading u8  limits: value and that of the file, each optional
 //!            flow counters, optional
 //! ```
 //!
 //! Versions 1 and 2 have no pools, and orders have no retry and no pool number. Versions 1 to 3 have no conditions,
 //! 1 to 4 no numbers of links and no executions apart from ids, 1 to 5 no parent orders, quotes, rejected orders and
-//! copies, 1 to 6 no price inquiries and no spreads, 1 to 7 no late replaces.
+//! copies, 1 to 6 no price inquiries and no spreads, 1 to 7 no late replaces and no reload.
 //!
 //! Orders and ids are unordered; the usage of open orders is derived from them.
 
@@ -148,6 +149,11 @@ impl Ledger for OmsState {
             self.late.put(&mut bytes);
             hasher.write(&bytes);
         }
+        if self.pending_reload.is_some() {
+            bytes.clear();
+            self.pending_reload.put(&mut bytes);
+            hasher.write(&bytes);
+        }
         for number in self.orders.ended() {
             hasher.write_u64(*number);
         }
@@ -222,6 +228,7 @@ impl OmsState {
         self.quotes.put(&mut bytes);
         self.spreads.put(&mut bytes);
         self.late.put(&mut bytes);
+        self.pending_reload.put(&mut bytes);
         put(&bytes);
     }
 
@@ -454,6 +461,7 @@ impl OmsState {
         }
         if version > 7 {
             state.late = LateReplaces::take(from)?;
+            state.pending_reload = Wire::take(from)?;
         }
         Some(state)
     }

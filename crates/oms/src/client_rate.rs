@@ -40,6 +40,22 @@ impl ClientRate {
         }
     }
 
+    /// Takes over what was counted by another rule.
+    fn follow(&mut self, before: Self) {
+        if self.rule == before.rule {
+            *self = before;
+            return;
+        }
+        let (newer, older) = before.taken.split_at(before.next);
+        let times: Vec<i64> = older.iter().chain(newer).copied().collect();
+        let count = self.taken.len();
+        let spare = count.saturating_sub(times.len());
+        // The oldest first, from the place of the next one on.
+        let last = &times[times.len().saturating_sub(count)..];
+        self.taken[spare..].copy_from_slice(last);
+        (self.rejected, self.is_leaving) = (before.rejected, before.is_leaving);
+    }
+
     fn request(&mut self, at: i64) -> Passage {
         let oldest = &mut self.taken[self.next];
         if !self.is_leaving && at.saturating_sub(*oldest) >= self.rule.time {
@@ -69,6 +85,16 @@ impl ClientRates {
             return Self::default();
         }
         Self(rates.map(|rate| rate.map(ClientRate::new)).collect())
+    }
+
+    /// Goes on with other settings: requests that were accepted still count.
+    pub(crate) fn follow(&mut self, users: &[Option<UserRule>]) {
+        let before = core::mem::replace(self, Self::new(users)).0;
+        for (rate, before) in self.0.iter_mut().zip(before) {
+            if let (Some(rate), Some(before)) = (rate, before) {
+                rate.follow(before);
+            }
+        }
     }
 
     /// Counts a request of a client.

@@ -13,6 +13,7 @@
 //! | `accept break=NUMBER` | closes a break between a line and a drop copy of the venue |
 //! | `roll day=2026-11-23` | starts a trading day |
 //! | `bulletin line=NAME from=NUMBER` | asks an exchange over TMP for its bulletins |
+//! | `reload` | goes on with the settings that were put beside the OMS ([`SettingsSource`](crate::SettingsSource)) |
 //!
 //! SCOPE is `firm`, `session=NAME`, `account=NAME`, `symbol=NAME`, or `account=NAME symbol=NAME`. A limit with
 //! `until=17:00` (UTC) expires then, and the limit before it is restored.
@@ -131,7 +132,7 @@ pub(crate) fn bulletin<'a>(
 }
 
 /// Commands, and the right that each one requires.
-pub(crate) const VERBS: [(&str, &str); 12] = [
+pub(crate) const VERBS: [(&str, &str); 13] = [
     ("limit", "limit"),
     ("cancel", "kill"),
     ("kill", "kill"),
@@ -144,6 +145,7 @@ pub(crate) const VERBS: [(&str, &str); 12] = [
     ("accept", "break"),
     ("roll", "roll"),
     ("bulletin", "market"),
+    ("reload", "reload"),
 ];
 
 /// Maximum number of limits in one command.
@@ -329,7 +331,7 @@ pub fn limit_value(control: RiskControl, text: &str) -> Result<i128, String> {
 impl Core {
     /// Checks the right to a command. Without operators in the settings everybody with access to the socket has all
     /// rights.
-    fn check_right(&self, who: &str, verb: &str) -> Result<(), String> {
+    pub(crate) fn check_right(&self, who: &str, verb: &str) -> Result<(), String> {
         let operators = &self.rules.operators;
         let Some((_, right)) = VERBS.iter().find(|(known, _)| *known == verb) else {
             return Ok(());
@@ -418,7 +420,7 @@ impl Core {
 }
 
 /// Cuts a text to what a note can hold.
-fn cut(text: &str) -> &[u8] {
+pub(crate) fn cut(text: &str) -> &[u8] {
     &text.as_bytes()[..text.len().min(256)]
 }
 

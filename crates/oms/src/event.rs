@@ -9,6 +9,7 @@ use crate::event_form::events;
 use crate::filter::OrderFilter;
 use crate::reason::Reason;
 use crate::rejected::RejectedTerms;
+use crate::reload::NestedEvents;
 use crate::scope::Scope;
 use crate::value::{
     BreakKind, Effect, End, Market, Number, OrderType, Presence, Price, PriceField, Quantity,
@@ -335,6 +336,20 @@ events! {
         price: Price = "Price(44).",
         quantity_at: i64 = "TransactTime(60) of the quantity; 0 when it is unknown.",
         price_at: i64 = "That of the price.",
+    }
+    /// New settings are in force.
+    51 Reloaded {
+        settings: u64 = "The hash of their files.",
+        back: bool = "Whether they are those from before the last reload.",
+        who: &'a [u8] = "Who did it.",
+        why: &'a [u8] = "As text.",
+        changes: NestedEvents<'a> = "The events that change accounts, instruments, pools and limits.",
+    }
+    /// An operator asked for a reload of limits or users; a second operator must ask for the same.
+    52 ReloadAsked {
+        settings: u64 = "The hash of the files.",
+        who: &'a [u8] = "Who did it.",
+        why: &'a [u8] = "As text.",
     }
     /// The legs of a spread were set.
     55 SpreadLegs {

@@ -68,6 +68,26 @@ impl Prices {
         self.deadlines = held.filter_map(|it| deadline(state, it.0)).collect();
     }
 
+    /// Follows instruments that were added, and those that have more decimals than these before.
+    pub(crate) fn rescale(&mut self, state: &OmsState, scales: &[u8]) {
+        self.quotes
+            .resize(state.instruments().len() as usize, [None; 3]);
+        for (index, before) in (0..).zip(scales) {
+            let more = state.scale(index).saturating_sub(*before);
+            if more == 0 {
+                continue;
+            }
+            let factor = 10_i64.pow(more.into());
+            let quote = self.quotes.get_mut(index as usize);
+            for price in quote.into_iter().flatten().flatten() {
+                *price = price.saturating_mul(factor);
+            }
+            for tick in self.ticks.iter_mut().filter(|tick| tick.0 == index) {
+                tick.2 = tick.2.saturating_mul(factor);
+            }
+        }
+    }
+
     /// Forgets all prices.
     pub(crate) fn forget(&mut self) {
         self.quotes.fill([None; 3]);

@@ -305,6 +305,7 @@ impl Reader<'_> {
             "market_data",
             "orders",
             "positions",
+            "reload",
             "remembered",
             "restricted",
             "self_trade",
@@ -329,14 +330,8 @@ impl Reader<'_> {
         }
         self.rules.rejects_self_trades = self.choice(table, "self_trade", ["allow", "reject"]);
         self.rules.two_arm = self.choice(table, "arming", ["one person", "two people"]);
-        if let Some(text) = self.text(table, "day_begins") {
-            self.rules.day_begins = crate::day::time(&text);
-            if self.rules.day_begins.is_none() {
-                let place = table.get("day_begins").map_or(0, |it| it.span().start);
-                let what = format!("day_begins = \"{text}\" is not a time of day");
-                self.wrong(place, what, "write it in UTC: 00:00, 22:00");
-            }
-        }
+        self.rules.day_begins = self.time_of_day(table, "day_begins");
+        self.rules.reload_at = self.time_of_day(table, "reload");
         let at = value.span().start;
         for key in ["instruments", "limits"] {
             if table.get(key).is_none() {
@@ -365,6 +360,18 @@ impl Reader<'_> {
                 }
             }
         }
+    }
+
+    /// A time of day in UTC, in nanoseconds after midnight.
+    fn time_of_day(&mut self, table: &DeTable<'_>, key: &str) -> Option<i64> {
+        let text = self.text(table, key)?;
+        let time = crate::day::time(&text);
+        if time.is_none() {
+            let place = table.get(key).map_or(0, |it| it.span().start);
+            let what = format!("{key} = \"{text}\" is not a time of day");
+            self.wrong(place, what, "write it in UTC: 00:00, 22:00");
+        }
+        time
     }
 
     /// ApplID(1180) of numbered reports.
@@ -469,8 +476,7 @@ impl Reader<'_> {
             let may = self.texts(table, "may").unwrap_or_default();
             for (at, right) in &may {
                 if !VERBS.iter().any(|(_, known)| known == right) {
-                    let hint =
-                        "the rights are limit, kill, arm, market, roll, report, rerun, break";
+                    let hint = "the rights are limit, kill, arm, market, roll, report, rerun, break, reload";
                     self.wrong(*at, format!("unknown right {right}"), hint);
                 }
             }

@@ -21,6 +21,7 @@ use crate::fix::report_numbers::ReportNumbers;
 use crate::fix::{inquiries, market_requests};
 use crate::notice::{OmsEvent, OmsListener};
 use crate::rejects::VenueReject;
+use crate::reload::{RELOAD, SettingsSource};
 use crate::rules::{RiskRules, UserRule};
 use crate::state::OmsState;
 use crate::value::Presence;
@@ -33,6 +34,7 @@ mod frames;
 mod markets;
 mod out;
 mod recoveries;
+mod reload;
 mod says;
 mod texts;
 
@@ -83,6 +85,7 @@ pub struct Oms {
     note: Vec<u8>,
     decoder: Decoder,
     listener: OmsListener,
+    settings: Option<Box<dyn SettingsSource>>,
 }
 
 impl Oms {
@@ -115,6 +118,7 @@ impl Oms {
             note: Vec::with_capacity(1 << 10),
             decoder: Decoder::with_capacity(128),
             listener,
+            settings: None,
         }
     }
 
@@ -258,6 +262,13 @@ impl Oms {
     }
 
     fn find_sessions(&mut self) {
+        self.find_clients();
+        self.rates = ClientRates::new(&self.core.users);
+        self.find_links();
+    }
+
+    /// Finds the clients and drop copies in the state.
+    fn find_clients(&mut self) {
         let numbers = ReportNumbers::new(self.core.rules().appl_id.as_bytes());
         let names = self.core.state().sessions();
         let find = |session: &OmsSession| names.find(session.name.as_bytes());
@@ -289,8 +300,6 @@ impl Oms {
         });
         self.copies = copies.collect();
         self.find_watchers();
-        self.rates = ClientRates::new(&self.core.users);
-        self.find_links();
     }
 
     fn index(&self, session: SessionId) -> Option<u32> {
@@ -533,6 +542,10 @@ impl Application for Oms {
         }
         let done = match crate::command::bulletin(&self.core, command) {
             Some(words) => words.and_then(|words| self.ask_bulletins(now, words)),
+            None if command.bytes == RELOAD => {
+                let at = self.at(now);
+                self.reload(at, command, outbox)
+            }
             None => {
                 let at = self.at(now);
                 let (core, mut out) = self.parts(outbox, None);
@@ -547,7 +560,11 @@ impl Application for Oms {
     }
 
     fn on_query(&self, _now: Now, query: &[u8], answer: &mut Vec<u8>) -> Result<(), String> {
-        let text = crate::query::answer(&self.core, query)?;
+        let text = if query == RELOAD {
+            self.check_reload()?
+        } else {
+            crate::query::answer(&self.core, query)?
+        };
         answer.extend_from_slice(text.as_bytes());
         Ok(())
     }

@@ -107,6 +107,29 @@ impl Lines {
         lines
     }
 
+    /// Goes on with other settings of the same groups: what is queued stays, and so do the counts of messages.
+    pub(crate) fn follow(
+        &mut self,
+        state: &OmsState,
+        rules: &[LineGroup],
+        group_of: Vec<Option<usize>>,
+    ) {
+        self.group_of = group_of;
+        for (place, (group, rule)) in self.groups.iter_mut().zip(rules).enumerate() {
+            let before = group.flow.map_or(0, |flow| flow.time);
+            (group.affinity, group.flow, group.patience) = (rule.affinity, rule.flow, rule.queue);
+            let Some(flow) = rule.flow.filter(|flow| flow.time > before) else {
+                continue;
+            };
+            // How much was sent in the longer time is not known: as much as may be.
+            let lines = self.lines.iter_mut().flatten();
+            for line in lines.filter(|line| line.group == place) {
+                line.sent.clear();
+                line.sent.resize(flow.count, state.time());
+            }
+        }
+    }
+
     fn resume(&mut self, state: &OmsState) {
         let waits = |order: &&Order| {
             let request = state.orders().request_of(order);

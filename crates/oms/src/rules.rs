@@ -300,7 +300,7 @@ pub struct CopySourceRule {
 pub struct OperatorRule {
     /// The name of the user at the control socket.
     pub user: String,
-    /// Rights: limit, kill, arm, market, roll, report, rerun, break.
+    /// Rights: limit, kill, arm, market, roll, report, rerun, break, reload.
     pub may: Vec<String>,
 }
 
@@ -403,6 +403,8 @@ pub struct RiskRules {
     pub two_arm: bool,
     /// Start of trading days, in nanoseconds after midnight UTC.
     pub day_begins: Option<i64>,
+    /// When the files beside the settings are reloaded each day, in nanoseconds after midnight UTC.
+    pub reload_at: Option<i64>,
     /// An entry of the restricted list.
     pub restricted: Vec<RestrictedRule>,
     /// Self-trade prevention: rejects an order that could trade with one of the same owner.

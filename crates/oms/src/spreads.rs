@@ -116,6 +116,14 @@ impl Spreads {
         self.legs.get(&instrument)
     }
 
+    /// The legs of all spreads.
+    pub fn without_orders(&self) -> Self {
+        Self {
+            legs: self.legs.clone(),
+            ..Self::default()
+        }
+    }
+
     /// Whether an instrument is a leg of a spread.
     pub fn is_leg(&self, instrument: u32) -> bool {
         let mut legs = self.legs.values().flatten();

@@ -17,6 +17,7 @@ use crate::order::{Orders, mixed};
 use crate::pool::Pool;
 use crate::quotes::Quotes;
 use crate::rejected::RejectedOrders;
+use crate::reload::PendingReload;
 use crate::scope::Scope;
 use crate::spent::Spent;
 use crate::spreads::Spreads;
@@ -221,6 +222,8 @@ pub struct OmsState {
     pub(crate) build: Text,
     /// The hash of its settings.
     pub(crate) settings: u64,
+    /// A reload that another operator must ask for too.
+    pub(crate) pending_reload: Option<PendingReload>,
     /// Events that could not be applied: 0 unless the journal was modified.
     pub(crate) violations: u64,
     /// Fills received after the order was closed, or of unknown orders.

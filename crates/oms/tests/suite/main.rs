@@ -14,6 +14,7 @@ mod permutations;
 mod rates;
 mod recovery;
 mod reduce;
+mod reload;
 mod reports;
 mod rights;
 mod scenarios;

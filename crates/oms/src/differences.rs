@@ -1,0 +1,602 @@
+//! How two settings differ: what a reload changes, and what only a start can.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::fix::{figure, price};
+use crate::limits::RiskControl;
+use crate::rules::{
+    AccountRule, DropCopyRule, ErrorRule, InstrumentRule, LegRule, LimitRule, LineGroup,
+    OperatorRule, PoolRule, RestrictedRule, Rights, RiskRules, ScopeName, UserRule,
+};
+use crate::state::OmsState;
+
+/// A change of a setting, as a row of a table.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct SettingChange {
+    what: &'static str,
+    name: String,
+    was: String,
+    is: String,
+    /// It changes limits or users.
+    pub is_guarded: bool,
+}
+
+impl fmt::Display for SettingChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            what,
+            name,
+            was,
+            is,
+            ..
+        } = self;
+        write!(f, "{what}\t{name}\t{was}\t{is}")
+    }
+}
+
+/// Named values of a rule.
+type Fields = Vec<(&'static str, String)>;
+
+/// Stands for nothing.
+const NOTHING: &str = "-";
+
+/// A rule that has a name, by which those of two settings are compared.
+trait Named: PartialEq {
+    const WHAT: &'static str;
+    /// It is about limits or users.
+    const IS_GUARDED: bool;
+    type Key<'a>: Ord
+    where
+        Self: 'a;
+
+    fn key(&self) -> Self::Key<'_>;
+    fn name(&self) -> String;
+    /// Its other values.
+    fn fields(&self) -> Fields;
+}
+
+fn text_of<'f>(fields: impl Iterator<Item = &'f (&'static str, String)>) -> String {
+    let texts = fields.filter(|(_, value)| !value.is_empty());
+    let texts = texts.map(|(name, value)| match *name {
+        "" => value.clone(),
+        name => format!("{name} {value}"),
+    });
+    let all = texts.collect::<Vec<_>>().join(", ");
+    if all.is_empty() { NOTHING.into() } else { all }
+}
+
+/// What differs, by name.
+fn compare<R: Named>(old: &[R], new: &[R], to: &mut Vec<SettingChange>) {
+    // Mostly they are the same, but for a few in the middle.
+    let front = old.iter().zip(new).take_while(|(one, other)| one == other);
+    let front = front.count();
+    let (old, new) = (&old[front..], &new[front..]);
+    let back = old.iter().rev().zip(new.iter().rev());
+    let back = back.take_while(|(one, other)| one == other).count();
+    let (old, new) = (&old[..old.len() - back], &new[..new.len() - back]);
+    let before: BTreeMap<_, &R> = old.iter().map(|rule| (rule.key(), rule)).collect();
+    let mut after: BTreeMap<_, &R> = new.iter().map(|rule| (rule.key(), rule)).collect();
+    let mut push = |rule: &R, was: String, is: String| {
+        to.push(SettingChange {
+            what: R::WHAT,
+            name: rule.name(),
+            was,
+            is,
+            is_guarded: R::IS_GUARDED,
+        });
+    };
+    for rule in old {
+        match after.remove(&rule.key()) {
+            None => push(rule, text_of(rule.fields().iter()), NOTHING.into()),
+            Some(other) if other == rule => {}
+            Some(other) => {
+                let (was, is) = (rule.fields(), other.fields());
+                let value = |all: &Fields, name: &str| {
+                    let found = all.iter().find(|(known, _)| *known == name);
+                    found.map_or(String::new(), |(_, value)| value.clone())
+                };
+                let names = was.iter().chain(
+                    is.iter()
+                        .filter(|(name, _)| !was.iter().any(|(known, _)| known == name)),
+                );
+                let names = names.map(|(name, _)| *name);
+                let differ = names.filter(|name| value(&was, name) != value(&is, name));
+                let differ: Vec<&'static str> = differ.collect();
+                let text = |all: &Fields| {
+                    let these = differ.iter().map(|name| match value(all, name) {
+                        value if value.is_empty() => (*name, String::from(NOTHING)),
+                        value => (*name, value),
+                    });
+                    text_of(these.collect::<Fields>().iter())
+                };
+                push(rule, text(&was), text(&is));
+            }
+        }
+    }
+    for rule in new.iter().filter(|rule| !before.contains_key(&rule.key())) {
+        push(rule, NOTHING.into(), text_of(rule.fields().iter()));
+    }
+}
+
+fn or_none<T: ToString>(value: Option<T>) -> String {
+    value.map_or(String::new(), |value| value.to_string())
+}
+
+fn flag(is: bool) -> String {
+    if is { "yes".into() } else { String::new() }
+}
+
+/// A time as settings have it.
+fn time(nanoseconds: i64) -> String {
+    let millis = nanoseconds / 1_000_000;
+    match millis % 1000 {
+        0 => format!("{}s", millis / 1000),
+        _ => format!("{millis}ms"),
+    }
+}
+
+impl Named for InstrumentRule {
+    const WHAT: &'static str = "instrument";
+    const IS_GUARDED: bool = false;
+    type Key<'a> = &'a str;
+
+    fn key(&self) -> &str {
+        &self.symbol
+    }
+
+    fn name(&self) -> String {
+        self.symbol.clone()
+    }
+
+    fn fields(&self) -> Fields {
+        let leg = |leg: &LegRule| {
+            let side = if leg.side.is_buy() { "buy" } else { "sell" };
+            format!("{side} {} {}", leg.ratio, leg.symbol)
+        };
+        let legs = self.legs.iter().flatten().map(leg).collect::<Vec<_>>();
+        let flow_group = Some(self.flow_group).filter(|group| *group > 0);
+        Vec::from([
+            ("tick", price(self.tick, self.scale).to_string()),
+            ("decimals", self.scale.to_string()),
+            ("lot", self.lot.to_string()),
+            ("worth", figure(self.worth.into(), 6)),
+            (
+                "reference",
+                or_none(self.reference.map(|it| price(it, self.scale))),
+            ),
+            (
+                "positions",
+                if self.has_effect {
+                    "effect".into()
+                } else {
+                    String::new()
+                },
+            ),
+            ("flow_group", or_none(flow_group)),
+            ("legs", legs.join(" ")),
+        ])
+    }
+}
+
+impl Named for AccountRule {
+    const WHAT: &'static str = "account";
+    const IS_GUARDED: bool = true;
+    type Key<'a> = &'a str;
+
+    fn key(&self) -> &str {
+        &self.name
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn fields(&self) -> Fields {
+        Vec::from([("parent", or_none(self.parent.as_ref()))])
+    }
+}
+
+impl Named for LimitRule {
+    const WHAT: &'static str = "limit";
+    const IS_GUARDED: bool = true;
+    type Key<'a> = (&'a ScopeName, u8);
+
+    fn key(&self) -> (&ScopeName, u8) {
+        (&self.scope, self.control.index())
+    }
+
+    fn name(&self) -> String {
+        let scope = match &self.scope {
+            ScopeName::Firm => "firm".into(),
+            ScopeName::Session(name) => format!("session={name}"),
+            ScopeName::Account(name) => format!("account={name}"),
+            ScopeName::Instrument(name) => format!("symbol={name}"),
+            ScopeName::Holding(account, symbol) => format!("account={account} symbol={symbol}"),
+        };
+        format!("{scope} {}", self.control)
+    }
+
+    fn fields(&self) -> Fields {
+        let digits = self.control.unit().digits();
+        Vec::from([("", figure(self.value, digits))])
+    }
+}
+
+impl Named for RestrictedRule {
+    const WHAT: &'static str = "restricted";
+    const IS_GUARDED: bool = true;
+    type Key<'a> = (&'a str, &'a str, u32, u32, String);
+
+    fn key(&self) -> Self::Key<'_> {
+        let what = format!("{:?}", self.what);
+        (&self.symbol, &self.account, self.from, self.to, what)
+    }
+
+    fn name(&self) -> String {
+        format!("account={} symbol={}", self.account, self.symbol)
+    }
+
+    fn fields(&self) -> Fields {
+        let what = format!("{:?}", self.what).to_lowercase();
+        let from = Some(self.from).filter(|day| *day > 0);
+        let to = Some(self.to).filter(|day| *day < u32::MAX);
+        Vec::from([("", what), ("from", or_none(from)), ("to", or_none(to))])
+    }
+}
+
+fn rights_text(rights: &Rights) -> String {
+    let all = [
+        (rights.new, "new"),
+        (rights.replace, "replace"),
+        (rights.cancel, "cancel"),
+        (rights.mass_cancel, "mass cancel"),
+        (rights.status, "status"),
+        (rights.reports, "reports"),
+        (rights.quote, "quote"),
+        (rights.inquiry, "price inquiry"),
+    ];
+    let all = all.iter().filter(|(may, _)| *may).map(|(_, right)| *right);
+    let all = all.collect::<Vec<_>>().join(" ");
+    format!("{}: {all}", rights.accounts.join(" "))
+}
+
+impl Named for UserRule {
+    const WHAT: &'static str = "user";
+    const IS_GUARDED: bool = true;
+    type Key<'a> = &'a str;
+
+    fn key(&self) -> &str {
+        &self.session
+    }
+
+    fn name(&self) -> String {
+        self.session.clone()
+    }
+
+    fn fields(&self) -> Fields {
+        let rights: Vec<String> = self.rights.iter().map(rights_text).collect();
+        let rate = self.rate.map(|rate| match rate.logout_after {
+            Some(rejects) => format!("{rate} logout after {rejects}"),
+            None => rate.to_string(),
+        });
+        Vec::from([
+            ("may", rights.join("; ")),
+            ("account", or_none(self.default_account.as_ref())),
+            ("rate", or_none(rate)),
+            ("validity", or_none(self.validity.map(time))),
+            ("number_pool", or_none(self.number_pool.as_ref())),
+            ("own_numbers", flag(self.own_numbers)),
+            ("conditional", or_none(self.conditional)),
+            ("parents", or_none(self.parents)),
+            ("on_logout", or_none(self.on_logout.map(time))),
+            ("on_disconnect", or_none(self.on_disconnect.map(time))),
+            ("report_numbers", flag(self.report_numbers)),
+        ])
+    }
+}
+
+impl Named for PoolRule {
+    const WHAT: &'static str = "number_pool";
+    const IS_GUARDED: bool = false;
+    type Key<'a> = &'a str;
+
+    fn key(&self) -> &str {
+        &self.name
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn fields(&self) -> Fields {
+        Vec::from([
+            ("first", self.first.to_string()),
+            ("last", self.last.to_string()),
+            ("bytes", self.form.bytes().to_string()),
+            ("form", format!("{:016x}", self.form.hash())),
+            ("tag", self.tag.to_string()),
+            ("each_day", flag(self.each_day)),
+        ])
+    }
+}
+
+impl Named for DropCopyRule {
+    const WHAT: &'static str = "drop_copy";
+    const IS_GUARDED: bool = true;
+    type Key<'a> = &'a str;
+
+    fn key(&self) -> &str {
+        &self.session
+    }
+
+    fn name(&self) -> String {
+        self.session.clone()
+    }
+
+    fn fields(&self) -> Fields {
+        Vec::from([
+            ("accounts", self.accounts.join(" ")),
+            ("report_numbers", flag(self.report_numbers)),
+        ])
+    }
+}
+
+impl Named for OperatorRule {
+    const WHAT: &'static str = "operator";
+    const IS_GUARDED: bool = true;
+    type Key<'a> = &'a str;
+
+    fn key(&self) -> &str {
+        &self.user
+    }
+
+    fn name(&self) -> String {
+        self.user.clone()
+    }
+
+    fn fields(&self) -> Fields {
+        Vec::from([("may", self.may.join(" "))])
+    }
+}
+
+impl Named for LineGroup {
+    const WHAT: &'static str = "line_group";
+    const IS_GUARDED: bool = false;
+    type Key<'a> = &'a str;
+
+    fn key(&self) -> &str {
+        &self.name
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn fields(&self) -> Fields {
+        let error = |error: &ErrorRule| {
+            let code = error.code.map(|code| format!("{code:?} "));
+            let text = error.text.as_ref().map(|text| format!("\"{text}\" "));
+            let remedy = format!("{:?}", error.remedy).to_lowercase();
+            let after = time(error.after);
+            let said = error.say.as_ref().map(|say| format!(" says \"{say}\""));
+            let (code, text, said) = (or_none(code), or_none(text), or_none(said));
+            format!(
+                "{code}{text}{remedy} {} times after {after}{said}",
+                error.times
+            )
+        };
+        let errors: Vec<String> = self.errors.iter().map(error).collect();
+        let flow = self.flow.map(|flow| {
+            let (count, span, kept) = (flow.count, time(flow.time), flow.kept);
+            format!("{count} in {span} kept for cancels {kept}")
+        });
+        let affinity = self.affinity.map(|it| format!("{it:?}").to_lowercase());
+        Vec::from([
+            ("flow", or_none(flow)),
+            ("queue", or_none(self.queue.map(time))),
+            ("affinity", or_none(affinity)),
+            ("number_pool", or_none(self.number_pool.as_ref())),
+            ("market_status", flag(self.market_status)),
+            ("error", errors.join("; ")),
+        ])
+    }
+}
+
+/// Each change of settings; only those that a reload can make are compared.
+pub(crate) fn changes(state: &OmsState, old: &RiskRules, new: &RiskRules) -> Vec<SettingChange> {
+    let mut all = Vec::new();
+    compare(&old.instruments, &new.instruments, &mut all);
+    compare(&old.accounts, &new.accounts, &mut all);
+    compare(&old.users, &new.users, &mut all);
+    let before = all.len();
+    compare(&old.limits, &new.limits, &mut all);
+    in_use(state, new, &mut all[before..]);
+    compare(&old.restricted, &new.restricted, &mut all);
+    compare(&old.pools, &new.pools, &mut all);
+    compare(&old.drop_copies, &new.drop_copies, &mut all);
+    compare(&old.operators, &new.operators, &mut all);
+    compare(&old.groups, &new.groups, &mut all);
+    let mut one = |what: &'static str, is_guarded: bool, was: String, is: String| {
+        if was != is {
+            let shown = |text: String| {
+                if text.is_empty() {
+                    NOTHING.into()
+                } else {
+                    text
+                }
+            };
+            all.push(SettingChange {
+                what,
+                name: String::new(),
+                was: shown(was),
+                is: shown(is),
+                is_guarded,
+            });
+        }
+    };
+    let routes = |rules: &RiskRules| {
+        let routes = rules.routes.iter().map(|route| {
+            let group = rules.groups.get(route.group).map(|group| &group.name);
+            format!("{} to {}", route.symbols.join(" "), or_none(group))
+        });
+        routes.collect::<Vec<_>>().join("; ")
+    };
+    one("route", false, routes(old), routes(new));
+    let of = |rules: &RiskRules| {
+        let clock = |at: i64| {
+            let minutes = at / 60_000_000_000;
+            format!("{:02}:{:02}", minutes / 60, minutes % 60)
+        };
+        [
+            (
+                "arming",
+                true,
+                String::from(if rules.two_arm {
+                    "two people"
+                } else {
+                    "one person"
+                }),
+            ),
+            (
+                "self_trade",
+                true,
+                String::from(if rules.rejects_self_trades {
+                    "reject"
+                } else {
+                    "allow"
+                }),
+            ),
+            ("day_begins", false, or_none(rules.day_begins.map(clock))),
+            ("reload", false, or_none(rules.reload_at.map(clock))),
+            ("market_data", false, rules.market_data.join(" ")),
+            ("copy_within", false, time(rules.copy_within)),
+            ("remembered", false, rules.remembered.to_string()),
+        ]
+    };
+    for ((what, is_guarded, was), (.., is)) in of(old).into_iter().zip(of(new)) {
+        one(what, is_guarded, was, is);
+    }
+    all
+}
+
+/// Says how much of a new limit is in use, where that is above it.
+fn in_use(state: &OmsState, new: &RiskRules, limits: &mut [SettingChange]) {
+    if limits.is_empty() {
+        return;
+    }
+    let counted = [RiskControl::OpenOrders, RiskControl::Credit];
+    let scope_of = |name: &ScopeName| {
+        let account = |name: &String| state.accounts().find(name.as_bytes());
+        let instrument = |name: &String| state.instruments().find(name.as_bytes());
+        Some(match name {
+            ScopeName::Firm => crate::Scope::Firm,
+            ScopeName::Session(it) => crate::Scope::Session(state.sessions().find(it.as_bytes())?),
+            ScopeName::Account(it) => crate::Scope::Account(account(it)?),
+            ScopeName::Instrument(it) => crate::Scope::Instrument(instrument(it)?),
+            ScopeName::Holding(of, it) => crate::Scope::Holding(account(of)?, instrument(it)?),
+        })
+    };
+    let rules = new.limits.iter();
+    for rule in rules.filter(|rule| counted.contains(&rule.control)) {
+        let Some(tally) = scope_of(&rule.scope)
+            .and_then(|scope| state.standing(scope))
+            .map(|standing| &standing.tally)
+        else {
+            continue;
+        };
+        let used = match rule.control {
+            RiskControl::OpenOrders => i128::from(tally.orders),
+            _ => tally.reserved.saturating_add(tally.traded),
+        };
+        if used > rule.value {
+            let name = rule.name();
+            let digits = rule.control.unit().digits();
+            let change = limits.iter_mut().find(|change| change.name == name);
+            if let Some(change) = change {
+                change.is += &format!(", below the {} in use", figure(used, digits));
+            }
+        }
+    }
+}
+
+/// Settings that differ and that only a start applies; a line for each.
+pub(crate) fn needs_restart(old: &RiskRules, new: &RiskRules) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut check = |is_same: bool, what: &str| {
+        if !is_same {
+            wrong.push(format!("{what} needs a restart"));
+        }
+    };
+    let names = |rules: &RiskRules| {
+        let names = rules.groups.iter().map(|group| group.name.clone());
+        names.collect::<Vec<_>>()
+    };
+    check(names(old) == names(new), "another list of line_group");
+    for (one, other) in old.groups.iter().zip(&new.groups) {
+        let name = &one.name;
+        let is = |rule: &LineGroup| {
+            let cannot = (rule.cannot_replace, rule.cannot_stop, rule.over_tmp);
+            (rule.lines.clone(), rule.helpers.clone(), cannot)
+        };
+        if one.name == other.name {
+            let what = format!("lines, helpers or cannot of line_group {name}");
+            check(is(one) == is(other), &what);
+        }
+    }
+    check(old.copy_sources == new.copy_sources, "another drop_copy_in");
+    check(old.orders == new.orders, "another [oms] orders");
+    check(old.appl_id == new.appl_id, "another [oms] appl_id");
+    check(old.stamps == new.stamps, "another [oms] stamps");
+    check(
+        old.recovers_reports() || !new.recovers_reports(),
+        "the first right reports, or the first drop_copy,",
+    );
+    wrong
+}
+
+/// Instruments whose settings change in a way that open orders of theirs prevent, and how they change.
+pub(crate) fn risky_instruments<'r>(
+    old: &'r RiskRules,
+    new: &RiskRules,
+) -> Vec<(&'r str, &'static str)> {
+    let is_same_route = old.routes == new.routes;
+    if old.instruments == new.instruments && is_same_route {
+        return Vec::new();
+    }
+    let known: BTreeMap<&str, &InstrumentRule> =
+        new.instruments.iter().map(|it| (it.key(), it)).collect();
+    let risky = old.instruments.iter().filter_map(|was| {
+        let symbol = was.symbol.as_str();
+        let what = match known.get(symbol) {
+            None => "it cannot be removed",
+            Some(is) if is.has_effect != was.has_effect => "its positions cannot change",
+            Some(is) if is.legs != was.legs => "its legs cannot change",
+            Some(is) if is != &was && is_over_tmp(old, was) && differ_over_tmp(was, is) => {
+                "the decimals of its tick cannot change, since its line speaks TMP"
+            }
+            Some(_)
+                if !is_same_route
+                    && old.group_of(symbol.as_bytes()) != new.group_of(symbol.as_bytes()) =>
+            {
+                "it cannot go by another line_group"
+            }
+            Some(_) => return None,
+        };
+        Some((symbol, what))
+    });
+    risky.collect()
+}
+
+fn is_over_tmp(rules: &RiskRules, rule: &InstrumentRule) -> bool {
+    let group = rules.group_of(rule.symbol.as_bytes());
+    let group = group.and_then(|group| rules.groups.get(group));
+    group.is_some_and(|group| group.over_tmp)
+}
+
+fn differ_over_tmp(was: &InstrumentRule, is: &InstrumentRule) -> bool {
+    crate::begin::tick_scale(was) != crate::begin::tick_scale(is)
+}

@@ -1,0 +1,87 @@
+//! Goes on with new settings, in clients, drop copies and lines too.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+
+use fixwire_protocol::{OperatorCommand, Outbox};
+
+use super::Oms;
+use crate::reload::{NewSettings, SettingsSource};
+
+const NONE: &str = "no new settings to reload: use fixwire oms reload";
+
+impl Oms {
+    /// Where new settings come from when an operator reloads.
+    pub fn set_settings_source(&mut self, source: Box<dyn SettingsSource>) {
+        self.settings = Some(source);
+    }
+
+    /// Lines over TMP have settings of their own.
+    fn complete(&self, new: &mut NewSettings) {
+        for group in &mut new.rules.groups {
+            let mut lines = self.links.tmp.lines.iter();
+            if lines.any(|line| group.lines.contains(&line.name)) {
+                (group.over_tmp, group.cannot_stop) = (true, true);
+            }
+        }
+    }
+
+    /// What the settings that were put beside it would change.
+    pub(super) fn check_reload(&self) -> Result<String, String> {
+        let source = self.settings.as_ref().ok_or(NONE)?;
+        let mut new = source.take().ok_or(NONE)?;
+        let text = if self.begun {
+            self.complete(&mut new);
+            self.core.check_reload(&new)
+        } else {
+            Err("the OMS is starting: try again".into())
+        };
+        source.give_back(new);
+        text
+    }
+
+    /// Goes on with the settings that were put beside it.
+    pub(super) fn reload(
+        &mut self,
+        at: i64,
+        command: OperatorCommand<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<String, String> {
+        let source = self.settings.take().ok_or(NONE)?;
+        let done = match source.take() {
+            Some(mut new) => {
+                self.complete(&mut new);
+                let done = self.go_on_with(at, &mut new, command, outbox);
+                source.give_back(new);
+                done
+            }
+            None => Err(NONE.into()),
+        };
+        self.settings = Some(source);
+        done
+    }
+
+    fn go_on_with(
+        &mut self,
+        at: i64,
+        new: &mut NewSettings,
+        command: OperatorCommand<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<String, String> {
+        let plan = self.core.plan_reload(new, command)?;
+        if !outbox.has_room(1, plan.bytes(command)) {
+            let bytes = plan.bytes(command);
+            return Err(alloc::format!(
+                "the OMS is busy, or these are too many changes for one record ({bytes} bytes): try again, or change fewer at a time"
+            ));
+        }
+        let (core, mut out) = self.parts(outbox, None);
+        let done = core.reload(at, new, (&plan, command), &mut out)?;
+        if new.is_applied {
+            self.find_clients();
+            self.rates.follow(&self.core.users);
+            self.links.tmp.scales.clone_from(&self.core.tmp_scales);
+        }
+        Ok(done)
+    }
+}

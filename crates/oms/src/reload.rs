@@ -1,0 +1,416 @@
+//! New settings while the OMS runs: all of them between two messages, or none.
+//!
+//! Another thread reads and checks the files. Here they are compared with the settings in force; what they change in
+//! the state becomes one event, which holds the events that a start would have made.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use fixwire_protocol::OperatorCommand;
+
+use crate::command::cut;
+use crate::core::{Core, Sink};
+use crate::differences::{self, SettingChange};
+use crate::event::OrderEvent;
+use crate::own::OwnOrders;
+use crate::rules::RiskRules;
+use crate::state::OmsState;
+use crate::value::Text;
+use crate::wire::{Put, Wire};
+
+/// The command that takes the settings that were put beside the OMS, and the query that says what they would change.
+pub const RELOAD: &[u8] = b"reload";
+
+const ASKED: &str =
+    "reload requested, nothing is applied; another operator must reload these very files too";
+
+/// Maximum number of changes that an answer lists.
+const LISTED: usize = 500;
+
+/// Why settings are reloaded.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ReloadKind {
+    /// An operator reloads the files.
+    Files,
+    /// An operator goes back to the settings before the last reload.
+    Back,
+    /// The time of `[oms] reload` has come: needs no right of an operator.
+    Schedule,
+}
+
+/// Settings that another thread has read and checked.
+#[derive(Debug)]
+pub struct NewSettings {
+    /// The settings; once they are applied, those that were in force before.
+    pub rules: RiskRules,
+    /// Why.
+    pub kind: ReloadKind,
+    /// They are in force.
+    pub is_applied: bool,
+}
+
+/// Where an OMS finds new settings when it is told to reload.
+pub trait SettingsSource: Send {
+    /// Takes them; `None` when there are none.
+    fn take(&self) -> Option<Box<NewSettings>>;
+
+    /// Gives them back, or those that were in force before: the thread of the OMS does not free them.
+    fn give_back(&self, spent: Box<NewSettings>);
+}
+
+/// Events within an event, each behind its length as `u32`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct NestedEvents<'a>(pub &'a [u8]);
+
+impl<'a> NestedEvents<'a> {
+    fn push(to: &mut Vec<u8>, event: &OrderEvent<'_>) {
+        let start = to.len();
+        to.extend_from_slice(&[0; 4]);
+        event.put(to);
+        let len = (to.len() - start - 4) as u32;
+        to[start..start + 4].copy_from_slice(&len.to_le_bytes());
+    }
+
+    /// The events; `None` for one that cannot be read.
+    fn each(self) -> impl Iterator<Item = Option<OrderEvent<'a>>> {
+        let mut rest = self.0;
+        core::iter::from_fn(move || {
+            if rest.is_empty() {
+                return None;
+            }
+            let len = u32::take(&mut rest).map(|len| len as usize);
+            let event = len.and_then(|len| rest.split_at_checked(len));
+            let Some((event, behind)) = event else {
+                rest = &[];
+                return Some(None);
+            };
+            rest = behind;
+            Some(OrderEvent::of(event))
+        })
+    }
+}
+
+impl<'a> Wire<'a> for NestedEvents<'a> {
+    fn put(&self, to: &mut impl Put) {
+        (self.0.len() as u32).put(to);
+        to.text(self.0);
+    }
+
+    fn take(from: &mut &'a [u8]) -> Option<Self> {
+        let len = u32::take(from)? as usize;
+        let (events, rest) = from.split_at_checked(len)?;
+        *from = rest;
+        Some(Self(events))
+    }
+}
+
+/// A reload that another operator must ask for too.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct PendingReload {
+    pub by: Text,
+    /// The hash of the settings.
+    pub settings: u64,
+}
+
+impl Wire<'_> for PendingReload {
+    fn put(&self, to: &mut impl Put) {
+        self.by.put(to);
+        self.settings.put(to);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        Some(Self {
+            by: Wire::take(from)?,
+            settings: Wire::take(from)?,
+        })
+    }
+}
+
+fn short(who: &[u8]) -> Text {
+    Text::new(&who[..who.len().min(Text::MAX)])
+}
+
+impl OmsState {
+    pub(crate) fn apply_reload(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+        match *event {
+            OrderEvent::Reloaded {
+                settings, changes, ..
+            } => {
+                let changes = changes.each().collect::<Option<Vec<_>>>()?;
+                changes.iter().all(is_of_settings).then_some(())?;
+                let mut done = Some(());
+                for change in &changes {
+                    done = done.and(self.apply_event(change));
+                }
+                self.settings = settings;
+                self.pending_reload = None;
+                done
+            }
+            OrderEvent::ReloadAsked { settings, who, .. } => {
+                let by = short(who);
+                self.pending_reload = Some(PendingReload { by, settings });
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    /// What settings are compared with: names, values and limits, without orders.
+    fn outline(&self) -> Self {
+        Self {
+            time: self.time,
+            day: self.day,
+            session_names: self.session_names.clone(),
+            account_names: self.account_names.clone(),
+            instrument_names: self.instrument_names.clone(),
+            firm: self.firm.clone(),
+            sessions: self.sessions.clone(),
+            accounts: self.accounts.clone(),
+            instruments: self.instruments.clone(),
+            holdings: self.holdings.clone(),
+            holding_places: self.holding_places.clone(),
+            pool_names: self.pool_names.clone(),
+            pools: self.pools.clone(),
+            spreads: self.spreads.without_orders(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Whether a reload may have this event within.
+fn is_of_settings(event: &OrderEvent<'_>) -> bool {
+    matches!(
+        event,
+        OrderEvent::Account { .. }
+            | OrderEvent::Instrument { .. }
+            | OrderEvent::SpreadLegs { .. }
+            | OrderEvent::Pool { .. }
+            | OrderEvent::Limit { .. }
+    )
+}
+
+/// What new settings change.
+pub(crate) struct Plan {
+    /// The events, each behind its length.
+    events: Vec<u8>,
+    changes: Vec<SettingChange>,
+}
+
+impl Plan {
+    /// Whether a second operator must ask for it too, where two must arm.
+    fn is_guarded(&self) -> bool {
+        self.changes.iter().any(|change| change.is_guarded)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.changes.is_empty() && self.events.is_empty()
+    }
+
+    /// Bytes of its note, and some.
+    pub(crate) fn bytes(&self, command: OperatorCommand<'_>) -> usize {
+        self.events.len() + cut(command.who).len() + cut(command.why).len() + 128
+    }
+
+    /// A line, and a table of all changes.
+    fn text(&self, first: &str) -> String {
+        let count = self.changes.len();
+        let changes = if count == 1 { "change" } else { "changes" };
+        let mut text = format!("{first}: {count} {changes}");
+        if count > 0 {
+            text += "\nsetting\tname\twas\tis";
+        }
+        for change in self.changes.iter().take(LISTED) {
+            text += &format!("\n{change}");
+        }
+        if count > LISTED {
+            text += &format!("\n...\tand {} more\t\t", count - LISTED);
+        }
+        text
+    }
+}
+
+impl Core {
+    /// Compares settings with those in force.
+    ///
+    /// # Errors
+    ///
+    /// Every reason why they cannot apply while the OMS runs, a line each.
+    pub(crate) fn plan(&self, new: &RiskRules) -> Result<Plan, String> {
+        let mut wrong = differences::needs_restart(&self.rules, new);
+        wrong.extend(self.open_orders_prevent(new));
+        if !wrong.is_empty() {
+            return Err(wrong.join("\n"));
+        }
+        let mut outline = Self::new(RiskRules::default());
+        outline.state = OmsState {
+            build: Text::new(new.build.as_bytes()),
+            settings: new.hash,
+            ..self.state.outline()
+        };
+        let mut events = Vec::new();
+        let mut sink = |_: &OmsState, event: &OrderEvent<'_>| {
+            let event = match *event {
+                // The file is named once, by the event around them.
+                OrderEvent::Limit {
+                    scope,
+                    control,
+                    value,
+                    filed,
+                    ..
+                } => &OrderEvent::Limit {
+                    scope,
+                    control,
+                    value,
+                    filed,
+                    who: b"",
+                    why: b"",
+                },
+                _ => event,
+            };
+            NestedEvents::push(&mut events, event);
+        };
+        outline.follow_rules(self.state.time, new, &mut sink);
+        let changes = differences::changes(&self.state, &self.rules, new);
+        Ok(Plan { events, changes })
+    }
+
+    /// Says what new settings would change.
+    ///
+    /// # Errors
+    ///
+    /// As [`Core::plan`].
+    pub(crate) fn check_reload(&self, new: &NewSettings) -> Result<String, String> {
+        let plan = self.plan(&new.rules)?;
+        let mut first = String::from("nothing is applied");
+        if self.rules.two_arm && plan.is_guarded() {
+            first += "; two operators must reload";
+        }
+        Ok(plan.text(&first))
+    }
+
+    /// As [`Core::plan`], for an operator who may reload.
+    ///
+    /// # Errors
+    ///
+    /// Why the settings in force stay.
+    pub(crate) fn plan_reload(
+        &self,
+        new: &NewSettings,
+        command: OperatorCommand<'_>,
+    ) -> Result<Plan, String> {
+        if command.why.is_empty() {
+            return Err("reason missing: add --why \"...\"".into());
+        }
+        if new.kind != ReloadKind::Schedule {
+            self.check_right(command.who, "reload")?;
+        }
+        self.plan(&new.rules)
+    }
+
+    /// Goes on with new settings; those that were in force take their place.
+    ///
+    /// # Errors
+    ///
+    /// Why the settings in force stay.
+    pub(crate) fn reload(
+        &mut self,
+        at: i64,
+        new: &mut NewSettings,
+        (plan, command): (&Plan, OperatorCommand<'_>),
+        sink: &mut impl Sink,
+    ) -> Result<String, String> {
+        let settings = new.rules.hash;
+        if plan.is_empty() && settings == self.state.settings {
+            return Ok("nothing to reload: 0 changes".to_string());
+        }
+        let (who, why) = (cut(command.who), cut(command.why));
+        if self.rules.two_arm && plan.is_guarded() && !self.is_second(settings, who)? {
+            let event = OrderEvent::ReloadAsked { settings, who, why };
+            self.emit(at, &event, sink);
+            return Ok(plan.text(ASKED));
+        }
+        let scales: Vec<u8> = self.state.instruments.iter().map(|it| it.scale).collect();
+        let event = OrderEvent::Reloaded {
+            settings,
+            back: new.kind == ReloadKind::Back,
+            who,
+            why,
+            changes: NestedEvents(&plan.events),
+        };
+        self.emit(at, &event, sink);
+        core::mem::swap(&mut self.rules, &mut new.rules);
+        new.is_applied = true;
+        self.index_again(&scales);
+        Ok(plan.text("reloaded"))
+    }
+
+    /// Whether another operator has asked for these settings before.
+    fn is_second(&self, settings: u64, who: &[u8]) -> Result<bool, String> {
+        match &self.state.pending_reload {
+            Some(known) if known.settings == settings && known.by == short(who) => Err(
+                "you already requested it: another operator must reload these very files too"
+                    .into(),
+            ),
+            Some(known) => Ok(known.settings == settings),
+            None => Ok(false),
+        }
+    }
+
+    /// Settings of instruments that have open orders cannot change in every way; a line for each that does.
+    fn open_orders_prevent(&self, new: &RiskRules) -> Vec<String> {
+        let risky = differences::risky_instruments(&self.rules, new);
+        if risky.is_empty() {
+            return Vec::new();
+        }
+        let mut open = alloc::vec![0_u64; self.state.instruments.len()];
+        for order in self.state.orders().iter().filter(|it| it.state.is_open()) {
+            open[order.instrument as usize] += 1;
+            for leg in self
+                .state
+                .spreads
+                .legs(order.instrument)
+                .into_iter()
+                .flatten()
+            {
+                open[leg.instrument as usize] += 1;
+            }
+        }
+        let said = risky.into_iter().filter_map(|(symbol, what)| {
+            let index = self.state.instruments().find(symbol.as_bytes())?;
+            match open[index as usize] {
+                0 => None,
+                1 => Some(format!(
+                    "symbol {symbol} has an open order: {what}; cancel it first"
+                )),
+                many => Some(format!(
+                    "symbol {symbol} has {many} open orders: {what}; cancel them first"
+                )),
+            }
+        });
+        said.collect()
+    }
+
+    /// Looks up the settings by the numbers of the state, after they have changed; queues, counts of messages and known
+    /// prices stay.
+    fn index_again(&mut self, scales: &[u8]) {
+        let group_of = self.index_rules();
+        self.lines.follow(&self.state, &self.rules.groups, group_of);
+        self.own = OwnOrders::new(self.rules.rejects_self_trades);
+        self.own.rebuild(&self.state);
+        self.has_parents = self.rules.users.iter().any(|user| user.parents.is_some());
+        self.prices.rescale(&self.state, scales);
+    }
+}
+
+impl OrderEvent<'_> {
+    /// Events of a reload that change the state, for tests and tools.
+    #[must_use]
+    pub fn nested(&self) -> Vec<OrderEvent<'_>> {
+        match self {
+            Self::Reloaded { changes, .. } => changes.each().flatten().collect(),
+            _ => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,596 @@
+//! Settings that change while the OMS runs.
+
+use fixwire_engine::Durability;
+use fixwire_engine::protocol::Ledger;
+use fixwire_engine::protocol::session::BeginString;
+use fixwire_harness::Turn;
+use fixwire_oms::limits::RiskControl;
+use fixwire_oms::{OmsState, ReloadKind, Scope};
+
+use crate::floor::{CLIENT, COPY, Files, Floor, VENUE};
+
+fn floor() -> Floor {
+    Floor::new(Durability::Process, BeginString::Fix44, BeginString::Fix44)
+}
+
+/// The client sends an order, and gets these fields of its last report.
+fn order(floor: &mut Floor, id: &str, more: &str) -> String {
+    let body = format!("11={id}|54=1|40=2|60=20261122-08:00:00|{more}");
+    floor.send("D", &body);
+    floor.told(&[11, 39, 58]).pop().unwrap()
+}
+
+fn replace(files: &mut String, old: &str, new: &str) {
+    assert!(files.contains(old), "{old}");
+    *files = files.replace(old, new);
+}
+
+fn limit(files: &mut Files, old: &str, new: &str) {
+    replace(&mut files.limits, old, new);
+}
+
+/// Notes and checkpoint make the same state, and a restart with the same files changes nothing.
+fn is_kept(floor: &mut Floor) {
+    let state = floor.state();
+    assert_eq!(state.violations(), 0);
+    let mut written = Vec::new();
+    state.write(&mut |bytes| written.extend_from_slice(bytes));
+    let mut read = OmsState::default();
+    read.read(state.form().1, &written).unwrap();
+    assert_eq!(read.hash(), state.hash(), "a checkpoint holds it");
+    let (before, hash) = (state.hash(), settings_hash(floor));
+    floor.world.kill();
+    assert_eq!(floor.world.start(), Turn::Alive);
+    assert_eq!(floor.state().hash(), before, "the notes");
+    floor.settle();
+    assert_eq!(settings_hash(floor), hash);
+}
+
+/// The hash of the settings, as operators see it.
+fn settings_hash(floor: &mut Floor) -> String {
+    let mut handle = floor.world.handle().unwrap();
+    let answer = handle.query(b"status").unwrap();
+    floor.settle();
+    let text = String::from_utf8(answer.try_recv().unwrap().unwrap()).unwrap();
+    text.rsplit('\t').next().unwrap().to_owned()
+}
+
+#[test]
+fn a_limit_is_in_force_at_the_next_message() {
+    let mut floor = floor();
+    assert_eq!(order(&mut floor, "A1", "55=XYZ|38=100|44=100|"), "A1 1 -");
+    floor.edit(|files| limit(files, "firm,RC6,1000", "firm,RC6,50"));
+    let before = floor.state().hash();
+    let said = floor.check_reload().unwrap();
+    let wanted = "\nsetting\tname\twas\tis\nlimit\tfirm RC6\t1000\t50";
+    assert_eq!(said, format!("nothing is applied: 1 change{wanted}"));
+    assert_eq!(floor.state().hash(), before, "a look changes nothing");
+    assert_eq!(
+        floor.reload().unwrap(),
+        format!("reloaded: 1 change{wanted}")
+    );
+    let events = floor.state().events();
+    let refused = order(&mut floor, "A2", "55=XYZ|38=100|44=100|");
+    assert!(
+        refused.contains("RC6: order quantity exceeds the limit (100, at most 50"),
+        "{refused}"
+    );
+    assert_eq!(floor.reload().unwrap(), "nothing to reload: 0 changes");
+    assert_eq!(
+        floor.state().events(),
+        events + 2,
+        "the reject and what is kept of it"
+    );
+    floor.agrees();
+    is_kept(&mut floor);
+    assert_eq!(
+        floor.state().limit(Scope::Firm, RiskControl::OrderQuantity),
+        Some(50)
+    );
+}
+
+#[test]
+fn limits_below_what_is_used_stay_and_stop_new_orders() {
+    let mut floor = floor();
+    for id in ["A1", "A2"] {
+        order(&mut floor, id, "55=XYZ|38=100|44=100|");
+    }
+    floor.edit(|files| limit(files, "firm,RC13,100", "firm,RC13,1"));
+    let said = floor.reload().unwrap();
+    assert!(
+        said.contains("limit\tfirm RC13\t100\t1, below the 2 in use"),
+        "{said}"
+    );
+    let refused = order(&mut floor, "A3", "55=XYZ|38=100|44=100|");
+    assert!(refused.contains("RC13: number of open orders"), "{refused}");
+    assert_eq!(
+        floor
+            .state()
+            .orders()
+            .iter()
+            .filter(|it| it.state.is_open())
+            .count(),
+        2
+    );
+    // One of them may still be reduced and cancelled.
+    floor.send("F", "11=A4|41=A1|55=XYZ|54=1|38=100|60=20261122-08:00:00|");
+    floor.agrees();
+    is_kept(&mut floor);
+}
+
+#[test]
+fn limits_of_operators_stay_until_the_file_changes_theirs() {
+    let mut floor = floor();
+    floor.command("limit firm RC6=70");
+    floor.edit(|files| limit(files, "firm,RC13,100", "firm,RC13,90"));
+    floor.reload().unwrap();
+    let at = |floor: &mut Floor| floor.state().limit(Scope::Firm, RiskControl::OrderQuantity);
+    assert_eq!(at(&mut floor), Some(70));
+    floor.edit(|files| limit(files, "firm,RC6,1000", "firm,RC6,900"));
+    floor.reload().unwrap();
+    assert_eq!(at(&mut floor), Some(900));
+    // A row that the file no longer has.
+    floor.edit(|files| limit(files, "firm,RC6,900\n", ""));
+    let said = floor.reload().unwrap();
+    assert!(said.ends_with("limit\tfirm RC6\t900\t-"), "{said}");
+    let refused = order(&mut floor, "A1", "55=XYZ|38=10|44=100|");
+    assert!(
+        refused.contains("no limit is configured for control"),
+        "{refused}"
+    );
+    is_kept(&mut floor);
+}
+
+#[test]
+fn instruments_are_added_and_their_ticks_and_bands_change() {
+    let mut floor = floor();
+    let refused = order(&mut floor, "A1", "55=NEW|38=10|44=7|");
+    assert!(refused.contains("unknown symbol"), "{refused}");
+    order(&mut floor, "A2", "55=XYZ|38=100|44=100|");
+    floor.edit(|files| {
+        files.instruments += "NEW,0.5,1,7,,\n";
+        replace(
+            &mut files.instruments,
+            "XYZ,0.05,10,100,,",
+            "XYZ,0.001,20,120,,",
+        );
+        files.limits += "symbol=NEW,RC6,40\n";
+    });
+    let said = floor.reload().unwrap();
+    let rows: Vec<&str> = said.lines().skip(2).collect();
+    assert_eq!(
+        rows,
+        [
+            "instrument\tXYZ\ttick 0.05, decimals 2, lot 10, reference 100\ttick 0.001, decimals 3, lot 20, reference 120",
+            "instrument\tNEW\t-\ttick 0.5, decimals 1, lot 1, worth 1, reference 7",
+            "limit\tsymbol=NEW RC6\t-\t40",
+        ]
+    );
+    assert_eq!(order(&mut floor, "A3", "55=NEW|38=35|44=7|"), "A3 1 -");
+    let refused = order(&mut floor, "A4", "55=NEW|38=41|44=7|");
+    assert!(
+        refused.contains("RC6: order quantity exceeds the limit (41, at most 40"),
+        "{refused}"
+    );
+    let refused = order(&mut floor, "A5", "55=XYZ|38=30|44=120|");
+    assert!(refused.contains("lot size"), "{refused}");
+    let refused = order(&mut floor, "A6", "55=XYZ|38=40|44=100|");
+    assert!(
+        refused.contains("too far from the reference price"),
+        "{refused}"
+    );
+    assert_eq!(
+        order(&mut floor, "A7", "55=XYZ|38=40|44=120.001|"),
+        "A7 1 -"
+    );
+    // The order of before works on, with its price in the new decimals.
+    let state = floor.state();
+    let first = state.orders().get(1).unwrap();
+    assert_eq!((first.price, first.filled), (100_000, 30));
+    floor.send("F", "11=A8|41=A2|55=XYZ|54=1|38=100|60=20261122-08:00:00|");
+    floor.agrees();
+    is_kept(&mut floor);
+}
+
+#[test]
+fn an_instrument_with_open_orders_cannot_be_removed() {
+    let mut floor = floor();
+    for id in ["A1", "A2"] {
+        order(&mut floor, id, "55=FUT|38=100|44=100|77=O|");
+    }
+    floor.edit(|files| {
+        replace(&mut files.instruments, "FUT,0.05,10,100,effect,\n", "");
+    });
+    let why = "symbol FUT has 2 open orders: it cannot be removed; cancel them first";
+    let before = floor.state().hash();
+    assert!(floor.check_reload().unwrap_err().contains(why));
+    assert!(floor.reload().unwrap_err().contains(why));
+    assert_eq!(floor.state().hash(), before);
+    floor.send("F", "11=A3|41=A1|55=FUT|54=1|38=100|60=20261122-08:00:00|");
+    let why = "symbol FUT has an open order: it cannot be removed; cancel it first";
+    assert!(floor.reload().unwrap_err().contains(why));
+    floor.send("F", "11=A4|41=A2|55=FUT|54=1|38=100|60=20261122-08:00:00|");
+    floor.reload().unwrap();
+    let refused = order(&mut floor, "A5", "55=FUT|38=100|44=100|77=O|");
+    assert!(refused.contains("unknown symbol"), "{refused}");
+    is_kept(&mut floor);
+}
+
+#[test]
+fn positions_and_legs_of_an_instrument_with_open_orders_stay() {
+    let mut floor = floor();
+    order(&mut floor, "A1", "55=SPREAD|38=100|44=100|");
+    order(&mut floor, "A2", "55=FUT|38=100|44=100|77=O|");
+    let right = floor.files.lock().unwrap().clone();
+    for (old, new, why) in [
+        (
+            "buy 3 XYZ",
+            "buy 2 XYZ",
+            "symbol SPREAD has an open order: its legs cannot change",
+        ),
+        (
+            "effect",
+            "netting",
+            "symbol FUT has an open order: its positions cannot change",
+        ),
+        (
+            "NEAR,0.05,10,100,,\nSPREAD,0.05,10,100,,buy 3 XYZ sell 1 NEAR\n",
+            "",
+            "symbol NEAR has an open order: it cannot be removed; cancel it first\nsymbol SPREAD has an open order",
+        ),
+    ] {
+        floor.edit(|files| replace(&mut files.instruments, old, new));
+        let said = floor.reload().unwrap_err();
+        assert!(said.contains(why), "{said}");
+        floor.edit(|files| *files = right.clone());
+    }
+    is_kept(&mut floor);
+}
+
+#[test]
+fn every_setting_that_needs_a_restart_is_named() {
+    let mut floor = floor();
+    let right = floor.files.lock().unwrap().clone();
+    let hash = floor.state().hash();
+    let group = "[[line_group]]\nname = \"SIM\"\nlines = [\"SIM-1\"]\n";
+    for (old, new, why) in [
+        (
+            "orders = 100",
+            "orders = 101",
+            "another [oms] orders needs a restart",
+        ),
+        (
+            "orders = 100",
+            "orders = 100\nappl_id = \"X\"",
+            "another [oms] appl_id needs a restart",
+        ),
+        (
+            "orders = 100",
+            "orders = 100\nstamps = \"s\"",
+            "another [oms] stamps needs a restart",
+        ),
+        (
+            "name = \"SIM\"",
+            "name = \"SIM\"\ncannot = [\"replace\"]",
+            "lines, helpers or cannot of line_group SIM needs a restart",
+        ),
+        (
+            group,
+            &format!("{group}[[line_group]]\nname = \"B\"\nlines = []\n"),
+            "another list of line_group needs a restart",
+        ),
+        (
+            "[[drop_copy]]\nsession",
+            "[[drop_copy_in]]\nline_groups = [\"SIM\"]\nsession",
+            "another drop_copy_in needs a restart",
+        ),
+    ] {
+        floor.edit(|files| {
+            replace(&mut files.settings, old, new);
+            limit(files, "firm,RC6,1000", "firm,RC6,1");
+        });
+        let said = floor.reload().unwrap_err();
+        assert!(said.contains(why), "{new}: {said}");
+        assert_eq!(floor.state().hash(), hash, "nothing is applied");
+        floor.edit(|files| *files = right.clone());
+    }
+}
+
+#[test]
+fn users_rights_and_drop_copies_change() {
+    let mut floor = floor();
+    order(&mut floor, "A1", "55=XYZ|38=100|44=100|");
+    let copies = floor.received(COPY, &[35]).len();
+    floor.edit(|files| {
+        replace(
+            &mut files.settings,
+            "may = [\"new\", \"replace\", ",
+            "may = [",
+        );
+        replace(
+            &mut files.settings,
+            "accounts = [\"A1\"]",
+            "accounts = [\"A*\"]\nvalidity = \"5s\"\nrate = \"2 in 60s\"",
+        );
+        replace(
+            &mut files.settings,
+            "[[account]]",
+            "[[account]]\nname = \"A2\"\n[[account]]",
+        );
+        replace(
+            &mut files.settings,
+            "session = \"COPY\"",
+            "session = \"COPY\"\naccounts = [\"A2\"]",
+        );
+    });
+    let said = floor.reload().unwrap();
+    let rows: Vec<&str> = said.lines().skip(2).collect();
+    assert_eq!(
+        rows,
+        [
+            "account\tA2\t-\t-",
+            "user\tCLIENT\tmay A1: new replace cancel mass cancel status quote price inquiry, rate -, validity -\t\
+             may A*: cancel mass cancel status quote price inquiry, rate 2 in 60s, validity 5s",
+            "drop_copy\tCOPY\taccounts *\taccounts A2",
+        ]
+    );
+    let refused = order(&mut floor, "A2", "55=XYZ|38=100|44=100|");
+    assert!(
+        refused.contains("not allowed for this session"),
+        "{refused}"
+    );
+    floor.send("F", "11=A3|41=A1|55=XYZ|54=1|38=100|60=20261122-08:00:00|");
+    assert_eq!(floor.told(&[11, 39]).pop().unwrap(), "A3 4");
+    // The third request within a minute.
+    floor.send("F", "11=A4|41=A1|55=XYZ|54=1|38=100|60=20261122-08:00:00|");
+    assert_eq!(
+        floor.told(&[35, 58]).pop().unwrap(),
+        "j Throttle limit exceeded"
+    );
+    assert_eq!(
+        floor.received(COPY, &[35]).len(),
+        copies,
+        "the account of the copy is another"
+    );
+    is_kept(&mut floor);
+}
+
+#[test]
+fn restricted_symbols_pools_and_parents_change() {
+    let mut floor = floor();
+    order(&mut floor, "A1", "55=XYZ|38=100|44=100|");
+    floor.edit(|files| {
+        replace(
+            &mut files.settings,
+            "orders = 100",
+            "orders = 100\nrestricted = \"restricted.csv\"\nself_trade = \"reject\"",
+        );
+        replace(
+            &mut files.settings,
+            "[[user]]",
+            "[[number_pool]]\nname = \"P\"\nwidth = 3\n[[user]]\nparents = 1\nnumber_pool = \"P\"",
+        );
+        files.restricted += "NEAR,A1,,,buy\n";
+    });
+    let said = floor.reload().unwrap();
+    for row in [
+        "restricted\taccount=A1 symbol=NEAR\t-\tbuy",
+        "number_pool\tP\t-\tfirst 0, last 999, bytes 3",
+        "self_trade\t\tallow\treject",
+        "parents -\tnumber_pool P, parents 1",
+    ] {
+        assert!(said.contains(row), "{row}: {said}");
+    }
+    let refused = order(&mut floor, "A2", "55=NEAR|38=100|44=100|");
+    assert!(
+        refused.contains("RC3: symbol is on the restricted list"),
+        "{refused}"
+    );
+    floor.send(
+        "D",
+        "11=A3|54=2|40=2|60=20261122-08:00:00|55=XYZ|38=100|44=100|",
+    );
+    let refused = floor.told(&[58]).pop().unwrap();
+    assert!(refused.contains("RC16: self-trade"), "{refused}");
+    order(&mut floor, "A4", "55=XYZ|38=100|44=100|");
+    assert_eq!(floor.received(VENUE, &[11, 526]).pop().unwrap(), "3 000");
+    let parent = order(&mut floor, "P1", "55=XYZ|38=100|44=100|21=3|");
+    assert_eq!(parent, "P1 0 -");
+    floor.send("F", "11=P2|41=P1|55=XYZ|54=1|38=100|60=20261122-08:00:00|");
+    is_kept(&mut floor);
+    assert_eq!(floor.told(&[11, 39]).pop().unwrap(), "P2 4");
+    let _ = CLIENT;
+}
+
+#[test]
+fn two_people_reload_limits_and_users_where_two_arm() {
+    let mut floor = Floor::with("orders = 100", "orders = 100\narming = \"two people\"");
+    floor.edit(|files| limit(files, "firm,RC6,1000", "firm,RC6,50"));
+    assert!(
+        floor
+            .check_reload()
+            .unwrap()
+            .starts_with("nothing is applied; two operators must reload: 1 change")
+    );
+    assert!(
+        floor
+            .reload()
+            .unwrap()
+            .starts_with("reload requested, nothing is applied")
+    );
+    let old = Some(1000);
+    assert_eq!(
+        floor.state().limit(Scope::Firm, RiskControl::OrderQuantity),
+        old
+    );
+    is_kept(&mut floor);
+    let why = floor.reload().unwrap_err();
+    assert!(why.contains("you already requested it"), "{why}");
+    // Other files are another request, also from the second operator.
+    floor.edit(|files| limit(files, "firm,RC6,50", "firm,RC6,60"));
+    let rules = |floor: &Floor| floor.files.lock().unwrap().read().unwrap();
+    let new = rules(&floor);
+    let said = floor
+        .reload_as("bob", new, ReloadKind::Files)
+        .unwrap()
+        .unwrap();
+    assert!(said.starts_with("reload requested"), "{said}");
+    assert!(floor.reload().unwrap().starts_with("reloaded: 1 change"));
+    assert_eq!(
+        floor.state().limit(Scope::Firm, RiskControl::OrderQuantity),
+        Some(60)
+    );
+    // Instruments are no limits.
+    floor.edit(|files| files.instruments += "NEW,1,1,7,,\n");
+    assert!(floor.reload().unwrap().starts_with("reloaded: 1 change"));
+    // A schedule asks like a person.
+    floor.edit(|files| limit(files, "firm,RC6,60", "firm,RC6,70"));
+    let new = rules(&floor);
+    let said = floor
+        .reload_as("schedule", new, ReloadKind::Schedule)
+        .unwrap()
+        .unwrap();
+    assert!(said.starts_with("reload requested"), "{said}");
+    floor.reload().unwrap();
+    assert_eq!(
+        floor.state().limit(Scope::Firm, RiskControl::OrderQuantity),
+        Some(70)
+    );
+    is_kept(&mut floor);
+}
+
+#[test]
+fn an_operator_needs_the_right_and_a_schedule_does_not() {
+    let mut floor = Floor::with(
+        "orders = 100",
+        "orders = 100\n[[operator]]\nuser = \"bob\"\nmay = [\"reload\"]\n[[operator]]\nuser = \"ann\"\nmay = [\"limit\"]\n",
+    );
+    floor.edit(|files| limit(files, "firm,RC6,1000", "firm,RC6,50"));
+    let why = floor.reload().unwrap_err();
+    assert!(why.contains("ann has no permission to reload"), "{why}");
+    let rules = floor.files.lock().unwrap().read().unwrap();
+    let said = floor
+        .reload_as("carl", rules.clone(), ReloadKind::Back)
+        .unwrap();
+    assert!(said.unwrap_err().contains("carl is not an operator"));
+    let said = floor
+        .reload_as("schedule 07:30", rules, ReloadKind::Schedule)
+        .unwrap();
+    assert!(said.unwrap().starts_with("reloaded: 1 change"));
+    // The command alone, without settings, does nothing.
+    let mut handle = floor.world.handle().unwrap();
+    let answer = handle
+        .command(
+            fixwire_oms::RELOAD,
+            fixwire_engine::Operator::new("bob", "x"),
+        )
+        .unwrap();
+    floor.settle();
+    let why = answer.try_recv().unwrap().unwrap_err().to_string();
+    assert!(why.contains("no new settings to reload"), "{why}");
+}
+
+#[test]
+fn settings_of_before_come_back() {
+    let mut floor = floor();
+    let first = settings_hash(&mut floor);
+    floor.edit(|files| {
+        limit(files, "firm,RC6,1000", "firm,RC6,50");
+        files.instruments += "NEW,1,1,7,,\n";
+    });
+    floor.reload().unwrap();
+    assert_ne!(settings_hash(&mut floor), first);
+    let spent = floor.slot.spent.lock().unwrap().take().unwrap();
+    assert!(spent.is_applied);
+    let said = floor
+        .reload_as("ann", spent.rules, ReloadKind::Back)
+        .unwrap()
+        .unwrap();
+    assert!(said.contains("limit\tfirm RC6\t50\t1000"), "{said}");
+    assert_eq!(settings_hash(&mut floor), first);
+    assert_eq!(order(&mut floor, "A1", "55=XYZ|38=100|44=100|"), "A1 1 -");
+    // The files still have the new ones: a restart applies them, and the journal says so.
+    floor.world.kill();
+    assert_eq!(floor.world.start(), Turn::Alive);
+    floor.settle();
+    assert_ne!(settings_hash(&mut floor), first);
+    assert_eq!(
+        floor.state().limit(Scope::Firm, RiskControl::OrderQuantity),
+        Some(50)
+    );
+    floor.agrees();
+}
+
+#[test]
+fn files_that_were_edited_and_never_reloaded_are_noticed_at_a_start() {
+    let mut floor = floor();
+    floor.edit(|files| limit(files, "firm,RC6,1000", "firm,RC6,50"));
+    floor.reload().unwrap();
+    let (hash, events) = (settings_hash(&mut floor), floor.state().events());
+    floor.edit(|files| limit(files, "firm,RC6,50", "firm,RC6,40"));
+    floor.world.kill();
+    assert_eq!(floor.world.start(), Turn::Alive);
+    floor.settle();
+    assert_ne!(settings_hash(&mut floor), hash);
+    assert!(floor.state().events() > events);
+    assert_eq!(
+        floor.state().limit(Scope::Firm, RiskControl::OrderQuantity),
+        Some(40)
+    );
+}
+
+/// Orders around reloads; the process dies after so many operations of disk and network.
+fn play(durability: Durability, operations: Option<u64>) -> Floor {
+    let mut floor = Floor::new(durability, BeginString::Fix44, BeginString::Fix44);
+    if let Some(operations) = operations {
+        floor.world.disk().stop_after(operations);
+    }
+    floor.order("A1", 1, 100);
+    floor.edit(|files| {
+        limit(files, "firm,RC6,1000", "firm,RC6,60");
+        files.instruments += "NEW,0.5,1,7,,\n";
+        replace(&mut files.instruments, "XYZ,0.05,", "XYZ,0.001,");
+    });
+    floor.reload().unwrap();
+    floor.order("A2", 2, 100);
+    floor.order("A3", 1, 40);
+    floor.send(
+        "D",
+        "11=A4|55=NEW|54=1|38=20|40=2|44=7|60=20261122-08:00:00|",
+    );
+    floor.send("F", "11=A5|41=A1|55=XYZ|54=1|38=100|60=20261122-08:00:00|");
+    floor.edit(|files| limit(files, "firm,RC6,60", "firm,RC6,200"));
+    floor.reload().unwrap();
+    floor.order("A6", 2, 100);
+    floor
+}
+
+fn every_point(durability: Durability) {
+    let told = |floor: &mut Floor| {
+        floor.agrees();
+        let mut told = floor.told(&[11, 39, 14, 151]);
+        told.dedup();
+        told
+    };
+    let whole = told(&mut play(durability, None));
+    assert_eq!(whole.len(), 11, "{whole:?}");
+    for operations in 0.. {
+        let mut floor = play(durability, Some(operations));
+        assert_eq!(told(&mut floor), whole, "operation {operations}");
+        is_kept(&mut floor);
+        if floor.crashes == 0 {
+            assert!(operations > 40, "{operations}");
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_reload_is_whole_or_nothing_when_the_process_is_killed() {
+    every_point(Durability::Process);
+}
+
+#[test]
+fn a_reload_is_whole_or_nothing_when_the_power_is_cut() {
+    every_point(Durability::Disk);
+}
