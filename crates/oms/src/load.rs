@@ -22,8 +22,11 @@ mod files;
 mod legs;
 mod lines;
 mod pools;
+mod restart;
 mod texts;
 mod users;
+
+pub use restart::restart_needed;
 
 /// The tables of the file that belong to the OMS.
 pub const TABLES: [&str; 9] = [
