@@ -2,6 +2,7 @@
 
 pub mod archive;
 mod load;
+pub mod reload;
 pub mod stamps;
 
 use std::fs;
@@ -152,6 +153,8 @@ pub enum OmsCommand {
     Arm(Tell),
     /// Begins a trading day: day=2026-11-23
     Roll(Tell),
+    /// Goes on with the settings and CSV files as they are now, or says what would change
+    Reload(reload::ReloadSettingsArgs),
 }
 
 /// The OMS to query.
@@ -219,6 +222,7 @@ pub fn run(asked: &OmsCommand) -> Result<ExitCode, Failure> {
         OmsCommand::Reducing(told) => tell(told, "reducing"),
         OmsCommand::Arm(told) => tell(told, "arm"),
         OmsCommand::Roll(told) => tell(told, "roll"),
+        OmsCommand::Reload(args) => reload::run(args),
     }
 }
 

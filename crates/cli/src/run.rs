@@ -34,6 +34,7 @@ use crate::gateway::events::{printed, shown};
 use crate::gateway::reload::show as show_reload;
 use crate::oms;
 use crate::oms::archive::JournalArchive;
+use crate::oms::reload::SettingsReloader;
 use crate::place::{named, place_of, store_of};
 use crate::print::Printer;
 use crate::reading::Reading;
@@ -192,10 +193,10 @@ impl RunOptions {
         config: EngineConfig,
         app: A,
     ) -> Result<ExitCode, Failure> {
-        self.serve_around(begun, named, config, app, |os| os, drop)
+        self.serve_around(begun, named, config, app, |os| os, |_| Ok(None))
     }
 
-    /// The same with a host around the operating system; `started` gets a handle of the engine.
+    /// The same with a host around the operating system; `started` gets a handle of the engine, and says how it reloads.
     ///
     /// # Errors
     ///
@@ -207,7 +208,7 @@ impl RunOptions {
         config: EngineConfig,
         app: A,
         around: impl FnOnce(Os) -> H,
-        started: impl FnOnce(Handle),
+        started: impl FnOnce(Handle) -> Result<Option<ReloadHandler>, Failure>,
     ) -> Result<ExitCode, Failure> {
         // As the settings call them where an application does.
         let names = if begun.settings.oms.is_empty() {
@@ -219,8 +220,8 @@ impl RunOptions {
         let start = start_line(&self.file, named, &begun.settings, &config);
         let engine = Engine::around(config, app, around);
         let mut engine = engine.map_err(|error| cannot(self, &error))?;
-        started(engine.handle());
-        let _control = control(engine.handle(), &begun.settings, None)?;
+        let reload = started(engine.handle())?;
+        let _control = control(engine.handle(), &begun.settings, reload)?;
         begun.signals.serve(engine.handle(), Plain)?;
         tell_events(&mut engine, names, &start)?;
         engine.run().map_err(|error| cannot(self, &error))?;
@@ -296,8 +297,13 @@ fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
         let archive = JournalArchive::start(&config.journal_dir).map_err(Failure::thread)?;
         app.set_archive(Box::new(archive));
     }
+    let reloader = SettingsReloader::new(&begun.source, &how.reading, &mut app)?;
+    let started = |engine: Handle| {
+        let reload = reloader.attach(engine).map_err(Failure::thread)?;
+        Ok(Some(reload))
+    };
     let Some(file) = &app.rules().stamps else {
-        return how.serve(begun, "oms", config, app);
+        return how.serve_around(begun, "oms", config, app, |os| os, started);
     };
     let file = oms::stamps::place(&begun.source.path, file);
     let shown = file.display().to_string();
@@ -323,7 +329,7 @@ fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
         tell("note", &text);
     }
     let around = |os| StampingHost::new(os, Clock::start(), stamps.stamps(), true, STAMPS);
-    how.serve_around(begun, "oms", config, app, around, drop)
+    how.serve_around(begun, "oms", config, app, around, started)
 }
 
 /// A gateway on signals.

@@ -71,7 +71,10 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     let exchange = exchange.with_tmp_lines(lines.collect());
     let (members, around) = (config.sessions.clone(), wire.clone());
     let around = |os| FaultyHost::new(os, around, &members);
-    let started = |engine| wire.give(engine);
+    let started = |engine| {
+        wire.give(engine);
+        Ok(None)
+    };
     how.serve_around(begun, "exchange", config, exchange, around, started)
 }
 

@@ -22,7 +22,7 @@ pub struct Asked {
     /// The reason, for the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Text(58) of a Logout; the command of an application.
+    /// Text(58) of a Logout; the command of an application; how to reload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// MsgSeqNum to expect next.
@@ -74,7 +74,8 @@ pub enum ControlQuestion {
     Command,
     /// A question of the application's own, which changes nothing.
     Query,
-    /// A gateway reads its rules again.
+    /// A gateway reads its rules again, or an OMS its settings: with `text` `check` it says what would change, with
+    /// `back` it goes back to the settings before.
     Reload,
 }
 
@@ -85,7 +86,7 @@ pub(crate) enum Wish {
     Operate(String, Operation),
     Command(String),
     Query(String),
-    Reload(String),
+    Reload(String, String),
 }
 
 impl Asked {
@@ -133,7 +134,7 @@ impl Asked {
             ControlQuestion::Send => &["session", "why", "msg_type", "fields"],
             ControlQuestion::Command => &["why", "text"],
             ControlQuestion::Query => &["text"],
-            ControlQuestion::Reload => &["why", "file"],
+            ControlQuestion::Reload => &["why", "file", "text"],
         };
         let given = [
             ("session", self.session.is_some()),
@@ -157,7 +158,10 @@ impl Asked {
             ControlQuestion::Status => return Ok(Wish::Status(self.session.clone())),
             ControlQuestion::Command => return Ok(Wish::Command(needed(&self.text, "text")?)),
             ControlQuestion::Query => return Ok(Wish::Query(needed(&self.text, "text")?)),
-            ControlQuestion::Reload => return Ok(Wish::Reload(needed(&self.file, "file")?)),
+            ControlQuestion::Reload => {
+                let how = self.text.clone().unwrap_or_default();
+                return Ok(Wish::Reload(needed(&self.file, "file")?, how));
+            }
             ControlQuestion::Logon => Operation::LogOn,
             ControlQuestion::Logout => Operation::LogOut {
                 text: self.text.clone().unwrap_or_default(),

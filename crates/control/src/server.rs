@@ -29,8 +29,9 @@ const NAMED: usize = 20;
 /// The query that asks an application for its counts, for a status.
 pub const COUNTS: &[u8] = b"counts";
 
-/// Reloads the rules of this file, for an operator; returns the result, either way.
-pub type ReloadHandler = Box<dyn Fn(&Path, Operator) -> Result<String, String> + Send + Sync>;
+/// Reloads the rules or settings of this file, for an operator; the text says how, and is empty for a plain reload.
+/// Returns the result, either way.
+pub type ReloadHandler = Box<dyn Fn(&Path, &str, Operator) -> Result<String, String> + Send + Sync>;
 
 /// Answers requests about an engine, until it is dropped.
 #[derive(Debug)]
@@ -155,9 +156,12 @@ impl Served {
             Wish::Operate(session, operation) => self.operate(&session, operation, by),
             Wish::Command(command) => self.command(&command, by),
             Wish::Query(query) => self.query(&query),
-            Wish::Reload(file) => match &self.reload {
-                Some(reload) => reload(Path::new(&file), by).map(|text| Answer::text(0, text)),
-                None => Err("this process has no gateway rules to reload".into()),
+            Wish::Reload(file, how) => match &self.reload {
+                Some(reload) => {
+                    let done = reload(Path::new(&file), &how, by);
+                    done.map(|text| Answer::text(0, text))
+                }
+                None => Err("this process has no rules or settings to reload".into()),
             },
         });
         match done {

@@ -85,7 +85,10 @@ impl Reloader {
         self: Arc<Self>,
         told: impl Fn(&Result<String, ReloadError>) + Send + Sync + 'static,
     ) -> ReloadHandler {
-        Box::new(move |file, by| {
+        Box::new(move |file, how, by| {
+            if !how.is_empty() {
+                return Err(format!("a gateway cannot reload with {how}: leave it out"));
+            }
             let done = self.reload_file(file, by);
             told(&done);
             done.map_err(|error| error.to_string())

@@ -47,6 +47,20 @@ pub(crate) fn time(text: &str) -> Option<i64> {
     (hour < 24 && minute < 60).then_some((hour * 60 + minute) * 60_000_000_000)
 }
 
+/// `17:00` or `17:00:30`, in nanoseconds after midnight.
+pub(crate) fn time_with_seconds(text: &str) -> Option<i64> {
+    let Some((minutes, seconds)) = text
+        .get(..5)
+        .zip(text.get(5..))
+        .filter(|it| !it.1.is_empty())
+    else {
+        return time(text);
+    };
+    let seconds = seconds.strip_prefix(':').filter(|it| it.len() == 2)?;
+    let seconds = seconds.parse::<u8>().ok().filter(|it| *it < 60)?;
+    Some(time(minutes)? + i64::from(seconds) * 1_000_000_000)
+}
+
 /// The next `17:00` UTC after a time, in nanoseconds since 1970.
 pub(crate) fn next(at: i64, text: &str) -> Option<i64> {
     let time = time(text)?;

@@ -6,12 +6,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::fix::{figure, price};
+use crate::fix::figure;
 use crate::limits::RiskControl;
-use crate::rules::{
-    AccountRule, DropCopyRule, ErrorRule, InstrumentRule, LegRule, LimitRule, LineGroup,
-    OperatorRule, PoolRule, RestrictedRule, Rights, RiskRules, ScopeName, UserRule,
-};
+use crate::rules::{InstrumentRule, LineGroup, RiskRules, ScopeName};
+use crate::setting_fields::{NamedRule, RuleFields, or_none, time};
 use crate::state::OmsState;
 
 /// A change of a setting, as a row of a table.
@@ -38,26 +36,8 @@ impl fmt::Display for SettingChange {
     }
 }
 
-/// Named values of a rule.
-type Fields = Vec<(&'static str, String)>;
-
 /// Stands for nothing.
 const NOTHING: &str = "-";
-
-/// A rule that has a name, by which those of two settings are compared.
-trait Named: PartialEq {
-    const WHAT: &'static str;
-    /// It is about limits or users.
-    const IS_GUARDED: bool;
-    type Key<'a>: Ord
-    where
-        Self: 'a;
-
-    fn key(&self) -> Self::Key<'_>;
-    fn name(&self) -> String;
-    /// Its other values.
-    fn fields(&self) -> Fields;
-}
 
 fn text_of<'f>(fields: impl Iterator<Item = &'f (&'static str, String)>) -> String {
     let texts = fields.filter(|(_, value)| !value.is_empty());
@@ -70,7 +50,7 @@ fn text_of<'f>(fields: impl Iterator<Item = &'f (&'static str, String)>) -> Stri
 }
 
 /// What differs, by name.
-fn compare<R: Named>(old: &[R], new: &[R], to: &mut Vec<SettingChange>) {
+fn compare<R: NamedRule>(old: &[R], new: &[R], to: &mut Vec<SettingChange>) {
     // Mostly they are the same, but for a few in the middle.
     let front = old.iter().zip(new).take_while(|(one, other)| one == other);
     let front = front.count();
@@ -95,7 +75,7 @@ fn compare<R: Named>(old: &[R], new: &[R], to: &mut Vec<SettingChange>) {
             Some(other) if other == rule => {}
             Some(other) => {
                 let (was, is) = (rule.fields(), other.fields());
-                let value = |all: &Fields, name: &str| {
+                let value = |all: &RuleFields, name: &str| {
                     let found = all.iter().find(|(known, _)| *known == name);
                     found.map_or(String::new(), |(_, value)| value.clone())
                 };
@@ -106,12 +86,12 @@ fn compare<R: Named>(old: &[R], new: &[R], to: &mut Vec<SettingChange>) {
                 let names = names.map(|(name, _)| *name);
                 let differ = names.filter(|name| value(&was, name) != value(&is, name));
                 let differ: Vec<&'static str> = differ.collect();
-                let text = |all: &Fields| {
+                let text = |all: &RuleFields| {
                     let these = differ.iter().map(|name| match value(all, name) {
                         value if value.is_empty() => (*name, String::from(NOTHING)),
                         value => (*name, value),
                     });
-                    text_of(these.collect::<Fields>().iter())
+                    text_of(these.collect::<RuleFields>().iter())
                 };
                 push(rule, text(&was), text(&is));
             }
@@ -119,290 +99,6 @@ fn compare<R: Named>(old: &[R], new: &[R], to: &mut Vec<SettingChange>) {
     }
     for rule in new.iter().filter(|rule| !before.contains_key(&rule.key())) {
         push(rule, NOTHING.into(), text_of(rule.fields().iter()));
-    }
-}
-
-fn or_none<T: ToString>(value: Option<T>) -> String {
-    value.map_or(String::new(), |value| value.to_string())
-}
-
-fn flag(is: bool) -> String {
-    if is { "yes".into() } else { String::new() }
-}
-
-/// A time as settings have it.
-fn time(nanoseconds: i64) -> String {
-    let millis = nanoseconds / 1_000_000;
-    match millis % 1000 {
-        0 => format!("{}s", millis / 1000),
-        _ => format!("{millis}ms"),
-    }
-}
-
-impl Named for InstrumentRule {
-    const WHAT: &'static str = "instrument";
-    const IS_GUARDED: bool = false;
-    type Key<'a> = &'a str;
-
-    fn key(&self) -> &str {
-        &self.symbol
-    }
-
-    fn name(&self) -> String {
-        self.symbol.clone()
-    }
-
-    fn fields(&self) -> Fields {
-        let leg = |leg: &LegRule| {
-            let side = if leg.side.is_buy() { "buy" } else { "sell" };
-            format!("{side} {} {}", leg.ratio, leg.symbol)
-        };
-        let legs = self.legs.iter().flatten().map(leg).collect::<Vec<_>>();
-        let flow_group = Some(self.flow_group).filter(|group| *group > 0);
-        Vec::from([
-            ("tick", price(self.tick, self.scale).to_string()),
-            ("decimals", self.scale.to_string()),
-            ("lot", self.lot.to_string()),
-            ("worth", figure(self.worth.into(), 6)),
-            (
-                "reference",
-                or_none(self.reference.map(|it| price(it, self.scale))),
-            ),
-            (
-                "positions",
-                if self.has_effect {
-                    "effect".into()
-                } else {
-                    String::new()
-                },
-            ),
-            ("flow_group", or_none(flow_group)),
-            ("legs", legs.join(" ")),
-        ])
-    }
-}
-
-impl Named for AccountRule {
-    const WHAT: &'static str = "account";
-    const IS_GUARDED: bool = true;
-    type Key<'a> = &'a str;
-
-    fn key(&self) -> &str {
-        &self.name
-    }
-
-    fn name(&self) -> String {
-        self.name.clone()
-    }
-
-    fn fields(&self) -> Fields {
-        Vec::from([("parent", or_none(self.parent.as_ref()))])
-    }
-}
-
-impl Named for LimitRule {
-    const WHAT: &'static str = "limit";
-    const IS_GUARDED: bool = true;
-    type Key<'a> = (&'a ScopeName, u8);
-
-    fn key(&self) -> (&ScopeName, u8) {
-        (&self.scope, self.control.index())
-    }
-
-    fn name(&self) -> String {
-        let scope = match &self.scope {
-            ScopeName::Firm => "firm".into(),
-            ScopeName::Session(name) => format!("session={name}"),
-            ScopeName::Account(name) => format!("account={name}"),
-            ScopeName::Instrument(name) => format!("symbol={name}"),
-            ScopeName::Holding(account, symbol) => format!("account={account} symbol={symbol}"),
-        };
-        format!("{scope} {}", self.control)
-    }
-
-    fn fields(&self) -> Fields {
-        let digits = self.control.unit().digits();
-        Vec::from([("", figure(self.value, digits))])
-    }
-}
-
-impl Named for RestrictedRule {
-    const WHAT: &'static str = "restricted";
-    const IS_GUARDED: bool = true;
-    type Key<'a> = (&'a str, &'a str, u32, u32, String);
-
-    fn key(&self) -> Self::Key<'_> {
-        let what = format!("{:?}", self.what);
-        (&self.symbol, &self.account, self.from, self.to, what)
-    }
-
-    fn name(&self) -> String {
-        format!("account={} symbol={}", self.account, self.symbol)
-    }
-
-    fn fields(&self) -> Fields {
-        let what = format!("{:?}", self.what).to_lowercase();
-        let from = Some(self.from).filter(|day| *day > 0);
-        let to = Some(self.to).filter(|day| *day < u32::MAX);
-        Vec::from([("", what), ("from", or_none(from)), ("to", or_none(to))])
-    }
-}
-
-fn rights_text(rights: &Rights) -> String {
-    let all = [
-        (rights.new, "new"),
-        (rights.replace, "replace"),
-        (rights.cancel, "cancel"),
-        (rights.mass_cancel, "mass cancel"),
-        (rights.status, "status"),
-        (rights.reports, "reports"),
-        (rights.quote, "quote"),
-        (rights.inquiry, "price inquiry"),
-    ];
-    let all = all.iter().filter(|(may, _)| *may).map(|(_, right)| *right);
-    let all = all.collect::<Vec<_>>().join(" ");
-    format!("{}: {all}", rights.accounts.join(" "))
-}
-
-impl Named for UserRule {
-    const WHAT: &'static str = "user";
-    const IS_GUARDED: bool = true;
-    type Key<'a> = &'a str;
-
-    fn key(&self) -> &str {
-        &self.session
-    }
-
-    fn name(&self) -> String {
-        self.session.clone()
-    }
-
-    fn fields(&self) -> Fields {
-        let rights: Vec<String> = self.rights.iter().map(rights_text).collect();
-        let rate = self.rate.map(|rate| match rate.logout_after {
-            Some(rejects) => format!("{rate} logout after {rejects}"),
-            None => rate.to_string(),
-        });
-        Vec::from([
-            ("may", rights.join("; ")),
-            ("account", or_none(self.default_account.as_ref())),
-            ("rate", or_none(rate)),
-            ("validity", or_none(self.validity.map(time))),
-            ("number_pool", or_none(self.number_pool.as_ref())),
-            ("own_numbers", flag(self.own_numbers)),
-            ("conditional", or_none(self.conditional)),
-            ("parents", or_none(self.parents)),
-            ("on_logout", or_none(self.on_logout.map(time))),
-            ("on_disconnect", or_none(self.on_disconnect.map(time))),
-            ("report_numbers", flag(self.report_numbers)),
-        ])
-    }
-}
-
-impl Named for PoolRule {
-    const WHAT: &'static str = "number_pool";
-    const IS_GUARDED: bool = false;
-    type Key<'a> = &'a str;
-
-    fn key(&self) -> &str {
-        &self.name
-    }
-
-    fn name(&self) -> String {
-        self.name.clone()
-    }
-
-    fn fields(&self) -> Fields {
-        Vec::from([
-            ("first", self.first.to_string()),
-            ("last", self.last.to_string()),
-            ("bytes", self.form.bytes().to_string()),
-            ("form", format!("{:016x}", self.form.hash())),
-            ("tag", self.tag.to_string()),
-            ("each_day", flag(self.each_day)),
-        ])
-    }
-}
-
-impl Named for DropCopyRule {
-    const WHAT: &'static str = "drop_copy";
-    const IS_GUARDED: bool = true;
-    type Key<'a> = &'a str;
-
-    fn key(&self) -> &str {
-        &self.session
-    }
-
-    fn name(&self) -> String {
-        self.session.clone()
-    }
-
-    fn fields(&self) -> Fields {
-        Vec::from([
-            ("accounts", self.accounts.join(" ")),
-            ("report_numbers", flag(self.report_numbers)),
-        ])
-    }
-}
-
-impl Named for OperatorRule {
-    const WHAT: &'static str = "operator";
-    const IS_GUARDED: bool = true;
-    type Key<'a> = &'a str;
-
-    fn key(&self) -> &str {
-        &self.user
-    }
-
-    fn name(&self) -> String {
-        self.user.clone()
-    }
-
-    fn fields(&self) -> Fields {
-        Vec::from([("may", self.may.join(" "))])
-    }
-}
-
-impl Named for LineGroup {
-    const WHAT: &'static str = "line_group";
-    const IS_GUARDED: bool = false;
-    type Key<'a> = &'a str;
-
-    fn key(&self) -> &str {
-        &self.name
-    }
-
-    fn name(&self) -> String {
-        self.name.clone()
-    }
-
-    fn fields(&self) -> Fields {
-        let error = |error: &ErrorRule| {
-            let code = error.code.map(|code| format!("{code:?} "));
-            let text = error.text.as_ref().map(|text| format!("\"{text}\" "));
-            let remedy = format!("{:?}", error.remedy).to_lowercase();
-            let after = time(error.after);
-            let said = error.say.as_ref().map(|say| format!(" says \"{say}\""));
-            let (code, text, said) = (or_none(code), or_none(text), or_none(said));
-            format!(
-                "{code}{text}{remedy} {} times after {after}{said}",
-                error.times
-            )
-        };
-        let errors: Vec<String> = self.errors.iter().map(error).collect();
-        let flow = self.flow.map(|flow| {
-            let (count, span, kept) = (flow.count, time(flow.time), flow.kept);
-            format!("{count} in {span} kept for cancels {kept}")
-        });
-        let affinity = self.affinity.map(|it| format!("{it:?}").to_lowercase());
-        Vec::from([
-            ("flow", or_none(flow)),
-            ("queue", or_none(self.queue.map(time))),
-            ("affinity", or_none(affinity)),
-            ("number_pool", or_none(self.number_pool.as_ref())),
-            ("market_status", flag(self.market_status)),
-            ("error", errors.join("; ")),
-        ])
     }
 }
 
@@ -448,8 +144,12 @@ pub(crate) fn changes(state: &OmsState, old: &RiskRules, new: &RiskRules) -> Vec
     one("route", false, routes(old), routes(new));
     let of = |rules: &RiskRules| {
         let clock = |at: i64| {
-            let minutes = at / 60_000_000_000;
-            format!("{:02}:{:02}", minutes / 60, minutes % 60)
+            let (minutes, seconds) = (at / 60_000_000_000, at / 1_000_000_000 % 60);
+            let clock = format!("{:02}:{:02}", minutes / 60, minutes % 60);
+            match seconds {
+                0 => clock,
+                _ => format!("{clock}:{seconds:02}"),
+            }
         };
         [
             (

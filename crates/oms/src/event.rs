@@ -7,9 +7,9 @@ use alloc::vec::Vec;
 
 use crate::event_form::events;
 use crate::filter::OrderFilter;
+use crate::nested::NestedEvents;
 use crate::reason::Reason;
 use crate::rejected::RejectedTerms;
-use crate::reload::NestedEvents;
 use crate::scope::Scope;
 use crate::value::{
     BreakKind, Effect, End, Market, Number, OrderType, Presence, Price, PriceField, Quantity,

@@ -368,11 +368,17 @@ impl Reader<'_> {
     /// A time of day in UTC, in nanoseconds after midnight.
     fn time_of_day(&mut self, table: &DeTable<'_>, key: &str) -> Option<i64> {
         let text = self.text(table, key)?;
-        let time = crate::day::time(&text);
+        let (time, hint) = match key {
+            "reload" => (
+                crate::day::time_with_seconds(&text),
+                "write it in UTC: 07:30, 07:30:15",
+            ),
+            _ => (crate::day::time(&text), "write it in UTC: 00:00, 22:00"),
+        };
         if time.is_none() {
             let place = table.get(key).map_or(0, |it| it.span().start);
             let what = format!("{key} = \"{text}\" is not a time of day");
-            self.wrong(place, what, "write it in UTC: 00:00, 22:00");
+            self.wrong(place, what, hint);
         }
         time
     }

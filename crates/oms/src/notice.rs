@@ -169,6 +169,25 @@ pub enum OmsEvent<'a> {
         /// Why the journal cannot be read.
         why: &'a str,
     },
+    /// New settings are in force.
+    Reloaded {
+        /// Who did it.
+        who: &'a [u8],
+        /// They are those from before the last reload.
+        back: bool,
+    },
+    /// A reload was requested; another operator must request it too.
+    ReloadAsked {
+        /// Who did it.
+        who: &'a [u8],
+    },
+    /// Settings were not reloaded; those in force stay.
+    NotReloaded {
+        /// Who wanted it.
+        who: &'a str,
+        /// Every mistake, a line each.
+        why: &'a str,
+    },
     /// Notes of the journal could not be read: new orders are rejected.
     Incomplete {
         /// How many.
@@ -268,6 +287,9 @@ impl fmt::Display for OmsEvent<'_> {
             | Self::Bulletin { .. }
             | Self::SubscriptionRefused { .. }
             | Self::NoReports { .. } => self.write_market(f),
+            Self::Reloaded { .. } | Self::ReloadAsked { .. } | Self::NotReloaded { .. } => {
+                self.write_reload(f)
+            }
             Self::Incomplete { notes } => write!(
                 f,
                 "{notes} notes in the journal cannot be read: new orders are rejected until the journal is restored"
@@ -277,6 +299,35 @@ impl fmt::Display for OmsEvent<'_> {
 }
 
 impl OmsEvent<'_> {
+    fn write_reload(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Reloaded { who, back } => {
+                let who = String::from_utf8_lossy(who);
+                let which = if *back {
+                    "settings from before the last reload"
+                } else {
+                    "settings reloaded and"
+                };
+                write!(f, "{which} in force, by {who}")
+            }
+            Self::ReloadAsked { who } => {
+                let who = String::from_utf8_lossy(who);
+                write!(
+                    f,
+                    "reload requested by {who}: another operator must reload the same files with fixwire oms reload"
+                )
+            }
+            Self::NotReloaded { who, why } => {
+                let why = why.replace('\n', "; ");
+                write!(
+                    f,
+                    "settings not reloaded by {who}, those in force stay: {why}"
+                )
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Writes what a venue reports beside its lines' orders.
     fn write_market(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -14,11 +14,12 @@ use crate::command::cut;
 use crate::core::{Core, Sink};
 use crate::differences::{self, SettingChange};
 use crate::event::OrderEvent;
+use crate::nested::NestedEvents;
 use crate::own::OwnOrders;
+use crate::pending_reload::short;
 use crate::rules::RiskRules;
 use crate::state::OmsState;
 use crate::value::Text;
-use crate::wire::{Put, Wire};
 
 /// The command that takes the settings that were put beside the OMS, and the query that says what they would change.
 pub const RELOAD: &[u8] = b"reload";
@@ -53,142 +54,11 @@ pub struct NewSettings {
 
 /// Where an OMS finds new settings when it is told to reload.
 pub trait SettingsSource: Send {
-    /// Takes them; `None` when there are none.
+    /// Takes them; `None` when nothing waits.
     fn take(&self) -> Option<Box<NewSettings>>;
 
     /// Gives them back, or those that were in force before: the thread of the OMS does not free them.
     fn give_back(&self, spent: Box<NewSettings>);
-}
-
-/// Events within an event, each behind its length as `u32`.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct NestedEvents<'a>(pub &'a [u8]);
-
-impl<'a> NestedEvents<'a> {
-    fn push(to: &mut Vec<u8>, event: &OrderEvent<'_>) {
-        let start = to.len();
-        to.extend_from_slice(&[0; 4]);
-        event.put(to);
-        let len = (to.len() - start - 4) as u32;
-        to[start..start + 4].copy_from_slice(&len.to_le_bytes());
-    }
-
-    /// The events; `None` for one that cannot be read.
-    fn each(self) -> impl Iterator<Item = Option<OrderEvent<'a>>> {
-        let mut rest = self.0;
-        core::iter::from_fn(move || {
-            if rest.is_empty() {
-                return None;
-            }
-            let len = u32::take(&mut rest).map(|len| len as usize);
-            let event = len.and_then(|len| rest.split_at_checked(len));
-            let Some((event, behind)) = event else {
-                rest = &[];
-                return Some(None);
-            };
-            rest = behind;
-            Some(OrderEvent::of(event))
-        })
-    }
-}
-
-impl<'a> Wire<'a> for NestedEvents<'a> {
-    fn put(&self, to: &mut impl Put) {
-        (self.0.len() as u32).put(to);
-        to.text(self.0);
-    }
-
-    fn take(from: &mut &'a [u8]) -> Option<Self> {
-        let len = u32::take(from)? as usize;
-        let (events, rest) = from.split_at_checked(len)?;
-        *from = rest;
-        Some(Self(events))
-    }
-}
-
-/// A reload that another operator must ask for too.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct PendingReload {
-    pub by: Text,
-    /// The hash of the settings.
-    pub settings: u64,
-}
-
-impl Wire<'_> for PendingReload {
-    fn put(&self, to: &mut impl Put) {
-        self.by.put(to);
-        self.settings.put(to);
-    }
-
-    fn take(from: &mut &[u8]) -> Option<Self> {
-        Some(Self {
-            by: Wire::take(from)?,
-            settings: Wire::take(from)?,
-        })
-    }
-}
-
-fn short(who: &[u8]) -> Text {
-    Text::new(&who[..who.len().min(Text::MAX)])
-}
-
-impl OmsState {
-    pub(crate) fn apply_reload(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        match *event {
-            OrderEvent::Reloaded {
-                settings, changes, ..
-            } => {
-                let changes = changes.each().collect::<Option<Vec<_>>>()?;
-                changes.iter().all(is_of_settings).then_some(())?;
-                let mut done = Some(());
-                for change in &changes {
-                    done = done.and(self.apply_event(change));
-                }
-                self.settings = settings;
-                self.pending_reload = None;
-                done
-            }
-            OrderEvent::ReloadAsked { settings, who, .. } => {
-                let by = short(who);
-                self.pending_reload = Some(PendingReload { by, settings });
-                Some(())
-            }
-            _ => None,
-        }
-    }
-
-    /// What settings are compared with: names, values and limits, without orders.
-    fn outline(&self) -> Self {
-        Self {
-            time: self.time,
-            day: self.day,
-            session_names: self.session_names.clone(),
-            account_names: self.account_names.clone(),
-            instrument_names: self.instrument_names.clone(),
-            firm: self.firm.clone(),
-            sessions: self.sessions.clone(),
-            accounts: self.accounts.clone(),
-            instruments: self.instruments.clone(),
-            holdings: self.holdings.clone(),
-            holding_places: self.holding_places.clone(),
-            pool_names: self.pool_names.clone(),
-            pools: self.pools.clone(),
-            spreads: self.spreads.without_orders(),
-            ..Self::default()
-        }
-    }
-}
-
-/// Whether a reload may have this event within.
-fn is_of_settings(event: &OrderEvent<'_>) -> bool {
-    matches!(
-        event,
-        OrderEvent::Account { .. }
-            | OrderEvent::Instrument { .. }
-            | OrderEvent::SpreadLegs { .. }
-            | OrderEvent::Pool { .. }
-            | OrderEvent::Limit { .. }
-    )
 }
 
 /// What new settings change.
@@ -269,7 +139,7 @@ impl Core {
                 },
                 _ => event,
             };
-            NestedEvents::push(&mut events, event);
+            NestedEvents::push(&mut events, |to| event.put(to));
         };
         outline.follow_rules(self.state.time, new, &mut sink);
         let changes = differences::changes(&self.state, &self.rules, new);
@@ -401,16 +271,5 @@ impl Core {
         self.own.rebuild(&self.state);
         self.has_parents = self.rules.users.iter().any(|user| user.parents.is_some());
         self.prices.rescale(&self.state, scales);
-    }
-}
-
-impl OrderEvent<'_> {
-    /// Events of a reload that change the state, for tests and tools.
-    #[must_use]
-    pub fn nested(&self) -> Vec<OrderEvent<'_>> {
-        match self {
-            Self::Reloaded { changes, .. } => changes.each().flatten().collect(),
-            _ => Vec::new(),
-        }
     }
 }

@@ -5,6 +5,7 @@ use std::io;
 
 use fixwire::settings::{LoadError, Problem, SessionSettings, Settings, Source, Span};
 use fixwire_oms::load::OmsError;
+use fixwire_oms::rules::RiskRules;
 use fixwire_oms::{Oms, OmsListener, OmsSession, OmsTmpLine};
 use fixwire_protocol::readable::Escaped;
 use fixwire_protocol::time::{Precision, TimestampWriter};
@@ -20,25 +21,34 @@ use crate::teller::now;
 /// Settings that no OMS can have, then every mistake of its tables and files.
 pub fn load(source: &Source, settings: &Settings, listener: OmsListener) -> Result<Oms, LoadError> {
     let versions = settings.versions("an OMS")?;
-    let names: Vec<String> = settings
-        .sessions
-        .iter()
-        .map(SessionSettings::called)
-        .collect();
-    let called: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut open = |file: &str| source.read_table(file).map_err(|error| error.to_string());
-    let rules = fixwire_oms::load::load(&source.text, &called, &mut open);
-    let mut rules = rules.map_err(|errors| {
-        let problems = errors.iter().map(|error| problem(source, error));
-        settings.found(problems.collect())
-    })?;
-    rules.build = build();
-    let sessions = names.into_iter().zip(versions);
+    let (rules, lines) = read(source, settings)?;
+    let names = settings.sessions.iter().map(SessionSettings::called);
+    let sessions = names.zip(versions);
     let sessions = sessions.map(|(name, version)| OmsSession { name, version });
     let random = || u128::from(RandomState::new().hash_one(()));
     let key = random() << 64 | random();
     #[cfg(feature = "canary")]
     fixwire_oms::canary::plant(&std::env::var("FIXWIRE_CANARY").unwrap_or_default());
+    let oms = Oms::new(rules, sessions.collect(), key, listener);
+    Ok(oms.with_tmp_lines(lines))
+}
+
+/// The settings of an OMS, checked, and its lines over TMP.
+///
+/// # Errors
+///
+/// As [`load`].
+pub fn read(
+    source: &Source,
+    settings: &Settings,
+) -> Result<(RiskRules, Vec<OmsTmpLine>), LoadError> {
+    let sessions = settings.sessions.iter();
+    let names: Vec<String> = sessions.map(SessionSettings::called).collect();
+    let called: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut open = |file: &str| source.read_table(file).map_err(|error| error.to_string());
+    let rules = fixwire_oms::load::load(&source.text, &called, &mut open);
+    let mut rules = rules.map_err(|errors| found(source, settings, &errors))?;
+    rules.build = build();
     let lines = settings.tmp_lines()?.into_iter();
     let lines = lines.map(|(name, settings)| OmsTmpLine { name, settings });
     let lines: Vec<OmsTmpLine> = lines.collect();
@@ -48,8 +58,13 @@ pub fn load(source: &Source, settings: &Settings, listener: OmsListener) -> Resu
         let problem = |what: &String| Problem::found(span.unwrap_or_default(), what, None);
         return Err(settings.found(problems.iter().map(problem).collect()));
     }
-    let oms = Oms::new(rules, sessions.collect(), key, listener);
-    Ok(oms.with_tmp_lines(lines))
+    Ok((rules, lines))
+}
+
+/// Mistakes with their places in the file.
+pub fn found(source: &Source, settings: &Settings, errors: &[OmsError]) -> LoadError {
+    let problems = errors.iter().map(|error| problem(source, error));
+    settings.found(problems.collect())
 }
 
 /// Version and hash of this program, which the journal keeps when they change.

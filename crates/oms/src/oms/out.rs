@@ -97,6 +97,12 @@ impl Sink for Out<'_> {
                     text,
                 });
             }
+            OrderEvent::Reloaded { who, back, .. } => {
+                (self.listener)(OmsEvent::Reloaded { who, back });
+            }
+            OrderEvent::ReloadAsked { who, .. } => {
+                (self.listener)(OmsEvent::ReloadAsked { who });
+            }
             OrderEvent::LegsMissing { order } => (self.listener)(OmsEvent::LegsMissing { order }),
             OrderEvent::StrayFill { id, effect, .. } => {
                 let nets = effect.is_none();

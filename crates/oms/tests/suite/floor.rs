@@ -8,11 +8,11 @@ use fixwire_engine::protocol::session::{BeginString, Config, Role};
 use fixwire_engine::protocol::{Nanos, SessionId, Tag};
 use fixwire_engine::{Connection, Durability, EngineConfig, Operator, SessionConfig};
 use fixwire_harness::World;
-use fixwire_oms::load::{OmsError, load};
-use fixwire_oms::rules::RiskRules;
-use fixwire_oms::{
-    NewSettings, Oms, OmsSession, OmsState, Order, OrderState, ReloadKind, SettingsSource,
-};
+use fixwire_oms::{Oms, OmsSession, OmsState, Order, OrderState};
+
+pub use files::{Files, Slot};
+
+mod files;
 
 pub const CLIENT: SessionId = SessionId(0);
 pub const VENUE: SessionId = SessionId(1);
@@ -91,44 +91,6 @@ pub struct VenueOrder {
     pub filled: u64,
     pub is_open: bool,
     id: String,
-}
-
-/// The files of the OMS as they are now.
-#[derive(Clone, Debug)]
-pub struct Files {
-    pub settings: String,
-    pub instruments: String,
-    pub limits: String,
-    pub restricted: String,
-}
-
-impl Files {
-    pub fn read(&self) -> Result<RiskRules, Vec<OmsError>> {
-        let mut open = |file: &str| match file {
-            "instruments.csv" => Ok(self.instruments.clone()),
-            "restricted.csv" => Ok(self.restricted.clone()),
-            "texts.csv" => Ok(crate::texts::TEXTS.to_owned()),
-            _ => Ok(self.limits.clone()),
-        };
-        load(&self.settings, &["CLIENT", "SIM-1", "COPY"], &mut open)
-    }
-}
-
-/// Settings on their way to the OMS, and back.
-#[derive(Clone, Debug, Default)]
-pub struct Slot {
-    pub new: Arc<Mutex<Option<Box<NewSettings>>>>,
-    pub spent: Arc<Mutex<Option<Box<NewSettings>>>>,
-}
-
-impl SettingsSource for Slot {
-    fn take(&self) -> Option<Box<NewSettings>> {
-        self.new.lock().unwrap().take()
-    }
-
-    fn give_back(&self, spent: Box<NewSettings>) {
-        *self.spent.lock().unwrap() = Some(spent);
-    }
 }
 
 pub struct Floor {
@@ -334,64 +296,6 @@ impl Floor {
             }
         }
         panic!("no answer to {text}");
-    }
-
-    /// The files change.
-    pub fn edit(&mut self, edit: impl FnOnce(&mut Files)) {
-        edit(&mut self.files.lock().unwrap());
-    }
-
-    /// An operator reloads settings; the answer, `None` when the process died before it.
-    pub fn reload_as(
-        &mut self,
-        who: &str,
-        rules: RiskRules,
-        kind: ReloadKind,
-    ) -> Option<Result<String, String>> {
-        let new = NewSettings {
-            rules,
-            kind,
-            is_applied: false,
-        };
-        *self.slot.new.lock().unwrap() = Some(Box::new(new));
-        self.settle();
-        let crashes = self.crashes;
-        let mut handle = self.world.handle().expect("it runs");
-        let operator = Operator::new(who, "a test");
-        let answer = handle.command(fixwire_oms::RELOAD, operator).unwrap();
-        self.settle();
-        let answer = answer.try_recv().ok().filter(|_| self.crashes == crashes)?;
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        Some(answer.map(text).map_err(|why| why.to_string()))
-    }
-
-    /// An operator reloads the files, again if the process died before its answer.
-    pub fn reload(&mut self) -> Result<String, String> {
-        for _ in 0..10 {
-            let rules = self.files.lock().unwrap().read();
-            let rules = rules.expect("the files are right");
-            if let Some(answer) = self.reload_as("ann", rules, ReloadKind::Files) {
-                return answer;
-            }
-        }
-        panic!("no answer to a reload");
-    }
-
-    /// What a reload would change.
-    pub fn check_reload(&mut self) -> Result<String, String> {
-        let rules = self.files.lock().unwrap().read().unwrap();
-        let new = NewSettings {
-            rules,
-            kind: ReloadKind::Files,
-            is_applied: false,
-        };
-        *self.slot.new.lock().unwrap() = Some(Box::new(new));
-        let mut handle = self.world.handle().expect("it runs");
-        let answer = handle.query(fixwire_oms::RELOAD).unwrap();
-        self.settle();
-        let answer = answer.try_recv().expect("an answer");
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        answer.map(text).map_err(|why| why.to_string())
     }
 
     pub fn state(&mut self) -> &OmsState {

@@ -1,0 +1,313 @@
+//! The values of settings as text, for those who look at what a reload changes.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::fix::{figure, price};
+use crate::rules::{
+    AccountRule, DropCopyRule, ErrorRule, InstrumentRule, LegRule, LimitRule, LineGroup,
+    OperatorRule, PoolRule, RestrictedRule, Rights, ScopeName, UserRule,
+};
+
+/// Named values of a rule.
+pub(crate) type RuleFields = Vec<(&'static str, String)>;
+
+/// A rule that has a name, by which those of two settings are compared.
+pub(crate) trait NamedRule: PartialEq {
+    const WHAT: &'static str;
+    /// It is about limits or users.
+    const IS_GUARDED: bool;
+    type Key<'a>: Ord
+    where
+        Self: 'a;
+
+    fn key(&self) -> Self::Key<'_>;
+    fn name(&self) -> String;
+    /// Its other values.
+    fn fields(&self) -> RuleFields;
+}
+
+pub(crate) fn or_none<T: ToString>(value: Option<T>) -> String {
+    value.map_or(String::new(), |value| value.to_string())
+}
+
+fn flag(is: bool) -> String {
+    if is { "yes".into() } else { String::new() }
+}
+
+/// A time as settings have it.
+pub(crate) fn time(nanoseconds: i64) -> String {
+    let millis = nanoseconds / 1_000_000;
+    match millis % 1000 {
+        0 => format!("{}s", millis / 1000),
+        _ => format!("{millis}ms"),
+    }
+}
+
+impl NamedRule for InstrumentRule {
+    const WHAT: &'static str = "instrument";
+    const IS_GUARDED: bool = false;
+    type Key<'a> = &'a str;
+
+    fn key(&self) -> &str {
+        &self.symbol
+    }
+
+    fn name(&self) -> String {
+        self.symbol.clone()
+    }
+
+    fn fields(&self) -> RuleFields {
+        let leg = |leg: &LegRule| {
+            let side = if leg.side.is_buy() { "buy" } else { "sell" };
+            format!("{side} {} {}", leg.ratio, leg.symbol)
+        };
+        let legs = self.legs.iter().flatten().map(leg).collect::<Vec<_>>();
+        let flow_group = Some(self.flow_group).filter(|group| *group > 0);
+        Vec::from([
+            ("tick", price(self.tick, self.scale).to_string()),
+            ("decimals", self.scale.to_string()),
+            ("lot", self.lot.to_string()),
+            ("worth", figure(self.worth.into(), 6)),
+            (
+                "reference",
+                or_none(self.reference.map(|it| price(it, self.scale))),
+            ),
+            (
+                "positions",
+                if self.has_effect {
+                    "effect".into()
+                } else {
+                    String::new()
+                },
+            ),
+            ("flow_group", or_none(flow_group)),
+            ("legs", legs.join(" ")),
+        ])
+    }
+}
+
+impl NamedRule for AccountRule {
+    const WHAT: &'static str = "account";
+    const IS_GUARDED: bool = true;
+    type Key<'a> = &'a str;
+
+    fn key(&self) -> &str {
+        &self.name
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn fields(&self) -> RuleFields {
+        Vec::from([("parent", or_none(self.parent.as_ref()))])
+    }
+}
+
+impl NamedRule for LimitRule {
+    const WHAT: &'static str = "limit";
+    const IS_GUARDED: bool = true;
+    type Key<'a> = (&'a ScopeName, u8);
+
+    fn key(&self) -> (&ScopeName, u8) {
+        (&self.scope, self.control.index())
+    }
+
+    fn name(&self) -> String {
+        let scope = match &self.scope {
+            ScopeName::Firm => "firm".into(),
+            ScopeName::Session(name) => format!("session={name}"),
+            ScopeName::Account(name) => format!("account={name}"),
+            ScopeName::Instrument(name) => format!("symbol={name}"),
+            ScopeName::Holding(account, symbol) => format!("account={account} symbol={symbol}"),
+        };
+        format!("{scope} {}", self.control)
+    }
+
+    fn fields(&self) -> RuleFields {
+        let digits = self.control.unit().digits();
+        Vec::from([("", figure(self.value, digits))])
+    }
+}
+
+impl NamedRule for RestrictedRule {
+    const WHAT: &'static str = "restricted";
+    const IS_GUARDED: bool = true;
+    type Key<'a> = (&'a str, &'a str, u32, u32, String);
+
+    fn key(&self) -> Self::Key<'_> {
+        let what = format!("{:?}", self.what);
+        (&self.symbol, &self.account, self.from, self.to, what)
+    }
+
+    fn name(&self) -> String {
+        format!("account={} symbol={}", self.account, self.symbol)
+    }
+
+    fn fields(&self) -> RuleFields {
+        let what = format!("{:?}", self.what).to_lowercase();
+        let from = Some(self.from).filter(|day| *day > 0);
+        let to = Some(self.to).filter(|day| *day < u32::MAX);
+        Vec::from([("", what), ("from", or_none(from)), ("to", or_none(to))])
+    }
+}
+
+fn rights_text(rights: &Rights) -> String {
+    let all = [
+        (rights.new, "new"),
+        (rights.replace, "replace"),
+        (rights.cancel, "cancel"),
+        (rights.mass_cancel, "mass cancel"),
+        (rights.status, "status"),
+        (rights.reports, "reports"),
+        (rights.quote, "quote"),
+        (rights.inquiry, "price inquiry"),
+    ];
+    let all = all.iter().filter(|(may, _)| *may).map(|(_, right)| *right);
+    let all = all.collect::<Vec<_>>().join(" ");
+    format!("{}: {all}", rights.accounts.join(" "))
+}
+
+impl NamedRule for UserRule {
+    const WHAT: &'static str = "user";
+    const IS_GUARDED: bool = true;
+    type Key<'a> = &'a str;
+
+    fn key(&self) -> &str {
+        &self.session
+    }
+
+    fn name(&self) -> String {
+        self.session.clone()
+    }
+
+    fn fields(&self) -> RuleFields {
+        let rights: Vec<String> = self.rights.iter().map(rights_text).collect();
+        let rate = self.rate.map(|rate| match rate.logout_after {
+            Some(rejects) => format!("{rate} logout after {rejects}"),
+            None => rate.to_string(),
+        });
+        Vec::from([
+            ("may", rights.join("; ")),
+            ("account", or_none(self.default_account.as_ref())),
+            ("rate", or_none(rate)),
+            ("validity", or_none(self.validity.map(time))),
+            ("number_pool", or_none(self.number_pool.as_ref())),
+            ("own_numbers", flag(self.own_numbers)),
+            ("conditional", or_none(self.conditional)),
+            ("parents", or_none(self.parents)),
+            ("on_logout", or_none(self.on_logout.map(time))),
+            ("on_disconnect", or_none(self.on_disconnect.map(time))),
+            ("report_numbers", flag(self.report_numbers)),
+        ])
+    }
+}
+
+impl NamedRule for PoolRule {
+    const WHAT: &'static str = "number_pool";
+    const IS_GUARDED: bool = false;
+    type Key<'a> = &'a str;
+
+    fn key(&self) -> &str {
+        &self.name
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn fields(&self) -> RuleFields {
+        Vec::from([
+            ("first", self.first.to_string()),
+            ("last", self.last.to_string()),
+            ("bytes", self.form.bytes().to_string()),
+            ("form", format!("{:016x}", self.form.hash())),
+            ("tag", self.tag.to_string()),
+            ("each_day", flag(self.each_day)),
+        ])
+    }
+}
+
+impl NamedRule for DropCopyRule {
+    const WHAT: &'static str = "drop_copy";
+    const IS_GUARDED: bool = true;
+    type Key<'a> = &'a str;
+
+    fn key(&self) -> &str {
+        &self.session
+    }
+
+    fn name(&self) -> String {
+        self.session.clone()
+    }
+
+    fn fields(&self) -> RuleFields {
+        Vec::from([
+            ("accounts", self.accounts.join(" ")),
+            ("report_numbers", flag(self.report_numbers)),
+        ])
+    }
+}
+
+impl NamedRule for OperatorRule {
+    const WHAT: &'static str = "operator";
+    const IS_GUARDED: bool = true;
+    type Key<'a> = &'a str;
+
+    fn key(&self) -> &str {
+        &self.user
+    }
+
+    fn name(&self) -> String {
+        self.user.clone()
+    }
+
+    fn fields(&self) -> RuleFields {
+        Vec::from([("may", self.may.join(" "))])
+    }
+}
+
+impl NamedRule for LineGroup {
+    const WHAT: &'static str = "line_group";
+    const IS_GUARDED: bool = false;
+    type Key<'a> = &'a str;
+
+    fn key(&self) -> &str {
+        &self.name
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn fields(&self) -> RuleFields {
+        let error = |error: &ErrorRule| {
+            let code = error.code.map(|code| format!("{code:?} "));
+            let text = error.text.as_ref().map(|text| format!("\"{text}\" "));
+            let remedy = format!("{:?}", error.remedy).to_lowercase();
+            let after = time(error.after);
+            let said = error.say.as_ref().map(|say| format!(" says \"{say}\""));
+            let (code, text, said) = (or_none(code), or_none(text), or_none(said));
+            format!(
+                "{code}{text}{remedy} {} times after {after}{said}",
+                error.times
+            )
+        };
+        let errors: Vec<String> = self.errors.iter().map(error).collect();
+        let flow = self.flow.map(|flow| {
+            let (count, span, kept) = (flow.count, time(flow.time), flow.kept);
+            format!("{count} in {span} kept for cancels {kept}")
+        });
+        let affinity = self.affinity.map(|it| format!("{it:?}").to_lowercase());
+        Vec::from([
+            ("flow", or_none(flow)),
+            ("queue", or_none(self.queue.map(time))),
+            ("affinity", or_none(affinity)),
+            ("number_pool", or_none(self.number_pool.as_ref())),
+            ("market_status", flag(self.market_status)),
+            ("error", errors.join("; ")),
+        ])
+    }
+}
