@@ -33,6 +33,7 @@ pub const EXAMPLES: &str = "Examples:
   fixwire oms limit oms.toml account=A1 RC6=500 --why \"new desk\"
   fixwire oms kill oms.toml account=A1 --why \"runaway algo\"
   fixwire oms arm oms.toml account=A1 --why \"checked with the desk\"
+  fixwire oms reload oms.toml --check
 
 A scope is firm, session=NAME, account=NAME, symbol=NAME, or account=NAME symbol=NAME. `fixwire run oms.toml` runs
 an OMS (docs/reference/oms.md).";

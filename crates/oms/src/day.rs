@@ -57,7 +57,11 @@ pub(crate) fn time_with_seconds(text: &str) -> Option<i64> {
         return time(text);
     };
     let seconds = seconds.strip_prefix(':').filter(|it| it.len() == 2)?;
-    let seconds = seconds.parse::<u8>().ok().filter(|it| *it < 60)?;
+    let is_number = seconds.bytes().all(|it| it.is_ascii_digit());
+    let seconds = seconds
+        .parse::<u8>()
+        .ok()
+        .filter(|it| is_number && *it < 60)?;
     Some(time(minutes)? + i64::from(seconds) * 1_000_000_000)
 }
 
@@ -105,6 +109,25 @@ pub(crate) fn parse(text: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_may_have_seconds() {
+        const SECOND: i64 = 1_000_000_000;
+        for (text, wanted) in [
+            ("07:30", Some(27_000)),
+            ("07:30:15", Some(27_015)),
+            ("23:59:59", Some(86_399)),
+            ("07:30:60", None),
+            ("07:30:+1", None),
+            ("07:30:5", None),
+            ("07:30-15", None),
+            ("7:30", None),
+            ("", None),
+        ] {
+            let wanted = wanted.map(|it: i64| it * SECOND);
+            assert_eq!(time_with_seconds(text), wanted, "{text}");
+        }
+    }
 
     #[test]
     fn days_are_civil_dates() {

@@ -52,7 +52,7 @@ pub struct NewSettings {
     pub is_applied: bool,
 }
 
-/// Where an OMS finds new settings when it is told to reload.
+/// Where an OMS finds new settings when an operator or a schedule reloads.
 pub trait SettingsSource: Send {
     /// Takes them; `None` when nothing waits.
     fn take(&self) -> Option<Box<NewSettings>>;

@@ -80,7 +80,12 @@ fn new_limits_and_instruments_are_in_force_at_the_next_order_and_after_kill_9() 
         .find(|line| line.starts_with("VOD,"))
         .unwrap()
         .to_owned();
-    edit(folder, "instruments.csv", &format!("{vod}\n"), "NEW,0.01\n");
+    edit(
+        folder,
+        "instruments.csv",
+        &format!("{vod}\n"),
+        "NEW,0.01,1,1,1,5\n",
+    );
     let (code, said) = reload(folder, &["--why", "the desk"]);
     assert!(
         code != 0
@@ -92,8 +97,8 @@ fn new_limits_and_instruments_are_in_force_at_the_next_order_and_after_kill_9() 
     edit(
         folder,
         "instruments.csv",
-        "NEW,0.01\n",
-        &format!("{vod}\nNEW,0.01\n"),
+        "NEW,0.01,1,1,1,5\n",
+        &format!("{vod}\nNEW,0.01,1,1,1,5\n"),
     );
     let (code, said) = reload(folder, &["--why", "the desk"]);
     assert!(code == 0 && said.contains("instrument  NEW"), "{said}");
