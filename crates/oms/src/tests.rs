@@ -33,6 +33,7 @@ mod pools;
 mod queue;
 mod quotes;
 mod random;
+mod reload;
 mod rerun;
 mod retry;
 mod rights;

@@ -36,6 +36,20 @@ fn the_settings_of_the_tests_have_none() {
 }
 
 #[test]
+fn the_time_of_a_reload_is_a_time_of_day() {
+    let of = |time: &str| {
+        let settings = SETTINGS.replace("remembered = 4", &format!("reload = \"{time}\""));
+        mistakes(&settings, INSTRUMENTS, LIMITS)
+    };
+    assert_eq!(of("07:30:15"), [""; 0]);
+    has(
+        &of("7:30"),
+        "line 5: reload = \"7:30\" is not a time of day",
+    );
+    has(&of("25:00"), "write it in UTC: 07:30, 07:30:15");
+}
+
+#[test]
 fn every_mistake_is_named_with_its_line() {
     let settings = SETTINGS
         .replace(

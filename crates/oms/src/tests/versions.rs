@@ -238,3 +238,35 @@ fn a_stray_of_old_nets() {
     assert_eq!((state.late_fills(), state.violations()), (2, 0));
     assert!(state.has_stray(1));
 }
+
+/// Version 8 appends the reload that a second operator must ask for too.
+#[test]
+fn a_checkpoint_of_version_7_has_no_reload() {
+    use core::hash::Hasher;
+    let mut world = World::new();
+    world.order(Side::Buy, 10, "100").unwrap();
+    let state = &mut world.core.state;
+    let write = |state: &OmsState| {
+        let mut written = Vec::new();
+        state.write(&mut |bytes| written.extend_from_slice(bytes));
+        written
+    };
+    let written = write(state);
+    let body = &written[..written.len() - 9];
+    let mut hasher = siphasher::sip::SipHasher24::new();
+    hasher.write(body);
+    let old = [body, &hasher.finish().to_le_bytes()].concat();
+    assert_eq!(read(7, &old).unwrap().hash(), state.hash());
+    assert!(read(8, &old).is_err() && read(7, &written).is_err());
+    let before = state.hash();
+    let event = OrderEvent::ReloadAsked {
+        settings: 7,
+        who: b"ann",
+        why: b"",
+    };
+    assert!(state.apply(0, &event));
+    assert_ne!(state.hash(), before);
+    let again = read(8, &write(state)).unwrap();
+    assert_eq!(again.hash(), state.hash());
+    assert_eq!(again.pending_reload, state.pending_reload);
+}
