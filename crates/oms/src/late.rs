@@ -21,14 +21,15 @@ use crate::value::{Number, Price, Quantity, RequestKind};
 use crate::venue::{Heard, VenueReport};
 use crate::wire::Wire;
 
-/// Replaces of an order that are remembered as given up; older ones are forgotten.
-const GIVEN_UP: usize = 8;
+/// Replaces of an order that are remembered; older ones are forgotten.
+const REMEMBERED: usize = 8;
 
 /// An order whose terms may be reported out of order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct LateTerms {
-    /// Replaces that were given up: the venue may carry them out after all.
-    given_up: Vec<Number>,
+    /// Replaces that were given up, which the venue may carry out after all, and those that were answered since, whose
+    /// reports may come again.
+    known: Vec<Number>,
     /// The venue's time of the quantity, in nanoseconds since 1970; 0 when it is unknown.
     quantity_at: i64,
     /// That of the price.
@@ -51,11 +52,7 @@ impl LateReplaces {
     /// A replace is answered as not received.
     #[cold]
     pub(crate) fn give_up(&mut self, order: Number, request: Number) {
-        let given_up = &mut self.0.entry(order).or_default().given_up;
-        if given_up.len() == GIVEN_UP {
-            given_up.remove(0);
-        }
-        given_up.push(request);
+        self.0.entry(order).or_default().remember(request);
     }
 
     pub(crate) fn forget(&mut self, order: Number) {
@@ -66,8 +63,8 @@ impl LateReplaces {
         (self.0.len() as u32).put(to);
         for (order, terms) in &self.0 {
             order.put(to);
-            (terms.given_up.len() as u32).put(to);
-            terms.given_up.iter().for_each(|request| request.put(to));
+            (terms.known.len() as u32).put(to);
+            terms.known.iter().for_each(|request| request.put(to));
             terms.quantity_at.put(to);
             terms.price_at.put(to);
         }
@@ -79,7 +76,7 @@ impl LateReplaces {
             let order = Wire::take(from)?;
             let mut terms = LateTerms::default();
             for _ in 0..u32::take(from)? {
-                terms.given_up.push(Wire::take(from)?);
+                terms.known.push(Wire::take(from)?);
             }
             terms.quantity_at = Wire::take(from)?;
             terms.price_at = Wire::take(from)?;
@@ -137,13 +134,16 @@ impl OmsState {
         })?;
         let terms = self.late.0.entry(number).or_default();
         (terms.quantity_at, terms.price_at) = (quantity_at, price_at);
+        if let Some(request) = request {
+            terms.remember(request);
+        }
         Some(())
     }
 }
 
 impl Core {
     /// A venue reports that it has replaced an order of which a replace was given up; `None` when the replace is
-    /// neither pending nor given up.
+    /// neither pending nor known.
     #[cold]
     pub(crate) fn replaced_late(
         &mut self,
@@ -161,7 +161,7 @@ impl Core {
             .request(request)
             .filter(|(pending, of)| pending.kind == RequestKind::Replace && of.number == number);
         let pending = pending.map(|(pending, _)| (pending.quantity, pending.price));
-        if pending.is_none() && !terms.given_up.contains(&request) {
+        if pending.is_none() && !terms.known.contains(&request) {
             return None;
         }
         let scale = state.scale(instrument);
@@ -262,6 +262,13 @@ impl Core {
 }
 
 impl LateTerms {
+    fn remember(&mut self, request: Number) {
+        if self.known.len() == REMEMBERED {
+            self.known.remove(0);
+        }
+        self.known.push(request);
+    }
+
     /// Which of the reported terms are newer than those that are known.
     fn newest(
         &self,

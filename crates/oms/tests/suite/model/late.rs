@@ -11,15 +11,21 @@ pub struct Late {
     price_at: String,
 }
 
+impl Late {
+    /// Its report may come, or come again.
+    fn remember(&mut self, request: u64) {
+        self.given_up.push(request);
+        if self.given_up.len() > 8 {
+            self.given_up.remove(0);
+        }
+    }
+}
+
 impl Model {
     /// A replace is answered as not received.
     pub fn give_up(&mut self, number: u64, request: u64) {
         let order = self.orders.get_mut(&number).unwrap();
-        let late = order.late.get_or_insert_default();
-        late.given_up.push(request);
-        if late.given_up.len() > 8 {
-            late.given_up.remove(0);
-        }
+        order.late.get_or_insert_default().remember(request);
     }
 
     /// The venue reports a replace of such an order; whether it is one that is pending or was given up.
@@ -94,6 +100,7 @@ impl Model {
         let is_open = order.is_open();
         if let Some(asked) = asked {
             order.asked = None;
+            order.late.as_mut().unwrap().remember(request);
             if !asked.id.is_empty() {
                 order.id = asked.id;
             }
