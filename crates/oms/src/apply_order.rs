@@ -118,8 +118,7 @@ impl OmsState {
         if self.is_open(order) {
             return None;
         }
-        let fills: alloc::vec::Vec<u64> = self.orders.fills_of(order).collect();
-        for exec in fills {
+        for exec in self.orders.fills_of(order) {
             self.spent.add(exec);
         }
         if !self.spreads.is_empty() {

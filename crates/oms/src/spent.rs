@@ -19,7 +19,9 @@ impl Spent {
     }
 
     pub(crate) fn begin_day(&mut self) {
-        self.before = core::mem::take(&mut self.today);
+        // The memory of the day before yesterday is used again.
+        core::mem::swap(&mut self.before, &mut self.today);
+        self.today.clear();
     }
 
     pub(crate) fn has(&self, exec: u64) -> bool {
