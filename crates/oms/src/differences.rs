@@ -180,6 +180,15 @@ pub(crate) fn changes(state: &OmsState, old: &RiskRules, new: &RiskRules) -> Vec
     for ((what, is_guarded, was), (.., is)) in of(old).into_iter().zip(of(new)) {
         one(what, is_guarded, was, is);
     }
+    if old.texts != new.texts {
+        all.push(SettingChange {
+            what: "texts",
+            name: String::new(),
+            was: old.texts.summary(),
+            is: new.texts.summary(),
+            is_guarded: false,
+        });
+    }
     all
 }
 

@@ -194,6 +194,7 @@ impl NamedRule for UserRule {
             ("account", or_none(self.default_account.as_ref())),
             ("rate", or_none(rate)),
             ("validity", or_none(self.validity.map(time))),
+            ("language", or_none(self.language.as_ref())),
             ("number_pool", or_none(self.number_pool.as_ref())),
             ("own_numbers", flag(self.own_numbers)),
             ("conditional", or_none(self.conditional)),

@@ -6,6 +6,7 @@
 //! ```
 
 use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -57,6 +58,15 @@ impl TextTable {
     /// The names of the languages.
     pub(crate) fn languages(&self) -> impl Iterator<Item = &str> {
         self.languages.keys().map(String::as_str)
+    }
+
+    /// How many texts there are of each language.
+    pub(crate) fn summary(&self) -> String {
+        let counts = self.languages.iter().map(|(name, language)| {
+            let count = language.plain.len() + language.patterns.len();
+            format!("{name} {count}")
+        });
+        counts.collect::<Vec<_>>().join(", ")
     }
 
     /// Adds a translation.

@@ -192,6 +192,7 @@ impl Floor {
             instruments: INSTRUMENTS.to_owned(),
             limits: LIMITS.to_owned(),
             restricted: "symbol,account,from,to,what\n".to_owned(),
+            texts: crate::texts::TEXTS.to_owned(),
         }));
         let slot = Slot::default();
         let (read, source) = (Arc::clone(&files), slot.clone());

@@ -90,6 +90,26 @@ fn a_limit_is_in_force_at_the_next_message() {
 }
 
 #[test]
+fn texts_are_in_force_at_the_next_message() {
+    let mut floor = Floor::with_a_language(BeginString::Fix44);
+    floor.edit(|files| replace(&mut files.texts, "查無此委託", "沒有此委託"));
+    let said = floor.reload().unwrap();
+    assert!(
+        said.ends_with("\ntexts\t\tde 1, zh-TW 5\tde 1, zh-TW 5"),
+        "{said}"
+    );
+    floor.send("F", "11=A3|41=B9|55=XYZ|54=1|60=20261122-08:00:00|");
+    assert_eq!(floor.told(&[355]).pop().unwrap(), "沒有此委託");
+    floor.edit(|files| replace(&mut files.settings, "language = \"zh-TW\"\n", ""));
+    let said = floor.reload().unwrap();
+    assert!(said.contains("language zh-TW\t"), "{said}");
+    floor.send("F", "11=A4|41=B9|55=XYZ|54=1|60=20261122-08:00:00|");
+    assert_eq!(floor.told(&[355]).pop().unwrap(), "-");
+    floor.agrees();
+    is_kept(&mut floor);
+}
+
+#[test]
 fn limits_below_what_is_used_stay_and_stop_new_orders() {
     let mut floor = floor();
     for id in ["A1", "A2"] {

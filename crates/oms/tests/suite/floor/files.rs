@@ -16,6 +16,7 @@ pub struct Files {
     pub instruments: String,
     pub limits: String,
     pub restricted: String,
+    pub texts: String,
 }
 
 impl Files {
@@ -23,7 +24,7 @@ impl Files {
         let mut open = |file: &str| match file {
             "instruments.csv" => Ok(self.instruments.clone()),
             "restricted.csv" => Ok(self.restricted.clone()),
-            "texts.csv" => Ok(crate::texts::TEXTS.to_owned()),
+            "texts.csv" => Ok(self.texts.clone()),
             _ => Ok(self.limits.clone()),
         };
         load(&self.settings, &["CLIENT", "SIM-1", "COPY"], &mut open)
