@@ -242,6 +242,7 @@ impl LogInput for CaptureInput {
             known_time: Some((time, TimeSource::Capture)),
             prefix: b"",
             hints: &self.hints,
+            record: None,
         }
     }
 }

@@ -7,6 +7,7 @@ use fixwire_journal::Direction;
 use fixwire_protocol::{Garbled, SOH, Tag, Timestamp};
 use memchr::memchr;
 
+use crate::journal::Batch;
 use crate::prefix;
 use crate::zone::Clock;
 
@@ -92,6 +93,8 @@ pub struct LogEntry<'a> {
     pub(crate) known_time: Option<(Timestamp, TimeSource)>,
     pub(crate) prefix: &'a [u8],
     pub(crate) hints: &'a Hints,
+    /// The record of a journal that it is in.
+    pub(crate) record: Option<&'a Batch>,
 }
 
 impl fmt::Debug for LogEntry<'_> {
@@ -186,6 +189,11 @@ impl<'a> LogEntry<'a> {
             rest = rest.get(end + 1..).unwrap_or_default();
         }
         None
+    }
+
+    /// Of a message that came in by a record of a journal, what it caused; of what it caused, the message.
+    pub(crate) fn related(&self) -> impl Iterator<Item = &'a [u8]> {
+        self.record.into_iter().flat_map(Batch::related)
     }
 
     /// When it was written, received or sent, and where that is from.

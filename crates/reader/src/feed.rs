@@ -30,7 +30,7 @@ pub(crate) enum Fed {
 }
 
 /// A source of bytes.
-pub(crate) trait Feed {
+pub(crate) trait Feed: Send {
     fn feed(&mut self, into: &mut [u8]) -> io::Result<Fed>;
 
     /// Goes on at another place, if it is a file.
@@ -160,7 +160,7 @@ impl Feed for FileFeed {
 /// Any reader, without an end that could move.
 pub(crate) struct ReadFeed<R>(pub(crate) R);
 
-impl<R: Read> Feed for ReadFeed<R> {
+impl<R: Read + Send> Feed for ReadFeed<R> {
     fn feed(&mut self, into: &mut [u8]) -> io::Result<Fed> {
         loop {
             match self.0.read(into) {
@@ -183,6 +183,8 @@ pub(crate) enum Content {
     PcapNg,
     /// One segment of a journal.
     Segment,
+    /// A text in UTF-16.
+    Wide,
 }
 
 impl Content {
@@ -196,6 +198,7 @@ impl Content {
             [0xa1, 0xb2, 0xc3, 0xd4, ..] | [0xa1, 0xb2, 0x3c, 0x4d, ..] => Self::Pcap,
             [0xd4, 0xc3, 0xb2, 0xa1, ..] | [0x4d, 0x3c, 0xb2, 0xa1, ..] => Self::Pcap,
             [0x0a, 0x0d, 0x0d, 0x0a, ..] => Self::PcapNg,
+            [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Self::Wide,
             _ if start.starts_with(&fixwire_journal::segment::MAGIC) => Self::Segment,
             _ => Self::Text,
         }
@@ -206,7 +209,9 @@ impl Content {
 pub(crate) const START: usize = 8;
 
 /// The first bytes of a reader, and the reader with them.
-pub(crate) fn peek(mut reader: Box<dyn Read>) -> io::Result<(Vec<u8>, Box<dyn Read>)> {
+pub(crate) fn peek(
+    mut reader: Box<dyn Read + Send>,
+) -> io::Result<(Vec<u8>, Box<dyn Read + Send>)> {
     let mut start = Vec::new();
     Read::take(&mut reader, START as u64).read_to_end(&mut start)?;
     let whole = Cursor::new(start.clone()).chain(reader);
@@ -214,7 +219,7 @@ pub(crate) fn peek(mut reader: Box<dyn Read>) -> io::Result<(Vec<u8>, Box<dyn Re
 }
 
 /// Unpacks gzip, of several members too.
-pub(crate) fn gunzip(reader: Box<dyn Read>) -> Box<dyn Read> {
+pub(crate) fn gunzip(reader: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
     Box::new(MultiGzDecoder::new(BufReader::with_capacity(
         1 << 16,
         reader,
@@ -224,15 +229,15 @@ pub(crate) fn gunzip(reader: Box<dyn Read>) -> Box<dyn Read> {
 /// Unpacks the frames of zstd.
 pub(crate) struct Unzstd {
     /// Between two frames.
-    source: Option<BufReader<Box<dyn Read>>>,
+    source: Option<BufReader<Box<dyn Read + Send>>>,
     frame: Option<StreamingDecoder<Whole, FrameDecoder>>,
 }
 
 /// The header that was looked at, and the rest.
-type Whole = io::Chain<Cursor<Vec<u8>>, BufReader<Box<dyn Read>>>;
+type Whole = io::Chain<Cursor<Vec<u8>>, BufReader<Box<dyn Read + Send>>>;
 
 impl Unzstd {
-    pub(crate) fn new(reader: Box<dyn Read>) -> Self {
+    pub(crate) fn new(reader: Box<dyn Read + Send>) -> Self {
         Self {
             source: Some(BufReader::with_capacity(1 << 16, reader)),
             frame: None,

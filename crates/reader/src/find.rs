@@ -106,6 +106,9 @@ fn version_end(head: &[u8]) -> Option<usize> {
 
 /// How many bytes stand between the version and the next field.
 fn between(rest: &[u8]) -> Option<usize> {
+    if rest.starts_with(b"\x019=") {
+        return Some(1);
+    }
     let field_at = |at: usize| {
         let rest = rest.get(at..).unwrap_or_default();
         rest.starts_with(b"9=") || rest.starts_with(b"35=")

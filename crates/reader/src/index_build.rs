@@ -5,6 +5,7 @@ use std::path::Path;
 
 use fixwire_sys::regular;
 
+use crate::ahead::AheadInput;
 use crate::entry::Hints;
 use crate::feed::FileFeed;
 use crate::index_file::tail_of;
@@ -41,9 +42,11 @@ pub(crate) fn grow(
     let log = regular::open(growth.path).map_err(failed)?;
     let feed = FileFeed::open(growth.path, false).map_err(failed)?;
     let hints = Hints::new(&name, &[], Clock::new(growth.zone.clone()), 0);
-    let mut input = TextInput::new(name, hints, Box::new(feed), READ, "");
+    let mut input = TextInput::new(name.clone(), hints, Box::new(feed), READ, "");
     let (mut start, line) = growth.from;
     input.go_to(start, line);
+    let hints = Hints::new(&name, &[], Clock::new(growth.zone.clone()), 0);
+    let mut input = AheadInput::start(name, hints, Box::new(input))?;
     let mut block = BlockBuilder::default();
     let mut left_out = LeftOuts::default();
     let mut parts = Vec::new();

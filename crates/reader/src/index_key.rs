@@ -11,7 +11,7 @@ pub(crate) fn hash(seed: u64, bytes: &[u8]) -> u64 {
 }
 
 /// What an id names: ids of a kind are the same, whatever their tag.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(crate) enum IdKind {
     /// ClOrdID(11), OrigClOrdID(41), SecondaryClOrdID(526).
     Client,
@@ -104,7 +104,7 @@ pub(crate) fn keys_of(bytes: &[u8], mut add: impl FnMut(u64)) -> Numbered {
 }
 
 /// All that stands behind a SOH and has a tag of at most four digits, also when it is within a data field.
-fn fields(bytes: &[u8]) -> impl Iterator<Item = (Tag, &[u8])> {
+pub(crate) fn fields(bytes: &[u8]) -> impl Iterator<Item = (Tag, &[u8])> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
         loop {

@@ -15,7 +15,7 @@ pub(crate) enum Step {
 }
 
 /// A source of messages.
-pub(crate) trait LogInput {
+pub(crate) trait LogInput: Send {
     /// Goes to the next message. What cannot be read is added to `left_out`.
     fn advance(&mut self, left_out: &mut LeftOuts) -> Step;
 
@@ -25,6 +25,11 @@ pub(crate) trait LogInput {
     /// Lines without a message so far, but for blank ones.
     fn other_lines(&self) -> u64 {
         0
+    }
+
+    /// Of a text, the place behind the message it is at, and the line there.
+    fn end(&self) -> (u64, u64) {
+        (0, 0)
     }
 
     /// The last time of what was skipped before the message it is at.

@@ -29,7 +29,7 @@ pub(crate) struct JournalInput {
 
 /// The messages of a record.
 #[derive(Default)]
-struct Batch {
+pub(crate) struct Batch {
     items: Vec<Item>,
     bytes: Vec<u8>,
     current: usize,
@@ -45,6 +45,16 @@ struct Item {
 }
 
 impl Batch {
+    /// What the message that it is at has caused, or the message that caused it.
+    pub(crate) fn related(&self) -> impl Iterator<Item = &[u8]> {
+        let is_cause = |at: usize| at == 0 && self.items[at].direction == Direction::In;
+        let items = self.items.iter().enumerate();
+        let other = items.filter(move |(at, _)| {
+            *at != self.current && (is_cause(*at) || is_cause(self.current))
+        });
+        other.map(|(_, item)| &self.bytes[item.bytes.clone()])
+    }
+
     fn add(&mut self, direction: Direction, mark: &'static str, session: u32, bytes: &[u8]) {
         if !is_fix_message(bytes) {
             return;
@@ -207,6 +217,7 @@ impl LogInput for JournalInput {
             known_time: Some((self.batch.wall, TimeSource::Journal)),
             prefix: b"",
             hints: &self.hints,
+            record: Some(&self.batch),
         }
     }
 }

@@ -17,6 +17,7 @@
 
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod anonymise;
 mod blocks;
 mod capture;
@@ -39,7 +40,9 @@ mod latency;
 mod left_out;
 mod open;
 mod open_orders;
+mod order_lives;
 mod order_search;
+mod order_step;
 mod packet;
 mod places;
 mod prefix;
@@ -65,6 +68,7 @@ pub use index_file::LogIndex;
 pub use latency::{LatencyCounts, LatencyGroup, LatencyKind, LogLatency};
 pub use left_out::LeftOut;
 pub use order_search::OrderSearch;
+pub use order_step::OrderStep;
 pub use places::TextPlaces;
 pub use reader::{LogReader, LogSource, LogStep, ReadOptions};
 pub use short_query::ShortQuery;

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use crate::ahead::AheadInput;
 use crate::capture::CaptureInput;
 use crate::entry::Hints;
 use crate::feed::{Content, Feed, FileFeed, ReadFeed, START, Unzstd, gunzip, peek};
@@ -22,6 +23,8 @@ const DEPTH: usize = 16;
 const STORES: [&str; 1] = [".body"];
 /// Bytes that are read at a time when only some blocks are.
 const PLANNED: usize = 1 << 17;
+/// A source of so many bytes is read by a thread of its own, if there are few sources.
+const AHEAD: u64 = 4 << 20;
 /// Packed data in packed data, at most.
 const LAYERS: usize = 3;
 
@@ -97,7 +100,18 @@ fn is_segment(path: &Path) -> bool {
         .is_some_and(|end| end == "fwj" || end == "fwz")
 }
 
-/// Opens a file, a journal or standard input; `block` bytes are read at a time.
+/// How a source is opened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenMode {
+    /// Bytes that are read at a time.
+    pub(crate) block: usize,
+    /// It may be read by a thread of its own.
+    pub(crate) ahead: bool,
+    /// It is the only one, so that messages which nobody looks for need not be merged with others.
+    pub(crate) alone: bool,
+}
+
+/// Opens a file, a journal or standard input.
 ///
 /// # Errors
 ///
@@ -105,20 +119,53 @@ fn is_segment(path: &Path) -> bool {
 pub(crate) fn open(
     path: &Path,
     options: &ReadOptions,
-    block: usize,
-    chosen: (&BlockChoice, &mut LeftOuts),
+    mode: OpenMode,
+    (choice, left_out): (&BlockChoice, &mut LeftOuts),
 ) -> Result<Opened, String> {
+    let plan = choice.plan(path).filter(|_| !options.follow);
+    let has_plan = plan.is_some();
+    let opened = open_here(path, options, mode, (plan, left_out))?;
+    // What belongs to a record, or is looked for in blocks of an index, is read here.
+    let is_plain = !options.follow && !options.dequeued && !has_plan;
+    let is_searched = mode.alone && options.needle.is_some() && opened.kind == "text";
+    if !mode.ahead || !is_plain || is_searched || size(path) < AHEAD {
+        return Ok(opened);
+    }
+    let (name, hints) = named(path, options);
+    let input = AheadInput::start(name, hints, opened.input)?;
+    Ok(Opened {
+        input: Box::new(input),
+        ..opened
+    })
+}
+
+/// Bytes of a file, or of all segments of a journal.
+fn size(path: &Path) -> u64 {
+    let of = |path: &Path| fs::metadata(path).map_or(0, |facts| facts.len());
+    match fs::read_dir(path) {
+        Ok(entries) => entries.flatten().map(|entry| of(&entry.path())).sum(),
+        Err(_) => of(path),
+    }
+}
+
+/// The name of a source, and what is known of its messages.
+fn named(path: &Path, options: &ReadOptions) -> (String, Hints) {
     let name = match path == Path::new("-") {
         true => "stdin".to_owned(),
         false => path.display().to_string(),
     };
-    let shift = options.shift_of(&name);
-    let hints = Hints::new(
-        &name,
-        &options.ours,
-        Clock::new(options.zone.clone()),
-        shift,
-    );
+    let clock = Clock::new(options.zone.clone());
+    let hints = Hints::new(&name, &options.ours, clock, options.shift_of(&name));
+    (name, hints)
+}
+
+fn open_here(
+    path: &Path,
+    options: &ReadOptions,
+    mode: OpenMode,
+    (plan, left_out): (Option<BlockPlan>, &mut LeftOuts),
+) -> Result<Opened, String> {
+    let (name, hints) = named(path, options);
     let failed = |error: io::Error| error.to_string();
     if path.is_dir() {
         let input = JournalInput::new(path, name, hints, options.follow, options.dequeued);
@@ -127,7 +174,13 @@ pub(crate) fn open(
             input: Box::new(input),
         });
     }
-    let opening = Opening { name, hints, block };
+    let needle = options.needle.clone();
+    let opening = Opening {
+        name,
+        hints,
+        block: mode.block,
+        needle: needle.filter(|_| mode.alone && !options.follow),
+    };
     if path == Path::new("-") {
         let (start, reader) = peek(Box::new(io::stdin())).map_err(failed)?;
         return opening.of_reader(Content::of(&start), reader);
@@ -135,23 +188,23 @@ pub(crate) fn open(
     let mut feed = FileFeed::open(path, options.follow).map_err(failed)?;
     let start = feed.start(START).map_err(failed)?;
     match Content::of(&start) {
-        Content::Text => {
-            let plan = chosen.0.plan(path).filter(|_| !options.follow);
-            Ok(opening.plain_text(feed, plan, chosen.1))
-        }
+        Content::Text => Ok(opening.plain_text(feed, plan, left_out)),
         Content::Pcap => Ok(opening.capture(Box::new(feed), "pcap".to_owned(), "")),
         Content::PcapNg => Ok(opening.capture(Box::new(feed), "pcapng".to_owned(), "")),
         Content::Segment => Err(SEGMENT.to_owned()),
+        Content::Wide => Err(WIDE.to_owned()),
         packed => opening.of_reader(packed, Box::new(FeedReader(Box::new(feed.packed())))),
     }
 }
 
+const WIDE: &str = "a text in UTF-16: convert it first, with iconv -f UTF-16 -t UTF-8";
 const SEGMENT: &str = "a segment of a journal: name the journal's folder";
 
 struct Opening {
     name: String,
     hints: Hints,
     block: usize,
+    needle: Option<Vec<u8>>,
 }
 
 impl Opening {
@@ -175,8 +228,10 @@ impl Opening {
             None => self.block,
         };
         let mut input = TextInput::new(self.name, self.hints, Box::new(feed), block, "");
-        if let Some(plan) = plan {
-            input.follow_plan(plan, left_out);
+        match (plan, self.needle) {
+            (Some(plan), _) => input.follow_plan(plan, left_out),
+            (None, Some(needle)) => input.pass_over(&needle),
+            (None, None) => {}
         }
         Opened {
             kind: "text".to_owned(),
@@ -193,11 +248,11 @@ impl Opening {
     }
 
     /// What a reader gives that was looked at; unpacks it as often as needed.
-    fn of_reader(self, content: Content, reader: Box<dyn Read>) -> Result<Opened, String> {
+    fn of_reader(self, content: Content, reader: Box<dyn Read + Send>) -> Result<Opened, String> {
         let (mut content, mut reader) = (content, reader);
         let (mut packing, mut packed) = (String::new(), "");
         for _ in 0..LAYERS {
-            let unpacked: Box<dyn Read> = match content {
+            let unpacked: Box<dyn Read + Send> = match content {
                 Content::Gzip => {
                     (packing, packed) = (format!("{packing}, gzip"), "gzip: ");
                     gunzip(reader)
@@ -217,6 +272,7 @@ impl Opening {
             Content::Pcap => Ok(self.capture(feed, format!("pcap{packing}"), packed)),
             Content::PcapNg => Ok(self.capture(feed, format!("pcapng{packing}"), packed)),
             Content::Segment => Err(SEGMENT.to_owned()),
+            Content::Wide => Err(WIDE.to_owned()),
             Content::Gzip | Content::Zstd => Err("packed more than three times".to_owned()),
         }
     }

@@ -1,25 +1,51 @@
 //! [`OrderSearch`]: the messages of one order, whatever ids it had.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::hash::BuildHasherDefault;
 
 use fixwire_protocol::value::uint;
-use fixwire_protocol::{SOH, Tag};
 
-use crate::entry::LogEntry;
+use crate::entry::{LogEntry, LogPlace};
 use crate::index_choice::BlockChoice;
-use crate::index_key::IdKind;
+use crate::index_key::{IdKind, fields, pair};
+use crate::index_record::KeyHasher;
+use crate::order_lives::OrderLinks;
+use crate::order_step::{OrderFields, OrderStep, is_name};
 
 /// Ids that are collected, at most.
 const MOST_IDS: usize = 10_000;
+/// Messages that are collected, and their bytes, at most.
+const MOST_STEPS: usize = 100_000;
+const MOST_BYTES: usize = 64 << 20;
 
 /// Finds the messages of an order: those with one of its ids, and rejects of these messages. The ids that such a message
 /// has are ids of the order too, so logs are read again until none is new.
+///
+/// An id belongs to an order from the message that brings it on, and only within its session; another order that has the
+/// same id on another day or in another session is an order of its own. Both sides of a gateway are linked by the records of
+/// its journal, or else by OrderID(37), SecondaryOrderID(198) and ids that it did not change.
+///
+/// ```text
+/// loop {
+///     search.begin();
+///     for each message { search.look(&entry) }
+///     if !search.finish() { break }    // with indexes: and the blocks did not grow
+/// }
+/// search.lives()
+/// ```
 #[derive(Clone, Debug)]
 pub struct OrderSearch {
+    asked: Vec<u8>,
     ids: BTreeSet<(IdKind, Vec<u8>)>,
-    /// MsgSeqNums of the order's messages, by sender and target.
-    numbers: BTreeMap<(Vec<u8>, Vec<u8>), BTreeSet<u64>>,
-    has_new: bool,
+    /// Their numbers.
+    keys: HashSet<u64, BuildHasherDefault<KeyHasher>>,
+    /// MsgSeqNums of collected messages, by sender and target.
+    numbers: BTreeMap<u64, BTreeSet<u64>>,
+    steps: Vec<OrderStep>,
+    bytes: usize,
+    lives: Vec<Vec<usize>>,
+    is_cut: bool,
+    has_more: bool,
     choice: BlockChoice,
 }
 
@@ -27,16 +53,23 @@ impl OrderSearch {
     /// Of the order with this ClOrdID or OrderID.
     #[must_use]
     pub fn new(id: &str) -> Self {
-        let id = id.as_bytes();
-        let kinds = [IdKind::Client, IdKind::Order];
-        let choice = BlockChoice::default();
-        kinds.iter().for_each(|kind| choice.add_id(*kind, id));
-        Self {
-            ids: kinds.into_iter().map(|kind| (kind, id.to_vec())).collect(),
+        let asked = id.as_bytes().to_vec();
+        let mut search = Self {
+            ids: BTreeSet::new(),
+            keys: HashSet::default(),
             numbers: BTreeMap::new(),
-            has_new: false,
-            choice,
+            steps: Vec::new(),
+            bytes: 0,
+            lives: Vec::new(),
+            is_cut: false,
+            has_more: false,
+            choice: BlockChoice::default(),
+            asked: asked.clone(),
+        };
+        for kind in [IdKind::Client, IdKind::Order] {
+            search.add(kind, &asked);
         }
+        search
     }
 
     /// The blocks of indexed logs that may have messages of the order.
@@ -48,73 +81,128 @@ impl OrderSearch {
     /// Before the logs are read, each time.
     pub fn begin(&mut self) {
         self.numbers.clear();
-        self.has_new = false;
+        self.steps.clear();
+        self.bytes = 0;
+        self.is_cut = false;
     }
 
-    /// Whether an id was found since then, so that messages before it may belong to the order.
-    #[must_use]
-    pub fn has_new(&self) -> bool {
-        self.has_new
-    }
-
-    /// Whether a message belongs to the order, as far as its ids are known.
-    pub fn belongs(&mut self, entry: &LogEntry<'_>) -> bool {
-        let mut found = Vec::new();
-        let mut is_report = false;
-        let mut reference = None;
-        for field in entry.bytes.split(|byte| *byte == SOH) {
-            let Some(equals) = field.iter().take(4).position(|byte| *byte == b'=') else {
-                continue;
+    /// Looks at a message of the logs, and keeps it if it may belong to the order.
+    pub fn look(&mut self, entry: &LogEntry<'_>) {
+        let mut belongs = false;
+        let [mut sender, mut target, mut number, mut msg_type, mut refers] = [None::<&[u8]>; 5];
+        let mut is_duplicate = false;
+        for (tag, value) in fields(entry.bytes) {
+            let first = match tag {
+                34 => &mut number,
+                35 => &mut msg_type,
+                45 => &mut refers,
+                49 => &mut sender,
+                56 => &mut target,
+                43 => {
+                    is_duplicate = value == b"Y";
+                    continue;
+                }
+                11 | 41 | 526 | 37 | 198 | 19 => {
+                    let kind = IdKind::of(tag);
+                    belongs |= kind.is_some_and(|kind| self.keys.contains(&kind.key(value)))
+                        && is_name(value);
+                    continue;
+                }
+                _ => continue,
             };
-            let value = &field[equals + 1..];
-            match &field[..equals] {
-                b"35" => is_report = value == b"8",
-                b"11" | b"41" | b"526" => found.push((IdKind::Client, value, true)),
-                b"37" | b"198" => found.push((IdKind::Order, value, true)),
-                // Other messages have an ExecID as well, of executions of others.
-                b"17" if is_report => found.push((IdKind::Execution, value, false)),
-                b"19" => found.push((IdKind::Execution, value, true)),
-                b"45" => reference = uint(value).ok(),
-                _ => {}
-            }
+            first.get_or_insert(value);
         }
-        let is_name = |value: &[u8]| !value.is_empty() && value != b"NONE" && value != b"0";
-        found.retain(|(_, value, _)| is_name(value));
-        let is_known = |(kind, value, links): &(IdKind, &[u8], bool)| {
-            *links && self.ids.contains(&(*kind, value.to_vec()))
-        };
-        let belongs = found.iter().any(is_known);
-        let key = |from: Tag, to: Tag| {
-            let text = |tag| entry.get(tag).unwrap_or_default().to_vec();
-            (text(from), text(to))
-        };
+        if !belongs && self.numbers.is_empty() {
+            return;
+        }
+        let (sender, target) = (sender.unwrap_or_default(), target.unwrap_or_default());
+        if !belongs && matches!(msg_type, Some(b"3" | b"j")) {
+            let rejected = refers.and_then(|number| uint(number).ok());
+            let numbers = self.numbers.get(&pair(target, sender));
+            belongs = rejected.is_some_and(|it| numbers.is_some_and(|all| all.contains(&it)));
+        }
         if belongs {
-            for (kind, value, _) in found {
-                if self.ids.len() < MOST_IDS && self.ids.insert((kind, value.to_vec())) {
-                    self.has_new = true;
-                    self.choice.add_id(kind, value);
-                }
-            }
+            self.keep(entry);
         }
-        let number = entry.get(34).and_then(|number| uint(number).ok());
-        if let Some(number) = number.filter(|_| belongs || !self.numbers.is_empty()) {
-            let of_sender = self.numbers.entry(key(49, 56)).or_default();
+        if let Some(number) = number.and_then(|number| uint(number).ok()) {
+            let of_sender = self.numbers.entry(pair(sender, target)).or_default();
             if belongs {
-                if of_sender.insert(number) {
-                    let text = |tag| entry.get(tag).unwrap_or_default();
-                    self.choice.add_number(text(49), text(56), number);
-                }
-            } else if entry.get(43) != Some(b"Y") {
+                of_sender.insert(number);
+            } else if !is_duplicate {
                 // The number of another message now, after a reset.
                 of_sender.remove(&number);
             }
         }
-        let rejects = matches!(entry.get(35), Some(b"3" | b"j"));
-        belongs
-            || rejects
-                && reference.is_some_and(|number| {
-                    let rejected = self.numbers.get(&key(56, 49));
-                    rejected.is_some_and(|numbers| numbers.contains(&number))
-                })
+    }
+
+    fn keep(&mut self, entry: &LogEntry<'_>) {
+        let bytes = self.bytes + entry.bytes.len();
+        if self.steps.len() == MOST_STEPS || bytes > MOST_BYTES {
+            self.is_cut = true;
+            return;
+        }
+        self.bytes = bytes;
+        self.steps.push(OrderStep::new(entry));
+    }
+
+    /// After the logs were read: whether further ids of the order were found, so that they must be read again.
+    pub fn finish(&mut self) -> bool {
+        // The first messages of a connection that was open before its capture are held for a while.
+        let is_packet = |step: &OrderStep| matches!(step.place, LogPlace::Packet { .. });
+        if self.steps.iter().any(is_packet) {
+            self.steps.sort_by_key(|step| step.time);
+        }
+        let links = OrderLinks::of(&self.steps);
+        let mut has_new = false;
+        let lives = links.lives(&self.asked);
+        for life in &lives {
+            for (kind, id) in &life.ids {
+                has_new |= self.add(*kind, id);
+            }
+        }
+        self.lives = lives.into_iter().map(|life| life.steps).collect();
+        let steps = std::mem::take(&mut self.steps);
+        for step in self.lives.clone().iter().flatten().map(|at| &steps[*at]) {
+            for (kind, id) in &step.related {
+                has_new |= self.add(*kind, id);
+            }
+            let fields = OrderFields::of(&step.bytes);
+            if let Some(number) = fields.number {
+                self.choice.add_number(fields.sender, fields.target, number);
+            }
+        }
+        self.steps = steps;
+        self.has_more = has_new;
+        has_new
+    }
+
+    fn add(&mut self, kind: IdKind, id: &[u8]) -> bool {
+        let is_new = self.ids.len() < MOST_IDS && self.ids.insert((kind, id.to_vec()));
+        if is_new {
+            self.keys.insert(kind.key(id));
+            self.choice.add_id(kind, id);
+        }
+        is_new
+    }
+
+    /// The messages of each order that had the id, the first order first; each in the order in which they were read.
+    pub fn lives(&self) -> impl Iterator<Item = impl Iterator<Item = &OrderStep>> {
+        self.lives.iter().map(|life| {
+            let steps = life.iter().map(|at| &self.steps[*at]);
+            // It was given when it came in, too.
+            steps.filter(|step| step.mark != "dequeued")
+        })
+    }
+
+    /// Whether the last reading has found ids that it did not look for, so that the order may have more messages.
+    #[must_use]
+    pub fn has_more(&self) -> bool {
+        self.has_more
+    }
+
+    /// Whether there were more messages than can be kept: 100,000, or 64 MiB.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
     }
 }

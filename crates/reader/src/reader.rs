@@ -8,11 +8,13 @@ use crate::entry::LogEntry;
 use crate::index_choice::BlockChoice;
 use crate::input::{LogInput, Step};
 use crate::left_out::{LeftOut, LeftOuts};
-use crate::open::{Opened, open, sources};
+use crate::open::{OpenMode, Opened, open, sources};
 use crate::zone::LogZone;
 
 /// Files that are open from the start; of more, each is opened when its first message is next.
 const AWAKE: usize = 32;
+/// Sources that are read by threads of their own, if there are no more.
+const THREADS: usize = 4;
 /// Bytes of the blocks of all files.
 const BLOCKS: usize = 32 << 20;
 
@@ -30,6 +32,9 @@ pub struct ReadOptions {
     /// Messages of a journal that waited for a gap to be filled are given a second time, at the moment when they were
     /// processed; their mark is `dequeued`.
     pub dequeued: bool,
+    /// Bytes that every wanted message has, whatever stands between its fields: `11=A1`. Of a single plain text, messages
+    /// without them may be passed over, and lines without a message are not counted.
+    pub needle: Option<Vec<u8>>,
 }
 
 impl Default for ReadOptions {
@@ -40,6 +45,7 @@ impl Default for ReadOptions {
             shifts: Vec::new(),
             follow: false,
             dequeued: false,
+            needle: None,
         }
     }
 }
@@ -180,9 +186,14 @@ impl LogReader {
 
     /// Opens the source of a lane.
     fn wake(&mut self, lane: usize) {
+        let mode = OpenMode {
+            block: self.block,
+            ahead: self.lanes.len() <= THREADS,
+            alone: self.lanes.len() == 1,
+        };
         let found = &mut self.lanes[lane];
         let chosen = (&self.choice, &mut self.left_out);
-        match open(&found.path, &self.options, self.block, chosen) {
+        match open(&found.path, &self.options, mode, chosen) {
             Ok(Opened { kind, input }) => {
                 found.source.kind = kind;
                 found.input = Some(input);

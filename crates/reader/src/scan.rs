@@ -2,7 +2,7 @@
 
 use fixwire_protocol::Garbled;
 use memchr::memmem::Finder;
-use memchr::{memchr_iter, memrchr};
+use memchr::{memchr_iter, memmem, memrchr};
 
 use crate::find::{self, BEGIN, Found, Kind, LONGEST};
 
@@ -28,6 +28,8 @@ pub(crate) struct Scanner {
     block: usize,
     normal: Vec<u8>,
     others: Others,
+    /// What a message has that is looked for; others are passed over.
+    needle: Option<Finder<'static>>,
     pub(crate) found: Hit,
 }
 
@@ -112,12 +114,21 @@ impl Scanner {
                 has_message: false,
                 is_blank: true,
             },
+            needle: None,
             found: Hit::default(),
         }
     }
 
+    /// Messages without these bytes may be passed over, as they stand in the file.
+    pub(crate) fn pass_over(&mut self, needle: &[u8]) {
+        self.needle = Some(Finder::new(needle).into_owned());
+    }
+
     /// The next message; `ended` when no more bytes follow.
     pub(crate) fn next(&mut self, ended: bool) -> Scan {
+        if !ended && self.skip() {
+            return Scan::More;
+        }
         loop {
             let bytes = &self.window[..self.filled];
             let Some(at) = self.finder.find(&bytes[self.at..]) else {
@@ -156,6 +167,25 @@ impl Scanner {
         }
     }
 
+    /// Goes to a message before the next that has what is looked for; whether there is none in the bytes that there
+    /// are, and some of them were passed over. The message before is looked at as well, since one may be within
+    /// another.
+    fn skip(&mut self) -> bool {
+        let Some(needle) = &self.needle else {
+            return false;
+        };
+        let rest = &self.window[self.at..self.filled];
+        let hit = needle.find(rest);
+        let until = &rest[..hit.unwrap_or(rest.len())];
+        let Some(last) = memmem::rfind(until, BEGIN) else {
+            return false;
+        };
+        let before = memmem::rfind(&until[..last], BEGIN);
+        let to = before.unwrap_or(0);
+        self.at += to;
+        hit.is_none() && to > 0
+    }
+
     fn take(&mut self, start: usize, len: usize, rewritten: bool, fault: Option<Garbled>) {
         let line_start = match self.kind {
             Kind::Lines => {
@@ -188,7 +218,11 @@ impl Scanner {
     /// Counts lines up to this place in the window.
     fn count_lines(&mut self, to: usize) {
         if self.kind == Kind::Lines && to > self.counted {
-            self.line += self.others.pass(&self.window[self.counted..to]);
+            let text = &self.window[self.counted..to];
+            self.line += match self.needle {
+                Some(_) => memchr_iter(b'\n', text).count() as u64,
+                None => self.others.pass(text),
+            };
             self.counted = to;
         }
     }

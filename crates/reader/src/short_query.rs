@@ -96,6 +96,16 @@ impl ShortQuery {
             .is_none_or(|needle| needle.find(bytes).is_some())
     }
 
+    /// A field that every wanted message has, without what stands around it; `None` when a log may have written it
+    /// otherwise than it was sent.
+    #[must_use]
+    pub fn needle(&self) -> Option<Vec<u8>> {
+        let field = self.needle.as_ref()?.needle();
+        let field = field.strip_prefix(b"\x01")?.strip_suffix(b"\x01")?;
+        let is_plain = |byte: &u8| byte.is_ascii_graphic() && *byte != b'\\';
+        field.iter().all(is_plain).then(|| field.to_vec())
+    }
+
     /// The blocks of indexed logs that may have messages that are wanted; `None` when no term names an id that an index
     /// has.
     #[must_use]

@@ -64,16 +64,16 @@ impl TextInput {
         self.next_block(left_out);
     }
 
+    /// Messages without these bytes may be passed over, as they stand in the file.
+    pub(crate) fn pass_over(&mut self, needle: &[u8]) {
+        self.scanner.pass_over(needle);
+    }
+
     /// Goes on at another place of the file, which is on this line.
     pub(crate) fn go_to(&mut self, place: u64, line: u64) {
         self.feed.go_to(place);
         self.scanner.jump(place, Some(line));
         (self.ended, self.jump) = (false, None);
-    }
-
-    /// The place behind the message it is at, and the line there.
-    pub(crate) fn end(&self) -> (u64, u64) {
-        (self.scanner.end(), self.scanner.end_line())
     }
 
     /// Goes to the next block that is read; false when it begins where the one before ends.
@@ -183,11 +183,16 @@ impl LogInput for TextInput {
             known_time: None,
             prefix: self.scanner.prefix(),
             hints: &self.hints,
+            record: None,
         }
     }
 
     fn other_lines(&self) -> u64 {
         self.scanner.other_lines()
+    }
+
+    fn end(&self) -> (u64, u64) {
+        (self.scanner.end(), self.scanner.end_line())
     }
 
     fn time_before(&self) -> Option<i64> {

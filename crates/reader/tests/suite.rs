@@ -16,6 +16,8 @@ mod indexes;
 mod journals;
 #[path = "suite/latency.rs"]
 mod latency;
+#[path = "suite/lives.rs"]
+mod lives;
 #[path = "suite/logs.rs"]
 mod logs;
 #[path = "suite/orders.rs"]

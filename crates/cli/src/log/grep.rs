@@ -169,12 +169,17 @@ pub fn run(args: &GrepArgs) -> Result<ExitCode, Failure> {
         Form::Short(query) if !args.follow => query.blocks(),
         _ => None,
     };
-    let mut reader = match blocks {
-        Some(blocks) => {
-            let blocks = args.index.blocks(&args.sources, &blocks, None);
-            args.sources.open_blocks(&blocks)?
+    let needle = match &wanted.query {
+        Form::Short(query) if !args.follow => query.needle(),
+        _ => None,
+    };
+    let mut reader = match (blocks, needle) {
+        (None, None) => args.sources.open(args.follow)?,
+        (blocks, needle) => {
+            let blocks = blocks.map(|blocks| args.index.blocks(&args.sources, &blocks, None));
+            let blocks = blocks.unwrap_or_default();
+            args.sources.open_searched(&blocks, needle)?
         }
-        None => args.sources.open(args.follow)?,
     };
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut is_whole = true;

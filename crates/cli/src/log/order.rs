@@ -1,6 +1,5 @@
 //! `fixwire log order`: what happened to an order.
 
-use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -8,8 +7,8 @@ use std::process::ExitCode;
 use clap::Args;
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::readable::{Escaped, ReadableValue, masked};
-use fixwire_protocol::{Dictionary, SOH, Tag, Timestamp};
-use fixwire_reader::{LeftOut, LogEntry, LogPlace, LogStep, OrderSearch};
+use fixwire_protocol::{Dictionary, SOH, Tag};
+use fixwire_reader::{LeftOut, LogPlace, LogStep, OrderSearch, OrderStep};
 use serde_json::json;
 
 use super::index::{IndexUse, LARGE};
@@ -20,8 +19,6 @@ use crate::failure::{Failure, tell};
 /// How often the logs are read, at most; and when they have an index.
 const PASSES: usize = 16;
 const INDEXED_PASSES: usize = 1_000;
-/// Messages of an order, at most.
-const MOST_STEPS: usize = 100_000;
 /// Fields that tell what a step did.
 const SHOWN: [Tag; 24] = [
     11, 41, 37, 198, 17, 19, 45, 55, 54, 38, 40, 44, 99, 59, 150, 39, 32, 31, 14, 151, 6, 102, 103,
@@ -35,8 +32,9 @@ const SHOWN: [Tag; 24] = [
   fixwire log order O7731 --json store capture.pcapng
 
 An order is found by its ClOrdID(11) or OrderID(37), through replaces and cancels: by 11, 41, 526, 37 and 198, by ExecRefID(19) of
-busts and corrections, and by RefSeqNum(45) of Rejects. A line has the time, the time since the line before (`same turn` within one
-record of a journal), who sent it to whom, and what it says. The logs are read again while new ids are found, so they cannot be the
+busts and corrections, and by RefSeqNum(45) of Rejects. An id that is used again, on another day or in another session, is that of
+another order: each order that had the id is shown by itself. A line has the time, the time since the line before (`same turn`
+within one record of a journal), who sent it to whom, and what it says. The logs are read again while new ids are found, so they cannot be the
 standard input. Of a log with an index (fixwire log index), only the blocks that may have messages of the order are read; logs of
 64 MiB or more are indexed first.
 The exit code is 1 if no message of the order is found, or something could not be read.")]
@@ -52,38 +50,16 @@ pub struct OrderArgs {
     json: bool,
 }
 
-/// A message of the order.
-pub struct OrderStep {
-    file: String,
-    place: LogPlace,
-    time: Option<Timestamp>,
-    bytes: Vec<u8>,
-    ends: [String; 2],
-    mark: &'static str,
-}
-
-impl OrderStep {
-    fn new(entry: &LogEntry<'_>) -> Self {
-        let text = |tag| Escaped(entry.get(tag).unwrap_or_default()).to_string();
-        Self {
-            file: entry.file.to_owned(),
-            place: entry.place,
-            time: entry.time().0,
-            bytes: masked(entry.bytes),
-            ends: [text(49), text(56)],
-            mark: entry.mark,
-        }
-    }
-
-    fn get(&self, tag: Tag) -> Option<&[u8]> {
-        value(&self.bytes, tag)
-    }
-}
-
 fn value(bytes: &[u8], tag: Tag) -> Option<&[u8]> {
     let wanted = format!("{tag}=");
     let mut fields = bytes.split(|byte| *byte == SOH);
     fields.find_map(|field| field.strip_prefix(wanted.as_bytes()))
+}
+
+/// Who sent a message to whom.
+fn ends(step: &OrderStep) -> [String; 2] {
+    let text = |tag| Escaped(value(&step.bytes, tag).unwrap_or_default()).to_string();
+    [text(49), text(56)]
 }
 
 /// The first field of each tag that tells what a message of an order did.
@@ -95,21 +71,17 @@ pub fn shown(bytes: &[u8]) -> String {
     fields.collect::<Vec<_>>().join(" ")
 }
 
-/// What became of an order.
+/// What became of an order, or of several that had the same id.
 pub struct OrderLife {
-    /// Its messages.
-    pub steps: Vec<OrderStep>,
+    search: OrderSearch,
     /// What could not be read.
     pub left_out: Vec<LeftOut>,
-    /// Whether it has more ids than were looked for.
-    has_more: bool,
 }
 
 impl OrderLife {
     /// Reads the logs until no further id of the order is found.
     pub fn find(sources: &Sources, index: &IndexUse, id: &str) -> Result<Self, Failure> {
         let mut search = OrderSearch::new(id);
-        let mut steps = Vec::new();
         let mut left_out = Vec::new();
         let wanted = search.blocks().clone();
         let blocks = index.blocks(sources, &wanted, Some(LARGE));
@@ -119,40 +91,31 @@ impl OrderLife {
         };
         for _ in 0..passes {
             search.begin();
-            steps.clear();
             blocks.take_grew();
-            let mut reader = sources.open_blocks(&blocks)?;
+            let mut reader = sources.open_order(&blocks)?;
             while let LogStep::Message(entry) = reader.next_step() {
-                if search.belongs(&entry) && steps.len() < MOST_STEPS {
-                    steps.push(OrderStep::new(&entry));
-                }
+                search.look(&entry);
             }
             left_out = reader.take_left_out();
+            let has_new = search.finish();
             let grew = blocks.has_indexes() && blocks.take_grew();
-            if !search.has_new() && !grew {
+            if !has_new && !grew {
                 break;
             }
         }
-        // The first messages of a connection that was open before its capture are held for a while.
-        let is_packet = |step: &OrderStep| matches!(step.place, LogPlace::Packet { .. });
-        if steps.iter().any(is_packet) {
-            steps.sort_by_key(|step| step.time);
-        }
-        Ok(Self {
-            steps,
-            left_out,
-            has_more: search.has_new(),
-        })
+        Ok(Self { search, left_out })
+    }
+
+    /// The messages of each order that had the id.
+    pub fn lives(&self) -> Vec<Vec<&OrderStep>> {
+        self.search.lives().map(Iterator::collect).collect()
     }
 
     /// What may be missing from it.
     pub fn warnings(&self) -> impl Iterator<Item = &'static str> {
         let ids = "the order has more ids than were found by reading the logs so often: it may have more messages";
-        let steps = "the order has more messages: the first 100000 are shown";
-        let all = [
-            (self.has_more, ids),
-            (self.steps.len() == MOST_STEPS, steps),
-        ];
+        let steps = "there are more messages with ids of the order: the first 100,000, or 64 MiB, were looked at";
+        let all = [(self.search.has_more(), ids), (self.search.is_cut(), steps)];
         all.into_iter().filter(|(is, _)| *is).map(|(_, why)| why)
     }
 }
@@ -165,71 +128,70 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, Failure> {
     }
     let life = OrderLife::find(&args.sources, &args.index, &args.id)?;
     let mut out = BufWriter::new(io::stdout().lock());
+    let lives = life.lives();
     if args.json {
-        let mut steps = life.steps.iter();
-        steps.try_for_each(|step| writeln!(out, "{}", object(step)))?;
+        for (order, steps) in lives.iter().enumerate() {
+            let mut steps = steps.iter();
+            steps.try_for_each(|step| writeln!(out, "{}", object(order + 1, step)))?;
+        }
     } else {
-        ladder(&life.steps, &mut out)?;
+        ladders(&lives, &mut out)?;
     }
     out.flush()?;
     let is_whole = tell_left_out(&life.left_out);
-    if life.steps.is_empty() {
+    if lives.is_empty() {
         tell(
             "error",
             &format!("no message of an order {} found", args.id),
         );
     }
     life.warnings().for_each(|why| tell("warning", why));
-    Ok(exit_code(is_whole && !life.steps.is_empty()))
+    Ok(exit_code(is_whole && !lives.is_empty()))
+}
+
+/// Writes a ladder for each order that had the id.
+pub fn ladders(lives: &[Vec<&OrderStep>], out: &mut impl Write) -> io::Result<()> {
+    for (at, steps) in lives.iter().enumerate() {
+        if lives.len() > 1 {
+            writeln!(out, "order {} of {} with this id", at + 1, lives.len())?;
+        }
+        ladder(steps, out)?;
+    }
+    Ok(())
 }
 
 /// Writes a line for each message.
-pub fn ladder(steps: &[OrderStep], out: &mut impl Write) -> io::Result<()> {
+fn ladder(steps: &[&OrderStep], out: &mut impl Write) -> io::Result<()> {
     let names =
         Dictionary::built_in(Version::Fix50Sp2).over(&Dictionary::built_in(Version::Fixt11));
     let mut rows = Vec::new();
-    let mut seen = HashMap::new();
     for (at, step) in steps.iter().enumerate() {
-        let before = at.checked_sub(1).map(|at| &steps[at]);
-        let msg_type = step.get(35).unwrap_or_default();
+        let before = at.checked_sub(1).map(|at| steps[at]);
+        let get = |tag| value(&step.bytes, tag);
+        let msg_type = get(35).unwrap_or_default();
         let mut name = match names.message(msg_type) {
             Some(known) => known.name().to_owned(),
             None => Escaped(msg_type).to_string(),
         };
-        if is_used_again(step, &mut seen) {
-            name += " (ClOrdID used again: another order)";
-        }
-        if let Some(kind) = step.get(150).and_then(|code| meaning(&names, 150, code)) {
+        if let Some(kind) = get(150).and_then(|code| meaning(&names, 150, code)) {
             name += &format!(" {kind}");
         }
-        if step.get(43) == Some(b"Y") {
+        if get(43) == Some(b"Y") {
             name += " (resent)";
         }
         if !step.mark.is_empty() {
             name += &format!(" [{}]", step.mark);
         }
-        let [from, to] = &step.ends;
+        let [from, to] = ends(step);
         rows.push([
             step.time.map_or(String::new(), moment),
             before.map_or(String::new(), |before| since(before, step)),
             format!("{from} -> {to}"),
             name,
-            shown(&step.bytes),
+            shown(&masked(&step.bytes)),
         ]);
     }
     table(out, ["time", "after", "from", "message", "fields"], rows)
-}
-
-/// Whether an order has the ClOrdID of another one of the same client. The same message in another log has the same
-/// number and time.
-fn is_used_again(step: &OrderStep, seen: &mut HashMap<[Vec<u8>; 3], [Vec<u8>; 2]>) -> bool {
-    if step.get(35) != Some(b"D") || step.get(43) == Some(b"Y") || step.get(97) == Some(b"Y") {
-        return false;
-    }
-    let text = |tag| step.get(tag).unwrap_or_default().to_vec();
-    let sent = [text(34), text(52)];
-    let before = seen.insert([text(49), text(56), text(11)], sent.clone());
-    before.is_some_and(|before| before != sent)
 }
 
 /// The dictionary's word for a value.
@@ -275,13 +237,14 @@ fn since(before: &OrderStep, step: &OrderStep) -> String {
     }
 }
 
-fn object(step: &OrderStep) -> serde_json::Value {
+/// A message as JSON, of the order with this number.
+fn object(order: usize, step: &OrderStep) -> serde_json::Value {
     let mut text = Vec::new();
     // Writing to memory does not fail.
-    let _ = fixwire::journal::write_escaped(&mut text, &step.bytes, false);
+    let _ = fixwire::journal::write_escaped(&mut text, &masked(&step.bytes), false);
+    let [from, to] = ends(step);
     json!({
-        "file": step.file, "place": step.place.to_string(), "time": step.time.map(moment),
-        "from": step.ends[0], "to": step.ends[1], "mark": step.mark,
-        "text": String::from_utf8_lossy(&text),
+        "order": order, "file": step.file, "place": step.place.to_string(), "time": step.time.map(moment),
+        "from": from, "to": to, "mark": step.mark, "text": String::from_utf8_lossy(&text),
     })
 }

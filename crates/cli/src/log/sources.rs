@@ -34,9 +34,26 @@ impl Sources {
         LogReader::open(&self.paths, self.options(follow)).map_err(Failure::Text)
     }
 
-    /// Of logs with an index, only the blocks that may have what is looked for.
-    pub fn open_blocks(&self, blocks: &BlockChoice) -> Result<LogReader, Failure> {
-        let options = self.options(false);
+    /// Of logs with an index, only the blocks that may have what is looked for; messages without these bytes may be
+    /// passed over.
+    pub fn open_searched(
+        &self,
+        blocks: &BlockChoice,
+        needle: Option<Vec<u8>>,
+    ) -> Result<LogReader, Failure> {
+        let options = ReadOptions {
+            needle,
+            ..self.options(false)
+        };
+        LogReader::open_blocks(&self.paths, options, blocks.clone()).map_err(Failure::Text)
+    }
+
+    /// As [`Sources::open_searched`], with what a journal says of the moment at which a message was processed.
+    pub fn open_order(&self, blocks: &BlockChoice) -> Result<LogReader, Failure> {
+        let options = ReadOptions {
+            dequeued: true,
+            ..self.options(false)
+        };
         LogReader::open_blocks(&self.paths, options, blocks.clone()).map_err(Failure::Text)
     }
 
@@ -48,6 +65,7 @@ impl Sources {
             shifts: self.shift.clone(),
             follow,
             dequeued: false,
+            needle: None,
         }
     }
 

@@ -149,19 +149,24 @@ fn life(paths: &[PathBuf], id: &str, indexes: Option<&LogIndexes>) -> (Vec<Strin
         choice.take_grew();
         let mut reader =
             LogReader::open_blocks(paths, ReadOptions::default(), choice.clone()).unwrap();
-        let mut said = Vec::new();
         let mut read = 0;
         while let LogStep::Message(entry) = reader.next_step() {
             read += 1;
-            if search.belongs(&entry) {
-                let text = String::from_utf8_lossy(entry.bytes).into_owned();
-                said.push(format!("{entry:?} {:?} {text}", entry.time()));
-            }
+            search.look(&entry);
         }
-        said.extend(reader.take_left_out().iter().map(ToString::to_string));
+        let has_new = search.finish();
         let grew = choice.has_indexes() && choice.take_grew();
-        if !search.has_new() && !grew {
-            return (said, read);
+        if !has_new && !grew {
+            let lives = search.lives().enumerate();
+            let said = lives.flat_map(|(life, steps)| {
+                steps.map(move |step| {
+                    let text = String::from_utf8_lossy(&step.bytes);
+                    format!("{life} {}:{} {:?} {text}", step.file, step.place, step.time)
+                })
+            });
+            let left_out = reader.take_left_out();
+            let left_out = left_out.iter().map(ToString::to_string);
+            return (said.chain(left_out).collect(), read);
         }
     }
 }

@@ -3,25 +3,34 @@
 use std::fs;
 use std::path::Path;
 
-use fixwire_reader::{LogReader, LogStep, OrderSearch, ReadOptions};
+use fixwire_reader::{LogReader, LogStep, OrderSearch, OrderStep, ReadOptions};
 
 use crate::samples::message;
 
-/// The numbers of the messages that belong to an order.
-fn found(path: &Path, id: &str) -> Vec<String> {
+/// The numbers of the messages of each order that had an id.
+fn found(path: &Path, id: &str) -> Vec<Vec<String>> {
     let mut search = OrderSearch::new(id);
     loop {
         search.begin();
         let mut reader = LogReader::open(&[path.to_owned()], ReadOptions::default()).unwrap();
-        let mut numbers = Vec::new();
         while let LogStep::Message(entry) = reader.next_step() {
-            if search.belongs(&entry) {
-                let text = |tag| String::from_utf8_lossy(entry.get(tag).unwrap()).into_owned();
-                numbers.push(format!("{}{}", &text(49)[..1], text(34)));
-            }
+            search.look(&entry);
         }
-        if !search.has_new() {
-            return numbers;
+        if !search.finish() {
+            let name = |step: &OrderStep| {
+                let text = String::from_utf8_lossy(&step.bytes).into_owned();
+                let value = |tag: &str| {
+                    let mut fields = text.split('\x01');
+                    fields
+                        .find_map(|field| field.strip_prefix(tag).map(str::to_owned))
+                        .unwrap()
+                };
+                format!("{}{}", &value("49=")[..1], value("34="))
+            };
+            return search
+                .lives()
+                .map(|life| life.map(name).collect())
+                .collect();
         }
     }
 }
@@ -54,10 +63,11 @@ fn replaces_cancels_busts_and_rejects_belong_to_the_order() {
     fs::write(&path, log.concat()).unwrap();
     let life = ["C1", "B1", "C3", "B3", "C4", "B4", "C5", "B5", "B7"];
     for id in ["A", "B", "C", "D", "O"] {
-        assert_eq!(found(&path, id), life, "{id}");
+        assert_eq!(found(&path, id), [life], "{id}");
     }
     for id in ["X", "Y", "P"] {
-        assert_eq!(found(&path, id), ["C2", "B2", "B6", "C2", "B2"], "{id}");
+        // Of the second order nothing but its cancel is in the log.
+        assert_eq!(found(&path, id), [["C2", "B2", "B6", "C2", "B2"]], "{id}");
     }
-    assert_eq!(found(&path, "Z"), [""; 0]);
+    assert_eq!(found(&path, "Z"), [[""; 0]; 0]);
 }

@@ -10,7 +10,7 @@ use super::spots::{LogSpot, Places, ReadMessage, Spots, hash};
 use crate::decoded::Decoded;
 use crate::failure::Failure;
 use crate::log::index::IndexUse;
-use crate::log::order::{OrderLife, ladder};
+use crate::log::order::{OrderLife, ladders};
 use crate::log::sources::Sources;
 use crate::query::Shelf;
 use fixwire_protocol::{Decoder, SOH};
@@ -458,7 +458,7 @@ fn life(sources: &Sources, index: &IndexUse, id: &str) -> Vec<String> {
     };
     let mut text = Vec::new();
     // Writing to memory does not fail.
-    let _ = ladder(&life.steps, &mut text);
+    let _ = ladders(&life.lives(), &mut text);
     let text = String::from_utf8_lossy(&text);
     let lines = text.trim_end().lines().map(str::to_owned);
     let warnings = life.warnings().map(|why| format!("warning: {why}"));

@@ -1,0 +1,91 @@
+//! `fixwire log order` prints the true life of an order that went through a gateway.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::log::{fixwire, text};
+
+#[path = "../../../reader/tests/suite/lives/generator.rs"]
+mod generator;
+#[path = "../../../reader/tests/suite/lives/world.rs"]
+mod world;
+
+use generator::{Lives, OrderTruth};
+
+/// Orders of the world, of which one in so many is asked for.
+const ORDERS: usize = 60;
+const ONE_IN: usize = 6;
+const SEED: u64 = 77;
+
+/// Numbers that look random and are the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+}
+
+/// Order, place, CompIDs and text of each message, by the truth.
+fn expected(truths: &[OrderTruth], id: &str) -> Vec<[String; 5]> {
+    let with_id = truths.iter().filter(|truth| truth.ids.contains(id));
+    let said = with_id.enumerate().flat_map(|(at, truth)| {
+        truth.said.iter().map(move |said| {
+            let (segment, offset) = said.place;
+            [
+                (at + 1).to_string(),
+                format!("{segment}:{offset}"),
+                said.get(49).unwrap(),
+                said.get(56).unwrap(),
+                String::from_utf8_lossy(&said.bytes).replace('\x01', "|"),
+            ]
+        })
+    });
+    said.collect()
+}
+
+#[test]
+fn an_order_is_printed_as_it_was() {
+    let root = tempfile::tempdir().unwrap();
+    let (truths, kinds): (_, HashMap<&str, u64>) =
+        Lives::play(SEED, ORDERS, &root.path().join("store"));
+    assert!(kinds["orders at a venue"] > 20, "{kinds:?}");
+    let mut several = 0;
+    for truth in truths.iter().step_by(ONE_IN) {
+        let id = truth.ids.first().unwrap();
+        let output = fixwire(root.path(), &["log", "order", "--json", id, "store"]);
+        assert!(output.status.success(), "{id}: {}", text(&output.stderr));
+        let printed = text(&output.stdout);
+        let printed = printed.lines().map(|line| {
+            let object: Value = serde_json::from_str(line).unwrap();
+            ["order", "place", "from", "to", "text"].map(|key| match &object[key] {
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
+            })
+        });
+        let printed: Vec<[String; 5]> = printed.collect();
+        assert_eq!(
+            printed,
+            expected(&truths, id),
+            "FIXWIRE_SEED={SEED}, id {id}"
+        );
+        let orders = printed.last().map(|last| last[0].clone());
+        several += u32::from(orders.as_deref() != Some("1"));
+        let output = fixwire(root.path(), &["log", "order", id, "store"]);
+        let heads = text(&output.stdout).matches(" with this id\n").count();
+        assert_eq!(
+            heads,
+            if orders.as_deref() == Some("1") {
+                0
+            } else {
+                heads.max(2)
+            }
+        );
+    }
+    assert!(several > 3, "{several} ids were used again");
+}

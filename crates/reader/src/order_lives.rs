@@ -1,0 +1,540 @@
+//! [`OrderLinks`]: which messages are of the same order, when ids are used again.
+//!
+//! A request that brings a ClOrdID on binds it to its order, within its session, until another request brings it on again.
+//! OrderIDs and ExecIDs are bound by reports in the same way. A gateway's orders on both sides become one order by the record
+//! of a journal that has both messages, by a ClOrdID that is passed on, or by an OrderID that both have.
+
+use std::collections::HashMap;
+
+use crate::entry::LogPlace;
+use crate::index_key::{IdKind, pair};
+use crate::order_step::{OrderFields, OrderPart, OrderStep};
+
+/// Orders that had an id, of which so many are compared when it was used again.
+const MOST_RIVALS: usize = 64;
+
+/// The order of a client or a venue, or both when they are linked.
+#[derive(Debug, Default)]
+pub(crate) struct Life {
+    /// The order that it is part of.
+    part_of: Option<usize>,
+    /// Sender and target of each request that opened it.
+    opened: Vec<[Vec<u8>; 2]>,
+    /// Its sessions, whoever sends.
+    sessions: Vec<u64>,
+    /// Those in which it has an OrderID.
+    named_in: Vec<u64>,
+    /// Places of its messages.
+    pub(crate) steps: Vec<usize>,
+    pub(crate) ids: Vec<(IdKind, Vec<u8>)>,
+}
+
+/// What an id names.
+#[derive(Debug)]
+struct Bound {
+    life: usize,
+    /// MsgSeqNum and SendingTime of the request that brought it on.
+    by: Option<(Option<u64>, Vec<u8>)>,
+    /// SendingTime of the first message that had it.
+    sent: Vec<u8>,
+    /// What the id named before the request, in case that is refused.
+    before: Option<usize>,
+}
+
+/// The message that caused those behind it in a record.
+#[derive(Clone, Debug)]
+struct Cause {
+    place: LogPlace,
+    life: usize,
+    part: OrderPart,
+    session: u64,
+    /// ExecID(17).
+    execution: Option<Vec<u8>>,
+}
+
+/// The order of a message with a MsgSeqNum, and its ClOrdID.
+type NumberedOrder = (usize, Option<Vec<u8>>);
+
+/// A request that opened an order: who sent it to whom, and its order.
+#[derive(Debug)]
+struct Opening {
+    sender: Vec<u8>,
+    target: Vec<u8>,
+    life: usize,
+}
+
+/// Orders, and what their ids name.
+#[derive(Debug, Default)]
+pub(crate) struct OrderLinks {
+    lives: Vec<Life>,
+    /// By session, kind and id.
+    bound: HashMap<(u64, IdKind, Vec<u8>), Bound>,
+    /// Orders that had an id, the last one last.
+    had: HashMap<(u64, IdKind, Vec<u8>), Vec<usize>>,
+    /// The order that had an OrderID last, in any session.
+    order_ids: HashMap<Vec<u8>, usize>,
+    /// By the ClOrdIDs of requests that opened orders.
+    openings: HashMap<Vec<u8>, Vec<Opening>>,
+    /// By sender, target and MsgSeqNum: the order, and the ClOrdID of the message.
+    numbers: HashMap<(u64, u64), NumberedOrder>,
+    /// By file.
+    causes: HashMap<String, Cause>,
+}
+
+/// A message that is looked at.
+struct Look<'a> {
+    step: &'a OrderStep,
+    fields: OrderFields<'a>,
+    /// Its session, whoever sends.
+    session: u64,
+    /// What caused it on another session.
+    cause: Option<Cause>,
+    is_repeat: bool,
+}
+
+impl OrderLinks {
+    /// Of these messages, in the order in which they were written.
+    pub(crate) fn of(steps: &[OrderStep]) -> Self {
+        let mut links = Self::default();
+        for (at, step) in steps.iter().enumerate() {
+            links.add(at, step);
+        }
+        links
+    }
+
+    /// The orders that had this ClOrdID or OrderID, the first one first.
+    pub(crate) fn lives(mut self, asked: &[u8]) -> Vec<Life> {
+        for at in 0..self.lives.len() {
+            let whole = self.whole(at);
+            if whole != at {
+                let part = std::mem::take(&mut self.lives[at]);
+                self.lives[at].part_of = Some(whole);
+                self.lives[whole].steps.extend(part.steps);
+                self.lives[whole].ids.extend(part.ids);
+            }
+        }
+        let is_asked = |(kind, id): &(IdKind, Vec<u8>)| *kind != IdKind::Execution && id == asked;
+        let lives = self.lives.into_iter();
+        let mut lives: Vec<Life> = lives
+            .filter(|life| life.part_of.is_none() && life.ids.iter().any(is_asked))
+            .collect();
+        for life in &mut lives {
+            life.steps.sort_unstable();
+            life.steps.dedup();
+        }
+        lives.retain(|life| !life.steps.is_empty());
+        lives.sort_by_key(|life| life.steps.first().copied());
+        lives
+    }
+
+    fn add(&mut self, at: usize, step: &OrderStep) {
+        let fields = OrderFields::of(&step.bytes);
+        let [there, back] = [
+            pair(fields.sender, fields.target),
+            pair(fields.target, fields.sender),
+        ];
+        let session = there.min(back);
+        let is_caused = |cause: &&Cause| cause.place == step.place && cause.session != session;
+        let cause = self.causes.get(&step.file).filter(is_caused).cloned();
+        let look = Look {
+            step,
+            session,
+            cause,
+            is_repeat: fields.is_duplicate || step.is_repeat(),
+            fields,
+        };
+        let number = look.fields.number.map(|number| (there, number));
+        let same = number.filter(|_| look.is_repeat);
+        let same = same.and_then(|number| self.numbers.get(&number).map(|found| found.0));
+        let lives = match (look.fields.part, same) {
+            (_, Some(life)) => vec![self.again(&look, life)],
+            (OrderPart::Opens, None) => self.opens(&look),
+            (OrderPart::Changes, None) => vec![self.changes(&look)],
+            (OrderPart::Answers, None) => vec![self.answers(&look)],
+            (OrderPart::Rejects, None) => self.rejects(&look, back).into_iter().collect(),
+            (OrderPart::Names, None) => self.names(&look),
+        };
+        let Some(first) = lives.first().copied() else {
+            return;
+        };
+        for life in lives {
+            self.lives[life].steps.push(at);
+        }
+        if let Some(number) = number {
+            let own = look.fields.client.first();
+            self.numbers
+                .insert(number, (first, own.map(|id| id.to_vec())));
+        }
+        if step.is_cause {
+            let cause = Cause {
+                place: step.place,
+                life: first,
+                part: look.fields.part,
+                session,
+                execution: look.fields.execution.map(<[u8]>::to_vec),
+            };
+            self.causes.insert(step.file.clone(), cause);
+        }
+    }
+
+    /// The whole of which an order is part.
+    fn whole(&self, life: usize) -> usize {
+        let mut at = life;
+        while let Some(next) = self.lives[at].part_of {
+            at = next;
+        }
+        at
+    }
+
+    /// The request that brought an id on was refused: the id names what it named before.
+    fn refused(&mut self, session: u64, id: &[u8], number: Option<u64>) {
+        let key = (session, IdKind::Client, id.to_vec());
+        let Some(bound) = self.bound.get_mut(&key) else {
+            return;
+        };
+        let by = bound.by.as_ref().and_then(|(number, _)| *number);
+        if (number.is_none() || by == number)
+            && let Some(before) = bound.before.take()
+        {
+            (bound.life, bound.by) = (before, None);
+        }
+    }
+
+    fn rejects(&mut self, look: &Look<'_>, back: u64) -> Option<usize> {
+        let rejected = look.fields.rejected;
+        let refused = rejected.and_then(|number| self.numbers.get(&(back, number)).cloned());
+        if let Some((life, id)) = refused {
+            if let Some(id) = id {
+                self.refused(look.session, &id, rejected);
+            }
+            return Some(life);
+        }
+        look.caused(OrderPart::is_response)
+    }
+
+    fn new_life(&mut self, look: &Look<'_>) -> usize {
+        self.lives.push(Life {
+            sessions: vec![look.session],
+            ..Life::default()
+        });
+        self.lives.len() - 1
+    }
+
+    fn join(&mut self, one: usize, other: usize) {
+        let [one, other] = [self.whole(one), self.whole(other)];
+        if one == other {
+            return;
+        }
+        let part = &mut self.lives[other];
+        part.part_of = Some(one);
+        let opened = std::mem::take(&mut part.opened);
+        let sessions = std::mem::take(&mut part.sessions);
+        let named_in = std::mem::take(&mut part.named_in);
+        let whole = &mut self.lives[one];
+        whole.opened.extend(opened);
+        whole.sessions.extend(sessions);
+        whole.named_in.extend(named_in);
+    }
+
+    /// Whether two orders may be both sides of a gateway: nobody has sent or received both of them, and no session
+    /// has both.
+    fn may_join(&self, one: usize, other: usize) -> bool {
+        let [one, other] = [one, other].map(|life| &self.lives[self.whole(life)]);
+        let shares = |session| other.sessions.contains(session);
+        let crosses = |[from, to]: &[Vec<u8>; 2]| {
+            let mut others = other.opened.iter();
+            others.any(|[sender, target]| sender == from || target == to)
+        };
+        !one.sessions.iter().any(shares) && !one.opened.iter().any(crosses)
+    }
+
+    /// How many requests opened each of two orders.
+    fn openings_of(&self, one: usize, other: usize) -> [usize; 2] {
+        [one, other].map(|life| self.lives[self.whole(life)].opened.len())
+    }
+
+    fn find(&self, session: u64, kind: IdKind, id: &[u8]) -> Option<usize> {
+        let bound = self.bound.get(&(session, kind, id.to_vec()))?;
+        Some(bound.life)
+    }
+
+    /// The order has this id from now on; `by` the message if that is a request which brings it on.
+    fn bind(&mut self, look: &Look<'_>, kind: IdKind, id: &[u8], life: usize, is_request: bool) {
+        let fields = &look.fields;
+        let by = is_request.then(|| (fields.number, fields.sent.to_vec()));
+        let before = self.find(look.session, kind, id).filter(|_| is_request);
+        let bound = Bound {
+            life,
+            by,
+            sent: fields.sent.to_vec(),
+            before,
+        };
+        self.bound.insert((look.session, kind, id.to_vec()), bound);
+        self.has(look.session, kind, id, life);
+    }
+
+    /// Binds an id that names nothing yet.
+    fn bind_new(&mut self, look: &Look<'_>, kind: IdKind, id: Option<&[u8]>, life: usize) {
+        let Some(id) = id else {
+            return;
+        };
+        if self.find(look.session, kind, id).is_none() {
+            self.bind(look, kind, id, life, false);
+        } else {
+            self.has(look.session, kind, id, life);
+        }
+    }
+
+    fn has(&mut self, session: u64, kind: IdKind, id: &[u8], life: usize) {
+        self.lives[life].ids.push((kind, id.to_vec()));
+        let had = self.had.entry((session, kind, id.to_vec())).or_default();
+        if had.last() != Some(&life) {
+            had.push(life);
+        }
+    }
+
+    /// The order of an id that this request has brought on already, perhaps in another log.
+    fn brought_on(&mut self, look: &Look<'_>, id: &[u8]) -> Option<usize> {
+        let key = (look.session, IdKind::Client, id.to_vec());
+        let bound = self.bound.get_mut(&key)?;
+        let by = (look.fields.number, look.fields.sent.to_vec());
+        let is_first = bound.by.is_none() && !by.1.is_empty() && by.1 <= bound.sent;
+        if is_first {
+            // A report was read before the request.
+            bound.by = Some(by);
+            let (life, ends) = (bound.life, look.ends());
+            let whole = self.whole(life);
+            if look.fields.part == OrderPart::Opens {
+                self.lives[whole].opened.push(ends);
+            }
+            return Some(life);
+        }
+        let is_same = bound.by.as_ref() == Some(&by) || look.fields.is_resend || look.is_repeat;
+        is_same.then_some(bound.life)
+    }
+
+    /// A message that is here once more.
+    fn again(&mut self, look: &Look<'_>, life: usize) -> usize {
+        for (kind, id) in look.fields.ids() {
+            self.bind_new(look, kind, Some(id), life);
+        }
+        life
+    }
+
+    fn opens(&mut self, look: &Look<'_>) -> Vec<usize> {
+        let ids = look.fields.client.clone();
+        let lives = ids.iter().map(|id| {
+            if let Some(life) = self.brought_on(look, id) {
+                return life;
+            }
+            let life = self.new_life(look);
+            self.lives[life].opened.push(look.ends());
+            self.bind(look, IdKind::Client, id, life, true);
+            let passed_on = || self.passed_on(look, life, id);
+            if let Some(other) = look.caused(OrderPart::is_request).or_else(passed_on) {
+                self.join(other, life);
+            }
+            let opening = Opening {
+                sender: look.fields.sender.to_vec(),
+                target: look.fields.target.to_vec(),
+                life,
+            };
+            self.openings.entry(id.to_vec()).or_default().push(opening);
+            self.bind_new(look, IdKind::Client, look.fields.secondary, life);
+            life
+        });
+        lives.collect()
+    }
+
+    /// The order on the other side of a gateway that does not change ids, or has them in SecondaryClOrdID(526).
+    fn passed_on(&self, look: &Look<'_>, life: usize, id: &[u8]) -> Option<usize> {
+        let ids = [Some(id), look.fields.secondary].into_iter().flatten();
+        let mut openings = ids
+            .filter_map(|id| self.openings.get(id))
+            .flat_map(|all| all.iter().rev());
+        let found = openings.find(|one| {
+            one.target == look.fields.sender
+                && one.sender != look.fields.target
+                && self.may_join(one.life, life)
+        })?;
+        Some(found.life)
+    }
+
+    fn changes(&mut self, look: &Look<'_>) -> usize {
+        let own = look.fields.client.first().copied();
+        if let Some(life) = own.and_then(|id| self.brought_on(look, id)) {
+            return life;
+        }
+        let original = look.fields.original;
+        let session = look.session;
+        let mut orders = look.fields.orders.iter();
+        let by_order = orders.find_map(|id| self.find(session, IdKind::Order, id));
+        let by_id = original.and_then(|id| self.find(session, IdKind::Client, id));
+        let caused = look.caused(OrderPart::is_request);
+        let known = by_id.or(by_order).or(caused);
+        let life = known.unwrap_or_else(|| self.new_life(look));
+        if let Some(id) = own {
+            self.bind(look, IdKind::Client, id, life, true);
+        }
+        self.bind_new(look, IdKind::Client, original, life);
+        self.bind_new(look, IdKind::Client, look.fields.secondary, life);
+        for id in &look.fields.orders {
+            self.lives[life].ids.push((IdKind::Order, id.to_vec()));
+        }
+        self.join_by_record(look, caused, life);
+        life
+    }
+
+    /// Both messages are in one record: what came in, and what it became.
+    fn join_by_record(&mut self, look: &Look<'_>, caused: Option<usize>, life: usize) {
+        let Some(other) = caused.filter(|other| self.whole(*other) != self.whole(life)) else {
+            return;
+        };
+        // A side that is linked already has nothing to do with a third one.
+        let is_open = self.openings_of(other, life).into_iter().all(|it| it < 2);
+        if is_open && look.cause.is_some() && self.may_join(other, life) {
+            self.join(other, life);
+        }
+    }
+
+    fn answers(&mut self, look: &Look<'_>) -> usize {
+        let session = look.session;
+        let fields = &look.fields;
+        let client = |id: &[u8]| self.find(session, IdKind::Client, id);
+        let own = fields.client.first().copied();
+        let by_client = own.and_then(client).or(fields.original.and_then(client));
+        let mut orders = fields.orders.iter();
+        let by_order = orders.find_map(|id| self.find(session, IdKind::Order, id));
+        let executed = |id| self.find(session, IdKind::Execution, id);
+        let by_execution = fields.refers.and_then(executed);
+        let caused = look.caused(OrderPart::is_response);
+        // The execution that came in, passed on.
+        let passed_on = caused.filter(|life| {
+            let whole = &self.lives[self.whole(*life)];
+            look.passes_execution_on() && whole.sessions.contains(&session)
+        });
+        let named = [by_client, by_order, by_execution];
+        let known = passed_on.or_else(|| self.agreed(look, named, caused));
+        let life = known.unwrap_or_else(|| self.new_life(look));
+        self.join_by_record(look, caused, life);
+        for id in fields.orders.clone() {
+            self.bind(look, IdKind::Order, id, life, false);
+            self.join_by_order_id(look, id, life);
+        }
+        if let Some(id) = fields.execution {
+            self.bind(look, IdKind::Execution, id, life, false);
+        }
+        if let Some(id) = fields.refers {
+            self.lives[life].ids.push((IdKind::Execution, id.to_vec()));
+        }
+        for id in [own, fields.original, fields.secondary] {
+            self.bind_new(look, IdKind::Client, id, life);
+        }
+        if let Some(id) = own.filter(|_| fields.is_refusal) {
+            self.refused(session, id, None);
+        }
+        life
+    }
+
+    /// The order of a report by what its ids name: ClOrdID, OrderID, ExecRefID. When these are several orders, some of
+    /// the ids were used again, and it is the order that has had most of them.
+    fn agreed(
+        &self,
+        look: &Look<'_>,
+        named: [Option<usize>; 3],
+        caused: Option<usize>,
+    ) -> Option<usize> {
+        let whole = |life: usize| self.whole(life);
+        let mut all = named.into_iter().flatten();
+        let first = all.next().or(caused)?;
+        let agree = all.all(|life| whole(life) == whole(first));
+        let is_new = || {
+            let client = named[0].map(|life| &self.lives[whole(life)]);
+            let session = &look.session;
+            client.is_some_and(|life| !life.named_in.contains(session))
+        };
+        // The first report of an order gives it its OrderID.
+        if agree || look.fields.refers.is_none() && is_new() {
+            return Some(first);
+        }
+        let fields = &look.fields;
+        let ids = fields.ids().filter(|(_, id)| fields.execution != Some(*id));
+        let mut counts: Vec<(usize, usize)> = Vec::new();
+        for (kind, id) in ids {
+            let key = (look.session, kind, id.to_vec());
+            let had = self.had.get(&key).into_iter().flatten();
+            let mut seen: Vec<usize> = had.rev().take(MOST_RIVALS).map(|it| whole(*it)).collect();
+            seen.sort_unstable();
+            seen.dedup();
+            for life in seen {
+                match counts.iter_mut().find(|(known, _)| *known == life) {
+                    Some((_, count)) => *count += 1,
+                    None => counts.push((life, 1)),
+                }
+            }
+        }
+        let most = counts.iter().map(|(_, count)| *count).max()?;
+        let has_most = |life: &usize| counts.contains(&(whole(*life), most));
+        let mut rivals = [caused].into_iter().chain(named).flatten();
+        let latest = || counts.iter().filter(|it| it.1 == most).map(|it| it.0).max();
+        rivals.find(has_most).or_else(latest)
+    }
+
+    /// Both sides of a gateway have the same OrderID. Of a journal, the records say which orders they are.
+    fn join_by_order_id(&mut self, look: &Look<'_>, id: &[u8], life: usize) {
+        let whole = self.whole(life);
+        if !self.lives[whole].named_in.contains(&look.session) {
+            self.lives[whole].named_in.push(look.session);
+        }
+        if let Some(other) = self.order_ids.insert(id.to_vec(), life)
+            && self.whole(other) != whole
+        {
+            let [one, two] = self.openings_of(other, life);
+            let is_journal = matches!(look.step.place, LogPlace::Journal { .. });
+            let is_open = match is_journal {
+                true => one.min(two) == 0,
+                false => one.min(two) < 2,
+            };
+            if is_open && self.may_join(other, life) {
+                self.join(other, life);
+            }
+        }
+    }
+
+    /// The orders that a message names: each id names its own.
+    fn names(&mut self, look: &Look<'_>) -> Vec<usize> {
+        let mut found = Vec::new();
+        for (kind, id) in look.fields.ids() {
+            if let Some(life) = self.find(look.session, kind, id) {
+                self.lives[life].ids.push((kind, id.to_vec()));
+                found.push(life);
+            }
+        }
+        if found.is_empty() {
+            let life = self.new_life(look);
+            for (kind, id) in look.fields.ids() {
+                self.bind(look, kind, id, life, false);
+            }
+            found.push(life);
+        }
+        found
+    }
+}
+
+impl Look<'_> {
+    /// The order of the message that caused this one, if its part is such a one.
+    fn caused(&self, is_such: impl Fn(OrderPart) -> bool) -> Option<usize> {
+        let cause = self.cause.as_ref().filter(|cause| is_such(cause.part));
+        cause.map(|cause| cause.life)
+    }
+
+    /// It reports the execution that the message reported that caused it.
+    fn passes_execution_on(&self) -> bool {
+        let came = self.cause.as_ref().and_then(|it| it.execution.as_deref());
+        came.is_some() && came == self.fields.execution
+    }
+
+    fn ends(&self) -> [Vec<u8>; 2] {
+        [self.fields.sender.to_vec(), self.fields.target.to_vec()]
+    }
+}

@@ -1,0 +1,205 @@
+//! [`OrderStep`]: a message that may belong to an order, and what it says of orders.
+
+use fixwire_journal::Direction;
+use fixwire_protocol::Timestamp;
+use fixwire_protocol::value::uint;
+
+use crate::entry::{LogEntry, LogPlace};
+use crate::index_key::{IdKind, fields};
+
+/// A message of an order.
+#[derive(Clone, Debug)]
+pub struct OrderStep {
+    /// Its file, as in [`LogEntry::file`].
+    pub file: String,
+    /// Where it is there.
+    pub place: LogPlace,
+    /// When it was written, received or sent.
+    pub time: Option<Timestamp>,
+    /// The message as it was sent, secrets too.
+    pub bytes: Vec<u8>,
+    /// What a journal says of it.
+    pub mark: &'static str,
+    /// It caused the other messages of its record.
+    pub(crate) is_cause: bool,
+    /// Ids of messages that caused it or that it caused.
+    pub(crate) related: Vec<(IdKind, Vec<u8>)>,
+}
+
+impl OrderStep {
+    pub(crate) fn new(entry: &LogEntry<'_>) -> Self {
+        let part = OrderPart::of(entry.get(35).unwrap_or_default());
+        let mut related = Vec::new();
+        for other in entry.related() {
+            let fields = OrderFields::of(other);
+            if fields.part.goes_with(part) {
+                related.extend(fields.ids().map(|(kind, id)| (kind, id.to_vec())));
+            }
+        }
+        let is_record = matches!(entry.place, LogPlace::Journal { .. });
+        Self {
+            file: entry.file.to_owned(),
+            place: entry.place,
+            time: entry.time().0,
+            bytes: entry.bytes.to_vec(),
+            mark: entry.mark,
+            is_cause: is_record && entry.direction() == Some(Direction::In),
+            related,
+        }
+    }
+
+    /// The same message once more.
+    pub(crate) fn is_repeat(&self) -> bool {
+        matches!(
+            self.mark,
+            "duplicate" | "ignored" | "resent" | "gap fill" | "dequeued"
+        )
+    }
+}
+
+/// What a message does to an order.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum OrderPart {
+    /// It opens one, or several.
+    Opens,
+    /// It asks for a change, and has a ClOrdID of its own.
+    Changes,
+    /// It reports on one.
+    Answers,
+    /// It rejects a message by its sequence number.
+    Rejects,
+    /// It only names orders.
+    Names,
+}
+
+impl OrderPart {
+    pub(crate) fn of(msg_type: &[u8]) -> Self {
+        match msg_type {
+            b"D" | b"E" | b"AB" | b"s" => Self::Opens,
+            b"F" | b"G" | b"AC" | b"t" | b"u" => Self::Changes,
+            b"8" | b"9" => Self::Answers,
+            b"3" | b"j" => Self::Rejects,
+            _ => Self::Names,
+        }
+    }
+
+    pub(crate) fn is_request(self) -> bool {
+        matches!(self, Self::Opens | Self::Changes)
+    }
+
+    pub(crate) fn is_response(self) -> bool {
+        matches!(self, Self::Answers | Self::Rejects)
+    }
+
+    /// Whether one of the two may be what a gateway made of the other.
+    pub(crate) fn goes_with(self, other: Self) -> bool {
+        self.is_request() && other.is_request() || self.is_response() && other.is_response()
+    }
+}
+
+/// The fields by which messages belong to orders. Values that name nothing, such as `NONE`, are left out.
+#[derive(Clone, Debug)]
+pub(crate) struct OrderFields<'a> {
+    pub(crate) part: OrderPart,
+    pub(crate) sender: &'a [u8],
+    pub(crate) target: &'a [u8],
+    pub(crate) number: Option<u64>,
+    /// SendingTime(52).
+    pub(crate) sent: &'a [u8],
+    pub(crate) is_duplicate: bool,
+    pub(crate) is_resend: bool,
+    /// ClOrdID(11), each once.
+    pub(crate) client: Vec<&'a [u8]>,
+    /// OrigClOrdID(41).
+    pub(crate) original: Option<&'a [u8]>,
+    /// SecondaryClOrdID(526).
+    pub(crate) secondary: Option<&'a [u8]>,
+    /// OrderID(37) and SecondaryOrderID(198).
+    pub(crate) orders: Vec<&'a [u8]>,
+    /// ExecID(17) of a report.
+    pub(crate) execution: Option<&'a [u8]>,
+    /// ExecRefID(19).
+    pub(crate) refers: Option<&'a [u8]>,
+    /// RefSeqNum(45) of a reject.
+    pub(crate) rejected: Option<u64>,
+    /// It refuses the request with its ClOrdID: OrdStatus(39) or ExecType(150) of a report is 8, or it is an
+    /// OrderCancelReject.
+    pub(crate) is_refusal: bool,
+}
+
+impl<'a> OrderFields<'a> {
+    pub(crate) fn of(bytes: &'a [u8]) -> Self {
+        let mut msg_type: &[u8] = b"";
+        let mut found = Self {
+            part: OrderPart::Names,
+            sender: b"",
+            target: b"",
+            number: None,
+            sent: b"",
+            is_duplicate: false,
+            is_resend: false,
+            client: Vec::new(),
+            original: None,
+            secondary: None,
+            orders: Vec::new(),
+            execution: None,
+            refers: None,
+            rejected: None,
+            is_refusal: false,
+        };
+        for (tag, value) in fields(bytes) {
+            let text = match tag {
+                35 => &mut msg_type,
+                49 => &mut found.sender,
+                56 => &mut found.target,
+                52 => &mut found.sent,
+                _ => {
+                    found.set(tag, value);
+                    continue;
+                }
+            };
+            if text.is_empty() {
+                *text = value;
+            }
+        }
+        found.part = OrderPart::of(msg_type);
+        // Other messages have an ExecID as well, of executions of others.
+        found.execution = found.execution.filter(|_| msg_type == b"8");
+        found.is_refusal = msg_type == b"9" || found.is_refusal && msg_type == b"8";
+        found.rejected = found.rejected.filter(|_| found.part == OrderPart::Rejects);
+        found
+    }
+
+    fn set(&mut self, tag: u32, value: &'a [u8]) {
+        match tag {
+            34 => self.number = self.number.or_else(|| uint(value).ok()),
+            43 => self.is_duplicate = value == b"Y",
+            97 => self.is_resend = value == b"Y",
+            39 | 150 => self.is_refusal |= value == b"8",
+            45 => self.rejected = self.rejected.or_else(|| uint(value).ok()),
+            _ if !is_name(value) => {}
+            11 if !self.client.contains(&value) => self.client.push(value),
+            41 => self.original = self.original.or(Some(value)),
+            526 => self.secondary = self.secondary.or(Some(value)),
+            37 | 198 if !self.orders.contains(&value) => self.orders.push(value),
+            17 => self.execution = self.execution.or(Some(value)),
+            19 => self.refers = self.refers.or(Some(value)),
+            _ => {}
+        }
+    }
+
+    /// All ids that it has.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = (IdKind, &'a [u8])> {
+        let client = self.client.iter().copied().chain(self.original);
+        let client = client.chain(self.secondary).map(|id| (IdKind::Client, id));
+        let orders = self.orders.iter().map(|id| (IdKind::Order, *id));
+        let executions = self.execution.into_iter().chain(self.refers);
+        let executions = executions.map(|id| (IdKind::Execution, id));
+        client.chain(orders).chain(executions)
+    }
+}
+
+/// Whether a value names an order.
+pub(crate) fn is_name(value: &[u8]) -> bool {
+    !value.is_empty() && value != b"NONE" && value != b"0"
+}
