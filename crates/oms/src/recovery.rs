@@ -12,6 +12,7 @@
 //! was configured later; and the account of each report is known, which a reject of a cancel does not name. The price
 //! is a second state in memory while a request is carried out, and that a newer version may write fields of its own.
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -154,7 +155,7 @@ pub(crate) enum ReportReceiver {
         /// The session, by its number in events.
         session: u32,
         /// Its rights.
-        user: UserRule,
+        user: Box<UserRule>,
     },
     /// A drop copy: executions of these accounts.
     Copy {

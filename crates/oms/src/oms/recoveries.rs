@@ -115,7 +115,7 @@ impl Oms {
         let may = user.rights.iter().any(|rights| rights.reports);
         let receiver = may.then(|| ReportReceiver::Client {
             session: index,
-            user: user.clone(),
+            user: Box::new(user.clone()),
         });
         Some((client, receiver))
     }
