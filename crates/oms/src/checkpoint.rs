@@ -32,7 +32,6 @@
 //!
 //! Orders and ids are unordered; the usage of open orders is derived from them.
 
-use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -49,28 +48,26 @@ use crate::flow::Recent;
 use crate::ids::{Ids, Used};
 use crate::late::LateReplaces;
 use crate::limits::RiskControl;
-use crate::order::{Order, Orders, Pended, Request};
-use crate::pool::{NO_POOL, Pool};
-use crate::quotes::{QuoteSide, Quotes};
+use crate::order::Orders;
+use crate::pool::Pool;
+use crate::quotes::Quotes;
 use crate::rejected::RejectedOrders;
-use crate::slab::NOWHERE;
 use crate::spent::Spent;
 use crate::spreads::Spreads;
 use crate::state::{Account, Expiry, Instrument, OmsState, Session, Standing, Stop};
 use crate::tally::Tally;
-use crate::transition::OrderState;
 use crate::wire::Wire;
 
 mod checks;
 mod holdings;
+mod orders;
 mod standing;
 
+use orders::LEAST_ORDER;
 use standing::{put_position, put_standing, take_standing};
 
 const NAME: &str = "oms";
 const VERSION: u32 = 8;
-/// Size in bytes of an order without texts, fills and request.
-const LEAST_ORDER: usize = 126;
 
 /// The state as a fold of its events.
 impl Ledger for OmsState {
@@ -304,62 +301,6 @@ impl OmsState {
         }
     }
 
-    fn put_order(&self, order: &Order, to: &mut Vec<u8>) {
-        for number in [order.number, order.current, order.quantity, order.filled] {
-            number.put(to);
-        }
-        for index in [order.session, order.account, order.instrument, order.line] {
-            index.put(to);
-        }
-        order.side.put(to);
-        order.kind.put(to);
-        order.tif.put(to);
-        order.until.put(to);
-        order.effect.put(to);
-        order.state.byte().put(to);
-        order.withdrawn.put(to);
-        order.replaces.put(to);
-        order.queued.put(to);
-        for price in [order.price, order.stop, order.hold, order.asked] {
-            price.put(to);
-        }
-        order.paid.put(to);
-        order.id.put(to);
-        order.venue_id.put(to);
-        order.retry.is_some().put(to);
-        if let Some(retry) = &order.retry {
-            retry.attempt.put(to);
-            retry.tries.put(to);
-            retry.due.put(to);
-            retry.not_on.put(to);
-        }
-        order.pool.put(to);
-        order.own_number.put(to);
-        order.pool_number.put(to);
-        order.pended.is_some().put(to);
-        if let Some(pended) = &order.pended {
-            pended.how.put(to);
-            pended.request.put(to);
-            pended.filled.put(to);
-            pended.at.put(to);
-        }
-        let fills = || self.orders.fills_of(order.number);
-        (fills().count() as u32).put(to);
-        fills().for_each(|exec| exec.put(to));
-        let request = self.orders.request_of(order);
-        request.is_some().put(to);
-        if let Some(request) = request {
-            request.number.put(to);
-            request.kind.put(to);
-            request.state.byte().put(to);
-            request.quantity.put(to);
-            request.price.put(to);
-            request.hold.put(to);
-            request.id.put(to);
-            request.queued.put(to);
-        }
-    }
-
     /// With capacity for so many orders and ids, or for the existing ones.
     fn take(from: &mut &[u8], (version, room): (u32, usize)) -> Option<Self> {
         let mut state = Self {
@@ -402,33 +343,7 @@ impl OmsState {
                 names.add(index, Wire::take(from)?).then_some(())?;
             }
         }
-        state.firm = take_standing(from)?;
-        for _ in 0..state.session_names.len() {
-            state.sessions.push(Session {
-                ready: Wire::take(from)?,
-                client: Wire::take(from)?,
-                link: match version {
-                    ..=4 => (0, 0),
-                    _ => (Wire::take(from)?, Wire::take(from)?),
-                },
-                standing: take_standing(from)?,
-            });
-        }
-        for _ in 0..state.account_names.len() {
-            state.accounts.push(Account {
-                parent: Wire::take(from)?,
-                standing: take_standing(from)?,
-            });
-        }
-        for _ in 0..state.instrument_names.len() {
-            let instrument = Instrument {
-                scale: Wire::take(from)?,
-                worth: Wire::take(from)?,
-                market: Wire::take(from)?,
-                standing: take_standing(from)?,
-            };
-            (instrument.scale <= 9).then(|| state.instruments.push(instrument))?;
-        }
+        state.take_standings(version, from)?;
         state.check_parents()?;
         state.take_holdings(from)?;
         if version == 1 {
@@ -464,6 +379,37 @@ impl OmsState {
             state.pending_reload = Wire::take(from)?;
         }
         Some(state)
+    }
+
+    fn take_standings(&mut self, version: u32, from: &mut &[u8]) -> Option<()> {
+        self.firm = take_standing(from)?;
+        for _ in 0..self.session_names.len() {
+            self.sessions.push(Session {
+                ready: Wire::take(from)?,
+                client: Wire::take(from)?,
+                link: match version {
+                    ..=4 => (0, 0),
+                    _ => (Wire::take(from)?, Wire::take(from)?),
+                },
+                standing: take_standing(from)?,
+            });
+        }
+        for _ in 0..self.account_names.len() {
+            self.accounts.push(Account {
+                parent: Wire::take(from)?,
+                standing: take_standing(from)?,
+            });
+        }
+        for _ in 0..self.instrument_names.len() {
+            let instrument = Instrument {
+                scale: Wire::take(from)?,
+                worth: Wire::take(from)?,
+                market: Wire::take(from)?,
+                standing: take_standing(from)?,
+            };
+            (instrument.scale <= 9).then(|| self.instruments.push(instrument))?;
+        }
+        Some(())
     }
 
     fn take_ids(&mut self, version: u32, from: &mut &[u8]) -> Option<()> {
@@ -504,92 +450,6 @@ impl OmsState {
             self.families = Families::take(from)?;
         }
         Some(())
-    }
-
-    fn take_order(&mut self, version: u32, from: &mut &[u8]) -> Option<()> {
-        let [number, current, quantity, filled] = take_all(from)?;
-        let [session, account, instrument, line] = take_all(from)?;
-        let mut order = Order {
-            number,
-            current,
-            session,
-            account,
-            instrument,
-            line,
-            side: Wire::take(from)?,
-            kind: Wire::take(from)?,
-            tif: Wire::take(from)?,
-            until: Wire::take(from)?,
-            effect: Wire::take(from)?,
-            state: OrderState::of(u8::take(from)?)?,
-            withdrawn: Wire::take(from)?,
-            replaces: Wire::take(from)?,
-            queued: Wire::take(from)?,
-            price: 0,
-            stop: 0,
-            hold: 0,
-            quantity,
-            filled,
-            paid: 0,
-            id: crate::Text::EMPTY,
-            venue_id: crate::Text::EMPTY,
-            request: NOWHERE,
-            last_fill: NOWHERE,
-            pended: None,
-            asked: 0,
-            retry: None,
-            pool_number: crate::Text::EMPTY,
-            pool: NO_POOL,
-            own_number: false,
-            triggered: false,
-            quote_side: QuoteSide::None,
-        };
-        [order.price, order.stop, order.hold, order.asked] = take_all(from)?;
-        order.paid = Wire::take(from)?;
-        order.id = Wire::take(from)?;
-        order.venue_id = Wire::take(from)?;
-        if version > 2 {
-            self.take_venue_numbers(&mut order, from)?;
-        }
-        if bool::take(from)? {
-            order.pended = Some(Box::new(Pended {
-                how: Wire::take(from)?,
-                request: Wire::take(from)?,
-                filled: Wire::take(from)?,
-                at: Wire::take(from)?,
-            }));
-        }
-        self.sessions.get(session as usize)?;
-        self.accounts.get(account as usize)?;
-        self.instruments.get(instrument as usize)?;
-        if number > self.last || self.orders.get(number).is_some() {
-            return None;
-        }
-        let place = self.orders.add(order);
-        let mut fills = Vec::new();
-        for _ in 0..u32::take(from)? {
-            fills.push(u64::take(from)?);
-        }
-        for exec in fills.into_iter().rev() {
-            self.orders.add_fill(place, exec).then_some(())?;
-        }
-        if bool::take(from)? {
-            let request = Request {
-                number: Wire::take(from)?,
-                order: NOWHERE,
-                kind: Wire::take(from)?,
-                state: OrderState::of(u8::take(from)?)?,
-                quantity: Wire::take(from)?,
-                price: Wire::take(from)?,
-                hold: Wire::take(from)?,
-                id: Wire::take(from)?,
-                queued: Wire::take(from)?,
-            };
-            let is_new = self.orders.request(request.number).is_none();
-            (is_new && request.number <= self.last).then_some(())?;
-            self.orders.add_request(place, request).then_some(())?;
-        }
-        self.count_order(place)
     }
 }
 

@@ -13,9 +13,9 @@ use crate::scope::Scope;
 use crate::state::OmsState;
 use crate::value::{Amount, Price, Quantity};
 
+pub(crate) mod before;
 pub(crate) mod clients;
 pub(crate) mod inquiries;
-pub(crate) mod late;
 pub(crate) mod leg_reports;
 pub(crate) mod legs;
 pub(crate) mod lines;

@@ -15,7 +15,8 @@ use fixwire_protocol::{
 use crate::client_rate::ClientRates;
 use crate::core::Core;
 use crate::day::date;
-use crate::fix::clients::{Before, Client};
+use crate::fix::before::Before;
+use crate::fix::clients::Client;
 use crate::fix::mass::Listing;
 use crate::fix::report_numbers::ReportNumbers;
 use crate::fix::{inquiries, market_requests};
@@ -54,6 +55,12 @@ pub struct OmsSession {
     pub name: String,
     /// The version of its application messages.
     pub version: Version,
+}
+
+/// Names and versions of sessions.
+fn versions(sessions: &[OmsSession]) -> impl Iterator<Item = (&str, Version)> {
+    let sessions = sessions.iter();
+    sessions.map(|session| (session.name.as_str(), session.version))
 }
 
 /// An order management system over FIX sessions.
@@ -100,7 +107,7 @@ impl Oms {
         let all = (0..).map(SessionId).take(sessions.len());
         let changed = all.map(|session| (session, None)).collect();
         Self {
-            languages: Languages::new(&rules, &sessions),
+            languages: Languages::new(&rules, versions(&sessions)),
             core: Core::new(rules),
             indices: alloc::vec![None; sessions.len()],
             sessions,

@@ -20,7 +20,8 @@ use alloc::vec::Vec;
 use fixwire_protocol::{Decoder, Outbox, tag};
 
 use crate::event::OrderEvent;
-use crate::fix::clients::{self, Before, Client};
+use crate::fix::before::Before;
+use crate::fix::clients::{self, Client};
 use crate::fix::reports;
 use crate::order::Order;
 use crate::rules::{UserRule, matches};

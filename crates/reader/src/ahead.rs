@@ -8,7 +8,7 @@
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::thread::{Builder, JoinHandle};
+use std::thread::JoinHandle;
 
 use fixwire_journal::Direction;
 use fixwire_protocol::{Garbled, Timestamp};
@@ -78,9 +78,7 @@ impl AheadInput {
     ) -> Result<Self, String> {
         let (full, batches) = sync_channel(WAITING);
         let (used, empty) = channel();
-        let thread = Builder::new()
-            .name("reads".to_owned())
-            .spawn(move || read(input, &full, &empty))
+        let thread = fixwire_threads::spawn("reads", move || read(input, &full, &empty))
             .map_err(|error| format!("no thread to read it: {error}"))?;
         Ok(Self {
             file,

@@ -279,9 +279,10 @@ fn what_is_no_log_is_named() {
             Some(i32::from(!is_whole)),
             "{name}: {errors}"
         );
-        assert_eq!(
-            errors.lines().count(),
-            usize::from(!is_whole),
+        // The message that the damage cuts may be named too.
+        assert!(errors.lines().count() <= 2, "{name}: {errors}");
+        assert!(
+            errors.lines().all(|line| line.contains(name)),
             "{name}: {errors}"
         );
         assert!(

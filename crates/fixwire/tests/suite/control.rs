@@ -141,7 +141,7 @@ fn each_request_is_answered() {
         file: Some("rules.toml".to_owned()),
         ..of(ControlQuestion::Reload)
     };
-    assert!(ask(&mut client, &reload).contains("no gateway rules"));
+    assert!(ask(&mut client, &reload).contains("no rules or settings to reload"));
     drop(control);
     engine.stop();
     assert!(!place.path.exists(), "it is removed with its engine");

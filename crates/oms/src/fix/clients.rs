@@ -5,10 +5,11 @@ use alloc::string::String;
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Body, Message, Outbox, Precision, SessionId, Tag, Timestamp, tag};
 
+use super::before::Before;
 use super::mass::{LAST_RPT_REQUESTED, MASS_STATUS_REQ_ID, TOT_NUM_REPORTS};
 use super::report_numbers::ReportNumbers;
 use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT};
-use super::{average, digits, late, legs, price, quotes, reason_text};
+use super::{average, digits, legs, price, quotes, reason_text};
 use crate::event::OrderEvent;
 use crate::order::Order;
 use crate::pool::NO_POOL;
@@ -19,46 +20,10 @@ use crate::value::{Effect, Number, RequestKind, Text};
 
 const COPY_MSG_INDICATOR: Tag = 797;
 const SECONDARY_ORDER_ID: Tag = 198;
-/// Data that a report needs and the event removes from the state.
-#[derive(Debug, Default)]
-pub(crate) struct Before {
-    /// ClOrdID(11) of the order.
-    id: Text,
-    /// The pending request and its ClOrdID(11).
-    request: Option<(RequestKind, Text)>,
-    /// The order.
-    order: Number,
-}
-
-impl Before {
-    /// Called before the event is applied.
-    pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
-        let request = match *event {
-            OrderEvent::Replaced { request, .. } | OrderEvent::Declined { request, .. } => {
-                Some(request)
-            }
-            OrderEvent::Ended { request, .. } | OrderEvent::TermsSet { request, .. } => request,
-            _ => None,
-        };
-        self.request = None;
-        if let Some((request, order)) = request.and_then(|it| state.orders().request(it)) {
-            self.id = order.id.clone();
-            self.order = order.number;
-            self.request = Some((request.kind, request.id.clone()));
-        }
-    }
-
-    /// The ClOrdID(11) that the order had, when a client's request is answered.
-    pub(super) fn original(&self) -> Option<&Text> {
-        let id = self.request.as_ref().map(|(_, id)| id);
-        id.filter(|id| !id.bytes().is_empty()).map(|_| &self.id)
-    }
-
-    /// The order of the request of the last event that has one.
-    pub(crate) fn order(&self) -> Option<Number> {
-        self.request.as_ref().map(|_| self.order)
-    }
-}
+/// ExecRestatementReason(378): market (exchange) option.
+const MARKET_OPTION: u64 = 8;
+/// Broker option: FIX 4.2 has no other.
+const BROKER_OPTION: u64 = 4;
 
 /// Receiver of a report, and its FIX version.
 #[derive(Clone, Copy, Debug)]
@@ -126,7 +91,7 @@ pub(crate) fn report(
         OrderEvent::Restated { order, .. } => {
             plain(state, order, (b'5', b"", None), client, outbox);
         }
-        OrderEvent::TermsSet { order, .. } => late::terms(state, order, before, client, outbox),
+        OrderEvent::TermsSet { order, .. } => terms_set(state, order, before, client, outbox),
         OrderEvent::Accepted { order, .. }
         | OrderEvent::External { order, .. }
         | OrderEvent::ParentAccepted { order } => {
@@ -199,6 +164,33 @@ pub(crate) fn report(
         OrderEvent::Refused { .. } => refused(state, event, client, outbox),
         _ => {}
     }
+}
+
+/// The venue has set the terms of an order: by a pending replace, by one that was given up, or elsewhere.
+#[cold]
+fn terms_set(
+    state: &OmsState,
+    number: Number,
+    before: &Before,
+    client: Client,
+    outbox: &mut Outbox,
+) {
+    let order = state.orders().get(number);
+    if order.is_none_or(|order| order.is_external()) {
+        return plain(state, number, (b'5', b"", None), client, outbox);
+    }
+    if before.order() == Some(number) {
+        let extra = before.original().map(Extra::Original);
+        return plain(state, number, (b'5', b"", extra), client, outbox);
+    }
+    let reason = if client.is_old() {
+        BROKER_OPTION
+    } else {
+        MARKET_OPTION
+    };
+    let text = b"the venue has carried out a replace that was rejected as not received";
+    let extra = Some(Extra::Restated(reason));
+    plain(state, number, (b'D', text, extra), client, outbox);
 }
 
 /// A conditional order is held, or was triggered.

@@ -2,7 +2,8 @@
 
 use fixwire_protocol::{Message, Outbox};
 
-use super::clients::{self, Before, Client};
+use super::before::Before;
+use super::clients::{self, Client};
 use super::{inquiries, leg_reports, mass, quotes};
 use crate::event::OrderEvent;
 use crate::state::OmsState;

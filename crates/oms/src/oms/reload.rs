@@ -5,8 +5,8 @@ use alloc::string::String;
 
 use fixwire_protocol::{OperatorCommand, Outbox};
 
-use super::Oms;
 use super::texts::Languages;
+use super::{Oms, versions};
 use crate::reload::{NewSettings, SettingsSource};
 
 const NONE: &str = "no new settings to reload: use fixwire oms reload";
@@ -80,7 +80,7 @@ impl Oms {
         let done = core.reload(at, new, (&plan, command), &mut out)?;
         if new.is_applied {
             self.find_clients();
-            self.languages = Languages::new(self.core.rules(), &self.sessions);
+            self.languages = Languages::new(self.core.rules(), versions(&self.sessions));
             self.rates.follow(&self.core.users);
             self.links.tmp.scales.clone_from(&self.core.tmp_scales);
         }

@@ -7,7 +7,6 @@ use alloc::vec::Vec;
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Outbox, Tag};
 
-use super::OmsSession;
 use crate::fix::digits;
 use crate::rules::RiskRules;
 use crate::texts::TextTable;
@@ -31,16 +30,19 @@ pub(super) struct Languages {
 }
 
 impl Languages {
-    /// `None` when no client has a language.
-    pub(super) fn new(rules: &RiskRules, sessions: &[OmsSession]) -> Option<Box<Self>> {
-        let of = |session: &OmsSession| {
-            let user = rules.users.iter().find(|it| it.session == session.name)?;
+    /// Of the clients with these names and versions; `None` when none has a language.
+    pub(super) fn new<'a>(
+        rules: &RiskRules,
+        sessions: impl Iterator<Item = (&'a str, Version)>,
+    ) -> Option<Box<Self>> {
+        let of = |(name, version): (&str, Version)| {
+            let user = rules.users.iter().find(|it| it.session == name)?;
             // FIX 4.1 has no EncodedText(355).
-            let can = session.version >= Version::Fix42;
+            let can = version >= Version::Fix42;
             let language = user.language.clone().filter(|_| can)?;
-            Some((language, session.version))
+            Some((language, version))
         };
-        let sessions: Vec<_> = sessions.iter().map(of).collect();
+        let sessions: Vec<_> = sessions.map(of).collect();
         sessions.iter().any(Option::is_some).then(|| {
             Box::new(Self {
                 texts: rules.texts.clone(),

@@ -239,9 +239,9 @@ fn a_stray_of_old_nets() {
     assert!(state.has_stray(1));
 }
 
-/// Version 8 appends the reload that a second operator must ask for too.
+/// Version 8 appends late replaces and the reload that a second operator must ask for too.
 #[test]
-fn a_checkpoint_of_version_7_has_no_reload() {
+fn a_checkpoint_of_version_7_has_no_late_replaces_and_no_reload() {
     use core::hash::Hasher;
     let mut world = World::new();
     world.order(Side::Buy, 10, "100").unwrap();
@@ -252,7 +252,7 @@ fn a_checkpoint_of_version_7_has_no_reload() {
         written
     };
     let written = write(state);
-    let body = &written[..written.len() - 9];
+    let body = &written[..written.len() - 13];
     let mut hasher = siphasher::sip::SipHasher24::new();
     hasher.write(body);
     let old = [body, &hasher.finish().to_le_bytes()].concat();

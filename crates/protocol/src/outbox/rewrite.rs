@@ -119,13 +119,13 @@ mod tests {
 
     #[test]
     fn what_is_sealed_discarded_shorter_or_too_long_stays() {
-        let mut outbox = filled(512);
+        let mut outbox = filled(1024);
         let mut header = header();
         header.set_last(369, 7);
         outbox.seal(0, &header, 1, TIME);
         let first = outbox.sealed(0).to_vec();
         outbox.discard(2);
-        for new in [&b"58=\x01"[..], &vec![b'x'; 600]] {
+        for new in [&b"58=\x01"[..], &vec![b'x'; 1100]] {
             let mut seen = Vec::new();
             let left = outbox.rewrite(0, &mut Vec::new(), |_, body, room| {
                 seen.push(body.to_vec());

@@ -1,0 +1,46 @@
+//! Data of an order and its request that the report of an event needs, and the event removes.
+
+use crate::event::OrderEvent;
+use crate::state::OmsState;
+use crate::value::{Number, RequestKind, Text};
+
+/// Data that a report needs and the event removes from the state.
+#[derive(Debug, Default)]
+pub(crate) struct Before {
+    /// ClOrdID(11) of the order.
+    pub(super) id: Text,
+    /// The pending request and its ClOrdID(11).
+    pub(super) request: Option<(RequestKind, Text)>,
+    /// The order.
+    pub(super) order: Number,
+}
+
+impl Before {
+    /// Called before the event is applied.
+    pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
+        let request = match *event {
+            OrderEvent::Replaced { request, .. } | OrderEvent::Declined { request, .. } => {
+                Some(request)
+            }
+            OrderEvent::Ended { request, .. } | OrderEvent::TermsSet { request, .. } => request,
+            _ => None,
+        };
+        self.request = None;
+        if let Some((request, order)) = request.and_then(|it| state.orders().request(it)) {
+            self.id = order.id.clone();
+            self.order = order.number;
+            self.request = Some((request.kind, request.id.clone()));
+        }
+    }
+
+    /// The ClOrdID(11) that the order had, when a client's request is answered.
+    pub(super) fn original(&self) -> Option<&Text> {
+        let id = self.request.as_ref().map(|(_, id)| id);
+        id.filter(|id| !id.bytes().is_empty()).map(|_| &self.id)
+    }
+
+    /// The order of the request of the last event that has one.
+    pub(crate) fn order(&self) -> Option<Number> {
+        self.request.as_ref().map(|_| self.order)
+    }
+}
