@@ -250,14 +250,16 @@ fn trailer(text: &[u8], between: &[u8], is_closed: bool) -> Option<usize> {
         if !text[..at].ends_with(between) {
             continue;
         }
-        if behind.len() < 3 + between.len() && !is_closed {
+        let ends = behind.len() >= 3 && behind[3..].starts_with(between);
+        // The next message may begin within the three digits.
+        let least = 3 + between.len().max(BEGIN.len() - 1);
+        if !ends && behind.len() < least && !is_closed {
             return None;
         }
         let is_sum = behind.len() >= 3 && behind[..3].iter().all(u8::is_ascii_digit);
         if !is_sum || behind.get(3).is_some_and(u8::is_ascii_digit) {
             continue;
         }
-        let ends = behind[3..].starts_with(between);
         return Some(at + SUM + if ends { between.len() } else { 0 });
     }
     None

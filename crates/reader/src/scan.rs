@@ -167,9 +167,8 @@ impl Scanner {
         }
     }
 
-    /// Goes to a message before the next that has what is looked for; whether there is none in the bytes that there
-    /// are, and some of them were passed over. The message before is looked at as well, since one may be within
-    /// another.
+    /// Goes to a message before the next that has what is looked for; whether the bytes so far have no such message,
+    /// and some of them were passed over. The message before is looked at as well, since one may be within another.
     fn skip(&mut self) -> bool {
         let Some(needle) = &self.needle else {
             return false;
@@ -381,6 +380,7 @@ mod tests {
             Just(b"20261120-10:00:00.123 : ".to_vec()),
             Just(b"8=FIX".to_vec()),
             Just(b"8=FIX.4.4|9=10|35=0|10=".to_vec()),
+            Just(b"8=FIX.4.4\x019=10\x0135=0\x0110=16".to_vec()),
             Just(b" (OK)\r\n".to_vec()),
             proptest::collection::vec(any::<u8>(), 0..20),
         ];
@@ -403,6 +403,16 @@ mod tests {
             let bytes = pieces.concat();
             let kind = if stream { Kind::Stream } else { Kind::Lines };
             prop_assert_eq!(scanned(&bytes, kind, &[]), scanned(&bytes, kind, &cuts));
+        }
+    }
+
+    #[test]
+    fn the_next_message_may_begin_within_a_sum() {
+        let bytes = b"8=FIX.4.2\x019=5\x0135=0\x0110=168=FIX.4.2\x019=5\x0135=0\x0110=161\x01";
+        let whole = scanned(bytes, Kind::Stream, &[]);
+        assert_eq!(whole.len(), 2, "{whole:?}");
+        for cut in 0..bytes.len() {
+            assert_eq!(scanned(bytes, Kind::Stream, &[cut]), whole, "{cut}");
         }
     }
 
