@@ -7,7 +7,7 @@ use std::path::Path;
 use fixwire::{Connection, Durability, Engine, EngineConfig};
 use fixwire_exchange::ExchangeTmpLine;
 use fixwire_oms::Oms;
-use fixwire_protocol::{Framed, Nanos, Timestamp, tag};
+use fixwire_protocol::{Decimal, Framed, Nanos, Timestamp, tag};
 use fixwire_tmp::LinkNow;
 
 use crate::driven::{disk, turn};
@@ -23,6 +23,8 @@ const MOST_TURNS: usize = 100;
 /// Client and venue among the peers.
 const CLIENT: usize = 0;
 const VENUE: usize = 1;
+/// ExecID(17) of the first fill; those of other reports are below it.
+const FIRST_FILL: u64 = 1_000_000_000;
 
 /// How long after its start an OMS may log in over TMP, and more.
 const FLOW_SECOND: Nanos = Nanos::from_secs(2);
@@ -212,6 +214,38 @@ impl DrivenOms {
             let report = report(writer, request, number, WALL)?;
             self.engine.host_mut().send(VENUE, report);
         }
+        self.await_message(CLIENT)
+    }
+
+    /// The venue of a line over FIX fills one unit of an order, of which it has filled `filled`, and the report goes to
+    /// the client. `exec` makes the ExecID(17), once for each fill.
+    ///
+    /// # Errors
+    ///
+    /// The line speaks TMP, or no report came.
+    pub fn fill(&mut self, order: u64, filled: u64, exec: u64) -> Result<(), Error> {
+        let ScriptedVenue::Fix(writer) = &mut self.venue else {
+            return Err(Error::Session(
+                "fills are scripted over FIX only".to_owned(),
+            ));
+        };
+        let report = writer.message(b"8", WALL, |body| {
+            let (_, symbol) = LineProtocol::Fix.place(order);
+            body.uint(tag::ORDER_ID, order + 1)
+                .uint(tag::CL_ORD_ID, order + 1)
+                .uint(tag::EXEC_ID, FIRST_FILL + exec)
+                .char(tag::EXEC_TYPE, b'F')
+                .char(tag::ORD_STATUS, b'1')
+                .field(tag::SYMBOL, symbol.as_bytes())
+                .char(tag::SIDE, b'1')
+                .uint(tag::ORDER_QTY, ORDER_QTY.into())
+                .uint(tag::LAST_QTY, 1)
+                .decimal(tag::LAST_PX, Decimal::from_int(12))
+                .uint(tag::LEAVES_QTY, u64::from(ORDER_QTY) - filled - 1)
+                .uint(tag::CUM_QTY, filled + 1)
+                .uint(tag::AVG_PX, 12);
+        })?;
+        self.engine.host_mut().send(VENUE, report);
         self.await_message(CLIENT)
     }
 

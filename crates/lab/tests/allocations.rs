@@ -77,6 +77,28 @@ fn an_order_through_the_oms_allocates_only_for_the_ids_of_the_day() {
     assert!(counted.count_total <= 4, "{counted:?}");
 }
 
+/// The same with fills: the executions of orders that are no longer in memory are kept for the day too, by steps.
+#[test]
+fn a_filled_order_allocates_only_for_the_ids_and_executions_of_the_day() {
+    let mut oms = DrivenOms::start(&DrivenOmsConfig::in_memory(1_000, LineProtocol::Fix)).unwrap();
+    let mut fills = 0;
+    let mut go = |orders: u64| {
+        for _ in 0..orders {
+            let order = oms.requests;
+            oms.request(LoadRequest::New).unwrap();
+            for filled in 0..2 {
+                oms.fill(order, filled, fills).unwrap();
+                fills += 1;
+            }
+            oms.request(LoadRequest::Cancel(ChangeTarget::of(order)))
+                .unwrap();
+        }
+    };
+    go(150_000);
+    let counted = allocation_counter::measure(|| go(20_000));
+    assert!(counted.count_total <= 4, "{counted:?}");
+}
+
 #[test]
 fn the_counter_counts() {
     let counted = allocation_counter::measure(|| drop(std::hint::black_box(vec![1_u8; 100])));
