@@ -406,6 +406,7 @@ impl Core {
             tif,
             effect: new.effect.unwrap_or(Effect::Netting),
             replaces: 0,
+            market_price: self.market_price(instrument, side),
             at,
         };
         Ok((proposal, rule, asked))
@@ -573,6 +574,7 @@ impl Core {
             tif: order.tif,
             effect: order.effect,
             replaces: order.replaces.saturating_add(1),
+            market_price: self.market_price(order.instrument, order.side),
             at,
         };
         if !state.families.is_empty() {

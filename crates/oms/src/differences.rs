@@ -170,6 +170,11 @@ pub(crate) fn changes(state: &OmsState, old: &RiskRules, new: &RiskRules) -> Vec
                     "allow"
                 }),
             ),
+            (
+                "reference_price",
+                true,
+                String::from(rules.reference_price.name()),
+            ),
             ("day_begins", false, or_none(rules.day_begins.map(clock))),
             ("reload", false, or_none(rules.reload_at.map(clock))),
             ("market_data", false, rules.market_data.join(" ")),

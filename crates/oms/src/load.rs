@@ -13,7 +13,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::command::VERBS;
 use crate::fix::report_numbers::ReportNumbers;
-use crate::rules::{AccountRule, OperatorRule, RiskRules, Route, ScopeName};
+use crate::rules::{AccountRule, OperatorRule, ReferencePrice, RiskRules, Route, ScopeName};
 use crate::state::SCOPES;
 
 mod copies;
@@ -308,6 +308,7 @@ impl Reader<'_> {
             "market_data",
             "orders",
             "positions",
+            "reference_price",
             "reload",
             "remembered",
             "restricted",
@@ -332,6 +333,7 @@ impl Reader<'_> {
             self.rules.remembered = remembered;
         }
         self.rules.rejects_self_trades = self.choice(table, "self_trade", ["allow", "reject"]);
+        self.rules.reference_price = self.reference_price(table);
         self.rules.two_arm = self.choice(table, "arming", ["one person", "two people"]);
         self.rules.day_begins = self.time_of_day(table, "day_begins");
         self.rules.reload_at = self.time_of_day(table, "reload");
@@ -474,6 +476,20 @@ impl Reader<'_> {
             self.wrong(at, format!("{key} = \"{text}\" is not known"), &hint);
         }
         text == words[1]
+    }
+
+    fn reference_price(&mut self, table: &DeTable<'_>) -> ReferencePrice {
+        let Some(text) = self.text(table, "reference_price") else {
+            return ReferencePrice::File;
+        };
+        let mut known = ReferencePrice::NAMES.into_iter();
+        if let Some((_, price)) = known.find(|(name, _)| *name == text) {
+            return price;
+        }
+        let at = Self::place(table, "reference_price");
+        let what = format!("reference_price = \"{text}\" is not known");
+        self.wrong(at, what, "write file, last, or best");
+        ReferencePrice::File
     }
 
     fn operators(&mut self, value: Option<&Item<'_>>) {

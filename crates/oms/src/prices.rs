@@ -10,7 +10,7 @@ use crate::known_prices::{Asked, place};
 use crate::order::Order;
 use crate::reason::{Reason, Why};
 use crate::risk::{self, Proposal};
-use crate::rules::UserRule;
+use crate::rules::{ReferencePrice, UserRule};
 use crate::transition::OrderState;
 use crate::value::{End, Number, OrderType, Price, PriceField, Side};
 use crate::waived::Waived;
@@ -122,6 +122,17 @@ impl Core {
         if let Some(price) = price.filter(|price| condition.is_met(*price)) {
             self.touch(at, (instrument, field, price), b"", sink);
         }
+    }
+
+    /// The price of the market that the price controls measure an order by; `None` when it is that of the files.
+    pub(crate) fn market_price(&self, instrument: u32, side: Side) -> Option<Price> {
+        let field = match self.rules.reference_price {
+            ReferencePrice::File => return None,
+            ReferencePrice::Last => PriceField::Last,
+            ReferencePrice::Best if side.is_buy() => PriceField::Offer,
+            ReferencePrice::Best => PriceField::Bid,
+        };
+        self.prices.quotes.get(instrument as usize)?[place(field)]
     }
 
     fn touch(
@@ -256,6 +267,7 @@ impl Core {
             tif: order.tif,
             effect: order.effect,
             replaces: order.replaces,
+            market_price: self.market_price(order.instrument, order.side),
             at,
         };
         self.check_restricted(&proposal, true)?;

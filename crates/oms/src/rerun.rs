@@ -90,6 +90,7 @@ impl Core {
             tif: terms.tif,
             effect: terms.effect,
             replaces: 0,
+            market_price: self.market_price(terms.instrument, terms.side),
             at,
         };
         if !self.tmp_scales.is_empty() {

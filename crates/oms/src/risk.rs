@@ -50,6 +50,8 @@ pub(crate) struct Proposal {
     pub effect: Effect,
     /// Number of replaces including this one; 0 for a new order.
     pub replaces: u16,
+    /// The price of the market that stands for the reference price of its symbol, while one is known.
+    pub market_price: Option<Price>,
     /// Now, in nanoseconds since 1970.
     pub at: i64,
 }
@@ -206,7 +208,8 @@ fn hold(rule: &InstrumentRule, order: &Proposal) -> Result<Price, Reason> {
         }
         // Without a limit price the execution price is unknown: reserve the reference price plus a fifth.
         OrderType::Market | OrderType::Stop | OrderType::IfTouched => {
-            let reference = rule.reference.ok_or(Reason::of(Why::NoReference))?;
+            let reference = order.market_price.or(rule.reference);
+            let reference = reference.ok_or(Reason::of(Why::NoReference))?;
             let worst = reference.saturating_abs().max(order.stop.saturating_abs());
             Ok(worst.saturating_add(worst / 5).max(rule.least_hold))
         }
@@ -366,7 +369,7 @@ fn collar(it: &Checking<'_>) -> Result<(), Reason> {
         (i128::from(price) - i128::from(reference)).abs() * HUNDRED
             / i128::from(reference.saturating_abs().max(it.rule.collar_base).max(1))
     };
-    let Some(reference) = it.rule.reference else {
+    let Some(reference) = it.order.market_price.or(it.rule.reference) else {
         let bounded = it.within(RiskControl::Collar, Why::NoReference, |_| HUNDRED);
         return bounded.map_err(|reason| match reason.why {
             Why::NoLimit => reason,

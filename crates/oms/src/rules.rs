@@ -304,6 +304,35 @@ pub struct OperatorRule {
     pub may: Vec<String>,
 }
 
+/// The price by which RC8 measures the distance of others, and at which orders without a limit price are reserved.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum ReferencePrice {
+    /// That of the instrument's row.
+    #[default]
+    File,
+    /// The last price of the market while it is known, else that of the row.
+    Last,
+    /// The price of the other side, offer or bid, while it is known, else that of the row.
+    Best,
+}
+
+impl ReferencePrice {
+    /// All, with their names in the settings.
+    pub const NAMES: [(&'static str, Self); 3] = [
+        ("file", Self::File),
+        ("last", Self::Last),
+        ("best", Self::Best),
+    ];
+
+    /// Its name in the settings.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let names = Self::NAMES.into_iter();
+        let mut own = names.filter(|(_, price)| *price == self);
+        own.next().map_or("", |(name, _)| name)
+    }
+}
+
 /// An entry of the restricted list.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RestrictedRule {
@@ -409,6 +438,8 @@ pub struct RiskRules {
     pub restricted: Vec<RestrictedRule>,
     /// Self-trade prevention: rejects an order that could trade with one of the same owner.
     pub rejects_self_trades: bool,
+    /// What RC8 measures prices by.
+    pub reference_price: ReferencePrice,
     /// The hash of all files.
     pub hash: u64,
     /// Name and version of the program.

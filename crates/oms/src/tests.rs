@@ -33,6 +33,7 @@ mod pools;
 mod queue;
 mod quotes;
 mod random;
+mod reference_price;
 mod reload;
 mod rerun;
 mod retry;

@@ -391,12 +391,16 @@ fn a_mistake_is_one_line_whatever_a_cell_says() {
 fn restrictions_are_checked_row_by_row() {
     let settings = SETTINGS.replace(
         "remembered = 4",
-        "restricted = \"restricted.csv\"\nself_trade = \"perhaps\"",
+        "restricted = \"restricted.csv\"\nself_trade = \"perhaps\"\nreference_price = \"mid\"",
     );
     let found = mistakes(&settings, INSTRUMENTS, LIMITS);
     has(
         &found,
         "self_trade = \"perhaps\" is not known; write allow, or reject",
+    );
+    has(
+        &found,
+        "reference_price = \"mid\" is not known; write file, last, or best",
     );
     has(&found, "restricted.csv:3: unknown symbol QQ");
     has(&found, "restricted.csv:4: unknown account B*");
@@ -406,7 +410,7 @@ fn restrictions_are_checked_row_by_row() {
     );
     has(&found, "restricted.csv:6: to must be a day");
     has(&found, "restricted.csv:7: bye cannot be restricted");
-    assert_eq!(found.len(), 6, "the second row is good");
+    assert_eq!(found.len(), 7, "the second row is good");
 }
 
 #[test]

@@ -383,7 +383,7 @@ fn restricted_symbols_pools_and_parents_change() {
         replace(
             &mut files.settings,
             "orders = 100",
-            "orders = 100\nrestricted = \"restricted.csv\"\nself_trade = \"reject\"",
+            "orders = 100\nrestricted = \"restricted.csv\"\nself_trade = \"reject\"\nreference_price = \"last\"",
         );
         replace(
             &mut files.settings,
@@ -397,6 +397,7 @@ fn restricted_symbols_pools_and_parents_change() {
         "restricted\taccount=A1 symbol=NEAR\t-\tbuy",
         "number_pool\tP\t-\tfirst 0, last 999, bytes 3",
         "self_trade\t\tallow\treject",
+        "reference_price\t\tfile\tlast",
         "parents -\tnumber_pool P, parents 1",
     ] {
         assert!(said.contains(row), "{row}: {said}");
