@@ -10,6 +10,7 @@ pub mod certificates;
 pub mod crowd;
 pub mod def;
 pub mod embedded;
+pub mod features;
 pub mod foreign;
 pub mod fuzz;
 pub mod house;

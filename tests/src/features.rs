@@ -1,0 +1,139 @@
+//! The table of what an OMS has: does each row that is done name tests, and are they there?
+
+/// Rows of the list that the table follows.
+const ROWS: usize = 70;
+
+/// Numbers, states and places of the rows of a page.
+fn rows(page: &str) -> impl Iterator<Item = (usize, &str, &str)> {
+    page.lines().filter_map(|line| {
+        let mut cells = line.strip_prefix('|')?.split('|').map(str::trim);
+        let number = cells.next()?.parse().ok()?;
+        Some((number, cells.nth(1)?, cells.next()?))
+    })
+}
+
+/// The tests that a text names, behind `test`, `tests`, `suite` or `suites`: with commas and `and` between them.
+fn names(place: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut words = place.split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        if !["test", "tests", "suite", "suites"].contains(&word) {
+            continue;
+        }
+        while let Some(word) = words.next_if(|it| !it.starts_with('`')) {
+            let name = word.trim_end_matches([',', '.', ';', ':']);
+            match name {
+                "of" => {
+                    words.next();
+                }
+                "and" | "suite" | "suites" | "test" | "tests" => continue,
+                _ => found.push(name),
+            }
+            let ends = word.ends_with(['.', ';', ':']);
+            let goes_on = word.ends_with(',') || matches!(words.peek(), Some(&("and" | "of")));
+            let after_crate = name == "of" && words.peek().is_some();
+            if ends || !(goes_on || after_crate) {
+                break;
+            }
+        }
+    }
+    found
+}
+
+/// The crates that a text names.
+fn crates(place: &str) -> Vec<&str> {
+    let quoted = place.split('`').skip(1).step_by(2);
+    quoted.filter(|it| it.starts_with("crates/")).collect()
+}
+
+/// What is wrong with the page; `has_tests` says whether one of these folders has this file or folder of tests.
+pub fn faults(page: &str, has_tests: impl Fn(&[&str], &str) -> bool) -> Vec<String> {
+    let mut found = Vec::new();
+    let numbers: Vec<usize> = rows(page).map(|(number, ..)| number).collect();
+    if numbers != (1..=ROWS).collect::<Vec<_>>() {
+        found.push(format!(
+            "the rows are not those from 1 to {ROWS}: {numbers:?}"
+        ));
+    }
+    for (number, state, place) in rows(page) {
+        let folders: Vec<&str> = ["crates/oms", "tests"]
+            .into_iter()
+            .chain(crates(place))
+            .collect();
+        let names = names(place);
+        match state {
+            "done" if names.is_empty() => found.push(format!("row {number} names no test")),
+            "done" => {
+                let missing = names.iter().filter(|name| !has_tests(&folders, name));
+                found.extend(missing.map(|name| format!("row {number}: no test {name}")));
+            }
+            "not applicable" if [51, 62, 67].contains(&number) => {}
+            other => found.push(format!("row {number} is {other:?}")),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(row: &str) -> String {
+        let others = (1..=ROWS).filter(|number| *number != 7);
+        let mut lines: Vec<(usize, String)> = others
+            .map(|number| (number, format!("| {number} | x | done | test life |")))
+            .collect();
+        lines.insert(6, (7, row.to_owned()));
+        let lines: Vec<String> = lines.into_iter().map(|(_, line)| line).collect();
+        lines.join("\n")
+    }
+
+    fn found(row: &str) -> Vec<String> {
+        faults(&page(row), |folders, name| {
+            let there = [
+                ("crates/oms", "life"),
+                ("crates/cli", "oms"),
+                ("tests", "oms_kill"),
+            ];
+            there
+                .iter()
+                .any(|it| folders.contains(&it.0) && it.1 == name)
+        })
+    }
+
+    #[test]
+    fn names_of_tests_are_read_out_of_sentences() {
+        assert_eq!(
+            names(
+                "the engine, `a`: tests a, b_c and d::e of `crates/f`, g of `crates/h`; suite i. More"
+            ),
+            ["a", "b_c", "d::e", "g", "i"]
+        );
+        assert_eq!(names("tests a, suite b"), ["a", "b"]);
+        assert_eq!(
+            names("tests of `crates/a`, b and c of `crates/d`"),
+            ["b", "c"]
+        );
+        assert!(names("settings of the engine").is_empty());
+    }
+
+    #[test]
+    fn what_is_done_without_tests_that_are_there_is_found() {
+        for row in [
+            "| 7 | x | done | tests life, oms of `crates/cli`, suite oms_kill |",
+            "| 7 | x | done | it works: test life. More |",
+        ] {
+            assert!(found(row).is_empty(), "{row}: {:?}", found(row));
+        }
+        for row in [
+            "| 7 | x | done | it works |",
+            "| 7 | x | done | tests life, gone |",
+            "| 7 | x | done | tests life, oms |",
+            "| 7 | x | part | test life |",
+            "| 7 | x | not applicable | |",
+            "| 8 | x | done | test life |",
+        ] {
+            assert_eq!(found(row).len(), 1, "{row}: {:?}", found(row));
+        }
+    }
+}
