@@ -20,21 +20,17 @@ fn names(place: &str) -> Vec<&str> {
         if !["test", "tests", "suite", "suites"].contains(&word) {
             continue;
         }
-        while let Some(word) = words.next_if(|it| !it.starts_with('`')) {
-            let name = word.trim_end_matches([',', '.', ';', ':']);
-            match name {
-                "of" => {
-                    words.next();
-                }
+        let mut goes_on = true;
+        while goes_on && let Some(mut word) = words.next() {
+            match word.trim_end_matches([',', '.', ';', ':']) {
+                // The crate of the names before.
+                "of" => word = words.next().unwrap_or_default(),
                 "and" | "suite" | "suites" | "test" | "tests" => continue,
-                _ => found.push(name),
+                name => found.push(name),
             }
+            let is_next = |next: &&str| ["and", "of"].contains(next);
             let ends = word.ends_with(['.', ';', ':']);
-            let goes_on = word.ends_with(',') || matches!(words.peek(), Some(&("and" | "of")));
-            let after_crate = name == "of" && words.peek().is_some();
-            if ends || !(goes_on || after_crate) {
-                break;
-            }
+            goes_on = !ends && (word.ends_with(',') || words.peek().is_some_and(is_next));
         }
     }
     found
@@ -105,7 +101,7 @@ mod tests {
     fn names_of_tests_are_read_out_of_sentences() {
         assert_eq!(
             names(
-                "the engine, `a`: tests a, b_c and d::e of `crates/f`, g of `crates/h`; suite i. More"
+                "the engine, `a`: tests a, b_c and d::e of `crates/f`, g of `crates/h`; suite i. More, tests"
             ),
             ["a", "b_c", "d::e", "g", "i"]
         );

@@ -138,6 +138,7 @@ pub fn load(
     reader.routes(table.get("route"));
     reader.drop_copies(table.get("drop_copy"));
     reader.copy_sources(table.get("drop_copy_in"));
+    reader.check_watchers(table.get("drop_copy_in"));
     reader.check_pools(table.get("number_pool"));
     let place = |error: &OmsError| (error.at, error.file.as_ref().map(|(_, line)| *line));
     reader.errors.sort_by_key(place);

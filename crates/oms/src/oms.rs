@@ -45,6 +45,8 @@ use texts::Languages;
 
 /// Maximum output of handling one message: notes and messages, and their bytes.
 const ROOM: (usize, usize) = (16, 16 << 10);
+/// The same for each client that gets the reports of orders placed elsewhere.
+const WATCHED: (usize, usize) = (4, 2 << 10);
 /// Events in one step of a longer task.
 const STEP: usize = 64;
 
@@ -176,10 +178,11 @@ impl Oms {
 
     /// Maximum output of one message, including copies of reports.
     fn room(&self) -> (usize, usize) {
-        let each = 1 + self.rules().drop_copies.len() + self.watchers.len();
+        let (each, watchers) = (1 + self.rules().drop_copies.len(), self.watchers.len());
+        let bytes = ROOM.1 * each + WATCHED.1 * watchers;
         // A translation is shorter than all that a message has besides.
-        let bytes = ROOM.1 << u8::from(self.languages.is_some());
-        (ROOM.0 * each, bytes * each)
+        let bytes = bytes << u8::from(self.languages.is_some());
+        (ROOM.0 * each + WATCHED.0 * watchers, bytes)
     }
 
     /// Adds translations to what was written since, from this entry on.

@@ -208,17 +208,19 @@ impl Core {
     #[cold]
     pub(crate) fn follow(&mut self, at: i64, event: &OrderEvent<'_>, sink: &mut impl Sink) {
         let families = &self.state.families;
-        let may_end = matches!(
-            event,
-            OrderEvent::Filled { .. }
-                | OrderEvent::Rejected { .. }
-                | OrderEvent::Replaced { .. }
-                | OrderEvent::TermsSet { .. }
-                | OrderEvent::Ended { .. }
-        );
+        let orders = self.state.orders();
+        let is_closed = |order: &Order| match *event {
+            OrderEvent::Filled { order: number, .. }
+            | OrderEvent::Rejected { order: number, .. }
+            | OrderEvent::TermsSet { order: number, .. }
+            | OrderEvent::Ended { order: number, .. } => order.number == number,
+            OrderEvent::Replaced { request, .. } => order.current == request,
+            _ => false,
+        };
         // If it has closed an order, that is the last one.
-        let ended = self.state.orders().ended().back().filter(|_| may_end);
-        if let Some(parent) = ended.and_then(|ended| families.parent_of(*ended)) {
+        let last = orders.ended().back().and_then(|last| orders.get(*last));
+        let closed = last.filter(|last| is_closed(last));
+        if let Some(parent) = closed.and_then(|child| families.parent_of(child.number)) {
             self.work.settle(parent);
         }
         let OrderEvent::Filled {

@@ -132,7 +132,10 @@ impl Core {
             ReferencePrice::Best if side.is_buy() => PriceField::Offer,
             ReferencePrice::Best => PriceField::Bid,
         };
-        self.prices.quotes.get(instrument as usize)?[place(field)]
+        let price = self.prices.quotes.get(instrument as usize)?[place(field)]?;
+        // Feeds say 0 for what they do not know; only a spread may have this price.
+        let is_one = price != 0 || self.state.spreads.legs(instrument).is_some();
+        is_one.then_some(price)
     }
 
     fn touch(

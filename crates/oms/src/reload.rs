@@ -196,7 +196,14 @@ impl Core {
             return Ok("nothing to reload: 0 changes".to_string());
         }
         let (who, why) = (cut(command.who), cut(command.why));
-        if self.rules.two_arm && plan.is_guarded() && !self.is_second(settings, who)? {
+        let is_guarded = self.rules.two_arm && plan.is_guarded();
+        let pending = self.state.pending_reload.as_ref();
+        let is_asked = pending.is_some_and(|it| it.settings == settings);
+        if is_guarded && is_asked && new.kind == ReloadKind::Schedule {
+            // The clock is no second person, and must not take the place of the first.
+            return Err("the reload was requested: a second operator must reload".into());
+        }
+        if is_guarded && !self.is_second(settings, who)? {
             let event = OrderEvent::ReloadAsked { settings, who, why };
             self.emit(at, &event, sink);
             return Ok(plan.text(ASKED));
@@ -210,6 +217,10 @@ impl Core {
             changes: NestedEvents(&plan.events),
         };
         self.emit(at, &event, sink);
+        if self.rules.market_data != new.rules.market_data {
+            // Nobody says when those of a session that is left out change.
+            self.prices.forget();
+        }
         core::mem::swap(&mut self.rules, &mut new.rules);
         new.is_applied = true;
         self.index_again(&scales);

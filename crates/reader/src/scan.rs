@@ -155,6 +155,8 @@ impl Scanner {
                 Found::More => return Scan::More,
                 Found::Cut(len) => {
                     self.at = start + len;
+                    // The next may follow at once, behind a digit of this one.
+                    self.before = self.at;
                     let place = self.base + start as u64;
                     return Scan::LeftOut(place, len as u64, "a message without its end");
                 }

@@ -299,10 +299,9 @@ fn what_is_no_log_is_named() {
                 .and_then(|it| it.split(' ').next());
             let from: usize = from.and_then(|it| it.parse().ok()).expect(&errors);
             let read: usize = (1..=count as u32).map(|it| order(it).len() + 1).sum();
-            assert!(
-                from + 1 >= read && from < read + order(1999).len() + 1,
-                "{from}, {read}"
-            );
+            // A bit that is flipped gives other bytes for a while, until there are none for it.
+            let is_near = name == "damaged.gz" || from < read + order(1999).len() + 1;
+            assert!(from + 1 >= read && is_near, "{from}, {read}");
         }
     }
 }

@@ -8,10 +8,13 @@ use fixwire_tmp::uncertain::ReportTarget;
 use toml::de::DeTable;
 
 use super::{Item, Reader, duration};
-use crate::rules::{CopySourceRule, DropCopyRule};
+use crate::rules::{CopySourceRule, DropCopyRule, UserRule};
 
 /// The longest time that a report waits for its copy, in nanoseconds.
 const MOST_WITHIN: i64 = 3_600_000_000_000;
+
+/// Users who can be told of orders placed elsewhere.
+const MOST_WATCHERS: usize = 128;
 
 impl Reader<'_> {
     pub(super) fn drop_copies(&mut self, value: Option<&Item<'_>>) {
@@ -92,6 +95,20 @@ impl Reader<'_> {
                 lines,
                 target,
             });
+        }
+    }
+
+    /// Each user with the right to reports gets those of orders placed elsewhere, at once.
+    pub(super) fn check_watchers(&mut self, value: Option<&Item<'_>>) {
+        let (false, Some(value)) = (self.rules.copy_sources.is_empty(), value) else {
+            return;
+        };
+        let may = |user: &&UserRule| user.rights.iter().any(|rights| rights.reports);
+        let count = self.rules.users.iter().filter(may).count();
+        if count > MOST_WATCHERS {
+            let what = format!("{count} users with the right reports beside [[drop_copy_in]]");
+            let hint = format!("at most {MOST_WATCHERS} can be told of orders placed elsewhere");
+            self.wrong(value.span().start, what, &hint);
         }
     }
 

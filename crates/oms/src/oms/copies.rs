@@ -120,14 +120,15 @@ impl Oms {
         let Ok(copy) = frame.body::<R06>() else {
             return;
         };
-        let fcm_id = line.fcm_id;
+        // The day of its numbers is over: what it has received counts, its number no longer.
+        let of_link = (index, line.fcm_id, line.day == self.core.state().day());
         let mut own = self.links.tmp.lines.iter();
         let own = own.find(|it| {
             it.copies.is_none() && (it.fcm_id, it.session_id) == (copy.fcm_id, copy.rpt_session_id)
         });
         let own = own.map(|it| it.is_short);
         let (core, mut out) = self.parts(outbox, None);
-        let said = core.tmp_copy(at, (index, fcm_id), (&copy, own), &mut out);
+        let said = core.tmp_copy(at, of_link, (&copy, own), &mut out);
         self.raise_heard(&said);
     }
 }

@@ -324,7 +324,7 @@ impl Oms {
     }
 
     /// Asks for the state of trading of each flow group, when that is configured.
-    fn ask_markets(&mut self, link: usize, index: u32) {
+    pub(super) fn ask_markets(&mut self, link: usize, index: u32) {
         if self.core.follows_markets(index) {
             let questions = self.core.flow_groups(index).into_iter();
             let line = &mut self.links.tmp.lines[link];

@@ -7,9 +7,13 @@ use fixwire_protocol::{OperatorCommand, Outbox};
 
 use super::texts::Languages;
 use super::{Oms, versions};
+use crate::fix::market_requests;
 use crate::reload::{NewSettings, SettingsSource};
 
 const NONE: &str = "no new settings to reload: use fixwire oms reload";
+
+/// The most bytes of a question for the state of trading.
+const QUESTION: usize = 64;
 
 impl Oms {
     /// Where new settings come from when an operator reloads.
@@ -62,6 +66,23 @@ impl Oms {
         done
     }
 
+    /// Asks venues for the state of trading again: symbols may be new, or the question itself.
+    fn ask_all_markets(&mut self, outbox: &mut Outbox) {
+        for line in 0..self.core.state().sessions().len() {
+            if !self.core.state().is_ready(line) || !self.core.follows_markets(line) {
+                continue;
+            }
+            if let Some(Some(client)) = self.links.clients.get(line as usize) {
+                market_requests::ask(client.session, outbox);
+                continue;
+            }
+            let mut links = self.links.tmp.lines.iter();
+            if let Some(link) = links.position(|link| link.index == Some(line)) {
+                self.ask_markets(link, line);
+            }
+        }
+    }
+
     fn go_on_with(
         &mut self,
         at: i64,
@@ -70,8 +91,10 @@ impl Oms {
         outbox: &mut Outbox,
     ) -> Result<String, String> {
         let plan = self.core.plan_reload(new, command)?;
-        if !outbox.has_room(1, plan.bytes(command)) {
-            let bytes = plan.bytes(command);
+        let bytes = plan.bytes(command);
+        // Each line may be asked something.
+        let lines = self.core.state().sessions().len() as usize;
+        if !outbox.has_room(1 + lines, bytes + lines * QUESTION) {
             return Err(alloc::format!(
                 "the OMS is busy, or these are too many changes for one record ({bytes} bytes): try again, or change fewer at a time"
             ));
@@ -83,6 +106,7 @@ impl Oms {
             self.languages = Languages::new(self.core.rules(), versions(&self.sessions));
             self.rates.follow(&self.core.users);
             self.links.tmp.scales.clone_from(&self.core.tmp_scales);
+            self.ask_all_markets(outbox);
         }
         Ok(done)
     }

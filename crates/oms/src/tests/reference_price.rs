@@ -49,6 +49,10 @@ fn the_last_price_stands_for_the_reference_price_while_it_is_known() {
     assert!(world.passes(Side::Buy, "180") && world.passes(Side::Sell, "220"));
     assert!(!world.passes(Side::Buy, "220.05"));
     assert_eq!(world.is_reserved_at(Side::Sell), 24_000);
+    world.market(PriceField::Last, Some(0));
+    assert!(world.passes(Side::Buy, "110"), "0 is no price");
+    assert_eq!(world.is_reserved_at(Side::Sell), 12_000);
+    world.market(PriceField::Last, Some(20_000));
     world.tell(|core, _, _| core.forget_prices());
     assert!(world.passes(Side::Buy, "110") && !world.passes(Side::Buy, "180"));
     world.check();

@@ -96,12 +96,12 @@ struct Copied<'a> {
 
 impl Core {
     /// Handles an R06. `own` is, when it was reported on one of our links, whether that has short reports; `fcm_id` is the
-    /// broker of the link that it came by.
+    /// broker of the link that it came by, whose numbers are of today or not.
     #[cold]
     pub(crate) fn tmp_copy(
         &mut self,
         at: i64,
-        (line, fcm_id): (u32, u16),
+        (line, fcm_id, is_of_today): (u32, u16, bool),
         (copy, own): (&R06, Option<bool>),
         sink: &mut impl Sink,
     ) -> TmpHeard {
@@ -122,7 +122,7 @@ impl Core {
         };
         let heard = self.tmp_copied(at, line, &copied, own == Some(true), sink);
         let (last, more) = self.state().link_numbers(line);
-        if copy.rpt_seq > last {
+        if is_of_today && copy.rpt_seq > last {
             self.set_link_numbers(at, line, (copy.rpt_seq, more), sink);
         }
         TmpHeard {

@@ -475,6 +475,19 @@ fn two_people_reload_limits_and_users_where_two_arm() {
         .unwrap();
     assert!(said.starts_with("reload requested"), "{said}");
     floor.reload().unwrap();
+    // It is not the second one.
+    floor.edit(|files| limit(files, "firm,RC6,70", "firm,RC6,80"));
+    let asked = floor.reload().unwrap();
+    assert!(asked.starts_with("reload requested"), "{asked}");
+    let new = rules(&floor);
+    let why = floor
+        .reload_as("schedule", new, ReloadKind::Schedule)
+        .unwrap()
+        .unwrap_err();
+    assert!(why.contains("a second operator must reload"), "{why}");
+    let why = floor.reload().unwrap_err();
+    assert!(why.contains("you already requested it"), "{why}");
+    floor.edit(|files| limit(files, "firm,RC6,80", "firm,RC6,70"));
     assert_eq!(
         floor.state().limit(Scope::Firm, RiskControl::OrderQuantity),
         Some(70)

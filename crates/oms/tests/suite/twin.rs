@@ -16,6 +16,8 @@ use dice::Dice;
 const LENGTH: u64 = 1_000;
 /// Inputs of a run.
 const STEPS: u64 = 1_000_000;
+/// Worlds in which long runs found something.
+const FOUND: [u64; 3] = [3_326, 5_185, 55_189];
 /// Messages that a run has to have reached, with the fields that tell them apart.
 const REACHED: &str = "
     D F G H r D:59=6 G:59=6 D:77=O D:77=C G:77=O 8:77=O 8:77=C
@@ -357,16 +359,18 @@ fn the_oms_does_what_the_slow_model_says() {
     let mut reached = Reached::new();
     let (first, steps) = (number("FIXWIRE_SEED"), number("FIXWIRE_OMS_STEPS"));
     let steps = steps.unwrap_or_else(|| first.map_or(STEPS, |_| LENGTH));
+    let found_before = FOUND.into_iter().filter(|_| first.is_none());
     let first = first.unwrap_or(1);
-    for seed in first..first + steps.div_ceil(LENGTH) {
+    for seed in found_before.chain(first..first + steps.div_ceil(LENGTH)) {
         world(seed, LENGTH, &mut reached);
     }
-    // Random inputs that never reach something prove nothing of it.
+    // Random inputs that never reach something prove nothing of it. A part may miss what is rare.
     let missing: Vec<&str> = REACHED
         .split_whitespace()
         .filter(|what| !reached.contains_key(&what.replacen(':', " ", 1)))
         .collect();
-    assert!(missing.is_empty() || steps < STEPS, "never: {missing:?}");
+    let is_part = steps < STEPS || first > 1;
+    assert!(missing.is_empty() || is_part, "never: {missing:?}");
 }
 
 #[test]
