@@ -95,6 +95,14 @@ pub(crate) fn find(bytes: &[u8], ended: bool, kind: Kind, normal: &mut Vec<u8>) 
     text.unframed(stated, normal)
 }
 
+/// Whether a message may begin here; not known of a few bytes.
+pub(crate) fn may_begin(bytes: &[u8]) -> bool {
+    let Some(head) = bytes.get(..LOOK) else {
+        return true;
+    };
+    version_end(head).is_some_and(|end| between(&head[end..]).is_some())
+}
+
 /// Where the version ends, behind `8=FIX`.
 fn version_end(head: &[u8]) -> Option<usize> {
     let at = BEGIN.len() + usize::from(head.get(BEGIN.len()) == Some(&b'T'));

@@ -177,12 +177,11 @@ impl Scanner {
         };
         let rest = &self.window[self.at..self.filled];
         let hit = needle.find(rest);
-        let until = &rest[..hit.unwrap_or(rest.len())];
-        let Some(last) = memmem::rfind(until, BEGIN) else {
+        let until = hit.unwrap_or(rest.len());
+        let Some(last) = last_begin(rest, until) else {
             return false;
         };
-        let before = memmem::rfind(&until[..last], BEGIN);
-        let to = before.unwrap_or(0);
+        let to = last_begin(rest, last).unwrap_or(0);
         self.at += to;
         hit.is_none() && to > 0
     }
@@ -328,6 +327,18 @@ impl Scanner {
     }
 }
 
+/// Where the last message before `end` may begin: `58=FIX` begins none, and a text that speaks of `8=FIX.4.4` does not.
+fn last_begin(text: &[u8], mut end: usize) -> Option<usize> {
+    loop {
+        let at = memmem::rfind(&text[..end], BEGIN)?;
+        let is_within = at > 0 && text[at - 1].is_ascii_digit();
+        if !is_within && find::may_begin(&text[at..]) {
+            return Some(at);
+        }
+        end = at;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -395,7 +406,62 @@ mod tests {
         prop_oneof![message.clone(), bars, between.clone(), between]
     }
 
+    /// Where each message begins and ends; those without the needle may be left out.
+    fn places(bytes: &[u8], block: usize, needle: Option<&[u8]>) -> Vec<(usize, usize)> {
+        let mut scanner = Scanner::new(Kind::Lines, 16);
+        if let Some(needle) = needle {
+            scanner.pass_over(needle);
+        }
+        let mut found = Vec::new();
+        let mut blocks = bytes.chunks(block).peekable();
+        while let Some(block) = blocks.next() {
+            scanner.push(block);
+            loop {
+                match scanner.next(blocks.peek().is_none()) {
+                    Scan::Message => {
+                        found.push((scanner.found.offset as usize, scanner.end() as usize));
+                    }
+                    Scan::LeftOut(..) => {}
+                    Scan::More => break,
+                }
+            }
+        }
+        found
+    }
+
+    /// A line with a message, whose values speak of FIX.
+    fn line() -> impl Strategy<Value = Vec<u8>> {
+        let field = prop_oneof![
+            Just("55=VOD\x01"),
+            Just("198=FIX7\x01"),
+            Just("448=FIXDESK\x01"),
+            Just("58=8=FIX.4.4 and 8=FIX.4.2\x01"),
+            Just("11=A1\x01"),
+        ];
+        proptest::collection::vec(field, 0..6).prop_map(|fields| {
+            let body = format!("35=8\x01{}", fields.concat());
+            let whole = format!("8=FIX.4.4\x019={}\x01{body}", body.len());
+            let sum = fixwire_protocol::frame::check_sum(whole.as_bytes());
+            format!("10:00:00 : {whole}10={sum:03}\x01\n").into_bytes()
+        })
+    }
+
     proptest! {
+        #[test]
+        fn what_is_looked_for_is_not_passed_over(
+            pieces in proptest::collection::vec(line(), 0..12),
+            block in 1_usize..200,
+        ) {
+            let bytes = pieces.concat();
+            let needle = b"55=VOD";
+            let mut all = places(&bytes, block, None);
+            all.retain(|(from, to)| memmem::find(&bytes[*from..*to], needle).is_some());
+            let found = places(&bytes, block, Some(needle));
+            for place in all {
+                prop_assert!(found.contains(&place), "{place:?} of {found:?}");
+            }
+        }
+
         #[test]
         fn any_split_into_blocks_gives_the_same(
             pieces in proptest::collection::vec(piece(), 0..20),

@@ -80,20 +80,17 @@ impl LogMaker {
     }
 
     fn run(&mut self, messages: u64) -> Result<(), String> {
-        let mut order = 0;
-        for step in 0.. {
-            if self.messages + 3 > messages {
-                break;
-            }
+        let (mut order, mut step) = (0, 0);
+        while self.messages + 4 <= messages || step < CHAIN_STEPS {
             // The order that is replaced has its messages all over the log.
-            let due = step * 3 / (messages / CHAIN_STEPS).max(3);
-            let was = (step.max(1) - 1) * 3 / (messages / CHAIN_STEPS).max(3);
-            if due != was || step == 0 {
-                self.chain(due).map_err(|error| error.to_string())?;
-                continue;
-            }
-            self.order(order).map_err(|error| error.to_string())?;
-            order += 1;
+            let written = if self.messages >= messages / CHAIN_STEPS * step && step < CHAIN_STEPS {
+                step += 1;
+                self.chain(step - 1)
+            } else {
+                order += 1;
+                self.order(order - 1)
+            };
+            written.map_err(|error| error.to_string())?;
         }
         Ok(())
     }
