@@ -210,8 +210,17 @@ impl Core {
         let families = &self.state.families;
         let orders = self.state.orders();
         let is_closed = |order: &Order| match *event {
-            OrderEvent::Filled { order: number, .. }
-            | OrderEvent::Rejected { order: number, .. }
+            // One that comes after the end closes nothing.
+            OrderEvent::Filled {
+                order: number,
+                quantity,
+                ..
+            } => {
+                order.number == number
+                    && order.state == OrderState::Ended(End::Filled)
+                    && order.filled.saturating_sub(quantity) < order.quantity
+            }
+            OrderEvent::Rejected { order: number, .. }
             | OrderEvent::TermsSet { order: number, .. }
             | OrderEvent::Ended { order: number, .. } => order.number == number,
             OrderEvent::Replaced { request, .. } => order.current == request,
