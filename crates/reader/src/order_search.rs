@@ -125,10 +125,12 @@ impl OrderSearch {
             self.keep(entry);
         }
         if let Some(number) = number.and_then(|number| uint(number).ok()) {
-            let of_sender = self.numbers.entry(pair(sender, target)).or_default();
+            let ends = pair(sender, target);
             if belongs {
-                of_sender.insert(number);
-            } else if !is_duplicate {
+                self.numbers.entry(ends).or_default().insert(number);
+            } else if let Some(of_sender) = self.numbers.get_mut(&ends)
+                && !is_duplicate
+            {
                 // The number of another message now, after a reset.
                 of_sender.remove(&number);
             }
