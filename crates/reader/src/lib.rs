@@ -41,6 +41,7 @@ mod left_out;
 mod open;
 mod open_orders;
 mod order_lives;
+mod order_look;
 mod order_search;
 mod order_step;
 mod packet;

@@ -5,9 +5,11 @@
 //! of a journal that has both messages, by a ClOrdID that is passed on, or by an OrderID that both have.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use crate::entry::LogPlace;
 use crate::index_key::{IdKind, pair};
+use crate::order_look::{NumberedOrder, OrderCause, OrderLook, is_same_time};
 use crate::order_step::{OrderFields, OrderPart, OrderStep};
 
 /// Orders that had an id, of which so many are compared when it was used again.
@@ -33,27 +35,15 @@ pub(crate) struct Life {
 #[derive(Debug)]
 struct Bound {
     life: usize,
-    /// MsgSeqNum and SendingTime of the request that brought it on.
-    by: Option<(Option<u64>, Vec<u8>)>,
+    by: Option<Request>,
     /// SendingTime of the first message that had it.
     sent: Vec<u8>,
-    /// What the id named before the request, in case that is refused.
-    before: Option<usize>,
+    /// What the id named before the request, and by which one, in case the request is refused.
+    before: Option<(usize, Option<Request>)>,
 }
 
-/// The message that caused those behind it in a record.
-#[derive(Clone, Debug)]
-struct Cause {
-    place: LogPlace,
-    life: usize,
-    part: OrderPart,
-    session: u64,
-    /// ExecID(17).
-    execution: Option<Vec<u8>>,
-}
-
-/// The order of a message with a MsgSeqNum, and its ClOrdID.
-type NumberedOrder = (usize, Option<Vec<u8>>);
+/// MsgSeqNum of a request that brought an id on, and the SendingTime that it had first.
+type Request = (Option<u64>, Vec<u8>);
 
 /// A request that opened an order: who sent it to whom, and its order.
 #[derive(Debug)]
@@ -75,21 +65,10 @@ pub(crate) struct OrderLinks {
     order_ids: HashMap<Vec<u8>, usize>,
     /// By the ClOrdIDs of requests that opened orders.
     openings: HashMap<Vec<u8>, Vec<Opening>>,
-    /// By sender, target and MsgSeqNum: the order, and the ClOrdID of the message.
+    /// By sender, target and MsgSeqNum.
     numbers: HashMap<(u64, u64), NumberedOrder>,
     /// By file.
-    causes: HashMap<String, Cause>,
-}
-
-/// A message that is looked at.
-struct Look<'a> {
-    step: &'a OrderStep,
-    fields: OrderFields<'a>,
-    /// Its session, whoever sends.
-    session: u64,
-    /// What caused it on another session.
-    cause: Option<Cause>,
-    is_repeat: bool,
+    causes: HashMap<String, Rc<OrderCause>>,
 }
 
 impl OrderLinks {
@@ -134,9 +113,10 @@ impl OrderLinks {
             pair(fields.target, fields.sender),
         ];
         let session = there.min(back);
-        let is_caused = |cause: &&Cause| cause.place == step.place && cause.session != session;
+        let is_caused =
+            |cause: &&Rc<OrderCause>| cause.place == step.place && cause.session != session;
         let cause = self.causes.get(&step.file).filter(is_caused).cloned();
-        let look = Look {
+        let look = OrderLook {
             step,
             session,
             cause,
@@ -144,36 +124,30 @@ impl OrderLinks {
             fields,
         };
         let number = look.fields.number.map(|number| (there, number));
-        let same = number.filter(|_| look.is_repeat);
-        let same = same.and_then(|number| self.numbers.get(&number).map(|found| found.0));
+        let known = number.and_then(|number| self.numbers.get(&number));
+        let same = known.filter(|known| look.is_again(known));
+        let same = same.map(|known| known.lives.clone());
         let lives = match (look.fields.part, same) {
-            (_, Some(life)) => vec![self.again(&look, life)],
+            (_, Some(lives)) => self.again(&look, lives),
             (OrderPart::Opens, None) => self.opens(&look),
             (OrderPart::Changes, None) => vec![self.changes(&look)],
             (OrderPart::Answers, None) => vec![self.answers(&look)],
-            (OrderPart::Rejects, None) => self.rejects(&look, back).into_iter().collect(),
+            (OrderPart::Rejects, None) => self.rejects(&look, back),
             (OrderPart::Names, None) => self.names(&look),
         };
-        let Some(first) = lives.first().copied() else {
+        if lives.is_empty() {
             return;
-        };
-        for life in lives {
-            self.lives[life].steps.push(at);
         }
-        if let Some(number) = number {
-            let own = look.fields.client.first();
-            self.numbers
-                .insert(number, (first, own.map(|id| id.to_vec())));
+        for life in &lives {
+            self.lives[*life].steps.push(at);
         }
         if step.is_cause {
-            let cause = Cause {
-                place: step.place,
-                life: first,
-                part: look.fields.part,
-                session,
-                execution: look.fields.execution.map(<[u8]>::to_vec),
-            };
-            self.causes.insert(step.file.clone(), cause);
+            let cause = OrderCause::new(&look, lives.clone());
+            self.causes.insert(step.file.clone(), Rc::new(cause));
+        }
+        if let Some(number) = number {
+            self.numbers
+                .insert(number, NumberedOrder::new(&look.fields, lives));
         }
     }
 
@@ -196,23 +170,23 @@ impl OrderLinks {
         if (number.is_none() || by == number)
             && let Some(before) = bound.before.take()
         {
-            (bound.life, bound.by) = (before, None);
+            (bound.life, bound.by) = before;
         }
     }
 
-    fn rejects(&mut self, look: &Look<'_>, back: u64) -> Option<usize> {
+    fn rejects(&mut self, look: &OrderLook<'_>, back: u64) -> Vec<usize> {
         let rejected = look.fields.rejected;
         let refused = rejected.and_then(|number| self.numbers.get(&(back, number)).cloned());
-        if let Some((life, id)) = refused {
-            if let Some(id) = id {
-                self.refused(look.session, &id, rejected);
+        if let Some(refused) = refused {
+            for id in &refused.ids {
+                self.refused(look.session, id, rejected);
             }
-            return Some(life);
+            return refused.lives;
         }
-        look.caused(OrderPart::is_response)
+        look.caused(0, OrderPart::is_response).into_iter().collect()
     }
 
-    fn new_life(&mut self, look: &Look<'_>) -> usize {
+    fn new_life(&mut self, look: &OrderLook<'_>) -> usize {
         self.lives.push(Life {
             sessions: vec![look.session],
             ..Life::default()
@@ -248,6 +222,15 @@ impl OrderLinks {
         !one.sessions.iter().any(shares) && !one.opened.iter().any(crosses)
     }
 
+    /// Whether who received the one order sent the other.
+    fn meet(&self, one: usize, other: usize) -> bool {
+        let [one, other] = [one, other].map(|life| &self.lives[self.whole(life)].opened);
+        one.iter().any(|[from, to]| {
+            let mut others = other.iter();
+            others.any(|[sender, target]| sender == to || target == from)
+        })
+    }
+
     /// How many requests opened each of two orders.
     fn openings_of(&self, one: usize, other: usize) -> [usize; 2] {
         [one, other].map(|life| self.lives[self.whole(life)].opened.len())
@@ -259,22 +242,32 @@ impl OrderLinks {
     }
 
     /// The order has this id from now on; `by` the message if that is a request which brings it on.
-    fn bind(&mut self, look: &Look<'_>, kind: IdKind, id: &[u8], life: usize, is_request: bool) {
+    fn bind(
+        &mut self,
+        look: &OrderLook<'_>,
+        kind: IdKind,
+        id: &[u8],
+        life: usize,
+        is_request: bool,
+    ) {
         let fields = &look.fields;
-        let by = is_request.then(|| (fields.number, fields.sent.to_vec()));
-        let before = self.find(look.session, kind, id).filter(|_| is_request);
+        let sent = fields.first_sent().to_vec();
+        let by = is_request.then(|| (fields.number, sent.clone()));
+        let key = (look.session, kind, id.to_vec());
+        let before = self.bound.remove(&key).filter(|_| is_request);
+        let before = before.map(|bound| (bound.life, bound.by));
         let bound = Bound {
             life,
             by,
-            sent: fields.sent.to_vec(),
+            sent,
             before,
         };
-        self.bound.insert((look.session, kind, id.to_vec()), bound);
+        self.bound.insert(key, bound);
         self.has(look.session, kind, id, life);
     }
 
     /// Binds an id that names nothing yet.
-    fn bind_new(&mut self, look: &Look<'_>, kind: IdKind, id: Option<&[u8]>, life: usize) {
+    fn bind_new(&mut self, look: &OrderLook<'_>, kind: IdKind, id: Option<&[u8]>, life: usize) {
         let Some(id) = id else {
             return;
         };
@@ -294,10 +287,10 @@ impl OrderLinks {
     }
 
     /// The order of an id that this request has brought on already, perhaps in another log.
-    fn brought_on(&mut self, look: &Look<'_>, id: &[u8]) -> Option<usize> {
+    fn brought_on(&mut self, look: &OrderLook<'_>, id: &[u8]) -> Option<usize> {
         let key = (look.session, IdKind::Client, id.to_vec());
         let bound = self.bound.get_mut(&key)?;
-        let by = (look.fields.number, look.fields.sent.to_vec());
+        let by = (look.fields.number, look.fields.first_sent().to_vec());
         let is_first = bound.by.is_none() && !by.1.is_empty() && by.1 <= bound.sent;
         if is_first {
             // A report was read before the request.
@@ -309,21 +302,31 @@ impl OrderLinks {
             }
             return Some(life);
         }
-        let is_same = bound.by.as_ref() == Some(&by) || look.fields.is_resend || look.is_repeat;
+        let is_repeat = || match (look.fields.original_sent(), &bound.by) {
+            (None, _) => look.is_repeat,
+            (Some(sent), Some((_, by))) => look.is_repeat && is_same_time(sent, by),
+            (Some(_), None) => false,
+        };
+        let is_same = bound.by.as_ref() == Some(&by) || look.fields.is_resend || is_repeat();
         is_same.then_some(bound.life)
     }
 
-    /// A message that is here once more.
-    fn again(&mut self, look: &Look<'_>, life: usize) -> usize {
-        for (kind, id) in look.fields.ids() {
-            self.bind_new(look, kind, Some(id), life);
+    /// A message that is here once more, resent or in another log.
+    fn again(&mut self, look: &OrderLook<'_>, lives: Vec<usize>) -> Vec<usize> {
+        if let [life] = lives[..] {
+            for (kind, id) in look.fields.ids() {
+                self.bind_new(look, kind, Some(id), life);
+            }
+            let part = look.fields.part;
+            let caused = look.caused(0, |other| other.goes_with(part));
+            self.join_by_record(look, caused.filter(|_| !look.is_repeat), life);
         }
-        life
+        lives
     }
 
-    fn opens(&mut self, look: &Look<'_>) -> Vec<usize> {
+    fn opens(&mut self, look: &OrderLook<'_>) -> Vec<usize> {
         let ids = look.fields.client.clone();
-        let lives = ids.iter().map(|id| {
+        let lives = ids.iter().enumerate().map(|(place, id)| {
             if let Some(life) = self.brought_on(look, id) {
                 return life;
             }
@@ -331,7 +334,7 @@ impl OrderLinks {
             self.lives[life].opened.push(look.ends());
             self.bind(look, IdKind::Client, id, life, true);
             let passed_on = || self.passed_on(look, life, id);
-            if let Some(other) = look.caused(OrderPart::is_request).or_else(passed_on) {
+            if let Some(other) = look.caused(place, OrderPart::is_request).or_else(passed_on) {
                 self.join(other, life);
             }
             let opening = Opening {
@@ -347,7 +350,7 @@ impl OrderLinks {
     }
 
     /// The order on the other side of a gateway that does not change ids, or has them in SecondaryClOrdID(526).
-    fn passed_on(&self, look: &Look<'_>, life: usize, id: &[u8]) -> Option<usize> {
+    fn passed_on(&self, look: &OrderLook<'_>, life: usize, id: &[u8]) -> Option<usize> {
         let ids = [Some(id), look.fields.secondary].into_iter().flatten();
         let mut openings = ids
             .filter_map(|id| self.openings.get(id))
@@ -360,7 +363,7 @@ impl OrderLinks {
         Some(found.life)
     }
 
-    fn changes(&mut self, look: &Look<'_>) -> usize {
+    fn changes(&mut self, look: &OrderLook<'_>) -> usize {
         let own = look.fields.client.first().copied();
         if let Some(life) = own.and_then(|id| self.brought_on(look, id)) {
             return life;
@@ -370,7 +373,7 @@ impl OrderLinks {
         let mut orders = look.fields.orders.iter();
         let by_order = orders.find_map(|id| self.find(session, IdKind::Order, id));
         let by_id = original.and_then(|id| self.find(session, IdKind::Client, id));
-        let caused = look.caused(OrderPart::is_request);
+        let caused = look.caused(0, OrderPart::is_request);
         let known = by_id.or(by_order).or(caused);
         let life = known.unwrap_or_else(|| self.new_life(look));
         if let Some(id) = own {
@@ -386,7 +389,7 @@ impl OrderLinks {
     }
 
     /// Both messages are in one record: what came in, and what it became.
-    fn join_by_record(&mut self, look: &Look<'_>, caused: Option<usize>, life: usize) {
+    fn join_by_record(&mut self, look: &OrderLook<'_>, caused: Option<usize>, life: usize) {
         let Some(other) = caused.filter(|other| self.whole(*other) != self.whole(life)) else {
             return;
         };
@@ -397,7 +400,7 @@ impl OrderLinks {
         }
     }
 
-    fn answers(&mut self, look: &Look<'_>) -> usize {
+    fn answers(&mut self, look: &OrderLook<'_>) -> usize {
         let session = look.session;
         let fields = &look.fields;
         let client = |id: &[u8]| self.find(session, IdKind::Client, id);
@@ -407,7 +410,7 @@ impl OrderLinks {
         let by_order = orders.find_map(|id| self.find(session, IdKind::Order, id));
         let executed = |id| self.find(session, IdKind::Execution, id);
         let by_execution = fields.refers.and_then(executed);
-        let caused = look.caused(OrderPart::is_response);
+        let caused = look.caused(0, OrderPart::is_response);
         // The execution that came in, passed on.
         let passed_on = caused.filter(|life| {
             let whole = &self.lives[self.whole(*life)];
@@ -440,7 +443,7 @@ impl OrderLinks {
     /// the ids were used again, and it is the order that has had most of them.
     fn agreed(
         &self,
-        look: &Look<'_>,
+        look: &OrderLook<'_>,
         named: [Option<usize>; 3],
         caused: Option<usize>,
     ) -> Option<usize> {
@@ -481,7 +484,7 @@ impl OrderLinks {
     }
 
     /// Both sides of a gateway have the same OrderID. Of a journal, the records say which orders they are.
-    fn join_by_order_id(&mut self, look: &Look<'_>, id: &[u8], life: usize) {
+    fn join_by_order_id(&mut self, look: &OrderLook<'_>, id: &[u8], life: usize) {
         let whole = self.whole(life);
         if !self.lives[whole].named_in.contains(&look.session) {
             self.lives[whole].named_in.push(look.session);
@@ -491,10 +494,8 @@ impl OrderLinks {
         {
             let [one, two] = self.openings_of(other, life);
             let is_journal = matches!(look.step.place, LogPlace::Journal { .. });
-            let is_open = match is_journal {
-                true => one.min(two) == 0,
-                false => one.min(two) < 2,
-            };
+            let has_one = !is_journal && one.min(two) < 2;
+            let is_open = one.min(two) == 0 || has_one && self.meet(other, life);
             if is_open && self.may_join(other, life) {
                 self.join(other, life);
             }
@@ -502,7 +503,7 @@ impl OrderLinks {
     }
 
     /// The orders that a message names: each id names its own.
-    fn names(&mut self, look: &Look<'_>) -> Vec<usize> {
+    fn names(&mut self, look: &OrderLook<'_>) -> Vec<usize> {
         let mut found = Vec::new();
         for (kind, id) in look.fields.ids() {
             if let Some(life) = self.find(look.session, kind, id) {
@@ -518,23 +519,5 @@ impl OrderLinks {
             found.push(life);
         }
         found
-    }
-}
-
-impl Look<'_> {
-    /// The order of the message that caused this one, if its part is such a one.
-    fn caused(&self, is_such: impl Fn(OrderPart) -> bool) -> Option<usize> {
-        let cause = self.cause.as_ref().filter(|cause| is_such(cause.part));
-        cause.map(|cause| cause.life)
-    }
-
-    /// It reports the execution that the message reported that caused it.
-    fn passes_execution_on(&self) -> bool {
-        let came = self.cause.as_ref().and_then(|it| it.execution.as_deref());
-        came.is_some() && came == self.fields.execution
-    }
-
-    fn ends(&self) -> [Vec<u8>; 2] {
-        [self.fields.sender.to_vec(), self.fields.target.to_vec()]
     }
 }

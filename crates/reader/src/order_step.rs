@@ -106,6 +106,8 @@ pub(crate) struct OrderFields<'a> {
     pub(crate) number: Option<u64>,
     /// SendingTime(52).
     pub(crate) sent: &'a [u8],
+    /// OrigSendingTime(122).
+    original_sent: &'a [u8],
     pub(crate) is_duplicate: bool,
     pub(crate) is_resend: bool,
     /// ClOrdID(11), each once.
@@ -136,6 +138,7 @@ impl<'a> OrderFields<'a> {
             target: b"",
             number: None,
             sent: b"",
+            original_sent: b"",
             is_duplicate: false,
             is_resend: false,
             client: Vec::new(),
@@ -153,6 +156,7 @@ impl<'a> OrderFields<'a> {
                 49 => &mut found.sender,
                 56 => &mut found.target,
                 52 => &mut found.sent,
+                122 => &mut found.original_sent,
                 _ => {
                     found.set(tag, value);
                     continue;
@@ -186,6 +190,17 @@ impl<'a> OrderFields<'a> {
             19 => self.refers = self.refers.or(Some(value)),
             _ => {}
         }
+    }
+
+    /// OrigSendingTime(122) of a possible duplicate. Who does not know it sends SendingTime(52) there.
+    pub(crate) fn original_sent(&self) -> Option<&'a [u8]> {
+        let is_known = self.is_duplicate && self.original_sent != self.sent;
+        Some(self.original_sent).filter(|sent| is_known && !sent.is_empty())
+    }
+
+    /// When it was sent first.
+    pub(crate) fn first_sent(&self) -> &'a [u8] {
+        self.original_sent().unwrap_or(self.sent)
     }
 
     /// All ids that it has.

@@ -22,6 +22,8 @@ mod lives;
 mod logs;
 #[path = "suite/orders.rs"]
 mod orders;
+#[path = "suite/reused_ids.rs"]
+mod reused_ids;
 #[path = "suite/samples.rs"]
 mod samples;
 #[path = "suite/validate.rs"]

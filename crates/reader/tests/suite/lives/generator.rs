@@ -186,9 +186,10 @@ impl Lives {
         let request = self.sent_on(&said, venue, 'D', &id);
         if self.one_in(12) {
             let number = said[0].get(34).unwrap().parse().unwrap();
+            let sent = said[0].get(52).unwrap();
             truth.add(said);
             self.world.wall += 1_000_000;
-            let again = format!("122=20261120-08:00:00|{body}");
+            let again = format!("122={sent}|{body}");
             truth.add(self.world.arrives_again(client, "D", &again, number));
         } else {
             truth.add(said);

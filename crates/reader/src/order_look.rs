@@ -1,0 +1,121 @@
+//! [`OrderLook`]: a message that is looked at, and what came before it.
+
+use std::rc::Rc;
+
+use crate::entry::LogPlace;
+use crate::order_step::{OrderFields, OrderPart, OrderStep};
+
+/// A message that is looked at.
+pub(crate) struct OrderLook<'a> {
+    pub(crate) step: &'a OrderStep,
+    pub(crate) fields: OrderFields<'a>,
+    /// Its session, whoever sends.
+    pub(crate) session: u64,
+    /// What caused it on another session.
+    pub(crate) cause: Option<Rc<OrderCause>>,
+    /// It was resent, or a journal says that it was here before.
+    pub(crate) is_repeat: bool,
+}
+
+/// The message that caused those behind it in a record.
+#[derive(Debug)]
+pub(crate) struct OrderCause {
+    pub(crate) place: LogPlace,
+    pub(crate) session: u64,
+    part: OrderPart,
+    /// Its orders; of a list one for each of `ids`.
+    lives: Vec<usize>,
+    /// ClOrdID(11), each once.
+    ids: Vec<Vec<u8>>,
+    /// ExecID(17).
+    execution: Option<Vec<u8>>,
+}
+
+/// A message with a MsgSeqNum.
+#[derive(Clone, Debug)]
+pub(crate) struct NumberedOrder {
+    pub(crate) lives: Vec<usize>,
+    /// ClOrdID(11), each once.
+    pub(crate) ids: Vec<Vec<u8>>,
+    /// The SendingTime that it had first.
+    sent: Vec<u8>,
+}
+
+impl NumberedOrder {
+    pub(crate) fn new(fields: &OrderFields<'_>, lives: Vec<usize>) -> Self {
+        Self {
+            lives,
+            ids: owned(&fields.client),
+            sent: fields.first_sent().to_vec(),
+        }
+    }
+}
+
+impl OrderCause {
+    pub(crate) fn new(look: &OrderLook<'_>, lives: Vec<usize>) -> Self {
+        Self {
+            place: look.step.place,
+            session: look.session,
+            part: look.fields.part,
+            lives,
+            ids: owned(&look.fields.client),
+            execution: look.fields.execution.map(<[u8]>::to_vec),
+        }
+    }
+}
+
+impl OrderLook<'_> {
+    /// The order of the message that caused this one, if its part is such a one. Of a list it is the order with the same
+    /// ClOrdID, or else the one that has the same place as this ClOrdID.
+    pub(crate) fn caused(
+        &self,
+        place: usize,
+        is_such: impl Fn(OrderPart) -> bool,
+    ) -> Option<usize> {
+        let cause = self.cause.as_ref().filter(|cause| is_such(cause.part))?;
+        if let [life] = cause.lives[..] {
+            return Some(life);
+        }
+        if cause.ids.len() != cause.lives.len() {
+            return None;
+        }
+        let own = self.fields.client.get(place)?;
+        let same = cause.ids.iter().position(|id| id == own);
+        let is_list = cause.ids.len() == self.fields.client.len();
+        let found = same.or(is_list.then_some(place))?;
+        Some(cause.lives[found])
+    }
+
+    /// It reports the execution that the message reported that caused it.
+    pub(crate) fn passes_execution_on(&self) -> bool {
+        let came = self.cause.as_ref().and_then(|it| it.execution.as_deref());
+        came.is_some() && came == self.fields.execution
+    }
+
+    /// Whether this is the message that had its MsgSeqNum before, resent or in another log. After a reset the number is that
+    /// of another message.
+    pub(crate) fn is_again(&self, known: &NumberedOrder) -> bool {
+        if self.is_repeat {
+            let original = self.fields.original_sent();
+            return original.is_none_or(|sent| is_same_time(sent, &known.sent));
+        }
+        let sent = self.fields.sent;
+        !sent.is_empty()
+            && !known.sent.is_empty()
+            && is_same_time(sent, &known.sent)
+            && known.ids.iter().eq(&self.fields.client)
+    }
+
+    pub(crate) fn ends(&self) -> [Vec<u8>; 2] {
+        [self.fields.sender.to_vec(), self.fields.target.to_vec()]
+    }
+}
+
+/// Whether two times are the same, as far as both have digits.
+pub(crate) fn is_same_time(one: &[u8], other: &[u8]) -> bool {
+    one.starts_with(other) || other.starts_with(one)
+}
+
+fn owned(ids: &[&[u8]]) -> Vec<Vec<u8>> {
+    ids.iter().map(|id| id.to_vec()).collect()
+}
