@@ -29,6 +29,8 @@ pub(crate) struct Life {
     /// Places of its messages.
     pub(crate) steps: Vec<usize>,
     pub(crate) ids: Vec<(IdKind, Vec<u8>)>,
+    /// Its last report says Pending New.
+    is_pending: bool,
 }
 
 /// What an id names.
@@ -130,7 +132,7 @@ impl OrderLinks {
         let lives = match (look.fields.part, same) {
             (_, Some(lives)) => self.again(&look, lives),
             (OrderPart::Opens, None) => self.opens(&look),
-            (OrderPart::Changes, None) => vec![self.changes(&look)],
+            (OrderPart::Changes, None) => self.changes(&look),
             (OrderPart::Answers, None) => vec![self.answers(&look)],
             (OrderPart::Rejects, None) => self.rejects(&look, back),
             (OrderPart::Names, None) => self.names(&look),
@@ -363,26 +365,35 @@ impl OrderLinks {
         Some(found.life)
     }
 
-    fn changes(&mut self, look: &OrderLook<'_>) -> usize {
-        let own = look.fields.client.first().copied();
+    fn changes(&mut self, look: &OrderLook<'_>) -> Vec<usize> {
+        let count = look.fields.client.len().max(1);
+        (0..count).map(|place| self.change(look, place)).collect()
+    }
+
+    /// The order with the ClOrdID at this place: both sides of a cross order have their own.
+    fn change(&mut self, look: &OrderLook<'_>, place: usize) -> usize {
+        let own = look.fields.client.get(place).copied();
         if let Some(life) = own.and_then(|id| self.brought_on(look, id)) {
             return life;
         }
-        let original = look.fields.original;
+        let original = look.fields.originals.get(place).copied();
+        let is_cross = look.fields.client.len() > 1;
         let session = look.session;
-        let mut orders = look.fields.orders.iter();
+        let mut orders = look.fields.orders.iter().filter(|_| !is_cross);
         let by_order = orders.find_map(|id| self.find(session, IdKind::Order, id));
         let by_id = original.and_then(|id| self.find(session, IdKind::Client, id));
-        let caused = look.caused(0, OrderPart::is_request);
+        let caused = look.caused(place, OrderPart::is_request);
         let known = by_id.or(by_order).or(caused);
         let life = known.unwrap_or_else(|| self.new_life(look));
         if let Some(id) = own {
             self.bind(look, IdKind::Client, id, life, true);
         }
         self.bind_new(look, IdKind::Client, original, life);
-        self.bind_new(look, IdKind::Client, look.fields.secondary, life);
-        for id in &look.fields.orders {
-            self.lives[life].ids.push((IdKind::Order, id.to_vec()));
+        if !is_cross {
+            self.bind_new(look, IdKind::Client, look.fields.secondary, life);
+            for id in &look.fields.orders {
+                self.lives[life].ids.push((IdKind::Order, id.to_vec()));
+            }
         }
         self.join_by_record(look, caused, life);
         life
@@ -405,21 +416,31 @@ impl OrderLinks {
         let fields = &look.fields;
         let client = |id: &[u8]| self.find(session, IdKind::Client, id);
         let own = fields.client.first().copied();
-        let by_client = own.and_then(client).or(fields.original.and_then(client));
+        let original = fields.original();
         let mut orders = fields.orders.iter();
         let by_order = orders.find_map(|id| self.find(session, IdKind::Order, id));
+        let is_another = by_order.is_none() && self.begins_another(look);
+        let by_client = own.and_then(client).or(original.and_then(client));
+        let by_client = by_client.filter(|_| !is_another);
         let executed = |id| self.find(session, IdKind::Execution, id);
         let by_execution = fields.refers.and_then(executed);
         let caused = look.caused(0, OrderPart::is_response);
         // The execution that came in, passed on.
-        let passed_on = caused.filter(|life| {
-            let whole = &self.lives[self.whole(*life)];
-            look.passes_execution_on() && whole.sessions.contains(&session)
-        });
+        let passed_on = caused.filter(|life| self.passes_on(look, *life));
+        if let Some(whole) = passed_on.map(|life| self.whole(life))
+            && !self.lives[whole].sessions.contains(&session)
+        {
+            self.lives[whole].sessions.push(session);
+        }
         let named = [by_client, by_order, by_execution];
         let known = passed_on.or_else(|| self.agreed(look, named, caused));
         let life = known.unwrap_or_else(|| self.new_life(look));
+        let whole = self.whole(life);
+        self.lives[whole].is_pending = fields.stage == Some(b'A');
         self.join_by_record(look, caused, life);
+        if let Some(id) = own.filter(|_| is_another) {
+            self.bind(look, IdKind::Client, id, life, false);
+        }
         for id in fields.orders.clone() {
             self.bind(look, IdKind::Order, id, life, false);
             self.join_by_order_id(look, id, life);
@@ -430,13 +451,49 @@ impl OrderLinks {
         if let Some(id) = fields.refers {
             self.lives[life].ids.push((IdKind::Execution, id.to_vec()));
         }
-        for id in [own, fields.original, fields.secondary] {
+        for id in [own, original, fields.secondary] {
             self.bind_new(look, IdKind::Client, id, life);
         }
         if let Some(id) = own.filter(|_| fields.is_refusal) {
             self.refused(session, id, None);
         }
         life
+    }
+
+    /// Whether the execution that came in is passed on to a session of its order, or to one in which no request has the id.
+    fn passes_on(&self, look: &OrderLook<'_>, life: usize) -> bool {
+        let is_asked = |id: &&[u8]| {
+            let bound = self.bound.get(&(look.session, IdKind::Client, id.to_vec()));
+            bound.is_some_and(|bound| bound.by.is_some())
+        };
+        let sessions = &self.lives[self.whole(life)].sessions;
+        let fields = &look.fields;
+        let mut ids = fields.client.iter().chain(&fields.originals);
+        look.passes_execution_on() && (sessions.contains(&look.session) || !ids.any(is_asked))
+    }
+
+    /// Of a session without requests: whether a report with a new OrderID is the first of another order with the same
+    /// ClOrdID. A Pending New order may have another OrderID than it gets.
+    fn begins_another(&self, look: &OrderLook<'_>) -> bool {
+        let fields = &look.fields;
+        let id = fields.client.first().map(|id| id.to_vec());
+        let bound = id.and_then(|id| self.bound.get(&(look.session, IdKind::Client, id)));
+        let is_other = |bound: &Bound| {
+            let life = &self.lives[self.whole(bound.life)];
+            bound.by.is_none() && !life.is_pending && life.named_in.contains(&look.session)
+        };
+        let is_first = fields.is_new() && fields.originals.is_empty();
+        is_first && !fields.orders.is_empty() && bound.is_some_and(is_other)
+    }
+
+    /// Whether an order has had the ClOrdID of a report.
+    fn has_had(&self, look: &OrderLook<'_>, life: usize) -> bool {
+        let life = self.whole(life);
+        look.fields.client.iter().any(|id| {
+            let key = (look.session, IdKind::Client, id.to_vec());
+            let had = self.had.get(&key).into_iter().flatten().rev();
+            had.take(MOST_RIVALS).any(|it| self.whole(*it) == life)
+        })
     }
 
     /// The order of a report by what its ids name: ClOrdID, OrderID, ExecRefID. When these are several orders, some of
@@ -451,16 +508,24 @@ impl OrderLinks {
         let mut all = named.into_iter().flatten();
         let first = all.next().or(caused)?;
         let agree = all.all(|life| whole(life) == whole(first));
+        let fields = &look.fields;
+        // A request may use the id by mistake while its order is executed.
+        if let Some(life) = named[1]
+            && fields.is_later()
+            && fields.refers.is_none()
+            && self.has_had(look, life)
+        {
+            return Some(life);
+        }
         let is_new = || {
             let client = named[0].map(|life| &self.lives[whole(life)]);
             let session = &look.session;
             client.is_some_and(|life| !life.named_in.contains(session))
         };
         // The first report of an order gives it its OrderID.
-        if agree || look.fields.refers.is_none() && is_new() {
+        if agree || fields.refers.is_none() && is_new() {
             return Some(first);
         }
-        let fields = &look.fields;
         let ids = fields.ids().filter(|(_, id)| fields.execution != Some(*id));
         let mut counts: Vec<(usize, usize)> = Vec::new();
         for (kind, id) in ids {

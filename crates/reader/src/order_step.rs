@@ -1,11 +1,16 @@
 //! [`OrderStep`]: a message that may belong to an order, and what it says of orders.
 
+use std::collections::HashSet;
+
 use fixwire_journal::Direction;
 use fixwire_protocol::Timestamp;
 use fixwire_protocol::value::uint;
 
 use crate::entry::{LogEntry, LogPlace};
 use crate::index_key::{IdKind, fields};
+
+/// Ids with one tag that are looked at in a message.
+const MOST_VALUES: usize = 1_000;
 
 /// A message of an order.
 #[derive(Clone, Debug)]
@@ -58,7 +63,7 @@ impl OrderStep {
 }
 
 /// What a message does to an order.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) enum OrderPart {
     /// It opens one, or several.
     Opens,
@@ -69,6 +74,7 @@ pub(crate) enum OrderPart {
     /// It rejects a message by its sequence number.
     Rejects,
     /// It only names orders.
+    #[default]
     Names,
 }
 
@@ -91,6 +97,11 @@ impl OrderPart {
         matches!(self, Self::Answers | Self::Rejects)
     }
 
+    /// Whether messages of this type may have several ClOrdIDs, each of an order: lists, crosses, and what only names orders.
+    fn has_several(msg_type: &[u8]) -> bool {
+        matches!(msg_type, b"E" | b"s" | b"t" | b"u") || Self::of(msg_type) == Self::Names
+    }
+
     /// Whether one of the two may be what a gateway made of the other.
     pub(crate) fn goes_with(self, other: Self) -> bool {
         self.is_request() && other.is_request() || self.is_response() && other.is_response()
@@ -98,7 +109,7 @@ impl OrderPart {
 }
 
 /// The fields by which messages belong to orders. Values that name nothing, such as `NONE`, are left out.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct OrderFields<'a> {
     pub(crate) part: OrderPart,
     pub(crate) sender: &'a [u8],
@@ -112,8 +123,8 @@ pub(crate) struct OrderFields<'a> {
     pub(crate) is_resend: bool,
     /// ClOrdID(11), each once.
     pub(crate) client: Vec<&'a [u8]>,
-    /// OrigClOrdID(41).
-    pub(crate) original: Option<&'a [u8]>,
+    /// OrigClOrdID(41); of a cross order one for each of `client`.
+    pub(crate) originals: Vec<&'a [u8]>,
     /// SecondaryClOrdID(526).
     pub(crate) secondary: Option<&'a [u8]>,
     /// OrderID(37) and SecondaryOrderID(198).
@@ -127,37 +138,38 @@ pub(crate) struct OrderFields<'a> {
     /// It refuses the request with its ClOrdID: OrdStatus(39) or ExecType(150) of a report is 8, or it is an
     /// OrderCancelReject.
     pub(crate) is_refusal: bool,
+    /// ExecType(150) of a report, or else OrdStatus(39).
+    pub(crate) stage: Option<u8>,
 }
 
 impl<'a> OrderFields<'a> {
     pub(crate) fn of(bytes: &'a [u8]) -> Self {
-        let mut msg_type: &[u8] = b"";
+        let mut types = fields(bytes).filter(|(tag, value)| *tag == 35 && !value.is_empty());
+        let msg_type = types.next().map_or(&b""[..], |(_, value)| value);
+        let most = if OrderPart::has_several(msg_type) {
+            MOST_VALUES
+        } else {
+            1
+        };
+        let mut counts = [0; 4];
         let mut found = Self {
-            part: OrderPart::Names,
-            sender: b"",
-            target: b"",
-            number: None,
-            sent: b"",
-            original_sent: b"",
-            is_duplicate: false,
-            is_resend: false,
-            client: Vec::new(),
-            original: None,
-            secondary: None,
-            orders: Vec::new(),
-            execution: None,
-            refers: None,
-            rejected: None,
-            is_refusal: false,
+            part: OrderPart::of(msg_type),
+            ..Self::default()
         };
         for (tag, value) in fields(bytes) {
             let text = match tag {
-                35 => &mut msg_type,
                 49 => &mut found.sender,
                 56 => &mut found.target,
                 52 => &mut found.sent,
                 122 => &mut found.original_sent,
                 _ => {
+                    let place = [11, 41, 37, 198].iter().position(|it| *it == tag);
+                    if let Some(at) = place.filter(|_| is_name(value)) {
+                        counts[at] += 1;
+                        if counts[at] > most {
+                            continue;
+                        }
+                    }
                     found.set(tag, value);
                     continue;
                 }
@@ -166,10 +178,14 @@ impl<'a> OrderFields<'a> {
                 *text = value;
             }
         }
-        found.part = OrderPart::of(msg_type);
+        for ids in [&mut found.client, &mut found.orders] {
+            let mut seen = HashSet::new();
+            ids.retain(|id| seen.insert(*id));
+        }
         // Other messages have an ExecID as well, of executions of others.
         found.execution = found.execution.filter(|_| msg_type == b"8");
         found.is_refusal = msg_type == b"9" || found.is_refusal && msg_type == b"8";
+        found.stage = found.stage.filter(|_| msg_type == b"8");
         found.rejected = found.rejected.filter(|_| found.part == OrderPart::Rejects);
         found
     }
@@ -179,13 +195,21 @@ impl<'a> OrderFields<'a> {
             34 => self.number = self.number.or_else(|| uint(value).ok()),
             43 => self.is_duplicate = value == b"Y",
             97 => self.is_resend = value == b"Y",
-            39 | 150 => self.is_refusal |= value == b"8",
+            39 | 150 => {
+                self.is_refusal |= value == b"8";
+                let is_first = tag == 150 || self.stage.is_none();
+                if let [stage] = value
+                    && is_first
+                {
+                    self.stage = Some(*stage);
+                }
+            }
             45 => self.rejected = self.rejected.or_else(|| uint(value).ok()),
             _ if !is_name(value) => {}
-            11 if !self.client.contains(&value) => self.client.push(value),
-            41 => self.original = self.original.or(Some(value)),
+            11 => self.client.push(value),
+            41 => self.originals.push(value),
             526 => self.secondary = self.secondary.or(Some(value)),
-            37 | 198 if !self.orders.contains(&value) => self.orders.push(value),
+            37 | 198 => self.orders.push(value),
             17 => self.execution = self.execution.or(Some(value)),
             19 => self.refers = self.refers.or(Some(value)),
             _ => {}
@@ -203,9 +227,24 @@ impl<'a> OrderFields<'a> {
         self.original_sent().unwrap_or(self.sent)
     }
 
+    /// OrigClOrdID(41), the first one.
+    pub(crate) fn original(&self) -> Option<&'a [u8]> {
+        self.originals.first().copied()
+    }
+
+    /// A report that an order is New or Pending New.
+    pub(crate) fn is_new(&self) -> bool {
+        matches!(self.stage, Some(b'0' | b'A'))
+    }
+
+    /// A report of what happened to an order later: executions, also of cancels and replaces.
+    pub(crate) fn is_later(&self) -> bool {
+        self.stage.is_some() && !self.is_new() && !self.is_refusal
+    }
+
     /// All ids that it has.
     pub(crate) fn ids(&self) -> impl Iterator<Item = (IdKind, &'a [u8])> {
-        let client = self.client.iter().copied().chain(self.original);
+        let client = self.client.iter().chain(&self.originals).copied();
         let client = client.chain(self.secondary).map(|id| (IdKind::Client, id));
         let orders = self.orders.iter().map(|id| (IdKind::Order, *id));
         let executions = self.execution.into_iter().chain(self.refers);
