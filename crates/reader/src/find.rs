@@ -95,10 +95,10 @@ pub(crate) fn find(bytes: &[u8], ended: bool, kind: Kind, normal: &mut Vec<u8>) 
     text.unframed(stated, normal)
 }
 
-/// Whether a message may begin here; not known of a few bytes.
+/// Whether a message begins here, as far as enough bytes show.
 pub(crate) fn may_begin(bytes: &[u8]) -> bool {
     let Some(head) = bytes.get(..LOOK) else {
-        return true;
+        return false;
     };
     version_end(head).is_some_and(|end| between(&head[end..]).is_some())
 }

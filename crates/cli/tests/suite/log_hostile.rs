@@ -299,7 +299,7 @@ fn what_is_no_log_is_named() {
                 .and_then(|it| it.split(' ').next());
             let from: usize = from.and_then(|it| it.parse().ok()).expect(&errors);
             let read: usize = (1..=count as u32).map(|it| order(it).len() + 1).sum();
-            // A bit that is flipped gives other bytes for a while, until there are none for it.
+            // A bit that is flipped gives other bytes for a while.
             let is_near = name == "damaged.gz" || from < read + order(1999).len() + 1;
             assert!(from + 1 >= read && is_near, "{from}, {read}");
         }

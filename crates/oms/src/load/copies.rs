@@ -13,7 +13,7 @@ use crate::rules::{CopySourceRule, DropCopyRule, UserRule};
 /// The longest time that a report waits for its copy, in nanoseconds.
 const MOST_WITHIN: i64 = 3_600_000_000_000;
 
-/// Users who can be told of orders placed elsewhere.
+/// Users who can receive the reports of orders placed elsewhere.
 const MOST_WATCHERS: usize = 128;
 
 impl Reader<'_> {
@@ -107,7 +107,9 @@ impl Reader<'_> {
         let count = self.rules.users.iter().filter(may).count();
         if count > MOST_WATCHERS {
             let what = format!("{count} users with the right reports beside [[drop_copy_in]]");
-            let hint = format!("at most {MOST_WATCHERS} can be told of orders placed elsewhere");
+            let hint = format!(
+                "at most {MOST_WATCHERS} can receive the reports of orders placed elsewhere"
+            );
             self.wrong(value.span().start, what, &hint);
         }
     }
