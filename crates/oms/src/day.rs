@@ -1,5 +1,8 @@
 //! Trading dates.
 
+use alloc::format;
+use alloc::string::String;
+
 use fixwire_protocol::{Nanos, Timestamp};
 
 /// A day of UTC as 20261122.
@@ -34,6 +37,17 @@ pub(crate) fn shifted(at: Timestamp, begins: i64) -> Timestamp {
 pub(crate) fn left(at: Timestamp, begins: i64) -> Nanos {
     let since = at.0.saturating_sub(begins).rem_euclid(DAY);
     Nanos((DAY - since).unsigned_abs())
+}
+
+/// A time of day in nanoseconds after midnight, as settings have it: `07:30`, or `07:30:15`.
+#[must_use]
+pub fn clock(at: i64) -> String {
+    let (minutes, seconds) = (at / 60_000_000_000, at / 1_000_000_000 % 60);
+    let clock = format!("{:02}:{:02}", minutes / 60, minutes % 60);
+    match seconds {
+        0 => clock,
+        _ => format!("{clock}:{seconds:02}"),
+    }
 }
 
 /// `17:00`, in nanoseconds after midnight.

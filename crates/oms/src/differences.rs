@@ -6,6 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::day::clock;
 use crate::fix::figure;
 use crate::limits::RiskControl;
 use crate::rules::{InstrumentRule, LineGroup, RiskRules, ScopeName};
@@ -23,6 +24,13 @@ pub(crate) struct SettingChange {
     pub is_guarded: bool,
 }
 
+impl SettingChange {
+    /// It may add a symbol to a line, or the question for the state of trading.
+    pub(crate) fn is_about_markets(&self) -> bool {
+        [InstrumentRule::WHAT, LineGroup::WHAT, ROUTE].contains(&self.what)
+    }
+}
+
 impl fmt::Display for SettingChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -36,6 +44,7 @@ impl fmt::Display for SettingChange {
     }
 }
 
+const ROUTE: &str = "route";
 /// Stands for nothing.
 const NOTHING: &str = "-";
 
@@ -141,16 +150,8 @@ pub(crate) fn changes(state: &OmsState, old: &RiskRules, new: &RiskRules) -> Vec
         });
         routes.collect::<Vec<_>>().join("; ")
     };
-    one("route", false, routes(old), routes(new));
+    one(ROUTE, false, routes(old), routes(new));
     let of = |rules: &RiskRules| {
-        let clock = |at: i64| {
-            let (minutes, seconds) = (at / 60_000_000_000, at / 1_000_000_000 % 60);
-            let clock = format!("{:02}:{:02}", minutes / 60, minutes % 60);
-            match seconds {
-                0 => clock,
-                _ => format!("{clock}:{seconds:02}"),
-            }
-        };
         [
             (
                 "arming",

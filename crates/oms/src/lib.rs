@@ -117,6 +117,7 @@ mod worth;
 
 pub use condition::{Terms, Wish};
 pub use core::{Change, Core, NewOrder, Sink};
+pub use day::clock;
 pub use event::OrderEvent;
 pub use family::FamilyRole;
 pub use filter::OrderFilter;

@@ -333,9 +333,14 @@ impl Reader<'_> {
         if let Some(remembered) = self.number(table, "remembered", 50_000_000) {
             self.rules.remembered = remembered;
         }
-        self.rules.rejects_self_trades = self.choice(table, "self_trade", ["allow", "reject"]);
-        self.rules.reference_price = self.reference_price(table);
-        self.rules.two_arm = self.choice(table, "arming", ["one person", "two people"]);
+        self.rules.rejects_self_trades =
+            self.choice(table, "self_trade", &[("allow", false), ("reject", true)]);
+        self.rules.reference_price = self.choice(table, "reference_price", &ReferencePrice::NAMES);
+        self.rules.two_arm = self.choice(
+            table,
+            "arming",
+            &[("one person", false), ("two people", true)],
+        );
         self.rules.day_begins = self.time_of_day(table, "day_begins");
         self.rules.reload_at = self.time_of_day(table, "reload");
         let at = value.span().start;
@@ -466,31 +471,20 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the value is the second of two words.
-    fn choice(&mut self, table: &DeTable<'_>, key: &str, words: [&str; 2]) -> bool {
+    /// What a word stands for; the first is the default.
+    fn choice<T: Copy>(&mut self, table: &DeTable<'_>, key: &str, words: &[(&str, T)]) -> T {
+        let (first, last) = (words[0].1, words.len() - 1);
         let Some(text) = self.text(table, key) else {
-            return false;
+            return first;
         };
-        if !words.contains(&text.as_str()) {
-            let at = table.get(key).map_or(0, |it| it.span().start);
-            let hint = format!("write {}, or {}", words[0], words[1]);
-            self.wrong(at, format!("{key} = \"{text}\" is not known"), &hint);
+        if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
+            return *value;
         }
-        text == words[1]
-    }
-
-    fn reference_price(&mut self, table: &DeTable<'_>) -> ReferencePrice {
-        let Some(text) = self.text(table, "reference_price") else {
-            return ReferencePrice::File;
-        };
-        let mut known = ReferencePrice::NAMES.into_iter();
-        if let Some((_, price)) = known.find(|(name, _)| *name == text) {
-            return price;
-        }
-        let at = Self::place(table, "reference_price");
-        let what = format!("reference_price = \"{text}\" is not known");
-        self.wrong(at, what, "write file, last, or best");
-        ReferencePrice::File
+        let names: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        let hint = format!("write {}, or {}", names[..last].join(", "), names[last]);
+        let what = format!("{key} = \"{text}\" is not known");
+        self.wrong(Self::place(table, key), what, &hint);
+        first
     }
 
     fn operators(&mut self, value: Option<&Item<'_>>) {

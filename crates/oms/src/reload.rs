@@ -74,6 +74,11 @@ impl Plan {
         self.changes.iter().any(|change| change.is_guarded)
     }
 
+    /// Whether the state of trading of a symbol may have to be asked for.
+    pub(crate) fn is_about_markets(&self) -> bool {
+        self.changes.iter().any(SettingChange::is_about_markets)
+    }
+
     fn is_empty(&self) -> bool {
         self.changes.is_empty() && self.events.is_empty()
     }
@@ -196,14 +201,12 @@ impl Core {
             return Ok("nothing to reload: 0 changes".to_string());
         }
         let (who, why) = (cut(command.who), cut(command.why));
-        let is_guarded = self.rules.two_arm && plan.is_guarded();
-        let pending = self.state.pending_reload.as_ref();
-        let is_asked = pending.is_some_and(|it| it.settings == settings);
-        if is_guarded && is_asked && new.kind == ReloadKind::Schedule {
-            // The clock is no second person, and must not take the place of the first.
-            return Err("the reload was requested: a second operator must reload".into());
+        let needs_two = self.rules.two_arm && plan.is_guarded();
+        if needs_two && new.kind == ReloadKind::Schedule {
+            // Whoever edits the files and waits would be both of them.
+            return Err("limits or users differ: two operators must reload".into());
         }
-        if is_guarded && !self.is_second(settings, who)? {
+        if needs_two && !self.is_second(settings, who)? {
             let event = OrderEvent::ReloadAsked { settings, who, why };
             self.emit(at, &event, sink);
             return Ok(plan.text(ASKED));

@@ -28,6 +28,36 @@ pub(crate) trait NamedRule: PartialEq {
     fn fields(&self) -> RuleFields;
 }
 
+/// A rule that one text tells apart.
+trait TextNamedRule: PartialEq {
+    const TEXT_WHAT: &'static str;
+    const TEXT_IS_GUARDED: bool;
+
+    fn text_name(&self) -> &str;
+    fn values(&self) -> RuleFields;
+}
+
+impl<R: TextNamedRule> NamedRule for R {
+    const WHAT: &'static str = R::TEXT_WHAT;
+    const IS_GUARDED: bool = R::TEXT_IS_GUARDED;
+    type Key<'a>
+        = &'a str
+    where
+        R: 'a;
+
+    fn key(&self) -> &str {
+        self.text_name()
+    }
+
+    fn name(&self) -> String {
+        self.text_name().into()
+    }
+
+    fn fields(&self) -> RuleFields {
+        self.values()
+    }
+}
+
 pub(crate) fn or_none<T: ToString>(value: Option<T>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
@@ -45,20 +75,15 @@ pub(crate) fn time(nanoseconds: i64) -> String {
     }
 }
 
-impl NamedRule for InstrumentRule {
-    const WHAT: &'static str = "instrument";
-    const IS_GUARDED: bool = false;
-    type Key<'a> = &'a str;
+impl TextNamedRule for InstrumentRule {
+    const TEXT_WHAT: &'static str = "instrument";
+    const TEXT_IS_GUARDED: bool = false;
 
-    fn key(&self) -> &str {
+    fn text_name(&self) -> &str {
         &self.symbol
     }
 
-    fn name(&self) -> String {
-        self.symbol.clone()
-    }
-
-    fn fields(&self) -> RuleFields {
+    fn values(&self) -> RuleFields {
         let leg = |leg: &LegRule| {
             let side = if leg.side.is_buy() { "buy" } else { "sell" };
             format!("{side} {} {}", leg.ratio, leg.symbol)
@@ -88,20 +113,15 @@ impl NamedRule for InstrumentRule {
     }
 }
 
-impl NamedRule for AccountRule {
-    const WHAT: &'static str = "account";
-    const IS_GUARDED: bool = true;
-    type Key<'a> = &'a str;
+impl TextNamedRule for AccountRule {
+    const TEXT_WHAT: &'static str = "account";
+    const TEXT_IS_GUARDED: bool = true;
 
-    fn key(&self) -> &str {
+    fn text_name(&self) -> &str {
         &self.name
     }
 
-    fn name(&self) -> String {
-        self.name.clone()
-    }
-
-    fn fields(&self) -> RuleFields {
+    fn values(&self) -> RuleFields {
         Vec::from([("parent", or_none(self.parent.as_ref()))])
     }
 }
@@ -170,20 +190,15 @@ fn rights_text(rights: &Rights) -> String {
     format!("{}: {all}", rights.accounts.join(" "))
 }
 
-impl NamedRule for UserRule {
-    const WHAT: &'static str = "user";
-    const IS_GUARDED: bool = true;
-    type Key<'a> = &'a str;
+impl TextNamedRule for UserRule {
+    const TEXT_WHAT: &'static str = "user";
+    const TEXT_IS_GUARDED: bool = true;
 
-    fn key(&self) -> &str {
+    fn text_name(&self) -> &str {
         &self.session
     }
 
-    fn name(&self) -> String {
-        self.session.clone()
-    }
-
-    fn fields(&self) -> RuleFields {
+    fn values(&self) -> RuleFields {
         let rights: Vec<String> = self.rights.iter().map(rights_text).collect();
         let rate = self.rate.map(|rate| match rate.logout_after {
             Some(rejects) => format!("{rate} logout after {rejects}"),
@@ -206,20 +221,15 @@ impl NamedRule for UserRule {
     }
 }
 
-impl NamedRule for PoolRule {
-    const WHAT: &'static str = "number_pool";
-    const IS_GUARDED: bool = false;
-    type Key<'a> = &'a str;
+impl TextNamedRule for PoolRule {
+    const TEXT_WHAT: &'static str = "number_pool";
+    const TEXT_IS_GUARDED: bool = false;
 
-    fn key(&self) -> &str {
+    fn text_name(&self) -> &str {
         &self.name
     }
 
-    fn name(&self) -> String {
-        self.name.clone()
-    }
-
-    fn fields(&self) -> RuleFields {
+    fn values(&self) -> RuleFields {
         Vec::from([
             ("first", self.first.to_string()),
             ("last", self.last.to_string()),
@@ -231,20 +241,15 @@ impl NamedRule for PoolRule {
     }
 }
 
-impl NamedRule for DropCopyRule {
-    const WHAT: &'static str = "drop_copy";
-    const IS_GUARDED: bool = true;
-    type Key<'a> = &'a str;
+impl TextNamedRule for DropCopyRule {
+    const TEXT_WHAT: &'static str = "drop_copy";
+    const TEXT_IS_GUARDED: bool = true;
 
-    fn key(&self) -> &str {
+    fn text_name(&self) -> &str {
         &self.session
     }
 
-    fn name(&self) -> String {
-        self.session.clone()
-    }
-
-    fn fields(&self) -> RuleFields {
+    fn values(&self) -> RuleFields {
         Vec::from([
             ("accounts", self.accounts.join(" ")),
             ("report_numbers", flag(self.report_numbers)),
@@ -252,38 +257,28 @@ impl NamedRule for DropCopyRule {
     }
 }
 
-impl NamedRule for OperatorRule {
-    const WHAT: &'static str = "operator";
-    const IS_GUARDED: bool = true;
-    type Key<'a> = &'a str;
+impl TextNamedRule for OperatorRule {
+    const TEXT_WHAT: &'static str = "operator";
+    const TEXT_IS_GUARDED: bool = true;
 
-    fn key(&self) -> &str {
+    fn text_name(&self) -> &str {
         &self.user
     }
 
-    fn name(&self) -> String {
-        self.user.clone()
-    }
-
-    fn fields(&self) -> RuleFields {
+    fn values(&self) -> RuleFields {
         Vec::from([("may", self.may.join(" "))])
     }
 }
 
-impl NamedRule for LineGroup {
-    const WHAT: &'static str = "line_group";
-    const IS_GUARDED: bool = false;
-    type Key<'a> = &'a str;
+impl TextNamedRule for LineGroup {
+    const TEXT_WHAT: &'static str = "line_group";
+    const TEXT_IS_GUARDED: bool = false;
 
-    fn key(&self) -> &str {
+    fn text_name(&self) -> &str {
         &self.name
     }
 
-    fn name(&self) -> String {
-        self.name.clone()
-    }
-
-    fn fields(&self) -> RuleFields {
+    fn values(&self) -> RuleFields {
         let error = |error: &ErrorRule| {
             let code = error.code.map(|code| format!("{code:?} "));
             let text = error.text.as_ref().map(|text| format!("\"{text}\" "));

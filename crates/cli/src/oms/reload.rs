@@ -14,7 +14,9 @@ use fixwire::control::{Asked, ClientError, ControlQuestion, ReloadHandler};
 use fixwire::settings::{LoadError, Source};
 use fixwire::{Handle, Operator};
 use fixwire_oms::rules::RiskRules;
-use fixwire_oms::{NewSettings, Oms, OmsEvent, OmsListener, RELOAD, ReloadKind, SettingsSource};
+use fixwire_oms::{
+    NewSettings, Oms, OmsEvent, OmsListener, RELOAD, ReloadKind, SettingsSource, clock,
+};
 use fixwire_protocol::readable::Escaped;
 use serde_json::json;
 
@@ -340,16 +342,6 @@ fn next(now: i64, at: i64) -> i64 {
     days * DAY + at
 }
 
-/// A time of day, as settings have it.
-fn clock(at: i64) -> String {
-    let (minutes, seconds) = (at / 60_000_000_000, at / 1_000_000_000 % 60);
-    let clock = format!("{:02}:{:02}", minutes / 60, minutes % 60);
-    match seconds {
-        0 => clock,
-        _ => format!("{clock}:{seconds:02}"),
-    }
-}
-
 type Answered = Receiver<Result<Vec<u8>, fixwire::OperationError>>;
 
 fn answered(asked: Option<Result<Answered, fixwire::SendError>>) -> Result<String, String> {
@@ -377,7 +369,5 @@ mod tests {
         assert_eq!(next(7 * HOUR, 7 * HOUR), 7 * HOUR + DAY);
         assert_eq!(next(3 * DAY + 8 * HOUR, 7 * HOUR), 4 * DAY + 7 * HOUR);
         assert_eq!(next(0, 0), DAY);
-        assert_eq!(clock(7 * HOUR), "07:00");
-        assert_eq!(clock(23 * HOUR + 90_000_000_000), "23:01:30");
     }
 }

@@ -9,6 +9,7 @@ use fixwire_tmp::{ClientLinkState, TmpSide};
 
 use super::tmp_copies::{copies, subscribe};
 use super::tmp_desk::{COPY, ONE, TmpDesk, new};
+use super::tmp_fault_states::KINDS;
 
 const STATES: [&str; 7] = [
     "not connected",
@@ -18,21 +19,6 @@ const STATES: [&str; 7] = [
     "L50",
     "ready",
     "subscribed",
-];
-
-const KINDS: [&str; 12] = [
-    "drop",
-    "duplicate",
-    "delay",
-    "reorder",
-    "stall",
-    "reject",
-    "checksum",
-    "gap",
-    "disconnect",
-    "refuse",
-    "cut",
-    "silence",
 ];
 
 const TYPES: [&str; 14] = [

@@ -29,7 +29,7 @@ const STATES: [(&str, ClientLinkState, &str); 9] = [
     ("refused when ready", ClientLinkState::Ready, "Dropping"),
 ];
 
-const KINDS: [&str; 12] = [
+pub(super) const KINDS: [&str; 12] = [
     "drop",
     "duplicate",
     "delay",

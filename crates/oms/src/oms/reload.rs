@@ -106,7 +106,9 @@ impl Oms {
             self.languages = Languages::new(self.core.rules(), versions(&self.sessions));
             self.rates.follow(&self.core.users);
             self.links.tmp.scales.clone_from(&self.core.tmp_scales);
-            self.ask_all_markets(outbox);
+            if plan.is_about_markets() {
+                self.ask_all_markets(outbox);
+            }
         }
         Ok(done)
     }

@@ -460,3 +460,38 @@ fn mistakes_in_the_legs_of_a_spread_are_named() {
         "instruments.csv:8: leg S is a spread itself; a leg has no legs",
     );
 }
+
+#[test]
+fn only_so_many_users_get_reports_of_orders_placed_elsewhere() {
+    let of = |users: usize| {
+        let name = |number: usize| format!("U{number}");
+        let mut settings =
+            format!("{SETTINGS}[[drop_copy_in]]\nsession = \"COPY\"\nline_groups = [\"SIM\"]\n");
+        for number in 0..users {
+            settings += &format!(
+                "[[user]]\nsession = \"{}\"\nmay = [\"reports\"]\n",
+                name(number)
+            );
+        }
+        let names: Vec<String> = (0..users).map(name).collect();
+        let mut sessions: Vec<&str> = names.iter().map(String::as_str).collect();
+        sessions.extend(SESSIONS);
+        sessions.push("COPY");
+        let mut open = |file: &str| match file {
+            "instruments.csv" => Ok(INSTRUMENTS.to_string()),
+            _ => Ok(LIMITS.to_string()),
+        };
+        let errors = load(&settings, &sessions, &mut open)
+            .err()
+            .unwrap_or_default();
+        errors.iter().map(OmsError::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(of(128), [""; 0]);
+    let found = of(129);
+    has(
+        &found,
+        "129 users with the right reports beside [[drop_copy_in]]",
+    );
+    has(&found, "at most 128");
+    assert_eq!(found.len(), 1);
+}

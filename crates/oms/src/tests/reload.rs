@@ -5,7 +5,8 @@ use fixwire_protocol::OperatorCommand;
 use super::*;
 use crate::limits::RiskControl;
 use crate::reload::{NewSettings, ReloadKind};
-use crate::rules::{AccountRule, FlowRule, LimitRule, ScopeName};
+use crate::rules::{AccountRule, FlowRule, LimitRule, ReferencePrice, ScopeName};
+use crate::value::PriceField;
 
 const COMMAND: OperatorCommand<'_> = OperatorCommand {
     bytes: crate::RELOAD,
@@ -158,5 +159,24 @@ fn queued_orders_keep_their_place_and_a_longer_flow_waits() {
     world.at += 1_000_000_000;
     world.work();
     assert_eq!(sent(&world), orders);
+    world.check();
+}
+
+#[test]
+fn prices_are_forgotten_with_the_session_that_gave_them() {
+    let with = |source: &str, value: i128| {
+        let mut rules = rules(LIMITS);
+        rules.market_data = alloc::vec![source.into()];
+        rules.reference_price = ReferencePrice::Last;
+        rules.limits[0].value = value;
+        rules
+    };
+    let mut world = World::of(with("SIM-1", 1000));
+    let of_market = |world: &World| world.core.market_price(0, Side::Buy);
+    world.tell(|core, _, _| core.set_price((0, PriceField::Last), Some(20_000), LINES[0]));
+    world.reload(with("SIM-1", 900)).unwrap();
+    assert_eq!(of_market(&world), Some(20_000), "the session is the same");
+    world.reload(with("SIM-2", 900)).unwrap();
+    assert_eq!(of_market(&world), None);
     world.check();
 }

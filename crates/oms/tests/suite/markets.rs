@@ -24,6 +24,10 @@ fn a_venue_is_asked_again_when_a_reload_adds_symbols() {
     floor.reload().unwrap();
     floor.settle();
     assert_eq!(asked(&mut floor), [QUESTION, QUESTION]);
+    floor.edit(|files| files.limits = files.limits.replace("firm,RC6,1000", "firm,RC6,900"));
+    floor.reload().unwrap();
+    floor.settle();
+    assert_eq!(asked(&mut floor).len(), 2, "limits are no reason to ask");
     floor.world.send(VENUE, "h", "335=1|336=1|340=3|");
     floor.settle();
     floor.send(

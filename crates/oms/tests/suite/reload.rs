@@ -466,28 +466,27 @@ fn two_people_reload_limits_and_users_where_two_arm() {
     // Instruments are no limits.
     floor.edit(|files| files.instruments += "NEW,1,1,7,,\n");
     assert!(floor.reload().unwrap().starts_with("reloaded: 1 change"));
-    // A schedule asks like a person.
+    // A schedule is neither of the two, and forgets nobody's request.
     floor.edit(|files| limit(files, "firm,RC6,60", "firm,RC6,70"));
     let new = rules(&floor);
     let said = floor
-        .reload_as("schedule", new, ReloadKind::Schedule)
+        .reload_as("bob", new, ReloadKind::Files)
         .unwrap()
         .unwrap();
     assert!(said.starts_with("reload requested"), "{said}");
-    floor.reload().unwrap();
-    // It is not the second one.
-    floor.edit(|files| limit(files, "firm,RC6,70", "firm,RC6,80"));
-    let asked = floor.reload().unwrap();
-    assert!(asked.starts_with("reload requested"), "{asked}");
     let new = rules(&floor);
     let why = floor
         .reload_as("schedule", new, ReloadKind::Schedule)
         .unwrap()
         .unwrap_err();
-    assert!(why.contains("a second operator must reload"), "{why}");
-    let why = floor.reload().unwrap_err();
+    assert!(why.contains("two operators must reload"), "{why}");
+    let new = rules(&floor);
+    let why = floor
+        .reload_as("bob", new, ReloadKind::Files)
+        .unwrap()
+        .unwrap_err();
     assert!(why.contains("you already requested it"), "{why}");
-    floor.edit(|files| limit(files, "firm,RC6,80", "firm,RC6,70"));
+    floor.reload().unwrap();
     assert_eq!(
         floor.state().limit(Scope::Firm, RiskControl::OrderQuantity),
         Some(70)
