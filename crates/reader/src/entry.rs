@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::fmt;
 
 use fixwire_journal::Direction;
-use fixwire_protocol::{Garbled, SOH, Tag, Timestamp};
-use memchr::memchr;
+use fixwire_protocol::{Garbled, Tag, Timestamp};
 
+use crate::field::end_of;
 use crate::journal::Batch;
 use crate::prefix;
 use crate::zone::Clock;
@@ -103,6 +103,9 @@ impl fmt::Debug for LogEntry<'_> {
     }
 }
 
+/// Senders and targets that are remembered.
+const MOST_NAMED: usize = 16;
+
 /// What is known of all messages of a file.
 pub(crate) struct Hints {
     /// Our CompIDs.
@@ -114,8 +117,8 @@ pub(crate) struct Hints {
     pub(crate) clock: RefCell<Clock>,
     /// Nanoseconds to add to every time.
     pub(crate) shift: i64,
-    /// The CompIDs of the last message, and what the file's name says of them.
-    pub(crate) last: RefCell<(Vec<u8>, Option<Direction>)>,
+    /// Senders and targets, and what the file's name says of them.
+    named: RefCell<Vec<([Vec<u8>; 2], Option<Direction>)>>,
 }
 
 impl Hints {
@@ -141,35 +144,42 @@ impl Hints {
             direction,
             clock: RefCell::new(clock),
             shift,
-            last: RefCell::default(),
+            named: RefCell::default(),
         }
     }
 
     /// What a file's name `FIX.4.4-BROKER-CLIENT.messages.current.log` says: it is ours if we are BROKER.
     fn by_name(&self, sender: &[u8], target: &[u8]) -> Option<Direction> {
-        let mut last = self.last.borrow_mut();
-        let both = [sender, b"\x01", target].concat();
-        if last.0 != both {
-            let name = self.name.as_bytes();
-            let has = |from: &[u8], to: &[u8]| {
-                ["-", "_"].iter().any(|dash| {
-                    let pair = [from, dash.as_bytes(), to].concat();
-                    memchr::memmem::find_iter(name, &pair).any(|at| {
-                        let before = at.checked_sub(1).map(|at| name[at]);
-                        let behind = name.get(at + pair.len());
-                        before.is_none_or(|byte| b"-_".contains(&byte))
-                            && behind.is_none_or(|byte| b"-_.".contains(byte))
-                    })
-                })
-            };
-            let direction = match (has(sender, target), has(target, sender)) {
-                (true, false) => Some(Direction::Out),
-                (false, true) => Some(Direction::In),
-                _ => None,
-            };
-            *last = (both, direction);
+        if sender.len() + target.len() >= self.name.len() {
+            return None;
         }
-        last.1
+        let mut named = self.named.borrow_mut();
+        let known = named.iter().find(|(ends, _)| *ends == [sender, target]);
+        if let Some((_, direction)) = known {
+            return *direction;
+        }
+        let name = self.name.as_bytes();
+        let has = |from: &[u8], to: &[u8]| {
+            ["-", "_"].iter().any(|dash| {
+                let pair = [from, dash.as_bytes(), to].concat();
+                memchr::memmem::find_iter(name, &pair).any(|at| {
+                    let before = at.checked_sub(1).map(|at| name[at]);
+                    let behind = name.get(at + pair.len());
+                    before.is_none_or(|byte| b"-_".contains(&byte))
+                        && behind.is_none_or(|byte| b"-_.".contains(byte))
+                })
+            })
+        };
+        let direction = match (has(sender, target), has(target, sender)) {
+            (true, false) => Some(Direction::Out),
+            (false, true) => Some(Direction::In),
+            _ => None,
+        };
+        if named.len() == MOST_NAMED {
+            named.clear();
+        }
+        named.push(([sender.to_vec(), target.to_vec()], direction));
+        direction
     }
 }
 
@@ -182,7 +192,7 @@ impl<'a> LogEntry<'a> {
         let wanted = write_tag(tag, &mut text);
         let mut rest = self.bytes;
         while !rest.is_empty() {
-            let end = memchr(SOH, rest).unwrap_or(rest.len());
+            let end = end_of(rest);
             if let Some(value) = rest[..end].strip_prefix(wanted) {
                 return Some(value);
             }

@@ -25,6 +25,8 @@ use crate::zone::LogZone;
 
 /// First bytes of a log that are compared.
 const FIRST: usize = 4096;
+/// Bytes of indexes that are kept in memory while logs are read.
+const KEPT: u64 = 64 << 20;
 /// How files of indexes end; those that nobody has written for so long are removed.
 const ENDING: &str = "index";
 const OLD: Duration = Duration::from_secs(60 * 86_400);
@@ -78,13 +80,14 @@ impl LogIndexes {
         build_from: Option<u64>,
     ) -> HashMap<PathBuf, LogIndex> {
         let mut found = HashMap::new();
+        let mut room = KEPT;
         for path in files {
             let len = fs::metadata(path).map_or(0, |facts| facts.len());
             if build_from.is_some_and(|least| len >= least) {
                 // Without an index the log is read as it is.
                 let _ = self.update(path);
             }
-            if let Some(index) = self.open(path) {
+            if let Some(index) = self.open_within(path, &mut room) {
                 found.insert(path.clone(), index);
             }
         }
@@ -94,8 +97,12 @@ impl LogIndexes {
     /// The index of a log, if it fits.
     #[must_use]
     pub fn open(&self, log: &Path) -> Option<LogIndex> {
+        self.open_within(log, &mut 0)
+    }
+
+    fn open_within(&self, log: &Path, room: &mut u64) -> Option<LogIndex> {
         let (file, state, header) = self.identify(log).ok()?;
-        LogIndex::read(&self.path_of(&header), header, &file, state)
+        LogIndex::read(&self.path_of(&header), header, &file, state, room)
     }
 
     /// Builds the index of a log, or adds what the log has grown by.
@@ -115,7 +122,7 @@ impl LogIndexes {
             .map_err(in_folder)?;
         if let Ok(index_file) = OpenOptions::new().read(true).write(true).open(&path) {
             let is_free = flock(&index_file, FlockOperation::NonBlockingLockExclusive).is_ok();
-            let index = LogIndex::read(&path, header, &file, state);
+            let index = LogIndex::read(&path, header, &file, state, &mut 0);
             match index {
                 // Another process extends it.
                 Some(index) if !is_free => return Ok(update_of(&index, 0, true)),

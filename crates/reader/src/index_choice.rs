@@ -127,12 +127,10 @@ impl BlockPlan {
         loop {
             let (start, line) = cursor.covered();
             let record = cursor.next();
-            let is_read = record
-                .as_ref()
-                .is_none_or(|record| self.choice.wants(record));
-            let end = record.as_ref().map(|record| record.end);
+            let is_read = record.is_none_or(|record| self.choice.wants(record));
+            let end = record.map(|record| record.end);
             let before = self.before;
-            if let Some((_, last)) = record.as_ref().and_then(|record| record.times) {
+            if let Some((_, last)) = record.and_then(|record| record.times) {
                 self.before = self.before.max(Some(last));
             }
             if is_read {
@@ -147,7 +145,7 @@ impl BlockPlan {
                     left_out,
                 });
             }
-            left_out.extend(record.into_iter().flat_map(|record| record.left_out));
+            left_out.extend(record.into_iter().flat_map(|record| &record.left_out));
         }
     }
 }

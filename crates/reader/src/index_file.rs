@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::index_key::hash;
 use crate::index_record::{BlockRecord, HEADER, IndexHeader, LONGEST, LogState};
@@ -25,6 +26,8 @@ pub struct LogIndex {
     pub(crate) sum: u64,
     state: LogState,
     times: Option<(i64, i64)>,
+    /// All its records, or none when there was no room for them.
+    kept: Arc<[BlockRecord]>,
 }
 
 impl LogIndex {
@@ -51,26 +54,34 @@ impl LogIndex {
             sum: header.sum(),
             state: LogState::default(),
             times: None,
+            kept: Arc::default(),
         }
     }
 
-    /// Reads an index and compares it with its log.
+    /// Reads an index and compares it with its log. Its records are kept when they fit in the room, in bytes.
     pub(crate) fn read(
         path: &Path,
         header: IndexHeader,
         log: &File,
         state: LogState,
+        room: &mut u64,
     ) -> Option<Self> {
         let mut index = Self::empty(path.to_owned(), header);
         index.valid = u64::MAX;
-        let mut cursor = IndexCursor::open(&index)?;
+        let mut reader = IndexReader::open(&index)?;
         let mut tails = Vec::new();
-        while let Some(record) = cursor.next() {
+        let mut kept = Vec::new();
+        while let Some(record) = reader.next() {
             tails.push((record.end, record.tail));
             index.state = record.state;
             if let Some((first, last)) = record.times {
                 let times = index.times.get_or_insert((first, last));
                 *times = (times.0.min(first), times.1.max(last));
+            }
+            if reader.read <= *room {
+                kept.push(record);
+            } else {
+                kept = Vec::new();
             }
         }
         let (last, _) = *tails.last()?;
@@ -83,7 +94,11 @@ impl LogIndex {
             return None;
         }
         index.blocks = tails.len() as u64;
-        (index.covered, index.valid, index.sum) = (cursor.covered, cursor.read, cursor.sum);
+        (index.covered, index.valid, index.sum) = (reader.covered, reader.read, reader.sum);
+        if !kept.is_empty() {
+            *room -= reader.read;
+            index.kept = kept.into();
+        }
         Some(index)
     }
 
@@ -91,15 +106,65 @@ impl LogIndex {
     pub(crate) fn cursor(&self, log: &Path) -> Option<IndexCursor> {
         let facts = fs::metadata(log).ok()?;
         let is_same = (facts.dev(), facts.ino()) == (self.header.device, self.header.inode);
-        (is_same && facts.len() >= self.covered.0)
-            .then(|| IndexCursor::open(self))
-            .flatten()
+        if !is_same || facts.len() < self.covered.0 {
+            return None;
+        }
+        if !self.kept.is_empty() {
+            let records = Arc::clone(&self.kept);
+            return Some(IndexCursor::Kept { records, passed: 0 });
+        }
+        let reader = IndexReader::open(self)?;
+        Some(IndexCursor::File {
+            reader,
+            record: BlockRecord::default(),
+        })
+    }
+}
+
+/// The records of an index.
+pub(crate) enum IndexCursor {
+    Kept {
+        records: Arc<[BlockRecord]>,
+        passed: usize,
+    },
+    File {
+        reader: IndexReader,
+        /// The last one.
+        record: BlockRecord,
+    },
+}
+
+impl IndexCursor {
+    /// The end of the last record's block, and the line there.
+    pub(crate) fn covered(&self) -> (u64, u64) {
+        match self {
+            Self::Kept { records, passed } => {
+                let last = passed.checked_sub(1).map(|at| &records[at]);
+                last.map_or((0, 1), |record| (record.end, record.line))
+            }
+            Self::File { reader, .. } => reader.covered,
+        }
+    }
+
+    pub(crate) fn next(&mut self) -> Option<&BlockRecord> {
+        match self {
+            Self::Kept { records, passed } => {
+                let record = records.get(*passed)?;
+                *passed += 1;
+                Some(record)
+            }
+            Self::File { reader, record } => {
+                *record = reader.next()?;
+                Some(record)
+            }
+        }
     }
 }
 
 /// Reads the records of an index, up to the first that is damaged.
-pub(crate) struct IndexCursor {
+pub(crate) struct IndexReader {
     file: BufReader<File>,
+    /// The end of the last record's block, and the line there.
     covered: (u64, u64),
     sum: u64,
     read: u64,
@@ -107,7 +172,7 @@ pub(crate) struct IndexCursor {
     bytes: Vec<u8>,
 }
 
-impl IndexCursor {
+impl IndexReader {
     fn open(index: &LogIndex) -> Option<Self> {
         let mut file = BufReader::with_capacity(1 << 18, File::open(&index.path).ok()?);
         let mut header = [0; HEADER];
@@ -122,12 +187,7 @@ impl IndexCursor {
         })
     }
 
-    /// The end of the last record's block, and the line there.
-    pub(crate) fn covered(&self) -> (u64, u64) {
-        self.covered
-    }
-
-    pub(crate) fn next(&mut self) -> Option<BlockRecord> {
+    fn next(&mut self) -> Option<BlockRecord> {
         let record = self.read_next();
         if record.is_none() {
             self.valid = 0;

@@ -1,9 +1,10 @@
 //! What an index keeps of a message: a number for each of its ids, and who sent which sequence number.
 
+use fixwire_protocol::Tag;
 use fixwire_protocol::value::uint;
-use fixwire_protocol::{SOH, Tag};
-use memchr::memchr;
 use twox_hash::XxHash64;
+
+use crate::field::fields;
 
 /// A number for some bytes, the same on every machine.
 pub(crate) fn hash(seed: u64, bytes: &[u8]) -> u64 {
@@ -101,32 +102,6 @@ pub(crate) fn keys_of(bytes: &[u8], mut add: impl FnMut(u64)) -> Numbered {
     }
     let number = number.and_then(|value| uint(value).ok());
     Numbered { pair, number }
-}
-
-/// All that stands behind a SOH and has a tag of at most four digits, also when it is within a data field.
-pub(crate) fn fields(bytes: &[u8]) -> impl Iterator<Item = (Tag, &[u8])> {
-    let mut rest = bytes;
-    std::iter::from_fn(move || {
-        loop {
-            if rest.is_empty() {
-                return None;
-            }
-            let end = memchr(SOH, rest).unwrap_or(rest.len());
-            let field = &rest[..end];
-            rest = rest.get(end + 1..).unwrap_or_default();
-            let digits = field
-                .iter()
-                .take(4)
-                .take_while(|byte| byte.is_ascii_digit());
-            let digits = digits.count();
-            if digits > 0 && field.get(digits) == Some(&b'=') {
-                let tag = field[..digits]
-                    .iter()
-                    .fold(0, |tag, digit| tag * 10 + Tag::from(digit - b'0'));
-                return Some((tag, &field[digits + 1..]));
-            }
-        }
-    })
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ mod diff;
 mod entry;
 mod export;
 mod feed;
+mod field;
 mod find;
 mod gaps;
 mod index;

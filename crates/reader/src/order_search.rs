@@ -6,8 +6,9 @@ use std::hash::BuildHasherDefault;
 use fixwire_protocol::value::uint;
 
 use crate::entry::{LogEntry, LogPlace};
+use crate::field::fields;
 use crate::index_choice::BlockChoice;
-use crate::index_key::{IdKind, fields, pair};
+use crate::index_key::{IdKind, pair};
 use crate::index_record::KeyHasher;
 use crate::order_lives::OrderLinks;
 use crate::order_step::{OrderFields, OrderStep, is_name};

@@ -7,7 +7,8 @@ use fixwire_protocol::Timestamp;
 use fixwire_protocol::value::uint;
 
 use crate::entry::{LogEntry, LogPlace};
-use crate::index_key::{IdKind, fields};
+use crate::field::fields;
+use crate::index_key::IdKind;
 
 /// Ids with one tag that are looked at in a message.
 const MOST_VALUES: usize = 1_000;

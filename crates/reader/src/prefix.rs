@@ -33,28 +33,22 @@ pub(crate) fn moment(prefix: &[u8], clock: &mut Clock) -> Option<Timestamp> {
 /// A date, what separates it from the time, and the time.
 fn calendar(text: &[u8], clock: &mut Clock) -> Option<Timestamp> {
     let text = text.strip_prefix(b"[").unwrap_or(text);
+    // As FIX writes a time: 20260821-13:30:00.
+    let mut whole = *b"00000000-00:00:00";
+    let dash = text.get(4).copied().filter(|byte| b"/-".contains(byte));
+    let (date, time) = whole.split_at_mut(8);
     let mut rest = text;
-    let year = digits(&mut rest, 4)?;
-    let dash = rest.first().copied().filter(|byte| b"/-".contains(byte));
-    let part = |rest: &mut &[u8]| {
-        if dash.is_some() {
-            *rest = rest.strip_prefix(&[dash.unwrap_or_default()])?;
-        }
-        digits(rest, 2)
-    };
-    let (month, day) = (part(&mut rest)?, part(&mut rest)?);
-    let (between, behind) = rest.split_first()?;
-    rest = behind;
+    copy(&mut rest, None, &mut date[..4])?;
+    copy(&mut rest, dash, &mut date[4..6])?;
+    copy(&mut rest, dash, &mut date[6..])?;
+    let between = rest.split_off_first()?;
     if !b"- T".contains(between) {
         return None;
     }
-    let hour = digits(&mut rest, 2)?;
-    rest = rest.strip_prefix(b":")?;
-    let minute = digits(&mut rest, 2)?;
-    rest = rest.strip_prefix(b":")?;
-    let second = digits(&mut rest, 2)?;
-    let whole = format!("{year:04}{month:02}{day:02}-{hour:02}:{minute:02}:{second:02}");
-    let whole = Timestamp::parse(whole.as_bytes()).ok()?;
+    copy(&mut rest, None, &mut time[1..3])?;
+    copy(&mut rest, Some(b':'), &mut time[4..6])?;
+    copy(&mut rest, Some(b':'), &mut time[7..])?;
+    let whole = Timestamp::parse(&whole).ok()?;
     let mut nanos = 0;
     if let Some((b'.' | b',', behind)) = rest.split_first() {
         let len = behind
@@ -67,7 +61,7 @@ fn calendar(text: &[u8], clock: &mut Clock) -> Option<Timestamp> {
         });
         rest = behind;
     }
-    let local = Timestamp(whole.0 + nanos);
+    let local = Timestamp(whole.0.checked_add(nanos)?);
     let zone_end = rest
         .iter()
         .position(|byte| b" ]:|,\t".contains(byte) && !rest.starts_with(b"+"));
@@ -79,9 +73,18 @@ fn calendar(text: &[u8], clock: &mut Clock) -> Option<Timestamp> {
         _ => offset(&rest[..zone_end.unwrap_or(rest.len())]),
     };
     match zone {
-        Some(seconds) => Some(Timestamp(local.0 - seconds * SECOND)),
+        Some(seconds) => local.0.checked_sub(seconds * SECOND).map(Timestamp),
         None => clock.moment(local),
     }
+}
+
+/// Copies what stands behind the separator, and passes over both.
+fn copy(text: &mut &[u8], separator: Option<u8>, to: &mut [u8]) -> Option<()> {
+    if let Some(separator) = separator {
+        *text = text.strip_prefix(&[separator])?;
+    }
+    to.copy_from_slice(text.split_off(..to.len())?);
+    Some(())
 }
 
 /// A number of seconds, or of a part of them, since 1970: `%20s: ` as Artio's FixArchivePrinter writes it.

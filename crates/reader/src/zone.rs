@@ -66,7 +66,8 @@ impl Clock {
             self.offset = seconds - moment.as_second();
             self.quarter = quarter;
         }
-        Some(Timestamp(local.0 - self.offset * SECOND))
+        let moment = local.0.checked_sub(self.offset * SECOND);
+        moment.map(Timestamp)
     }
 }
 

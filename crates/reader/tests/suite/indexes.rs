@@ -1,13 +1,14 @@
 //! With an index less is read, and the same is found.
 
+use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use fixwire_reader::{
-    BlockChoice, LogEntry, LogIndexes, LogPlace, LogReader, LogStep, LogZone, OrderSearch,
-    ReadOptions, ShortQuery, TextPlaces,
+    BlockChoice, LogEntry, LogIndex, LogIndexes, LogPlace, LogReader, LogStep, LogZone,
+    OrderSearch, ReadOptions, ShortQuery, TextPlaces,
 };
 
 use crate::samples::{Random, message};
@@ -138,12 +139,9 @@ impl Lives {
 }
 
 /// Everything that is said of an order; and how many messages were read in the last pass.
-fn life(paths: &[PathBuf], id: &str, indexes: Option<&LogIndexes>) -> (Vec<String>, u64) {
+fn life(paths: &[PathBuf], id: &str, indexes: HashMap<PathBuf, LogIndex>) -> (Vec<String>, u64) {
     let mut search = OrderSearch::new(id);
-    let mut choice = search.blocks().clone();
-    if let Some(indexes) = indexes {
-        choice = choice.with_indexes(indexes.open_all(paths, None));
-    }
+    let choice = search.blocks().clone().with_indexes(indexes);
     loop {
         search.begin();
         choice.take_grew();
@@ -219,11 +217,17 @@ impl Place {
         files[0].clone()
     }
 
+    /// With indexes in memory, with indexes that are read from their files each time, and without.
     fn compare(&self, paths: &[PathBuf], ids: &[String]) {
         for id in ids {
-            let (with, _) = life(paths, id, Some(&self.indexes));
-            let (without, _) = life(paths, id, None);
-            assert_eq!(with, without, "{id}");
+            let (kept, _) = life(paths, id, self.indexes.open_all(paths, None));
+            let opened = paths
+                .iter()
+                .filter_map(|path| Some((path.clone(), self.indexes.open(path)?)));
+            let (read, _) = life(paths, id, opened.collect());
+            let (without, _) = life(paths, id, HashMap::new());
+            assert_eq!(kept, without, "{id}");
+            assert_eq!(read, without, "{id}");
         }
     }
 }
@@ -275,8 +279,8 @@ fn few_blocks_are_read_for_an_order() {
     let path = place.log("x.log", &log);
     place.indexes.update(&path).unwrap();
     let paths = [path];
-    let (with, read) = life(&paths, "X2", Some(&place.indexes));
-    let (without, all) = life(&paths, "X2", None);
+    let (with, read) = life(&paths, "X2", place.indexes.open_all(&paths, None));
+    let (without, all) = life(&paths, "X2", HashMap::new());
     assert_eq!(with, without);
     // Four blocks of them, the rest behind the last one, and a few by chance.
     assert!(
@@ -407,7 +411,7 @@ fn what_is_left_out_is_named_with_an_index_too() {
     file.write_all_at(&lives.log(600_000), behind).unwrap();
     let update = place.indexes.update(&path).unwrap();
     assert!(update.covered > behind, "{update:?}");
-    let (said, _) = life(std::slice::from_ref(&path), "A3", None);
+    let (said, _) = life(std::slice::from_ref(&path), "A3", HashMap::new());
     assert!(
         said.iter().any(|it| it.contains("without its end")),
         "{said:?}"
