@@ -4,6 +4,7 @@
 use fixwire_tmp::messages::{R06, R15, R16};
 use fixwire_tmp::{TmpOrdType, TmpPositionEffect, TmpSide, TmpTimeInForce};
 
+use super::faults::frame_of;
 use super::*;
 use crate::value::End;
 
@@ -384,6 +385,35 @@ fn a_killed_process_has_a_copy_and_its_number_or_neither() {
             if end == notes { 31 } else { 0 }
         );
     }
+}
+
+#[test]
+fn a_copy_that_is_read_after_its_day_counts_and_its_number_does_not() {
+    let days = with_copy().replace("[oms]\n", "[oms]\nday_begins = \"06:00\"\n");
+    let mut floor = floor_of(&days, |_| {});
+    floor.says_on(COPY, &elsewhere(TmpExecType::NEW, 30, (0, 0, 10, 0)));
+    let line = floor.oms.state().sessions().find(b"T2").unwrap();
+    assert_eq!(floor.oms.state().link_numbers(line).0, 30);
+    // It comes while there is no room, and the day ends meanwhile.
+    let room = core::mem::replace(&mut floor.room, 16);
+    let frame = frame_of(&elsewhere(TmpExecType::FILL, 31, (3, 3, 7, 10)), 3);
+    let link = SessionId::of_link(COPY as u32);
+    let answer = floor.tell(|oms, now, outbox| oms.on_frame(now, link, &frame, outbox));
+    assert!(answer.is_ok());
+    let day = floor.oms.state().day();
+    floor.now.wall.0 += 86_400 * SECOND.cast_signed();
+    for _ in 0..20 {
+        floor.tell(|oms, now, outbox| oms.on_time(now, outbox));
+    }
+    assert!(floor.oms.state().day() > day);
+    assert_eq!(net(&floor), 0, "it waits");
+    floor.room = room;
+    floor.work();
+    assert_eq!(net(&floor), 3);
+    assert_eq!(floor.oms.state().link_numbers(line).0, 0);
+    floor.disconnect(COPY);
+    assert_eq!(subscribed(&mut floor), 0, "all of the new day");
+    floor.check();
 }
 
 #[test]
