@@ -35,10 +35,10 @@ impl ForeignClient {
             static INSTALLING: Mutex<()> = Mutex::new(());
             let _installing = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
             match self {
-                Self::Asyncfix => python("asyncfix")?,
+                Self::Asyncfix => python("asyncfix", "client.py")?,
                 Self::Jspurefix => jspurefix()?,
                 Self::Fixio => fixio()?,
-                Self::Simplefix => python("simplefix")?,
+                Self::Simplefix => python("simplefix", "client.py")?,
             }
         };
         program
@@ -82,10 +82,11 @@ impl Installed {
     }
 }
 
-fn python(client: &str) -> Result<Command, String> {
-    let sources = sources(client);
+/// A program, with the packages of its `requirements.txt`.
+fn python(name: &str, program: &str) -> Result<Command, String> {
+    let sources = sources(name);
     let requirements = sources.join("requirements.txt");
-    let installed = Installed::of(client, &[&requirements])?;
+    let installed = Installed::of(name, &[&requirements])?;
     if installed.is_due {
         let mut pip = Command::new("python3");
         pip.args(["-m", "pip", "install", "--quiet", "--require-hashes"])
@@ -97,7 +98,7 @@ fn python(client: &str) -> Result<Command, String> {
     let mut python = Command::new("python3");
     python
         .arg("-B")
-        .arg(sources.join("client.py"))
+        .arg(sources.join(program))
         .env("PYTHONPATH", &installed.folder);
     Ok(python)
 }
@@ -126,6 +127,15 @@ fn jspurefix() -> Result<Command, String> {
 
 fn fixio() -> Result<Command, String> {
     java("fixio", "Client")
+}
+
+/// Arrow, Python: prints the Parquet file that it is given, as `read.py` says.
+///
+/// # Errors
+///
+/// pip is missing, or the package cannot be fetched.
+pub fn parquet_reader() -> Result<Command, String> {
+    python("pyarrow", "read.py")
 }
 
 /// HdrHistogram, Java: prints the intervals of the log that it is given, as `ReadLog.java` says.

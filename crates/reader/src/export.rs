@@ -1,4 +1,4 @@
-//! [`CsvColumns`]: fields of messages as comma-separated values.
+//! [`ExportColumns`]: the fields of messages that are columns of a table.
 
 use std::io::{self, Write};
 
@@ -7,11 +7,11 @@ use fixwire_protocol::{Dictionary, Message, Tag};
 
 /// Columns, each of one tag.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct CsvColumns {
+pub struct ExportColumns {
     columns: Vec<(Tag, String)>,
 }
 
-impl CsvColumns {
+impl ExportColumns {
     /// Columns for `11,55,OrderQty`: tags, or names of this dictionary. A heading is as it was given.
     ///
     /// # Errors
@@ -30,31 +30,43 @@ impl CsvColumns {
         })
     }
 
+    /// The headings.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|(_, name)| &**name)
+    }
+
+    /// The values of a message: printable, secrets masked; several of one tag with `|` between them; `None` without the tag.
+    pub fn values(&self, message: &Message<'_>) -> impl Iterator<Item = Option<String>> {
+        self.columns.iter().map(|(tag, _)| {
+            let fields = message.fields().iter().filter(|field| field.tag == *tag);
+            let values = fields.map(|field| ReadableValue(*tag, message.value(*field)).to_string());
+            let values: Vec<_> = values.collect();
+            (!values.is_empty()).then(|| values.join("|"))
+        })
+    }
+
     /// The headings, each with a comma before it.
     ///
     /// # Errors
     ///
     /// Those of the output.
     pub fn write_heads(&self, out: &mut impl Write) -> io::Result<()> {
-        for (_, name) in &self.columns {
+        for name in self.names() {
             out.write_all(b",")?;
             Self::write_cell(name, out)?;
         }
         Ok(())
     }
 
-    /// The values of a message, each with a comma before it: printable, secrets masked; several of one tag with `|` between
-    /// them.
+    /// The values of a message, each with a comma before it, empty without the tag.
     ///
     /// # Errors
     ///
     /// Those of the output.
     pub fn write_values(&self, message: &Message<'_>, out: &mut impl Write) -> io::Result<()> {
-        for (tag, _) in &self.columns {
+        for value in self.values(message) {
             out.write_all(b",")?;
-            let fields = message.fields().iter().filter(|field| field.tag == *tag);
-            let values = fields.map(|field| ReadableValue(*tag, message.value(*field)).to_string());
-            Self::write_cell(&values.collect::<Vec<_>>().join("|"), out)?;
+            Self::write_cell(&value.unwrap_or_default(), out)?;
         }
         Ok(())
     }

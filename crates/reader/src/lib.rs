@@ -46,6 +46,8 @@ mod order_look;
 mod order_search;
 mod order_step;
 mod packet;
+#[cfg(feature = "parquet")]
+mod parquet_export;
 mod places;
 mod prefix;
 mod reader;
@@ -62,7 +64,7 @@ pub use anonymise::{Anonymiser, NotAnonymised};
 pub use covered::covered;
 pub use diff::{DiffFinding, DiffMessage, DiffSide, FieldDifference, LogDiff};
 pub use entry::{LogEntry, LogPlace, TimeSource};
-pub use export::CsvColumns;
+pub use export::ExportColumns;
 pub use gaps::{LogGaps, SenderSequence, SequenceGap};
 pub use index::{IndexUpdate, LogIndexes};
 pub use index_choice::BlockChoice;
@@ -71,6 +73,8 @@ pub use latency::{LatencyCounts, LatencyGroup, LatencyKind, LogLatency};
 pub use left_out::LeftOut;
 pub use order_search::OrderSearch;
 pub use order_step::OrderStep;
+#[cfg(feature = "parquet")]
+pub use parquet_export::{ParquetExport, ParquetKind, ParquetValue};
 pub use places::TextPlaces;
 pub use reader::{LogReader, LogSource, LogStep, ReadOptions};
 pub use short_query::ShortQuery;

@@ -8,6 +8,7 @@ mod corpus;
 mod disturbed;
 mod doctor;
 mod embedder;
+mod exports;
 mod flow;
 mod foreign;
 mod gateway;

@@ -1,15 +1,19 @@
 //! `fixwire log export`: messages for spreadsheets and programs.
 
-use std::io::{self, BufWriter, Write};
+#[cfg(feature = "parquet")]
+use std::io::IsTerminal;
+use std::io::{self, BufWriter, Stdout, Write};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use fixwire_dictionary::json as codec;
 use fixwire_protocol::Decoder;
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::readable::Escaped;
+use fixwire_protocol::readable::{Escaped, ReadableValue};
 use fixwire_protocol::{Dictionary, Message};
-use fixwire_reader::{CsvColumns, LogEntry, LogStep, ShortQuery, covered};
+use fixwire_reader::{ExportColumns, LogEntry, LogStep, ShortQuery, covered};
+#[cfg(feature = "parquet")]
+use fixwire_reader::{ParquetExport, ParquetKind, ParquetValue};
 use serde_json::Value;
 
 use super::sources::{NotWritten, Sources, exit_code, tell_left_out, way};
@@ -20,7 +24,7 @@ use crate::query::Shelf;
 /// Fields of a message.
 const FIELDS: usize = 4096;
 /// The columns of every table.
-const HEADS: &str = "file,place,time,session,direction";
+const HEADS: [&str; 5] = ["file", "place", "time", "session", "direction"];
 
 /// Arguments of `fixwire log export`.
 #[derive(Args, Debug)]
@@ -30,8 +34,9 @@ const HEADS: &str = "file,place,time,session,direction";
   fixwire log export --format jsonl --dictionary 'FIX.4.4 + venue.delta' store
 
 CSV has the columns file, place, time, session, direction and those of --fields: tags or names; a field that occurs several times
-has its values with | between them. JSON lines have an object a message: file, place, time, session, direction, and the message
-as `fixwire dictionary json` writes it. Secrets (554, 925, 96, 1402, 1404) are masked; in JSON by as many *.
+has its values with | between them. Parquet, of a fixwire built with --features parquet, has the same columns. JSON lines have an
+object a message: file, place, time, session, direction, and the message as `fixwire dictionary json` writes it. Secrets (554, 925,
+96, 1402, 1404) are masked; in JSON by as many *.
 Messages that cannot be JSON (a malformed field, a field twice in a row, a wrong count of a group) are left out, and named; the
 exit code is then 1, and if something could not be read.")]
 pub struct LogExportArgs {
@@ -40,7 +45,7 @@ pub struct LogExportArgs {
     /// The form to write
     #[arg(long, value_enum, default_value = "csv")]
     format: Form,
-    /// Columns of CSV: tags or names
+    /// Columns: tags or names
     #[arg(
         long,
         value_name = "FIELDS",
@@ -61,6 +66,9 @@ enum Form {
     Csv,
     /// A JSON object a line
     Jsonl,
+    /// A Parquet file with the columns of CSV
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 /// Runs the command.
@@ -68,25 +76,8 @@ pub fn run(args: &LogExportArgs) -> Result<ExitCode, Failure> {
     let query = args.of.as_deref().map(ShortQuery::parse);
     let query = query.transpose().map_err(Failure::Text)?;
     let mut decoder = Decoder::with_capacity(FIELDS);
-    let shelf = match args.format {
-        Form::Csv => None,
-        Form::Jsonl => Some(Shelf::new(args.dictionary.as_deref())?),
-    };
-    if let Some(shelf) = &shelf {
-        shelf.teach(&mut decoder);
-    }
-    let names =
-        Dictionary::built_in(Version::Fix50Sp2).over(&Dictionary::built_in(Version::Fixt11));
-    let columns = CsvColumns::parse(&args.fields, &names).map_err(Failure::Text)?;
-    let mut second = decoder.clone();
     let mut reader = args.sources.open(false)?;
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    if shelf.is_none() {
-        write!(out, "{HEADS}")?;
-        columns.write_heads(&mut out)?;
-        writeln!(out)?;
-    }
-    let mut not_written = NotWritten::default();
+    let mut target = Target::new(args, &mut decoder)?;
     while let LogStep::Message(entry) = reader.next_step() {
         if query
             .as_ref()
@@ -95,24 +86,135 @@ pub fn run(args: &LogExportArgs) -> Result<ExitCode, Failure> {
             continue;
         }
         let message = decoder.decode(entry.bytes);
-        if query.as_ref().is_some_and(|query| !query.matches(&message)) {
-            continue;
-        }
-        let Some(shelf) = &shelf else {
-            write_source(&entry, &mut out)?;
-            columns.write_values(&message, &mut out)?;
-            writeln!(out)?;
-            continue;
-        };
-        match json_of(&message, shelf, &mut second) {
-            Ok(text) => write_object(&entry, &text, &mut out)?,
-            Err(why) => not_written.add(&entry, &why),
+        if query.as_ref().is_none_or(|query| query.matches(&message)) {
+            target.add(&entry, &message)?;
         }
     }
-    out.flush()?;
-    let all_written = not_written.tell();
+    let all_written = target.finish()?;
     let is_whole = tell_left_out(&reader.take_left_out());
     Ok(exit_code(is_whole && all_written))
+}
+
+/// What is written.
+enum Target {
+    Csv(ExportColumns, BufWriter<Stdout>),
+    Jsonl(Box<JsonLines>),
+    #[cfg(feature = "parquet")]
+    Parquet(ExportColumns, Box<ParquetExport<BufWriter<Stdout>>>),
+}
+
+struct JsonLines {
+    shelf: Shelf,
+    decoder: Decoder,
+    not_written: NotWritten,
+    out: BufWriter<Stdout>,
+}
+
+impl Target {
+    /// In the form of the arguments; teaches the decoder what that needs.
+    fn new(args: &LogExportArgs, decoder: &mut Decoder) -> Result<Self, Failure> {
+        let mut out = BufWriter::with_capacity(1 << 16, io::stdout());
+        let transport = Dictionary::built_in(Version::Fixt11);
+        let names = Dictionary::built_in(Version::Fix50Sp2).over(&transport);
+        let columns = ExportColumns::parse(&args.fields, &names).map_err(Failure::Text)?;
+        Ok(match args.format {
+            Form::Csv => {
+                out.write_all(HEADS.join(",").as_bytes())?;
+                columns.write_heads(&mut out)?;
+                writeln!(out)?;
+                Self::Csv(columns, out)
+            }
+            Form::Jsonl => {
+                let shelf = Shelf::new(args.dictionary.as_deref())?;
+                shelf.teach(decoder);
+                Self::Jsonl(Box::new(JsonLines {
+                    shelf,
+                    decoder: decoder.clone(),
+                    not_written: NotWritten::default(),
+                    out,
+                }))
+            }
+            #[cfg(feature = "parquet")]
+            Form::Parquet => {
+                if io::stdout().is_terminal() {
+                    let why = "Parquet is not text: write it to a file, as in > orders.parquet";
+                    return Err(Failure::Text(why.to_owned()));
+                }
+                let names: Vec<_> = HEADS.into_iter().chain(columns.names()).collect();
+                let twice = (1..names.len()).find(|at| names[..*at].contains(&names[*at]));
+                if let Some(at) = twice {
+                    let why = format!(
+                        "the column {} is named twice, which programs that read Parquet refuse: name it once in --fields",
+                        names[at]
+                    );
+                    return Err(Failure::Text(why));
+                }
+                let heads = names.into_iter().map(|name| match name {
+                    "time" => (name, ParquetKind::Time),
+                    _ => (name, ParquetKind::Text),
+                });
+                let file = ParquetExport::new(out, &heads.collect::<Vec<_>>())?;
+                Self::Parquet(columns, Box::new(file))
+            }
+        })
+    }
+
+    fn add(&mut self, entry: &LogEntry<'_>, message: &Message<'_>) -> io::Result<()> {
+        match self {
+            Self::Csv(columns, out) => {
+                write_source(entry, out)?;
+                columns.write_values(message, out)?;
+                writeln!(out)
+            }
+            Self::Jsonl(lines) => match json_of(message, &lines.shelf, &mut lines.decoder) {
+                Ok(text) => write_object(entry, &text, &mut lines.out),
+                Err(why) => {
+                    lines.not_written.add(entry, &why);
+                    Ok(())
+                }
+            },
+            #[cfg(feature = "parquet")]
+            Self::Parquet(columns, file) => {
+                let [name, place, named] = [
+                    Escaped(entry.file.as_bytes()).to_string(),
+                    entry.place.to_string(),
+                    session(entry),
+                ];
+                let source = [
+                    Some(ParquetValue::Text(&name)),
+                    Some(ParquetValue::Text(&place)),
+                    entry.time().0.map(|time| ParquetValue::Time(time.0)),
+                    Some(ParquetValue::Text(&named)),
+                    entry
+                        .direction()
+                        .map(|it| ParquetValue::Text(way(Some(it)))),
+                ];
+                let values: Vec<_> = columns.values(message).collect();
+                let values = values.iter().map(Option::as_deref);
+                let values = values.map(|value| value.map(ParquetValue::Text));
+                file.add(source.into_iter().chain(values))
+            }
+        }
+    }
+
+    /// Whether everything could be written.
+    fn finish(self) -> io::Result<bool> {
+        match self {
+            Self::Csv(_, mut out) => {
+                out.flush()?;
+                Ok(true)
+            }
+            Self::Jsonl(mut lines) => {
+                lines.out.flush()?;
+                Ok(lines.not_written.tell())
+            }
+            #[cfg(feature = "parquet")]
+            Self::Parquet(_, file) => {
+                file.finish()?;
+                Ok(true)
+            }
+        }
+    }
 }
 
 fn json_of(
@@ -125,19 +227,24 @@ fn json_of(
     codec::write(dictionary, &decoder.decode(&bytes))
 }
 
+/// The name of its session, cut when it is very long.
+fn session(entry: &LogEntry<'_>) -> String {
+    ReadableValue(49, entry.session().as_bytes()).to_string()
+}
+
 fn write_source(entry: &LogEntry<'_>, out: &mut impl Write) -> io::Result<()> {
     let cells = [
         Escaped(entry.file.as_bytes()).to_string(),
         entry.place.to_string(),
         entry.time().0.map_or(String::new(), moment),
-        Escaped(entry.session().as_bytes()).to_string(),
+        session(entry),
         entry.direction().map_or("", |it| way(Some(it))).to_owned(),
     ];
     for (at, cell) in cells.iter().enumerate() {
         if at > 0 {
             out.write_all(b",")?;
         }
-        CsvColumns::write_cell(cell, out)?;
+        ExportColumns::write_cell(cell, out)?;
     }
     Ok(())
 }

@@ -2,14 +2,14 @@
 
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Decoder, Dictionary};
-use fixwire_reader::{CsvColumns, covered};
+use fixwire_reader::{ExportColumns, covered};
 
 use crate::samples::message;
 
 #[test]
 fn cells_have_quotes_where_they_need_them() {
     let names = Dictionary::built_in(Version::Fix44);
-    let columns = CsvColumns::parse("11, Text,554,448,99", &names).unwrap();
+    let columns = ExportColumns::parse("11, Text,554,448,99", &names).unwrap();
     let bytes = message("35=D|11=a,\"b\"|554=tiger|58= x|448=P|448=Q|");
     let mut decoder = Decoder::with_capacity(64);
     let mut text = Vec::new();
@@ -19,7 +19,11 @@ fn cells_have_quotes_where_they_need_them() {
         .unwrap();
     let expected = ",11,Text,554,448,99,\"a,\"\"b\"\"\",\" x\",***,P|Q,";
     assert_eq!(String::from_utf8(text).unwrap(), expected);
-    let why = CsvColumns::parse("11,Nonsense", &names).unwrap_err();
+    let bytes = message("35=D|58=|11=a|");
+    let values = columns.values(&decoder.decode(&bytes)).collect::<Vec<_>>();
+    let texts: Vec<_> = values.iter().map(Option::as_deref).collect();
+    assert_eq!(texts, [Some("a"), Some(""), None, None, None]);
+    let why = ExportColumns::parse("11,Nonsense", &names).unwrap_err();
     assert!(why.contains("Nonsense"), "{why}");
 }
 

@@ -1,0 +1,187 @@
+//! [`ParquetExport`]: messages as the rows of a Parquet file.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical};
+use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{Type, TypePtr};
+
+/// Bytes of memory of a row group, about; a row more at most.
+const GROUP: usize = 64 << 20;
+/// Of a value without the bytes of its text, and of each cell.
+const VALUE: usize = 56;
+const CELL: usize = size_of::<i16>();
+
+/// A column of a Parquet file.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ParquetKind {
+    /// UTF-8.
+    Text,
+    /// A timestamp in UTC, in nanoseconds.
+    Time,
+}
+
+/// A value of a row.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum ParquetValue<'a> {
+    /// Of a column of texts.
+    Text(&'a str),
+    /// Of a column of times: nanoseconds since 1970.
+    Time(i64),
+}
+
+/// Writes a Parquet file: every column may be null, row groups are packed with Snappy.
+pub struct ParquetExport<W: Write + Send> {
+    writer: SerializedFileWriter<W>,
+    columns: Vec<Column>,
+    bytes: usize,
+}
+
+/// The values of a row group.
+struct Column {
+    values: Values,
+    /// Definition levels: 1 for a value, 0 for null.
+    levels: Vec<i16>,
+}
+
+enum Values {
+    Texts(Vec<ByteArray>),
+    Times(Vec<i64>),
+}
+
+impl<W: Write + Send> ParquetExport<W> {
+    /// A file with these columns.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn new(out: W, columns: &[(&str, ParquetKind)]) -> io::Result<Self> {
+        let fields = columns.iter().map(|(name, kind)| field(name, *kind));
+        let fields = fields.collect::<Result<_, _>>().map_err(failed)?;
+        let schema = Type::group_type_builder("message").with_fields(fields);
+        let schema = schema.build().map_err(failed)?;
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_created_by(concat!("fixwire version ", env!("CARGO_PKG_VERSION")).to_owned())
+            .build();
+        let writer = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties));
+        let columns = columns.iter().map(|(_, kind)| Column {
+            values: match kind {
+                ParquetKind::Text => Values::Texts(Vec::new()),
+                ParquetKind::Time => Values::Times(Vec::new()),
+            },
+            levels: Vec::new(),
+        });
+        Ok(Self {
+            writer: writer.map_err(failed)?,
+            columns: columns.collect(),
+            bytes: 0,
+        })
+    }
+
+    /// Adds a row: a value for each column, of its kind, or null.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    ///
+    /// # Panics
+    ///
+    /// If a value is of another kind, or their number is another.
+    pub fn add<'a>(
+        &mut self,
+        row: impl IntoIterator<Item = Option<ParquetValue<'a>>>,
+    ) -> io::Result<()> {
+        let mut row = row.into_iter();
+        for column in &mut self.columns {
+            let value = row.next().expect("a value for each column");
+            column.levels.push(i16::from(value.is_some()));
+            self.bytes += CELL;
+            match (&mut column.values, value) {
+                (_, None) => {}
+                (Values::Texts(all), Some(ParquetValue::Text(text))) => {
+                    self.bytes += VALUE + text.len();
+                    // A text that grows into its memory takes more.
+                    all.push(text.as_bytes().to_vec().into());
+                }
+                (Values::Times(all), Some(ParquetValue::Time(time))) => {
+                    self.bytes += size_of::<i64>();
+                    all.push(time);
+                }
+                (_, Some(value)) => panic!("{value:?} is of another kind than its column"),
+            }
+        }
+        assert!(row.next().is_none(), "more values than columns");
+        if self.bytes < GROUP {
+            return Ok(());
+        }
+        self.write_group()
+    }
+
+    /// Writes what is left, and the end of the file.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn finish(mut self) -> io::Result<()> {
+        if self.bytes > 0 {
+            self.write_group()?;
+        }
+        self.writer.finish().map(drop).map_err(failed)
+    }
+
+    fn write_group(&mut self) -> io::Result<()> {
+        let mut group = self.writer.next_row_group().map_err(failed)?;
+        for column in &mut self.columns {
+            let next = group.next_column().map_err(failed)?;
+            let mut out = next.expect("the schema has this column");
+            let levels = Some(&column.levels[..]);
+            match &mut column.values {
+                Values::Texts(all) => {
+                    let out = out.typed::<ByteArrayType>();
+                    out.write_batch(all, levels, None).map_err(failed)?;
+                    all.clear();
+                }
+                Values::Times(all) => {
+                    let out = out.typed::<Int64Type>();
+                    out.write_batch(all, levels, None).map_err(failed)?;
+                    all.clear();
+                }
+            }
+            out.close().map_err(failed)?;
+            column.levels.clear();
+        }
+        group.close().map_err(failed)?;
+        self.bytes = 0;
+        Ok(())
+    }
+}
+
+fn field(name: &str, kind: ParquetKind) -> Result<TypePtr, ParquetError> {
+    let (physical, logical) = match kind {
+        ParquetKind::Text => (Physical::BYTE_ARRAY, LogicalType::String),
+        ParquetKind::Time => (
+            Physical::INT64,
+            LogicalType::timestamp(true, TimeUnit::NANOS),
+        ),
+    };
+    let field = Type::primitive_type_builder(name, physical)
+        .with_logical_type(Some(logical))
+        .with_repetition(Repetition::OPTIONAL);
+    field.build().map(Arc::new)
+}
+
+/// The error of the output, if it is one.
+fn failed(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(error) => match error.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(error) => io::Error::other(error),
+        },
+        error => io::Error::other(error),
+    }
+}
