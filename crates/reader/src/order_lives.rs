@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use crate::entry::LogPlace;
 use crate::index_key::{IdKind, pair};
-use crate::order_look::{NumberedOrder, OrderCause, OrderLook, is_same_time};
+use crate::order_look::{NumberedOrder, Opening, OrderCause, OrderLook, is_same_time};
 use crate::order_step::{OrderFields, OrderPart, OrderStep};
 
 /// Orders that had an id, of which so many are compared when it was used again.
@@ -40,20 +40,14 @@ struct Bound {
     by: Option<Request>,
     /// SendingTime of the first message that had it.
     sent: Vec<u8>,
+    /// A report of the order had it since.
+    is_reported: bool,
     /// What the id named before the request, and by which one, in case the request is refused.
     before: Option<(usize, Option<Request>)>,
 }
 
 /// MsgSeqNum of a request that brought an id on, and the SendingTime that it had first.
 type Request = (Option<u64>, Vec<u8>);
-
-/// A request that opened an order: who sent it to whom, and its order.
-#[derive(Debug)]
-struct Opening {
-    sender: Vec<u8>,
-    target: Vec<u8>,
-    life: usize,
-}
 
 /// Orders, and what their ids name.
 #[derive(Debug, Default)]
@@ -243,6 +237,12 @@ impl OrderLinks {
         Some(bound.life)
     }
 
+    /// What the ClOrdID of a message names.
+    fn bound_client(&self, look: &OrderLook<'_>) -> Option<&Bound> {
+        let id = look.fields.client.first()?.to_vec();
+        self.bound.get(&(look.session, IdKind::Client, id))
+    }
+
     /// The order has this id from now on; `by` the message if that is a request which brings it on.
     fn bind(
         &mut self,
@@ -262,6 +262,7 @@ impl OrderLinks {
             life,
             by,
             sent,
+            is_reported: false,
             before,
         };
         self.bound.insert(key, bound);
@@ -454,8 +455,14 @@ impl OrderLinks {
         for id in [own, original, fields.secondary] {
             self.bind_new(look, IdKind::Client, id, life);
         }
-        if let Some(id) = own.filter(|_| fields.is_refusal) {
-            self.refused(session, id, None);
+        if let Some(id) = own {
+            if fields.is_refusal {
+                self.refused(session, id, None);
+            }
+            let bound = self.bound.get_mut(&(session, IdKind::Client, id.to_vec()));
+            if let Some(bound) = bound.filter(|bound| bound.life == life) {
+                bound.is_reported = true;
+            }
         }
         life
     }
@@ -476,8 +483,7 @@ impl OrderLinks {
     /// ClOrdID. A Pending New order may have another OrderID than it gets.
     fn begins_another(&self, look: &OrderLook<'_>) -> bool {
         let fields = &look.fields;
-        let id = fields.client.first().map(|id| id.to_vec());
-        let bound = id.and_then(|id| self.bound.get(&(look.session, IdKind::Client, id)));
+        let bound = self.bound_client(look);
         let is_other = |bound: &Bound| {
             let life = &self.lives[self.whole(bound.life)];
             bound.by.is_none() && !life.is_pending && life.named_in.contains(&look.session)
@@ -522,8 +528,13 @@ impl OrderLinks {
             let session = &look.session;
             client.is_some_and(|life| !life.named_in.contains(session))
         };
+        // The request that brought the ClOrdID on has no report yet.
+        let is_first = || {
+            let bound = self.bound_client(look);
+            fields.is_new() && bound.is_some_and(|it| it.by.is_some() && !it.is_reported)
+        };
         // The first report of an order gives it its OrderID.
-        if agree || fields.refers.is_none() && is_new() {
+        if agree || fields.refers.is_none() && (is_new() || is_first()) {
             return Some(first);
         }
         let ids = fields.ids().filter(|(_, id)| fields.execution != Some(*id));

@@ -31,6 +31,14 @@ pub(crate) struct OrderCause {
     execution: Option<Vec<u8>>,
 }
 
+/// A request that opened an order: who sent it to whom, and its order.
+#[derive(Debug)]
+pub(crate) struct Opening {
+    pub(crate) sender: Vec<u8>,
+    pub(crate) target: Vec<u8>,
+    pub(crate) life: usize,
+}
+
 /// A message with a MsgSeqNum.
 #[derive(Clone, Debug)]
 pub(crate) struct NumberedOrder {

@@ -19,6 +19,9 @@ use generator::{Lives, OrderTruth};
 /// Orders of a world.
 const ORDERS: usize = 60;
 
+/// An order with the OrderID and ClOrdID of one of the day before, beside a request that was refused for its ClOrdID.
+const FOUND: [u64; 1] = [1065];
+
 fn number_of(name: &str, default: u64) -> u64 {
     let given = std::env::var(name).ok();
     given.map_or(default, |text| text.parse().expect("a number"))
@@ -107,7 +110,8 @@ fn the_life_of_an_order_is_the_true_one() {
     let wanted = number_of("FIXWIRE_LIVES", 1_200) as usize;
     let mut seed = number_of("FIXWIRE_SEED", 1);
     let mut kinds = HashMap::new();
-    let mut asked = 0;
+    // Worlds in which something was found once.
+    let mut asked: usize = FOUND.into_iter().map(|seed| check(seed, &mut kinds)).sum();
     while asked < wanted {
         asked += check(seed, &mut kinds);
         seed += 1;
