@@ -314,7 +314,7 @@ impl OmsEvent<'_> {
                 let who = String::from_utf8_lossy(who);
                 write!(
                     f,
-                    "reload requested by {who}: another operator must reload the same files with fixwire oms reload"
+                    "reload requested by {who}: another operator must request the same settings (fixwire oms reload, or reload --back)"
                 )
             }
             Self::NotReloaded { who, why } => {

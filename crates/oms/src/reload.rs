@@ -25,7 +25,7 @@ use crate::value::Text;
 pub const RELOAD: &[u8] = b"reload";
 
 const ASKED: &str =
-    "reload requested, nothing is applied; another operator must reload these very files too";
+    "reload requested, nothing is applied; another operator must request the same settings";
 
 /// Maximum number of changes that an answer lists.
 const LISTED: usize = 500;
@@ -234,7 +234,7 @@ impl Core {
     fn is_second(&self, settings: u64, who: &[u8]) -> Result<bool, String> {
         match &self.state.pending_reload {
             Some(known) if known.settings == settings && known.by == short(who) => Err(
-                "you already requested it: another operator must reload these very files too"
+                "you already requested it: another operator must request the same settings"
                     .into(),
             ),
             Some(known) => Ok(known.settings == settings),
