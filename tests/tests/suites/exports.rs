@@ -10,7 +10,7 @@ use fixwire_rigs::server::{binary, scratch};
 use fixwire_rigs::wire::message;
 
 /// More than a row group has.
-const MESSAGES: u64 = 60_000;
+const MESSAGES: u64 = 120_000;
 
 fn said(error: std::io::Error) -> String {
     error.to_string()
