@@ -234,8 +234,7 @@ impl Core {
     fn is_second(&self, settings: u64, who: &[u8]) -> Result<bool, String> {
         match &self.state.pending_reload {
             Some(known) if known.settings == settings && known.by == short(who) => Err(
-                "you already requested it: another operator must request the same settings"
-                    .into(),
+                "you already requested it: another operator must request the same settings".into(),
             ),
             Some(known) => Ok(known.settings == settings),
             None => Ok(false),

@@ -106,6 +106,12 @@ impl fmt::Debug for LogEntry<'_> {
 /// Senders and targets that are remembered.
 const MOST_NAMED: usize = 16;
 
+/// What the name of a file says of a sender and a target.
+struct NamedEnds {
+    ends: [Vec<u8>; 2],
+    direction: Option<Direction>,
+}
+
 /// What is known of all messages of a file.
 pub(crate) struct Hints {
     /// Our CompIDs.
@@ -117,8 +123,7 @@ pub(crate) struct Hints {
     pub(crate) clock: RefCell<Clock>,
     /// Nanoseconds to add to every time.
     pub(crate) shift: i64,
-    /// Senders and targets, and what the file's name says of them.
-    named: RefCell<Vec<([Vec<u8>; 2], Option<Direction>)>>,
+    named: RefCell<Vec<NamedEnds>>,
 }
 
 impl Hints {
@@ -154,9 +159,9 @@ impl Hints {
             return None;
         }
         let mut named = self.named.borrow_mut();
-        let known = named.iter().find(|(ends, _)| *ends == [sender, target]);
-        if let Some((_, direction)) = known {
-            return *direction;
+        let known = named.iter().find(|it| it.ends == [sender, target]);
+        if let Some(known) = known {
+            return known.direction;
         }
         let name = self.name.as_bytes();
         let has = |from: &[u8], to: &[u8]| {
@@ -178,7 +183,10 @@ impl Hints {
         if named.len() == MOST_NAMED {
             named.clear();
         }
-        named.push(([sender.to_vec(), target.to_vec()], direction));
+        named.push(NamedEnds {
+            ends: [sender.to_vec(), target.to_vec()],
+            direction,
+        });
         direction
     }
 }

@@ -113,10 +113,10 @@ impl LogIndex {
             let records = Arc::clone(&self.kept);
             return Some(IndexCursor::Kept { records, passed: 0 });
         }
-        let reader = IndexReader::open(self)?;
+        let reader = Box::new(IndexReader::open(self)?);
         Some(IndexCursor::File {
             reader,
-            record: BlockRecord::default(),
+            record: Box::default(),
         })
     }
 }
@@ -128,9 +128,9 @@ pub(crate) enum IndexCursor {
         passed: usize,
     },
     File {
-        reader: IndexReader,
+        reader: Box<IndexReader>,
         /// The last one.
-        record: BlockRecord,
+        record: Box<BlockRecord>,
     },
 }
 
@@ -154,7 +154,7 @@ impl IndexCursor {
                 Some(record)
             }
             Self::File { reader, record } => {
-                *record = reader.next()?;
+                **record = reader.next()?;
                 Some(record)
             }
         }
