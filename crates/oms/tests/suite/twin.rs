@@ -17,7 +17,7 @@ const LENGTH: u64 = 1_000;
 /// Inputs of a run.
 const STEPS: u64 = 1_000_000;
 /// Worlds in which long runs found something.
-const FOUND: [u64; 3] = [3_326, 5_185, 55_189];
+const FOUND: [u64; 4] = [3_326, 5_185, 39_683, 55_189];
 /// Messages that a run has to have reached, with the fields that tell them apart.
 const REACHED: &str = "
     D F G H r D:59=6 G:59=6 D:77=O D:77=C G:77=O 8:77=O 8:77=C

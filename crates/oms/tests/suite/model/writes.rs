@@ -546,22 +546,28 @@ impl Model {
     pub fn list(&mut self) {
         for listing in std::mem::take(&mut self.listings) {
             let total = listing.orders.len();
-            for (at, number) in listing.orders.iter().enumerate() {
-                let mut body = Body::default();
-                self.execution_body(*number, 'I', None, &[], &mut body);
-                body.put(584, &listing.id).put(911, total);
-                if at + 1 == total {
-                    body.put(912, 'Y');
+            let last = listing.orders.last();
+            for number in &listing.orders {
+                // Some were closed and forgotten meanwhile.
+                if self.orders.contains_key(number) {
+                    let mut body = Body::default();
+                    self.execution_body(*number, 'I', None, &[], &mut body);
+                    body.put(584, &listing.id).put(911, total);
+                    if last == Some(number) {
+                        body.put(912, 'Y');
+                    }
+                    self.write_to_client(*number, body);
                 }
-                self.write_to_client(*number, body);
             }
-            if total == 0 {
+            if last.is_none_or(|number| !self.orders.contains_key(number)) {
                 let mut body = Body::default();
-                body.put(37, "NONE").put(584, &listing.id).put(911, 0);
+                body.put(37, "NONE").put(584, &listing.id).put(911, total);
                 body.put(912, 'Y').put(150, 'I').put(39, '8');
                 body.put(55, "[N/A]").put(54, 1);
                 body.put(151, 0).put(14, 0).put(6, 0);
-                if let Some(text) = listing.why.as_ref().and_then(Why::text) {
+                let why = listing.why.as_ref().and_then(Why::text);
+                let closed = last.map(|_| "the order was closed meanwhile".to_owned());
+                if let Some(text) = why.map(Into::into).or(closed) {
                     body.put(58, text);
                 }
                 self.write(self.world.clients[listing.client].session, "8", body);
