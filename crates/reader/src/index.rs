@@ -82,12 +82,18 @@ impl LogIndexes {
         let mut found = HashMap::new();
         let mut room = KEPT;
         for path in files {
+            let mut left = room;
+            let mut index = self.open_within(path, &mut left);
             let len = fs::metadata(path).map_or(0, |facts| facts.len());
-            if build_from.is_some_and(|least| len >= least) {
+            let has_block = len >= index.as_ref().map_or(0, LogIndex::covered) + BLOCK;
+            if has_block && build_from.is_some_and(|least| len >= least) {
                 // Without an index the log is read as it is.
                 let _ = self.update(path);
+                left = room;
+                index = self.open_within(path, &mut left);
             }
-            if let Some(index) = self.open_within(path, &mut room) {
+            room = left;
+            if let Some(index) = index {
                 found.insert(path.clone(), index);
             }
         }
