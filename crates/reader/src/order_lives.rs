@@ -42,8 +42,8 @@ struct Bound {
     sent: Vec<u8>,
     /// A report of the order had it since.
     is_reported: bool,
-    /// What the id named before the request, and by which one, in case the request is refused.
-    before: Option<(usize, Option<Request>)>,
+    /// What the id named before the request, by which one, and whether it was reported, in case the request is refused.
+    before: Option<(usize, Option<Request>, bool)>,
 }
 
 /// MsgSeqNum of a request that brought an id on, and the SendingTime that it had first.
@@ -166,7 +166,7 @@ impl OrderLinks {
         if (number.is_none() || by == number)
             && let Some(before) = bound.before.take()
         {
-            (bound.life, bound.by) = before;
+            (bound.life, bound.by, bound.is_reported) = before;
         }
     }
 
@@ -257,7 +257,7 @@ impl OrderLinks {
         let by = is_request.then(|| (fields.number, sent.clone()));
         let key = (look.session, kind, id.to_vec());
         let before = self.bound.remove(&key).filter(|_| is_request);
-        let before = before.map(|bound| (bound.life, bound.by));
+        let before = before.map(|bound| (bound.life, bound.by, bound.is_reported));
         let bound = Bound {
             life,
             by,
