@@ -40,3 +40,72 @@ fn secrets_are_covered_by_as_many_stars() {
     let sum = fixwire_protocol::frame::check_sum(&text[..text.len() - 7]);
     assert!(shown.ends_with(&format!("|10={sum:03}|")), "{shown}");
 }
+
+/// Takes so many bytes; then nobody reads any more.
+#[cfg(feature = "parquet")]
+struct Takes<'a>(usize, &'a mut Vec<u8>);
+
+#[cfg(feature = "parquet")]
+impl std::io::Write for Takes<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let len = bytes.len().min(self.0 - self.1.len());
+        if len == 0 && !bytes.is_empty() {
+            return Err(std::io::ErrorKind::BrokenPipe.into());
+        }
+        self.1.extend_from_slice(&bytes[..len]);
+        Ok(len)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A file with nulls and an empty text.
+#[cfg(feature = "parquet")]
+fn parquet(most: usize, written: &mut Vec<u8>) -> std::io::Result<()> {
+    use fixwire_reader::{ParquetExport, ParquetKind, ParquetValue};
+
+    let out = std::io::BufWriter::with_capacity(50, Takes(most, written));
+    let columns = [("time", ParquetKind::Time), ("58", ParquetKind::Text)];
+    let mut file = ParquetExport::new(out, &columns)?;
+    file.add([Some(ParquetValue::Time(5)), Some(ParquetValue::Text("x"))])?;
+    file.add([None, Some(ParquetValue::Text(""))])?;
+    file.add([Some(ParquetValue::Time(-7)), None])?;
+    file.finish()
+}
+
+#[test]
+#[cfg(feature = "parquet")]
+fn an_absent_field_is_null_and_one_without_a_value_is_not() {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+
+    let mut written = Vec::new();
+    parquet(usize::MAX, &mut written).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.parquet");
+    std::fs::write(&path, &written).unwrap();
+    let reader = SerializedFileReader::try_from(path.as_path()).unwrap();
+    let rows = reader.get_row_iter(None).unwrap();
+    let rows: Vec<_> = rows.map(|row| row.unwrap().to_string()).collect();
+    let expected = [
+        "{time: 5, 58: \"x\"}",
+        "{time: null, 58: \"\"}",
+        "{time: -7, 58: null}",
+    ];
+    assert_eq!(rows, expected);
+    let about = reader.metadata().file_metadata().created_by().unwrap();
+    assert!(about.starts_with("fixwire version "), "{about}");
+}
+
+#[test]
+#[cfg(feature = "parquet")]
+fn an_output_that_breaks_anywhere_is_that_error() {
+    let mut whole = Vec::new();
+    parquet(usize::MAX, &mut whole).unwrap();
+    for most in 0..whole.len() {
+        let mut written = Vec::new();
+        let error = parquet(most, &mut written).unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe, "{most}");
+    }
+}
