@@ -54,7 +54,7 @@ pub struct OmsArgs {
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub gap: u32,
 
-    /// Also play 60 orders with 1 s, 0.5 s and 0.1 s between them
+    /// Also play 60 orders with 1 s, 0.5 s and 0.1 s between them, and as many bare writes
     #[arg(long)]
     pub published: bool,
 
@@ -147,6 +147,14 @@ impl OmsArgs {
         lines
     }
 
+    /// Milliseconds between orders at slow rates.
+    fn slow(&self) -> &'static [u64] {
+        match self.published {
+            true => &[1000, 500, 100],
+            false => &[],
+        }
+    }
+
     /// The protocol of --memory.
     fn one_protocol(&self) -> Result<LineProtocol, Error> {
         match self.lines[..] {
@@ -159,6 +167,9 @@ impl OmsArgs {
         }
     }
 }
+
+/// Orders of a row at a slow rate.
+const SLOW_ORDERS: usize = 60;
 
 fn measure(args: &OmsArgs) -> Result<OmsReport, Error> {
     let machine = Machine::read();
@@ -180,8 +191,8 @@ fn measure(args: &OmsArgs) -> Result<OmsReport, Error> {
         Behind::Exchange => "simulated exchange",
     };
     let protocols = args.protocols();
-    let slow = if args.published { 6 } else { 0 };
-    let steps = 2 * (args.batch.len() * 4 + slow) + 2;
+    let slow = args.slow();
+    let steps = 2 * (args.batch.len() * 4 + slow.len() * 2) + slow.len() + 2;
     let mut progress = Progress::new(protocols.len() * steps);
     let mut measured = Vec::new();
     for lines in protocols {
@@ -223,9 +234,12 @@ fn over(config: &RigConfig, args: &OmsArgs, progress: &mut Progress) -> Result<O
     progress.step(&format!("{called}: bare write"));
     let mut bare_write_ns = [[0; 5]; 2];
     for (figures, gap) in bare_write_ns.iter_mut().zip([gap, 0]) {
-        let bytes = lines.order_bytes();
-        let mut times = bare_writes((core(0), core(1)), bytes, 20_000, gap)?;
-        *figures = five(&mut times);
+        *figures = bare_write(config, 20_000, gap)?;
+    }
+    let mut slow_write_ns = Vec::new();
+    for ms in args.slow() {
+        progress.step(&format!("{called}: bare write each {ms} ms"));
+        slow_write_ns.push(bare_write(config, SLOW_ORDERS, ms * 1_000_000)?);
     }
     let mut rows = Vec::new();
     for (wait, shown) in [
@@ -245,6 +259,7 @@ fn over(config: &RigConfig, args: &OmsArgs, progress: &mut Progress) -> Result<O
             rig,
             wait: shown,
             stamps: Vec::new(),
+            slow_write_ns: &slow_write_ns,
             rows: &mut rows,
         };
         batches.warm_up()?;
@@ -263,6 +278,16 @@ fn over(config: &RigConfig, args: &OmsArgs, progress: &mut Progress) -> Result<O
         rows,
         saturation,
     })
+}
+
+/// Writes of an order alone, at most so many, within ten seconds unless they are few.
+fn bare_write(config: &RigConfig, most: usize, gap: u64) -> Result<BatchFigures, Error> {
+    let core = |at: usize| config.cores.as_ref().map(|it| it[at]);
+    let in_time = usize::try_from(10_000_000_000 / gap.max(1)).unwrap_or(most);
+    let count = most.min(in_time.max(SLOW_ORDERS));
+    let bytes = config.lines.order_bytes();
+    let mut times = bare_writes((core(0), core(1)), bytes, count, gap)?;
+    Ok(five(&mut times))
 }
 
 fn saturate(
@@ -291,6 +316,8 @@ struct Batches<'a> {
     rig: Rig,
     wait: BatchWait,
     stamps: Vec<Stamp>,
+    /// A bare write at each slow rate.
+    slow_write_ns: &'a [BatchFigures],
     rows: &'a mut Vec<BatchRow>,
 }
 
@@ -327,11 +354,16 @@ impl Batches<'_> {
                 progress.step(&format!("{name}, {how}: {count} cancelled"));
             }
         }
-        for ms in [1000, 500, 100].into_iter().filter(|_| args.published) {
-            progress.step(&format!("{name}: 60 each {ms} ms"));
-            let leave = Leave::Each(ms * 1_000_000);
-            self.play(&format!("60 each {ms} ms"), 60, leave, BatchPace::Slow)?;
-            progress.step(&format!("{name}: 60 each {ms} ms cancelled"));
+        for (ms, bare_write_ns) in args.slow().iter().zip(self.slow_write_ns) {
+            let batch = format!("{SLOW_ORDERS} each {ms} ms");
+            progress.step(&format!("{name}: {batch}"));
+            let (first, leave) = (self.rows.len(), Leave::Each(ms * 1_000_000));
+            self.play(&batch, SLOW_ORDERS, leave, BatchPace::Slow)?;
+            // The writer spins.
+            if self.wait == BatchWait::Spin {
+                self.rows[first].bare_write_ns = Some(*bare_write_ns);
+            }
+            progress.step(&format!("{name}: {batch} cancelled"));
         }
         Ok(())
     }
@@ -446,6 +478,7 @@ fn row(wait: BatchWait, run: &RigRun, stamps: &[Stamp], count: usize) -> Result<
         first_t0_to_last_t2_ns: last_t2.saturating_sub(first),
         first_t0_to_last_t4_ns: run.span(),
         published_us: None,
+        bare_write_ns: None,
         taken: TakenByOthers::default(),
     })
 }

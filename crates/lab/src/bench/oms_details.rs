@@ -91,6 +91,13 @@ fn write(found: &OmsPart<'_>, text: &mut String) {
             five(figures)
         );
     }
+    for row in found.rows {
+        if let Some(alone) = &row.bare_write_ns {
+            let bytes = found.lines.order_bytes();
+            let name = format!("write(2) of {bytes} bytes, {}", row.batch);
+            let _ = writeln!(text, "{name:<39}{}", five(alone));
+        }
+    }
     if let Some(saturation) = found.saturation {
         let _ = writeln!(
             text,
@@ -111,7 +118,9 @@ mod tests {
 
     #[test]
     fn each_protocol_has_its_table_and_its_bare_write() {
-        let text = details(&sample::over_both());
+        let mut report = sample::over_both();
+        report.rows[0].bare_write_ns = Some([78_400, 80_000, 90_000, 95_000, 99_000]);
+        let text = details(&report);
         assert!(
             text.contains(", FIX 4.4 and TAIFEX TMP lines, venue that"),
             "{text}"
@@ -120,6 +129,8 @@ mod tests {
         let fix = text.find("\nover FIX 4.4, micro").unwrap();
         let (fix, tmp) = (&text[fix..tmp], &text[tmp..]);
         assert!(fix.contains("write(2) of 163 bytes, paced"), "{fix}");
+        let slow = "\nwrite(2) of 163 bytes, 10                 78.4   80.0   90.0   95.0   99.0\n";
+        assert!(fix.contains(slow), "{fix}");
         assert!(
             fix.contains("1000 orders at once: 107805 a second"),
             "{fix}"

@@ -1,6 +1,8 @@
 //! The first screen of `bench oms`: paced orders and the largest batch beside the published figures, in 80 x 24.
 
-use crate::report::oms::{BatchPace, BatchRequest, BatchRow, OmsPart, OmsReport, sentences};
+use crate::report::oms::{
+    BatchFigures, BatchPace, BatchRequest, BatchRow, OmsPart, OmsReport, sentences,
+};
 use crate::report::screen::paragraph;
 use crate::report::table::micros;
 
@@ -25,7 +27,8 @@ pub(super) fn screen(found: &OmsReport) -> String {
     text
 }
 
-/// The rows that fit: paced orders and the largest batch at once.
+/// The rows that fit: paced orders and the largest batch at once; with slow rows those that are published, and of the
+/// paced ones only the largest that a client can send on time.
 fn rows<'a>(part: &OmsPart<'a>) -> Vec<&'a BatchRow> {
     let all = || {
         let rows = part.rows.iter();
@@ -34,12 +37,25 @@ fn rows<'a>(part: &OmsPart<'a>) -> Vec<&'a BatchRow> {
     let largest = all()
         .rfind(|row| row.pace == BatchPace::Unpaced)
         .map(|row| &row.batch);
+    let on_time = |row: &&BatchRow| {
+        let orders = row.batch.parse::<u32>();
+        row.pace == BatchPace::Paced && orders.is_ok_and(|orders| orders <= 10_000)
+    };
+    let slow = all().any(|row| row.pace == BatchPace::Slow);
+    let only = all().rfind(on_time).filter(|_| slow).map(|row| &row.batch);
     let shown = |row: &&BatchRow| match row.pace {
         BatchPace::Unpaced => Some(&row.batch) == largest,
-        // One order is not significant, and the screen is small.
-        _ => row.batch != "1",
+        BatchPace::Slow => row.published_us.is_some(),
+        // One order is not significant.
+        BatchPace::Paced => only.map_or(row.batch != "1", |only| row.batch == *only),
     };
     all().filter(shown).collect()
+}
+
+/// The bare writes at the pace of slow rows.
+fn slow_writes<'a>(part: &OmsPart<'a>) -> impl Iterator<Item = (&'a str, BatchFigures)> {
+    let rows = rows(part).into_iter();
+    rows.filter_map(|row| Some((row.batch.as_str(), row.bare_write_ns?)))
 }
 
 /// 50, 99 and 99.9 % of five.
@@ -59,9 +75,11 @@ fn one(part: &OmsPart<'_>, text: &mut String) {
                     [p50, p99, p999]: [&str; 3],
                     more: [&str; 4]| {
         let [journalled, was50, was99, was999] = more;
-        *text += &format!(
-            "  {wait:<6}{orders:<16}{pace:<8}{p50:>6}{p99:>7}{p999:>7}{journalled:>11}{was50:>5}{was99:>5}{was999:>6}\n"
+        let cells = format!(
+            "  {wait:<6}{orders:<16}{pace:<8}{p50:>6}{p99:>7}{p999:>7}{journalled:>11}{was50:>5}{was99:>5}{was999:>6}"
         );
+        *text += cells.trim_end();
+        *text += "\n";
     };
     let percents = ["p50", "p99", "p99.9"];
     line(
@@ -78,6 +96,11 @@ fn one(part: &OmsPart<'_>, text: &mut String) {
             ours.each_ref().map(String::as_str),
             [&journalled, &was[0], &was[1], &was[2]],
         );
+    }
+    for (batch, alone) in slow_writes(part) {
+        let alone = three(alone.map(micros));
+        let percents = alone.each_ref().map(String::as_str);
+        line(["alone", batch, "write(2)"], percents, [""; 4]);
     }
 }
 
@@ -106,12 +129,16 @@ fn both(first: &OmsPart<'_>, second: &OmsPart<'_>, text: &mut String) {
         let [ours, others] = [row, other].map(|row| three(row.t2_t1_ns.map(micros)));
         line(row.wait.name(), &orders, [ours, others, published(row)]);
     }
+    for ((batch, alone), (_, other)) in slow_writes(first).zip(slow_writes(second)) {
+        let [alone, other] = [alone, other].map(|it| three(it.map(micros)));
+        line("write", batch, [alone, other, Default::default()]);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::oms::sample;
+    use crate::report::oms::{BatchWait, sample};
 
     fn fits(text: &str) {
         assert!(text.lines().count() < 24, "{text}");
@@ -148,6 +175,66 @@ mod tests {
         over_tmp.lines = crate::line_protocol::LineProtocol::Tmp;
         let text = screen(&over_tmp);
         assert!(text.contains("\n  TAIFEX TMP lines, venue that"), "{text}");
+    }
+
+    /// Slow rows after those of `bench oms --published`, with their bare write.
+    fn with_slow_rows(rows: &mut Vec<BatchRow>) {
+        rows.clear();
+        for wait in [BatchWait::Spin, BatchWait::Block] {
+            for pace in [BatchPace::Paced, BatchPace::Unpaced] {
+                let batches = ["1", "10", "100", "1000", "10000", "100000"];
+                rows.extend(batches.map(|batch| sample::row(wait, batch, pace)));
+            }
+            for ms in [1000, 500, 100] {
+                let mut row = sample::row(wait, &format!("60 each {ms} ms"), BatchPace::Slow);
+                let alone = [78_400, 80_000, 90_000, 95_000, 99_000];
+                row.bare_write_ns = (wait == BatchWait::Spin).then_some(alone);
+                rows.push(row);
+            }
+        }
+    }
+
+    #[test]
+    fn slow_rows_fit_beside_a_write_at_their_pace() {
+        let mut report = sample::over_both();
+        with_slow_rows(&mut report.rows);
+        let text = screen(&report);
+        fits(&text);
+        if let Some(also) = &mut report.also {
+            with_slow_rows(&mut also.rows);
+        }
+        let text = screen(&report);
+        fits(&text);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(
+            &lines[lines.len() - 12..],
+            [
+                "  wait  orders             p50   p99 p99.9   p50   p99 p99.9   p50   p99 p99.9",
+                "  spin  10000             7.10  9.30  10.4  7.10  9.30  10.4     3    11    17",
+                "  spin  100000 at once    7.10  9.30  10.4  7.10  9.30  10.4     2  1564  4079",
+                "  spin  60 each 1000 ms   7.10  9.30  10.4  7.10  9.30  10.4    10   204   204",
+                "  spin  60 each 100 ms    7.10  9.30  10.4  7.10  9.30  10.4    10    23    23",
+                "  block 10000             7.10  9.30  10.4  7.10  9.30  10.4     6    19   509",
+                "  block 100000 at once    7.10  9.30  10.4  7.10  9.30  10.4     5  1841  4368",
+                "  block 60 each 1000 ms   7.10  9.30  10.4  7.10  9.30  10.4   116   298   298",
+                "  block 60 each 100 ms    7.10  9.30  10.4  7.10  9.30  10.4   114   134   134",
+                "  write 60 each 1000 ms   78.4  90.0  95.0  78.4  90.0  95.0",
+                "  write 60 each 100 ms    78.4  90.0  95.0  78.4  90.0  95.0",
+                "  more: --details, --published (slow rows too), --memory, --json FILE",
+            ]
+        );
+        report.also = None;
+        let text = screen(&report);
+        fits(&text);
+        let slow = text.lines().filter(|it| it.contains("60 each 1000 ms"));
+        assert_eq!(
+            slow.collect::<Vec<_>>(),
+            [
+                "  spin  60 each 1000 ms slow      7.10   9.30   10.4       2.10   10  204   204",
+                "  block 60 each 1000 ms slow      7.10   9.30   10.4       2.10  116  298   298",
+                "  alone 60 each 1000 ms write(2)  78.4   90.0   95.0",
+            ]
+        );
     }
 
     #[test]

@@ -78,6 +78,9 @@ fn write_table(
             let count = thousands(row.untouched as u64);
             write_muted(&format!("of these, {count}"), "sent on time", &figures, to)?;
         }
+        if let Some(figures) = &row.bare_write_ns {
+            write_muted("write(2) alone", &row.batch, figures, to)?;
+        }
     }
     writeln!(to, "</table>")
 }

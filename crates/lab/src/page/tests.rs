@@ -113,6 +113,7 @@ fn batches_have_a_table_for_each_wait_with_what_is_published_below() {
     cancels.request = BatchRequest::Cancel;
     cancels.published_us = None;
     report.rows.push(cancels);
+    report.rows[1].bare_write_ns = Some([78_400, 80_000, 90_000, 95_000, 99_000]);
     let page = page_of([report.into()].into_iter());
     let [spin, block] = &tables(&page)[..] else {
         panic!("{page}")
@@ -143,8 +144,10 @@ fn batches_have_a_table_for_each_wait_with_what_is_published_below() {
              <td>0.057<small>5.06</small>"
         )
     );
-    assert!(spin[4].starts_with("><th>100000<th>cancel, unpaced<td>7.10<td>"));
-    assert_eq!(spin.len(), 5);
+    let alone = " class=\"floor\"><th>write(2) alone<th>100000<td>78.4<td>80.0<td>90.0";
+    assert!(spin[4].starts_with(alone), "{}", spin[4]);
+    assert!(spin[5].starts_with("><th>100000<th>cancel, unpaced<td>7.10<td>"));
+    assert_eq!(spin.len(), 6);
     assert!(block[2].contains("new, paced<span title=\"preempted 3 times, 0 ms taken"));
     assert!(block[2].contains("<td>7.10<small>88</small>"));
     let on_time = " class=\"floor\"><th>of these, 7<th>sent on time<td>6.10<td>6.20";

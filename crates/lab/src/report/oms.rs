@@ -158,6 +158,10 @@ pub struct BatchRow {
     pub first_t0_to_last_t4_ns: u64,
     /// T2-T1 as published for f9omstw, microseconds.
     pub published_us: Option<[u64; 5]>,
+    /// A write(2) of an order on the OMS's core, which spins between them, at the pace of this batch; where it is slow
+    /// and the OMS spins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bare_write_ns: Option<BatchFigures>,
     /// Time taken by other work, as counted by the kernel.
     pub taken: TakenByOthers,
 }
@@ -335,6 +339,7 @@ pub(crate) mod sample {
                 BatchWait::Spin => it.spin,
                 BatchWait::Block => it.block,
             }),
+            bare_write_ns: None,
             taken: TakenByOthers::default(),
         }
     }
