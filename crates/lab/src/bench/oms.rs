@@ -332,7 +332,8 @@ impl Batches<'_> {
             .map(|at| LoadRequest::Cancel(ChangeTarget::of(at)))
             .collect();
         self.rig.run(cancels.into_iter(), leave)?;
-        Ok(())
+        // Two for each, so that none of them arrives among those of the first batch.
+        self.settle(4 * count)
     }
 
     /// All batches, paced and at once, and with `--published` those at slow rates.
