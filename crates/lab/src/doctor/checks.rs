@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::measure::{self, Measured};
 use super::observed::{Observation, Observed};
-use super::{cpu, interrupts, kernel, memory, network, process};
+use super::{cache, cpu, interrupts, kernel, memory, network, process};
 
 /// Weight of a check, in display order.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
@@ -110,6 +110,17 @@ pub const CHECKS: &[Check] = &[
                  firmware: check with hwlatdetect, then cyclictest, then oslat.",
         cost: "The cores are busy while it is measured.",
         how: CheckMethod::Measure(measure::jitter),
+        ..ROW
+    },
+    Check {
+        name: "kept cache",
+        weight: Weight::High,
+        reads: "128 KiB on each hot core, read at once and after 10 ms",
+        good: "at most 3 x at once",
+        remedy: "Keep others off the hot cores and the caches behind them: switch SMT off, take a whole host, divide \
+                 the cache (resctrl). Until then a message after a pause takes longer by tens of microseconds.",
+        cost: "A core, or a machine, that nobody else uses.",
+        how: CheckMethod::Measure(cache::kept_cache),
         ..ROW
     },
     Check {

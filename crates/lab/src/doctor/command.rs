@@ -21,7 +21,7 @@ use crate::machine::core_list;
 /// Flags of `doctor`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
-  fixwire doctor                                 this machine, with jitter and floor measured
+  fixwire doctor                                 this machine; jitter, cache and floor are measured
   fixwire doctor --pid $(pidof fixwire) --interface eth0
                                                  also a running engine and its network card
   fixwire doctor --no-measure --watch            what changes, until Ctrl-C
@@ -55,7 +55,7 @@ pub struct DoctorArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     seconds: u64,
 
-    /// Leave the measurements out, of jitter and of the floor
+    /// Leave the measurements out, of jitter, cache and floor
     #[arg(long)]
     no_measure: bool,
 

@@ -1,10 +1,11 @@
-//! Measurements: gaps of a spinning loop, and the round trip of bare TCP.
+//! Measurements: gaps of a spinning loop, what its core keeps in its cache, and the round trip of bare TCP.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use super::cache::{self, KeptCache};
 use super::observed::Observation;
 use crate::arena::{Arena, pin};
 use crate::bench::args::on_own_thread;
@@ -27,6 +28,8 @@ const ORDERS: usize = 20_000;
 pub struct Measured {
     /// The spin on each hot core, all at once.
     pub jitter: Vec<Jitter>,
+    /// What each hot core keeps in its cache while it spins.
+    pub cache: Vec<KeptCache>,
     /// The round trip of bare TCP over loopback, nanoseconds.
     pub floor: Figures,
 }
@@ -61,14 +64,15 @@ impl Jitter {
     }
 }
 
-/// Measures both on these cores: the jitter for a time, the floor between the first two, or wherever the
+/// Measures all on these cores: the jitter for a time, the floor between the first two, or wherever the
 /// system runs them when there are fewer.
 ///
 /// # Errors
 ///
 /// A core is not for this process, or the system gives no thread or no connection over loopback.
 pub fn measure(cores: &[usize], time: Duration) -> Result<Measured, Error> {
-    let jitter = spin_on_all(cores, time)?;
+    let jitter = on_all(cores, "spin", |core| spin(core, time))?;
+    let cache = cache::measure(cores)?;
     let pair = match cores {
         [server, client, ..] => Some((*server, *client)),
         _ => None,
@@ -82,16 +86,26 @@ pub fn measure(cores: &[usize], time: Duration) -> Result<Measured, Error> {
         arena.stop()?;
         Ok(run.response)
     })?;
-    Ok(Measured { jitter, floor })
+    Ok(Measured {
+        jitter,
+        cache,
+        floor,
+    })
 }
 
-fn spin_on_all(cores: &[usize], time: Duration) -> Result<Vec<Jitter>, Error> {
+/// Does the same on each of these cores, at once.
+pub(super) fn on_all<T: Send>(
+    cores: &[usize],
+    name: &'static str,
+    work: impl Fn(usize) -> T + Sync,
+) -> Result<Vec<T>, Error> {
     thread::scope(|scope| {
+        let work = &work;
         let start = |core: usize| {
-            let thread = thread::Builder::new().name(format!("spin-{core}"));
+            let thread = thread::Builder::new().name(format!("{name}-{core}"));
             thread.spawn_scoped(scope, move || {
                 let _pinned = pin(Some(core))?;
-                Ok(spin(core, time))
+                Ok(work(core))
             })
         };
         let mut threads = Vec::new();
@@ -100,7 +114,7 @@ fn spin_on_all(cores: &[usize], time: Duration) -> Result<Vec<Jitter>, Error> {
         }
         let ended = threads.into_iter().map(|thread| thread.join());
         ended
-            .map(|ended| ended.unwrap_or(Err(Error::Thread("spin"))))
+            .map(|ended| ended.unwrap_or(Err(Error::Thread(name))))
             .collect()
     })
 }

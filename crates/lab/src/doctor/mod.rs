@@ -6,12 +6,13 @@
 //! checks      the table: one row a check, with remedy, cost and weight
 //! observed    what a check is given and answers; snapshot: files of the kernel below a root folder
 //! cpu, memory, interrupts, process, network, kernel    the checks that read
-//! measure     the checks that measure: jitter of each hot core, floor
+//! measure     the checks that measure: jitter of each hot core, floor; cache: what a hot core keeps while it spins
 //! show        the table as text; script: the remedies as a shell script
 //! ```
 //!
 //! It changes nothing and opens nothing for writing. What cannot be read is unknown, never good.
 
+mod cache;
 mod checks;
 mod command;
 mod cpu;
@@ -29,6 +30,7 @@ mod snapshot;
 #[cfg(test)]
 mod tests;
 
+pub use cache::KeptCache;
 pub use checks::{CHECKS, Check, CheckMethod, Weight};
 pub use command::{DoctorArgs, run};
 pub use diagnosis::{Diagnosis, Finding, facts};

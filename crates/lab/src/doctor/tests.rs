@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use self::faults::{BAD, RECORDED};
 use self::tree::{Tree, hold, of_check, stat};
+use super::cache::{self, KeptCache};
 use super::measure::{self, Jitter, LIMITS, Measured};
 use super::script::mask;
 use super::show::wrapped;
@@ -187,6 +188,11 @@ fn spun(gaps: &[u64]) -> Measured {
     };
     Measured {
         jitter: vec![jitter],
+        cache: vec![KeptCache {
+            core: 0,
+            at_once: 12_000,
+            after_pause: 36_000,
+        }],
         floor,
     }
 }
@@ -202,10 +208,17 @@ fn a_machine_is_judged_by_its_longest_gap() {
     assert_eq!(measure::jitter(&measured).into_parts().1, Health::Bad);
     let (found, _) = measure::floor(&measured).into_parts();
     assert_eq!(found, "p50 6.0, p99 9.0, p99.9 21.0 us");
+    let (found, health) = cache::kept_cache(&measured).into_parts();
+    assert_eq!(health, Health::Good);
+    assert_eq!(found, "core 0: 12.0 us, after 10 ms 36.0");
+    let mut cold = measured.clone();
+    cold.cache[0].after_pause += 1;
+    assert_eq!(cache::kept_cache(&cold).into_parts().1, Health::Bad);
     assert_eq!(LIMITS, [1_000, 5_000, 20_000, 100_000]);
     let mut nothing = measured;
     (nothing.jitter, nothing.floor.count) = (Vec::new(), 0);
-    for judge in [measure::jitter, measure::floor] {
+    nothing.cache.clear();
+    for judge in [measure::jitter, cache::kept_cache, measure::floor] {
         assert_eq!(judge(&nothing).into_parts().1, Health::Unknown);
     }
 }
