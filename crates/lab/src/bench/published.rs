@@ -129,7 +129,7 @@ impl Scenario {
             Self::Codec => (2, 1),
             Self::GatewayEcho => (330, 1),
             Self::GatewayConvert => (820, 3),
-            Self::Oms => (960, 12),
+            Self::Oms => (1140, 12),
             Self::Transactions => (15, 1),
         };
         if quick { short } else { full }
