@@ -233,6 +233,9 @@ pub(crate) struct Recent {
 impl Recent {
     /// How many orders of the last second are identical.
     pub(crate) fn count(&self, at: i64, hash: u64) -> u64 {
+        if self.are_all_over(at) {
+            return 0;
+        }
         let known = self.counts.find(mixed(hash), |known| known.0 == hash);
         let Some(&(_, count)) = known else {
             return 0;
@@ -246,8 +249,19 @@ impl Recent {
         u64::from(count).saturating_sub(over as u64)
     }
 
+    /// None is of the last second: after a pause, when there may be as many as one second had.
+    fn are_all_over(&self, at: i64) -> bool {
+        self.orders
+            .back()
+            .is_some_and(|(last, _)| is_over(at, *last))
+    }
+
     /// Removes entries older than a second.
     pub(crate) fn forget(&mut self, at: i64) {
+        if self.are_all_over(at) {
+            self.orders.clear();
+            self.counts.clear();
+        }
         while let Some(&(_, old)) = self.orders.front().filter(|(then, _)| is_over(at, *then)) {
             self.orders.pop_front();
             if let Ok(mut entry) = self.counts.find_entry(mixed(old), |known| known.0 == old) {
@@ -350,5 +364,33 @@ mod tests {
         recent.add(30 + SECOND, 9);
         assert_eq!(recent.count(30 + SECOND, 7), 0);
         assert_eq!(recent.count(30 + SECOND, 9), 1);
+    }
+
+    #[test]
+    fn after_a_pause_orders_are_counted_anew() {
+        let mut recent = Recent {
+            is_on: true,
+            ..Recent::default()
+        };
+        for at in 0..100 {
+            recent.add(at, at as u64 % 3);
+        }
+        let last = 99;
+        assert_eq!(recent.count(last + SECOND - 1, 0), 1);
+        assert_eq!(recent.count(last + SECOND, 0), 0);
+        recent.add(last + SECOND, 1);
+        let mut only = Recent {
+            is_on: true,
+            ..Recent::default()
+        };
+        only.add(last + SECOND, 1);
+        let bytes = |recent: &Recent| {
+            let mut bytes = Vec::new();
+            recent.put(&mut bytes);
+            bytes
+        };
+        assert_eq!(bytes(&recent), bytes(&only));
+        let counts = [0, 1].map(|hash| recent.count(last + SECOND, hash));
+        assert_eq!(counts, [0, 1]);
     }
 }
