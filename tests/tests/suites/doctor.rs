@@ -82,6 +82,12 @@ fn by_measuring() -> Result<(), String> {
         measured["jitter"][0]["readings"].as_u64() > Some(1_000),
         "{measured}"
     );
+    for time in ["at_once", "after_pause"] {
+        assert!(
+            measured["cache"][0][time].as_u64() > Some(500),
+            "{measured}"
+        );
+    }
     assert!(measured["floor"]["p50"].as_u64() > Some(500), "{measured}");
     Ok(())
 }

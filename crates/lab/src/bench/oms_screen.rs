@@ -100,7 +100,7 @@ fn one(part: &OmsPart<'_>, text: &mut String) {
     for (batch, alone) in slow_writes(part) {
         let alone = three(alone.map(micros));
         let percents = alone.each_ref().map(String::as_str);
-        line(["alone", batch, "write(2)"], percents, [""; 4]);
+        line(["write", batch, "alone"], percents, [""; 4]);
     }
 }
 
@@ -232,7 +232,7 @@ mod tests {
             [
                 "  spin  60 each 1000 ms slow      7.10   9.30   10.4       2.10   10  204   204",
                 "  block 60 each 1000 ms slow      7.10   9.30   10.4       2.10  116  298   298",
-                "  alone 60 each 1000 ms write(2)  78.4   90.0   95.0",
+                "  write 60 each 1000 ms alone     78.4   90.0   95.0",
             ]
         );
     }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::measure::{Measured, on_all};
 use super::observed::Observation;
 use crate::error::Error;
+use crate::stats::median;
 
 /// Lines of memory that are read: 128 KiB, about as much as an OMS uses for an order.
 const LINES: usize = 2048;
@@ -35,7 +36,7 @@ pub struct KeptCache {
 pub(super) fn measure(cores: &[usize]) -> Result<Vec<KeptCache>, Error> {
     on_all(cores, "cache", |core| {
         let lines = Lines::new();
-        let [mut at_once, mut after_pause] = [[0; ROUNDS]; 2];
+        let [mut at_once, mut after_pause] = [[0.0; ROUNDS]; 2];
         for round in 0..ROUNDS {
             lines.read();
             at_once[round] = lines.read();
@@ -43,10 +44,12 @@ pub(super) fn measure(cores: &[usize]) -> Result<Vec<KeptCache>, Error> {
             while start.elapsed() < PAUSE {}
             after_pause[round] = lines.read();
         }
+        let [at_once, after_pause] =
+            [at_once, after_pause].map(|times| median(&times).unwrap_or_default() as u64);
         KeptCache {
             core,
-            at_once: median(&mut at_once),
-            after_pause: median(&mut after_pause),
+            at_once,
+            after_pause,
         }
     })
 }
@@ -66,20 +69,15 @@ impl Lines {
     }
 
     /// Reads all: nanoseconds.
-    fn read(&self) -> u64 {
+    fn read(&self) -> f64 {
         let start = Instant::now();
         let mut line = 0;
         for _ in 0..LINES {
             line = self.0[line as usize * IN_LINE];
         }
         black_box(line);
-        start.elapsed().as_nanos() as u64
+        start.elapsed().as_nanos() as f64
     }
-}
-
-fn median(times: &mut [u64]) -> u64 {
-    times.sort_unstable();
-    times[times.len() / 2]
 }
 
 /// Whether the hot cores have their caches to themselves.
