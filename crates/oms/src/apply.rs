@@ -1,7 +1,6 @@
 //! Applies events to the state: the same code runs live, at recovery, and for a checkpoint.
 
 use alloc::vec::Vec;
-use core::hash::Hasher;
 
 use siphasher::sip::SipHasher13;
 
@@ -501,17 +500,19 @@ impl OmsState {
         (side, kind): (Side, OrderType),
         (quantity, price): (Quantity, Price),
     ) -> u64 {
-        let mut hasher = SipHasher13::new_with_key(&self.ids.key().to_le_bytes());
-        for word in [
+        let mut bytes = [0; 34];
+        let words = [
             u64::from(account),
             u64::from(instrument),
             quantity,
             price.cast_unsigned(),
-        ] {
-            hasher.write_u64(word);
+        ];
+        for (place, word) in bytes.chunks_exact_mut(8).zip(words) {
+            place.copy_from_slice(&word.to_le_bytes());
         }
-        hasher.write(&[side.byte(), kind.byte()]);
-        hasher.finish()
+        bytes[32..].copy_from_slice(&[side.byte(), kind.byte()]);
+        let key = self.ids.key().to_le_bytes();
+        SipHasher13::new_with_key(&key).hash(&bytes)
     }
 
     fn withdraw(&mut self, filter: OrderFilter) {

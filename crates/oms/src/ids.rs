@@ -1,11 +1,9 @@
 //! The ClOrdIDs of a day, at 16 bytes each whatever their length.
 
-use core::hash::Hasher;
-
 use hashbrown::HashTable;
 use siphasher::sip::SipHasher13;
 
-use crate::value::Number;
+use crate::value::{Number, Text};
 
 /// A ClOrdID used today, as a hash, and its order; 0 if the order was rejected.
 #[derive(Clone, Copy, Debug)]
@@ -43,10 +41,15 @@ impl Ids {
     }
 
     pub(crate) fn hash(&self, session: u32, id: &[u8]) -> u64 {
-        let mut hasher = SipHasher13::new_with_key(&self.key.to_le_bytes());
-        hasher.write(&session.to_le_bytes());
-        hasher.write(id);
-        hasher.finish()
+        let hasher = SipHasher13::new_with_key(&self.key.to_le_bytes());
+        // In one go, which takes half the time.
+        let mut bytes = [0; 4 + Text::MAX];
+        bytes[..4].copy_from_slice(&session.to_le_bytes());
+        if let Some(place) = bytes.get_mut(4..4 + id.len()) {
+            place.copy_from_slice(id);
+            return hasher.hash(&bytes[..4 + id.len()]);
+        }
+        hasher.hash(&[&session.to_le_bytes(), id].concat())
     }
 
     pub(crate) fn find(&self, session: u32, id: &[u8]) -> Option<Number> {

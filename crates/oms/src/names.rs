@@ -1,25 +1,30 @@
 //! Maps sessions, accounts and instruments between names (in messages) and numbers (in events).
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use hashbrown::HashTable;
 
 use crate::order::mixed;
+use crate::value::Text;
 
 /// Names with their numbers from 0.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    names: Vec<Box<[u8]>>,
+    names: Vec<Text>,
     places: HashTable<u32>,
 }
 
-/// FNV-1a: names come from settings, so collisions cannot be provoked.
+/// Eight bytes at a time: names come from settings, so collisions cannot be provoked.
 fn hash(name: &[u8]) -> u64 {
-    let all = name.iter().fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3)
-    });
-    mixed(all)
+    let (words, rest) = name.as_chunks();
+    let words = words.iter().map(|word| u64::from_le_bytes(*word));
+    let rest = rest
+        .iter()
+        .fold(0, |word, byte| word << 8 | u64::from(*byte));
+    let all = words.chain([rest]);
+    all.fold(name.len() as u64, |hash, word| {
+        mixed(hash.rotate_left(25) ^ word)
+    })
 }
 
 impl Names {
@@ -40,7 +45,7 @@ impl Names {
     pub fn find(&self, name: &[u8]) -> Option<u32> {
         let found = self
             .places
-            .find(hash(name), |&at| *self.names[at as usize] == *name);
+            .find(hash(name), |&at| self.names[at as usize].bytes() == name);
         found.copied()
     }
 
@@ -48,12 +53,12 @@ impl Names {
     #[must_use]
     pub fn name(&self, index: u32) -> &[u8] {
         let name = self.names.get(index as usize);
-        name.map_or(&[], |name| name)
+        name.map_or(&[], Text::bytes)
     }
 
     /// All names in the order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        self.names.iter().map(|name| &**name)
+        self.names.iter().map(Text::bytes)
     }
 
     /// Gives the next number to a new name; false when `index` is not the next number, or the name is known.
@@ -61,10 +66,10 @@ impl Names {
         if index != self.len() || self.find(name).is_some() {
             return false;
         }
-        self.names.push(name.into());
+        self.names.push(Text::new(name));
         let names = &self.names;
         self.places
-            .insert_unique(hash(name), index, |&at| hash(&names[at as usize]));
+            .insert_unique(hash(name), index, |&at| hash(names[at as usize].bytes()));
         true
     }
 }

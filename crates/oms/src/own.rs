@@ -11,8 +11,22 @@ use crate::state::OmsState;
 use crate::transition::OrderState;
 use crate::value::{Number, OrderType, Price, RequestKind, Side};
 
-/// Owner, instrument, side, and price as distance from crossing.
-type Level = (u32, u32, bool, i64);
+/// Owner, instrument, side, and price as distance from crossing, in one number: it is compared several times for an
+/// order.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+struct Level(u128);
+
+impl Level {
+    fn new((owner, instrument): (u32, u32), buys: bool, distance: i64) -> Self {
+        let of = u128::from(owner) << 33 | u128::from(instrument) << 1 | u128::from(buys);
+        // The least distance becomes 0.
+        Self(of << 64 | u128::from(distance.wrapping_sub(i64::MIN).cast_unsigned()))
+    }
+
+    fn distance(self) -> i64 {
+        (self.0 as u64).cast_signed().wrapping_add(i64::MIN)
+    }
+}
 
 /// May trade at any price.
 pub(crate) const ANY: i64 = i64::MIN;
@@ -75,7 +89,7 @@ impl OwnOrders {
         let (owner, buys) = (owner(state, order.account), order.side.is_buy());
         let mut at = |price| {
             let distance = distance(order.side, order.kind, price);
-            level((owner, order.instrument, buys, distance));
+            level(Level::new((owner, order.instrument), buys, distance));
         };
         at(order.price);
         let request = state.orders().request_of(order);
@@ -150,8 +164,8 @@ impl OwnOrders {
             // A buyer at 5 trades with sellers up to 5; a seller at 5 with buyers whose distance is up to -5.
             distance => distance.saturating_neg(),
         };
-        let from = (owner, order.instrument, other, i64::MIN);
-        let to = (owner, order.instrument, other, most);
+        let from = Level::new((owner, order.instrument), other, i64::MIN);
+        let to = Level::new((owner, order.instrument), other, most);
         let this = state.orders().get(this);
         let is_other = |level: &Level, count: u32| {
             let mut its = 0;
@@ -160,11 +174,12 @@ impl OwnOrders {
             }
             count > its
         };
-        let mut levels = self.levels.range(from..=to);
+        let levels = self.levels.range(from..);
+        let mut levels = levels.take_while(|(level, _)| **level <= to);
         match levels.find(|(level, count)| is_other(level, **count)) {
             None => Ok(()),
-            Some(((.., distance), _)) => Err(Reason {
-                value: match (*distance, other) {
+            Some((level, _)) => Err(Reason {
+                value: match (level.distance(), other) {
                     (ANY, _) => ANY.into(),
                     (distance, true) => -i128::from(distance),
                     (distance, false) => distance.into(),
