@@ -45,8 +45,8 @@ fn main() {
 struct Bench {
     name: &'static str,
     core: Core,
-    accounts: Vec<String>,
-    symbols: Vec<String>,
+    accounts: Vec<Name>,
+    symbols: Vec<Name>,
     random: u64,
     now: i64,
     nanos: Vec<f64>,
@@ -57,8 +57,8 @@ impl Bench {
         let mut bench = Self {
             name,
             core: Core::new(rules(all, accounts, symbols)),
-            accounts: (0..accounts).map(|at| format!("A{at}")).collect(),
-            symbols: (0..symbols).map(|at| format!("S{at}")).collect(),
+            accounts: (0..accounts).map(|at| short('A', at)).collect(),
+            symbols: (0..symbols).map(|at| short('S', at)).collect(),
             random: 42,
             now: START,
             nanos: Vec::new(),
@@ -107,12 +107,29 @@ impl Bench {
     }
 }
 
-fn order<'a>(account: &'a str, symbol: &'a str, id: &'a str) -> NewOrder<'a> {
+/// As in a message that was just read: near.
+#[derive(Clone, Copy)]
+struct Name([u8; 7], u8);
+
+fn short(first: char, number: usize) -> Name {
+    let text = format!("{first}{number}");
+    let mut name = Name([0; 7], text.len() as u8);
+    name.0[..text.len()].copy_from_slice(text.as_bytes());
+    name
+}
+
+impl Name {
+    fn bytes(&self) -> &[u8] {
+        &self.0[..usize::from(self.1)]
+    }
+}
+
+fn order<'a>(account: &'a Name, symbol: &'a Name, id: &'a str) -> NewOrder<'a> {
     NewOrder {
         session: 0,
         id: id.as_bytes(),
-        account: account.as_bytes(),
-        symbol: symbol.as_bytes(),
+        account: account.bytes(),
+        symbol: symbol.bytes(),
         side: Some(Side::Buy),
         kind: Some(OrderType::Limit),
         tif: Some(TimeInForce::Day),

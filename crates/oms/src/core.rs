@@ -360,6 +360,7 @@ impl Core {
         let known = state.accounts().find(account);
         let known = known.filter(|_| rights.is_some());
         let account = known.ok_or(Reason::of(Why::Account))?;
+        state.fetch(account, at);
         let instrument = state.instruments().find(new.symbol);
         let instrument = instrument.ok_or(Reason::of(Why::Symbol))?;
         let rule = self.rule(instrument)?;

@@ -188,6 +188,17 @@ impl Flow {
         self.day.add(more);
     }
 
+    /// Reads a word of each cache line of its sums, and of the slots that expire.
+    #[inline]
+    pub(crate) fn fetch(&self, at: i64) -> u64 {
+        let second = |at: i64| self.second.parts[Window::<11>::place(at / TENTH)].messages;
+        let minute = &self.minute.parts[Window::<61>::place(at / SECOND)];
+        let sums = self.day.messages ^ self.second.sum.messages ^ self.minute.sum.messages;
+        let newest = self.second.newest ^ self.minute.newest;
+        let second = second(at) ^ second(at - TENTH) ^ second(at - 2 * TENTH);
+        second ^ minute.messages ^ sums ^ newest.cast_unsigned()
+    }
+
     /// The sum of `value` over a window until now.
     #[inline]
     pub(crate) fn within<T>(&self, span: Span, at: i64, value: impl FnOnce(&Passed) -> T) -> T {
@@ -196,6 +207,14 @@ impl Flow {
             Span::Minute => self.minute.at(at / SECOND, value),
             Span::Day => value(&self.day),
         }
+    }
+
+    /// What has passed within a second, a minute and today, until now.
+    #[inline]
+    pub(crate) fn sums(&self, at: i64) -> (Passed, Passed, &Passed) {
+        let second = self.second.at(at / TENTH, Passed::clone);
+        let minute = self.minute.at(at / SECOND, Passed::clone);
+        (second, minute, &self.day)
     }
 
     pub(crate) fn begin_day(&mut self) {

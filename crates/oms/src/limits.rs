@@ -141,7 +141,7 @@ impl fmt::Display for RiskControl {
 impl RiskControl {
     /// Whether an order needs a limit of this control at some scope; other controls apply only where a limit is set.
     #[must_use]
-    pub fn is_required(self) -> bool {
+    pub const fn is_required(self) -> bool {
         self.index() <= Self::Short.index()
     }
 
@@ -225,6 +225,12 @@ impl RiskLimits {
     /// A bit for each control that has a limit.
     pub(crate) fn controls(&self) -> u32 {
         self.values.has
+    }
+
+    /// A bit for each control that has a limit, and the limits by the number of the control. `None` without any.
+    #[inline]
+    pub(crate) fn values(&self) -> Option<(u32, &[i128; COUNT])> {
+        Some((self.values.has, self.values.values.as_deref()?))
     }
 
     /// The limit of a control.

@@ -11,8 +11,9 @@
 //! order. RC2 to RC4 and RC16 depend on settings and other orders: [`Core`](crate::Core) checks them.
 
 mod legs;
+mod limited;
 
-use crate::flow::{Passed, Span};
+use crate::flow::Span;
 use crate::limits::RiskControl;
 use crate::order::Order;
 use crate::reason::{Reason, Why};
@@ -56,46 +57,17 @@ pub(crate) struct Proposal {
     pub at: i64,
 }
 
-/// A control: rejects or passes.
-type Check = fn(&Checking<'_>) -> Result<(), Reason>;
-
-const TABLE: [Check; 13] = [
-    trading,
-    repeated,
-    quantity,
-    value,
-    increments,
-    collar,
-    passed,
-    rate,
-    messages,
-    open_orders,
-    credit,
-    position,
-    market,
-];
-
-/// The controls that a triggered order passes again. Those that count messages counted it when it was accepted.
-const AGAIN: [Check; 9] = [
-    trading,
-    quantity,
-    value,
-    increments,
-    collar,
-    open_orders,
-    credit,
-    position,
-    market,
-];
+/// In 10^-9 percent.
+const HUNDRED_PERCENT: i128 = 100 * 1_000_000_000;
 
 struct Checking<'a> {
     state: &'a OmsState,
     rule: &'a InstrumentRule,
     order: &'a Proposal,
     /// New usage of the order.
-    new: Tally,
+    new: &'a Tally,
     /// The scopes that have limits or a trading state.
-    scopes: Standings<'a>,
+    scopes: &'a Standings<'a>,
     /// The controls with a limit at one of them.
     controls: u32,
 }
@@ -110,7 +82,7 @@ pub(crate) fn check(
     rule: &InstrumentRule,
     order: &Proposal,
 ) -> Result<Price, Reason> {
-    run(state, rule, order, &TABLE)
+    run(state, rule, order, (limited::ALL, true))
 }
 
 /// Checks an order whose condition is met, before it is sent.
@@ -124,7 +96,7 @@ pub(crate) fn check_again(
     rule: &InstrumentRule,
     order: &Proposal,
 ) -> Result<Price, Reason> {
-    run(state, rule, order, &AGAIN)
+    run(state, rule, order, (limited::AGAIN, true))
 }
 
 /// Checks an order that an operator runs again without some controls.
@@ -139,16 +111,8 @@ pub(crate) fn check_without(
     order: &Proposal,
     waived: &Waived,
 ) -> Result<Price, Reason> {
-    prepared(state, rule, order, |checking| {
-        checking.controls &= !waived.limits;
-        for check in TABLE {
-            match check(checking) {
-                Err(reason) if waived.has(&reason) => {}
-                other => other?,
-            }
-        }
-        Ok(())
-    })
+    let limits = limited::ALL & !waived.limits;
+    run(state, rule, order, (limits, !waived.market))
 }
 
 #[inline(always)]
@@ -156,48 +120,41 @@ fn run(
     state: &OmsState,
     rule: &InstrumentRule,
     order: &Proposal,
-    table: &[Check],
-) -> Result<Price, Reason> {
-    prepared(state, rule, order, |checking| {
-        table.iter().try_for_each(|check| check(checking))
-    })
-}
-
-/// Hands over what the controls look at, which is too large to be moved; returns the price to reserve for.
-#[inline(always)]
-fn prepared<'a>(
-    state: &'a OmsState,
-    rule: &'a InstrumentRule,
-    order: &'a Proposal,
-    run: impl FnOnce(&mut Checking<'a>) -> Result<(), Reason>,
+    (limits, in_market): (u32, bool),
 ) -> Result<Price, Reason> {
     let hold = hold(rule, order)?;
     let held = order.quantity.saturating_sub(order.filled);
     let most = held.max(order.held.saturating_sub(order.filled));
     let reserved = state.worth(order.instrument, hold.max(order.held_at), most);
     let reserved = reserved.ok_or(Reason::of(Why::Number))?;
-    let (buying, selling) = if order.side.is_buy() {
-        (most, 0)
-    } else {
-        (0, most)
-    };
-    let mut checking = Checking {
+    let mut new = Tally::open(order.side.is_buy(), most);
+    new.orders = 1;
+    new.reserved = reserved;
+    checked((state, rule), order, &new, (limits, in_market))?;
+    Ok(hold)
+}
+
+/// Runs the table: of the controls with limits these, and that of the market if it is to be.
+#[inline(always)]
+fn checked(
+    (state, rule): (&OmsState, &InstrumentRule),
+    order: &Proposal,
+    new: &Tally,
+    (limits, in_market): (u32, bool),
+) -> Result<(), Reason> {
+    let mut scopes = state.standings(order.session, order.account, order.instrument);
+    let controls = scopes.keep_limited();
+    let checking = Checking {
         state,
         rule,
         order,
-        new: Tally {
-            orders: 1,
-            buying,
-            selling,
-            reserved,
-            ..Tally::default()
-        },
-        scopes: state.standings(order.session, order.account, order.instrument),
-        controls: 0,
+        new,
+        scopes: &scopes,
+        controls,
     };
-    checking.controls = checking.scopes.keep_limited();
-    run(&mut checking)?;
-    Ok(hold)
+    trading(&checking)?;
+    checking.limited(limits)?;
+    if in_market { market(&checking) } else { Ok(()) }
 }
 
 /// The worst price it may trade at, as an absolute value; of a spread at least that of its legs.
@@ -221,53 +178,6 @@ impl Checking<'_> {
         self.scopes.all()
     }
 
-    /// Compares a value of each scope with its limit.
-    fn within(
-        &self,
-        control: RiskControl,
-        why: Why,
-        value: impl Fn(&Standing) -> i128,
-    ) -> Result<(), Reason> {
-        if self.controls & control.bit() == 0 {
-            if !control.is_required() {
-                return Ok(());
-            }
-            return Err(Reason {
-                // Which control it is.
-                value: control.index().into(),
-                ..Reason::of(Why::NoLimit)
-            });
-        }
-        for (scope, standing) in self.scopes() {
-            let Some(limit) = standing.limits.get(control) else {
-                continue;
-            };
-            let value = value(standing);
-            if value > limit {
-                return Err(Reason {
-                    why,
-                    scope: *scope,
-                    value,
-                    limit,
-                });
-            }
-        }
-        Ok(())
-    }
-
-    /// As [`within`](Self::within), for the flow in the window of the control.
-    fn within_time(
-        &self,
-        control: RiskControl,
-        why: Why,
-        value: impl Fn(&Passed) -> i128,
-    ) -> Result<(), Reason> {
-        let (span, at) = (control.span().unwrap_or(Span::Day), self.order.at);
-        self.within(control, why, |standing| {
-            self.state.passed(standing, span, at, &value)
-        })
-    }
-
     /// Long and short position as they count: separately, or as the net.
     fn held(&self) -> (i128, i128) {
         let position = self.position();
@@ -275,6 +185,44 @@ impl Checking<'_> {
             return (position.long.into(), position.short.into());
         }
         (position.net(), -position.net())
+    }
+
+    /// How many orders of the last second are identical, with this one: same account, instrument, side, type, quantity
+    /// and price.
+    fn repeated(&self) -> i128 {
+        let order = self.order;
+        let same = self.state.sameness(
+            order.account,
+            order.instrument,
+            (order.side, order.kind),
+            (order.quantity, order.price),
+        );
+        // A child, which takes over its quantity, is not the same as its parent.
+        let same = if order.held > 0 { !same } else { same };
+        let at = order.at.max(self.state.time());
+        i128::from(self.state.recent.count(at, same)) + 1
+    }
+
+    /// The largest distance of its prices from the reference price, in 10^-9 percent. `None` without a reference price.
+    fn farthest(&self) -> Option<i128> {
+        let reference = self.order.market_price.or(self.rule.reference)?;
+        let base = i128::from(reference.saturating_abs().max(self.rule.collar_base).max(1));
+        let far = |price: Price| {
+            (i128::from(price) - i128::from(reference)).abs() * HUNDRED_PERCENT / base
+        };
+        Some(self.prices().map(far).max().unwrap_or(0))
+    }
+
+    /// Price(44) and StopPx(99), as its type has them.
+    fn prices(&self) -> impl Iterator<Item = Price> {
+        let kind = self.order.kind;
+        let prices = [
+            (kind.has_price(), self.order.price),
+            (kind.has_stop(), self.order.stop),
+        ];
+        prices
+            .into_iter()
+            .filter_map(|(has, price)| has.then_some(price))
     }
 
     fn position(&self) -> crate::Position {
@@ -338,12 +286,7 @@ fn increments(it: &Checking<'_>) -> Result<(), Reason> {
             ..Reason::of(Why::Lot)
         });
     }
-    let kind = it.order.kind;
-    let prices = [
-        (kind.has_price(), it.order.price),
-        (kind.has_stop(), it.order.stop),
-    ];
-    for (_, price) in prices.into_iter().filter(|(has, _)| *has) {
+    for price in it.prices() {
         if price % it.rule.tick != 0 {
             return Err(Reason {
                 value: price.into(),
@@ -353,137 +296,6 @@ fn increments(it: &Checking<'_>) -> Result<(), Reason> {
         }
     }
     Ok(())
-}
-
-/// Checks the distance of its prices from the reference price. Without a reference price only a limit of 100 percent
-/// or more passes.
-fn collar(it: &Checking<'_>) -> Result<(), Reason> {
-    const HUNDRED: i128 = 100 * 1_000_000_000;
-    let kind = it.order.kind;
-    let named = [
-        (kind.has_price(), it.order.price),
-        (kind.has_stop(), it.order.stop),
-    ];
-    let prices = || named.into_iter().filter(|(has, _)| *has);
-    let far = |reference: Price, price: Price| {
-        (i128::from(price) - i128::from(reference)).abs() * HUNDRED
-            / i128::from(reference.saturating_abs().max(it.rule.collar_base).max(1))
-    };
-    let Some(reference) = it.order.market_price.or(it.rule.reference) else {
-        let bounded = it.within(RiskControl::Collar, Why::NoReference, |_| HUNDRED);
-        return bounded.map_err(|reason| match reason.why {
-            Why::NoLimit => reason,
-            _ => Reason::of(Why::NoReference),
-        });
-    };
-    let farthest = prices().map(|(_, price)| far(reference, price)).max();
-    it.within(RiskControl::Collar, Why::Collar, |_| farthest.unwrap_or(0))
-}
-
-fn quantity(it: &Checking<'_>) -> Result<(), Reason> {
-    let quantity = it.order.quantity.into();
-    it.within(RiskControl::OrderQuantity, Why::OrderQuantity, |_| quantity)
-}
-
-fn value(it: &Checking<'_>) -> Result<(), Reason> {
-    it.within(RiskControl::Value, Why::Value, |_| it.new.reserved)
-}
-
-fn open_orders(it: &Checking<'_>) -> Result<(), Reason> {
-    it.within(RiskControl::OpenOrders, Why::OpenOrders, |standing| {
-        i128::from(standing.tally.orders) - i128::from(it.order.counted.orders) + 1
-    })
-}
-
-fn credit(it: &Checking<'_>) -> Result<(), Reason> {
-    it.within(RiskControl::Credit, Why::Credit, |standing| {
-        let Tally {
-            reserved, traded, ..
-        } = standing.tally;
-        reserved - it.order.counted.reserved + it.new.reserved + traded
-    })
-}
-
-/// The position if all open orders were filled. A spread has none: its legs have.
-fn position(it: &Checking<'_>) -> Result<(), Reason> {
-    if it.rule.legs.is_some() {
-        return Ok(());
-    }
-    let (long, short) = it.held();
-    let (buying, selling) = it.with_this();
-    if it.order.side.is_buy() {
-        it.within(RiskControl::Long, Why::Long, |_| long + buying)
-    } else {
-        it.within(RiskControl::Short, Why::Short, |_| short + selling)
-    }
-}
-
-/// Identical orders: same account, instrument, side, type, quantity and price.
-fn repeated(it: &Checking<'_>) -> Result<(), Reason> {
-    let order = it.order;
-    if order.replaces > 0 || !it.state.recent.is_on {
-        return Ok(());
-    }
-    let same = it.state.sameness(
-        order.account,
-        order.instrument,
-        (order.side, order.kind),
-        (order.quantity, order.price),
-    );
-    // A child, which takes over its quantity, is not the same as its parent.
-    let same = if order.held > 0 { !same } else { same };
-    let at = order.at.max(it.state.time());
-    let count = it.state.recent.count(at, same);
-    it.within(RiskControl::Repeated, Why::Repeated, |_| {
-        i128::from(count) + 1
-    })
-}
-
-fn passed(it: &Checking<'_>) -> Result<(), Reason> {
-    if !it.state.has_flow {
-        return Ok(());
-    }
-    let value = (it.new.reserved - it.order.counted.reserved).max(0);
-    let quantity = i128::from(it.order.quantity.saturating_sub(it.order.held));
-    let values = [
-        (RiskControl::ValueSecond, Why::ValueSecond),
-        (RiskControl::ValueMinute, Why::ValueMinute),
-        (RiskControl::ValueDay, Why::ValueDay),
-    ];
-    let quantities = [
-        (RiskControl::QuantitySecond, Why::QuantitySecond),
-        (RiskControl::QuantityMinute, Why::QuantityMinute),
-        (RiskControl::QuantityDay, Why::QuantityDay),
-    ];
-    for (control, why) in values {
-        it.within_time(control, why, |passed| passed.value.saturating_add(value))?;
-    }
-    for (control, why) in quantities {
-        it.within_time(control, why, |passed| {
-            i128::from(passed.quantity) + quantity
-        })?;
-    }
-    Ok(())
-}
-
-fn rate(it: &Checking<'_>) -> Result<(), Reason> {
-    it.within_time(RiskControl::Rate, Why::Rate, |passed| {
-        i128::from(passed.messages) + 1
-    })
-}
-
-fn messages(it: &Checking<'_>) -> Result<(), Reason> {
-    if it.order.replaces > 0 {
-        let replaces = it.order.replaces.into();
-        it.within(RiskControl::Replaces, Why::Replaces, |_| replaces)?;
-    } else {
-        it.within(RiskControl::Unanswered, Why::Unanswered, |standing| {
-            i128::from(standing.tally.unanswered) + 1
-        })?;
-    }
-    it.within_time(RiskControl::Ratio, Why::Ratio, |passed| {
-        i128::from((passed.messages + 1).div_ceil(passed.executions.max(1)))
-    })
 }
 
 fn market(it: &Checking<'_>) -> Result<(), Reason> {

@@ -35,6 +35,19 @@ pub struct Standing {
     pub(crate) flow: Option<Box<Flow>>,
 }
 
+impl Standing {
+    /// Reads a word of each cache line that the controls will read, so that the processor fetches them at once and
+    /// not one after the other.
+    pub(crate) fn fetch(&self, at: i64) {
+        let limits = self.limits.values().map_or(0, |(_, limits)| {
+            // Four to a line.
+            limits.iter().step_by(4).fold(0, |all, limit| all ^ limit)
+        });
+        let flow = self.flow.as_ref().map_or(0, |flow| flow.fetch(at));
+        core::hint::black_box((limits, flow));
+    }
+}
+
 /// An account.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Account {
@@ -459,6 +472,13 @@ impl OmsState {
             all.push(Scope::Holding(account, instrument), &holding.standing);
         }
         all
+    }
+
+    /// Fetches what the controls will read of an account from memory.
+    pub(crate) fn fetch(&self, account: u32, at: i64) {
+        if let Some(known) = self.accounts.get(account as usize) {
+            known.standing.fetch(at.max(self.time));
+        }
     }
 
     /// The limit of a control at a scope.

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 
 use crate::limits::RiskControl;
-use crate::reason::{Reason, Why};
+use crate::reason::Why;
 
 /// Controls that are off.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -76,19 +76,6 @@ impl Waived {
                  RC13 to RC16 and RC18, or one limit such as RC9-value-1s"
             )),
             bits => Ok(bits),
-        }
-    }
-
-    /// Whether a reason to reject an order is of a control that is off.
-    pub fn has(&self, reason: &Reason) -> bool {
-        match reason.why {
-            Why::NoLimit => {
-                let control = u8::try_from(reason.value).ok().and_then(RiskControl::of);
-                control.is_some_and(|control| self.limits & control.bit() != 0)
-            }
-            Why::Lot | Why::Tick => self.limits & RiskControl::Collar.bit() != 0,
-            Why::Market => self.market,
-            _ => false,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Controls of the legs of a spread.
 
-use super::{Checking, Proposal, market, position, trading};
+use super::{Proposal, checked, limited};
 use crate::order::Order;
 use crate::reason::{Reason, Why};
 use crate::rules::InstrumentRule;
@@ -22,23 +22,8 @@ pub(crate) fn check_leg(
     order: &Proposal,
     (new, waived): (Tally, &Waived),
 ) -> Result<(), Reason> {
-    let mut scopes = state.standings(order.session, order.account, order.instrument);
-    let controls = scopes.keep_limited() & !waived.limits;
-    let checking = Checking {
-        state,
-        rule,
-        order,
-        new,
-        scopes,
-        controls,
-    };
-    for check in [trading, position, market] {
-        match check(&checking) {
-            Err(reason) if waived.has(&reason) => {}
-            other => other?,
-        }
-    }
-    Ok(())
+    let limits = limited::POSITION & !waived.limits;
+    checked((state, rule), order, &new, (limits, !waived.market))
 }
 
 /// The same of the legs of a spread.

@@ -135,6 +135,42 @@ fn positions_count_every_order_that_may_fill() {
 }
 
 #[test]
+fn of_several_controls_the_first_decides_at_whatever_scope() {
+    let controls = [
+        (RiskControl::Repeated, Why::Repeated),
+        (RiskControl::OrderQuantity, Why::OrderQuantity),
+        (RiskControl::Value, Why::Value),
+        (RiskControl::Collar, Why::Collar),
+        (RiskControl::ValueSecond, Why::ValueSecond),
+        (RiskControl::ValueMinute, Why::ValueMinute),
+        (RiskControl::ValueDay, Why::ValueDay),
+        (RiskControl::QuantitySecond, Why::QuantitySecond),
+        (RiskControl::QuantityMinute, Why::QuantityMinute),
+        (RiskControl::QuantityDay, Why::QuantityDay),
+        (RiskControl::Rate, Why::Rate),
+        (RiskControl::Unanswered, Why::Unanswered),
+        (RiskControl::Ratio, Why::Ratio),
+        (RiskControl::OpenOrders, Why::OpenOrders),
+        (RiskControl::Credit, Why::Credit),
+        (RiskControl::Long, Why::Long),
+    ];
+    for scopes in [[0, 3], [3, 0]] {
+        let mut world = World::new();
+        let scope = |place: usize| SCOPES[scopes[place % 2]];
+        for (place, (control, _)) in controls.iter().enumerate() {
+            limit(&mut world, scope(place), *control, 0);
+        }
+        for (place, (control, why)) in controls.iter().enumerate() {
+            assert_eq!(world.order(Side::Buy, 10, "99"), None);
+            assert_eq!(world.refused, Some(*why));
+            limit(&mut world, scope(place), *control, 1 << 60);
+        }
+        assert!(world.order(Side::Buy, 10, "99").is_some());
+        world.check();
+    }
+}
+
+#[test]
 fn a_replace_is_checked_as_what_it_becomes() {
     let mut world = World::new();
     limit(&mut world, Scope::Account(1), RiskControl::Long, 100);
