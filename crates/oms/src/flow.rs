@@ -240,52 +240,70 @@ fn is_over(at: i64, then: i64) -> bool {
     at.saturating_sub(then) >= SECOND
 }
 
-/// New orders of the last second by content, where identical orders are limited.
+/// New orders by content, at least those of the last second, where identical orders are limited.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recent {
     pub is_on: bool,
-    /// Time and hash of their content.
-    orders: VecDeque<(i64, u64)>,
-    counts: HashTable<(u64, u32)>,
+    orders: VecDeque<RecentOrder>,
+    /// The number of the first of them; the next one has the next number.
+    first: u64,
+    contents: HashTable<Content>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct RecentOrder {
+    at: i64,
+    /// Of its content.
+    hash: u64,
+    /// The number of the identical order before it; of none for the first.
+    before: u64,
+}
+
+/// What orders have in common.
+#[derive(Clone, Copy, Debug)]
+struct Content {
+    hash: u64,
+    /// The number of the last order with it.
+    last: u64,
+    /// How many of all known orders have it.
+    known: u64,
 }
 
 impl Recent {
-    /// How many orders of the last second are identical.
-    pub(crate) fn count(&self, at: i64, hash: u64) -> u64 {
-        if self.are_all_over(at) {
-            return 0;
-        }
-        let known = self.counts.find(mixed(hash), |known| known.0 == hash);
-        let Some(&(_, count)) = known else {
+    /// Orders that are forgotten with a message, at most. After a burst there are as many to forget as a second had.
+    const FORGOTTEN: usize = 4;
+
+    /// How many orders of the last second are identical. When not even the older ones which are still known would make
+    /// more than `enough`, it may count them too.
+    pub(crate) fn count(&self, at: i64, hash: u64, enough: u64) -> u64 {
+        let Some(content) = self.contents.find(mixed(hash), |it| it.hash == hash) else {
             return 0;
         };
-        // Expired ones are removed with the next message.
-        let over = self
-            .orders
-            .iter()
-            .take_while(|(then, _)| is_over(at, *then));
-        let over = over.filter(|(_, known)| *known == hash).count();
-        u64::from(count).saturating_sub(over as u64)
-    }
-
-    /// None is of the last second: after a pause, when there may be as many as one second had.
-    fn are_all_over(&self, at: i64) -> bool {
-        self.orders
-            .back()
-            .is_some_and(|(last, _)| is_over(at, *last))
-    }
-
-    /// Removes entries older than a second.
-    pub(crate) fn forget(&mut self, at: i64) {
-        if self.are_all_over(at) {
-            self.orders.clear();
-            self.counts.clear();
+        if content.known <= enough {
+            return content.known;
         }
-        while let Some(&(_, old)) = self.orders.front().filter(|(then, _)| is_over(at, *then)) {
-            self.orders.pop_front();
-            if let Ok(mut entry) = self.counts.find_entry(mixed(old), |known| known.0 == old) {
-                entry.get_mut().1 -= 1;
-                if entry.get().1 == 0 {
+        let identical = core::iter::successors(self.numbered(content.last), |order| {
+            self.numbered(order.before)
+        });
+        let fresh = identical.take_while(|order| !is_over(at, order.at));
+        fresh.count() as u64
+    }
+
+    fn numbered(&self, number: u64) -> Option<&RecentOrder> {
+        self.orders.get(number.checked_sub(self.first)? as usize)
+    }
+
+    /// Forgets some of those that are older than a second.
+    pub(crate) fn forget(&mut self, at: i64) {
+        for _ in 0..Self::FORGOTTEN {
+            let Some(old) = self.orders.pop_front_if(|order| is_over(at, order.at)) else {
+                return;
+            };
+            self.first += 1;
+            let is = |it: &Content| it.hash == old.hash;
+            if let Ok(mut entry) = self.contents.find_entry(mixed(old.hash), is) {
+                entry.get_mut().known -= 1;
+                if entry.get().known == 0 {
                     entry.remove();
                 }
             }
@@ -293,39 +311,48 @@ impl Recent {
     }
 
     pub(crate) fn add(&mut self, at: i64, hash: u64) {
-        if !self.is_on {
-            return;
+        if self.is_on {
+            self.forget(at);
+            self.push(at, hash);
         }
-        self.forget(at);
-        self.orders.push_back((at, hash));
-        let is = |known: &(u64, u32)| known.0 == hash;
-        let entry = self.counts.entry(mixed(hash), is, |known| mixed(known.0));
-        entry.and_modify(|known| known.1 += 1).or_insert((hash, 1));
+    }
+
+    fn push(&mut self, at: i64, hash: u64) {
+        let number = self.first + self.orders.len() as u64;
+        let is = |it: &Content| it.hash == hash;
+        let entry = self.contents.entry(mixed(hash), is, |it| mixed(it.hash));
+        let mut content = entry.or_insert(Content {
+            hash,
+            last: u64::MAX,
+            known: 0,
+        });
+        let content = content.get_mut();
+        let before = core::mem::replace(&mut content.last, number);
+        content.known += 1;
+        self.orders.push_back(RecentOrder { at, hash, before });
     }
 
     pub(crate) fn put(&self, to: &mut Vec<u8>) {
         self.is_on.put(to);
         (self.orders.len() as u64).put(to);
-        for (at, hash) in &self.orders {
-            at.put(to);
-            hash.put(to);
+        for order in &self.orders {
+            order.at.put(to);
+            order.hash.put(to);
         }
     }
 
     pub(crate) fn take(from: &mut &[u8]) -> Option<Self> {
-        let is_on = Wire::take(from)?;
         let mut recent = Self {
-            is_on: true,
+            is_on: Wire::take(from)?,
             ..Self::default()
         };
         for _ in 0..u64::take(from)? {
             let at: i64 = Wire::take(from)?;
-            if recent.orders.back().is_some_and(|(last, _)| *last > at) {
+            if recent.orders.back().is_some_and(|last| last.at > at) {
                 return None;
             }
-            recent.add(at, Wire::take(from)?);
+            recent.push(at, Wire::take(from)?);
         }
-        recent.is_on = is_on;
         Some(recent)
     }
 }
@@ -378,38 +405,58 @@ mod tests {
         recent.add(10, 7);
         recent.add(20, 8);
         recent.add(30, 7);
-        assert_eq!(recent.count(30, 7), 2);
-        assert_eq!(recent.count(10 + SECOND, 7), 1);
+        assert_eq!(recent.count(30, 7, 0), 2);
+        assert_eq!(recent.count(10 + SECOND, 7, 0), 1);
+        assert_eq!(recent.count(10 + SECOND, 7, 2), 2, "it is enough");
         recent.add(30 + SECOND, 9);
-        assert_eq!(recent.count(30 + SECOND, 7), 0);
-        assert_eq!(recent.count(30 + SECOND, 9), 1);
+        assert_eq!(recent.count(30 + SECOND, 7, 0), 0);
+        assert_eq!(recent.count(30 + SECOND, 9, 0), 1);
     }
 
     #[test]
-    fn after_a_pause_orders_are_counted_anew() {
+    fn after_a_burst_orders_are_forgotten_a_few_at_a_time_and_counted_exactly() {
         let mut recent = Recent {
             is_on: true,
             ..Recent::default()
         };
-        for at in 0..100 {
-            recent.add(at, at as u64 % 3);
+        let mut all = Vec::new();
+        let add = |recent: &mut Recent, all: &mut Vec<(i64, u64)>, at: i64, hash: u64| {
+            recent.add(at, hash);
+            all.push((at, hash));
+            for hash in 0..5 {
+                let fresh = |it: &&(i64, u64)| it.1 == hash && at - it.0 < SECOND;
+                let fresh = all.iter().filter(fresh).count() as u64;
+                assert_eq!(recent.count(at, hash, 0), fresh, "{hash} at {at}");
+            }
+        };
+        for at in 0..200 {
+            add(&mut recent, &mut all, at, at as u64 * 7 % 5);
         }
-        let last = 99;
-        assert_eq!(recent.count(last + SECOND - 1, 0), 1);
-        assert_eq!(recent.count(last + SECOND, 0), 0);
-        recent.add(last + SECOND, 1);
-        let mut only = Recent {
-            is_on: true,
-            ..Recent::default()
-        };
-        only.add(last + SECOND, 1);
-        let bytes = |recent: &Recent| {
+        let mut at = SECOND + 150;
+        for more in 0..30 {
+            let before = recent.orders.len();
+            add(&mut recent, &mut all, at, more % 4);
+            assert!(recent.orders.len() + 3 >= before, "a few at a time");
+            at += more as i64 * SECOND / 100;
+        }
+        let mut bytes = Vec::new();
+        recent.put(&mut bytes);
+        let mut again = Recent::take(&mut &*bytes).unwrap();
+        for hash in 0..5 {
+            assert_eq!(recent.count(at, hash, 0), again.count(at, hash, 0));
+        }
+        for more in 0..200 {
+            at += SECOND / 50;
+            recent.add(at, more % 2);
+            again.add(at, more % 2);
+        }
+        let bytes = [&recent, &again].map(|it| {
             let mut bytes = Vec::new();
-            recent.put(&mut bytes);
+            it.put(&mut bytes);
             bytes
-        };
-        assert_eq!(bytes(&recent), bytes(&only));
-        let counts = [0, 1].map(|hash| recent.count(last + SECOND, hash));
-        assert_eq!(counts, [0, 1]);
+        });
+        assert_eq!(bytes[0], bytes[1]);
+        assert_eq!(recent.orders.len(), 50, "those of the last second");
+        assert_eq!(recent.contents.len(), 2);
     }
 }

@@ -200,7 +200,12 @@ impl Checking<'_> {
         // A child, which takes over its quantity, is not the same as its parent.
         let same = if order.held > 0 { !same } else { same };
         let at = order.at.max(self.state.time());
-        i128::from(self.state.recent.count(at, same)) + 1
+        let scopes = self.scopes().iter();
+        let limits = scopes.filter_map(|(_, it)| it.limits.get(RiskControl::Repeated));
+        // With so many others it still passes.
+        let enough = limits.min().unwrap_or(0).saturating_sub(1);
+        let enough = u64::try_from(enough).unwrap_or(0);
+        i128::from(self.state.recent.count(at, same, enough)) + 1
     }
 
     /// The largest distance of its prices from the reference price, in 10^-9 percent. `None` without a reference price.

@@ -190,7 +190,7 @@ impl TmpLines {
     }
 
     /// Queues the request that an event sends; false when it cannot be written as TMP.
-    #[cold]
+    #[inline(never)]
     pub(crate) fn send(&mut self, state: &OmsState, event: &OrderEvent<'_>, index: u32) -> bool {
         let mut lines = self.lines.iter_mut();
         let Some(line) = lines.find(|line| line.index == Some(index)) else {

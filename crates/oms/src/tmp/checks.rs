@@ -22,7 +22,7 @@ impl Core {
     }
 
     /// Checks that a new order has a place in R01; one that is held becomes a limit or market order before.
-    #[cold]
+    #[inline(never)]
     pub(crate) fn check_tmp(&self, order: &Proposal) -> Result<(), Reason> {
         if !self.is_over_tmp(order.instrument) {
             return Ok(());
@@ -42,7 +42,7 @@ impl Core {
 
     /// Checks that a replace can be sent: it changes the price, or takes away quantity. The OMS itself replaces an order
     /// that was not sent.
-    #[cold]
+    #[inline(never)]
     pub(crate) fn check_tmp_change(
         &self,
         order: &Order,
