@@ -1,9 +1,7 @@
 //! Encodes the state as bytes for checkpoints, and as a hash for comparison.
 //!
 //! ```text
-//! body | SipHash-2-4 of the body u64
-//!
-//! body     = time i64  events u64  violations u64  late fills u64  day u32  key u128  last number u64
+//! state    = time i64  events u64  violations u64  late fills u64  day u32  key u128  last number u64
 //!            build text, settings u64, orders of the last second, next day u32, temporary limits, stopped scopes
 //!            last number of yesterday u64, pools of order numbers u32: name text, pool...
 //!            conditions u32: order u64, condition...
@@ -28,7 +26,8 @@
 //!
 //! Versions 1 and 2 have no pools, and orders have no retry and no pool number. Versions 1 to 3 have no conditions,
 //! 1 to 4 no numbers of links and no executions apart from ids, 1 to 5 no parent orders, quotes, rejected orders and
-//! copies, 1 to 6 no price inquiries and no spreads, 1 to 7 no late replaces and no reload.
+//! copies, 1 to 6 no price inquiries and no spreads, 1 to 7 no late replaces and no reload. Versions 1 to 8 end with
+//! the SipHash-2-4 of what comes before, u64; since then only the file, whose blocks have checksums, finds damage.
 //!
 //! Orders and ids are unordered; the usage of open orders is derived from them.
 
@@ -67,7 +66,7 @@ use orders::LEAST_ORDER;
 use standing::{put_position, put_standing, take_standing};
 
 const NAME: &str = "oms";
-const VERSION: u32 = 8;
+const VERSION: u32 = 9;
 
 /// The state as a fold of its events.
 impl Ledger for OmsState {
@@ -80,12 +79,7 @@ impl Ledger for OmsState {
     }
 
     fn write(&self, put: &mut dyn FnMut(&[u8])) {
-        let mut hasher = SipHasher24::new();
-        self.put(&mut |bytes| {
-            hasher.write(bytes);
-            put(bytes);
-        });
-        put(&hasher.finish().to_le_bytes());
+        self.put(put);
     }
 
     fn read(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
@@ -94,14 +88,15 @@ impl Ledger for OmsState {
                 "the state of the OMS has version {version}, this program reads versions 1 to {VERSION}"
             ));
         }
-        let split = state.split_last_chunk::<8>();
-        let (body, sum) = split.ok_or("the state of the OMS is truncated")?;
-        let mut hasher = SipHasher24::new();
-        hasher.write(body);
-        if hasher.finish().to_le_bytes() != *sum {
-            return Err("the state of the OMS is damaged: its checksum is wrong".into());
+        let mut from = state;
+        if version <= 8 {
+            let split = state.split_last_chunk::<8>();
+            let (body, sum) = split.ok_or("the state of the OMS is truncated")?;
+            if SipHasher24::new().hash(body).to_le_bytes() != *sum {
+                return Err("the state of the OMS is damaged: its checksum is wrong".into());
+            }
+            from = body;
         }
-        let mut from = body;
         let read = Self::take(&mut from, (version, self.orders.capacity()));
         *self = read
             .filter(|_| from.is_empty())
@@ -416,7 +411,7 @@ impl OmsState {
         let ids = u64::take(from)?;
         self.ids.reserve(from.len() / 16);
         for _ in 0..ids {
-            self.ids.add_hash(Used {
+            self.ids.add_new(Used {
                 hash: Wire::take(from)?,
                 order: Wire::take(from)?,
             });

@@ -71,10 +71,13 @@ impl Ids {
             // An id of an existing order is kept.
             Some(known) if used.order == 0 => known.order = known.order.max(used.order),
             Some(known) => *known = used,
-            None => {
-                self.used.insert_unique(used.hash, used, |other| other.hash);
-            }
+            None => self.add_new(used),
         }
+    }
+
+    /// Adds one that is not there: of a checkpoint, which has each once.
+    pub(crate) fn add_new(&mut self, used: Used) {
+        self.used.insert_unique(used.hash, used, |other| other.hash);
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Used> {

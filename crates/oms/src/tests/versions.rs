@@ -239,25 +239,28 @@ fn a_stray_of_old_nets() {
     assert!(state.has_stray(1));
 }
 
+fn written(state: &OmsState) -> Vec<u8> {
+    let mut written = Vec::new();
+    state.write(&mut |bytes| written.extend_from_slice(bytes));
+    written
+}
+
+/// Up to version 8 a checksum of its own is at the end.
+fn with_sum(body: &[u8]) -> Vec<u8> {
+    let sum = siphasher::sip::SipHasher24::new().hash(body);
+    [body, &sum.to_le_bytes()].concat()
+}
+
 /// Version 8 appends late replaces and the reload that a second operator must ask for too.
 #[test]
 fn a_checkpoint_of_version_7_has_no_late_replaces_and_no_reload() {
-    use core::hash::Hasher;
     let mut world = World::new();
     world.order(Side::Buy, 10, "100").unwrap();
     let state = &mut world.core.state;
-    let write = |state: &OmsState| {
-        let mut written = Vec::new();
-        state.write(&mut |bytes| written.extend_from_slice(bytes));
-        written
-    };
-    let written = write(state);
-    let body = &written[..written.len() - 13];
-    let mut hasher = siphasher::sip::SipHasher24::new();
-    hasher.write(body);
-    let old = [body, &hasher.finish().to_le_bytes()].concat();
+    let new = written(state);
+    let old = with_sum(&new[..new.len() - 5]);
     assert_eq!(read(7, &old).unwrap().hash(), state.hash());
-    assert!(read(8, &old).is_err() && read(7, &written).is_err());
+    assert!(read(8, &old).is_err() && read(7, &with_sum(&new)).is_err());
     let before = state.hash();
     let event = OrderEvent::ReloadAsked {
         settings: 7,
@@ -266,7 +269,22 @@ fn a_checkpoint_of_version_7_has_no_late_replaces_and_no_reload() {
     };
     assert!(state.apply(0, &event));
     assert_ne!(state.hash(), before);
-    let again = read(8, &write(state)).unwrap();
+    let again = read(9, &written(state)).unwrap();
     assert_eq!(again.hash(), state.hash());
     assert_eq!(again.pending_reload, state.pending_reload);
+}
+
+#[test]
+fn a_checkpoint_of_version_8_has_a_checksum() {
+    let mut world = World::new();
+    world.order(Side::Buy, 10, "100").unwrap();
+    let state = &world.core.state;
+    let mut old = with_sum(&written(state));
+    assert_eq!(read(8, &old).unwrap().hash(), state.hash());
+    assert!(read(9, &old).is_err() && read(8, &old[1..]).is_err());
+    old[40] ^= 1;
+    assert_eq!(
+        read(8, &old).unwrap_err(),
+        "the state of the OMS is damaged: its checksum is wrong"
+    );
 }
