@@ -523,6 +523,7 @@ impl<D: Disk> Journal<D> {
             .create(number, header.length as usize, &header.to_bytes())?;
         segment.appending(true);
         self.segments.back_mut().appending(false);
+        self.disk.filled(self.segments.back());
         if let Some(old) = self.segments.push(segment, header.salt) {
             self.disk.let_go(old);
         }

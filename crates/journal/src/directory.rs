@@ -210,6 +210,10 @@ impl Disk for Directory {
         self.maker.unmap(segment);
     }
 
+    fn filled(&mut self, segment: &Map) {
+        self.maker.release(segment);
+    }
+
     fn base(&mut self) -> Result<Option<Base>, JournalError> {
         archive::read_base(&self.path)
     }

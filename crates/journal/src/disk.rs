@@ -78,6 +78,9 @@ pub trait Disk {
     /// slow: a disk may do it beside the engine. What was stored is not on the disk because of that.
     fn let_go(&mut self, _segment: Self::Segment) {}
 
+    /// Nothing more will be stored in this segment, which stays mapped.
+    fn filled(&mut self, _segment: &Self::Segment) {}
+
     /// Where the journal begins; `None` when nothing of it was ever retired.
     ///
     /// # Errors

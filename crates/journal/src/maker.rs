@@ -5,8 +5,7 @@ use super::files::{segment_path, sync_names};
 use super::segment::HEADER;
 use super::watch::{JournalTrouble, SharedNews};
 use super::{JournalError, newest};
-use fixwire_sys::Map;
-use fixwire_sys::private;
+use fixwire_sys::{FilePages, Map, private};
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -92,6 +91,8 @@ enum Task {
     Make(Job),
     /// A map of 64 MiB takes a millisecond to be taken away.
     Unmap(Map),
+    /// Pages that will be written to the disk now.
+    Release(FilePages),
 }
 
 /// A segment's number, and what came of making it.
@@ -156,6 +157,13 @@ impl Maker {
         }
     }
 
+    /// Takes the pages of a map that is full out of the page table, beside the engine.
+    pub(super) fn release(&self, map: &Map) {
+        if let (Some(jobs), Some(pages)) = (&self.jobs, map.file_pages()) {
+            let _ = jobs.send(Task::Release(pages));
+        }
+    }
+
     /// Lets a segment that could not be made be asked for again.
     pub(super) fn forget_failed(&mut self) {
         match self.made.try_recv() {
@@ -208,6 +216,10 @@ impl Work {
             match to_do.recv_timeout(ROUND) {
                 Ok(Task::Unmap(map)) => {
                     drop(map);
+                    continue;
+                }
+                Ok(Task::Release(pages)) => {
+                    pages.release();
                     continue;
                 }
                 Ok(Task::Make(job)) => {

@@ -150,6 +150,13 @@ impl Disk for OsDisk {
         }
     }
 
+    fn filled(&mut self, segment: &Map) {
+        match self {
+            Self::Directory(disk) => disk.filled(segment),
+            Self::Memory(disk) => disk.filled(segment),
+        }
+    }
+
     fn base(&mut self) -> Result<Option<Base>, JournalError> {
         match self {
             Self::Directory(disk) => disk.base(),

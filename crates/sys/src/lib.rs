@@ -8,5 +8,5 @@ pub mod regular;
 
 pub use bus_error::end_on_bus_error;
 pub use file::{allocate, effective_user};
-pub use map::Map;
+pub use map::{FilePages, Map};
 pub use private::private;

@@ -1,8 +1,9 @@
 //! A memory mapping of fixed length, with or without a file.
 
-use memmap2::{Advice, MmapMut, MmapOptions, MmapRaw};
+use memmap2::{Advice, MmapMut, MmapOptions, MmapRaw, UncheckedAdvice};
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Bytes that the processor moves at once.
@@ -20,7 +21,23 @@ const CACHE_LINE: usize = 64;
 /// by anyone else. The journal takes an exclusive lock on its directory for that.
 #[derive(Debug)]
 pub struct Map {
-    memory: MmapRaw,
+    memory: Arc<MmapRaw>,
+    has_file: bool,
+}
+
+/// The pages of a file's map, for another thread.
+#[derive(Debug)]
+pub struct FilePages(Arc<MmapRaw>);
+
+impl FilePages {
+    /// Takes the pages out of the page table of the process, all at once. Before the system writes a page that is in it
+    /// to the disk, it interrupts each processor on which the process runs: for a segment of 16 MiB 4,096 times. Bytes
+    /// stay as they are: who touches a page gets it again.
+    pub fn release(&self) {
+        // SAFETY: the map is shared with a file, as only such a map has `FilePages`. So the system keeps what was
+        // stored, and nothing that reads or writes the map sees a difference.
+        let _ = unsafe { self.0.unchecked_advise(UncheckedAdvice::DontNeed) };
+    }
 }
 
 impl Map {
@@ -37,7 +54,8 @@ impl Map {
             ));
         }
         Ok(Self {
-            memory: MmapOptions::new().len(len).map_raw(file)?,
+            memory: Arc::new(MmapOptions::new().len(len).map_raw(file)?),
+            has_file: true,
         })
     }
 
@@ -51,8 +69,15 @@ impl Map {
         // A hint: huge pages make the first touch of the ring cheap. It is as good without.
         let _ = memory.advise(Advice::HugePage);
         Ok(Self {
-            memory: memory.into(),
+            memory: Arc::new(memory.into()),
+            has_file: false,
         })
+    }
+
+    /// Its pages, when it is of a file.
+    #[must_use]
+    pub fn file_pages(&self) -> Option<FilePages> {
+        self.has_file.then(|| FilePages(Arc::clone(&self.memory)))
     }
 
     /// The whole map.
@@ -199,6 +224,30 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         assert_eq!(&read[4090..4103], b"across a page");
         assert_eq!(&read[8..12], &[1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn released_pages_keep_what_was_stored() {
+        let (path, file) = temporary("release", 1 << 20);
+        let mut map = Map::file(&file, 1 << 20).unwrap();
+        for at in (0..1 << 20).step_by(4096) {
+            map.store(at, &[at as u8 ^ 7, 1]);
+        }
+        let pages = map.file_pages().unwrap();
+        std::thread::spawn(move || pages.release()).join().unwrap();
+        let is_there = |bytes: &[u8], at: usize| bytes[at..at + 2] == [at as u8 ^ 7, 1];
+        let mut all = (0..1 << 20).step_by(4096);
+        assert!(all.all(|at| is_there(map.bytes(), at)));
+        map.store(5000, b"later");
+        let pages = map.file_pages().unwrap();
+        drop(map);
+        pages.release();
+        let read = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(&read[5000..5005], b"later");
+        let mut all = (0..1 << 20).step_by(4096);
+        assert!(all.all(|at| is_there(&read, at)));
+        assert!(Map::anonymous(4096).unwrap().file_pages().is_none());
     }
 
     #[test]
