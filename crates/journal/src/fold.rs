@@ -61,7 +61,7 @@ pub trait States: Send {
     /// The salt of a segment; `None` when there is no such segment.
     fn salt(&mut self, number: u32) -> Result<Option<u64>, JournalError>;
 
-    /// Waits until these segments are on the disk.
+    /// Waits until these segments are on the disk, of the last one its first record.
     fn sync(&mut self, from: u32, upto: u32) -> Result<(), JournalError>;
 
     /// Notes before this segment are in two checkpoints from now on.
@@ -296,7 +296,7 @@ impl Fold {
     ) -> Result<FoldStep, JournalError> {
         let segment = self.next;
         let (name, version) = self.ledger.form();
-        // What is behind it must not be lost where it is not.
+        // What comes before it must not be lost where it is not, and it belongs to the first record behind it.
         disk.sync(self.kept.last().copied().unwrap_or(segment - 1), segment)?;
         let head = Head {
             segment,

@@ -10,10 +10,11 @@ use super::tail::{Open, failed, is_missing};
 use super::view::Record;
 use super::watch::{JournalTrouble, SharedNews};
 use super::{Base, Damage, JournalError, JournalId};
-use fixwire_sys::private;
+use fixwire_sys::{Map, private};
 use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -151,6 +152,22 @@ impl Folder {
     }
 }
 
+/// Syncs the first record of a segment, with the header before it. The engine writes to the segment, so to sync all of
+/// it would interrupt the engine for each page.
+fn sync_first_record(path: &Path) -> Result<(), JournalError> {
+    let file = match open_checked(path, true) {
+        Err(error) if is_missing(&error) => return Ok(()),
+        opened => opened?,
+    };
+    let name = path.display().to_string();
+    let mut length = [0; 4];
+    file.read_exact_at(&mut length, HEADER as u64)
+        .map_err(JournalError::io("read", &name))?;
+    let length = HEADER + word(&length, 0) as usize;
+    let map = Map::file(&file, length).map_err(JournalError::io("map", &name))?;
+    map.sync(0, length).map_err(JournalError::io("sync", name))
+}
+
 impl States for Folder {
     fn list(&mut self) -> Result<Vec<u32>, JournalError> {
         names(&self.path, SUFFIX)
@@ -248,7 +265,8 @@ impl States for Folder {
 
     fn sync(&mut self, from: u32, upto: u32) -> Result<(), JournalError> {
         self.end_sync()?;
-        (from..=upto).try_for_each(|number| sync_segment(&segment_path(&self.path, number)))
+        (from..upto).try_for_each(|number| sync_segment(&segment_path(&self.path, number)))?;
+        sync_first_record(&segment_path(&self.path, upto))
     }
 
     fn settle(&mut self, segment: u32) {

@@ -210,9 +210,13 @@ impl States for SimDisk {
 
     fn sync(&mut self, from: u32, upto: u32) -> Result<(), JournalError> {
         self.unless_stopped(from, |state| {
-            for (_, file) in state.files.range_mut(from..=upto) {
+            for (number, file) in state.files.range_mut(from..=upto) {
                 let bytes = file.cached.clone();
-                for page in 0..bytes.len().div_ceil(super::PAGE) {
+                let length = match *number == upto {
+                    true => HEADER + word(&bytes, HEADER) as usize,
+                    false => bytes.len(),
+                };
+                for page in 0..length.div_ceil(super::PAGE) {
                     file.write(page, &bytes);
                 }
             }
