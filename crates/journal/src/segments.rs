@@ -429,6 +429,43 @@ mod tests {
         assert_eq!(journal.outbound(id, 20).unwrap(), Some(&message(20)[..]));
     }
 
+    /// Kilobytes of a file that are in the page table; `None` when it is not mapped.
+    fn in_page_table(file: &str) -> Option<u64> {
+        let maps = fs::read_to_string("/proc/self/smaps").unwrap();
+        let mut lines = maps.lines().skip_while(|line| !line.ends_with(file));
+        let rss = lines.find_map(|line| line.strip_prefix("Rss:"))?;
+        Some(rss.trim().trim_end_matches(" kB").parse().unwrap())
+    }
+
+    #[test]
+    fn the_pages_of_a_full_segment_are_released_and_its_messages_still_there() {
+        let root = tempfile::tempdir().unwrap();
+        let config = JournalConfig {
+            segment_bytes: 1 << 20,
+            ..CONFIG
+        };
+        let folder = root.path().join("journal");
+        let directory = Directory::open(&folder).unwrap();
+        let (mut journal, _) = Journal::open(directory, config).unwrap();
+        let id = journal.register(Timestamp(0), "A").unwrap();
+        let mut seq = 0;
+        while journal.end().segment() == 1 {
+            seq += 1;
+            send(&mut journal, id, seq);
+        }
+        let file = |number: u32| format!("{}/{number:08}.fwj", folder.display());
+        // By a thread of its own.
+        let began = std::time::Instant::now();
+        while in_page_table(&file(1)) != Some(0) {
+            assert!(began.elapsed().as_secs() < 60, "it stays in the page table");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        assert!(in_page_table(&file(2)).is_some_and(|kilobytes| kilobytes > 0));
+        for seq in [1, seq / 2, seq - 1] {
+            assert_eq!(journal.outbound(id, seq).unwrap(), Some(&message(seq)[..]));
+        }
+    }
+
     #[test]
     fn all_of_a_ring_stays_in_memory() {
         let (mut journal, id) = filled(Memory::new(40), CONFIG);
