@@ -78,6 +78,10 @@ impl Disk for Memory {
 
 /// The two disks of the operating system, chosen by the setting for durability.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for each journal, and a box would be one more step to it"
+)]
 pub enum OsDisk {
     /// Outlives the process.
     Directory(Directory),
