@@ -28,6 +28,10 @@ use fixwire_protocol::dictionary::{
 mod component;
 mod values;
 
+/// Before each import of generated code.
+const UNUSED: &str =
+    "#[allow(unused_imports, reason = \"the types of the fields decide what is used\")]";
+
 /// The dictionary has no message of this type.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct UnknownMessage {
@@ -85,13 +89,12 @@ pub fn typed_in(
         );
         let _ = writeln!(text, "pub mod {module} {{");
         let _ = writeln!(text, "use {path}::outbox::{{Body, BodyError}};");
-        // The types of its fields decide which of these a module uses.
         for names in [
             "typed::{Fields, Shape, read}",
             "{Decimal, Precision, Timestamp}",
             "{Message, Outbox, Refusal, SessionId}",
         ] {
-            let _ = writeln!(text, "#[allow(unused_imports)]\nuse {path}::{names};");
+            let _ = writeln!(text, "{UNUSED}\nuse {path}::{names};");
         }
         Module {
             dictionary,
@@ -219,8 +222,7 @@ impl<'a> Module<'a> {
             "FIX.4.0" | "FIX.4.1" => "Seconds",
             _ => "Millis",
         };
-        // A message without times uses it for nothing.
-        self.line("#[allow(dead_code)]");
+        self.line("#[allow(dead_code, reason = \"a message without times does not use it\")]");
         self.line(&format!(
             "const PRECISION: Precision = Precision::{precision};"
         ));

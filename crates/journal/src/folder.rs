@@ -50,11 +50,18 @@ pub(super) struct Folder {
     syncing: Option<(u32, JoinHandle<Result<(), JournalError>>)>,
 }
 
+/// Opens a segment for a sync; `None` when it was removed.
+fn open_if_there(path: &Path) -> Result<Option<File>, JournalError> {
+    match open_checked(path, true) {
+        Err(error) if is_missing(&error) => Ok(None),
+        opened => opened.map(Some),
+    }
+}
+
 /// Syncs a segment to disk. A removed segment was synced before its removal.
 fn sync_segment(path: &Path) -> Result<(), JournalError> {
-    let file = match open_checked(path, true) {
-        Err(error) if is_missing(&error) => return Ok(()),
-        opened => opened?,
+    let Some(file) = open_if_there(path)? else {
+        return Ok(());
     };
     let synced = file.sync_data();
     synced.map_err(JournalError::io("sync", path.display().to_string()))
@@ -155,9 +162,8 @@ impl Folder {
 /// Syncs the first record of a segment, with the header before it. The engine writes to the segment, so to sync all of
 /// it would interrupt the engine for each page.
 fn sync_first_record(path: &Path) -> Result<(), JournalError> {
-    let file = match open_checked(path, true) {
-        Err(error) if is_missing(&error) => return Ok(()),
-        opened => opened?,
+    let Some(file) = open_if_there(path)? else {
+        return Ok(());
     };
     let name = path.display().to_string();
     let mut length = [0; 4];

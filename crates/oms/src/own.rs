@@ -18,6 +18,7 @@ struct Level(u128);
 
 impl Level {
     fn new((owner, instrument): (u32, u32), buys: bool, distance: i64) -> Self {
+        // Numbers of accounts have 31 bits at most: there is no memory for more of them.
         let of = u128::from(owner) << 33 | u128::from(instrument) << 1 | u128::from(buys);
         // The least distance becomes 0.
         Self(of << 64 | u128::from(distance.wrapping_sub(i64::MIN).cast_unsigned()))

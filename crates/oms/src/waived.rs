@@ -5,6 +5,7 @@ use alloc::string::String;
 
 use crate::limits::RiskControl;
 use crate::reason::Why;
+use crate::risk::OF_NEW_ORDERS;
 
 /// Controls that are off.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -18,26 +19,6 @@ pub(crate) struct Waived {
     /// RC18.
     pub market: bool,
 }
-
-/// Controls with a limit that a new order passes.
-const OF_NEW_ORDERS: [RiskControl; 16] = [
-    RiskControl::OrderQuantity,
-    RiskControl::Value,
-    RiskControl::Collar,
-    RiskControl::OpenOrders,
-    RiskControl::Credit,
-    RiskControl::Long,
-    RiskControl::Short,
-    RiskControl::Repeated,
-    RiskControl::ValueSecond,
-    RiskControl::ValueMinute,
-    RiskControl::ValueDay,
-    RiskControl::QuantitySecond,
-    RiskControl::QuantityMinute,
-    RiskControl::QuantityDay,
-    RiskControl::Rate,
-    RiskControl::Unanswered,
-];
 
 impl Waived {
     /// Reads codes separated by commas, such as `RC8,RC9`.
@@ -65,7 +46,8 @@ impl Waived {
     }
 
     fn limits_of(code: &str) -> Result<u32, String> {
-        let all = OF_NEW_ORDERS.iter().chain([&RiskControl::Ratio]);
+        let all = RiskControl::ALL.iter();
+        let all = all.filter(|control| OF_NEW_ORDERS & control.bit() != 0);
         let named = all.filter(|control| {
             let rest = control.code().strip_prefix(code);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))

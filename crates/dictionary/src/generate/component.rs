@@ -7,7 +7,7 @@ use core::fmt::Write as _;
 
 use fixwire_protocol::dictionary::{ComponentDef, Dictionary, MessageDef};
 
-use super::{Module, lower};
+use super::{Module, UNUSED, lower};
 
 /// The components of a message that get a view: those that its dictionary knows, and whose name is no
 /// field's.
@@ -44,13 +44,12 @@ pub(super) fn module(
     if components.is_empty() {
         return;
     }
-    // Here too the types of the fields decide which of the imports are used.
     let _ = write!(
         text,
         "/// Parts that several messages have: each message above gives a view of its own.\n\
          pub mod components {{\n\
-         #[allow(unused_imports)]\nuse {path}::typed::{{Fields, Shape, read}};\n\
-         #[allow(unused_imports)]\nuse {path}::{{Decimal, Message, Refusal, Timestamp}};\n",
+         {UNUSED}\nuse {path}::typed::{{Fields, Shape, read}};\n\
+         {UNUSED}\nuse {path}::{{Decimal, Message, Refusal, Timestamp}};\n",
     );
     let mut module = Module {
         dictionary,
