@@ -145,6 +145,14 @@ impl RiskControl {
         self.index() <= Self::Short.index()
     }
 
+    /// Whether a new order passes it, and is rejected above its limit.
+    pub(crate) fn is_of_new_orders(self) -> bool {
+        !matches!(
+            self,
+            Self::Replaces | Self::CancelRate | Self::KillRate | Self::Executions | Self::Loss
+        )
+    }
+
     /// Its bit in [`RiskLimits::controls`].
     pub(crate) const fn bit(self) -> u32 {
         1 << self.index()

@@ -25,7 +25,6 @@ use crate::value::{Effect, Market, OrderType, Price, Quantity, Side, TimeInForce
 use crate::waived::Waived;
 
 pub(crate) use legs::check_leg;
-pub(crate) use limited::OF_NEW_ORDERS;
 
 /// An order to be checked: a new one, or one after its replace.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,6 @@ use alloc::string::String;
 
 use crate::limits::RiskControl;
 use crate::reason::Why;
-use crate::risk::OF_NEW_ORDERS;
 
 /// Controls that are off.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -47,7 +46,7 @@ impl Waived {
 
     fn limits_of(code: &str) -> Result<u32, String> {
         let all = RiskControl::ALL.iter();
-        let all = all.filter(|control| OF_NEW_ORDERS & control.bit() != 0);
+        let all = all.filter(|control| control.is_of_new_orders());
         let named = all.filter(|control| {
             let rest = control.code().strip_prefix(code);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))

@@ -32,9 +32,6 @@ const ORDER: [RiskControl; 18] = [
 /// All of them.
 pub(super) const ALL: u32 = before(ORDER.len());
 
-/// Those that a new order passes.
-pub(crate) const OF_NEW_ORDERS: u32 = ALL & !RiskControl::Replaces.bit();
-
 /// Those that a triggered order passes again. Those that count messages counted it when it was accepted.
 pub(super) const AGAIN: u32 = REQUIRED;
 
