@@ -90,6 +90,8 @@ struct Seat {
     /// `None` for an unsupported FIX version.
     dialect: Option<Dialect>,
     digits: u8,
+    /// Its member number, once it is known.
+    member: Option<u32>,
 }
 
 impl Seat {
@@ -98,6 +100,7 @@ impl Seat {
             name: name.to_string(),
             dialect: Dialect::of(session),
             digits: digits(session.precision),
+            member: None,
         }
     }
 }
@@ -267,12 +270,24 @@ impl Exchange {
             .seats
             .get(from.0 as usize)
             .ok_or(Refusal::NotAvailable)?;
+        if let Some(known) = seat.member {
+            return Ok(known);
+        }
         let dialect = seat.dialect.ok_or(Refusal::UnsupportedMessageType)?;
         let (name, digits) = (seat.name.clone(), seat.digits);
         let number = self.seat(&name, dialect, digits, outbox);
         let number = number.map_err(|_| Refusal::NotAvailable)?;
         self.routes.insert(number, from);
+        self.seats[from.0 as usize].member = Some(number);
         Ok(number)
+    }
+
+    /// The members of the sessions are looked up again with their next requests.
+    fn forget_members(&mut self) {
+        self.routes.clear();
+        for seat in &mut self.seats {
+            seat.member = None;
+        }
     }
 
     /// The number of a member with this name, noted when it is new or speaks otherwise than before.
@@ -402,7 +417,7 @@ impl Application for Exchange {
             member,
             at: now.wall,
             msg_type: message.msg_type(),
-            fields: Fields(&fields),
+            fields: Fields::new(&fields),
         };
         let is_new = request.msg_type == b"D" && !self.scripts.is_empty();
         let seat = self.seats.get(from.0 as usize).filter(|_| is_new);
@@ -473,6 +488,7 @@ impl Application for Exchange {
 
     fn on_checkpoint(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
         self.market = ledger::read(version, state)?;
+        self.forget_members();
         Ok(())
     }
 
@@ -486,7 +502,7 @@ impl Application for Exchange {
             Some(known) => *known = seat,
             None => self.seats.push(seat),
         }
-        self.routes.clear();
+        self.forget_members();
     }
 
     fn on_command(

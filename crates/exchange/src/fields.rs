@@ -1,21 +1,46 @@
 //! Fields as bytes: of a request in a journal note, and of a report before it is sent.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use fixwire_protocol::{Decimal, SOH, Tag};
 
+use crate::note::READ;
+
 /// Fields as in a message: `tag=value` and SOH each.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fields<'a>(pub(crate) &'a [u8]);
+pub(crate) struct Fields<'a> {
+    pub(crate) bytes: &'a [u8],
+    /// Where the values of the tags of [`READ`] begin and end; an end of 0 is that of an absent field.
+    values: [(u32, u32); READ.len()],
+}
 
 impl<'a> Fields<'a> {
+    /// Finds the fields.
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        let mut values = [(0, 0); READ.len()];
+        for (tag, value) in (Each { bytes, at: 0 }) {
+            if let Some(place) = place(tag)
+                && values[place].1 == 0
+            {
+                values[place] = (value.start as u32, value.end as u32);
+            }
+        }
+        Self { bytes, values }
+    }
+
     /// The value of the first field with this tag.
     pub(crate) fn get(self, tag: Tag) -> Option<&'a [u8]> {
-        let mut fields = self.0.split(|byte| *byte == SOH);
-        fields.find_map(|field| {
-            let at = field.iter().position(|byte| *byte == b'=')?;
-            (number(&field[..at])? == u64::from(tag)).then_some(&field[at + 1..])
-        })
+        let Some(place) = place(tag) else {
+            let mut each = Each {
+                bytes: self.bytes,
+                at: 0,
+            };
+            let found = each.find(|(found, _)| *found == tag);
+            return found.map(|(_, value)| &self.bytes[value]);
+        };
+        let (start, end) = self.values[place];
+        (end > 0).then(|| &self.bytes[start as usize..end as usize])
     }
 
     /// The value, or an empty one.
@@ -36,6 +61,65 @@ impl<'a> Fields<'a> {
         self.get(tag).map(|value| Decimal::parse(value).ok())
     }
 }
+
+/// The tags and the places of the values, in order.
+struct Each<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Iterator for Each<'_> {
+    type Item = (Tag, Range<usize>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let field = self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
+            let start = self.at;
+            let len = field.iter().position(|byte| *byte == SOH);
+            let end = len.map_or(self.bytes.len(), |len| start + len);
+            self.at = end + 1;
+            let field = &self.bytes[start..end];
+            let Some(equals) = field.iter().position(|byte| *byte == b'=') else {
+                continue;
+            };
+            let tag = number(&field[..equals]).and_then(|tag| Tag::try_from(tag).ok());
+            if let Some(tag) = tag {
+                return Some((tag, start + equals + 1..end));
+            }
+        }
+    }
+}
+
+/// The place of a tag in [`READ`].
+const fn place(tag: Tag) -> Option<usize> {
+    if tag as usize >= PLACES.len() || PLACES[tag as usize] == 0 {
+        return None;
+    }
+    Some(PLACES[tag as usize] as usize - 1)
+}
+
+/// The places of the tags, counted from 1; 0 for a tag that is not read.
+static PLACES: [u8; HIGHEST as usize + 1] = {
+    let mut places = [0; HIGHEST as usize + 1];
+    let mut at = 0;
+    while at < READ.len() {
+        places[READ[at] as usize] = at as u8 + 1;
+        at += 1;
+    }
+    places
+};
+
+/// The highest tag that is read.
+const HIGHEST: Tag = {
+    let (mut highest, mut at) = (0, 0);
+    while at < READ.len() {
+        if READ[at] > highest {
+            highest = READ[at];
+        }
+        at += 1;
+    }
+    highest
+};
 
 /// Writes fields.
 #[derive(Debug, Default)]
@@ -58,13 +142,13 @@ impl FieldWriter {
     }
 
     pub(crate) fn uint(&mut self, tag: Tag, value: u64) -> &mut Self {
-        let mut digits = Vec::new();
-        put_number(&mut digits, value);
-        self.put(tag, &digits)
+        self.put(tag, itoa::Buffer::new().format(value).as_bytes())
     }
 
     pub(crate) fn decimal(&mut self, tag: Tag, value: Decimal) -> &mut Self {
-        self.put(tag, &text(value))
+        let mut out = [0; Decimal::MAX_TEXT];
+        let from = value.write(&mut out);
+        self.put(tag, &out[from..])
     }
 
     pub(crate) fn optional(&mut self, tag: Tag, value: Option<Decimal>) -> &mut Self {
@@ -84,14 +168,50 @@ pub(crate) fn text(value: Decimal) -> Vec<u8> {
 
 /// Writes a number in digits.
 pub(crate) fn put_number(out: &mut Vec<u8>, value: u64) {
-    out.extend_from_slice(&text_of(value));
-}
-
-fn text_of(value: u64) -> Vec<u8> {
-    alloc::string::ToString::to_string(&value).into_bytes()
+    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
 /// Reads a number in digits.
 pub(crate) fn number(digits: &[u8]) -> Option<u64> {
-    core::str::from_utf8(digits).ok()?.parse().ok()
+    let add = |value: u64, digit: &u8| {
+        let digit = digit.checked_sub(b'0').filter(|digit| *digit < 10)?;
+        value.checked_mul(10)?.checked_add(u64::from(digit))
+    };
+    let whole = digits.iter().try_fold(0, add);
+    whole.filter(|_| !digits.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_field_with_a_tag_is_found_whether_its_tag_is_of_requests_or_not() {
+        let fields = Fields::new(b"11=A\x0138=\x01x=1\x01=\x0111=B\x01103=6\x01\x011138=7");
+        assert_eq!(fields.get(11), Some(b"A".as_slice()));
+        assert_eq!(fields.get(38), Some(b"".as_slice()));
+        assert_eq!(fields.get(103), Some(b"6".as_slice()));
+        assert_eq!(fields.get(1138), Some(b"7".as_slice()));
+        for absent in [0, 1, 10, 37, 1139, Tag::MAX] {
+            assert_eq!(fields.get(absent), None, "{absent}");
+        }
+        for read in READ {
+            assert!(place(read).is_some());
+        }
+    }
+
+    #[test]
+    fn a_number_is_digits_and_fits() {
+        for (digits, value) in [
+            ("0", Some(0)),
+            ("007", Some(7)),
+            ("18446744073709551615", Some(u64::MAX)),
+            ("18446744073709551616", None),
+            ("", None),
+            ("-1", None),
+            ("1a", None),
+        ] {
+            assert_eq!(number(digits.as_bytes()), value, "{digits}");
+        }
+    }
 }

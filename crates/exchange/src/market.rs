@@ -41,6 +41,8 @@ pub(crate) struct Market {
     pub(crate) links: BTreeMap<u32, TmpStore>,
     /// Reports for lines that subscribe to copies; `None` without such a line.
     pub(crate) copies: Option<ReportCopies>,
+    /// Writes TransactTime(60).
+    pub(crate) times: TimestampWriter,
 }
 
 /// A session or TMP line in notes.
@@ -235,11 +237,8 @@ impl Market {
     }
 
     /// TransactTime(60) in the precision of a member.
-    fn time(&self, member: u32, at: Timestamp) -> Vec<u8> {
-        let digits = self.members.get(member as usize).map_or(0, |it| it.digits);
-        TimestampWriter::new()
-            .format(at, precision(digits))
-            .to_vec()
+    fn time(&mut self, member: u32, at: Timestamp) -> Vec<u8> {
+        transact_time(&mut self.times, &self.members, member, at).to_vec()
     }
 
     /// The dialect of a member. Members in notes are checked when the note is read.
@@ -247,6 +246,17 @@ impl Market {
         let member = self.members.get(member as usize);
         member.map_or(Dialect::Fix44, |it| it.dialect)
     }
+}
+
+/// See [`Market::time`].
+fn transact_time<'a>(
+    times: &'a mut TimestampWriter,
+    members: &[Member],
+    member: u32,
+    at: Timestamp,
+) -> &'a [u8] {
+    let digits = members.get(member as usize).map_or(0, |it| it.digits);
+    times.format(at, precision(digits))
 }
 
 /// Fraction digits of a precision, and back.

@@ -22,7 +22,6 @@
 //! `|` and the end of a field are SOH, times nanoseconds since 1970. A note is written before it is applied to
 //! the market, so that every change has its note.
 
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixwire_book::BookState;
@@ -30,7 +29,7 @@ use fixwire_protocol::{Decimal, Message, SOH, Tag, Timestamp, tag};
 
 use crate::config::{state_name, state_of};
 use crate::dialect::Dialect;
-use crate::fields::{Fields, number, put_number, text};
+use crate::fields::{FieldWriter, Fields, number, text};
 
 /// The fields of requests that are used. Their values are at most [`VALUE_MAX`] bytes.
 pub(crate) const READ: [Tag; 17] = [
@@ -52,6 +51,9 @@ pub(crate) const READ: [Tag; 17] = [
     tag::MASS_STATUS_REQ_TYPE,
     tag::DISPLAY_QTY,
 ];
+
+/// Bytes for the fields of most requests.
+const REQUEST_ROOM: usize = 256;
 
 /// Maximum length of a used field in bytes: bounds the memory of a request.
 pub(crate) const VALUE_MAX: usize = 64;
@@ -163,7 +165,7 @@ impl<'a> Note<'a> {
                     member: short(member)?,
                     at: time(at)?,
                     msg_type,
-                    fields: Fields(fields),
+                    fields: Fields::new(fields),
                 })
             }
             b"O" => {
@@ -177,7 +179,7 @@ impl<'a> Note<'a> {
                         member: short(member)?,
                         at: time(at)?,
                         msg_type: b"D",
-                        fields: Fields(fields),
+                        fields: Fields::new(fields),
                     },
                     script: core::str::from_utf8(script).ok()?,
                 }
@@ -271,13 +273,13 @@ impl<'a> Note<'a> {
             Self::Request(request) => {
                 line.word("R").number(u64::from(request.member));
                 line.time(request.at);
-                line.bytes(request.msg_type).bytes(request.fields.0);
+                line.bytes(request.msg_type).bytes(request.fields.bytes);
             }
             Self::Scripted { request, script } => {
                 line.word("O").number(u64::from(request.member));
                 line.time(request.at).number(script.len() as u64);
                 line.word(script);
-                out.extend_from_slice(request.fields.0);
+                out.extend_from_slice(request.fields.bytes);
             }
             Self::Step { at, order } => {
                 line.word("T").time(at).number(order);
@@ -316,7 +318,7 @@ impl<'a> Note<'a> {
 
 /// The used fields of a message, in note form; or the tag of a field that is too long.
 pub(crate) fn read_fields(message: &Message<'_>) -> Result<Vec<u8>, Tag> {
-    let mut fields = crate::fields::FieldWriter::default();
+    let mut fields = FieldWriter(Vec::with_capacity(REQUEST_ROOM));
     for tag in READ {
         let value = message.get(tag).unwrap_or_default();
         if value.len() > VALUE_MAX || value.contains(&SOH) {
@@ -344,14 +346,11 @@ impl Line<'_> {
     }
 
     fn number(&mut self, value: u64) -> &mut Self {
-        let mut digits = Vec::new();
-        put_number(&mut digits, value);
-        self.bytes(&digits)
+        self.word(itoa::Buffer::new().format(value))
     }
 
     fn time(&mut self, at: Timestamp) -> &mut Self {
-        let digits: String = alloc::string::ToString::to_string(&at.0);
-        self.word(&digits)
+        self.word(itoa::Buffer::new().format(at.0))
     }
 }
 

@@ -4,6 +4,8 @@ use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
+use hashbrown::HashMap;
+
 use crate::dialect::Dialect;
 
 /// An order with the data of its reports.
@@ -65,7 +67,7 @@ impl Order {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Orders {
     all: BTreeMap<u64, Order>,
-    by_cl_ord_id: Vec<BTreeMap<Box<[u8]>, u64>>,
+    by_cl_ord_id: Vec<HashMap<Box<[u8]>, u64>>,
     /// Closed ones, the oldest first.
     closed: VecDeque<u64>,
     remembered_max: u32,
@@ -198,7 +200,7 @@ impl Orders {
     fn name(&mut self, member: u32, cl_ord_id: Box<[u8]>, id: u64) {
         let member = member as usize;
         if self.by_cl_ord_id.len() <= member {
-            self.by_cl_ord_id.resize(member + 1, BTreeMap::new());
+            self.by_cl_ord_id.resize(member + 1, HashMap::new());
         }
         self.by_cl_ord_id[member].insert(cl_ord_id, id);
     }

@@ -11,6 +11,9 @@ use crate::leg_config::LegConfig;
 use crate::orders::Order;
 use crate::spread::LegTrade;
 
+/// Bytes for the fields of most reports.
+const REPORT_ROOM: usize = 320;
+
 /// Written in place of an id when the order is unknown.
 pub(crate) const NONE: &[u8] = b"NONE";
 
@@ -59,7 +62,7 @@ pub(crate) fn execution(
         Kind::Trade if order.closed.or(order.pending).is_none() => b'1',
         _ => order.status(dialect),
     };
-    let mut out = FieldWriter::default();
+    let mut out = FieldWriter(Vec::with_capacity(REPORT_ROOM));
     out.uint(tag::ORDER_ID, order.id);
     out.put(tag::CL_ORD_ID, said.cl_ord_id.unwrap_or(order.cl_ord_id()));
     out.put(tag::ORIG_CL_ORD_ID, said.orig_cl_ord_id.unwrap_or_default());
@@ -126,7 +129,7 @@ pub(crate) fn leg_execution(
         let mantissa = all.mantissa.saturating_mul(leg.ratio.into());
         Decimal::new(mantissa, all.scale).unwrap_or_default()
     };
-    let mut out = FieldWriter::default();
+    let mut out = FieldWriter(Vec::with_capacity(REPORT_ROOM));
     out.uint(tag::ORDER_ID, order.id);
     out.put(tag::CL_ORD_ID, order.cl_ord_id());
     out.uint(tag::EXEC_ID, exec_id);
@@ -178,7 +181,7 @@ pub(crate) fn no_order(
     time: &[u8],
     said: &NoOrder<'_>,
 ) -> Vec<u8> {
-    let mut out = FieldWriter::default();
+    let mut out = FieldWriter(Vec::with_capacity(REPORT_ROOM));
     out.put(tag::ORDER_ID, said.order_id);
     out.put(tag::CL_ORD_ID, request.text(tag::CL_ORD_ID));
     out.uint(tag::EXEC_ID, said.exec_id);
@@ -223,7 +226,7 @@ pub(crate) fn cancel_reject(
     time: &[u8],
     (why, text): (Why, &str),
 ) -> Vec<u8> {
-    let mut out = FieldWriter::default();
+    let mut out = FieldWriter(Vec::with_capacity(REPORT_ROOM));
     match order {
         Some(order) => out.uint(tag::ORDER_ID, order.id),
         None => out.put(tag::ORDER_ID, NONE),
@@ -250,7 +253,7 @@ pub(crate) fn mass_cancel(
     time: &[u8],
     done: Result<u64, (u64, &str)>,
 ) -> Vec<u8> {
-    let mut out = FieldWriter::default();
+    let mut out = FieldWriter(Vec::with_capacity(REPORT_ROOM));
     out.put(tag::CL_ORD_ID, request.text(tag::CL_ORD_ID));
     out.uint(tag::ORDER_ID, id);
     if dialect >= Dialect::Fix50 {

@@ -27,7 +27,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use fixwire_book::{BookOrder, PriceBand, Side, TimeInForce};
-use fixwire_protocol::Timestamp;
+use fixwire_protocol::{Timestamp, TimestampWriter};
 
 use crate::config::{state_name, state_of};
 use crate::dialect::Dialect;
@@ -415,6 +415,7 @@ impl<'a> Parts<'a> {
             waiting,
             links,
             copies,
+            times: TimestampWriter::new(),
         };
         let ids: Vec<u64> = market.scripted.iter().map(|it| it.0).collect();
         for id in ids {

@@ -289,7 +289,7 @@ impl Exchange {
         }
         let is_flooded = self.is_flooded();
         for request in &requests {
-            if is_flooded && let Some((_, mut reject)) = reports::refused(Fields(&request.fields)) {
+            if is_flooded && let Some((_, mut reject)) = reports::refused(Fields::new(&request.fields)) {
                 // At once: among the waiting reports it would be one more.
                 self.send(now, at, &mut reject, outbox)?;
             } else {
@@ -338,7 +338,7 @@ impl Exchange {
             member: asked.member,
             at: now.wall,
             msg_type: asked.msg_type,
-            fields: Fields(&asked.fields),
+            fields: Fields::new(&asked.fields),
         };
         let is_new = request.msg_type == b"D" && !self.scripts.is_empty();
         let name = &self.lines[at].name;

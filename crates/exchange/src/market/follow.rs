@@ -95,7 +95,7 @@ impl Market {
             return self.cancel_reject(request, (Why::Other, text));
         }
         let cl_ord_id = request.fields.text(tag::CL_ORD_ID);
-        let is_same = |it: &Asked| Fields(&it.fields).text(tag::CL_ORD_ID) == cl_ord_id;
+        let is_same = |it: &Asked| Fields::new(&it.fields).text(tag::CL_ORD_ID) == cl_ord_id;
         if scripted.asked.iter().any(is_same) {
             let text = "Duplicate ClOrdID(11): give each request a new one";
             return self.cancel_reject(request, (Why::Duplicate, text.to_string()));
@@ -107,7 +107,7 @@ impl Market {
                 Asking::Cancel
             },
             is_pending: false,
-            fields: request.fields.0.into(),
+            fields: request.fields.bytes.into(),
         });
         self.follow(request.at, id);
     }
@@ -318,8 +318,8 @@ impl Market {
         let (asking, fields) = (asked.asking, asked.fields.clone());
         self.restate_pending(id);
         let said = Said {
-            cl_ord_id: Some(Fields(&fields).text(tag::CL_ORD_ID)),
-            orig_cl_ord_id: Some(Fields(&fields).text(tag::ORIG_CL_ORD_ID)),
+            cl_ord_id: Some(Fields::new(&fields).text(tag::CL_ORD_ID)),
+            orig_cl_ord_id: Some(Fields::new(&fields).text(tag::ORIG_CL_ORD_ID)),
             ..Said::of(match asking {
                 Asking::Cancel => Kind::PendingCancel,
                 Asking::Replace => Kind::PendingReplace,
@@ -480,7 +480,7 @@ fn request(member: u32, at: Timestamp, asking: Asking, fields: &[u8]) -> Request
             Asking::Cancel => b"F",
             Asking::Replace => b"G",
         },
-        fields: Fields(fields),
+        fields: Fields::new(fields),
     }
 }
 

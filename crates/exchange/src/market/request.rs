@@ -464,6 +464,7 @@ impl Market {
     }
 
     pub(super) fn cancel_reject(&mut self, request: &Request<'_>, (why, text): Objection) {
+        let time = self.time(request.member, request.at);
         let orig_cl_ord_id = request.fields.text(tag::ORIG_CL_ORD_ID);
         let id = self.orders.find(request.member, orig_cl_ord_id);
         let order = id.and_then(|id| self.orders.get(id));
@@ -476,7 +477,7 @@ impl Market {
             request.fields,
             request.msg_type == b"G",
             order,
-            &self.time(request.member, request.at),
+            &time,
             (why, &text),
         );
         self.tell(request.member, b'9', body);

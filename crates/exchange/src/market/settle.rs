@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use fixwire_book::{BookEvent, CancelReason, Side};
 use fixwire_protocol::Timestamp;
 
-use super::{Market, Report};
+use super::{Market, Report, transact_time};
 use crate::dialect::{Dialect, Kind};
 use crate::report::{self, Said};
 use crate::spread::{self, LegTrade};
@@ -157,8 +157,8 @@ impl Market {
             return self.tmp_report(at, id, exec_id, said);
         }
         let instrument = &self.instruments[order.instrument as usize];
-        let time = self.time(member, at);
-        let body = report::execution(dialect, order, instrument, exec_id, &time, said);
+        let time = transact_time(&mut self.times, &self.members, member, at);
+        let body = report::execution(dialect, order, instrument, exec_id, time, said);
         if let Some(body) = body {
             self.tell(member, b'8', body);
         }

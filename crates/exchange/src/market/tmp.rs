@@ -104,7 +104,7 @@ impl Market {
         if self.dialect(order.member) != Dialect::Tmp {
             return None;
         }
-        let fields = Fields(fields);
+        let fields = Fields::new(fields);
         let ticket = TmpTicket::read(fields.text(tag::CL_ORD_ID))?;
         let price = fields.decimal(tag::PRICE).flatten();
         let instrument = self.instruments.get(order.instrument as usize)?;
