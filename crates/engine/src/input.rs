@@ -4,8 +4,9 @@ use std::io;
 
 use crate::host::{ConnId, Host};
 
-/// Bytes that one read reads at most, so that one connection does not keep the others waiting.
-const MOST_READ: usize = 256 << 10;
+/// Bytes that one read reads, beside as many as are unread: about 40 orders. What a read causes is written after
+/// all of it, so that the next program waits for it, and so do other connections; fewer would be more writes.
+const READ: usize = 8 << 10;
 /// A part of a message is moved to the front when so many bytes before it are done with.
 const MOVE_FROM: usize = 64 << 10;
 
@@ -37,7 +38,9 @@ impl Input {
             self.end -= self.start;
             self.start = 0;
         }
-        let room = self.bytes.len().min(self.end + MOST_READ);
+        // A long message takes few reads.
+        let unread = self.end - self.start;
+        let room = self.bytes.len().min(self.end + READ.max(unread));
         let count = host.read(conn, &mut self.bytes[self.end..room])?;
         self.end += count;
         Ok(count)
@@ -104,6 +107,36 @@ impl Input {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::sim::{SimHost, SimNet, Weather};
+    use crate::journal::sim::SimDisk;
+
+    /// Lengths of the reads of 100,000 bytes, of which `done` are consumed after each.
+    fn reads(done: impl Fn(usize) -> usize) -> Vec<usize> {
+        let weather = Weather {
+            splits: false,
+            cuts: false,
+            room: 1 << 20,
+        };
+        let net = SimNet::new(1, weather);
+        let listener = net.listen(0, "127.0.0.1:1000".parse().unwrap());
+        let peer = net.connect(1, 1000).unwrap();
+        let conn = net.accept(listener).unwrap();
+        assert_eq!(net.write(peer, &[b'x'; 100_000]).unwrap(), 100_000);
+        let mut host = SimHost::new(0, &net, &SimDisk::new());
+        let mut input = Input::new(1 << 20);
+        let mut reads = Vec::new();
+        while let Ok(count) = input.fill(&mut host, conn) {
+            reads.push(count);
+            input.consume(done(count));
+        }
+        reads
+    }
+
+    #[test]
+    fn short_messages_are_read_in_pieces_and_a_long_one_in_few() {
+        assert_eq!(reads(|count| count), [vec![READ; 12], vec![1696]].concat());
+        assert_eq!(reads(|_| 0), [8192, 8192, 16384, 32768, 34464]);
+    }
 
     /// T15: bytes that were read are not left in memory.
     #[test]
