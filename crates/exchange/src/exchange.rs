@@ -18,19 +18,20 @@ use core::fmt;
 
 use fixwire_protocol::session::Config;
 use fixwire_protocol::{
-    Application, BodyError, Decimal, DecimalError, Hangup, Ledger, Link, Message, Mono, Nanos, Now,
-    OperatorCommand, Outbox, Parting, PeerLogout, Refusal, SessionId, Tag, Timestamp, tag,
+    Application, BodyError, Decimal, DecimalError, Hangup, Indexed, Ledger, Link, Message, Mono,
+    Nanos, Now, OperatorCommand, Outbox, Parting, PeerLogout, Refusal, SessionId, Tag, Timestamp,
+    tag,
 };
 use fixwire_tmp::LinkActions;
 
 use crate::config::{ConfigProblem, ExchangeConfig};
 use crate::dialect::Dialect;
 use crate::faults::{FaultNames, Faults};
-use crate::fields::Fields;
+use crate::fields::{FieldWriter, Fields};
 use crate::instrument::Instrument;
 use crate::ledger::{self, MarketLedger};
 use crate::market::{Market, digits};
-use crate::note::{Note, Request, read_fields};
+use crate::note::{Note, Request};
 use crate::script::OrderScript;
 use crate::tags;
 use crate::tmp::bulletin::KeptBulletin;
@@ -43,6 +44,8 @@ use crate::watch::Watch;
 const WAITING_MAX: usize = 100_000;
 /// Maximum size of a note beside the fields of a request, in bytes.
 const NOTE_ROOM: usize = 256;
+/// Bytes for the fields of most requests.
+const REQUEST_ROOM: usize = 256;
 /// Retry interval of waiting reports.
 const RETRY: Nanos = Nanos::from_millis(1);
 
@@ -221,8 +224,9 @@ impl Exchange {
         let mut bytes = core::mem::take(&mut self.note);
         note.write(&mut bytes);
         let kept = outbox.note(&bytes);
+        debug_assert_eq!(Note::read(&bytes), Some(note), "a note reads back");
         if kept.is_ok() {
-            self.is_broken |= self.market.apply(&bytes).is_err();
+            self.is_broken |= self.market.apply(note).is_err();
         }
         self.note = bytes;
         kept
@@ -337,8 +341,8 @@ impl Exchange {
     }
 
     /// Checks required fields and number formats of a request.
-    fn look(message: &Message<'_>) -> Result<(), Refusal> {
-        let needed: &[Tag] = match message.msg_type() {
+    fn look(msg_type: &[u8], message: &Indexed<'_, '_>) -> Result<(), Refusal> {
+        let needed: &[Tag] = match msg_type {
             b"D" => &[tag::CL_ORD_ID, tag::SYMBOL, tag::SIDE, tag::ORD_TYPE],
             b"G" => &[tag::CL_ORD_ID, tag::ORIG_CL_ORD_ID, tag::ORD_TYPE],
             b"F" => &[tag::CL_ORD_ID, tag::ORIG_CL_ORD_ID],
@@ -396,7 +400,8 @@ impl Application for Exchange {
         if self.is_broken || self.market.waiting.len() > WAITING_MAX {
             return Err(Refusal::NotAvailable);
         }
-        Self::look(message)?;
+        let indexed = Indexed::new(message);
+        Self::look(message.msg_type(), &indexed)?;
         if let Some(seat) = self.seats.get(from.0 as usize)
             && self.faults.rejects(&seat.name, message.msg_type())
         {
@@ -410,14 +415,15 @@ impl Application for Exchange {
                 _ => self.status_request(now, from, message, outbox),
             };
         }
-        let fields = read_fields(message).map_err(Refusal::ValueOutOfRange)?;
+        let mut bytes = FieldWriter(Vec::with_capacity(REQUEST_ROOM));
+        let fields = Fields::of(&indexed, &mut bytes).map_err(Refusal::ValueOutOfRange)?;
         self.list(now, outbox).map_err(full)?;
         let member = self.member(from, outbox)?;
         let request = Request {
             member,
             at: now.wall,
             msg_type: message.msg_type(),
-            fields: Fields::new(&fields),
+            fields,
         };
         let is_new = request.msg_type == b"D" && !self.scripts.is_empty();
         let seat = self.seats.get(from.0 as usize).filter(|_| is_new);
@@ -479,7 +485,7 @@ impl Application for Exchange {
     }
 
     fn on_note(&mut self, _at: Timestamp, note: &[u8]) {
-        self.is_broken |= self.market.apply(note).is_err();
+        self.is_broken |= self.market.replay(note).is_err();
     }
 
     fn ledger(&self) -> Option<Box<dyn Ledger>> {

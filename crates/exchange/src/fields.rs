@@ -3,12 +3,12 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use fixwire_protocol::{Decimal, SOH, Tag};
+use fixwire_protocol::{Decimal, Indexed, SOH, Tag};
 
-use crate::note::READ;
+use crate::note::{READ, VALUE_MAX};
 
 /// Fields as in a message: `tag=value` and SOH each.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Fields<'a> {
     pub(crate) bytes: &'a [u8],
     /// Where the values of the tags of [`READ`] begin and end; an end of 0 is that of an absent field.
@@ -27,6 +27,23 @@ impl<'a> Fields<'a> {
             }
         }
         Self { bytes, values }
+    }
+
+    /// Writes the fields of a message that are read, or returns the tag of one that is too long.
+    pub(crate) fn of(message: &Indexed<'_, '_>, out: &'a mut FieldWriter) -> Result<Self, Tag> {
+        let mut values = [(0, 0); READ.len()];
+        for (place, tag) in READ.into_iter().enumerate() {
+            let value = message.get(tag).unwrap_or_default();
+            if value.len() > VALUE_MAX || value.contains(&SOH) {
+                return Err(tag);
+            }
+            if !value.is_empty() {
+                let end = out.put(tag, value).0.len() - 1;
+                values[place] = ((end - value.len()) as u32, end as u32);
+            }
+        }
+        let bytes = &out.0;
+        Ok(Self { bytes, values })
     }
 
     /// The value of the first field with this tag.

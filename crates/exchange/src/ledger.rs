@@ -35,7 +35,7 @@ impl Ledger for MarketLedger {
     }
 
     fn apply(&mut self, _at: Timestamp, note: &[u8]) {
-        self.is_broken |= self.market.apply(note).is_err();
+        self.is_broken |= self.market.replay(note).is_err();
     }
 
     fn write(&self, put: &mut dyn FnMut(&[u8])) {

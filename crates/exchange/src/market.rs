@@ -67,9 +67,13 @@ pub(crate) struct Report {
 pub(crate) struct UnreadableNote;
 
 impl Market {
+    /// Reads a note and applies it.
+    pub(crate) fn replay(&mut self, note: &[u8]) -> Result<(), UnreadableNote> {
+        self.apply(Note::read(note).ok_or(UnreadableNote)?)
+    }
+
     /// Applies a note to the market.
-    pub(crate) fn apply(&mut self, note: &[u8]) -> Result<(), UnreadableNote> {
-        let note = Note::read(note).ok_or(UnreadableNote)?;
+    pub(crate) fn apply(&mut self, note: Note<'_>) -> Result<(), UnreadableNote> {
         match note {
             Note::Limits { remembered_max } => self.orders.set_remembered_max(remembered_max),
             Note::Member {

@@ -25,11 +25,11 @@
 use alloc::vec::Vec;
 
 use fixwire_book::BookState;
-use fixwire_protocol::{Decimal, Message, SOH, Tag, Timestamp, tag};
+use fixwire_protocol::{Decimal, Tag, Timestamp, tag};
 
 use crate::config::{state_name, state_of};
 use crate::dialect::Dialect;
-use crate::fields::{FieldWriter, Fields, number, text};
+use crate::fields::{Fields, number, text};
 
 /// The fields of requests that are used. Their values are at most [`VALUE_MAX`] bytes.
 pub(crate) const READ: [Tag; 17] = [
@@ -52,14 +52,11 @@ pub(crate) const READ: [Tag; 17] = [
     tag::DISPLAY_QTY,
 ];
 
-/// Bytes for the fields of most requests.
-const REQUEST_ROOM: usize = 256;
-
 /// Maximum length of a used field in bytes: bounds the memory of a request.
 pub(crate) const VALUE_MAX: usize = 64;
 
 /// A parsed note.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Note<'a> {
     Limits {
         remembered_max: u32,
@@ -119,7 +116,7 @@ pub(crate) enum Note<'a> {
 }
 
 /// A request of a member.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Request<'a> {
     pub(crate) member: u32,
     pub(crate) at: Timestamp,
@@ -314,19 +311,6 @@ impl<'a> Note<'a> {
             }
         }
     }
-}
-
-/// The used fields of a message, in note form; or the tag of a field that is too long.
-pub(crate) fn read_fields(message: &Message<'_>) -> Result<Vec<u8>, Tag> {
-    let mut fields = FieldWriter(Vec::with_capacity(REQUEST_ROOM));
-    for tag in READ {
-        let value = message.get(tag).unwrap_or_default();
-        if value.len() > VALUE_MAX || value.contains(&SOH) {
-            return Err(tag);
-        }
-        fields.put(tag, value);
-    }
-    Ok(fields.0)
 }
 
 /// Words with a space between them.

@@ -289,7 +289,9 @@ impl Exchange {
         }
         let is_flooded = self.is_flooded();
         for request in &requests {
-            if is_flooded && let Some((_, mut reject)) = reports::refused(Fields::new(&request.fields)) {
+            if is_flooded
+                && let Some((_, mut reject)) = reports::refused(Fields::new(&request.fields))
+            {
                 // At once: among the waiting reports it would be one more.
                 self.send(now, at, &mut reject, outbox)?;
             } else {

@@ -68,7 +68,9 @@ pub(crate) fn execution(
             (ticket.home, fill(deleted(order), rest))
         }
         Kind::Rejected => {
-            let status = Fields::new(said.more).get(tag::ORD_REJ_REASON).and_then(number);
+            let status = Fields::new(said.more)
+                .get(tag::ORD_REJ_REASON)
+                .and_then(number);
             let status = status.and_then(|status| u8::try_from(status).ok());
             let status = status.map_or(TmpStatus::MAJOR_ERROR, TmpStatus);
             let frame = reject(&ticket, status, side(order.side), exec_id);
