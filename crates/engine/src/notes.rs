@@ -2,11 +2,14 @@
 //! them.
 
 use fixwire_protocol::outbox::stored_note;
-use fixwire_protocol::{Application, Now, Outbox};
+use fixwire_protocol::{Application, Ledger, Now, Outbox};
 
 use crate::canary::{self, PlantedFault};
 use crate::journal::{Cause, Disk, Effect, Journal, JournalError, JournalId, NOTES, RecordKind};
-use crate::journal::{JournalTrouble, Recalled};
+use crate::journal::{JournalConfig, JournalTrouble, Recalled, Recovered};
+
+/// What makes checkpoints of an application, and the checkpoint that it got.
+pub(crate) type Folded = Option<(Box<dyn Ledger>, Recalled)>;
 
 /// The notes' session in the journal, and the number of the next note.
 pub(crate) struct Notes {
@@ -15,25 +18,38 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Gives an application the state of the newest checkpoint, and the notes behind it that the journal has.
-    /// Answers the events for the operator, too.
+    /// Opens the journal, and gives an application the state of the newest checkpoint.
+    pub(crate) fn open<D: Disk>(
+        disk: D,
+        config: JournalConfig,
+        app: &mut impl Application,
+    ) -> Result<(Journal<D>, Recovered, Folded), JournalError> {
+        let Some(ledger) = app.ledger() else {
+            let (journal, recovered) = Journal::open(disk, config)?;
+            return Ok((journal, recovered, None));
+        };
+        let (name, _) = ledger.form();
+        let (journal, recovered, recalled) =
+            Journal::open_with_state(disk, config, name, &mut |version, state| {
+                app.on_checkpoint(version, state)
+            })?;
+        Ok((journal, recovered, Some((ledger, recalled))))
+    }
+
+    /// Gives an application the notes that the journal has behind the checkpoint. Answers the events for the operator,
+    /// too.
     pub(crate) fn recover<D: Disk>(
         journal: &mut Journal<D>,
         app: &mut impl Application,
+        folded: Folded,
     ) -> Result<(Self, Vec<JournalTrouble>), JournalError> {
         let id = journal.sessions().find(|known| known.1 == NOTES);
         let mut notes = Self {
             id: id.map(|known| known.0),
             next: 1,
         };
-        let mut recalled = Recalled::default();
-        let ledger = app.ledger();
-        if let Some(ledger) = &ledger {
-            let (name, _) = ledger.form();
-            recalled = journal.recall(name, &mut |version, state| {
-                app.on_checkpoint(version, state)
-            })?;
-        }
+        let (ledger, recalled) = folded.unzip();
+        let recalled = recalled.unwrap_or_default();
         if let Some(id) = notes.id {
             notes.replay(journal, app, id, &recalled)?;
         }

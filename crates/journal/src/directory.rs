@@ -141,6 +141,8 @@ impl Directory {
 impl Disk for Directory {
     type Segment = Map;
 
+    const BESIDE: bool = true;
+
     fn segments(&mut self) -> Result<Vec<u32>, JournalError> {
         let numbers = list(&self.path)?;
         sync_names(&self.path)?;

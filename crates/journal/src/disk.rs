@@ -23,9 +23,12 @@ pub struct DiskNews {
 }
 
 /// Keeps numbered segments of fixed length.
-pub trait Disk {
+pub trait Disk: Send {
     /// One open segment.
     type Segment: Segment;
+
+    /// Whether checkpoints may be read on one thread while segments are read on another.
+    const BESIDE: bool = false;
 
     /// The numbers of all segments, ascending. Their names are on the disk when this returns: who made
     /// them may have died before that.
@@ -168,7 +171,7 @@ pub trait Disk {
 }
 
 /// A segment's bytes: one owner stores, what is stored stays.
-pub trait Segment {
+pub trait Segment: Send {
     /// All bytes.
     fn bytes(&self) -> &[u8];
 

@@ -61,6 +61,9 @@ pub trait States: Send {
     /// The salt of a segment; `None` when there is no such segment.
     fn salt(&mut self, number: u32) -> Result<Option<u64>, JournalError>;
 
+    /// The salt of a segment, and the index of its first record; `None` without a record that is whole.
+    fn begins(&mut self, number: u32) -> Result<Option<(u64, u64)>, JournalError>;
+
     /// Waits until these segments are on the disk, of the last one its first record.
     fn sync(&mut self, from: u32, upto: u32) -> Result<(), JournalError>;
 
@@ -441,8 +444,8 @@ mod tests {
     /// The state that the first step of a ledger gets from the checkpoint, and how many notes it has then.
     fn load(version: u32, seed: u64) -> (Result<FoldStep, JournalError>, u64) {
         let disk = with_checkpoint();
-        let (mut journal, _) = Journal::open(disk.clone(), CONFIG).unwrap();
-        let recalled = journal.recall("count", &mut |_, _| Ok(())).unwrap();
+        let opened = Journal::open_with_state(disk.clone(), CONFIG, "count", &mut |_, _| Ok(()));
+        let (mut journal, _, recalled) = opened.unwrap();
         journal.fold(empty(version, seed), &recalled).unwrap();
         let step = disk.fold_step().unwrap();
         (step, disk.folded().map_or(0, |(_, hash)| hash ^ seed))

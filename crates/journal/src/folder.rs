@@ -269,6 +269,22 @@ impl States for Folder {
         Ok(Open::find(&self.path, number)?.map(|open| open.salt()))
     }
 
+    fn begins(&mut self, number: u32) -> Result<Option<(u64, u64)>, JournalError> {
+        let mut begins = None;
+        let Some(open) = Open::find(&self.path, number)? else {
+            return Ok(begins);
+        };
+        let read = self.read_records(number, &open, &mut |record| {
+            begins = Some((open.salt(), record.index));
+            false
+        });
+        match read {
+            // Whoever reads the journal says what is wrong with it.
+            Ok(_) | Err(JournalError::Damaged(_)) => Ok(begins),
+            Err(error) => Err(error),
+        }
+    }
+
     fn sync(&mut self, from: u32, upto: u32) -> Result<(), JournalError> {
         self.end_sync()?;
         (from..upto).try_for_each(|number| sync_segment(&segment_path(&self.path, number)))?;

@@ -92,6 +92,8 @@ pub enum OsDisk {
 impl Disk for OsDisk {
     type Segment = Map;
 
+    const BESIDE: bool = true;
+
     fn segments(&mut self) -> Result<Vec<u32>, JournalError> {
         match self {
             Self::Directory(disk) => disk.segments(),

@@ -1,6 +1,6 @@
 //! Selects the checkpoint that a start uses.
 
-use super::fold::{Fold, why_not};
+use super::fold::{Fold, States, why_not};
 use super::known::Stated;
 use super::segment::{HEADER, long, word};
 use super::state;
@@ -9,7 +9,7 @@ use super::{Damage, Disk, Journal, JournalError, JournalId, JournalPosition, Rec
 use fixwire_protocol::{Ledger, Timestamp};
 
 /// Takes the state of a checkpoint, which has this version, or says why not.
-type Take<'t> = dyn FnMut(u32, &[u8]) -> Result<(), String> + 't;
+pub(super) type Take<'t> = dyn FnMut(u32, &[u8]) -> Result<(), String> + 't;
 
 /// The checkpoint that was taken, and those that were not.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -22,43 +22,69 @@ pub struct Recalled {
     pub refused: Vec<(String, String)>,
 }
 
-impl<D: Disk> Journal<D> {
-    /// Gives the newest checkpoint of this journal that is whole to `take`, with its version; when that does
-    /// not want it, the one before. States of another name are not given.
-    ///
-    /// # Errors
-    ///
-    /// When the files cannot be listed or read.
-    pub fn recall(&mut self, name: &str, take: &mut Take<'_>) -> Result<Recalled, JournalError> {
-        let mut recalled = Recalled::default();
-        let Some(mut states) = self.disk.states() else {
-            return Ok(recalled);
+/// A checkpoint that was taken, not yet compared with the journal.
+pub(super) struct Taken {
+    pub(super) recalled: Recalled,
+    /// The salt of the segment that it precedes, and the index of its first record.
+    begins: Option<(u64, u64)>,
+}
+
+/// Gives the newest checkpoint that is whole to `take`, with its version; when that does not want it, the one before.
+/// States of another name are not given, nor those before segments that the journal, which begins with `first`, does
+/// not have.
+pub(super) fn recall(
+    states: &mut dyn States,
+    first: u32,
+    (name, take): (&str, &mut Take<'_>),
+) -> Result<Taken, JournalError> {
+    let mut recalled = Recalled::default();
+    for number in states.list()?.into_iter().rev() {
+        let file = states.file_name(number);
+        let read = state::read(states.read(number)?, number, &file);
+        let begins = match number < first {
+            true => None,
+            false => states.begins(number)?,
         };
-        for number in states.list()?.into_iter().rev() {
-            let file = states.file_name(number);
-            let read = state::read(states.read(number)?, number, &file);
-            let taken = match read {
-                Err(damage) => Err(why_not(&damage)),
-                Ok((head, _)) if self.begins(number)? != Some((head.salt, head.record)) => Err(
-                    "it is beyond the end of the journal, or belongs to another journal: the journal was \
-                     salvaged, or restored from a copy"
-                        .into(),
-                ),
-                Ok((head, _)) if head.name != name => Err(format!(
-                    "it holds the state of application {}, but this application is {name}",
-                    head.name
-                )),
-                Ok((head, state)) => take(head.version, &state).map(|()| head.note),
-            };
-            match taken {
-                Ok(note) => {
-                    recalled.segment = Some(number);
-                    self.recalled = Some(self.start.segment);
-                    recalled.note = note;
-                    break;
-                }
-                Err(why) => recalled.refused.push((file, why)),
+        let taken = match read {
+            Err(damage) => Err(why_not(&damage)),
+            Ok((head, _)) if begins != Some((head.salt, head.record)) => Err(
+                "it is beyond the end of the journal, or belongs to another journal: the journal was \
+                 salvaged, or restored from a copy"
+                    .into(),
+            ),
+            Ok((head, _)) if head.name != name => Err(format!(
+                "it holds the state of application {}, but this application is {name}",
+                head.name
+            )),
+            Ok((head, state)) => take(head.version, &state).map(|()| head.note),
+        };
+        match taken {
+            Ok(note) => {
+                recalled.segment = Some(number);
+                recalled.note = note;
+                return Ok(Taken { recalled, begins });
             }
+            Err(why) => recalled.refused.push((file, why)),
+        }
+    }
+    let begins = None;
+    Ok(Taken { recalled, begins })
+}
+
+impl<D: Disk> Journal<D> {
+    /// Compares a checkpoint that was taken while the journal was read with the journal.
+    pub(super) fn accept(&mut self, taken: Taken) -> Result<Recalled, JournalError> {
+        let Taken { recalled, begins } = taken;
+        if let Some(number) = recalled.segment {
+            if self.begins(number)? != begins {
+                return Err(JournalError::Damaged(Damage {
+                    file: self.disk.name(number),
+                    offset: HEADER as u64,
+                    expected: "the record that a checkpoint names".into(),
+                    found: "another, since the checkpoint was read".into(),
+                }));
+            }
+            self.recalled = Some(self.start.segment);
         }
         Ok(recalled)
     }

@@ -5,6 +5,7 @@ use super::checkpoint::Checkpoint;
 use super::error::Damage;
 use super::known::Known;
 use super::newest::newest_is_missing;
+use super::recall::{Recalled, Take, Taken, recall};
 use super::record::{
     EFFECT, EffectHead, Fault, Found, Head, RECORD, RecordKind, SYNCED_AT, find, is_record,
     never_written, padded, unpublished,
@@ -15,6 +16,8 @@ use super::segments::{Kept, Segments};
 use super::{Disk, Journal, JournalConfig, JournalError, JournalId, Segment, SequenceCounters};
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
+use std::panic::resume_unwind;
+use std::thread;
 
 /// The state found when the journal was opened.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -70,7 +73,34 @@ impl<D: Disk> Journal<D> {
     ///
     /// [`JournalError::Damaged`] for anything else that the journal did not write: no file is changed
     /// then. And what the disk answers.
-    pub fn open(mut disk: D, config: JournalConfig) -> Result<(Self, Recovered), JournalError> {
+    pub fn open(disk: D, config: JournalConfig) -> Result<(Self, Recovered), JournalError> {
+        let (journal, recovered, _) = Self::read(disk, config, None)?;
+        Ok((journal, recovered))
+    }
+
+    /// Opens the journal like [`open`](Self::open), and gives the newest checkpoint of the application with this name
+    /// to `take`, with its version; when that does not want it, the one before. Where two threads can do it, the
+    /// checkpoint is read and taken while the segments are read.
+    ///
+    /// # Errors
+    ///
+    /// As there, and when the checkpoints cannot be listed or read.
+    pub fn open_with_state(
+        disk: D,
+        config: JournalConfig,
+        name: &str,
+        take: &mut Take<'_>,
+    ) -> Result<(Self, Recovered, Recalled), JournalError> {
+        let (mut journal, recovered, taken) = Self::read(disk, config, Some((name, take)))?;
+        let recalled = taken.map(|taken| journal.accept(taken)).transpose()?;
+        Ok((journal, recovered, recalled.unwrap_or_default()))
+    }
+
+    fn read(
+        mut disk: D,
+        config: JournalConfig,
+        wanted: Option<(&str, &mut Take<'_>)>,
+    ) -> Result<(Self, Recovered, Option<Taken>), JournalError> {
         config.check()?;
         let base = disk.base()?;
         let start = base.map_or(Start::BEGIN, |base| base.first);
@@ -91,7 +121,19 @@ impl<D: Disk> Journal<D> {
             return Err(JournalError::Damaged(newest_is_missing(disk.name(newest))));
         }
         let mut scan = Scan::new(config, base.map(|base| base.first));
-        let (segments, end) = Self::read_all(&mut disk, start.segment, &numbers, &mut scan)?;
+        let states = disk.states().filter(|_| wanted.is_some());
+        let recall = states
+            .zip(wanted)
+            .map(|(mut states, wanted)| move || recall(&mut *states, start.segment, wanted));
+        let mut read = || Self::read_all(&mut disk, start.segment, &numbers, &mut scan);
+        let ((segments, end), taken) = match recall {
+            None => (read()?, None),
+            Some(recall) if D::BESIDE => {
+                let (read, taken) = beside(read, recall)?;
+                (read?, Some(taken?))
+            }
+            Some(recall) => (read()?, Some(recall()?)),
+        };
         let last_number = numbers.last().copied().unwrap_or(0);
         let mut recovered = Recovered {
             records: scan.records - start.record,
@@ -122,7 +164,7 @@ impl<D: Disk> Journal<D> {
         };
         let Some(end) = end else {
             journal.begin()?;
-            return Ok((journal, recovered));
+            return Ok((journal, recovered, taken));
         };
         for (id, known) in (0..).map(JournalId).zip(&journal.sessions) {
             // The first of a name, should it ever appear twice.
@@ -159,7 +201,7 @@ impl<D: Disk> Journal<D> {
         }
         journal.segments.back_mut().appending(true);
         journal.idle_work();
-        Ok((journal, recovered))
+        Ok((journal, recovered, taken))
     }
 
     /// Opens and reads these segments, one after the other and without a change to any: what is known of those
@@ -296,6 +338,22 @@ impl<D: Disk> Journal<D> {
         self.synced = self.end();
         Ok(())
     }
+}
+
+/// Does the one thing on a thread of its own, and the other meanwhile here.
+fn beside<A: Send, B>(
+    there: impl FnOnce() -> A + Send,
+    here: impl FnOnce() -> B,
+) -> Result<(A, B), JournalError> {
+    thread::scope(|scope| {
+        let thread = fixwire_threads::spawn_scoped(scope, "journal-read", there)
+            .map_err(JournalError::io("start", "a thread of the journal"))?;
+        let here = here();
+        match thread.join() {
+            Ok(there) => Ok((there, here)),
+            Err(panic) => resume_unwind(panic),
+        }
+    })
 }
 
 /// Where the records of a segment end, and the bytes after them if they are not zeros.

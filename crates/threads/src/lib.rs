@@ -7,7 +7,7 @@
 
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, JoinHandle};
+use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 
 use rustix::thread::{CpuSet, Pid, gettid, sched_getaffinity, sched_setaffinity};
 
@@ -36,6 +36,24 @@ pub fn spawn<T: Send + 'static>(
         let _helper = Helper::begin();
         work()
     })
+}
+
+/// Starts a helper that ends within `scope`.
+///
+/// # Errors
+///
+/// The system gives no thread.
+pub fn spawn_scoped<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    name: impl Into<String>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> io::Result<ScopedJoinHandle<'scope, T>> {
+    Builder::new()
+        .name(name.into())
+        .spawn_scoped(scope, move || {
+            let _helper = Helper::begin();
+            work()
+        })
 }
 
 /// Pins this thread to a core, which helpers leave until the answer is dropped.

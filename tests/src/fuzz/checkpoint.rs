@@ -76,12 +76,12 @@ pub fn check(
 }
 
 fn recall(disk: &SimDisk) -> Result<Taken, JournalError> {
-    let (mut journal, _) = Journal::open(disk.copy(), CONFIG)?;
     let mut taken = None;
-    let recalled = journal.recall(NAME, &mut |version, state| {
+    let mut take = |version, state: &[u8]| {
         taken = Some((version, state.to_vec()));
         Ok(())
-    })?;
+    };
+    let (_, _, recalled) = Journal::open_with_state(disk.copy(), CONFIG, NAME, &mut take)?;
     Ok((taken, recalled))
 }
 

@@ -27,8 +27,7 @@ use crate::host::{ConnId, Host, Os, Ready};
 use crate::input::Input;
 use crate::journal::sim::SimDisk;
 use crate::journal::{
-    self, Directory, Disk, Journal, JournalError, JournalTrouble, Memory, OsDisk, Recovered, Torn,
-    Wrote,
+    self, Directory, Disk, JournalError, JournalTrouble, Memory, OsDisk, Recovered, Torn, Wrote,
 };
 use crate::line::Line;
 use crate::lobby::{Lobby, Target};
@@ -284,8 +283,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let doors = links::open(&config, &mut host)?;
         let mut disk = disk(&config)?;
         disk.wake_with(host.wake_up());
-        let (mut journal, Recovered { torn: cut, .. }) = Journal::open(disk, sizes(&config))?;
-        let (notes, troubles) = Notes::recover(&mut journal, &mut app)
+        let (mut journal, recovered, folded) = Notes::open(disk, sizes(&config), &mut app)?;
+        let Recovered { torn: cut, .. } = recovered;
+        let (notes, troubles) = Notes::recover(&mut journal, &mut app, folded)
             .map_err(|error| EngineError::after(cut.as_ref(), error.into()))?;
         let rest_room = outbox_bytes + config.max_message;
         let trail = config.limits.log_only_bytes_per_hour;

@@ -5,6 +5,7 @@ use std::io;
 
 use super::{SimDisk, State};
 use crate::fold::{Closed, Fold, FoldStep, States};
+use crate::record::is_record;
 use crate::segment::{HEADER, long, word};
 use crate::view::{Record, records_of};
 use crate::{Base, JournalError};
@@ -206,6 +207,16 @@ impl States for SimDisk {
     fn salt(&mut self, number: u32) -> Result<Option<u64>, JournalError> {
         let state = self.state();
         Ok(state.files.get(&number).map(|file| long(&file.cached, 24)))
+    }
+
+    fn begins(&mut self, number: u32) -> Result<Option<(u64, u64)>, JournalError> {
+        let state = self.state();
+        let bytes = state.files.get(&number).map(|file| &file.cached);
+        Ok(bytes.and_then(|bytes| {
+            let first = records_of(bytes, number).next()?;
+            let salt = long(bytes, 24);
+            is_record(bytes, HEADER, salt).then_some((salt, first.index))
+        }))
     }
 
     fn sync(&mut self, from: u32, upto: u32) -> Result<(), JournalError> {
