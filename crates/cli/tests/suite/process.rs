@@ -3,9 +3,10 @@
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::peer::{Peer, order};
 use crate::running::{Running, free_port};
@@ -67,10 +68,15 @@ fn helpers_stay_off_the_core_that_the_engine_is_pinned_to() {
     for task in fs::read_dir(format!("/proc/{}/task", running.child.id())).unwrap() {
         let task = task.unwrap().path();
         let name = fs::read_to_string(task.join("comm")).unwrap();
-        let status = fs::read_to_string(task.join("status")).unwrap();
-        let allowed = |line: &str| line.strip_prefix("Cpus_allowed_list:").map(str::to_owned);
-        let cores = status.lines().find_map(allowed).unwrap();
-        match cores.trim() {
+        let mut cores = cores_of(&task);
+        // A thread that is just beginning has the cores of the one that started it.
+        let patience = Instant::now();
+        while cores != "0" && cores.starts_with('0') && patience.elapsed() < Duration::from_secs(10)
+        {
+            thread::sleep(Duration::from_millis(1));
+            cores = cores_of(&task);
+        }
+        match &*cores {
             "0" => engines += 1,
             others => {
                 assert!(!others.starts_with('0'), "{name} may run on {others}");
@@ -86,6 +92,14 @@ fn helpers_stay_off_the_core_that_the_engine_is_pinned_to() {
             "{helper}: {helpers:?}"
         );
     }
+}
+
+/// The cores on which a thread may run.
+fn cores_of(task: &Path) -> String {
+    let status = fs::read_to_string(task.join("status")).unwrap();
+    let allowed = |line: &str| line.strip_prefix("Cpus_allowed_list:").map(str::to_owned);
+    let cores = status.lines().find_map(allowed).unwrap();
+    cores.trim().to_owned()
 }
 
 /// A user who is not root.
