@@ -331,9 +331,8 @@ impl Batches<'_> {
         let cancels: Vec<LoadRequest> = cancels
             .map(|at| LoadRequest::Cancel(ChangeTarget::of(at)))
             .collect();
-        self.rig.run(cancels.into_iter(), leave)?;
-        // Two for each, so that none of them arrives among those of the first batch.
-        self.settle(4 * count)
+        let run = self.rig.run(cancels.into_iter(), leave)?;
+        self.settle(&run)
     }
 
     /// All batches, paced and at once, and with `--published` those at slow rates.
@@ -409,30 +408,29 @@ impl Batches<'_> {
         leave: Leave,
     ) -> Result<BatchRow, Error> {
         let count = requests.len();
-        self.settle(0)?;
-        self.stamps.clear();
         let noise = Noise::read();
         let run = self.rig.run(requests, leave)?;
         let taken = noise.since();
-        self.settle(2 * count)?;
+        self.settle(&run)?;
         let row = row(self.wait, &run, &self.stamps, count)?;
         Ok(BatchRow { taken, ..row })
     }
 
-    /// Waits for a number of stamps of the OMS, which hands over those of a batch when idle.
-    fn settle(&mut self, count: usize) -> Result<(), Error> {
+    /// Waits for the stamps of a run, two for each request, and forgets those of what was before it. The OMS hands them
+    /// over when idle.
+    fn settle(&mut self, run: &RigRun) -> Result<(), Error> {
+        self.stamps.clear();
+        let (count, began) = (2 * run.sent.len(), run.sent.first().copied().unwrap_or(0));
         for _ in 0..2000 {
             let lost = self.rig.stamps.take(&mut self.stamps);
             if lost > 0 {
                 return Err(Error::Session(format!("{lost} stamps are lost")));
             }
-            if count > 0 && self.stamps.len() >= count {
+            self.stamps.retain(|it| it.read >= began);
+            if self.stamps.len() >= count {
                 return Ok(());
             }
             self.rig.rest(std::time::Duration::from_millis(1))?;
-            if count == 0 {
-                return Ok(());
-            }
         }
         let found = self.stamps.len();
         Err(Error::Session(format!(
