@@ -30,7 +30,7 @@ use crate::faults::{FaultNames, Faults};
 use crate::fields::{FieldWriter, Fields};
 use crate::instrument::Instrument;
 use crate::ledger::{self, MarketLedger};
-use crate::market::{Market, digits};
+use crate::market::{Market, Member, digits};
 use crate::note::{Note, Request};
 use crate::script::OrderScript;
 use crate::tags;
@@ -45,7 +45,7 @@ const WAITING_MAX: usize = 100_000;
 /// Maximum size of a note beside the fields of a request, in bytes.
 const NOTE_ROOM: usize = 256;
 /// Bytes for the fields of most requests.
-const REQUEST_ROOM: usize = 256;
+const FIELDS_ROOM: usize = 256;
 /// Retry interval of waiting reports.
 const RETRY: Nanos = Nanos::from_millis(1);
 
@@ -93,7 +93,7 @@ struct Seat {
     /// `None` for an unsupported FIX version.
     dialect: Option<Dialect>,
     digits: u8,
-    /// Its member number, once it is known.
+    /// Its member number when it was last asked for.
     member: Option<u32>,
 }
 
@@ -274,8 +274,14 @@ impl Exchange {
             .seats
             .get(from.0 as usize)
             .ok_or(Refusal::NotAvailable)?;
-        if let Some(known) = seat.member {
-            return Ok(known);
+        let is_same = |it: &Member| {
+            it.name == seat.name && Some(it.dialect) == seat.dialect && it.digits == seat.digits
+        };
+        let members = &self.market.members;
+        let known = seat.member;
+        if let Some(number) = known.filter(|it| members.get(*it as usize).is_some_and(is_same)) {
+            self.routes.insert(number, from);
+            return Ok(number);
         }
         let dialect = seat.dialect.ok_or(Refusal::UnsupportedMessageType)?;
         let (name, digits) = (seat.name.clone(), seat.digits);
@@ -284,14 +290,6 @@ impl Exchange {
         self.routes.insert(number, from);
         self.seats[from.0 as usize].member = Some(number);
         Ok(number)
-    }
-
-    /// The members of the sessions are looked up again with their next requests.
-    fn forget_members(&mut self) {
-        self.routes.clear();
-        for seat in &mut self.seats {
-            seat.member = None;
-        }
     }
 
     /// The number of a member with this name, noted when it is new or speaks otherwise than before.
@@ -415,7 +413,7 @@ impl Application for Exchange {
                 _ => self.status_request(now, from, message, outbox),
             };
         }
-        let mut bytes = FieldWriter(Vec::with_capacity(REQUEST_ROOM));
+        let mut bytes = FieldWriter(Vec::with_capacity(FIELDS_ROOM));
         let fields = Fields::of(&indexed, &mut bytes).map_err(Refusal::ValueOutOfRange)?;
         self.list(now, outbox).map_err(full)?;
         let member = self.member(from, outbox)?;
@@ -494,7 +492,6 @@ impl Application for Exchange {
 
     fn on_checkpoint(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
         self.market = ledger::read(version, state)?;
-        self.forget_members();
         Ok(())
     }
 
@@ -508,7 +505,7 @@ impl Application for Exchange {
             Some(known) => *known = seat,
             None => self.seats.push(seat),
         }
-        self.forget_members();
+        self.routes.clear();
     }
 
     fn on_command(

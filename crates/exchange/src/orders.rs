@@ -67,6 +67,7 @@ impl Order {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Orders {
     all: BTreeMap<u64, Order>,
+    /// Never iterated: its order differs from run to run.
     by_cl_ord_id: Vec<HashMap<Box<[u8]>, u64>>,
     /// Closed ones, the oldest first.
     closed: VecDeque<u64>,

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::{Application, Refusal, Timestamp};
 
-use super::desk::{A, B, Desk, NEW, config, decimal, exchange};
+use super::desk::{A, B, Desk, NEW, config, decimal, exchange, sessions};
 
 /// A conversation with something of everything.
 fn busy() -> Desk {
@@ -165,4 +165,24 @@ fn nothing_more_is_said_once_a_note_cannot_be_read() {
     desk.ledger()
         .write(&mut |bytes| state.extend_from_slice(bytes));
     assert!(exchange(config()).on_checkpoint(2, &state).is_err());
+}
+
+#[test]
+fn a_session_with_another_name_is_another_member() {
+    let mut desk = Desk::new();
+    let order = "D 11=1|55=VOD|54=2|38=10|40=2|44=10";
+    desk.say(A, order);
+    let again = desk.say(A, order);
+    assert!(again[0].text.contains("|39=8|"), "{again:?}");
+    let (_, config) = sessions().swap_remove(0);
+    desk.exchange
+        .on_session_added(fixwire_protocol::Now::default(), A, "NEWCOMER", &config);
+    let said = desk.say(A, order);
+    assert!(
+        said[0].to == A && said[0].text.contains("|39=0|"),
+        "{said:?}"
+    );
+    // Reports of the orders before go to no one: the member has no session.
+    let (_, said) = desk.command("state closed VOD");
+    assert_eq!(said.len(), 1, "{said:?}");
 }
