@@ -4,9 +4,11 @@ use std::io;
 
 use crate::host::{ConnId, Host};
 
-/// Bytes that one read reads, beside as many as are unread: about 40 orders. What a read causes is written after
-/// all of it, so that the next program waits for it, and so do other connections; fewer would be more writes.
-const READ: usize = 8 << 10;
+/// Bytes of one read, some 40 orders: their answers are written when all are done, and other connections wait too; with
+/// fewer there would be more writes.
+pub(crate) const READ: usize = 8 << 10;
+/// Bytes of one read where answers wait for a sync of the disk, which is worth more than a write.
+pub(crate) const READ_SYNCED: usize = 256 << 10;
 /// A part of a message is moved to the front when so many bytes before it are done with.
 const MOVE_FROM: usize = 64 << 10;
 
@@ -27,9 +29,15 @@ impl Input {
         }
     }
 
-    /// Reads once: the count, 0 at the end of the stream.
+    /// Reads once, at most `most` bytes, or as many as are unread already: a long message takes few reads. Returns the
+    /// count, 0 at the end of the stream.
     #[inline]
-    pub(crate) fn fill(&mut self, host: &mut impl Host, conn: ConnId) -> io::Result<usize> {
+    pub(crate) fn fill(
+        &mut self,
+        host: &mut impl Host,
+        conn: ConnId,
+        most: usize,
+    ) -> io::Result<usize> {
         if self.start == self.end {
             self.start = 0;
             self.end = 0;
@@ -38,9 +46,8 @@ impl Input {
             self.end -= self.start;
             self.start = 0;
         }
-        // A long message takes few reads.
         let unread = self.end - self.start;
-        let room = self.bytes.len().min(self.end + READ.max(unread));
+        let room = self.bytes.len().min(self.end + most.max(unread));
         let count = host.read(conn, &mut self.bytes[self.end..room])?;
         self.end += count;
         Ok(count)
@@ -125,7 +132,7 @@ mod tests {
         let mut host = SimHost::new(0, &net, &SimDisk::new());
         let mut input = Input::new(1 << 20);
         let mut reads = Vec::new();
-        while let Ok(count) = input.fill(&mut host, conn) {
+        while let Ok(count) = input.fill(&mut host, conn, READ) {
             reads.push(count);
             input.consume(done(count));
         }

@@ -24,7 +24,7 @@ use crate::frame_link::FrameLink;
 use crate::handle::Handle;
 use crate::host::sim::SimHost;
 use crate::host::{ConnId, Host, Os, Ready};
-use crate::input::Input;
+use crate::input::{Input, READ, READ_SYNCED};
 use crate::journal::sim::SimDisk;
 use crate::journal::{
     self, Directory, Disk, JournalError, JournalTrouble, Memory, OsDisk, Recovered, Torn, Wrote,
@@ -323,6 +323,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 full_bytes: FLUSH_BYTES.min(outbox_bytes / 2),
                 full_messages: config.limits.outbox_messages / 2,
                 sync_first: config.durability == Durability::Disk,
+                read_most: match config.durability {
+                    Durability::Disk => READ_SYNCED,
+                    _ => READ,
+                },
                 notes,
                 astray: 0,
                 voided: 0,

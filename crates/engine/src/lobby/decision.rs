@@ -12,7 +12,7 @@ use super::route::{Password, has_password};
 use super::{Guest, Lobby, Slot};
 use crate::event::{ConnectionRefusal, Event, PeerText};
 use crate::host::{ConnId, Host};
-use crate::input::Input;
+use crate::input::{Input, READ};
 use crate::tls::{self, Spki};
 
 /// How a TLS connection begins: a handshake record.
@@ -44,7 +44,7 @@ impl Lobby {
         let Some(guest) = guest else {
             return (None, Ok(Decision::Wait));
         };
-        let filled = input.fill(host, guest.conn);
+        let filled = input.fill(host, guest.conn, READ);
         match self.announce(host, now, slot) {
             Ok(leaves) => (leaves, self.decide(host, decoder, now, slot, filled)),
             Err(why) => (None, Err(why)),

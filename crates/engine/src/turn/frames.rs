@@ -29,7 +29,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         link: usize,
         conn: ConnId,
     ) -> Result<usize, EngineError> {
-        match self.link_inputs[link].fill(&mut self.host, conn) {
+        match self.link_inputs[link].fill(&mut self.host, conn, self.core.read_most) {
             // The application has ended it, and only its last frames wait for the socket.
             Ok(count) if count > 0 && self.core.links[link].leaving().is_some() => {
                 self.link_inputs[link].clear();

@@ -27,7 +27,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         {
             return Ok(0);
         }
-        match self.inputs[session].fill(&mut self.host, conn) {
+        match self.inputs[session].fill(&mut self.host, conn, self.core.read_most) {
             // It has ended, and only its last messages wait for the socket.
             Ok(count) if count > 0 && self.core.lines[session].leaving().is_some() => {
                 self.inputs[session].clear();
