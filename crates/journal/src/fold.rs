@@ -21,7 +21,7 @@ use crate::known::Stated;
 use fixwire_protocol::Ledger;
 use fixwire_protocol::outbox::stored_note;
 
-/// Disk access for folding, on a separate thread.
+/// The checkpoints on a disk, and what a thread beside the engine reads to make them.
 pub trait States: Send {
     /// The numbers of the checkpoints, ascending.
     ///

@@ -2,11 +2,12 @@
 
 use super::fold::{Fold, States, why_not};
 use super::known::Stated;
-use super::segment::{HEADER, long, word};
+use super::segment::HEADER;
 use super::state;
 use super::view::records_of;
 use super::{Damage, Disk, Journal, JournalError, JournalId, JournalPosition, RecordKind, Segment};
 use fixwire_protocol::{Ledger, Timestamp};
+use std::ops::RangeInclusive;
 
 /// Takes the state of a checkpoint, which has this version, or says why not.
 pub(super) type Take<'t> = dyn FnMut(u32, &[u8]) -> Result<(), String> + 't;
@@ -22,28 +23,20 @@ pub struct Recalled {
     pub refused: Vec<(String, String)>,
 }
 
-/// A checkpoint that was taken, not yet compared with the journal.
-pub(super) struct Taken {
-    pub(super) recalled: Recalled,
-    /// The salt of the segment that it precedes, and the index of its first record.
-    begins: Option<(u64, u64)>,
-}
-
-/// Gives the newest checkpoint that is whole to `take`, with its version; when that does not want it, the one before.
-/// States of another name are not given, nor those before segments that the journal, which begins with `first`, does
-/// not have.
+/// Gives the newest checkpoint that is whole, and that precedes one of these `segments`, to `take`, with its version; when
+/// that does not want it, the one before. States of another name are not given.
 pub(super) fn recall(
     states: &mut dyn States,
-    first: u32,
+    segments: &RangeInclusive<u32>,
     (name, take): (&str, &mut Take<'_>),
-) -> Result<Taken, JournalError> {
+) -> Result<Recalled, JournalError> {
     let mut recalled = Recalled::default();
     for number in states.list()?.into_iter().rev() {
         let file = states.file_name(number);
         let read = state::read(states.read(number)?, number, &file);
-        let begins = match number < first {
-            true => None,
-            false => states.begins(number)?,
+        let begins = match segments.contains(&number) {
+            true => states.begins(number)?,
+            false => None,
         };
         let taken = match read {
             Err(damage) => Err(why_not(&damage)),
@@ -62,33 +55,26 @@ pub(super) fn recall(
             Ok(note) => {
                 recalled.segment = Some(number);
                 recalled.note = note;
-                return Ok(Taken { recalled, begins });
+                break;
             }
             Err(why) => recalled.refused.push((file, why)),
         }
     }
-    let begins = None;
-    Ok(Taken { recalled, begins })
+    Ok(recalled)
+}
+
+/// The checkpoint was taken while the journal was read, and the first record of its segment was not accepted although its
+/// checksum is right.
+pub(super) fn not_held(file: String) -> JournalError {
+    JournalError::Damaged(Damage {
+        file,
+        offset: HEADER as u64,
+        expected: "the record that the checkpoint before this segment names".into(),
+        found: "a record of another journal".into(),
+    })
 }
 
 impl<D: Disk> Journal<D> {
-    /// Compares a checkpoint that was taken while the journal was read with the journal.
-    pub(super) fn accept(&mut self, taken: Taken) -> Result<Recalled, JournalError> {
-        let Taken { recalled, begins } = taken;
-        if let Some(number) = recalled.segment {
-            if self.begins(number)? != begins {
-                return Err(JournalError::Damaged(Damage {
-                    file: self.disk.name(number),
-                    offset: HEADER as u64,
-                    expected: "the record that a checkpoint names".into(),
-                    found: "another, since the checkpoint was read".into(),
-                }));
-            }
-            self.recalled = Some(self.start.segment);
-        }
-        Ok(recalled)
-    }
-
     /// Gives the notes behind a checkpoint to `each` in their order, with their numbers. Reads each segment once,
     /// from its beginning to its end.
     ///
@@ -200,15 +186,5 @@ impl<D: Disk> Journal<D> {
     ) -> Result<(), JournalError> {
         let fold = Fold::new(ledger, recalled.segment, self.segments.first());
         self.disk.fold(fold)
-    }
-
-    /// The salt of a segment, and the index of its first record; `None` for a segment without records.
-    fn begins(&mut self, number: u32) -> Result<Option<(u64, u64)>, JournalError> {
-        let Some(segment) = self.segments.get(&mut self.disk, number)? else {
-            return Ok(None);
-        };
-        let bytes = segment.bytes();
-        let has_record = word(bytes, HEADER) != 0;
-        Ok(has_record.then(|| (long(bytes, 24), long(bytes, HEADER + 8))))
     }
 }

@@ -5,7 +5,7 @@ use super::checkpoint::Checkpoint;
 use super::error::Damage;
 use super::known::Known;
 use super::newest::newest_is_missing;
-use super::recall::{Recalled, Take, Taken, recall};
+use super::recall::{Recalled, Take, not_held, recall};
 use super::record::{
     EFFECT, EffectHead, Fault, Found, Head, RECORD, RecordKind, SYNCED_AT, find, is_record,
     never_written, padded, unpublished,
@@ -80,27 +80,26 @@ impl<D: Disk> Journal<D> {
 
     /// Opens the journal like [`open`](Self::open), and gives the newest checkpoint of the application with this name
     /// to `take`, with its version; when that does not want it, the one before. Where two threads can do it, the
-    /// checkpoint is read and taken while the segments are read.
+    /// checkpoint is read and taken while the segments are read; so `take` may have been called although the journal cannot
+    /// be read.
     ///
     /// # Errors
     ///
-    /// As there, and when the checkpoints cannot be listed or read.
+    /// Those of [`open`](Self::open), and when the checkpoints cannot be listed or read.
     pub fn open_with_state(
         disk: D,
         config: JournalConfig,
         name: &str,
         take: &mut Take<'_>,
     ) -> Result<(Self, Recovered, Recalled), JournalError> {
-        let (mut journal, recovered, taken) = Self::read(disk, config, Some((name, take)))?;
-        let recalled = taken.map(|taken| journal.accept(taken)).transpose()?;
-        Ok((journal, recovered, recalled.unwrap_or_default()))
+        Self::read(disk, config, Some((name, take)))
     }
 
     fn read(
         mut disk: D,
         config: JournalConfig,
         wanted: Option<(&str, &mut Take<'_>)>,
-    ) -> Result<(Self, Recovered, Option<Taken>), JournalError> {
+    ) -> Result<(Self, Recovered, Recalled), JournalError> {
         config.check()?;
         let base = disk.base()?;
         let start = base.map_or(Start::BEGIN, |base| base.first);
@@ -121,19 +120,25 @@ impl<D: Disk> Journal<D> {
             return Err(JournalError::Damaged(newest_is_missing(disk.name(newest))));
         }
         let mut scan = Scan::new(config, base.map(|base| base.first));
+        let listed = start.segment..=numbers.last().copied().unwrap_or(0);
         let states = disk.states().filter(|_| wanted.is_some());
         let recall = states
             .zip(wanted)
-            .map(|(mut states, wanted)| move || recall(&mut *states, start.segment, wanted));
+            .map(|(mut states, wanted)| move || recall(&mut *states, &listed, wanted));
         let mut read = || Self::read_all(&mut disk, start.segment, &numbers, &mut scan);
-        let ((segments, end), taken) = match recall {
-            None => (read()?, None),
+        let ((segments, end), recalled) = match recall {
+            None => (read()?, Recalled::default()),
             Some(recall) if D::BESIDE => {
-                let (read, taken) = beside(read, recall)?;
-                (read?, Some(taken?))
+                let (read, recalled) = beside(read, recall)?;
+                (read?, recalled?)
             }
-            Some(recall) => (read()?, Some(recall()?)),
+            Some(recall) => (read()?, recall()?),
         };
+        if let (Some(number), Some(end)) = (recalled.segment, &end)
+            && (number > segments.last() || number == segments.last() && end.at == HEADER)
+        {
+            return Err(not_held(disk.name(number)));
+        }
         let last_number = numbers.last().copied().unwrap_or(0);
         let mut recovered = Recovered {
             records: scan.records - start.record,
@@ -157,14 +162,14 @@ impl<D: Disk> Journal<D> {
             prefetched: 0,
             next: None,
             start,
-            recalled: None,
+            recalled: recalled.segment.map(|_| start.segment),
             checkpoints: scan.checkpoints,
             look: None,
             troubles: Vec::new(),
         };
         let Some(end) = end else {
             journal.begin()?;
-            return Ok((journal, recovered, taken));
+            return Ok((journal, recovered, recalled));
         };
         for (id, known) in (0..).map(JournalId).zip(&journal.sessions) {
             // The first of a name, should it ever appear twice.
@@ -201,7 +206,7 @@ impl<D: Disk> Journal<D> {
         }
         journal.segments.back_mut().appending(true);
         journal.idle_work();
-        Ok((journal, recovered, taken))
+        Ok((journal, recovered, recalled))
     }
 
     /// Opens and reads these segments, one after the other and without a change to any: what is known of those

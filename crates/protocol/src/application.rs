@@ -158,7 +158,7 @@ pub trait Application {
     }
 
     /// At start, before any note: the state that a [`Ledger`] of this application wrote in this version.
-    /// [`on_note`](Self::on_note) then gets the notes behind it.
+    /// [`on_note`](Self::on_note) then gets the notes behind it, unless the journal turns out to be damaged.
     ///
     /// # Errors
     ///

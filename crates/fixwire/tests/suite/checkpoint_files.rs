@@ -93,3 +93,48 @@ fn a_folder_has_two_checkpoints_and_a_start_reads_them() {
     assert_eq!(app.replayed, orders - older.note);
     drop((engine, peer));
 }
+
+/// The highest number of a file that ends so; 0 without one.
+fn highest(folder: &Path, suffix: &str) -> u32 {
+    let files = fs::read_dir(folder).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let numbers = names.filter_map(|name| name.strip_suffix(suffix)?.parse().ok());
+    numbers.max().unwrap_or(0)
+}
+
+/// Orders until there is a checkpoint above this number: the next MsgSeqNum and the hash of the state.
+fn order_until_above(folder: &Path, seq: u64, number: u32) -> (u64, u64) {
+    let (mut engine, mut peer) = in_folder(folder, seq);
+    let began = Instant::now();
+    while highest(folder, ".fwk") <= number {
+        assert!(began.elapsed() < common::PATIENCE, "no checkpoint");
+        let id = peer.seq;
+        peer.send("D", &format!("11={id}|"));
+        answered(&mut engine, &mut peer, &format!("|11={id}|"));
+    }
+    (peer.seq, engine.application_mut().book.hash())
+}
+
+#[test]
+fn a_restored_journal_passes_over_checkpoints_of_what_came_after_it() {
+    let root = tempfile::tempdir().expect("a folder");
+    let (folder, copy) = (root.path().join("journal"), root.path().join("copy"));
+    let (seq, hash) = order_until_above(&folder, 1, 0);
+    fs::create_dir(&copy).unwrap();
+    fs::set_permissions(&copy, fs::metadata(&folder).unwrap().permissions()).unwrap();
+    for file in fs::read_dir(&folder).unwrap().map(Result::unwrap) {
+        fs::copy(file.path(), copy.join(file.file_name())).unwrap();
+    }
+    order_until_above(&folder, seq, highest(&copy, ".fwj"));
+    // The copy is put back without what came later, but for a checkpoint, and what looks like its segment.
+    let name = format!("{:08}.fwk", highest(&folder, ".fwk"));
+    fs::copy(folder.join(&name), copy.join(&name)).unwrap();
+    fs::write(copy.join(&name).with_extension("fwz"), b"not a segment").unwrap();
+    fs::remove_dir_all(&folder).unwrap();
+    fs::rename(&copy, &folder).unwrap();
+
+    let (mut engine, _peer) = in_folder(&folder, seq);
+    let told = format!("{:?}", events(&mut engine).lock().unwrap());
+    assert!(told.contains("beyond the end of the journal"), "{told}");
+    assert_eq!(engine.application_mut().book.hash(), hash);
+}
