@@ -2,15 +2,24 @@
 
 use std::io;
 
+use crate::config::Durability;
 use crate::host::{ConnId, Host};
 
 /// Bytes of one read, some 40 orders: their answers are written when all are done, and other connections wait too; with
 /// fewer there would be more writes.
 pub(crate) const READ: usize = 8 << 10;
-/// Bytes of one read where answers wait for a sync of the disk, which is worth more than a write.
-pub(crate) const READ_SYNCED: usize = 256 << 10;
+/// The same where answers wait for a sync of the disk, which takes longer than a write.
+const READ_SYNCED: usize = 256 << 10;
 /// A part of a message is moved to the front when so many bytes before it are done with.
 const MOVE_FROM: usize = 64 << 10;
+
+/// Bytes that an engine of this durability reads at once.
+pub(crate) fn read_most(durability: Durability) -> usize {
+    match durability {
+        Durability::Disk => READ_SYNCED,
+        _ => READ,
+    }
+}
 
 /// A receive buffer. Messages are decoded in place.
 pub(crate) struct Input {

@@ -6,7 +6,7 @@ use fixwire_protocol::{Application, Ledger, Now, Outbox};
 
 use crate::canary::{self, PlantedFault};
 use crate::journal::{Cause, Disk, Effect, Journal, JournalError, JournalId, NOTES, RecordKind};
-use crate::journal::{JournalConfig, JournalTrouble, Recalled, Recovered};
+use crate::journal::{JournalConfig, JournalTrouble, Recalled, Torn};
 
 /// What makes checkpoints of an application, and the checkpoint that it got.
 pub(crate) type Folded = Option<(Box<dyn Ledger>, Recalled)>;
@@ -18,22 +18,22 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Opens the journal, and gives an application the state of the newest checkpoint.
+    /// Opens the journal, and gives an application the state of the newest checkpoint. Answers what was cut off, too.
     pub(crate) fn open<D: Disk>(
         disk: D,
         config: JournalConfig,
         app: &mut impl Application,
-    ) -> Result<(Journal<D>, Recovered, Folded), JournalError> {
+    ) -> Result<(Journal<D>, Option<Torn>, Folded), JournalError> {
         let Some(ledger) = app.ledger() else {
             let (journal, recovered) = Journal::open(disk, config)?;
-            return Ok((journal, recovered, None));
+            return Ok((journal, recovered.torn, None));
         };
         let (name, _) = ledger.form();
         let (journal, recovered, recalled) =
             Journal::open_with_state(disk, config, name, &mut |version, state| {
                 app.on_checkpoint(version, state)
             })?;
-        Ok((journal, recovered, Some((ledger, recalled))))
+        Ok((journal, recovered.torn, Some((ledger, recalled))))
     }
 
     /// Gives an application the notes that the journal has behind the checkpoint. Answers the events for the operator,

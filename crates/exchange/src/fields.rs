@@ -3,9 +3,31 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use fixwire_protocol::{Decimal, Indexed, SOH, Tag};
+use fixwire_protocol::{Decimal, Indexed, SOH, Tag, tag};
 
-use crate::note::{READ, VALUE_MAX};
+/// The fields of requests that are used. Their values are at most [`VALUE_MAX`] bytes.
+pub(crate) const READ: [Tag; 17] = [
+    tag::ACCOUNT,
+    tag::CL_ORD_ID,
+    tag::ORDER_ID,
+    tag::ORDER_QTY,
+    tag::ORD_TYPE,
+    tag::ORIG_CL_ORD_ID,
+    tag::PRICE,
+    tag::SIDE,
+    tag::SYMBOL,
+    tag::TIME_IN_FORCE,
+    tag::POSS_RESEND,
+    tag::STOP_PX,
+    tag::MAX_FLOOR,
+    tag::MASS_CANCEL_REQUEST_TYPE,
+    tag::MASS_STATUS_REQ_ID,
+    tag::MASS_STATUS_REQ_TYPE,
+    tag::DISPLAY_QTY,
+];
+
+/// Maximum length of a used field in bytes: bounds the memory of a request.
+pub(crate) const VALUE_MAX: usize = 64;
 
 /// Fields as in a message: `tag=value` and SOH each.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

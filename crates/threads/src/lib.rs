@@ -6,8 +6,9 @@
 #![forbid(unsafe_code)]
 
 use std::io;
+use std::panic::resume_unwind;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
+use std::thread::{self, Builder, JoinHandle};
 
 use rustix::thread::{CpuSet, Pid, gettid, sched_getaffinity, sched_setaffinity};
 
@@ -38,22 +39,28 @@ pub fn spawn<T: Send + 'static>(
     })
 }
 
-/// Starts a helper that ends within `scope`.
+/// Does the one thing as a helper, and the other meanwhile here. A panic of either is a panic here.
 ///
 /// # Errors
 ///
 /// The system gives no thread.
-pub fn spawn_scoped<'scope, T: Send + 'scope>(
-    scope: &'scope Scope<'scope, '_>,
-    name: impl Into<String>,
-    work: impl FnOnce() -> T + Send + 'scope,
-) -> io::Result<ScopedJoinHandle<'scope, T>> {
-    Builder::new()
-        .name(name.into())
-        .spawn_scoped(scope, move || {
+pub fn beside<A: Send, B>(
+    name: &str,
+    there: impl FnOnce() -> A + Send,
+    here: impl FnOnce() -> B,
+) -> io::Result<(A, B)> {
+    thread::scope(|scope| {
+        let helper = Builder::new().name(name.to_owned());
+        let helper = helper.spawn_scoped(scope, move || {
             let _helper = Helper::begin();
-            work()
-        })
+            there()
+        })?;
+        let here = here();
+        match helper.join() {
+            Ok(there) => Ok((there, here)),
+            Err(panic) => resume_unwind(panic),
+        }
+    })
 }
 
 /// Pins this thread to a core, which helpers leave until the answer is dropped.

@@ -24,10 +24,10 @@ use crate::frame_link::FrameLink;
 use crate::handle::Handle;
 use crate::host::sim::SimHost;
 use crate::host::{ConnId, Host, Os, Ready};
-use crate::input::{Input, READ, READ_SYNCED};
+use crate::input::{Input, read_most};
 use crate::journal::sim::SimDisk;
 use crate::journal::{
-    self, Directory, Disk, JournalError, JournalTrouble, Memory, OsDisk, Recovered, Torn, Wrote,
+    self, Directory, Disk, JournalError, JournalTrouble, Memory, OsDisk, Torn, Wrote,
 };
 use crate::line::Line;
 use crate::lobby::{Lobby, Target};
@@ -283,8 +283,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let doors = links::open(&config, &mut host)?;
         let mut disk = disk(&config)?;
         disk.wake_with(host.wake_up());
-        let (mut journal, recovered, folded) = Notes::open(disk, sizes(&config), &mut app)?;
-        let Recovered { torn: cut, .. } = recovered;
+        let (mut journal, cut, folded) = Notes::open(disk, sizes(&config), &mut app)?;
         let (notes, troubles) = Notes::recover(&mut journal, &mut app, folded)
             .map_err(|error| EngineError::after(cut.as_ref(), error.into()))?;
         let rest_room = outbox_bytes + config.max_message;
@@ -323,10 +322,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 full_bytes: FLUSH_BYTES.min(outbox_bytes / 2),
                 full_messages: config.limits.outbox_messages / 2,
                 sync_first: config.durability == Durability::Disk,
-                read_most: match config.durability {
-                    Durability::Disk => READ_SYNCED,
-                    _ => READ,
-                },
+                read_most: read_most(config.durability),
                 notes,
                 astray: 0,
                 voided: 0,

@@ -1,0 +1,358 @@
+//! Opens a journal: reads its segments and its newest checkpoint, and then changes what has to be changed.
+
+use super::base::Start;
+use super::error::Damage;
+use super::newest::newest_is_missing;
+use super::recall::{Recalled, Take, not_held, recall};
+use super::recover::{End, Scan};
+use super::segment::{HEADER, JournalPosition, SegmentHeader, VERSION};
+use super::segments::{Kept, Segments};
+use super::{Disk, Journal, JournalConfig, JournalError, JournalId, Segment};
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+
+/// The state found when the journal was opened.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Recovered {
+    /// Records that were read.
+    pub records: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// The rest of an unfinished record after a crash, which was cut off.
+    pub torn: Option<Torn>,
+}
+
+/// The unfinished end of a journal, zeroed when it was opened.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Torn {
+    /// The file.
+    pub file: String,
+    /// Where the unfinished record began.
+    pub offset: u64,
+    /// Bytes from there to the last one that was not zero.
+    pub bytes: u64,
+    /// Why it is not a record.
+    pub why: Damage,
+}
+
+impl fmt::Display for Torn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            file,
+            offset,
+            bytes,
+            why,
+        } = self;
+        write!(
+            f,
+            "the journal's unfinished end was cut off: {bytes} bytes of {file} from byte {offset} (at byte \
+             {}: expected {}, found {}); a crash during a write causes this, but a damaged last record looks \
+             the same, and with durability process its messages may have been sent: compare sequence numbers \
+             with the counterparties",
+            why.offset, why.expected, why.found
+        )
+    }
+}
+
+/// What is known of the segments, and how the last of them ends that holds something.
+type Scanned<S> = (Segments<S>, Option<End>);
+
+impl<D: Disk> Journal<D> {
+    /// Opens the journal of a disk, or begins one when the disk has no segment.
+    ///
+    /// All segments are read, one mapped at a time, and every checksum is computed. An unfinished record at the end, with
+    /// nothing behind it, is cut off and reported in [`Recovered::torn`]. The order of events is: read
+    /// all, then change what must be changed, then sync; so a crash on the way changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Damaged`] for anything else that the journal did not write: no file is changed
+    /// then. And what the disk answers.
+    pub fn open(disk: D, config: JournalConfig) -> Result<(Self, Recovered), JournalError> {
+        let (journal, recovered, _) = Self::read(disk, config, None)?;
+        Ok((journal, recovered))
+    }
+
+    /// Opens the journal like [`open`](Self::open), and gives the newest checkpoint of the application with this name
+    /// to `take`, with its version; when that does not want it, the one before. Where two threads can do it, the
+    /// checkpoint is read and taken while the segments are read; so `take` may have been called although the journal cannot
+    /// be read.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open), and when the checkpoints cannot be listed or read.
+    pub fn open_with_state(
+        disk: D,
+        config: JournalConfig,
+        name: &str,
+        take: &mut Take<'_>,
+    ) -> Result<(Self, Recovered, Recalled), JournalError> {
+        Self::read(disk, config, Some((name, take)))
+    }
+
+    fn read(
+        mut disk: D,
+        config: JournalConfig,
+        wanted: Option<(&str, &mut Take<'_>)>,
+    ) -> Result<(Self, Recovered, Recalled), JournalError> {
+        config.check()?;
+        let base = disk.base()?;
+        let start = base.map_or(Start::BEGIN, |base| base.first);
+        // Before the names: meanwhile no segment is made.
+        let newest = disk.newest()?;
+        let mut numbers = disk.segments()?;
+        numbers.retain(|&number| number >= start.segment);
+        if numbers.is_empty() && base.is_some() {
+            return Err(JournalError::Damaged(Damage {
+                file: disk.name(start.segment),
+                offset: 0,
+                expected: "the segment that the journal begins with".into(),
+                found: "no such file".into(),
+            }));
+        }
+        if let Some(newest) = newest.filter(|&newest| newest > numbers.last().copied().unwrap_or(0))
+        {
+            return Err(JournalError::Damaged(newest_is_missing(disk.name(newest))));
+        }
+        let mut scan = Scan::new(config, base.map(|base| base.first));
+        let ((segments, end), recalled) =
+            Self::read_files(&mut disk, start.segment, &numbers, &mut scan, wanted)?;
+        let last_number = numbers.last().copied().unwrap_or(0);
+        let mut recovered = Recovered {
+            records: scan.records - start.record,
+            bytes: scan.bytes,
+            torn: None,
+        };
+        let mut journal = Self {
+            disk,
+            config,
+            segments,
+            salt: 0,
+            at: HEADER,
+            last: HEADER,
+            outdated: false,
+            record: scan.records,
+            names: HashMap::new(),
+            sessions: scan.sessions,
+            synced: JournalPosition::new(start.segment, 0),
+            poisoned: false,
+            prefaulted: HEADER,
+            prefetched: 0,
+            next: None,
+            start,
+            recalled: recalled.segment.map(|_| start.segment),
+            checkpoints: scan.checkpoints,
+            look: None,
+            troubles: Vec::new(),
+        };
+        let Some(end) = end else {
+            journal.begin()?;
+            return Ok((journal, recovered, recalled));
+        };
+        for (id, known) in (0..).map(JournalId).zip(&journal.sessions) {
+            // The first of a name, should it ever appear twice.
+            let name = known.name.as_str().into();
+            journal.names.entry(name).or_insert(id);
+        }
+        for (place, length) in scan.unpublished {
+            let Self { segments, disk, .. } = &mut journal;
+            if let Some(segment) = segments.get(disk, place.segment())? {
+                segment.publish(place.offset() as usize, length);
+            }
+        }
+        journal.salt = end.salt;
+        journal.at = end.at;
+        journal.outdated = end.version < VERSION;
+        journal.prefaulted = end.at;
+        if let Some(bad) = end.bad {
+            journal.cut(bad.until);
+            recovered.torn = Some(Torn {
+                file: bad.damage.file.clone(),
+                offset: end.at as u64,
+                bytes: (bad.until - end.at) as u64,
+                why: bad.damage,
+            });
+        }
+        if config.synced_before_sent
+            && !crate::canary::is(crate::canary::PlantedFault::SkipStoreAgain)
+        {
+            journal.store_again(scan.synced)?;
+        }
+        journal.sync_what_was_read(scan.synced)?;
+        if newest.is_none_or(|newest| newest < last_number) {
+            journal.disk.set_newest(last_number)?;
+        }
+        journal.segments.back_mut().appending(true);
+        journal.idle_work();
+        Ok((journal, recovered, recalled))
+    }
+
+    /// Reads these segments, and the checkpoint if it is wanted.
+    fn read_files(
+        disk: &mut D,
+        first: u32,
+        numbers: &[u32],
+        scan: &mut Scan,
+        wanted: Option<(&str, &mut Take<'_>)>,
+    ) -> Result<(Scanned<D::Segment>, Recalled), JournalError> {
+        let listed = first..=numbers.last().copied().unwrap_or(0);
+        let states = disk.states().filter(|_| wanted.is_some());
+        let recall = states
+            .zip(wanted)
+            .map(|(mut states, wanted)| move || recall(&mut *states, &listed, wanted));
+        let ((segments, end), recalled) = match recall {
+            None => (
+                Self::read_all(disk, first, numbers, scan)?,
+                Recalled::default(),
+            ),
+            Some(recall) if D::BESIDE => {
+                let read = || Self::read_all(disk, first, numbers, scan);
+                let (read, recalled) = fixwire_threads::beside("journal-read", read, recall)
+                    .map_err(JournalError::io("start", "a thread of the journal"))?;
+                (read?, recalled?)
+            }
+            Some(recall) => (Self::read_all(disk, first, numbers, scan)?, recall()?),
+        };
+        if let (Some(number), Some(end)) = (recalled.segment, &end)
+            && (number > segments.last() || number == segments.last() && end.at == HEADER)
+        {
+            return Err(not_held(disk.name(number)));
+        }
+        Ok(((segments, end), recalled))
+    }
+
+    /// Opens and reads these segments, one after the other and without a change to any: what is known of those
+    /// up to the last that holds something, that one, which stays mapped, and how it ends. The ones behind it
+    /// were made ahead: they are made again when they are needed.
+    fn read_all(
+        disk: &mut D,
+        first: u32,
+        numbers: &[u32],
+        scan: &mut Scan,
+    ) -> Result<Scanned<D::Segment>, JournalError> {
+        let mut kept = VecDeque::with_capacity(numbers.len() + 64);
+        let mut end: Option<End> = None;
+        let mut last = None;
+        let mut holding = 0;
+        for (expected, &number) in (first..).zip(numbers) {
+            if number != expected {
+                return Err(JournalError::Damaged(Damage {
+                    file: disk.name(expected),
+                    offset: 0,
+                    expected: "this segment".into(),
+                    found: format!("no such file, although {} exists", disk.name(number)),
+                }));
+            }
+            let mut segment = disk.open(number)?;
+            let length = segment.bytes().len();
+            segment.read_ahead(0, length);
+            let found = scan.segment(segment.bytes(), number, &disk.name(number))?;
+            kept.push_back(Kept {
+                length: length as u32,
+                salt: found.salt,
+            });
+            let holds_something = found.at > HEADER || found.bad.is_some();
+            if let Some(End { bad: Some(bad), .. }) = &end
+                && holds_something
+            {
+                return Err(JournalError::Damaged(bad.damage.clone()));
+            }
+            if holds_something || end.is_none() {
+                (last, holding) = (Some(segment), kept.len());
+                end = Some(found);
+            }
+        }
+        if let Some(End { bad: Some(bad), .. }) = &end
+            && !bad.torn
+        {
+            return Err(JournalError::Damaged(bad.damage.clone()));
+        }
+        kept.truncate(holding);
+        Ok((Segments::recovered(first, kept, last), end))
+    }
+
+    /// Makes the first segment.
+    fn begin(&mut self) -> Result<(), JournalError> {
+        let header = SegmentHeader {
+            version: VERSION,
+            number: 1,
+            length: self.config.segment_bytes as u32,
+            salt: self.disk.salt(),
+            previous_salt: 0,
+        };
+        let mut segment = self
+            .disk
+            .create(1, header.length as usize, &header.to_bytes())?;
+        segment.appending(true);
+        self.prefaulted = self.ready_at_first();
+        self.prefetched = 0;
+        if self.disk.ring().is_some() {
+            self.segments.keep_all_mapped();
+        }
+        self.segments.push(segment, header.salt);
+        self.salt = header.salt;
+        self.synced = JournalPosition::new(1, HEADER as u32);
+        self.idle_work();
+        Ok(())
+    }
+
+    /// Zeroes the last segment from its end to `until`, last bytes first, so that a crash on the way
+    /// leaves an unfinished record again.
+    fn cut(&mut self, until: usize) {
+        const ZEROS: [u8; 4096] = [0; 4096];
+        let (from, segment) = (self.at, self.segments.back_mut());
+        let mut to = until;
+        while to > from {
+            let start = (to - 1) / 4096 * 4096;
+            let start = start.max(from);
+            segment.store(start, &ZEROS[..to - start]);
+            to = start;
+        }
+    }
+
+    /// Stores the pages from `synced` on once more, with the bytes they have. After a sync that failed
+    /// the system takes them for written although they are not: the next sync would leave them out.
+    fn store_again(&mut self, synced: JournalPosition) -> Result<(), JournalError> {
+        const PAGE: usize = 4096;
+        let last = self.end();
+        let mut copy = [0; PAGE];
+        for number in synced.segment().max(self.segments.first())..=last.segment() {
+            let Some(segment) = self.segments.get(&mut self.disk, number)? else {
+                continue;
+            };
+            let from = match number == synced.segment() {
+                true => synced.offset() as usize / PAGE * PAGE,
+                false => 0,
+            };
+            let to = match number == last.segment() {
+                true => last.offset() as usize,
+                false => segment.bytes().len(),
+            };
+            for at in (from..to).step_by(PAGE) {
+                let page = &mut copy[..PAGE.min(to - at)];
+                page.copy_from_slice(&segment.bytes()[at..at + page.len()]);
+                segment.store(at, page);
+            }
+        }
+        Ok(())
+    }
+
+    /// What earlier processes wrote may still be in the memory of the system only. Where nothing waits for
+    /// the disk, nothing is promised of what no sync has covered: the next sync goes on from there.
+    fn sync_what_was_read(&mut self, synced: JournalPosition) -> Result<(), JournalError> {
+        if !self.config.synced_before_sent {
+            self.synced = self.synced.max(synced.min(self.end()));
+            return Ok(());
+        }
+        for number in self.segments.first()..=self.segments.last() {
+            if let Some(segment) = self.segments.get(&mut self.disk, number)? {
+                let len = segment.bytes().len();
+                segment
+                    .sync(0, len)
+                    .map_err(JournalError::io("sync", self.disk.name(number)))?;
+            }
+        }
+        self.synced = self.end();
+        Ok(())
+    }
+}
