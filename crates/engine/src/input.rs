@@ -38,6 +38,11 @@ impl Input {
         }
     }
 
+    /// So many of this size.
+    pub(crate) fn several(count: usize, size: usize) -> Vec<Self> {
+        (0..count).map(|_| Self::new(size)).collect()
+    }
+
     /// Reads once, at most `most` bytes, or as many as are unread already: a long message takes few reads. Returns the
     /// count, 0 at the end of the stream.
     #[inline]

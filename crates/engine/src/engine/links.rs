@@ -6,7 +6,6 @@ use crate::config::{Connection, EngineConfig, LinkConfig};
 use crate::error::EngineError;
 use crate::frame_link::{Door, FrameLink};
 use crate::host::Host;
-use crate::input::Input;
 use crate::journal::{Disk, Journal, JournalError, SequenceCounters};
 
 /// Listens for those that accept connections.
@@ -48,9 +47,4 @@ pub(super) fn restore<D: Disk>(
         links.push(FrameLink::new(session, config, (id, counters), door, room));
     }
     Ok(links)
-}
-
-/// The receive buffer of each.
-pub(super) fn inputs(links: &[FrameLink], size: usize) -> Vec<Input> {
-    links.iter().map(|_| Input::new(size)).collect()
 }

@@ -284,18 +284,17 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let mut disk = disk(&config)?;
         disk.wake_with(host.wake_up());
         let (mut journal, cut, folded) = Notes::open(disk, sizes(&config), &mut app)?;
-        let (notes, troubles) = Notes::recover(&mut journal, &mut app, folded)
-            .map_err(|error| EngineError::after(cut.as_ref(), error.into()))?;
+        let after_cut = |error: JournalError| EngineError::after(cut.as_ref(), error.into());
+        let (notes, troubles) =
+            Notes::recover(&mut journal, &mut app, folded).map_err(after_cut)?;
         let rest_room = outbox_bytes + config.max_message;
         let trail = config.limits.log_only_bytes_per_hour;
         let decoder = decoder(&config);
-        let after_cut = |error: JournalError| EngineError::after(cut.as_ref(), error.into());
         let lines = sessions::restore_all(&mut journal, now, config.sessions, rest_room, trail)
             .map_err(after_cut)?;
         let links =
             links::restore(&mut journal, now, config.links, doors, rest_room).map_err(after_cut)?;
         sessions::recall_peers(&journal, &lines, &mut lobby);
-        let input = |_: &Line| Input::new(config.read_buffer);
         let header_rooms = lines.iter().map(|line| line.session.header_room());
         // A note has its time in front of it, also without a session.
         let header_room = header_rooms.max().unwrap_or_default().max(NOTE_ROOM);
@@ -314,8 +313,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             missing_dictionaries: config.missing_dictionaries,
             host,
             app,
-            inputs: lines.iter().map(input).collect(),
-            link_inputs: links::inputs(&links, config.read_buffer),
+            inputs: Input::several(lines.len(), config.read_buffer),
+            link_inputs: Input::several(links.len(), config.read_buffer),
             core: Core {
                 outbox: Outbox::new(outbox_bytes, config.limits.outbox_messages, header_room)
                     .with_gather(),
