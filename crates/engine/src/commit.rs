@@ -36,8 +36,6 @@ pub(crate) struct Core<D: Disk> {
     pub(crate) full_messages: usize,
     /// Nothing is sent before a sync has returned.
     pub(crate) sync_first: bool,
-    /// Bytes that are read at once.
-    pub(crate) read_most: usize,
     pub(crate) redactor: Redactor,
     pub(crate) notes: Notes,
     /// Messages for sessions that do not exist, or that are closed.

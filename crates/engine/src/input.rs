@@ -2,7 +2,6 @@
 
 use std::io;
 
-use crate::config::Durability;
 use crate::host::{ConnId, Host};
 
 /// Bytes of one read, some 40 orders: their answers are written when all are done, and other connections wait too; with
@@ -13,12 +12,10 @@ const READ_SYNCED: usize = 256 << 10;
 /// A part of a message is moved to the front when so many bytes before it are done with.
 const MOVE_FROM: usize = 64 << 10;
 
-/// Bytes that an engine of this durability reads at once.
-pub(crate) fn read_most(durability: Durability) -> usize {
-    match durability {
-        Durability::Disk => READ_SYNCED,
-        _ => READ,
-    }
+/// Bytes that an engine reads at once.
+#[inline]
+pub(crate) fn read_most(sync_first: bool) -> usize {
+    if sync_first { READ_SYNCED } else { READ }
 }
 
 /// A receive buffer. Messages are decoded in place.

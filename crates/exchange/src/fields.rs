@@ -41,7 +41,7 @@ impl<'a> Fields<'a> {
     /// Finds the fields.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         let mut values = [(0, 0); READ.len()];
-        for (tag, value) in (Each { bytes, at: 0 }) {
+        for (tag, value) in each(bytes) {
             if let Some(place) = place(tag)
                 && values[place].1 == 0
             {
@@ -71,11 +71,7 @@ impl<'a> Fields<'a> {
     /// The value of the first field with this tag.
     pub(crate) fn get(self, tag: Tag) -> Option<&'a [u8]> {
         let Some(place) = place(tag) else {
-            let mut each = Each {
-                bytes: self.bytes,
-                at: 0,
-            };
-            let found = each.find(|(found, _)| *found == tag);
+            let found = each(self.bytes).find(|(found, _)| *found == tag);
             return found.map(|(_, value)| &self.bytes[value]);
         };
         let (start, end) = self.values[place];
@@ -105,6 +101,10 @@ impl<'a> Fields<'a> {
 struct Each<'a> {
     bytes: &'a [u8],
     at: usize,
+}
+
+fn each(bytes: &[u8]) -> Each<'_> {
+    Each { bytes, at: 0 }
 }
 
 impl Iterator for Each<'_> {

@@ -278,7 +278,7 @@ macro_rules! layouts_with_symbol {
             const CODE: u8 = Self::INFO.code;
             const SIZE: usize = Self::INFO.size;
             #[inline]
-            #[allow(unused_variables)]
+            #[allow(unused_variables, reason = "some layouts have nothing behind the symbol")]
             fn read(frame: &[u8]) -> Self {
                 let shifted = &frame[SYMBOL - 20..];
                 Self {
@@ -288,7 +288,7 @@ macro_rules! layouts_with_symbol {
                 }
             }
             #[inline]
-            #[allow(unused_variables)]
+            #[allow(unused_variables, reason = "some layouts have nothing behind the symbol")]
             fn write(&self, frame: &mut [u8]) {
                 $(self.$field.put(&mut frame[$at..$at + <$kind as WireField>::BYTES]);)*
                 self.symbol.put(&mut frame[$symbol_at..$symbol_at + SYMBOL]);

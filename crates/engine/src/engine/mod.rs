@@ -24,7 +24,7 @@ use crate::frame_link::FrameLink;
 use crate::handle::Handle;
 use crate::host::sim::SimHost;
 use crate::host::{ConnId, Host, Os, Ready};
-use crate::input::{Input, read_most};
+use crate::input::Input;
 use crate::journal::sim::SimDisk;
 use crate::journal::{
     self, Directory, Disk, JournalError, JournalTrouble, Memory, OsDisk, Torn, Wrote,
@@ -321,7 +321,6 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 full_bytes: FLUSH_BYTES.min(outbox_bytes / 2),
                 full_messages: config.limits.outbox_messages / 2,
                 sync_first: config.durability == Durability::Disk,
-                read_most: read_most(config.durability),
                 notes,
                 astray: 0,
                 voided: 0,

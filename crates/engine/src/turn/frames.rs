@@ -10,6 +10,7 @@ use crate::error::EngineError;
 use crate::event::{ConnectionRefusal, Ending, Event, PeerText, wrong_certificate};
 use crate::frame_link::{Door, FAREWELL};
 use crate::host::{ConnId, Host, ListenerId};
+use crate::input::read_most;
 use crate::journal::Disk;
 use crate::line::dialler::State;
 use crate::line::flow::Pacer;
@@ -29,7 +30,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         link: usize,
         conn: ConnId,
     ) -> Result<usize, EngineError> {
-        match self.link_inputs[link].fill(&mut self.host, conn, self.core.read_most) {
+        let most = read_most(self.core.sync_first);
+        match self.link_inputs[link].fill(&mut self.host, conn, most) {
             // The application has ended it, and only its last frames wait for the socket.
             Ok(count) if count > 0 && self.core.links[link].leaving().is_some() => {
                 self.link_inputs[link].clear();

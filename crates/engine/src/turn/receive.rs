@@ -9,6 +9,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::event::{Ending, Event};
 use crate::host::{ConnId, Host};
+use crate::input::read_most;
 use crate::journal::{Disk, RecordKind};
 use crate::line::flow::Pass;
 use crate::line::link::Stage;
@@ -27,7 +28,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         {
             return Ok(0);
         }
-        match self.inputs[session].fill(&mut self.host, conn, self.core.read_most) {
+        let most = read_most(self.core.sync_first);
+        match self.inputs[session].fill(&mut self.host, conn, most) {
             // It has ended, and only its last messages wait for the socket.
             Ok(count) if count > 0 && self.core.lines[session].leaving().is_some() => {
                 self.inputs[session].clear();
