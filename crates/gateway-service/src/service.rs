@@ -90,8 +90,10 @@ pub fn counts(gateway: &Gateway) -> Vec<String> {
         ),
     ];
     if all.held > 0 {
-        let (held, undelivered) = (all.held, all.undelivered);
-        lines.push(format!("held {held}, undelivered {undelivered}"));
+        lines.push(format!(
+            "held {}, undelivered {}, cancelled {}",
+            all.held, all.undelivered, all.cancelled
+        ));
     }
     for waiting in gateway.held() {
         lines.push(format!(

@@ -243,8 +243,6 @@ impl Application for Gateway {
         if let Ok(Err(error)) = self.core.notes.begin(outbox) {
             (self.core.listener)(GatewayEvent::Note(error));
         }
-        // Without room for the note they count as waiting, until the numbers restart.
-        let _ = self.core.notes.has_come(session.0 as usize, outbox);
         // Only a request may be rejected.
         let _ = self.happened(RuleTrigger::Logon, now, session, Some(logon));
     }
@@ -285,13 +283,6 @@ impl Application for Gateway {
         outbox: &mut Outbox,
     ) {
         self.happened_to(RuleTrigger::RejectSent, now, session, message, outbox);
-    }
-
-    fn on_reset(&mut self, now: Now, session: SessionId, outbox: &mut Outbox) {
-        self.core.notes.set_time(now.wall);
-        // Without room for the note they are lost as if they had been sent.
-        let _ = self.core.notes.is_void(session.0 as usize, outbox);
-        self.core.held_due = Mono(0);
     }
 
     /// What is known of orders would be ahead of its notes.

@@ -129,7 +129,32 @@ impl Answer<'_> {
             (tag::AVG_PX, b"0"),
             (tag::TEXT, self.text),
         ];
-        self.fields(b"8", definition, &fixed, &REPEATED, outbox)
+        self.fields((b"8", definition), &fixed, &REPEATED, None, outbox)
+    }
+
+    /// Writes that the order was cancelled, as its client asked by the message.
+    pub fn write_cancelled(
+        &self,
+        order: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), BodyError> {
+        let Some(definition) = self.dictionary.message(b"8") else {
+            return Err(BodyError::Value(tag::MSG_TYPE));
+        };
+        let mut id = itoa::Buffer::new();
+        let fixed: [(Tag, &[u8]); 9] = [
+            (tag::ORDER_ID, b"NONE"),
+            (tag::EXEC_ID, id.format(self.number).as_bytes()),
+            (tag::EXEC_TRANS_TYPE, b"0"),
+            (tag::EXEC_TYPE, b"4"),
+            (tag::ORD_STATUS, b"4"),
+            (tag::LEAVES_QTY, b"0"),
+            (tag::CUM_QTY, b"0"),
+            (tag::AVG_PX, b"0"),
+            (tag::TEXT, self.text),
+        ];
+        // The cancel may lack what the order says.
+        self.fields((b"8", definition), &fixed, &REPEATED, Some(order), outbox)
     }
 
     /// The order goes on as it was; what we know of its status is whether it is open.
@@ -142,9 +167,10 @@ impl Answer<'_> {
             true => (b"0", b"2"),
             false => (b"8", b"1"),
         };
-        let reason = match self.trouble {
-            Some(Trouble::Duplicate) => b"6",
-            _ => reason,
+        let (status, reason): (&[u8], &[u8]) = match self.trouble {
+            Some(Trouble::Duplicate) => (status, b"6"),
+            Some(Trouble::Cancelled) => (b"4", b"0"),
+            _ => (status, reason),
         };
         let response_to = match self.message.msg_type() {
             b"F" => b"1",
@@ -164,7 +190,7 @@ impl Answer<'_> {
             ),
             (tag::TEXT, self.text),
         ];
-        self.fields(b"9", definition, &fixed, &REPEATED, outbox)
+        self.fields((b"9", definition), &fixed, &REPEATED, None, outbox)
     }
 
     fn business(&self, definition: &MessageDef, outbox: &mut Outbox) -> Result<(), BodyError> {
@@ -181,7 +207,7 @@ impl Answer<'_> {
                 | Trouble::MaxHeld
                 | Trouble::MaxRemembered
                 | Trouble::Expired
-                | Trouble::Void
+                | Trouble::Cancelled
                 | Trouble::TargetGone,
             ) => b"4",
             Some(Trouble::TooMany) => b"8",
@@ -199,7 +225,7 @@ impl Answer<'_> {
             ),
             (tag::TEXT, self.text),
         ];
-        self.fields(b"j", definition, &fixed, &[], outbox)
+        self.fields((b"j", definition), &fixed, &[], None, outbox)
     }
 
     fn session(&self, definition: &MessageDef, outbox: &mut Outbox) -> Result<(), BodyError> {
@@ -213,20 +239,24 @@ impl Answer<'_> {
             ),
             (tag::TEXT, self.text),
         ];
-        self.fields(b"3", definition, &fixed, &[], outbox)
+        self.fields((b"3", definition), &fixed, &[], None, outbox)
     }
 
     /// Writes the fields that the version has, in its order: the fixed ones unless they are empty, the
-    /// repeated ones, and all that are required.
+    /// repeated ones, and all that are required; the order has those that the message lacks.
     fn fields(
         &self,
-        msg_type: &[u8],
-        definition: &MessageDef,
+        (msg_type, definition): (&[u8], &MessageDef),
         fixed: &[(Tag, &[u8])],
         repeated: &[Tag],
+        order: Option<&Message<'_>>,
         outbox: &mut Outbox,
     ) -> Result<(), BodyError> {
-        let given = |tag| self.message.get(tag).filter(|value| !value.is_empty());
+        let messages = [Some(self.message), order];
+        let given = |tag| {
+            let mut values = messages.into_iter().flatten().filter_map(|it| it.get(tag));
+            values.find(|value| !value.is_empty())
+        };
         let mut body = outbox.begin(self.to, msg_type);
         turned(self.dictionary, self.message, &mut body);
         for member in definition.members() {

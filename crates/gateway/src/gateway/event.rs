@@ -4,6 +4,7 @@ use core::fmt;
 
 use fixwire_protocol::{BodyError, Message, SessionId, Tag};
 
+use super::notes::Passage;
 use crate::convert::Unconvertible;
 use crate::orders::{CheckpointError, OrdersError};
 use crate::rules::ActionFailure;
@@ -120,8 +121,8 @@ pub enum Trouble {
     MaxRemembered,
     /// It was held longer than its time to live.
     Expired,
-    /// The sequence numbers of the session that it waited for were reset: it is void.
-    Void,
+    /// Its client cancelled its order before it was sent.
+    Cancelled,
     /// It was held for a session that is no longer configured.
     TargetGone,
     /// It was sent, and the peer rejected it with a Reject(3).
@@ -171,7 +172,7 @@ impl Trouble {
             | Self::MaxRemembered => "gateway limit reached: message not accepted",
             Self::Duplicate => "duplicate ClOrdID",
             Self::Away(_) | Self::TargetGone => "destination is not available",
-            Self::Void => "destination has reset its sequence numbers",
+            Self::Cancelled => "order cancelled before it was sent to the destination",
             Self::Expired => "time to live expired before the destination logged on",
             Self::Unmatched => "no destination for this message",
             Self::CameBack => "routing loop: message came back from its destination",
@@ -274,11 +275,24 @@ pub struct GatewayCounters {
     pub came_back: u64,
     /// How often a script failed, in a condition or as an action.
     pub scripts_failed: u64,
-    /// Messages that the gateway's own queues held, each target counted; they are in `sent`, `copied` and
-    /// `returned` too.
+    /// Messages that the gateway's own queues held, each target counted. They are in `sent`, `copied` or
+    /// `returned` once their target has got them.
     pub held: u64,
-    /// Held messages that were not delivered: expired, or their target was removed.
+    /// Held messages that were not delivered: expired, cancelled, or their target was removed.
     pub undelivered: u64,
+    /// Held messages whose client cancelled their order before it was sent. They are in `undelivered` too.
+    pub cancelled: u64,
     /// Messages that were not delivered, for any reason.
     pub troubles: u64,
+}
+
+impl GatewayCounters {
+    /// Counts a message that its target got.
+    pub(super) fn passed(&mut self, passage: Passage) {
+        match passage {
+            Passage::Opens | Passage::Sent => self.sent += 1,
+            Passage::Copied => self.copied += 1,
+            Passage::Returned => self.returned += 1,
+        }
+    }
 }

@@ -6,14 +6,11 @@
 //!                        expired, or its target was removed         > its order ends, its source is answered
 //! ```
 //!
-//! What a session has numbered for its target, which is away, is known here too: when the target logs on it
-//! is forgotten, when the session's numbers restart before that, its source is answered as well.
-//!
 //! Each step has its note in the same record of the journal.
 
 use fixwire_protocol::{BodyError, Mono, Nanos, Now, Outbox, SessionId};
 
-use super::notes::{ANSWERED, Held, Lane, came_at};
+use super::notes::{ANSWERED, Held, Passage, came_at, target};
 use super::work::Work;
 use super::{Gateway, GatewayEvent, Trouble};
 
@@ -22,7 +19,7 @@ const PER_TURN: usize = 256;
 /// How often it is looked whether the clock was set.
 pub(super) const LOOK: Nanos = Nanos(1_000_000_000);
 /// More than an answer takes besides fields of the message.
-const ANSWER: usize = 1024;
+pub(super) const ANSWER: usize = 1024;
 
 /// The messages that wait for one session.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -51,9 +48,8 @@ impl Gateway {
         let notes = &self.core.notes;
         (0..notes.queues.rows()).filter_map(|row| {
             let (messages, bytes) = notes.queues.size(row);
-            let (lane, target) = Lane::of(row);
-            let session = notes.name(target).unwrap_or_default();
-            (messages > 0 && lane == Lane::Held).then_some(Waiting {
+            let session = notes.name(target(row)).unwrap_or_default();
+            (messages > 0).then_some(Waiting {
                 session,
                 messages,
                 bytes,
@@ -93,13 +89,7 @@ impl Gateway {
         let Some(came) = self.core.notes.queues.peek(row) else {
             return Step::Waits(None);
         };
-        let (lane, target) = Lane::of(row);
-        match lane {
-            Lane::Held => {}
-            Lane::Numbered => return Step::Waits(None),
-            Lane::Void => return self.give_up(row, Trouble::Void, now, outbox),
-        }
-        let Some(to) = self.core.notes.place(target) else {
+        let Some(to) = self.core.notes.place(target(row)) else {
             return self.give_up(row, Trouble::TargetGone, now, outbox);
         };
         let left = match self.core.sessions[to].time_to_live {
@@ -135,6 +125,8 @@ impl Gateway {
         // What was noted is not taken back.
         match written.and_then(|()| core.notes.leaves(row, outbox)) {
             Ok(()) => {
+                let passage = Held::of(record).map_or(Passage::Sent, |held| held.passage);
+                core.counters.passed(passage);
                 core.notes.pop(row);
                 Step::Left
             }
@@ -157,7 +149,7 @@ impl Gateway {
             decoder,
             ..
         } = self;
-        let (_, target) = Lane::of(row);
+        let target = target(row);
         let mark = core.notes.queues.front(row, record);
         if !outbox.is_empty() && !outbox.has_room(4, 2 * record.len() + ANSWER) {
             return Step::NoRoom;

@@ -164,7 +164,7 @@ pub(super) fn read(text: &str, context: &GatewayContext<'_>) -> Result<Parts, Ve
     })
 }
 
-/// Checks that messages held for a session are still valid when it logs on.
+/// Checks that copies, which wait in a session, are still valid when it logs on.
 fn nothing_void_is_held(
     rules: &Rules,
     context: &GatewayContext<'_>,
@@ -176,8 +176,9 @@ fn nothing_void_is_held(
         for to in stand_ins(way.to, options) {
             let session = &context.sessions[to];
             let target = &options.targets[to];
-            let holds = target.away == Away::Hold && target.time_to_live.is_none();
-            if holds && session.resets && !core::mem::replace(&mut told[to], true) {
+            let waits = target.away == Away::Hold && target.time_to_live.is_none();
+            let is_copy = way.to.is_some_and(|to| rules.copies(way.rule, to));
+            if is_copy && waits && session.resets && !core::mem::replace(&mut told[to], true) {
                 let name = session.name;
                 errors.push(RuleError {
                     line: rules.line(way.rule).unwrap_or(1),

@@ -10,19 +10,14 @@
 //! I venue MsgType | 11=..|39=..|               heard
 //! R venue MsgType | 11=..|                     refused
 //! J venue MsgType | 11=..|                     rejected
-//! H source target lengths | D|11=..| 35=..|11=..| D 11=..|..
+//! H source target lengths passage | D|11=..| 35=..|11=..| D 11=..|..
 //!                                              held: what orders know of it, what an answer to it reads,
-//!                                              MsgType and fields; the lengths are those of the first three
+//!                                              MsgType and fields; the lengths are those of the first three;
+//!                                              0 opens an order, 1 sent, 2 copied, 3 returned
 //! h ..                                         the same, and its source is not answered
 //! Q                                            nor is that of the last one that is held
 //! U target                                     the first one has left the queue: sent, or not to be
-//! W source target lengths | D|11=..| 35=..|11=..|
-//!                                              written for a session that is away: what orders know of it,
-//!                                              and what an answer to it reads
-//! w ..                                         the same, and its source is not answered
-//! B target                                     that session has logged on: nothing waits for it any more
-//! V target                                     its numbers restart: what waited for it is void
-//! T target                                     the source of the first one of these was answered
+//! X client target | id                         the client cancelled the order with its ClOrdID, which is held
 //! A number                                     the number of an answer of the gateway's own
 //! M client | 11=..|1=..|58=|                   remembered for an order of a client; what has no value is not
 //! F client | 11=..|                            nothing is remembered for it any more
@@ -50,7 +45,7 @@ mod ledger;
 mod remembered;
 mod words;
 
-pub(super) use held::{ANSWERED, Held, Holding, Lane, UNANSWERED, came_at};
+pub(super) use held::{ANSWERED, Held, Holding, Passage, UNANSWERED, came_at, row, target};
 pub(super) use remembered::Order;
 use words::{limits, put_draft, put_ids, put_limits, put_number, rewriting, word};
 
@@ -250,7 +245,9 @@ impl Notes {
         if limits == *self.orders.config() {
             return Ok(());
         }
-        self.orders.reconfigure(limits).map_err(NoteError::Limits)
+        self.orders.reconfigure(limits).map_err(NoteError::Limits)?;
+        self.find_held();
+        Ok(())
     }
 
     /// The number of a session; a note introduces a new session, or a new form of its ids.
@@ -418,12 +415,17 @@ impl Notes {
         known: &[u8],
         outbox: &mut Outbox,
     ) -> Result<(), Trouble> {
-        let end = known.iter().position(|byte| *byte == SOH);
-        let (msg_type, fields) = known.split_at(end.unwrap_or(known.len()));
-        match self.fill(msg_type, fields) {
+        match self.fill_known(known) {
             Some(()) => self.end(venue, outbox),
             None => Ok(()),
         }
+    }
+
+    /// Fills the draft from what orders know of a held message.
+    fn fill_known(&mut self, known: &[u8]) -> Option<()> {
+        let end = known.iter().position(|byte| *byte == SOH);
+        let (msg_type, fields) = known.split_at(end.unwrap_or(known.len()));
+        self.fill(msg_type, fields)
     }
 
     fn end(&mut self, venue: SessionId, outbox: &mut Outbox) -> Result<(), Trouble> {
@@ -510,11 +512,7 @@ impl Notes {
     /// Makes the call again that a note tells of.
     pub fn replay(&mut self, at: Timestamp, note: &[u8]) -> Result<(), NoteError> {
         self.last_answer = self.last_answer.max(at.0);
-        if let [
-            ANSWERED | UNANSWERED | b'Q' | b'U' | b'W' | b'w' | b'B' | b'V' | b'T',
-            ..,
-        ] = note
-        {
+        if let [ANSWERED | UNANSWERED | b'Q' | b'U' | b'X', ..] = note {
             return self.follow_held(at, note);
         }
         if let [b'M' | b'F' | b'L', b' ', ..] = note {

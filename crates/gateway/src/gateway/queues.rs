@@ -11,6 +11,8 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use crate::orders::HeldAt;
+
 /// The bytes of records in a block.
 const DATA: usize = 4096 - size_of::<u32>();
 /// What a block takes, with the pointer to it.
@@ -19,6 +21,8 @@ const BLOCK: usize = size_of::<Block>() + size_of::<Box<Block>>();
 const HEAD: usize = 1 + size_of::<u32>();
 /// No block.
 const NONE: u32 = u32::MAX;
+/// The first byte of a cancelled record.
+pub(super) const CANCELLED: u8 = b'x';
 
 struct Block {
     next: u32,
@@ -32,6 +36,24 @@ pub(super) struct Place {
     at: usize,
 }
 
+impl From<Place> for HeldAt {
+    fn from(place: Place) -> Self {
+        Self {
+            block: place.block,
+            at: place.at as u16,
+        }
+    }
+}
+
+impl From<HeldAt> for Place {
+    fn from(held: HeldAt) -> Self {
+        Self {
+            block: held.block,
+            at: held.at.into(),
+        }
+    }
+}
+
 /// One row.
 #[derive(Clone, Copy)]
 struct Row {
@@ -40,6 +62,8 @@ struct Row {
     /// The last block.
     last: u32,
     records: u64,
+    /// How many of them are cancelled. The first never is.
+    cancelled: u64,
     blocks: u64,
 }
 
@@ -48,6 +72,7 @@ const EMPTY: Row = Row {
     end: Place { block: NONE, at: 0 },
     last: NONE,
     records: 0,
+    cancelled: 0,
     blocks: 0,
 };
 
@@ -89,10 +114,10 @@ impl Queues {
         self.rows.get(row).copied().unwrap_or(EMPTY)
     }
 
-    /// The records of a row, and the bytes of memory that they take.
+    /// The records of a row that are not cancelled, and the bytes of memory that all take.
     pub fn size(&self, row: usize) -> (u64, u64) {
         let row = self.row(row);
-        (row.records, row.blocks * BLOCK as u64)
+        (row.records - row.cancelled, row.blocks * BLOCK as u64)
     }
 
     /// How many blocks a record needs besides those that its row has.
@@ -135,6 +160,7 @@ impl Queues {
         }
         self.rows[row].end = at;
         self.rows[row].records += 1;
+        self.rows[row].cancelled += u64::from(mark == CANCELLED);
         self.records += 1;
         first
     }
@@ -142,6 +168,34 @@ impl Queues {
     /// Changes the first byte of a record that is still there.
     pub fn set_mark(&mut self, place: Place, mark: u8) {
         self.write(place, &[mark]);
+    }
+
+    /// Cancels a record that is still there: it stays until it is the first.
+    pub fn cancel(&mut self, row: usize, place: Place) {
+        self.set_mark(place, CANCELLED);
+        self.rows[row].cancelled += 1;
+    }
+
+    /// A record that is still there, into a buffer; its mark.
+    pub fn get(&self, place: Place, record: &mut Vec<u8>) -> u8 {
+        let mut head = [0; HEAD];
+        let at = self.read(place, &mut head);
+        let [mark, len @ ..] = head;
+        record.resize(u32::from_le_bytes(len) as usize, 0);
+        self.read(at, record);
+        mark
+    }
+
+    /// Each record of a row: where it is, its mark and its bytes.
+    pub fn each(&self, row: usize, each: &mut dyn FnMut(Place, u8, &[u8])) {
+        let row = self.row(row);
+        let (mut at, mut record) = (row.first, Vec::new());
+        for _ in 0..row.records {
+            let place = self.within(at);
+            let mark = self.get(place, &mut record);
+            each(place, mark, &record);
+            at = self.behind(place, record.len());
+        }
     }
 
     /// The beginning of the first record of a row, without its mark.
@@ -154,32 +208,38 @@ impl Queues {
         Some(bytes)
     }
 
-    /// The first record of a row into a buffer; its mark.
-    pub fn front(&self, row: usize, record: &mut Vec<u8>) -> Option<u8> {
+    /// Where the first record of a row is.
+    pub fn first(&self, row: usize) -> Option<Place> {
         let row = self.row(row);
-        let mut head = [0; HEAD];
-        let at = (row.records > 0).then(|| self.read(row.first, &mut head))?;
-        let [mark, len @ ..] = head;
-        record.resize(u32::from_le_bytes(len) as usize, 0);
-        self.read(at, record);
-        Some(mark)
+        (row.records > 0).then(|| self.within(row.first))
     }
 
-    /// Takes the first record of a row away; whether there was one.
-    pub fn pop(&mut self, row: usize) -> bool {
-        let known = self.row(row);
-        if known.records == 0 {
-            return false;
-        }
-        let mut head = [0; HEAD];
-        let mut at = self.read(known.first, &mut head);
-        let [_, len @ ..] = head;
-        let mut left = u32::from_le_bytes(len) as usize;
+    /// The first record of a row into a buffer; its mark.
+    pub fn front(&self, row: usize, record: &mut Vec<u8>) -> Option<u8> {
+        Some(self.get(self.first(row)?, record))
+    }
+
+    /// Where a record of so many bytes ends.
+    fn behind(&self, place: Place, len: usize) -> Place {
+        let (mut at, mut left) = (place, HEAD + len);
         while left > DATA - at.at {
             left -= DATA - at.at;
             at = self.within(Place { at: DATA, ..at });
         }
         at.at += left;
+        at
+    }
+
+    /// Takes the first record of a row away; whether there was one.
+    pub fn pop(&mut self, row: usize) -> bool {
+        let known = self.row(row);
+        let Some(first) = self.first(row) else {
+            return false;
+        };
+        let mut head = [0; HEAD];
+        self.read(first, &mut head);
+        let [mark, len @ ..] = head;
+        let at = self.behind(first, u32::from_le_bytes(len) as usize);
         self.records -= 1;
         let behind = match known.records {
             1 => NONE,
@@ -198,6 +258,7 @@ impl Queues {
             records => Row {
                 first: at,
                 records: records - 1,
+                cancelled: known.cancelled - u64::from(mark == CANCELLED),
                 blocks: known.blocks - freed,
                 ..known
             },
@@ -327,6 +388,7 @@ mod tests {
     enum Step {
         Push(usize, usize),
         Pop(usize),
+        Cancel(usize, usize),
     }
 
     fn step() -> impl Strategy<Value = Step> {
@@ -334,6 +396,7 @@ mod tests {
         prop_oneof![
             3 => (0..4_usize, len).prop_map(|(row, len)| Step::Push(row, len)),
             2 => (0..4_usize).prop_map(Step::Pop),
+            1 => (0..4_usize, 0..9_usize).prop_map(|(row, at)| Step::Cancel(row, at)),
         ]
     }
 
@@ -345,6 +408,7 @@ mod tests {
             const MAX: u64 = 30 * BLOCK as u64;
             let mut queues = Queues::new(MAX);
             let mut model: [VecDeque<Vec<u8>>; 4] = Default::default();
+            let mut places: [VecDeque<Place>; 4] = Default::default();
             let mut record = Vec::new();
             for (number, step) in steps.into_iter().enumerate() {
                 match step {
@@ -352,12 +416,26 @@ mod tests {
                         let bytes: Vec<u8> = (0..len).map(|at| (at + number) as u8).collect();
                         if queues.has_room(row, len) {
                             let place = queues.push(row, 0, &[&bytes[..3], &bytes[3..]]);
-                            queues.set_mark(place, number as u8);
-                            model[row].push_back([&[number as u8], &bytes[..]].concat());
+                            queues.set_mark(place, number as u8 % 100);
+                            model[row].push_back([&[number as u8 % 100], &bytes[..]].concat());
+                            places[row].push_back(place);
+                        }
+                    }
+                    Step::Cancel(row, at) => {
+                        // As the notes do: the first leaves at once.
+                        let at = at % model[row].len().max(1);
+                        if at > 0 && model[row][at][0] != CANCELLED {
+                            queues.cancel(row, places[row][at]);
+                            model[row][at][0] = CANCELLED;
                         }
                     }
                     Step::Pop(row) => {
                         prop_assert_eq!(queues.pop(row), model[row].pop_front().is_some());
+                        places[row].pop_front();
+                        while model[row].front().is_some_and(|bytes| bytes[0] == CANCELLED) {
+                            prop_assert!(queues.pop(row) && model[row].pop_front().is_some());
+                            places[row].pop_front();
+                        }
                     }
                 }
                 let mut taken = 0;
@@ -368,8 +446,16 @@ mod tests {
                     let first = wanted.front().map(|bytes| bytes[1..9].to_vec());
                     prop_assert_eq!(queues.peek::<8>(row).map(Vec::from), first);
                     let (records, bytes) = queues.size(row);
-                    prop_assert_eq!(records, wanted.len() as u64);
+                    let cancelled = |bytes: &&Vec<u8>| bytes[0] == CANCELLED;
+                    let live = wanted.len() - wanted.iter().filter(cancelled).count();
+                    prop_assert_eq!(records, live as u64);
                     prop_assert_eq!(bytes == 0, records == 0);
+                    let mut all = Vec::new();
+                    queues.each(row, &mut |place, mark, bytes| {
+                        all.push((place, [&[mark], bytes].concat()));
+                    });
+                    let known = places[row].iter().copied().zip(wanted.iter().cloned());
+                    prop_assert_eq!(all, known.collect::<Vec<_>>());
                     taken += bytes;
                 }
                 prop_assert_eq!(queues.is_empty(), model.iter().all(VecDeque::is_empty));

@@ -1,6 +1,7 @@
 //! The whole path of a message.
 
 mod away;
+mod cancelled;
 mod conversion_files;
 mod events;
 mod held;
@@ -21,7 +22,6 @@ mod rounds;
 mod scripts;
 mod shares;
 mod status;
-mod void;
 
 use std::collections::BTreeMap;
 use std::format;
@@ -225,6 +225,13 @@ impl Rig {
         self.gateway
             .on_disconnect(now, id, parting, logout, &mut self.outbox);
         self.collect();
+    }
+
+    /// The numbers of a session restart.
+    fn reset(&mut self, name: &str) -> Vec<String> {
+        let (now, id) = (self.now(), self.id(name));
+        self.gateway.on_reset(now, id, &mut self.outbox);
+        self.collect()
     }
 
     fn version(&self, name: &str) -> Version {

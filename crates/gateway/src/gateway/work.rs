@@ -3,6 +3,7 @@
 use fixwire_protocol::{BodyError, Message, Now, Outbox, Refusal, SessionId, tag};
 
 use super::answer::{Answer, plain};
+use super::notes::Passage;
 use super::options::Away;
 use super::raised::Target;
 use super::status::Status;
@@ -28,6 +29,32 @@ enum Back {
     Heard(ReportAddressee),
     /// It is the BusinessMessageReject of something that this client sent: whether of an order.
     Refused(SessionId, bool),
+}
+
+/// Why a message goes to a session.
+#[derive(Clone, Copy)]
+enum Passing {
+    /// A rule sends it: what the orders say of it.
+    Sent(Out),
+    Copied,
+    Returned,
+}
+
+impl Passing {
+    fn sent(self) -> Option<Out> {
+        match self {
+            Self::Sent(out) => Some(out),
+            Self::Copied | Self::Returned => None,
+        }
+    }
+
+    fn passage(self) -> Passage {
+        match self {
+            Self::Sent(_) => Passage::Sent,
+            Self::Copied => Passage::Copied,
+            Self::Returned => Passage::Returned,
+        }
+    }
 }
 
 /// A message while its outcomes are carried out.
@@ -254,7 +281,6 @@ impl<'w> Work<'w> {
                 self.rule = Some(rule);
                 let done = self.may_reach(rule, draft);
                 let done = done.and_then(|()| self.send(to, draft, convert));
-                self.core.counters.sent += u64::from(done.is_ok());
                 self.given += usize::from(done.is_ok());
                 self.note_failure(rule, Target::Session(to), done);
             }
@@ -266,8 +292,7 @@ impl<'w> Work<'w> {
             } => {
                 self.rule = Some(rule);
                 let done = self.target(to, None);
-                let done = done.and_then(|to| self.pass(to, draft, convert, None));
-                self.core.counters.copied += u64::from(done.is_ok());
+                let done = done.and_then(|to| self.pass(to, draft, convert, Passing::Copied));
                 if let Err(trouble) = done {
                     self.tell(Some(rule), Target::Session(to), trouble);
                 }
@@ -279,7 +304,6 @@ impl<'w> Work<'w> {
             } => {
                 self.rule = Some(rule);
                 let done = self.give_back(draft, convert);
-                self.core.counters.returned += u64::from(done.is_ok());
                 self.given += usize::from(done.is_ok());
                 self.note_failure(rule, Target::Back, done);
             }
@@ -373,9 +397,15 @@ impl<'w> Work<'w> {
     }
 
     fn send(&mut self, to: usize, draft: &mut Draft, convert: bool) -> Result<(), Trouble> {
+        if draft.msg_type() == b"F"
+            && !self.core.notes.queues.is_empty()
+            && self.cancel_held(to, draft)?
+        {
+            return Ok(());
+        }
         let to = self.target(to, Some(draft))?;
         if !self.core.sessions[to].follows {
-            return self.pass(to, draft, convert, Some(Out::Other));
+            return self.pass(to, draft, convert, Passing::Sent(Out::Other));
         }
         let notes = &mut self.core.notes;
         let way = (self.source, to);
@@ -383,22 +413,22 @@ impl<'w> Work<'w> {
         if out == Out::Duplicate {
             return Err(Trouble::Duplicate);
         }
-        self.pass(to, draft, convert, Some(out)).inspect_err(|_| {
-            if out != Out::Other {
-                // Without room for this note the order stays open, here and after a restart.
-                let _ = self.core.notes.not_sent(to, self.outbox);
-            }
-        })
+        self.pass(to, draft, convert, Passing::Sent(out))
+            .inspect_err(|_| {
+                if out != Out::Other {
+                    // Without room for this note the order stays open, here and after a restart.
+                    let _ = self.core.notes.not_sent(to, self.outbox);
+                }
+            })
     }
 
-    /// Writes a message for a session, or holds it. `sent` is what the orders say of one that is neither
-    /// a copy nor on its way back.
+    /// Writes a message for a session, or holds it.
     fn pass(
         &mut self,
         to: usize,
         draft: &mut Draft,
         convert: bool,
-        sent: Option<Out>,
+        passing: Passing,
     ) -> Result<(), Trouble> {
         if convert {
             let (from, to) = (&self.core.sessions[self.source], &self.core.sessions[to]);
@@ -406,13 +436,13 @@ impl<'w> Work<'w> {
             self.core.conversions.convert(from, to, draft)?;
         }
         let is_there = self.active[to] && self.open[to];
-        if (!is_there || !self.core.notes.queues.is_empty()) && self.is_held(to, is_there) {
-            return self.hold(to, draft, sent);
+        if (!is_there || !self.core.notes.queues.is_empty()) && self.is_held(to, is_there, passing)
+        {
+            return self.hold(to, draft, passing);
         }
-        if !self.active[to] && sent.is_some() {
-            return self.leave(to, draft, sent);
-        }
-        self.write(to, draft)
+        self.write(to, draft)?;
+        self.core.counters.passed(passing.passage());
+        Ok(())
     }
 
     fn write(&mut self, to: usize, draft: &mut Draft) -> Result<(), Trouble> {
@@ -456,7 +486,7 @@ impl<'w> Work<'w> {
         if is_void && !self.active[client] {
             return Err(Trouble::Away(SessionId(client as u32)));
         }
-        self.pass(client, draft, convert, None)
+        self.pass(client, draft, convert, Passing::Returned)
     }
 
     /// Where a message for a session goes now. One that is about an order goes where the order is; a

@@ -69,6 +69,15 @@ pub(super) struct Link {
     pub(super) number: u64,
 }
 
+/// Where a message is held: its block and its place there, as its owner counts them.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct HeldAt {
+    /// The block.
+    pub(crate) block: u32,
+    /// The byte in it.
+    pub(crate) at: u16,
+}
+
 /// One of the lists that each name is in.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Queue {
@@ -116,6 +125,8 @@ pub(super) struct Name {
     pub(super) chain: u32,
     /// How many open names need this one.
     pub(super) needed: u32,
+    /// Where the message that began it is held, while it is; not part of the state.
+    pub(super) held: Option<HeldAt>,
     lens: [u8; 3],
     /// The hash by which it is found, for each of [`By::ALL`].
     indexed: [Option<u32>; 3],
@@ -143,6 +154,7 @@ const FREE: Name = Name {
     },
     chain: NOWHERE,
     needed: 0,
+    held: None,
     lens: [0; 3],
     indexed: [None; 3],
     queue: Queue::Closed,
@@ -309,6 +321,20 @@ impl Book {
     pub(super) fn chain_id(&self, place: u32) -> u64 {
         let chain = self.chains.get(self.name(place).chain as usize);
         chain.map_or(0, |chain| chain.id)
+    }
+
+    /// The open names of the order of a name, in the order in which they were opened.
+    pub(super) fn open_names(&self, place: u32) -> impl Iterator<Item = u32> {
+        let chain = self.chains.get(self.name(place).chain as usize);
+        let first = chain.map_or(NOWHERE, |chain| chain.first);
+        let is_one = |place: &u32| *place != NOWHERE;
+        core::iter::successors(Some(first).filter(is_one), move |place| {
+            Some(self.name(*place).later_open).filter(is_one)
+        })
+    }
+
+    pub(super) fn set_held(&mut self, place: u32, held: Option<HeldAt>) {
+        self.names[place as usize].held = held;
     }
 
     /// Whether the order of a name has an open one.

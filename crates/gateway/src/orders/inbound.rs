@@ -9,7 +9,7 @@ use super::table::{self, IdKind, IdRole, InboundId, Stranger};
 use crate::Draft;
 
 /// The maximum number of replaced ids of one order.
-const MAX_REPLACED: usize = 32;
+pub(super) const MAX_REPLACED: usize = 32;
 
 /// The client that a venue's message is for, and the order or request it is about.
 #[derive(Clone, Copy, Debug)]

@@ -11,6 +11,7 @@
 mod book;
 mod checkpoint;
 mod guard;
+mod held;
 mod inbound;
 pub mod known;
 mod lifecycle;
@@ -29,6 +30,7 @@ use core::fmt;
 use fixwire_protocol::{Nanos, SessionId, Tag};
 
 use book::Book;
+pub(crate) use book::HeldAt;
 pub(crate) use checkpoint::BODY_VERSION;
 pub use checkpoint::CheckpointError;
 pub use inbound::ReportAddressee;

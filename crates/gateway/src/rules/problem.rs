@@ -173,7 +173,7 @@ pub enum RuleProblem {
         /// The version to convert to.
         to: &'static str,
     },
-    /// Messages held for this session would be void when it logs on: its sequence numbers reset.
+    /// Copies for this session would be lost while it is not logged on: its sequence numbers reset.
     VoidWhenHeld(String),
     /// Messages for a session that is not logged on would be rerouted in a loop through this one.
     AwayLoop(String),
@@ -304,7 +304,7 @@ impl fmt::Display for RuleProblem {
             }
             Self::VoidWhenHeld(name) => write!(
                 f,
-                "messages held for '{name}' would be lost when its sequence numbers reset"
+                "copies that wait for '{name}' would be lost when its sequence numbers reset"
             ),
             Self::AwayLoop(name) => write!(f, "messages for '{name}' would be routed back to it"),
             Self::SameCompId { one, other } => {

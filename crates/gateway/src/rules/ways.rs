@@ -55,12 +55,15 @@ impl Rules {
     /// Whether a rule gives copies to this session.
     #[must_use]
     pub fn copies_to(&self, session: usize) -> bool {
-        let events = self.events.iter().map(|on| &on.rule);
-        let mut rules = self.rules.iter().chain(events);
-        rules.any(|rule| {
-            let mut steps = rule.steps.iter();
-            steps.any(|step| matches!(step, Step::CopyTo(to) if *to == session))
-        })
+        let count = self.rules.len() + self.events.len();
+        (0..count).any(|rule| self.copies(rule, session))
+    }
+
+    /// Whether this rule gives copies to this session.
+    pub(crate) fn copies(&self, rule: usize, session: usize) -> bool {
+        let steps = self.rule(rule).map_or(&[][..], |rule| &rule.steps);
+        let is_copy = |step: &Step| matches!(step, Step::CopyTo(to) if *to == session);
+        steps.iter().any(is_copy)
     }
 
     /// Where a rule has a message go behind one of its actions: `None` for `return`. What the fields of

@@ -1,7 +1,7 @@
 //! Held messages and their notes.
 //!
 //! A message stands in the queue of its target as its note, behind the time when it came. The mark of
-//! its record is the note's first letter.
+//! its record is the note's first letter, or says that it is cancelled. The queue of a target has its number.
 
 use alloc::vec::Vec;
 
@@ -10,7 +10,7 @@ use fixwire_protocol::{Message, Outbox, SOH, SessionId, Timestamp};
 
 use super::super::answer;
 use super::super::event::{NoteError, Trouble};
-use super::super::queues::Place;
+use super::super::queues::{CANCELLED, Place};
 use super::{Notes, put_draft, put_number};
 use crate::Draft;
 
@@ -19,45 +19,42 @@ pub(in super::super) const ANSWERED: u8 = b'H';
 /// The mark of one whose source is not.
 pub(in super::super) const UNANSWERED: u8 = b'h';
 
-/// Where a message waits.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(in super::super) enum Lane {
-    /// In the gateway, which writes it when its target is there.
-    Held,
-    /// In its target's session, which has numbered it; known here in case its number becomes void.
-    Numbered,
-    /// Void: its source is still to be answered.
-    Void,
+/// The queue of a target.
+pub(in super::super) fn row(target: SessionId) -> usize {
+    target.0 as usize
 }
 
-impl Lane {
-    const ALL: [Self; 3] = [Self::Held, Self::Numbered, Self::Void];
+/// The target of a queue.
+pub(in super::super) fn target(row: usize) -> SessionId {
+    SessionId(row as u32)
+}
 
-    /// The row of the queues for a target.
-    pub fn row(self, target: SessionId) -> usize {
-        target.0 as usize * Self::ALL.len() + self as usize
-    }
+/// What a held message is for the gateway.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(in super::super) enum Passage {
+    /// A request that opens an order, or an order's replace or cancel: a cancel of the order may end it here.
+    Opens,
+    /// Another request.
+    Sent,
+    /// A copy.
+    Copied,
+    /// A response on its way back.
+    Returned,
+}
 
-    /// The lane and the target of a row.
-    pub fn of(row: usize) -> (Self, SessionId) {
-        let count = Self::ALL.len();
-        (Self::ALL[row % count], SessionId((row / count) as u32))
-    }
+impl Passage {
+    const ALL: [Self; 4] = [Self::Opens, Self::Sent, Self::Copied, Self::Returned];
 
-    /// The letter of the note that the first one has left.
-    fn leaving(self) -> &'static [u8] {
-        match self {
-            Self::Held => b"U ",
-            Self::Numbered | Self::Void => b"T ",
-        }
+    /// Its number in notes.
+    fn of(number: u32) -> Option<Self> {
+        Self::ALL.get(number as usize).copied()
     }
 }
 
 /// A message that is to be held.
 pub(in super::super) struct Holding<'h> {
     pub mark: u8,
-    /// [`Lane::Held`] or [`Lane::Numbered`].
-    pub lane: Lane,
+    pub passage: Passage,
     /// The session that it came from, by its place in the file, and its dictionary.
     pub source: usize,
     pub dictionary: &'h Dictionary,
@@ -75,6 +72,7 @@ pub(in super::super) struct Holding<'h> {
 /// A message that is held.
 pub(in super::super) struct Held<'n> {
     pub source: SessionId,
+    pub passage: Passage,
     /// The part that the orders track: its type, SOH and fields. Empty when they do not track it.
     pub known: &'n [u8],
     /// The fields of the message as it came which an answer reads.
@@ -114,6 +112,7 @@ impl<'n> Held<'n> {
         let (msg_type, fields) = rest.split_at_checked(next(&mut head)? as usize)?;
         let held = Self {
             source,
+            passage: Passage::of(next(&mut head)?)?,
             known,
             came,
             msg_type,
@@ -124,7 +123,7 @@ impl<'n> Held<'n> {
 }
 
 impl Notes {
-    /// Puts a message at the end of its target's queue, or only what an answer to it needs.
+    /// Puts a message at the end of its target's queue.
     pub fn hold(
         &mut self,
         at: Timestamp,
@@ -147,34 +146,25 @@ impl Notes {
             }
         }
         let came = self.parts.len() - known;
-        let is_held = holding.lane == Lane::Held;
-        let msg_type = match is_held {
-            true => holding.draft.msg_type(),
-            false => &[],
-        };
+        let msg_type = holding.draft.msg_type();
         self.text.clear();
-        self.text.push(match (is_held, holding.mark) {
-            (true, mark) => mark,
-            (false, ANSWERED) => b'W',
-            (false, _) => b'w',
-        });
+        self.text.push(holding.mark);
         for number in [
             source.0 as usize,
             target.0 as usize,
             known,
             came,
             msg_type.len(),
+            holding.passage as usize,
         ] {
             self.text.push(b' ');
             put_number(&mut self.text, number as u64);
         }
         self.text.push(SOH);
         self.text.extend_from_slice(&self.parts);
-        if is_held {
-            self.text.extend_from_slice(msg_type);
-            self.text.extend_from_slice(holding.draft.encode());
-        }
-        let row = holding.lane.row(target);
+        self.text.extend_from_slice(msg_type);
+        self.text.extend_from_slice(holding.draft.encode());
+        let row = row(target);
         let len = 8 + self.text.len();
         if !self.queues.has_room(row, len) {
             return Err(Trouble::MaxHeld);
@@ -193,6 +183,10 @@ impl Notes {
         let parts: [&[u8]; 2] = [&at.0.to_le_bytes(), &self.text];
         let place = self.queues.push(row, holding.mark, &parts);
         self.count(source, len as i64);
+        if holding.passage == Passage::Opens {
+            // The draft has what orders know of it.
+            self.orders.set_held(target, &self.draft, place.into());
+        }
         let shares = &mut self.held_shares;
         let most = match holding.is_share {
             true => shares.look(client, has, self.held_of_all),
@@ -219,33 +213,110 @@ impl Notes {
 
     /// Notes that the first message leaves a queue, which the caller then takes away.
     pub fn leaves(&mut self, row: usize, outbox: &mut Outbox) -> Result<(), Trouble> {
-        let (lane, target) = Lane::of(row);
-        self.note_target(lane.leaving(), target, outbox)
-    }
-
-    fn note_target(
-        &mut self,
-        what: &[u8],
-        target: SessionId,
-        outbox: &mut Outbox,
-    ) -> Result<(), Trouble> {
         self.text.clear();
-        self.text.extend_from_slice(what);
-        put_number(&mut self.text, u64::from(target.0));
+        self.text.extend_from_slice(b"U ");
+        put_number(&mut self.text, u64::from(target(row).0));
         self.keep(outbox)
     }
 
-    /// Takes the first message of a queue away; whether there was one.
+    /// Takes the first message of a queue away, and those cancelled behind it; whether there was one.
     pub fn pop(&mut self, row: usize) -> bool {
         self.last_held = None;
+        let is_one = self.pop_first(row);
+        self.pop_cancelled(row);
+        is_one
+    }
+
+    fn pop_cancelled(&mut self, row: usize) {
         let mut record = core::mem::take(&mut self.parts);
-        if self.queues.front(row, &mut record).is_some()
+        while self.queues.front(row, &mut record) == Some(CANCELLED) {
+            self.parts = record;
+            self.pop_first(row);
+            record = core::mem::take(&mut self.parts);
+        }
+        self.parts = record;
+    }
+
+    fn pop_first(&mut self, row: usize) -> bool {
+        let mut record = core::mem::take(&mut self.parts);
+        if let Some(place) = self.queues.first(row)
+            && self.queues.get(place, &mut record) != CANCELLED
             && let Some(held) = Held::of(&record)
         {
             self.count(held.source, -(record.len() as i64));
+            if held.passage == Passage::Opens && self.fill_known(held.known).is_some() {
+                self.orders
+                    .clear_held(target(row), &self.draft, place.into());
+            }
         }
         self.parts = record;
         self.queues.pop(row)
+    }
+
+    /// Where the messages of an order are held of which the venue has got none, the order first; empty when it may
+    /// have the order.
+    pub fn held_order(&self, client: SessionId, venue: SessionId, id: &[u8]) -> Vec<Place> {
+        let held = self.orders.held_order(client, venue, id);
+        held.into_iter().map(Place::from).collect()
+    }
+
+    /// Notes that a client cancelled an order that is held, and takes its messages out of the queue.
+    pub fn cancel_held(
+        &mut self,
+        (client, venue): (SessionId, SessionId),
+        id: &[u8],
+        outbox: &mut Outbox,
+    ) -> Result<(), Trouble> {
+        self.text.clear();
+        self.text.extend_from_slice(b"X ");
+        put_number(&mut self.text, u64::from(client.0));
+        self.text.push(b' ');
+        put_number(&mut self.text, u64::from(venue.0));
+        self.text.push(SOH);
+        self.text.extend_from_slice(id);
+        self.keep(outbox)?;
+        self.take_order((client, venue), id);
+        Ok(())
+    }
+
+    /// Whether there was one.
+    fn take_order(&mut self, (client, venue): (SessionId, SessionId), id: &[u8]) -> bool {
+        let places = self.held_order(client, venue, id);
+        self.last_held = None;
+        let mut record = core::mem::take(&mut self.parts);
+        for place in &places {
+            self.queues.get(*place, &mut record);
+            self.count(client, -(record.len() as i64));
+            self.queues.cancel(row(venue), *place);
+            if let Some(held) = Held::of(&record)
+                && self.fill_known(held.known).is_some()
+            {
+                self.orders.clear_held(venue, &self.draft, (*place).into());
+            }
+        }
+        self.parts = record;
+        self.pop_cancelled(row(venue));
+        !places.is_empty()
+    }
+
+    /// Tells the orders where each message is held, when they are not those that it was held for.
+    pub(super) fn find_held(&mut self) {
+        for row in 0..self.queues.rows() {
+            let mut places = Vec::new();
+            self.queues.each(row, &mut |place, mark, record| {
+                let held = Held::of(record).filter(|held| held.passage == Passage::Opens);
+                if mark != CANCELLED
+                    && let Some(held) = held
+                {
+                    places.push((place, Vec::from(held.known)));
+                }
+            });
+            for (place, known) in places {
+                if self.fill_known(&known).is_some() {
+                    self.orders.set_held(target(row), &self.draft, place.into());
+                }
+            }
+        }
     }
 
     /// The bytes that wait of a client's messages.
@@ -263,100 +334,53 @@ impl Notes {
         self.held_of_all = self.held_of_all.saturating_add_signed(bytes);
     }
 
-    /// A session of the file has logged on: its peer asks for what was written for it.
-    pub fn has_come(&mut self, place: usize, outbox: &mut Outbox) -> Result<(), Trouble> {
-        let Some(target) = self.waited_for(place) else {
-            return Ok(());
-        };
-        self.note_target(b"B ", target, outbox)?;
-        while self.pop(Lane::Numbered.row(target)) {}
-        Ok(())
-    }
-
-    /// The numbers of a session of the file restart: its peer will never see what waited for it.
-    pub fn is_void(&mut self, place: usize, outbox: &mut Outbox) -> Result<(), Trouble> {
-        let Some(target) = self.waited_for(place) else {
-            return Ok(());
-        };
-        self.note_target(b"V ", target, outbox)?;
-        self.make_void(target);
-        Ok(())
-    }
-
-    /// The session at this place, when something was written for it while it was away.
-    fn waited_for(&self, place: usize) -> Option<SessionId> {
-        let target = self.number(place)?;
-        let (waiting, _) = self.queues.size(Lane::Numbered.row(target));
-        (waiting > 0).then_some(target)
-    }
-
-    fn make_void(&mut self, target: SessionId) {
-        let (from, to) = (Lane::Numbered.row(target), Lane::Void.row(target));
-        self.last_held = None;
-        let mut record = Vec::new();
-        while let Some(mark) = self.queues.front(from, &mut record) {
-            self.queues.pop(from);
-            self.queues.push(to, mark, &[&record]);
-        }
-    }
-
     /// Puts a record into a row again, with the mark that it has now. `None` when it is none of this row.
     pub(super) fn hold_again(&mut self, row: usize, mark: u8, record: &[u8]) -> Option<Place> {
-        let (target, held) = Held::read(record.get(8..)?)?;
-        let (lane, source) = (Lane::of(row).0, held.source);
-        let is_of_lane = match record[8] {
-            ANSWERED | UNANSWERED => lane == Lane::Held,
-            b'W' | b'w' => lane != Lane::Held,
-            _ => false,
-        };
-        let are_known = (target.0.max(source.0) as usize) < self.known.len();
-        if !is_of_lane || !are_known || lane.row(target) != row {
+        let (to, held) = Held::read(record.get(8..)?)?;
+        let source = held.source;
+        let are_known = (to.0.max(source.0) as usize) < self.known.len();
+        let is_first = self.queues.first(row).is_none();
+        if !are_known || to != target(row) || (is_first && mark == CANCELLED) {
             return None;
         }
         let place = self.queues.push(row, mark, &[record]);
-        self.count(source, record.len() as i64);
+        if mark != CANCELLED {
+            self.count(source, record.len() as i64);
+        }
         Some(place)
     }
 
     /// Does again what a note tells of a message that is held.
     pub(super) fn follow_held(&mut self, at: Timestamp, note: &[u8]) -> Result<(), NoteError> {
         match note {
-            [letter @ (ANSWERED | UNANSWERED | b'W' | b'w'), b' ', ..] => {
+            [mark @ (ANSWERED | UNANSWERED), b' ', ..] => {
                 let (target, held) = Held::read(note).ok_or(NoteError::NotOurs)?;
                 let source = held.source;
                 if target.0.max(source.0) as usize >= self.known.len() {
                     return Err(NoteError::UnknownSession);
                 }
-                let (lane, mark) = match *letter {
-                    b'W' => (Lane::Numbered, ANSWERED),
-                    b'w' => (Lane::Numbered, UNANSWERED),
-                    mark => (Lane::Held, mark),
-                };
                 let parts: [&[u8]; 2] = [&at.0.to_le_bytes(), note];
-                let place = self.queues.push(lane.row(target), mark, &parts);
+                let place = self.queues.push(row(target), *mark, &parts);
                 self.count(source, 8 + note.len() as i64);
-                if mark == ANSWERED {
+                if held.passage == Passage::Opens {
+                    self.fill_known(held.known).ok_or(NoteError::NotOurs)?;
+                    self.orders.set_held(target, &self.draft, place.into());
+                }
+                if *mark == ANSWERED {
                     self.last_held = Some(place);
                 }
             }
-            [letter @ (b'U' | b'B' | b'V' | b'T'), b' ', target @ ..] => {
+            [b'U', b' ', target @ ..] => {
                 let target = SessionId(next(&mut &*target).ok_or(NoteError::NotOurs)?);
-                let done = match letter {
-                    b'U' => self.pop(Lane::Held.row(target)),
-                    b'T' => self.pop(Lane::Void.row(target)),
-                    b'B' => {
-                        let row = Lane::Numbered.row(target);
-                        let any = self.pop(row);
-                        while self.pop(row) {}
-                        any
-                    }
-                    _ => {
-                        let (waiting, _) = self.queues.size(Lane::Numbered.row(target));
-                        self.make_void(target);
-                        waiting > 0
-                    }
-                };
-                if !done {
+                if !self.pop(row(target)) {
+                    return Err(NoteError::NothingHeld);
+                }
+            }
+            [b'X', b' ', rest @ ..] => {
+                let end = rest.iter().position(|byte| *byte == SOH);
+                let (mut head, id) = rest.split_at(end.ok_or(NoteError::NotOurs)?);
+                let mut session = || next(&mut head).map(SessionId).ok_or(NoteError::NotOurs);
+                if !self.take_order((session()?, session()?), &id[1..]) {
                     return Err(NoteError::NothingHeld);
                 }
             }

@@ -12,7 +12,8 @@
 //! orders   = the body of their checkpoint, see orders/checkpoint.rs
 //! queues   = rows u32, rows that are not empty u32, row...
 //! row      = number u32  where in its block of memory it begins u32  count u64, record...
-//! record   = mark u8: H, h, or Q for the H that the note Q would be about; length u32, time i64, note
+//! record   = mark u8: H, h, x for a cancelled one, or Q for the H that the note Q would be about;
+//!            length u32, time i64, note
 //! remembered = dropped u64  count u64, order...
 //! order    = client u32  length of the id u8  length of both u32, id, fields
 //! ```
@@ -33,12 +34,13 @@ use core::hash::Hasher;
 use fixwire_protocol::{Ledger, Nanos, SessionId, Timestamp};
 use siphasher::sip::SipHasher24;
 
+use super::super::queues::CANCELLED;
 use super::remembered::is_rememberable;
-use super::{ANSWERED, Known, Lane, MAX_ORDERS, MAX_SESSIONS, Notes, UNANSWERED};
+use super::{ANSWERED, Known, MAX_ORDERS, MAX_SESSIONS, Notes, UNANSWERED};
 use crate::orders::{BODY_VERSION, OrderTracker, OrdersConfig, Rewriting, When};
 
 const NAME: &str = "gateway";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// The bytes of the checksum.
 const SUM: usize = 8;
 /// The mark of the message that was held last, whose source is to be answered.
@@ -159,9 +161,8 @@ impl Notes {
 
     fn take_queues(&mut self, parts: &mut Parts<'_>) -> Option<()> {
         let (rows, used) = (parts.u32()? as usize, parts.u32()?);
-        // Each lane of each session has one.
-        let most = Lane::Held.row(SessionId(self.known.len() as u32));
-        if rows > most {
+        // Each session has one.
+        if rows > self.known.len() {
             return None;
         }
         self.queues.set_rows(rows);
@@ -179,7 +180,7 @@ impl Notes {
                 let len = parts.u32()?;
                 let record = parts.take(len as usize)?;
                 let known = match mark {
-                    ANSWERED | UNANSWERED => mark,
+                    ANSWERED | UNANSWERED | CANCELLED => mark,
                     LAST if self.last_held.is_none() => ANSWERED,
                     _ => return None,
                 };
@@ -189,6 +190,7 @@ impl Notes {
                 }
             }
         }
+        self.find_held();
         Some(())
     }
 

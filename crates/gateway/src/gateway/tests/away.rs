@@ -14,8 +14,21 @@ fn file(targets: &str) -> String {
 fn a_message_is_held_unless_something_else_is_said() {
     let mut rig = Rig::new(&file(""));
     rig.lose("VENUE");
-    rig.expect("ANNA", ORDER, &["VENUE: 35=D|11=A1|55=VOD|54=1|"]);
-    // So is what goes back.
+    rig.expect("ANNA", ORDER, &[]);
+    let held: Vec<_> = rig
+        .gateway
+        .held()
+        .map(|it| (it.session, it.messages))
+        .collect();
+    assert_eq!(held, [("VENUE", 1)]);
+    // It is not sent before its target has it, however long that takes and whatever numbers restart.
+    assert_eq!(rig.gateway.counters().sent, 0);
+    assert_eq!(rig.wait(1_000_000), Vec::<String>::new());
+    assert_eq!(rig.reset("VENUE"), Vec::<String>::new());
+    rig.log_on("VENUE");
+    assert_eq!(rig.wait(0), ["VENUE: 35=D|11=A1|55=VOD|54=1|"]);
+    assert_eq!(rig.gateway.counters().sent, 1);
+    // What goes back is held by the client's session.
     rig.lose("ANNA");
     rig.expect("VENUE", "35=8|11=A1|39=0|", &["ANNA: 35=8|11=A1|39=0|"]);
     assert!(rig.said().is_empty());
@@ -33,7 +46,7 @@ fn nothing_is_held_for_a_session_out_of_its_hours() {
         ["ANNA: 35=9|37=NONE|11=A2|41=A1|39=0|434=1|102=2|58=destination is not available|"]
     );
     rig.set_hours("VENUE", true);
-    rig.expect("ANNA", CANCEL, &["VENUE: 35=F|41=A1|11=A2|55=VOD|54=1|"]);
+    rig.expect("ANNA", CANCEL, &[]);
     rig.lose("ANNA");
     rig.set_hours("ANNA", false);
     rig.said();
@@ -80,26 +93,28 @@ fn a_quote_that_answers_nothing_is_not_answered() {
 }
 
 #[test]
-fn what_would_be_void_when_it_is_held_is_a_mistake_of_the_file() {
+fn copies_that_would_be_void_when_they_wait_are_a_mistake_of_the_file() {
     let sessions = [("ANNA", Version::Fix42), ("FRESH", Version::Fix42)];
-    let rule = "[[rule]]\nfrom = ['ANNA']\ndo = ['send FRESH']\n";
-    let loaded = |more: &str| {
+    let loaded = |action: &str, more: &str| {
+        let rule = format!("[[rule]]\nfrom = ['ANNA']\ndo = ['{action} FRESH']\n");
         load(
             &format!("{rule}{more}"),
             &sessions,
             std::boxed::Box::new(|_| ()),
         )
     };
-    let errors = loaded("").unwrap_err();
+    let errors = loaded("copy to", "").unwrap_err();
     assert_eq!(errors.len(), 1);
     let shown = errors[0].to_string();
-    let wanted = "1:1: messages held for 'FRESH' would be lost when its sequence numbers reset";
+    let wanted = "1:1: copies that wait for 'FRESH' would be lost when its sequence numbers reset";
     assert!(
         shown.starts_with(wanted) && shown.contains("[target.FRESH]"),
         "{shown}"
     );
-    assert!(loaded("[target.FRESH]\naway = 'reject'\n").is_ok());
-    assert!(loaded("[target.FRESH]\naway = 'ANNA'\n").is_ok());
+    assert!(loaded("copy to", "[target.FRESH]\naway = 'reject'\n").is_ok());
+    assert!(loaded("copy to", "[target.FRESH]\naway = 'ANNA'\n").is_ok());
+    // A request waits in the gateway.
+    assert!(loaded("send", "").is_ok());
 }
 
 #[test]

@@ -204,21 +204,21 @@ fn a_version_without_business_rejects_gets_rejects() {
 }
 
 #[test]
-fn duplicates_are_refused_and_cancels_stand_behind_their_order() {
+fn duplicates_are_refused_and_replaces_stand_behind_their_order() {
     let mut rig = away(LIVE);
     rig.expect("ANNA", &order("1"), &[]);
     assert!(rig.hears("ANNA", &order("1"))[0].ends_with("duplicate ClOrdID|"));
-    let cancel = "35=F|41=1|11=2|55=VOD|54=1|";
-    rig.expect("ANNA", cancel, &[]);
+    let replace = "35=G|41=1|11=2|55=VOD|54=1|38=8|40=1|";
+    rig.expect("ANNA", replace, &[]);
     rig.log_on("VENUE");
-    assert_eq!(rig.wait(0), [to_venue("1"), format!("VENUE: {cancel}")]);
+    assert_eq!(rig.wait(0), [to_venue("1"), format!("VENUE: {replace}")]);
     // Both expire in their order: at the second there is no order any more.
     let mut rig = away(LIVE);
     rig.hears("ANNA", &order("1"));
-    rig.hears("ANNA", cancel);
+    rig.hears("ANNA", replace);
     let written = rig.wait(11);
     assert!(
-        written[1].contains("|41=1|39=8|434=1|102=1|"),
+        written[1].contains("|41=1|39=8|434=2|102=1|"),
         "{written:?}"
     );
 }
@@ -382,7 +382,7 @@ fn a_reload_changes_the_time_and_not_the_messages() {
     rig.log_on("VENUE");
     assert_eq!(rig.wait(0), ["2", "3"].map(to_venue));
     rig.lose("VENUE");
-    rig.expect("ANNA", &order("4"), &[&to_venue("4")]);
+    rig.expect("ANNA", &order("4"), &[]);
     let mut other = read(&file("[gateway]\nmax_held = 100000\n"));
     assert_eq!(rig.gateway.reload(&mut other), Err(NotReloaded::Limits));
 }

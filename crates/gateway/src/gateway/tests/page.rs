@@ -156,7 +156,7 @@ fn the_table_of_reasons_has_every_text() {
         Trouble::ReachesAll,
         Trouble::Orders(OrdersError::UnknownOrder { tag: 37 }),
         Trouble::Share,
-        Trouble::Void,
+        Trouble::Cancelled,
         Trouble::MaxHeld,
         Trouble::MaxRemembered,
         Trouble::Expired,

@@ -1,32 +1,42 @@
-//! Holds a message for a session that is not logged on, in the gateway's queue or in the session.
+//! Holds a message for a session that is not logged on, in the gateway's queue, and lets a cancel take it out again.
+
+use alloc::vec::Vec;
 
 use fixwire_protocol::outbox::MAX_MSG_TYPE;
-use fixwire_protocol::{BodyError, SECRETS, SessionId, tag};
+use fixwire_protocol::{BodyError, Decoder, SECRETS, SessionId, tag};
 
-use super::super::Trouble;
-use super::super::held::LOOK;
-use super::super::notes::{ANSWERED, Holding, Lane, UNANSWERED};
-use super::Work;
+use super::super::answer::Answer;
+use super::super::held::{ANSWER, LOOK};
+use super::super::notes::{ANSWERED, Held, Holding, Passage, UNANSWERED, row};
+use super::super::options::Away;
+use super::super::{GatewayEvent, Trouble};
+use super::{Passing, Work};
 use crate::Draft;
 use crate::orders::Out;
+use crate::rules::RejectKind;
+
+/// The most fields of a held message that an answer reads.
+const MAX_CAME: usize = 256;
 
 impl Work<'_> {
-    /// Whether a message for this session is held by the gateway now. It is not there while it logs out
-    /// because its hours are over: what is written for it then is lost when they begin again.
+    /// Whether a message for this session is held by the gateway now. The session is not there while it logs out
+    /// because its schedule ends: what is written for it then is lost when the next one begins. A response or
+    /// a copy without a time to live waits in the session, on disk.
     #[cold]
-    pub(super) fn is_held(&self, to: usize, is_there: bool) -> bool {
+    pub(super) fn is_held(&self, to: usize, is_there: bool, passing: Passing) -> bool {
         let number = self.core.notes.number(to);
-        let waiting = number.map_or(0, |to| self.core.notes.queues.size(Lane::Held.row(to)).0);
-        waiting > 0 || (!is_there && self.core.sessions[to].time_to_live.is_some())
+        let waiting = number.map_or(0, |to| self.core.notes.queues.size(row(to)).0);
+        let is_request = matches!(passing, Passing::Sent(_));
+        waiting > 0 || (!is_there && (is_request || self.core.sessions[to].time_to_live.is_some()))
     }
 
-    /// Holds a message that was sent with this outcome, or returned or copied.
+    /// Holds a message.
     #[cold]
     pub(super) fn hold(
         &mut self,
         to: usize,
         draft: &mut Draft,
-        sent: Option<Out>,
+        passing: Passing,
     ) -> Result<(), Trouble> {
         // Their values may not stand in a note.
         let is_secret = |at| SECRETS.contains(&draft.tag(at));
@@ -36,44 +46,17 @@ impl Work<'_> {
         if draft.msg_type().is_empty() || draft.msg_type().len() > MAX_MSG_TYPE {
             return Err(Trouble::NotWritten(BodyError::Value(tag::MSG_TYPE)));
         }
-        self.note_waiting(Lane::Held, to, draft, sent)?;
-        self.core.counters.held += 1;
-        let live = self.core.sessions[to].time_to_live;
-        let due = self.now.mono + live.unwrap_or(LOOK).min(LOOK);
-        self.core.held_due = self.core.held_due.min(due);
-        Ok(())
-    }
-
-    /// Writes a message for a session that is away and gets it when it logs on, and remembers it until
-    /// then: the session's numbers may restart first.
-    #[cold]
-    pub(super) fn leave(
-        &mut self,
-        to: usize,
-        draft: &mut Draft,
-        sent: Option<Out>,
-    ) -> Result<(), Trouble> {
-        // What was noted is not taken back.
-        self.core.notes.introduced(self.source, self.outbox)?;
-        self.core.notes.introduced(to, self.outbox)?;
-        let before = self.outbox.entries().len();
-        self.write(to, draft)?;
-        self.note_waiting(Lane::Numbered, to, draft, sent)
-            .inspect_err(|_| self.outbox.truncate(before))
-    }
-
-    /// Notes that a message waits for a session.
-    fn note_waiting(
-        &mut self,
-        lane: Lane,
-        to: usize,
-        draft: &mut Draft,
-        sent: Option<Out>,
-    ) -> Result<(), Trouble> {
+        let sent = passing.sent();
         let is_answered = sent.is_some() && self.given == 0 && !self.answered && !self.is_answer();
+        let may_be_caught = matches!(draft.msg_type(), b"D" | b"AB" | b"G" | b"AC");
         let holding = Holding {
             mark: if is_answered { ANSWERED } else { UNANSWERED },
-            lane,
+            passage: match passing {
+                Passing::Sent(Out::New) if may_be_caught => Passage::Opens,
+                Passing::Sent(_) => Passage::Sent,
+                Passing::Copied => Passage::Copied,
+                Passing::Returned => Passage::Returned,
+            },
             source: self.source,
             dictionary: &self.core.sessions[self.source].dictionary,
             target: to,
@@ -84,6 +67,98 @@ impl Work<'_> {
         };
         self.core.notes.hold(self.now.wall, holding, self.outbox)?;
         self.holds |= is_answered;
+        self.core.counters.held += 1;
+        let live = self.core.sessions[to].time_to_live;
+        let due = self.now.mono + live.unwrap_or(LOOK).min(LOOK);
+        self.core.held_due = self.core.held_due.min(due);
+        Ok(())
+    }
+
+    /// Cancels an order of this client that is held for the session, or for one that stands in: nothing of it was
+    /// sent. Whether there was one.
+    #[cold]
+    pub(super) fn cancel_held(&mut self, to: usize, draft: &Draft) -> Result<bool, Trouble> {
+        let next = |at: &usize| match self.core.sessions[*at].away {
+            Away::To(next) => Some(next),
+            Away::Hold | Away::Reject => None,
+        };
+        let notes = &self.core.notes;
+        let (Some(client), Some(id)) = (notes.number(self.source), draft.get(tag::ORIG_CL_ORD_ID))
+        else {
+            return Ok(false);
+        };
+        let found = core::iter::successors(Some(to), next).find_map(|at| {
+            let venue = notes.number(at)?;
+            let places = notes.held_order(client, venue, id);
+            (!places.is_empty()).then_some((venue, places))
+        });
+        let Some((venue, places)) = found else {
+            return Ok(false);
+        };
+        let records: Vec<(u8, Vec<u8>)> = places
+            .iter()
+            .map(|place| {
+                let mut record = Vec::new();
+                (notes.queues.get(*place, &mut record), record)
+            })
+            .collect();
+        let len: usize = records.iter().map(|(_, record)| record.len()).sum();
+        let count = 2 + 2 * records.len();
+        if !self.outbox.has_room(count, 2 * len + count * ANSWER) {
+            return Err(Trouble::NotWritten(BodyError::Full));
+        }
+        let notes = &mut self.core.notes;
+        notes.cancel_held((client, venue), id, self.outbox)?;
+        for (at, (mark, record)) in records.iter().enumerate() {
+            if let Some(held) = Held::of(record) {
+                self.cancelled(venue, at == 0, (*mark, &held))?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Ends the order of a cancelled message, and answers what it asked for: the first is the order, the others
+    /// are replaces of it.
+    fn cancelled(
+        &mut self,
+        venue: SessionId,
+        is_order: bool,
+        (mark, held): (u8, &Held<'_>),
+    ) -> Result<(), Trouble> {
+        let core = &mut *self.core;
+        if is_order && !held.known.is_empty() {
+            core.notes.not_delivered(venue, held.known, self.outbox)?;
+        }
+        core.counters.undelivered += 1;
+        core.counters.cancelled += 1;
+        let mut decoder = Decoder::with_capacity(MAX_CAME);
+        let message = decoder.decode(held.came);
+        let from = SessionId(self.source as u32);
+        (core.listener)(GatewayEvent::Undelivered {
+            from: Some(from),
+            to: core.notes.place(venue).map(|place| SessionId(place as u32)),
+            message,
+            trouble: Trouble::Cancelled,
+        });
+        if mark != ANSWERED {
+            // Another destination has the order too, and answers.
+            return Ok(());
+        }
+        let number = core.notes.answer_number(self.now.wall, self.outbox)?;
+        let answer = Answer {
+            now: self.now,
+            to: from,
+            dictionary: &core.sessions[self.source].dictionary,
+            message: if is_order { self.message } else { &message },
+            trouble: Some(Trouble::Cancelled),
+            text: Trouble::Cancelled.text().as_bytes(),
+            order_is_open: false,
+            number,
+        };
+        match is_order {
+            true => answer.write_cancelled(&message, self.outbox)?,
+            false => answer.write(RejectKind::Fitting, self.outbox)?,
+        }
         Ok(())
     }
 }
