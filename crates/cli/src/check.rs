@@ -3,6 +3,7 @@
 mod links;
 mod rows;
 
+use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -72,9 +73,10 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
             true => None,
             false => Some(load(&source, &settings, Box::new(|_| {}))?),
         };
-        if !settings.oms.is_empty() {
-            oms::load(&source, &settings, Box::new(|_| {}))?;
-        }
+        let oms = match settings.oms.is_empty() {
+            true => Vec::new(),
+            false => oms::shown(oms::load(&source, &settings, Box::new(|_| {}))?.rules()),
+        };
         let exchange = match settings.exchange.is_empty() {
             true => None,
             false => {
@@ -84,9 +86,9 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         };
         writable::check(&settings, &config)?;
         let engine = config.check();
-        Ok((settings, config, (gateway, exchange), engine))
+        Ok((settings, config, (gateway, oms, exchange), engine))
     });
-    let (settings, config, (gateway, exchange), engine) = match checked {
+    let (settings, config, (gateway, oms, exchange), engine) = match checked {
         Ok(checked) => checked,
         Err(error) if args.json => {
             print_json(&failure(&error))?;
@@ -111,7 +113,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         print_json(&description(
             &settings,
             &config,
-            gateway.as_ref(),
+            (gateway.as_ref(), &oms),
             exchange.as_ref(),
             args.changed,
         ))?;
@@ -136,11 +138,14 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
                 &mut out,
             )?;
         }
-        if let Some(exchange) = &exchange {
-            let rows = sim::shown(exchange).into_iter();
-            let rows: Vec<Row> = rows.map(|(key, value)| plain_row(key, value)).collect();
-            writeln!(out)?;
-            section("Exchange", &rows, settings.dialect, &mut out)?;
+        let exchange = exchange.as_ref().map(sim::shown);
+        for (title, rows) in [("OMS", oms), ("Exchange", exchange.unwrap_or_default())] {
+            let rows = rows.into_iter().map(|(key, value)| plain_row(key, value));
+            let rows: Vec<Row> = rows.collect();
+            if !rows.is_empty() {
+                writeln!(out)?;
+                section(title, &rows, settings.dialect, &mut out)?;
+            }
         }
         let count = |number: usize, noun| (number > 0).then(|| counted(number, noun));
         let sessions = count(config.sessions.len(), "session");
@@ -417,7 +422,7 @@ fn rows(
 fn description(
     settings: &Settings,
     config: &EngineConfig,
-    gateway: Option<&LoadedGateway>,
+    (gateway, oms): (Option<&LoadedGateway>, &[(String, String)]),
     exchange: Option<&ExchangeConfig>,
     changed: bool,
 ) -> Value {
@@ -472,6 +477,7 @@ fn description(
         "sessions": sessions.collect::<Vec<_>>(),
         "links": links::json(settings, changed),
         "gateway": gateway.map(gateway_json),
+        "oms": oms.iter().cloned().collect::<BTreeMap<_, _>>(),
         "exchange": exchange.map(sim::json),
         "descriptors": {
             "needed": Need::of(config).total(),

@@ -1,6 +1,7 @@
 //! `fixwire oms`: queries and controls a running OMS.
 
 pub mod archive;
+mod fields;
 mod load;
 pub mod reload;
 pub mod stamps;
@@ -18,6 +19,7 @@ use fixwire_oms::{OmsState, expired_rows, price_commands, report_rows};
 use fixwire_protocol::{Ledger as _, Precision, Timestamp, TimestampWriter};
 use serde_json::{Map, Value};
 
+pub use fields::shown;
 use fixwire_protocol::readable::Escaped;
 pub use load::{listener, load};
 use stamps::{NOTHING, OrderStamps};

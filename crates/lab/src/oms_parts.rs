@@ -121,6 +121,7 @@ pub(crate) fn oms(orders: usize, lines: LineProtocol) -> Result<Oms, Error> {
     let sessions = sessions.iter().map(|(name, version)| OmsSession {
         name: (*name).to_owned(),
         version: *version,
+        ids: Vec::new(),
     });
     if lines == LineProtocol::Fix {
         return Ok(Oms::new(rules, sessions.collect(), 1, Box::new(|_| ())));

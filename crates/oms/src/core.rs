@@ -126,6 +126,8 @@ pub struct Others<'a> {
     pub until: &'a [u8],
     /// PositionEffect(77); empty for none.
     pub effect: &'a [u8],
+    /// HandlInst(21).
+    pub handling: Option<u8>,
 }
 
 /// The OMS without its sessions.
@@ -226,25 +228,7 @@ impl Core {
     pub fn new_order(&mut self, at: i64, new: &NewOrder<'_>, sink: &mut impl Sink) {
         let (proposal, hold, (tif, own_number, asked)) = match self.accept(at, new) {
             Ok(accepted) => accepted,
-            Err(reason) => {
-                let kept = self.kept(at, new, reason);
-                let event = OrderEvent::Refused {
-                    session: new.session,
-                    kind: None,
-                    order: None,
-                    id: new.id,
-                    original: b"",
-                    used: reason.why != Why::Duplicate,
-                    reason,
-                };
-                self.emit(at, &event, sink);
-                if let Some(terms) = kept {
-                    let id = new.id;
-                    self.emit(at, &OrderEvent::RejectKept { terms, id }, sink);
-                }
-                self.guard(at, (new.session, u32::MAX, u32::MAX), sink);
-                return;
-            }
+            Err(reason) => return self.refuse_new(at, new, reason, sink),
         };
         let order = self.state.last + 1;
         if let Some(parent) = asked.and_then(|asked| asked.parent()) {
@@ -433,20 +417,7 @@ impl Core {
             (Some(order), Ok(taken)) => (order, taken),
             (_, reason) => {
                 let reason = reason.err().unwrap_or(Reason::of(Why::UnknownOrder));
-                let event = OrderEvent::Refused {
-                    session: change.session,
-                    kind: Some(change.kind),
-                    order,
-                    id: change.id,
-                    original: change.original,
-                    used: reason.why != Why::Duplicate,
-                    reason,
-                };
-                self.emit(at, &event, sink);
-                if change.kind == RequestKind::Replace {
-                    self.guard(at, (change.session, u32::MAX, u32::MAX), sink);
-                }
-                return;
+                return self.refuse_change_of(at, change, (order, reason), sink);
             }
         };
         let known = self.state.orders().get(order);
@@ -537,6 +508,9 @@ impl Core {
             return Err(Reason::of(Why::Unchangeable));
         }
         let is_parent = order.state == OrderState::Parent;
+        if is_replace {
+            change.check_values(order)?;
+        }
         if is_replace && self.cannot_replace(order.instrument) && !is_parent {
             return Err(Reason::of(Why::NoReplace));
         }
@@ -553,8 +527,8 @@ impl Core {
         // FIX 4.4 Appendix D, C.3: a quantity below CumQty is amended to CumQty.
         let quantity = quantity.max(order.filled);
         let price = match change.price {
-            Some(price) if order.kind.has_price() => scaled(price, rule.scale)?,
-            _ => order.price,
+            Some(price) => scaled(price, rule.scale)?,
+            None => order.price,
         };
         if !self.tmp_scales.is_empty() && !is_parent {
             self.check_tmp_change(order, (quantity, price))?;

@@ -218,6 +218,7 @@ fn write_reason(
             let pool = String::from_utf8_lossy(state.pool_names.name(pool));
             return write!(text, " (pool {pool})");
         }
+        Why::NotCarried => return write!(text, " (tag {})", reason.value),
         Why::NoParent => return write!(text, " (order {})", reason.value),
         Why::ParentTerms => {
             let field = match reason.value {

@@ -17,6 +17,7 @@ use crate::rules::{AccountRule, OperatorRule, ReferencePrice, RiskRules, Route, 
 use crate::state::SCOPES;
 
 mod copies;
+mod drops;
 mod errors;
 mod files;
 mod legs;

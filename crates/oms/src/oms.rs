@@ -6,7 +6,6 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{
     Application, Decoder, Hangup, Ledger, Link, Message, Mono, Nanos, Now, OperatorCommand, Outbox,
     Parting, PeerLogout, Refusal, SessionId, Timestamp, tag,
@@ -25,22 +24,29 @@ use crate::rejects::VenueReject;
 use crate::reload::{RELOAD, SettingsSource};
 use crate::rules::{RiskRules, UserRule};
 use crate::state::OmsState;
+use crate::tag_counts::DroppedFields;
 use crate::value::Presence;
 use crate::venue::{VenueId, cut};
 use crate::work::earlier;
 
 mod bulletins;
 mod copies;
+mod fields;
 mod frames;
 mod markets;
 mod out;
 mod recoveries;
 mod reload;
+mod requests;
 mod says;
+mod session;
 mod texts;
+
+pub use session::OmsSession;
 
 use out::{Links, Out};
 use recoveries::Recoveries;
+use session::versions;
 use texts::Languages;
 
 /// Maximum output of handling one message: notes and messages, and their bytes.
@@ -49,21 +55,6 @@ const ROOM: (usize, usize) = (16, 16 << 10);
 const WATCHED: (usize, usize) = (4, 2 << 10);
 /// Events in one step of a longer task.
 const STEP: usize = 64;
-
-/// A session of the OMS. Its index is its [`SessionId`].
-#[derive(Clone, Debug)]
-pub struct OmsSession {
-    /// Its name in the settings.
-    pub name: String,
-    /// The version of its application messages.
-    pub version: Version,
-}
-
-/// Names and versions of sessions.
-fn versions(sessions: &[OmsSession]) -> impl Iterator<Item = (&str, Version)> {
-    let sessions = sessions.iter();
-    sessions.map(|session| (session.name.as_str(), session.version))
-}
 
 /// An order management system over FIX sessions.
 pub struct Oms {
@@ -91,6 +82,7 @@ pub struct Oms {
     /// Mass status requests being answered, in order.
     listings: VecDeque<Listing>,
     recoveries: Recoveries,
+    dropped: DroppedFields,
     note: Vec<u8>,
     decoder: Decoder,
     listener: OmsListener,
@@ -124,6 +116,7 @@ impl Oms {
             rates: ClientRates::default(),
             listings: VecDeque::new(),
             recoveries: Recoveries::default(),
+            dropped: DroppedFields::default(),
             note: Vec::with_capacity(1 << 10),
             decoder: Decoder::with_capacity(128),
             listener,
@@ -427,6 +420,7 @@ impl Application for Oms {
         let (Some(line), Some(refused)) = (self.line(session), refused) else {
             return;
         };
+        self.count_report(reject);
         if self.core.state().open_inquiries() > 0 && self.has_room(outbox) {
             let text = reject.get(tag::TEXT).unwrap_or_default();
             self.rejects_other(now, line, (refused, text), outbox);
@@ -570,10 +564,10 @@ impl Application for Oms {
     }
 
     fn on_query(&self, _now: Now, query: &[u8], answer: &mut Vec<u8>) -> Result<(), String> {
-        let text = if query == RELOAD {
-            self.check_reload()?
-        } else {
-            crate::query::answer(&self.core, query)?
+        let text = match query {
+            RELOAD => self.check_reload()?,
+            b"status" => crate::query::status(self.core.state(), &self.dropped),
+            _ => crate::query::answer(&self.core, query)?,
         };
         answer.extend_from_slice(text.as_bytes());
         Ok(())

@@ -15,6 +15,7 @@ use crate::limits::RiskControl;
 use crate::order::Order;
 use crate::scope::Scope;
 use crate::state::OmsState;
+use crate::tag_counts::DroppedFields;
 use crate::transition::OrderState;
 use crate::value::{End, Market, Trading};
 
@@ -30,7 +31,7 @@ pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
     match words.verb {
         // As `fixwire status` asks.
         "counts" => Ok(counts(state)),
-        "status" => Ok(status(state)),
+        "status" => Ok(status(state, &DroppedFields::default())),
         "orders" => orders(state, &words),
         "order" => {
             let number = words.rest.trim().parse().ok();
@@ -72,13 +73,14 @@ fn counts(state: &OmsState) -> String {
     )
 }
 
-fn status(state: &OmsState) -> String {
+/// The state, and which fields were dropped.
+pub(crate) fn status(state: &OmsState, dropped: &DroppedFields) -> String {
     let count = |is: fn(&Order) -> bool| state.orders().iter().filter(|order| is(order)).count();
     let open = count(|order| order.state.is_open());
     let unknown = count(|order| order.state == OrderState::Unknown);
     format!(
-        "day\tevents\topen\tunknown\tended\tlate fills\tbreaks\tmarkets\ttrading\tbuild\tsettings\n\
-         {}\t{}\t{open}\t{unknown}\t{}\t{}\t{}\t{}\t{}\t{}\t{:016x}",
+        "day\tevents\topen\tunknown\tended\tlate fills\tbreaks\tmarkets\ttrading\tdropped fields\treport fields not passed on\tbuild\tsettings\n\
+         {}\t{}\t{open}\t{unknown}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{:016x}",
         state.day(),
         state.events(),
         state.orders().len() - open,
@@ -86,6 +88,8 @@ fn status(state: &OmsState) -> String {
         state.copies.breaks().len(),
         browse::markets(state),
         state.trading(Scope::Firm),
+        dropped.requests.text(),
+        dropped.reports.text(),
         state.build,
         state.settings,
     )

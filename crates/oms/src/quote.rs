@@ -205,7 +205,7 @@ impl Core {
         })
     }
 
-    fn refuse_quote(
+    pub(crate) fn refuse_quote(
         &mut self,
         at: i64,
         quote: &NewQuote<'_>,

@@ -260,6 +260,8 @@ reasons! {
     126 SpreadSide, "", 99, 2, "Side(54) of a spread must be 1 (Buy) or 2 (Sell)";
     /// The legs of a spread could not be set.
     127 SpreadLegs, "", 1, 2, "the legs of this spread were spreads before, or it was a leg: give it another symbol";
+    /// A field of the request would not reach the venue.
+    110 NotCarried, "", 11, 99, "a field of the request would not reach the venue";
     /// The number is already used.
     74 NumberUsed, "", 6, 2, "the order number was used before";
 }

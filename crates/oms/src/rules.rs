@@ -4,6 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::num::NonZeroUsize;
 
+use fixwire_protocol::Tag;
+
 use crate::form::NumberForm;
 use crate::texts::TextTable;
 use crate::value::{Price, Quantity, Side};
@@ -87,6 +89,8 @@ pub struct UserRule {
     pub validity: Option<i64>,
     /// The language of its texts beside English.
     pub language: Option<String>,
+    /// Tags of fields that its requests may have though they do not reach the venue, in their order.
+    pub drop: Vec<Tag>,
 }
 
 /// Rights of a client for some accounts.
@@ -150,6 +154,10 @@ pub struct LineGroup {
     pub errors: Vec<ErrorRule>,
     /// The number pool for orders of users without their own pool.
     pub number_pool: Option<String>,
+    /// Tags of fields that requests may have though they do not reach the venue, in their order.
+    pub drop: Vec<Tag>,
+    /// The ExDestination(100) that its orders may have: the lines lead there.
+    pub ex_destination: Option<String>,
 }
 
 /// Handling of a reject from a venue.

@@ -4,6 +4,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use fixwire_protocol::Tag;
+
 use crate::fix::{figure, price};
 use crate::rules::{
     AccountRule, DropCopyRule, ErrorRule, InstrumentRule, LegRule, LimitRule, LineGroup,
@@ -64,6 +66,12 @@ pub(crate) fn or_none<T: ToString>(value: Option<T>) -> String {
 
 fn flag(is: bool) -> String {
     if is { "yes".into() } else { String::new() }
+}
+
+/// Tags as settings have them.
+fn tags(tags: &[Tag]) -> String {
+    let tags: Vec<String> = tags.iter().map(Tag::to_string).collect();
+    tags.join(" ")
 }
 
 /// A time as settings have it.
@@ -217,6 +225,7 @@ impl TextNamedRule for UserRule {
             ("on_logout", or_none(self.on_logout.map(time))),
             ("on_disconnect", or_none(self.on_disconnect.map(time))),
             ("report_numbers", flag(self.report_numbers)),
+            ("drop", tags(&self.drop)),
         ])
     }
 }
@@ -304,6 +313,8 @@ impl TextNamedRule for LineGroup {
             ("number_pool", or_none(self.number_pool.as_ref())),
             ("market_status", flag(self.market_status)),
             ("error", errors.join("; ")),
+            ("drop", tags(&self.drop)),
+            ("ex_destination", or_none(self.ex_destination.as_ref())),
         ])
     }
 }

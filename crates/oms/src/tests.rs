@@ -20,6 +20,7 @@ mod conditions;
 mod controls;
 mod effects;
 mod family;
+mod fields;
 mod files;
 mod helpers;
 mod history;

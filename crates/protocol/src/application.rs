@@ -349,6 +349,8 @@ pub enum Refusal {
     NotAuthorized,
     /// BusinessRejectReason(380) = 8, before FIX 5.0 SP2 = 0: more messages than agreed.
     ThrottleLimitExceeded,
+    /// BusinessRejectReason(380) = 0: the field with this tag, which the message may have, has no effect here.
+    FieldNotSupported(Tag),
     /// SessionRejectReason(373) = 5: the value of this tag is out of range.
     ValueOutOfRange(Tag),
     /// SessionRejectReason(373) = 6: the value of this tag has the wrong format.

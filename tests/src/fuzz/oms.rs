@@ -257,6 +257,7 @@ fn oms(rules: &RiskRules) -> Oms {
     let session = |name: &str| OmsSession {
         name: name.to_owned(),
         version: Version::Fix44,
+        ids: Vec::new(),
     };
     let sessions = SESSIONS.map(session).to_vec();
     Oms::new(rules.clone(), sessions, 7, Box::new(|_| {}))

@@ -3,12 +3,13 @@
 use std::hash::{BuildHasher, DefaultHasher, Hasher, RandomState};
 use std::io;
 
-use fixwire::settings::{LoadError, Problem, SessionSettings, Settings, Source, Span};
+use fixwire::settings::{Id, LoadError, Problem, SessionSettings, Settings, Source, Span};
 use fixwire_oms::load::OmsError;
 use fixwire_oms::rules::RiskRules;
 use fixwire_oms::{Oms, OmsListener, OmsSession, OmsTmpLine};
 use fixwire_protocol::readable::Escaped;
 use fixwire_protocol::time::{Precision, TimestampWriter};
+use fixwire_protocol::{Tag, tag};
 
 use crate::failure::Failure;
 use crate::print::Printer;
@@ -22,15 +23,31 @@ use crate::teller::now;
 pub fn load(source: &Source, settings: &Settings, listener: OmsListener) -> Result<Oms, LoadError> {
     let versions = settings.versions("an OMS")?;
     let (rules, lines) = read(source, settings)?;
-    let names = settings.sessions.iter().map(SessionSettings::called);
-    let sessions = names.zip(versions);
-    let sessions = sessions.map(|(name, version)| OmsSession { name, version });
+    let sessions = settings.sessions.iter().zip(versions);
+    let sessions = sessions.map(|(session, version)| OmsSession {
+        name: session.called(),
+        version,
+        ids: ids(session),
+    });
     let random = || u128::from(RandomState::new().hash_one(()));
     let key = random() << 64 | random();
     #[cfg(feature = "canary")]
     fixwire_oms::canary::plant(&std::env::var("FIXWIRE_CANARY").unwrap_or_default());
     let oms = Oms::new(rules, sessions.collect(), key, listener);
     Ok(oms.with_tmp_lines(lines))
+}
+
+/// What the header of inbound messages has from the identity of a session, beside the CompIDs.
+fn ids(session: &SessionSettings) -> Vec<(Tag, String)> {
+    let ids = [
+        (tag::SENDER_SUB_ID, Id::TargetSubID),
+        (tag::TARGET_SUB_ID, Id::SenderSubID),
+        (tag::SENDER_LOCATION_ID, Id::TargetLocationID),
+        (tag::TARGET_LOCATION_ID, Id::SenderLocationID),
+    ];
+    let ids = ids.into_iter();
+    ids.filter_map(|(tag, id)| Some((tag, session.text(id)?.to_owned())))
+        .collect()
 }
 
 /// The settings of an OMS, checked, and its lines over TMP.

@@ -41,6 +41,20 @@ pub(super) fn byte(message: &Indexed<'_, '_>, tag: Tag) -> Option<u8> {
     }
 }
 
+/// HandlInst(21); 0 for one of several bytes.
+pub(super) fn handling(message: &Indexed<'_, '_>) -> Option<u8> {
+    match message.get(tag::HANDL_INST)? {
+        [byte] => Some(*byte),
+        _ => Some(0),
+    }
+}
+
+/// Whether the OMS handles an order as HandlInst(21) asks: automatically.
+#[inline]
+pub(crate) fn is_automatic(message: &Indexed<'_, '_>) -> bool {
+    matches!(handling(message), None | Some(b'1' | b'2'))
+}
+
 /// Reads a NewOrderSingle(D).
 ///
 /// # Errors
@@ -144,9 +158,13 @@ pub(crate) fn change<'a>(
                 stop: optional(message, tag::STOP_PX)?,
                 until: message.get(EXPIRE_DATE).unwrap_or_default(),
                 effect: message.get(POSITION_EFFECT).unwrap_or_default(),
+                handling: handling(message),
             }
         } else {
-            Others::default()
+            Others {
+                account: message.get(tag::ACCOUNT).unwrap_or_default(),
+                ..Others::default()
+            }
         },
     })
 }

@@ -15,7 +15,9 @@ impl Reader<'_> {
             let known = [
                 "affinity",
                 "cannot",
+                "drop",
                 "error",
+                "ex_destination",
                 "flow",
                 "helpers",
                 "kept_for_cancels",
@@ -65,6 +67,8 @@ impl Reader<'_> {
                 market_status: self.flag(table, "market_status"),
                 errors: self.errors(table, has_another),
                 number_pool: self.number_pool(table),
+                drop: self.drop(table),
+                ex_destination: self.text(table, "ex_destination"),
             };
             self.rules.groups.push(group);
         }

@@ -15,9 +15,10 @@ use crate::rules::{RateRule, Rights, UserRule};
 const MOST_GRACE: i64 = 60_000_000_000;
 
 /// Settings that apply to the whole session.
-const OF_SESSION: [&str; 11] = [
+const OF_SESSION: [&str; 12] = [
     "account",
     "conditional",
+    "drop",
     "language",
     "number_pool",
     "on_disconnect",
@@ -64,6 +65,7 @@ impl Reader<'_> {
                 language: self.language(table),
                 parents: self.number(table, "parents", 1_000_000),
                 validity: self.validity(table),
+                drop: self.drop(table),
             };
             let Some(session) = self.required(table, at, "session") else {
                 continue;
@@ -173,6 +175,9 @@ impl Reader<'_> {
         known.language = known.language.take().or(user.language);
         known.parents = known.parents.or(user.parents);
         known.validity = known.validity.or(user.validity);
+        if known.drop.is_empty() {
+            known.drop = user.drop;
+        }
     }
 
     /// Checks that a session may use its default account.

@@ -7,12 +7,11 @@ use super::Oms;
 use crate::client_rate::Passage;
 use crate::core::{Core, Sink, scaled};
 use crate::fix::mass::{self, Listing};
-use crate::fix::{inquiries, legs, lines, markets, prices, quotes, requests, status, terms};
+use crate::fix::{inquiries, legs, lines, markets, prices, status};
 use crate::notice::OmsEvent;
 use crate::reason::{Reason, Why};
 use crate::rejects::VenueReject;
 use crate::rules::RejectCode;
-use crate::value::RequestKind;
 use crate::venue::{Heard, ReportKind, VenueId, VenueReport, cut};
 
 impl Oms {
@@ -43,57 +42,14 @@ impl Oms {
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
         match message.msg_type() {
-            b"D" => {
-                let mut new = requests::new_order(index, &Indexed::new(message))?;
-                if let Some(tag) = self.core.own_number_tag(index, new.symbol) {
-                    new.own_number = message.get(tag).unwrap_or_default();
-                }
-                new.terms = terms::terms(message)?;
-                if self.core.has_parents() && self.core.may_have_parents(index) {
-                    terms::role(message, &mut new.terms)?;
-                }
-                let (core, mut out) = self.parts(outbox, Some(message));
-                if message.is_poss_resend() && core.state().used(index, new.id).is_some() {
-                    return self.status(index, message, outbox);
-                }
-                core.new_order(at, &new, &mut out);
-            }
-            b"G" | b"F" => {
-                let kind = if message.msg_type() == b"G" {
-                    RequestKind::Replace
-                } else {
-                    RequestKind::Cancel
-                };
-                let mut change = requests::change(index, kind, &Indexed::new(message))?;
-                if kind == RequestKind::Replace {
-                    change.valid_for = terms::validity(message)?;
-                    if let Some(by) = terms::reduce_by(message)? {
-                        change.quantity = self.core.reduced(index, change.original, by);
-                    }
-                }
-                let (core, mut out) = self.parts(outbox, None);
-                core.change(at, &change, &mut out);
-            }
-            b"q" => {
-                let cancel = mass::mass_cancel(index, message)?;
-                let (core, mut out) = self.parts(outbox, Some(message));
-                core.mass_cancel(at, &cancel, &mut out);
-            }
-            b"S" => {
-                let quote = quotes::quote(index, &Indexed::new(message))?;
-                let (core, mut out) = self.parts(outbox, Some(message));
-                core.new_quote(at, &quote, &mut out);
-            }
-            b"Z" => {
-                let cancel = quotes::cancel(index, message)?;
-                let (core, mut out) = self.parts(outbox, Some(message));
-                core.cancel_quotes(at, &cancel, &mut out);
-            }
-            b"R" => {
-                let inquiry = inquiries::inquiry(index, message)?;
-                let (core, mut out) = self.parts(outbox, Some(message));
-                core.new_inquiry(at, &inquiry, &mut out);
-            }
+            b"D" => return self.new_order_asked(at, index, message, outbox),
+            b"G" | b"F" => return self.change_asked(at, index, message, outbox),
+            b"q" => return self.mass_cancel_asked(at, index, message, outbox),
+            b"S" | b"Z" | b"R" => return self.quote_asked(at, index, message, outbox),
+            b"e" | b"g" | b"H" | b"AF" | b"BW" => self.all_fields_count(index, message)?,
+            _ => {}
+        }
+        match message.msg_type() {
             b"e" | b"g" => return self.market_asked(index, message, outbox),
             b"H" => return self.status(index, message, outbox),
             b"AF" => return self.mass_status(index, message),
@@ -105,6 +61,14 @@ impl Oms {
             _ => return Err(Refusal::UnsupportedMessageType),
         }
         Ok(())
+    }
+
+    /// Refuses a request that the OMS answers itself when it has a field that would not count.
+    fn all_fields_count(&mut self, index: u32, message: &Message<'_>) -> Result<(), Refusal> {
+        match self.not_carried(index, message) {
+            Some(tag) => Err(Refusal::FieldNotSupported(tag)),
+            None => Ok(()),
+        }
     }
 
     /// Whether a session gives prices of markets.
@@ -132,7 +96,7 @@ impl Oms {
         core.touch_all(at, MOST, &mut out);
     }
 
-    fn status(
+    pub(super) fn status(
         &mut self,
         index: u32,
         message: &Message<'_>,
@@ -194,6 +158,7 @@ impl Oms {
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
+        self.count_report(message);
         let version = self.links.clients.get(line as usize).copied().flatten();
         let version = version.map_or(Version::Fix44, |client| client.version);
         let reject = |tag, code: fn(u64) -> RejectCode| {

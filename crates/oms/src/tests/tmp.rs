@@ -211,6 +211,7 @@ fn oms(rules: RiskRules, lines: usize, events: &Arc<Mutex<Vec<String>>>) -> Oms 
     let client = OmsSession {
         name: "CLIENT".to_string(),
         version: Version::Fix44,
+        ids: Vec::new(),
     };
     let listener = move |event: crate::OmsEvent<'_>| events.lock().unwrap().push(event.to_string());
     let links = lines_of(&rules, lines);
@@ -428,7 +429,8 @@ impl Floor {
     /// A new order with these fields beside the usual ones; its ClOrdID.
     fn order(&mut self, quantity: u32, price: &str, more: &str) -> String {
         let id = self.id();
-        let has = |tag: &str| more.contains(&format!("|{tag}="));
+        let without_price = ["|40=1", "|40=3"].iter().any(|kind| more.contains(kind));
+        let has = |tag: &str| more.contains(&format!("|{tag}=")) || (tag == "44" && without_price);
         let mut fields = format!("35=D|11={id}|38={quantity}{more}");
         for (tag, value) in [
             ("1", "0012345"),

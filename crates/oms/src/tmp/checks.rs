@@ -1,12 +1,14 @@
 //! Refuses what TMP cannot say before anything is sent.
 
+use fixwire_protocol::tag;
+
 use super::orders::{LONG_SYMBOL, account_number, time_in_force, wire_price};
 use crate::core::Core;
 use crate::order::Order;
 use crate::quotes::QuoteSide;
 use crate::reason::{Reason, Why};
 use crate::risk::Proposal;
-use crate::value::{Price, Quantity};
+use crate::value::{Price, Quantity, Side};
 
 impl Core {
     /// Whether a line speaks TMP.
@@ -28,6 +30,9 @@ impl Core {
             return Ok(());
         }
         let state = self.state();
+        if order.side == Side::SellShort {
+            return Err(Reason::not_carried(tag::SIDE));
+        }
         let why = if time_in_force(order.tif).is_none() {
             Why::TmpTimeInForce
         } else if account_number(state.accounts().name(order.account)).is_none() {

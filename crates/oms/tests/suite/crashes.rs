@@ -89,7 +89,7 @@ fn play_family(durability: Durability, operations: Option<u64>) -> Floor {
     floor.send("D", &of("A2", 20, "1080=1|1081=1|"));
     floor.send("G", &of("P2", 200, "41=P1|"));
     floor.send("G", &of("A3", 120, "41=A1|"));
-    floor.send("F", &of("P3", 200, "41=P2|"));
+    floor.send("F", "11=P3|41=P2|55=XYZ|54=1|38=200|60=20261122-08:00:00|");
     floor.send("D", &of("P4", 30, "21=3|"));
     floor.send("D", &of("A4", 30, "9705=8|"));
     floor
@@ -149,7 +149,10 @@ fn play_spreads(durability: Durability, operations: Option<u64>) -> Floor {
     floor.send("D", &of("A2", 2, 50, ""));
     floor.send("G", &of("A3", 1, 120, "41=A1|"));
     floor.order("A4", 1, 10);
-    floor.send("F", &of("A5", 2, 50, "41=A2|"));
+    floor.send(
+        "F",
+        "11=A5|41=A2|55=SPREAD|54=2|38=50|60=20261122-08:00:00|",
+    );
     floor.send("D", &of("A6", 1, 20, ""));
     floor
 }

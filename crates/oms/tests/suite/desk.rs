@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fixwire_engine::protocol::dictionary::Version;
 use fixwire_engine::protocol::{
     Application, Decoder, Ledger as _, Mono, Now, OperatorCommand, Outbox, Parting, PeerLogout,
-    SessionId, Timestamp,
+    Refusal, SessionId, Timestamp,
 };
 use fixwire_oms::load::load;
 use fixwire_oms::{Oms, OmsSession, OmsState};
@@ -81,6 +81,7 @@ fn oms(setup: &Setup) -> Oms {
     let sessions = setup.sessions.iter().map(|(name, version)| OmsSession {
         name: (*name).to_owned(),
         version: *version,
+        ids: Vec::new(),
     });
     crate::canaries::plant();
     Oms::new(rules, sessions.collect(), 7, Box::new(|_| {}))
@@ -147,6 +148,24 @@ impl Desk {
     /// A session sends a message.
     pub fn says(&mut self, from: usize, msg_type: &'static str, body: &str) -> Vec<Said> {
         self.hear(&Input::Says(from, msg_type, body.to_owned()))
+    }
+
+    /// A session sends a message, which the OMS may refuse; what it then writes.
+    pub fn asks(
+        &mut self,
+        from: usize,
+        msg_type: &str,
+        body: &str,
+    ) -> (Result<(), Refusal>, Vec<Said>) {
+        self.wall += 1_000_000;
+        let now = self.clocks();
+        let bytes = format!("8=FIX.4.4|9=0|35={msg_type}|{body}").replace('|', "\x01");
+        let message = self.decoder.decode(bytes.as_bytes());
+        let from = SessionId(from as u32);
+        let heard = self.oms.on_message(now, from, &message, &mut self.outbox);
+        let mut said = Vec::new();
+        self.turn(&mut said);
+        (heard, said)
     }
 
     /// A millisecond later something happens; what the OMS then writes, when it has done all that is to be done.

@@ -201,6 +201,7 @@ impl Floor {
             let session = |name: &str, begin| OmsSession {
                 name: name.to_owned(),
                 version: version(begin),
+                ids: Vec::new(),
             };
             let sessions = vec![
                 session("CLIENT", client),

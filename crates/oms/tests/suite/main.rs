@@ -6,6 +6,7 @@ mod canaries;
 mod crashes;
 mod desk;
 mod drop_copy;
+mod fields;
 mod floor;
 mod inquiries;
 mod markets;

@@ -5,6 +5,7 @@ pub mod again;
 mod checks;
 mod clients;
 mod family;
+mod fields;
 pub mod held;
 pub mod late;
 mod number;

@@ -18,10 +18,11 @@ fn requests_are_refused_by_the_account_of_their_order() {
     floor.send("AF", "584=S3|585=7|1=A1|");
     let replace = "55=XYZ|54=1|38=120|40=2|44=100|60=20261122-08:00:00|";
     floor.send("G", &format!("11=C3|41=C2|{replace}"));
-    floor.send("F", &format!("11=C4|41=C2|{replace}"));
+    let cancel = "55=XYZ|54=1|38=120|60=20261122-08:00:00|";
+    floor.send("F", &format!("11=C4|41=C2|{cancel}"));
     floor.send("q", "11=C5|530=7|60=20261122-08:00:00|");
     floor.send("G", &format!("11=C6|41=C1|{replace}"));
-    floor.send("F", &format!("11=C7|41=C6|{replace}"));
+    floor.send("F", &format!("11=C7|41=C6|{cancel}"));
     let told = floor.told(&[35, 11, 39, 584, 380, 531, 58]);
     let denied = "RC2: not allowed for this session";
     assert_eq!(

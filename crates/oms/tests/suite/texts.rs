@@ -147,6 +147,7 @@ fn the_example_translates_every_text_of_the_oms() {
         ];
         let last = [
             " (order 7)",
+            " (tag 7)",
             " (firm)",
             " RC6",
             " (order 7: Side(54) differs)",

@@ -258,6 +258,7 @@ impl Session {
             Refusal::NotAvailable => (4, None, "Application not available"),
             Refusal::ConditionallyRequiredFieldMissing(tag) => (5, Some(tag), CONDITIONAL),
             Refusal::NotAuthorized => (6, None, "Not authorized"),
+            Refusal::FieldNotSupported(tag) => (0, Some(tag), "Field not supported"),
             Refusal::ThrottleLimitExceeded => {
                 let newest = self.config.default_appl_ver_id >= Some(ApplVerId::FIX50_SP2);
                 let reason = if newest { 8 } else { 0 };

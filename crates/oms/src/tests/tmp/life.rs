@@ -61,16 +61,21 @@ fn values_of_an_order_are_those_of_tmp() {
     assert_eq!((order.price, order.side), (100, TmpSide::SELL));
     assert_eq!(order.time_in_force, TmpTimeInForce::IOC);
     assert_eq!(order.position_effect, TmpPositionEffect::OPEN);
-    floor.order(1, "100", "|54=5|59=4|55=FUTURE|77=C|114=N");
+    floor.order(1, "100", "|54=2|59=4|55=FUTURE|77=C");
     let short = floor.got_one();
     assert_eq!((short.side, short.ord_id), (TmpSide::SELL, 2));
     assert_eq!(short.time_in_force, TmpTimeInForce::FOK);
     assert_eq!(short.position_effect, TmpPositionEffect::CLOSE);
     floor.says(&accepted(&short));
+    assert_eq!(floor.state_of(2), OrderState::Working);
+    // TMP knows no short sale, and no locate.
+    floor.reports(&[]);
+    floor.order(1, "100", "|54=5|59=4|55=FUTURE|77=C");
+    floor.order(1, "100", "|55=FUTURE|77=C|114=N");
+    let refused = "35=8|58=a field of the request would not reach the venue (tag";
     assert_eq!(
-        floor.state_of(2),
-        OrderState::Working,
-        "2 may be a short sale"
+        floor.reports(&["35", "58"]),
+        [format!("{refused} 54)"), format!("{refused} 114)")]
     );
     floor.order(3, "100", "|40=1");
     let market = floor.got_one();

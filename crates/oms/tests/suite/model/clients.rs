@@ -8,7 +8,7 @@ use super::{
 };
 
 /// A new order, what same ones have in common, and the number of a pool that the client names.
-type Accepted = (Order, String, Option<(usize, usize)>);
+pub type Accepted = (Order, String, Option<(usize, usize)>);
 
 /// An OrderMassStatusRequest(AF): client, MassStatusReqID(584), orders.
 #[derive(Clone, Debug)]
@@ -78,7 +78,7 @@ impl Model {
 
     fn new_order(&mut self, client: usize, fields: &Fields<'_>) {
         let id = fields[&11];
-        let (order, words, own_number) = match self.accept(client, fields, "new", None) {
+        let (order, words, own_number) = match self.accept_new(client, fields) {
             Ok(accepted) => accepted,
             Err(why) => {
                 self.write_refused_new(client, fields, &why);
@@ -149,7 +149,7 @@ impl Model {
         Ok((order, words))
     }
 
-    fn accept(
+    pub fn accept(
         &self,
         client: usize,
         fields: &Fields<'_>,
@@ -311,8 +311,9 @@ impl Model {
         let known = named.and_then(|number| self.orders.get(&number));
         let found = known.filter(|order| order.id == original);
         let found = found.map(|order| order.number);
+        let refused = self.refused_at_once(client, &what.to_string(), fields);
         let taken = match found {
-            _ if self.used(client, id).is_some() => Err(Why::Rc("RC4", 6)),
+            _ if refused.is_some() => Err(refused.unwrap()),
             Some(number) => self.accept_change(client, what, fields, number),
             None if named.is_some_and(|it| it > 0) && known.is_none() => Err(TOO_LATE),
             None => Err(UNKNOWN_ORDER),
@@ -527,7 +528,8 @@ impl Model {
 
     fn mass_cancel(&mut self, client: usize, fields: &Fields<'_>) {
         let id = fields[&11].to_owned();
-        match self.accept_mass_cancel(client, fields) {
+        let refused = self.refused_at_once(client, "q", fields);
+        match refused.map_or_else(|| self.accept_mass_cancel(client, fields), Err) {
             Ok(filter) => {
                 let orders = self.open(&filter).len();
                 self.used.entry((client, id)).or_insert(0);
@@ -548,9 +550,6 @@ impl Model {
     }
 
     fn accept_mass_cancel(&self, client: usize, fields: &Fields<'_>) -> Result<Filter, Why> {
-        if self.used(client, fields[&11]).is_some() {
-            return Err(Why::Rc("RC4", 6));
-        }
         self.may(client, "mass cancel")?;
         let session = self.world.clients[client].session;
         self.check_cancel(&[At::Firm, At::Session(session)])?;

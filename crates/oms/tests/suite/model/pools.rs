@@ -37,7 +37,7 @@ impl Pool {
 
 impl Model {
     /// The pool of an order: of its client, or of its lines.
-    fn pool_of(&self, client: usize, symbol: usize) -> Option<usize> {
+    pub fn pool_of(&self, client: usize, symbol: usize) -> Option<usize> {
         let lines = self.world.symbols[symbol].lines;
         let group = self.world.groups.iter().position(|it| *it == lines);
         let of_group = || *self.world.pool_of_group.get(group?)?;

@@ -524,7 +524,7 @@ impl Model {
             }
             Err(why) => {
                 let reason = match why {
-                    Why::Other(11, _) => 0,
+                    Why::Other(11, 2) => 0,
                     Why::Rc("RC2", 1) => 1,
                     _ => 99,
                 };

@@ -1,0 +1,234 @@
+//! What becomes of each field of a client's request, and of each field of a venue's report: one table, which the OMS, the
+//! page docs/reference/oms-fields.md and `fixwire check` use.
+//!
+//! A field that is not in the table is refused. A new field of a dictionary needs a row: a test sends each of them.
+
+use fixwire_protocol::Tag;
+
+mod reports;
+mod requests;
+mod tags;
+
+pub use reports::{REPORT_FIELDS, VENUE_MESSAGES};
+pub use requests::{REQUEST_FIELDS, REQUESTS};
+
+/// Tags below this are looked up in an array.
+pub(crate) const LOW: usize = 2048;
+
+/// Messages, a bit for each; those of clients and those of venues are counted on their own.
+pub type Messages = u16;
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldRow {
+    /// The fields.
+    pub tags: &'static [Tag],
+    /// The messages that the row is about.
+    pub messages: Messages,
+    /// What becomes of the fields.
+    pub class: FieldClass,
+    /// Why.
+    pub reason: &'static str,
+}
+
+/// What becomes of a field.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum FieldClass {
+    /// It belongs to the session layer.
+    Session,
+    /// It is passed on with its value.
+    Carried,
+    /// The OMS writes a value of its own.
+    Set,
+    /// The OMS uses it; nobody else needs it.
+    Used,
+    /// It is accepted when a condition holds, otherwise refused.
+    Checked(FieldCondition),
+    /// It is refused, unless a user or a line group names it in `drop`.
+    Refused,
+    /// It is refused, whatever the settings say: without it the order would trade in another way.
+    Never,
+    /// It is not passed on, and counted.
+    Counted,
+}
+
+/// When a field of a request is accepted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum FieldCondition {
+    /// It is part of the identity of the client's session.
+    Identity,
+    /// 1 or 2; 3 makes a parent order of a user with `parents`.
+    HandlInst,
+    /// The order has a limit price.
+    Price,
+    /// The order has a stop price.
+    Stop,
+    /// TimeInForce(59) is 6.
+    ExpireDate,
+    /// It equals `ex_destination` of the line group.
+    Destination,
+    /// MLEG, for the symbol of a spread.
+    Spread,
+    /// It is the OrderID(37) that the OMS gave the order.
+    OrderId,
+    /// The user has `parents`.
+    Parents,
+    /// It equals that of the order.
+    Locate,
+    /// The line speaks FIX.
+    OverFix,
+    /// The request is for one symbol.
+    OneSymbol,
+}
+
+impl FieldCondition {
+    /// As a sentence of the page.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Identity => "as in the identity of the client's session",
+            Self::HandlInst => "1 or 2; 3 of a user with `parents`",
+            Self::Price => "when the order has a limit price",
+            Self::Stop => "when the order has a stop price",
+            Self::ExpireDate => "with TimeInForce(59) = 6",
+            Self::Destination => "equal to `ex_destination` of the line group",
+            Self::Spread => "MLEG, for the symbol of a spread",
+            Self::OrderId => "the OrderID(37) that the OMS gave the order",
+            Self::Parents => "of a user with `parents`",
+            Self::Locate => "equal to that of the order",
+            Self::OverFix => "over FIX, not over TMP",
+            Self::OneSymbol => "with a request type for one symbol",
+        }
+    }
+
+    /// Whether `drop` may name a field that does not meet the condition: the order trades in the same way without it.
+    fn may_be_dropped(self) -> bool {
+        matches!(
+            self,
+            Self::Identity | Self::Destination | Self::Spread | Self::Parents
+        )
+    }
+
+    /// Whether it is looked at where the values of the request are read, since most requests have the field.
+    const fn is_read_with_values(self) -> bool {
+        matches!(
+            self,
+            Self::HandlInst | Self::Price | Self::Stop | Self::OneSymbol
+        )
+    }
+}
+
+impl FieldClass {
+    /// Its name on the page.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Carried => "carried",
+            Self::Set => "set",
+            Self::Used => "used",
+            Self::Checked(_) => "checked",
+            Self::Refused => "refused",
+            Self::Never => "refused, never dropped",
+            Self::Counted => "not passed on",
+        }
+    }
+
+    const fn passes(self) -> bool {
+        match self {
+            Self::Session | Self::Carried | Self::Set | Self::Used => true,
+            Self::Checked(condition) => condition.is_read_with_values(),
+            Self::Refused | Self::Never | Self::Counted => false,
+        }
+    }
+}
+
+/// For each low tag the messages in which its field needs no further look.
+const fn passing(rows: &[FieldRow]) -> [Messages; LOW] {
+    let mut all = [0; LOW];
+    let mut at = 0;
+    while at < rows.len() {
+        let row = rows[at];
+        let mut place = 0;
+        while place < row.tags.len() {
+            let tag = row.tags[place] as usize;
+            if tag < LOW && row.class.passes() {
+                all[tag] |= row.messages;
+            }
+            place += 1;
+        }
+        at += 1;
+    }
+    all
+}
+
+static PASSING_REQUESTS: [Messages; LOW] = passing(REQUEST_FIELDS);
+static PASSING_REPORTS: [Messages; LOW] = passing(REPORT_FIELDS);
+
+/// Whether a field of a request needs no further look.
+#[inline(always)]
+pub(crate) fn passes(tag: Tag, message: Messages) -> bool {
+    let known = PASSING_REQUESTS.get(tag as usize);
+    known.is_some_and(|known| known & message != 0)
+}
+
+/// Whether a field of a report is passed on, or has no need to.
+#[inline(always)]
+pub(crate) fn is_passed_on(tag: Tag, message: Messages) -> bool {
+    let known = PASSING_REPORTS.get(tag as usize);
+    known.is_some_and(|known| known & message != 0)
+}
+
+fn row_of(rows: &'static [FieldRow], tag: Tag, message: Messages) -> Option<&'static FieldRow> {
+    let mut rows = rows.iter().filter(|row| row.messages & message != 0);
+    rows.find(|row| row.tags.contains(&tag))
+}
+
+/// The row of a field of a request; `None` for a field that is in no row, which is refused.
+#[must_use]
+pub fn request_field(tag: Tag, message: Messages) -> Option<&'static FieldRow> {
+    row_of(REQUEST_FIELDS, tag, message)
+}
+
+/// The row of a field of a report; `None` for a field that is in no row, which is counted.
+#[must_use]
+pub fn report_field(tag: Tag, message: Messages) -> Option<&'static FieldRow> {
+    row_of(REPORT_FIELDS, tag, message)
+}
+
+/// The bit of a request of a client; 0 for another message.
+#[must_use]
+pub fn request_bit(msg_type: &[u8]) -> Messages {
+    bit(REQUESTS, msg_type)
+}
+
+/// The bit of a message of a venue; that of all others for another message.
+#[must_use]
+pub fn report_bit(msg_type: &[u8]) -> Messages {
+    match bit(VENUE_MESSAGES, msg_type) {
+        0 => reports::OTHER,
+        bit => bit,
+    }
+}
+
+fn bit(of: &[&str], msg_type: &[u8]) -> Messages {
+    let place = of.iter().position(|known| known.as_bytes() == msg_type);
+    place.map_or(0, |place| 1 << place)
+}
+
+/// Why `drop` may not name a tag; `None` when it may.
+#[must_use]
+pub fn why_not_dropped(tag: Tag) -> Option<&'static str> {
+    let mut rows = REQUEST_FIELDS.iter().filter(|row| row.tags.contains(&tag));
+    rows.find_map(|row| match row.class {
+        FieldClass::Never => {
+            Some("without it orders would trade in another way than their clients asked for")
+        }
+        FieldClass::Session => Some("it belongs to the session layer"),
+        FieldClass::Checked(condition) if condition.may_be_dropped() => None,
+        FieldClass::Carried | FieldClass::Set | FieldClass::Used | FieldClass::Checked(_) => {
+            Some("requests have it: it is not lost")
+        }
+        FieldClass::Refused | FieldClass::Counted => None,
+    })
+}

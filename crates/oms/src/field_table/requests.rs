@@ -1,0 +1,99 @@
+//! The fields of clients' requests.
+
+use super::FieldClass::{Carried, Checked, Never, Refused, Session, Set, Used};
+use super::tags;
+use super::{FieldCondition, FieldRow, Messages};
+
+/// MsgType(35) of each request that clients may send; the place is the number of its bit.
+pub const REQUESTS: &[&str] = &["D", "G", "F", "H", "q", "AF", "S", "Z", "R", "e", "g", "BW"];
+
+pub(crate) const D: Messages = 1;
+pub(crate) const G: Messages = 1 << 1;
+pub(crate) const F: Messages = 1 << 2;
+pub(crate) const H: Messages = 1 << 3;
+pub(crate) const MASS_CANCEL: Messages = 1 << 4;
+pub(crate) const AF: Messages = 1 << 5;
+pub(crate) const S: Messages = 1 << 6;
+pub(crate) const Z: Messages = 1 << 7;
+pub(crate) const R: Messages = 1 << 8;
+const SECURITY: Messages = 1 << 9;
+const TRADING: Messages = 1 << 10;
+const BW: Messages = 1 << 11;
+const ALL: Messages = (1 << 12) - 1;
+
+/// The fields of requests: the first row of a tag and a message counts.
+#[rustfmt::skip]
+pub const REQUEST_FIELDS: &[FieldRow] = &[
+    row(&[8, 9, 10, 34, 35, 43, 49, 52, 56, 122, 369, 1128], ALL, Session, "each session has its own"),
+    row(&[97], ALL, Used, "a request that is known already is answered, not repeated"),
+    row(&[50, 57, 142, 143], ALL, Checked(FieldCondition::Identity), "the message is of this session; the line has an identity of its own"),
+
+    row(&[1, 38, 40, 54, 55, 59, 77], D | G, Carried, ""),
+    row(&[44], D | G, Checked(FieldCondition::Price), "carried"),
+    row(&[99], D | G, Checked(FieldCondition::Stop), "carried, or the condition of an order that the OMS holds"),
+    row(&[432], D | G, Checked(FieldCondition::ExpireDate), "carried"),
+    row(&[11], D | G | F, Set, "the venue gets the number of the order or request, the client its own ClOrdID in each report"),
+    row(&[41], G | F, Set, "the venue gets the number of the order"),
+    row(&[60], D | G | F | S | R, Set, "the time at which the OMS sends the request"),
+    row(&[21], D | G, Checked(FieldCondition::HandlInst), "the OMS sends 1, automated: nobody intervenes"),
+    row(&[37], G | F | H, Checked(FieldCondition::OrderId), "the order is named twice; the venue has its own OrderID"),
+    row(&[100], D | G, Checked(FieldCondition::Destination), "the line leads there: no effect at the venue"),
+    row(&[167], D | G | F, Checked(FieldCondition::Spread), "the OMS sends it itself"),
+    row(&[114, 5700], D, Checked(FieldCondition::OverFix), "RC3 checks it"),
+    row(&[1080, 1081], D, Checked(FieldCondition::Parents), "names the parent, which the OMS keeps"),
+    row(&[1100, 1101, 1102, 1103, 1107, 1109], D, Used, "the OMS holds the order until then"),
+
+    row(&[1, 54, 55], F, Used, "compared with the order, whose values the OMS sends"),
+    row(&[38], F, Set, "a cancel is for all that is open: the OMS sends the quantity of the order"),
+
+    row(&[11], H, Used, "names the order"),
+    row(&[1, 54, 55], H, Used, "ClOrdID(11) names the order; the answer has the values of the order"),
+    row(&[11, 54, 60, 530], MASS_CANCEL, Used, "the OMS cancels the orders one by one"),
+    row(&[1], MASS_CANCEL, Used, "the OMS cancels the orders of the account"),
+    row(&[55], MASS_CANCEL, Checked(FieldCondition::OneSymbol), "the OMS cancels the orders of the symbol"),
+    row(&[1, 54, 55, 584, 585], AF, Used, "the OMS answers"),
+
+    row(&[1, 55, 59, 132, 133, 134, 135], S, Carried, "in the orders of both sides"),
+    row(&[117], S, Set, "the venue gets the numbers of the orders, the client its own QuoteID in each report"),
+    row(&[537], S, Used, "must be 1 (Tradeable)"),
+    row(&[55, 117, 295, 298], Z, Used, "the OMS cancels the orders of the quotes"),
+    row(&[131], R, Set, "the venue gets the number of the inquiry, the client its own QuoteReqID in the answer"),
+    row(&[146], R, Set, "one symbol"),
+    row(&[55], R, Carried, ""),
+    row(&[38, 54], R, Checked(FieldCondition::OverFix), "carried"),
+    row(&[1], R, Used, "the account whose rights and limits count"),
+
+    row(&[55, 263, 324], SECURITY, Used, "the OMS answers"),
+    row(&[263, 335, 336], TRADING, Used, "the OMS answers"),
+    row(&[1182, 1183, 1346, 1347, 1351, 1355], BW, Used, "the OMS answers"),
+
+    row(tags::TERMS, ALL, Never, "how, when and how much of an order trades"),
+    row(tags::PEGS, ALL, Never, "pegged and discretionary prices"),
+    row(tags::TRIGGERS, ALL, Never, "conditions that the OMS does not watch"),
+    row(tags::HEADER, ALL, Refused, "on behalf of whom, to whom, signatures and data: the line has a header of its own"),
+    row(tags::PARTIES, ALL, Refused, "parties, clients and brokers"),
+    row(tags::INSTRUMENT, ALL, Refused, "the OMS knows instruments by Symbol(55) alone"),
+    row(tags::UNDERLYINGS, ALL, Refused, "the OMS knows instruments by Symbol(55) alone"),
+    row(tags::LEGS, ALL, Refused, "a spread is a symbol of its own"),
+    row(tags::SETTLEMENT, ALL, Refused, "money, settlement, allocation, yields"),
+    row(tags::REGULATION, ALL, Refused, "capacities, restrictions, times and desks of regulations"),
+    row(tags::QUOTES, ALL, Refused, "a quote has the prices and sizes of both sides"),
+    row(tags::ROUTING, ALL, Refused, "routes of the settings lead to the market"),
+    row(tags::IDS, ALL, Refused, "identifiers that the OMS does not keep"),
+    row(tags::TEXTS, ALL, Refused, "free text"),
+    row(tags::ELSEWHERE, ALL, Refused, "other requests have it, or the same with another value"),
+];
+
+const fn row(
+    tags: &'static [fixwire_protocol::Tag],
+    messages: Messages,
+    class: super::FieldClass,
+    reason: &'static str,
+) -> FieldRow {
+    FieldRow {
+        tags,
+        messages,
+        class,
+        reason,
+    }
+}

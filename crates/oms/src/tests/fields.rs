@@ -1,0 +1,171 @@
+//! docs/reference/oms-fields.md is made from the table of fields.
+
+use std::fmt::Write as _;
+use std::string::{String, ToString};
+use std::vec::Vec;
+
+use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::{Dictionary, Tag};
+
+use crate::field_table::{
+    FieldClass, FieldRow, Messages, REPORT_FIELDS, REQUEST_FIELDS, REQUESTS, VENUE_MESSAGES,
+    why_not_dropped,
+};
+
+const TOP: &str = "<!-- Made from crates/oms/src/field_table by `UPDATE=1 cargo test -p fixwire-oms fields`. -->
+# Fields of the OMS
+
+The OMS writes each message to a venue itself: it does not forward the client's message. These tables say what becomes of each
+field. A field, a group or a value of a client's request that would not reach the venue is rejected with its tag in Text(58), so
+that no order trades in another way than its client asked for.
+
+```
+client > OMS   35=D 11=A1 55=VOD 54=1 38=1000 40=2 44=12.50 111=100
+OMS > client   35=8 11=A1 150=8 39=8 103=11 58=a field of the request would not reach the venue (tag 111)
+```
+
+| request | its reject |
+| --- | --- |
+| NewOrderSingle(D) | ExecutionReport(8), OrdRejReason(103) = 11, in FIX 4.2 0 |
+| OrderCancelReplaceRequest(G), OrderCancelRequest(F) | OrderCancelReject(9), CxlRejReason(102) = 99, in FIX 4.2 2 |
+| OrderMassCancelRequest(q) | OrderMassCancelReport(r), MassCancelRejectReason(532) = 99 |
+| Quote(S), QuoteCancel(Z) | QuoteStatusReport(AI), QuoteStatus(297) = 5 |
+| QuoteRequest(R) | QuoteRequestReject(AG), QuoteRequestRejectReason(658) = 99 |
+| H, AF, e, g, BW | BusinessMessageReject(j), BusinessRejectReason(380) = 0, `Field not supported (111)` |
+
+A field that is harmless at your venue can be named in `drop`, by user or by line group. The count tag of a group stands for all
+of its fields. `fixwire check` shows what is dropped for whom, `fixwire oms status` how often it was, by tag, since the start.
+
+```toml
+[[user]]
+session = \"CLIENT\"
+drop = [58, 453]             # Text, and the group of Parties
+[[line_group]]
+name = \"XLON\"
+drop = [15, 207]             # Currency, SecurityExchange
+ex_destination = \"XLON\"      # ExDestination(100) may be this
+```
+
+* A field that is there twice, outside of groups, is rejected too: only one of both values could be sent.
+* The number of an order of a [pool](oms.md#order-numbers), and the tags 9702 to 9706 of the OMS, are accepted where
+  the settings have them. All other fields that are in no table are rejected; `drop` may name them.
+* E, s, AB and all other requests are rejected as a whole: BusinessRejectReason(380) = 3.
+
+| class | |
+| --- | --- |
+| session | of the session layer: each session has its own |
+| carried | the venue gets it with the value of the client, or an equal number |
+| set | the OMS writes a value of its own |
+| used | the OMS uses it; the venue has no part in it |
+| checked | accepted under a condition, otherwise rejected |
+| refused | rejected; `drop` may name it |
+| refused, never dropped | rejected; `drop` may not name it |
+
+";
+
+fn name(dictionaries: &[Dictionary], tag: Tag) -> String {
+    let mut fields = dictionaries.iter().filter_map(|it| it.field(tag));
+    match fields.next() {
+        Some(field) => std::format!("{}({tag})", field.name),
+        None => tag.to_string(),
+    }
+}
+
+fn messages(bits: Messages, of: &[&str], others: &str) -> String {
+    let all = (1 << of.len()) - 1;
+    if bits & all == all {
+        return "all".to_string();
+    }
+    let named = of.iter().enumerate();
+    let named = named.filter(|(at, _)| bits & (1 << at) != 0);
+    let mut names: Vec<&str> = named.map(|(_, name)| *name).collect();
+    if bits > all {
+        names.push(others);
+    }
+    names.join(", ")
+}
+
+fn table(rows: &[FieldRow], of: &[&str], text: &mut String) {
+    let versions = [
+        Version::Fix50Sp2,
+        Version::Fix44,
+        Version::Fix42,
+        Version::Fixt11,
+    ];
+    let dictionaries = versions.map(Dictionary::built_in);
+    text.push_str("| fields | in | class | |\n| --- | --- | --- | --- |\n");
+    for row in rows {
+        let names = row.tags.iter().map(|tag| name(&dictionaries, *tag));
+        let names = names.collect::<Vec<_>>().join(", ");
+        let condition = match row.class {
+            FieldClass::Checked(condition) => std::format!("{}: ", condition.text()),
+            _ => String::new(),
+        };
+        let _ = writeln!(
+            text,
+            "| {names} | {} | {} | {condition}{} |",
+            messages(row.messages, of, "others"),
+            row.class.name(),
+            row.reason,
+        );
+    }
+}
+
+fn page() -> String {
+    let mut text = TOP.to_string();
+    text.push_str("## Requests of clients\n\n");
+    table(REQUEST_FIELDS, REQUESTS, &mut text);
+    text.push_str(
+        "\n## Messages of venues\n\nA field that is in no table, or not passed on, is counted by its tag: `fixwire oms status` \
+         shows how often each came since the start.\nThe journal keeps the venue's message.\n\n",
+    );
+    table(REPORT_FIELDS, VENUE_MESSAGES, &mut text);
+    text
+}
+
+#[test]
+fn the_page_of_fields_is_the_table() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/reference/oms-fields.md"
+    );
+    let made = page();
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(path, &made).unwrap();
+    }
+    let there = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        there == made,
+        "docs/reference/oms-fields.md is behind the table: run with UPDATE=1"
+    );
+}
+
+#[test]
+fn no_tag_has_two_rows_for_a_message() {
+    for rows in [REQUEST_FIELDS, REPORT_FIELDS] {
+        for (at, row) in rows.iter().enumerate() {
+            for tag in row.tags {
+                let again = rows[..at].iter().find(|other| {
+                    let is_refused = matches!(row.class, FieldClass::Refused | FieldClass::Never);
+                    !is_refused && other.tags.contains(tag) && other.messages & row.messages != 0
+                });
+                assert!(again.is_none(), "{tag}: {again:?} {row:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_refused_may_be_dropped_or_not() {
+    for row in REQUEST_FIELDS {
+        for tag in row.tags {
+            if row.class == FieldClass::Never {
+                let is_used = |other: &&FieldRow| {
+                    other.tags.contains(tag) && !matches!(other.class, FieldClass::Never)
+                };
+                let is_used = REQUEST_FIELDS.iter().any(|row| is_used(&row));
+                assert!(why_not_dropped(*tag).is_some() || is_used, "{tag}");
+            }
+        }
+    }
+}
