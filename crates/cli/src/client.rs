@@ -19,7 +19,7 @@ use fixwire_protocol::{Nanos, SessionId};
 use crate::failure::{Failure, show, tell};
 use crate::reading::Reading;
 use crate::run::{control, guard, guard_journal};
-use crate::signals::{Caught, Plain};
+use crate::signals::{Caught, Passwords};
 use crate::teller::{start_line, tell_end, tell_some_events};
 
 use commands::Commands;
@@ -103,7 +103,7 @@ pub fn run(args: &ClientArgs) -> Result<ExitCode, Failure> {
     let names = names.collect();
     let mut engine = Engine::new(config, app).map_err(|error| cannot(args, &error))?;
     let _control = control(engine.handle(), &settings, None)?;
-    signals.serve(engine.handle(), Plain)?;
+    signals.serve(engine.handle(), Passwords::default())?;
     // The commands of this client are no news to whoever gave them, and rejects are printed as answers.
     let is_told =
         |event: &Event| !matches!(event, Event::Operated { .. } | Event::RejectReceived { .. });

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 
 use crate::failure::{Failure, tell};
 use crate::log::{Sources, tell_left_out};
-use crate::signals::{Caught, Plain};
+use crate::signals::{Caught, Passwords};
 use crate::teller::tell_some_events;
 
 /// Messages that are read ahead of those that are sent.
@@ -233,7 +233,7 @@ fn play(
     let app = Replayer::new(parts, config.clone());
     let failed = |error: &dyn std::error::Error| Failure::Text(error.to_string());
     let mut engine = Engine::new(settings, app).map_err(|error| failed(&error))?;
-    signals.serve(engine.handle(), Plain)?;
+    signals.serve(engine.handle(), Passwords::default())?;
     let start = format!("replaying {} messages to {}", survey.messages, config.to);
     let is_told = |event: &Event| !matches!(event, Event::RejectReceived { .. });
     tell_some_events(&mut engine, names, &start, is_told)?;

@@ -38,7 +38,7 @@ use crate::oms::reload::SettingsReloader;
 use crate::place::{named, place_of, store_of};
 use crate::print::Printer;
 use crate::reading::Reading;
-use crate::signals::{Caught, Obey, Plain};
+use crate::signals::{Caught, Obey, Passwords};
 use crate::teller::{start_line, tell_end, tell_events};
 
 /// Arguments of `fixwire run`.
@@ -60,8 +60,9 @@ never reused. An invalid order is rejected, with a Text.
 
 Signals:
   SIGTERM, SIGINT (Ctrl-C)  log the sessions out, sync the journal, exit; a second one exits at once
-  SIGHUP                    reopen the files of FileLogPath, and reload the rules of a gateway; after
-                            the terminal was closed, log out and exit as on SIGTERM
+  SIGHUP                    reopen the files of FileLogPath, read password files again, and reload the
+                            rules of a gateway; after the terminal was closed, log out and exit as on
+                            SIGTERM
   SIGUSR1                   print each session with its state and next sequence numbers, and the
                             counts of a gateway
 
@@ -218,11 +219,12 @@ impl RunOptions {
             sessions.map(SessionSettings::called).collect()
         };
         let start = start_line(&self.file, named, &begun.settings, &config);
+        let passwords = config.password_files();
         let engine = Engine::around(config, app, around);
         let mut engine = engine.map_err(|error| cannot(self, &error))?;
         let reload = started(engine.handle())?;
         let _control = control(engine.handle(), &begun.settings, reload)?;
-        begun.signals.serve(engine.handle(), Plain)?;
+        begun.signals.serve(engine.handle(), Passwords(passwords))?;
         tell_events(&mut engine, names, &start)?;
         engine.run().map_err(|error| cannot(self, &error))?;
         tell_end(engine);
@@ -260,11 +262,13 @@ fn run_gateway(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
     }
     let config = how.config(&settings)?;
     let start = start_line(&how.file, "gateway", &settings, &config);
+    let passwords = config.password_files();
     let app = GatewayService::load(&source, &settings, printed()?)?;
     let (remote, names) = (app.remote(), app.loaded().names.clone());
     let mut engine = Engine::new(config, app).map_err(|error| cannot(how, &error))?;
     remote.attach(engine.handle());
-    let reloader = Arc::new(Reloader::new(&settings, &remote));
+    let reloader = Reloader::new(&settings, &remote).with_passwords(passwords);
+    let reloader = Arc::new(reloader);
     let printer = Arc::new(Mutex::new(Printer::new(io::stderr())?));
     let shared = Arc::clone(&printer);
     let reload = Arc::clone(&reloader).for_control(move |done| show_reload(done, &shared));

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   SIGTERM, SIGINT   log out and end; a second one ends at once
-//!   SIGHUP            open log files anew, reload a gateway's rules; log out and end when the
-//!                     terminal was closed
+//!   SIGHUP            open log files anew, reload a gateway's rules, read password files again; log out
+//!                     and end when the terminal was closed
 //!   SIGUSR1           print the sessions, and a gateway's counts
 //! ```
 
@@ -12,6 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use fixwire::passwords::PasswordFiles;
 use fixwire::{Handle, LinkReport, SendError, SessionReport, SessionState};
 use fixwire_protocol::readable::Escaped;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
@@ -39,10 +40,28 @@ pub trait Obey: Send + 'static {
     fn count(&self) {}
 }
 
-/// An engine without rules.
-pub struct Plain;
+/// An engine without rules: its password files.
+#[derive(Default)]
+pub struct Passwords(pub PasswordFiles);
 
-impl Obey for Plain {}
+impl Obey for Passwords {
+    fn reload(&self) {
+        match self.0.read_again() {
+            Ok(changes) => {
+                for change in changes {
+                    tell("note", &format!("password file {change}"));
+                }
+            }
+            Err((file, error)) => {
+                let file = file.display();
+                tell(
+                    "error",
+                    &format!("{file}: {error}; the users stay as they were"),
+                );
+            }
+        }
+    }
+}
 
 impl Caught {
     /// SIGHUP and SIGUSR1 wait from now on, instead of ending the process. SIGTERM and SIGINT still end

@@ -21,7 +21,7 @@ pub use crate::journal::Durability;
 use crate::journal::Retention;
 use crate::journal::{RUN, record::EFFECT};
 use crate::log::Log;
-use crate::passwords::Users;
+use crate::passwords::{PasswordFiles, Users};
 use crate::schedule::Schedule;
 use crate::transport::Transport;
 pub use fixwire_net::Wait;
@@ -121,6 +121,14 @@ impl Default for EngineConfig {
 }
 
 impl EngineConfig {
+    /// The password files of its sessions and templates, which can be read again while the engine runs.
+    #[must_use]
+    pub fn password_files(&self) -> PasswordFiles {
+        let templates = self.templates.iter().map(|template| &template.session);
+        let sessions = self.sessions.iter().chain(templates);
+        PasswordFiles::of(sessions.filter_map(|session| session.access.users.as_ref()))
+    }
+
     /// Validates the configuration.
     ///
     /// # Errors

@@ -68,4 +68,4 @@ pub use event::Event;
 pub use handle::{Handle, SendError};
 pub use host::Host;
 pub use operation::{Operation, OperationError, Operator, StoredError, set_stored_numbers};
-pub use passwords::{Users, UsersError};
+pub use passwords::{PasswordFiles, Users, UsersError};

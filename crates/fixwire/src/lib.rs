@@ -110,7 +110,7 @@ pub mod log {
 
 /// Users and the hashes of their passwords.
 pub mod passwords {
-    pub use fixwire_engine::passwords::{Users, UsersError, hash};
+    pub use fixwire_engine::passwords::{PasswordFiles, Users, UsersChange, UsersError, hash};
 }
 
 /// When a session is open, and how that is written.

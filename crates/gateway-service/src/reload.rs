@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fixwire_control::ReloadHandler;
-use fixwire_engine::Operator;
+use fixwire_engine::{Operator, PasswordFiles, UsersError};
 use fixwire_settings::{Dialect, DialectSource, LoadError, Options, Settings, Source};
 
 use super::load::reload;
@@ -19,6 +19,9 @@ pub struct Reloader {
     file: PathBuf,
     /// As the caller said it, when the file was read first.
     dialect: Option<Dialect>,
+    /// The settings that the engine runs with.
+    running: Arc<Settings>,
+    passwords: PasswordFiles,
     remote: Remote,
 }
 
@@ -30,6 +33,8 @@ pub enum ReloadError {
     File(LoadError),
     /// Another file was named than the one that runs here.
     OtherFile(PathBuf),
+    /// A password file cannot be read, or has a mistake.
+    Passwords(PathBuf, UsersError),
     /// The gateway cannot go on with these rules, or does not run; a whole sentence.
     Kept(String),
 }
@@ -42,17 +47,25 @@ impl Reloader {
         Self {
             file: settings.report.source.path.clone(),
             dialect: said.then_some(settings.dialect),
+            running: Arc::new(settings.clone()),
+            passwords: PasswordFiles::default(),
             remote: remote.clone(),
         }
     }
 
+    /// The same, which reads the engine's password files again too.
+    #[must_use]
+    pub fn with_passwords(self, passwords: PasswordFiles) -> Self {
+        Self { passwords, ..self }
+    }
+
     /// Reads the file, and lets the gateway go on with it: all rules and tables at once, between two messages,
-    /// or none. Waits for the engine, so that it must not be called on its thread. The answer is a line for the
-    /// operator; `by` stands in the journal.
+    /// or none; then the users of the password files. Waits for the engine, so that it must not be called on its
+    /// thread. The answer is for the operator; `by` stands in the journal.
     ///
     /// # Errors
     ///
-    /// The gateway keeps its rules.
+    /// The gateway keeps its rules and users: there is a mistake, or settings of sessions differ, which need a restart.
     pub fn reload(&self, by: Operator) -> Result<String, ReloadError> {
         let _alone = self.remote.alone();
         let options = Options {
@@ -61,9 +74,18 @@ impl Reloader {
         };
         let source = Source::read(&self.file).map_err(ReloadError::File)?;
         let settings = Settings::of_file(&source, &options).map_err(ReloadError::File)?;
+        if let Some(error) = settings.restart_needed(&self.running, "the gateway") {
+            return Err(ReloadError::File(error));
+        }
         let new = reload(&source, &settings).map_err(ReloadError::File)?;
+        let passwords = |(file, error)| ReloadError::Passwords(file, error);
+        self.passwords.check().map_err(passwords)?;
         let done = self.remote.reload(new.gateway, by);
-        done.map_err(ReloadError::Kept)
+        let mut said = done.map_err(ReloadError::Kept)?;
+        for change in self.passwords.read_again().map_err(passwords)? {
+            said += &format!("; {change}");
+        }
+        Ok(said)
     }
 
     /// The same for somebody who names the file that is to be read.
@@ -106,6 +128,9 @@ impl fmt::Display for ReloadError {
             Self::OtherFile(own) => {
                 let own = own.display();
                 write!(f, "gateway not reloaded: this process runs {own}")
+            }
+            Self::Passwords(file, error) => {
+                write!(f, "gateway not reloaded: {}: {error}", file.display())
             }
             Self::Kept(why) => f.write_str(why),
         }

@@ -12,10 +12,12 @@
 #![forbid(unsafe_code)]
 
 mod checker;
+mod files;
 mod users;
 
 pub use checker::{Checker, PasswordAnswer, Question};
-pub use users::{Users, UsersError, hash};
+pub use files::PasswordFiles;
+pub use users::{Users, UsersChange, UsersError, hash};
 
 /// Whether two texts are the same, in a time that depends on their lengths only.
 #[must_use]

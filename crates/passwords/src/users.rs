@@ -30,18 +30,59 @@ const LONGEST_PASSWORD: usize = 1024;
 const CHANGE: &str = "change:";
 
 /// What a user proves to know.
-#[derive(Clone)]
+#[derive(Clone, Eq, PartialEq)]
 struct KnownPassword {
     hash: String,
     /// It is good for a Logon that changes it, and for no other.
     must_change: bool,
 }
 
+/// The passwords by user.
+type Hashes = BTreeMap<Vec<u8>, KnownPassword>;
+
 /// Who may log on to a session, with the hash of the password of each.
 pub struct Users {
-    hashes: Mutex<BTreeMap<Vec<u8>, KnownPassword>>,
+    known: Mutex<Known>,
     /// Where a changed password is kept.
     file: Option<PathBuf>,
+}
+
+struct Known {
+    hashes: Hashes,
+    /// The text of the file that these are of.
+    text: String,
+}
+
+/// How the users of a file differ from those before it was read again.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct UsersChange {
+    /// The file.
+    pub file: PathBuf,
+    /// Number of users that it lists.
+    pub users: usize,
+    /// Users that it did not list before.
+    pub added: usize,
+    /// Users whose line differs.
+    pub changed: usize,
+    /// Users that it lists no more.
+    pub removed: usize,
+}
+
+impl fmt::Display for UsersChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            file,
+            users,
+            added,
+            changed,
+            removed,
+        } = self;
+        let file = file.display();
+        write!(
+            f,
+            "{file}: {users} users, {added} added, {changed} changed, {removed} removed"
+        )
+    }
 }
 
 /// Why users cannot be had.
@@ -100,31 +141,9 @@ impl fmt::Display for UsersError {
 
 impl std::error::Error for UsersError {}
 
-impl Users {
-    /// One user. An empty name matches any Username(553), and a missing one.
-    ///
-    /// # Errors
-    ///
-    /// A hash that is not an argon2id PHC string, or one that is too cheap.
-    pub fn one(name: &[u8], hash: &str) -> Result<Self, UsersError> {
-        check_hash(name, hash)?;
-        let known = KnownPassword {
-            hash: hash.to_owned(),
-            must_change: false,
-        };
-        Ok(Self {
-            hashes: Mutex::new(BTreeMap::from([(name.to_vec(), known)])),
-            file: None,
-        })
-    }
-
-    /// The users of a file. A NewPassword(925) of a Logon is written back to it, whatever the file contains then:
-    /// sessions with one file share one of these.
-    ///
-    /// # Errors
-    ///
-    /// A file that cannot be read or that others may read, or a line that is not a user with a hash.
-    pub fn read(path: &Path) -> Result<Self, UsersError> {
+impl Known {
+    /// Those of a file.
+    fn read(path: &Path) -> Result<Self, UsersError> {
         let io = |error: io::Error| UsersError::Io(error.to_string());
         let file = regular::open(path).map_err(io)?;
         let mode = file.metadata().map_err(io)?.mode();
@@ -159,20 +178,76 @@ impl Users {
         if hashes.is_empty() {
             return Err(UsersError::Empty);
         }
+        Ok(Self { hashes, text })
+    }
+}
+
+impl Users {
+    /// One user. An empty name matches any Username(553), and a missing one.
+    ///
+    /// # Errors
+    ///
+    /// A hash that is not an argon2id PHC string, or one that is too cheap.
+    pub fn one(name: &[u8], hash: &str) -> Result<Self, UsersError> {
+        check_hash(name, hash)?;
+        let known = KnownPassword {
+            hash: hash.to_owned(),
+            must_change: false,
+        };
         Ok(Self {
-            hashes: Mutex::new(hashes),
+            known: Mutex::new(Known {
+                hashes: BTreeMap::from([(name.to_vec(), known)]),
+                text: String::new(),
+            }),
+            file: None,
+        })
+    }
+
+    /// The users of a file. A NewPassword(925) of a Logon is written back to it, whatever the file contains then:
+    /// sessions with one file share one of these.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read or that others may read, or a line that is not a user with a hash.
+    pub fn read(path: &Path) -> Result<Self, UsersError> {
+        Ok(Self {
+            known: Mutex::new(Known::read(path)?),
             file: Some(path.to_owned()),
         })
     }
 
-    fn hashes(&self) -> MutexGuard<'_, BTreeMap<Vec<u8>, KnownPassword>> {
-        self.hashes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The file; `None` for a user of the settings.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
+    }
+
+    /// Takes the users that the file has now. Who is logged on stays so.
+    pub(crate) fn take(&self, file: &Path) -> Result<UsersChange, UsersError> {
+        let mut known = self.known();
+        let new = Known::read(file)?;
+        let before = std::mem::replace(&mut *known, new).hashes;
+        let now = &known.hashes;
+        let both = now
+            .iter()
+            .filter_map(|(name, it)| Some((it, before.get(name)?)));
+        let changed = both.clone().filter(|(it, was)| it != was).count();
+        let kept = both.count();
+        Ok(UsersChange {
+            file: file.to_owned(),
+            users: now.len(),
+            added: now.len() - kept,
+            changed,
+            removed: before.len() - kept,
+        })
+    }
     /// Compares; takes the same time whether the user exists or not.
     pub(crate) fn check(&self, name: &[u8], password: &[u8]) -> bool {
         let (hash, known) = {
-            let hashes = self.hashes();
+            let hashes = &self.known().hashes;
             let found = hashes.get(name).or_else(|| hashes.get(&b""[..]));
             let Some(known) = found.or_else(|| hashes.values().next()) else {
                 return false;
@@ -188,35 +263,43 @@ impl Users {
 
     /// Whether the password of a user is good only for a Logon that changes it.
     pub(crate) fn must_change(&self, name: &[u8]) -> bool {
-        self.hashes().get(name).is_some_and(|it| it.must_change)
+        let known = self.known();
+        known.hashes.get(name).is_some_and(|it| it.must_change)
     }
 
     /// Gives a user the hash of a new password, which need not be changed: first in the file, then here. The
-    /// file is replaced as a whole.
+    /// file is replaced as a whole. When it was edited since it was read, what it says now counts: a user whose line
+    /// is gone or another gets no new password.
     pub(crate) fn change(&self, name: &[u8], hash: String) -> io::Result<()> {
         let Some(path) = &self.file else {
             return Err(io::ErrorKind::Unsupported.into());
         };
-        let mut hashes = self.hashes();
-        let Some(old) = hashes.get_mut(name) else {
+        let mut known = self.known();
+        let Some(old) = known.hashes.get(name).cloned() else {
             return Err(io::ErrorKind::NotFound.into());
         };
+        let now = Known::read(path).map_err(|error| io::Error::other(error.to_string()))?;
+        if now.text != known.text {
+            if now.hashes.get(name) != Some(&old) {
+                return Err(io::Error::other("the user's line was changed meanwhile"));
+            }
+            *known = now;
+        }
         let new = KnownPassword {
             hash,
             must_change: false,
         };
-        let before = std::mem::replace(old, new);
-        let written = replace(path, &hashes);
-        if written.is_err() {
-            hashes.insert(name.to_vec(), before);
-        }
-        written
+        let mut hashes = known.hashes.clone();
+        hashes.insert(name.to_vec(), new);
+        let text = replace(path, &hashes)?;
+        *known = Known { hashes, text };
+        Ok(())
     }
 }
 
 impl fmt::Debug for Users {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Users({})", self.hashes().len())
+        write!(f, "Users({})", self.known().hashes.len())
     }
 }
 
@@ -253,8 +336,8 @@ pub fn hash(password: &[u8]) -> io::Result<String> {
         .map_err(|error| io::Error::other(error.to_string()))
 }
 
-/// Writes a temporary file, syncs it and renames it: a reader sees the old or the new one.
-fn replace(path: &Path, hashes: &BTreeMap<Vec<u8>, KnownPassword>) -> io::Result<()> {
+/// Writes a temporary file, syncs it and renames it: a reader sees the old or the new one. Returns its text.
+fn replace(path: &Path, hashes: &Hashes) -> io::Result<String> {
     let mut text = Vec::new();
     for (name, known) in hashes {
         text.extend_from_slice(name);
@@ -281,7 +364,8 @@ fn replace(path: &Path, hashes: &BTreeMap<Vec<u8>, KnownPassword>) -> io::Result
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
+    String::from_utf8(text).map_err(io::Error::other)
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ pub mod problem;
 pub mod registry;
 pub mod resolve;
 pub mod resolved;
+mod restart;
 mod rules;
 mod safety;
 mod schedule;

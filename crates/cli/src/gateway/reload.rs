@@ -110,6 +110,7 @@ pub fn show(done: &Result<String, ReloadError>, printer: &Mutex<Printer>) {
                 "gateway not reloaded: the old rules stay in effect",
             );
         }
+        Err(error @ ReloadError::Passwords(..)) => tell("error", &error.to_string()),
         // Whoever sent the command gets the answer.
         Err(_) => {}
     }

@@ -32,7 +32,14 @@ do = ['return']
 /// A file with a client and a venue that both connect to us; the venue has these settings more.
 /// The port where they connect.
 pub fn write(folder: &Path, venue: &str, rules: &str) -> u16 {
-    let (port, store) = (free_port(), folder.join("store"));
+    let file = folder.join("gateway.toml");
+    // A file that is written again is for the same process.
+    let before = fs::read_to_string(&file).unwrap_or_default();
+    let known = before
+        .lines()
+        .find_map(|line| line.strip_prefix("SocketAcceptPort = "));
+    let port = known.map_or_else(free_port, |port| port.parse().unwrap());
+    let store = folder.join("store");
     let mut text = format!(
         "[default]\nConnectionType = 'acceptor'\nSocketAcceptAddress = '127.0.0.1'\n\
          SocketAcceptPort = {port}\nFileStorePath = '{}'\nJournalSegmentSize = '2M'\nNonStopSession = true\n",
@@ -44,7 +51,7 @@ pub fn write(folder: &Path, venue: &str, rules: &str) -> u16 {
              TargetCompID = '{name}'\n"
         );
     }
-    fs::write(folder.join("gateway.toml"), text + venue + rules).unwrap();
+    fs::write(file, text + venue + rules).unwrap();
     port
 }
 
@@ -211,6 +218,79 @@ fn other_rules_hold_from_one_message_to_the_next() {
     running.signal("USR1");
     running.hears("rule orders: 3");
     running.hears("counter orders: 4");
+}
+
+/// Settings of sessions hold from a start on: a reload that changes one does nothing, and names it.
+#[test]
+fn a_reload_names_what_needs_a_restart_and_does_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let running = start(folder, "", RULES);
+    let other = RULES.replace("'count orders'", "'count others'");
+    for (venue, why) in [
+        (
+            "HeartBtInt = 45\n",
+            "HeartBtInt of session VENUE differs: it needs a restart",
+        ),
+        (
+            "MaxLatency = '10s'\n",
+            "MaxLatency of session VENUE differs: it needs a restart",
+        ),
+        (
+            "X-Desk = 'rates'\n",
+            "X-Desk of session VENUE differs: it needs a restart",
+        ),
+        (
+            "[[session]]\nBeginString = 'FIX.4.2'\nSenderCompID = 'GATE'\nTargetCompID = 'NEW'\n",
+            "session FIX.4.2:GATE->NEW was added: it needs a restart",
+        ),
+    ] {
+        write(folder, venue, &other);
+        refused(folder, &["gateway.toml"], why);
+        running.signal("HUP");
+        running.hears(why);
+        running.hears("gateway not reloaded: the old rules stay in effect");
+    }
+    write(folder, "", &other);
+    assert_eq!(reload(folder, &["gateway.toml"]).0, 0);
+    running.hears("gateway reloaded: 3 rules");
+}
+
+/// A password that somebody else knows is revoked without a restart: by a reload, and by SIGHUP.
+#[test]
+fn a_reload_reads_the_password_file_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let users = folder.join("users");
+    let hash = |password: &str| fixwire::passwords::hash(password.as_bytes()).unwrap();
+    let keep = |lines: &str| {
+        fs::write(&users, lines).unwrap();
+        fs::set_permissions(&users, fs::Permissions::from_mode(0o600)).unwrap();
+    };
+    keep(&format!("anna:{}\nbert:{}\n", hash("tiger"), hash("tiger")));
+    let venue = format!("PasswordFile = '{}'\n", users.display());
+    let running = start(folder, &venue, RULES);
+    let log_on = |user: &str, password: &str| {
+        let mut peer = Peer::connect(running.port, "VENUE", "GATE");
+        peer.send("A", &format!("98=0|108=30|141=Y|553={user}|554={password}"));
+        let is_on = peer.next().is_some_and(|answer| answer.contains("|35=A|"));
+        if is_on {
+            peer.send("5", "");
+            peer.expect("5");
+        }
+        is_on
+    };
+    assert!(log_on("anna", "tiger"));
+    keep(&format!("anna:{}\n", hash("lion")));
+    let (code, said) = reload(folder, &["gateway.toml"]);
+    assert!(
+        code == 0 && said.contains("1 users, 0 added, 1 changed, 1 removed"),
+        "{code} {said}"
+    );
+    assert!(!log_on("anna", "tiger") && !log_on("bert", "tiger"));
+    keep("anna:lion\n");
+    refused(folder, &["gateway.toml"], "is not argon2id");
+    assert!(log_on("anna", "lion"), "the users stay as they were");
 }
 
 /// `fixwire gateway reload`: its exit code, and all that it says.
