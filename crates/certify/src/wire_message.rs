@@ -154,7 +154,7 @@ impl MessageReader {
 
     /// The fields of a message.
     pub(crate) fn fields(&mut self, bytes: &[u8]) -> TextFields {
-        let message = self.decoder.decode(bytes);
+        let message = self.decoder.decode_whole(bytes);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let fields = message.fields().iter();
         fields

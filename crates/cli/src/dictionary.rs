@@ -371,12 +371,12 @@ fn diff(args: &DiffArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Most fields of a message, and most bytes of a line.
-const MOST_FIELDS: usize = 65_536;
+const FIELDS: usize = 4096;
 const LONGEST_LINE: u64 = 64 << 20;
 
 fn translate(args: &JsonArgs) -> Result<ExitCode, Failure> {
     let dictionary = load(&args.dictionary)?;
-    let mut decoder = Decoder::with_capacity(MOST_FIELDS);
+    let mut decoder = Decoder::with_capacity(FIELDS);
     decoder.learn(&dictionary);
     let mut input = io::stdin().lock();
     let mut out = BufWriter::new(io::stdout().lock());
@@ -414,7 +414,7 @@ fn translate(args: &JsonArgs) -> Result<ExitCode, Failure> {
                 .filter(|byte| **byte == b'|')
                 .for_each(|byte| *byte = 1);
         }
-        let json = codec::write(&dictionary, &decoder.decode(&line));
+        let json = codec::write(&dictionary, &decoder.decode_whole(&line));
         writeln!(out, "{}", json.map_err(|error| wrong(error.to_string()))?)?;
     }
     out.flush()?;

@@ -265,7 +265,7 @@ impl<'a> Screen<'a> {
         if self.query.is_none() && !self.args.decode {
             return line.write(out, format);
         }
-        let message = self.decoder.decode(bytes);
+        let message = self.decoder.decode_whole(bytes);
         let place = self.shelf.place(&message);
         if let Some(query) = &mut self.query
             && !query.wants(&message, place)

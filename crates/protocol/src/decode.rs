@@ -184,6 +184,19 @@ impl Decoder {
         }
     }
 
+    /// As [`decode`](Self::decode), for tools that read whatever is in a file: finds every field, and takes more memory
+    /// when a message has more fields than any before it.
+    pub fn decode_whole<'a>(&'a mut self, bytes: &'a [u8]) -> Message<'a> {
+        // Each field has a byte at least, so that most messages need no count.
+        if bytes.len() >= self.fields.len() {
+            let most = bytes.iter().filter(|byte| **byte == SOH).count() + 1;
+            if most > self.fields.len() {
+                self.fields.resize(most, Field::default());
+            }
+        }
+        self.decode(bytes)
+    }
+
     /// Finds the fields of one message, as [`crate::frame::next`] cuts it out of a stream.
     ///
     /// Never fails: the first field with a wrong form is [`Message::fault`].

@@ -131,7 +131,7 @@ impl Anonymiser {
             decoder,
             remembered,
         } = self;
-        let message = decoder.decode(entry.bytes);
+        let message = decoder.decode_whole(entry.bytes);
         if message.fault().is_some() {
             return Err(NotAnonymised::Field);
         }

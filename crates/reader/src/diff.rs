@@ -311,8 +311,8 @@ impl LogDiff {
         }
         let [first, second] = &mut self.decoders;
         let fields = differences(
-            &first.decode(&a.bytes),
-            &second.decode(&b.bytes),
+            &first.decode_whole(&a.bytes),
+            &second.decode_whole(&b.bytes),
             &self.ignored,
         );
         if fields.is_empty() {

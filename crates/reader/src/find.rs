@@ -26,6 +26,8 @@ const WORDS: [&[u8]; 9] = [
     b"&#x01;",
 ];
 
+/// The most bytes of a version behind `FIX`.
+const LONGEST_VERSION: usize = 8;
 /// The most bytes between two fields when they are none of [`WORDS`].
 const MOST_BETWEEN: usize = 4;
 
@@ -86,13 +88,14 @@ pub(crate) fn find(bytes: &[u8], ended: bool, kind: Kind, normal: &mut Vec<u8>) 
         between: &head[version_end..version_end + between],
     };
     let stated = text.stated_length(version_end + between);
-    if let (Some(total), 1) = (stated, between) {
-        match text.framed(total, normal) {
-            Some(Found::NotOne) | None => {}
-            Some(found) => return found,
-        }
+    let framed = match between {
+        1 => stated.and_then(|total| text.framed(total, normal)),
+        _ => text.framed_by_words(version_end + between, normal),
+    };
+    match framed {
+        Some(Found::NotOne) | None => text.unframed(stated, normal),
+        Some(found) => found,
     }
-    text.unframed(stated, normal)
 }
 
 /// Whether a message begins here, as far as enough bytes show.
@@ -103,13 +106,13 @@ pub(crate) fn may_begin(bytes: &[u8]) -> bool {
     version_end(head).is_some_and(|end| between(&head[end..]).is_some())
 }
 
-/// Where the version ends, behind `8=FIX`.
+/// Where the version ends, behind `8=FIX`: also one that the standard does not have, such as `FIX.5.0SP2` or `FIX4.4`.
 fn version_end(head: &[u8]) -> Option<usize> {
-    let at = BEGIN.len() + usize::from(head.get(BEGIN.len()) == Some(&b'T'));
-    let version = head.get(at..at + 4)?;
-    let fits = matches!(version, [b'.', major, b'.', minor]
-        if major.is_ascii_digit() && minor.is_ascii_digit());
-    fits.then_some(at + 4)
+    let rest = head.get(BEGIN.len()..)?;
+    let is_part = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'.';
+    let len = rest.iter().take_while(|byte| is_part(byte)).count();
+    let has_number = rest[..len].iter().any(u8::is_ascii_digit);
+    (len <= LONGEST_VERSION && has_number).then_some(BEGIN.len() + len)
 }
 
 /// How many bytes stand between the version and the next field.
@@ -148,19 +151,67 @@ struct Text<'a> {
 }
 
 impl Text<'_> {
-    /// The length that BodyLength(9) gives the whole message, if each field ends with one byte; `None`
+    /// Where the body begins behind BodyLength(9), which stands here, and how long it was when it was sent; `None`
     /// without a number, or when it is not a possible one.
-    fn stated_length(&self, at: usize) -> Option<usize> {
+    fn body(&self, at: usize) -> Option<(usize, usize)> {
         let rest = self.bytes.get(at..)?.strip_prefix(b"9=")?;
         let digits = rest
             .iter()
             .take(10)
             .take_while(|byte| byte.is_ascii_digit());
         let digits = digits.count();
-        let body: usize = str::from_utf8(&rest[..digits]).ok()?.parse().ok()?;
+        let len: usize = str::from_utf8(&rest[..digits]).ok()?.parse().ok()?;
         let is_whole = rest[digits..].starts_with(self.between);
-        let total = at + 2 + digits + self.between.len() + body + SUM + 1;
-        (is_whole && body >= 5).then_some(total)
+        (is_whole && len >= 5).then_some((at + 2 + digits + self.between.len(), len))
+    }
+
+    /// The length that BodyLength(9) gives the whole message, if each field ends with one byte.
+    fn stated_length(&self, at: usize) -> Option<usize> {
+        let (begin, len) = self.body(at)?;
+        Some(begin + len + SUM + 1)
+    }
+
+    /// The message that ends where BodyLength says, when each SOH was printed as several bytes: also one whose data
+    /// fields have a message. `None` when it does not.
+    fn framed_by_words(&self, at: usize, normal: &mut Vec<u8>) -> Option<Found> {
+        let (mut place, len) = self.body(at)?;
+        if len > LONGEST {
+            return None;
+        }
+        let more = || (!self.ended).then_some(Found::More);
+        for _ in 0..len {
+            let rest = &self.bytes[place..];
+            if rest.len() < self.between.len() {
+                return more();
+            }
+            place += if rest.starts_with(self.between) {
+                self.between.len()
+            } else {
+                1
+            };
+        }
+        let (body, rest) = self.bytes.split_at(place);
+        if rest.len() < SUM + self.between.len() && !self.ended {
+            return more();
+        }
+        let sum = rest.strip_prefix(b"10=")?;
+        let is_sum = sum.get(..3)?.iter().all(u8::is_ascii_digit);
+        // The last one may be missing at the end of a line.
+        let behind = match &sum[3..] {
+            behind if behind.starts_with(self.between) => self.between.len(),
+            [] | [b'\r' | b'\n', ..] if self.kind == Kind::Lines => 0,
+            _ => return None,
+        };
+        if !is_sum || !body.ends_with(self.between) {
+            return None;
+        }
+        let len = place + SUM + behind;
+        let wrong = restore(&self.bytes[..len], self.between, normal);
+        Some(Found::Message {
+            len,
+            rewritten: true,
+            fault: wrong,
+        })
     }
 
     /// The message that ends where BodyLength says; `None` when it does not.
@@ -277,7 +328,7 @@ fn trailer(text: &[u8], between: &[u8], is_closed: bool) -> Option<usize> {
 /// that takes each delimiter for the end of a field. What is wrong with it.
 fn restore(message: &[u8], between: &[u8], normal: &mut Vec<u8>) -> Option<Garbled> {
     rewrite(message, between, normal);
-    let wrong = fault(normal)?;
+    fault(normal)?;
     if has_escapes(normal) {
         let plain = unescape(normal);
         if fault(&plain).is_none() {
@@ -285,14 +336,14 @@ fn restore(message: &[u8], between: &[u8], normal: &mut Vec<u8>) -> Option<Garbl
             return None;
         }
     }
-    let [delimiter] = between else {
-        return Some(wrong);
-    };
     normal.clear();
-    normal.extend_from_slice(message);
-    for byte in normal.iter_mut().filter(|byte| *byte == delimiter) {
-        *byte = SOH;
+    let mut from = 0;
+    for at in memmem::find_iter(message, between) {
+        normal.extend_from_slice(&message[from..at]);
+        normal.push(SOH);
+        from = at + between.len();
     }
+    normal.extend_from_slice(&message[from..]);
     if normal.last() != Some(&SOH) {
         normal.push(SOH);
     }
@@ -403,6 +454,28 @@ mod tests {
     }
 
     #[test]
+    fn a_message_within_a_data_field_does_not_end_the_one_around_it() {
+        let inner = message("35=D|34=7|11=IN|");
+        let plain = inner.replace('\x01', "|");
+        // XMLnonFIX as CME has it, and RawData of any other message.
+        for body in [
+            format!("35=n|212={}|213={plain}|49=A|", inner.len()),
+            format!("35=B|148=x|95={}|96={plain}|58=behind|", inner.len()),
+        ] {
+            let sent = message(&body);
+            for between in [
+                "\x01", "|", "^A", "\\x01", "<SOH>", " | ", "\u{2401}", "&#x01;",
+            ] {
+                let line = format!("{}\n", sent.replace('\x01', between));
+                let (text, len, is_whole) = found(&line).expect(&line);
+                assert!(is_whole, "{between}: {text}");
+                assert_eq!(text, sent.replace('\x01', "|"), "{between}");
+                assert_eq!(len, line.len() - 1, "{between}");
+            }
+        }
+    }
+
+    #[test]
     fn a_delimiter_within_a_value_stays() {
         for body in ["35=D|58=a!b|", "35=D|58=a!12|", "35=B|95=8|96=x\n!1=y\n|"] {
             let sent = message(body);
@@ -445,6 +518,21 @@ mod tests {
         ] {
             let (text, _, is_whole) = found(line).unwrap();
             assert_eq!((text.as_str(), is_whole), (shown, false));
+        }
+    }
+
+    #[test]
+    fn a_version_that_the_standard_does_not_have_is_read() {
+        for version in ["FIX.5.0SP2", "FIX4.4", "FIX.5.0", "FIXT.1.2", "FIX.4.10"] {
+            let sent = message("35=D|11=x|").replace("FIX.4.4", version);
+            for line in [
+                sent.clone(),
+                sent.replace('\x01', "|"),
+                sent.replace('\x01', "^A"),
+            ] {
+                let (text, len, _) = found(&line).expect(&line);
+                assert_eq!((text, len), (sent.replace('\x01', "|"), line.len()));
+            }
         }
     }
 

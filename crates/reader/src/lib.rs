@@ -41,6 +41,7 @@ mod latency;
 mod left_out;
 mod open;
 mod open_orders;
+mod order_entry;
 mod order_lives;
 mod order_look;
 mod order_search;
@@ -71,7 +72,8 @@ pub use index_choice::BlockChoice;
 pub use index_file::LogIndex;
 pub use latency::{LatencyCounts, LatencyGroup, LatencyKind, LogLatency};
 pub use left_out::LeftOut;
-pub use order_search::OrderSearch;
+pub use order_entry::fields_of_order;
+pub use order_search::{FoundOrder, OrderSearch};
 pub use order_step::OrderStep;
 #[cfg(feature = "parquet")]
 pub use parquet_export::{ParquetExport, ParquetKind, ParquetValue};

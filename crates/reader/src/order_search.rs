@@ -44,10 +44,26 @@ pub struct OrderSearch {
     numbers: BTreeMap<u64, BTreeSet<u64>>,
     steps: Vec<OrderStep>,
     bytes: usize,
-    lives: Vec<Vec<usize>>,
+    lives: Vec<FoundLife>,
     is_cut: bool,
     has_more: bool,
     choice: BlockChoice,
+}
+
+/// Places of the messages of an order, and its ids.
+#[derive(Clone, Debug)]
+struct FoundLife {
+    steps: Vec<usize>,
+    ids: Vec<Vec<u8>>,
+}
+
+/// An order that had the id.
+#[derive(Clone, Debug)]
+pub struct FoundOrder<'s> {
+    /// Its messages, in the order in which they were read.
+    pub steps: Vec<&'s OrderStep>,
+    /// Its ids: ClOrdIDs and OrderIDs.
+    pub ids: &'s [Vec<u8>],
 }
 
 impl OrderSearch {
@@ -150,9 +166,15 @@ impl OrderSearch {
 
     /// After the logs were read: whether further ids of the order were found, so that they must be read again.
     pub fn finish(&mut self) -> bool {
-        // The first messages of a connection that was open before its capture are held for a while.
+        // The first messages of a connection that was open before its capture are held for a while; logs of several
+        // writers are each in their own order.
         let is_packet = |step: &OrderStep| matches!(step.place, LogPlace::Packet { .. });
-        if self.steps.iter().any(is_packet) {
+        let are_several = self
+            .steps
+            .windows(2)
+            .any(|pair| pair[0].file != pair[1].file);
+        let have_times = self.steps.iter().all(|step| step.time.is_some());
+        if self.steps.iter().any(is_packet) || (are_several && have_times) {
             self.steps.sort_by_key(|step| step.time);
         }
         let links = OrderLinks::of(&self.steps);
@@ -163,9 +185,22 @@ impl OrderSearch {
                 has_new |= self.add(*kind, id);
             }
         }
-        self.lives = lives.into_iter().map(|life| life.steps).collect();
+        let lives = lives.into_iter().map(|life| FoundLife {
+            steps: life.steps,
+            ids: life
+                .ids
+                .into_iter()
+                .filter(|(kind, _)| *kind != IdKind::Execution)
+                .map(|(_, id)| id)
+                .collect(),
+        });
+        let lives: Vec<FoundLife> = lives.collect();
         let steps = std::mem::take(&mut self.steps);
-        for step in self.lives.clone().iter().flatten().map(|at| &steps[*at]) {
+        for step in lives
+            .iter()
+            .flat_map(|life| &life.steps)
+            .map(|at| &steps[*at])
+        {
             for (kind, id) in &step.related {
                 has_new |= self.add(*kind, id);
             }
@@ -175,6 +210,7 @@ impl OrderSearch {
             }
         }
         self.steps = steps;
+        self.lives = lives;
         self.has_more = has_new;
         has_new
     }
@@ -188,12 +224,15 @@ impl OrderSearch {
         is_new
     }
 
-    /// The messages of each order that had the id, the first order first; each in the order in which they were read.
-    pub fn lives(&self) -> impl Iterator<Item = impl Iterator<Item = &OrderStep>> {
+    /// Each order that had the id, the first one first.
+    pub fn lives(&self) -> impl Iterator<Item = FoundOrder<'_>> {
         self.lives.iter().map(|life| {
-            let steps = life.iter().map(|at| &self.steps[*at]);
-            // It was given when it came in, too.
-            steps.filter(|step| step.mark != "dequeued")
+            let steps = life.steps.iter().map(|at| &self.steps[*at]);
+            FoundOrder {
+                // It was given when it came in, too.
+                steps: steps.filter(|step| step.mark != "dequeued").collect(),
+                ids: &life.ids,
+            }
         })
     }
 

@@ -11,7 +11,7 @@ use crate::field::fields;
 use crate::index_key::IdKind;
 
 /// Ids with one tag that are looked at in a message.
-const MOST_VALUES: usize = 1_000;
+const MOST_VALUES: usize = 100_000;
 
 /// A message of an order.
 #[derive(Clone, Debug)]

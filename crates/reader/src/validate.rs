@@ -138,7 +138,7 @@ impl LogValidation {
         if let Some(fault) = entry.fault {
             return Some(MessageProblem::of_frame(kind(fault).to_owned()));
         }
-        let message = self.decoder.decode(entry.bytes);
+        let message = self.decoder.decode_whole(entry.bytes);
         let text = |tag| message.get(tag).unwrap_or_default().to_vec();
         let ends = || (text(49), text(56));
         let is_fixt = message.get(8) == Some(b"FIXT.1.1");

@@ -102,7 +102,7 @@ struct Trying<'a> {
 }
 
 /// The most fields of a message.
-const MOST_FIELDS: usize = 65_536;
+const FIELDS: usize = 4096;
 
 impl<'a> Trying<'a> {
     fn new(
@@ -121,7 +121,7 @@ impl<'a> Trying<'a> {
         for name in &args.away {
             active[place(name)?] = false;
         }
-        let mut decoder = Decoder::with_capacity(MOST_FIELDS);
+        let mut decoder = Decoder::with_capacity(FIELDS);
         for dictionary in &loaded.dictionaries {
             decoder.learn(dictionary);
         }
@@ -161,7 +161,7 @@ impl<'a> Trying<'a> {
 
     fn entry(&mut self, entry: &LogEntry<'_>) -> Result<(), Failure> {
         let place = &format!("{}:{}", entry.file, entry.place);
-        let message = self.decoder.decode(entry.bytes);
+        let message = self.decoder.decode_whole(entry.bytes);
         let of_session: [&[u8]; 7] = [b"0", b"1", b"2", b"3", b"4", b"5", b"A"];
         let source = match (message.fault(), find(&self.peers, self.from, &message)) {
             (Some(fault), _) => Err(fault.to_string()),

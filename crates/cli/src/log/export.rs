@@ -85,7 +85,7 @@ pub fn run(args: &LogExportArgs) -> Result<ExitCode, Failure> {
         {
             continue;
         }
-        let message = decoder.decode(entry.bytes);
+        let message = decoder.decode_whole(entry.bytes);
         if query.as_ref().is_none_or(|query| query.matches(&message)) {
             target.add(&entry, &message)?;
         }
@@ -224,7 +224,7 @@ fn json_of(
 ) -> Result<String, codec::JsonError> {
     let dictionary = shelf.dictionary(shelf.place(message));
     let bytes = covered(message);
-    codec::write(dictionary, &decoder.decode(&bytes))
+    codec::write(dictionary, &decoder.decode_whole(&bytes))
 }
 
 /// The name of its session, cut when it is very long.

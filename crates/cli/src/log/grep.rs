@@ -153,7 +153,7 @@ fn check<'a>(
     {
         return None;
     }
-    let message = decoder.decode(bytes);
+    let message = decoder.decode_whole(bytes);
     let place = shelf.map(|shelf| shelf.place(&message));
     let is_wanted = match query {
         Form::Short(query) => query.matches(&message),

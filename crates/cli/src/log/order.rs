@@ -8,7 +8,9 @@ use clap::Args;
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::readable::{Escaped, ReadableValue, masked};
 use fixwire_protocol::{Dictionary, SOH, Tag};
-use fixwire_reader::{LeftOut, LogPlace, LogStep, OrderSearch, OrderStep};
+use fixwire_reader::{
+    FoundOrder, LeftOut, LogPlace, LogStep, OrderSearch, OrderStep, fields_of_order,
+};
 use serde_json::json;
 
 use super::index::{IndexUse, LARGE};
@@ -64,8 +66,12 @@ fn ends(step: &OrderStep) -> [String; 2] {
 
 /// The first field of each tag that tells what a message of an order did.
 pub fn shown(bytes: &[u8]) -> String {
+    shown_of(|tag| value(bytes, tag))
+}
+
+fn shown_of<'v>(value: impl Fn(Tag) -> Option<&'v [u8]>) -> String {
     let fields = SHOWN.iter().filter_map(|tag| {
-        let value = value(bytes, *tag)?;
+        let value = value(*tag)?;
         Some(format!("{tag}={}", ReadableValue(*tag, value)))
     });
     fields.collect::<Vec<_>>().join(" ")
@@ -106,9 +112,12 @@ impl OrderLife {
         Ok(Self { search, left_out })
     }
 
-    /// The messages of each order that had the id.
-    pub fn lives(&self) -> Vec<Vec<&OrderStep>> {
-        self.search.lives().map(Iterator::collect).collect()
+    /// Each order that had the id.
+    pub fn lives(&self) -> Vec<FoundOrder<'_>> {
+        self.search
+            .lives()
+            .filter(|life| !life.steps.is_empty())
+            .collect()
     }
 
     /// What may be missing from it.
@@ -130,8 +139,8 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, Failure> {
     let mut out = BufWriter::new(io::stdout().lock());
     let lives = life.lives();
     if args.json {
-        for (order, steps) in lives.iter().enumerate() {
-            let mut steps = steps.iter();
+        for (order, life) in lives.iter().enumerate() {
+            let mut steps = life.steps.iter();
             steps.try_for_each(|step| writeln!(out, "{}", object(order + 1, step)))?;
         }
     } else {
@@ -150,24 +159,31 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Writes a ladder for each order that had the id.
-pub fn ladders(lives: &[Vec<&OrderStep>], out: &mut impl Write) -> io::Result<()> {
-    for (at, steps) in lives.iter().enumerate() {
+pub fn ladders(lives: &[FoundOrder<'_>], out: &mut impl Write) -> io::Result<()> {
+    for (at, life) in lives.iter().enumerate() {
         if lives.len() > 1 {
             writeln!(out, "order {} of {} with this id", at + 1, lives.len())?;
         }
-        ladder(steps, out)?;
+        ladder(life, out)?;
     }
     Ok(())
 }
 
-/// Writes a line for each message.
-fn ladder(steps: &[&OrderStep], out: &mut impl Write) -> io::Result<()> {
+/// Writes a line for each message, with its file when they are of several.
+fn ladder(life: &FoundOrder<'_>, out: &mut impl Write) -> io::Result<()> {
     let names =
         Dictionary::built_in(Version::Fix50Sp2).over(&Dictionary::built_in(Version::Fixt11));
+    let steps = &life.steps;
+    let has_several = steps.windows(2).any(|pair| pair[0].file != pair[1].file);
     let mut rows = Vec::new();
     for (at, step) in steps.iter().enumerate() {
         let before = at.checked_sub(1).map(|at| steps[at]);
-        let get = |tag| value(&step.bytes, tag);
+        let bytes = masked(&step.bytes);
+        let fields = fields_of_order(&bytes, &names, life.ids);
+        let get = |tag| {
+            let mut found = fields.iter().filter(|field| field.0 == tag);
+            found.next().map(|(_, value)| *value)
+        };
         let msg_type = get(35).unwrap_or_default();
         let mut name = match names.message(msg_type) {
             Some(known) => known.name().to_owned(),
@@ -183,14 +199,19 @@ fn ladder(steps: &[&OrderStep], out: &mut impl Write) -> io::Result<()> {
             name += &format!(" [{}]", step.mark);
         }
         let [from, to] = ends(step);
-        rows.push([
-            step.time.map_or(String::new(), moment),
-            before.map_or(String::new(), |before| since(before, step)),
-            format!("{from} -> {to}"),
-            name,
-            shown(&masked(&step.bytes)),
-        ]);
+        let time = step.time.map_or(String::new(), moment);
+        let after = before.map_or(String::new(), |before| since(before, step));
+        let ends = format!("{from} -> {to}");
+        let file = Escaped(step.file.as_bytes()).to_string();
+        rows.push([time, after, ends, name, file, shown_of(get)]);
     }
+    if has_several {
+        let heads = ["time", "after", "from", "message", "file", "fields"];
+        return table(out, heads, rows);
+    }
+    let without =
+        |[time, after, ends, name, _, fields]: [String; 6]| [time, after, ends, name, fields];
+    let rows = rows.into_iter().map(without).collect();
     table(out, ["time", "after", "from", "message", "fields"], rows)
 }
 

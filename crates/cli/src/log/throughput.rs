@@ -53,7 +53,7 @@ pub fn run(args: &ThroughputArgs) -> Result<ExitCode, Failure> {
             && args
                 .direction
                 .is_none_or(|way| entry.direction() == Some(way.direction()))
-            && query.matches(&decoder.decode(entry.bytes));
+            && query.matches(&decoder.decode_whole(entry.bytes));
         if !is_one {
             continue;
         }

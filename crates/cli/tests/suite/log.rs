@@ -281,6 +281,46 @@ fn json_is_read_by_programs() {
     assert_eq!(gaps[1]["gaps"][0]["first"], 3);
 }
 
+/// However many fields a message has, no command stops before the last one, and each order of a list has its own fields.
+#[test]
+fn no_command_stops_before_the_last_field() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let entries: String = (0..3000)
+        .map(|at| format!("11=L{at}|67={at}|55=S{at}|54=1|38={at}|40=1|"))
+        .collect();
+    let list = message(
+        "E",
+        2,
+        "CLIENT",
+        0,
+        &format!("66=L|394=3|68=3000|73=3000|{entries}"),
+    );
+    fs::write(folder.join("x.log"), list + "\n").unwrap();
+    let said = |args: &[&str]| {
+        let output = fixwire(folder, args);
+        assert!(
+            output.status.success(),
+            "{args:?}: {}",
+            text(&output.stderr)
+        );
+        text(&output.stdout)
+    };
+    assert_eq!(
+        said(&["log", "grep", "11=L2999", "x.log"]).lines().count(),
+        1
+    );
+    assert_eq!(said(&["log", "grep", "11=L3000", "x.log"]), "");
+    assert!(said(&["log", "grep", "--decode", "35=E", "x.log"]).contains("\n  [3000]\n"));
+    assert!(said(&["log", "export", "--format", "jsonl", "x.log"]).contains("L2999"));
+    said(&["log", "anonymise", "--to", "new", "x.log"]);
+    let order = said(&["log", "order", "L2998", "x.log"]);
+    assert!(
+        order.contains("11=L2998 55=S2998 54=1 38=2998 40=1"),
+        "{order}"
+    );
+}
+
 #[test]
 fn wrong_arguments_say_what_is_expected() {
     let root = tempfile::tempdir().unwrap();

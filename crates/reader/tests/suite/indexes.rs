@@ -156,8 +156,8 @@ fn life(paths: &[PathBuf], id: &str, indexes: HashMap<PathBuf, LogIndex>) -> (Ve
         let grew = choice.has_indexes() && choice.take_grew();
         if !has_new && !grew {
             let lives = search.lives().enumerate();
-            let said = lives.flat_map(|(life, steps)| {
-                steps.map(move |step| {
+            let said = lives.flat_map(|(life, found)| {
+                found.steps.into_iter().map(move |step| {
                     let text = String::from_utf8_lossy(&step.bytes);
                     format!("{life} {}:{} {:?} {text}", step.file, step.place, step.time)
                 })

@@ -44,7 +44,7 @@ fn found(folder: &Path, id: &str) -> Vec<Vec<String>> {
         if !search.finish() {
             return search
                 .lives()
-                .map(|life| life.map(shown).collect())
+                .map(|life| life.steps.into_iter().map(shown).collect())
                 .collect();
         }
     }

@@ -29,7 +29,7 @@ fn found(path: &Path, id: &str) -> Vec<Vec<String>> {
             };
             return search
                 .lives()
-                .map(|life| life.map(name).collect())
+                .map(|life| life.steps.into_iter().map(name).collect())
                 .collect();
         }
     }

@@ -197,7 +197,7 @@ impl Screen {
             Some(shelf) => shelf,
             empty => empty.insert(Shelf::new(self.dictionary.as_deref())?),
         };
-        let fields = self.decoder.decode(&message.bytes);
+        let fields = self.decoder.decode_whole(&message.bytes);
         let decoded = Decoded {
             dictionary: shelf.dictionary(shelf.place(&fields)),
             masked: &[],
