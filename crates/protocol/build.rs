@@ -1,5 +1,6 @@
 //! Turns the dictionaries of the registry package into what the crate includes: `tags.rs`, a
-//! constant per field name, and one table per version for `dictionary::built_in`.
+//! constant per field name, and one table per version for `dictionary::built_in`. What the package
+//! lacks or has wrong is corrected by the statements of `facts`.
 //!
 //! The package keeps its definitions in hash maps; everything here is sorted, so that two builds
 //! write the same bytes.
@@ -15,6 +16,9 @@ use hotfix_dictionary::{Dictionary, Field, FixDatatype, LayoutItem, LayoutItemKi
 
 #[path = "src/dictionary/names.rs"]
 mod names;
+
+#[path = "facts/apply.rs"]
+mod facts;
 
 type Load = fn() -> Dictionary;
 
@@ -34,13 +38,18 @@ const VERSIONS: [(&str, &str, Load); 9] = [
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/dictionary/names.rs");
+    println!("cargo::rerun-if-changed=facts");
     let out = env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
     let out = Path::new(&out);
     let mut tags = Tags::default();
     for (stem, version, load) in VERSIONS {
-        let dictionary = load();
-        tags.add(version, &dictionary);
-        write(&out.join(format!("{stem}.table")), &table(&dictionary));
+        let path = format!("facts/{stem}.facts");
+        let statements =
+            fs::read_to_string(&path).unwrap_or_else(|error| panic!("cannot read {path}: {error}"));
+        let table = facts::apply(&table(&load()), &statements)
+            .unwrap_or_else(|problem| panic!("{path}: {problem}"));
+        tags.add(version, &table);
+        write(&out.join(format!("{stem}.table")), &table);
     }
     write(&out.join("tags.rs"), &tags.source());
 }
@@ -63,9 +72,12 @@ struct Constant {
 struct Tags(BTreeMap<String, Constant>);
 
 impl Tags {
-    fn add(&mut self, version: &'static str, dictionary: &Dictionary) {
-        for field in dictionary.fields() {
-            let (tag, name) = (field.tag().get(), field.name());
+    fn add(&mut self, version: &'static str, table: &str) {
+        for line in table.lines().filter_map(|line| line.strip_prefix("F|")) {
+            let mut parts = line.split('|');
+            let tag = parts.next().and_then(|tag| tag.parse().ok());
+            let tag: u32 = tag.unwrap_or_else(|| panic!("{version}: no tag in {line}"));
+            let name = parts.next().unwrap_or_default();
             let constant = self
                 .0
                 .entry(names::constant(name))

@@ -3,7 +3,7 @@
 //! There are no document types and no entities besides the five of XML, nothing is fetched, and a text
 //! that would make the parser slow is refused before it is parsed.
 
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use core::fmt;
 
 use fixwire_protocol::dictionary::DefinitionProblem;
@@ -114,6 +114,17 @@ pub fn text_of(bytes: &[u8]) -> Result<&str, DictionaryError> {
         }
         _ => Ok(text),
     }
+}
+
+/// The text of a file that says it is ISO-8859-1 and has other characters than ASCII has.
+pub(crate) fn latin1(bytes: &[u8]) -> Option<String> {
+    let said = declared_encoding(bytes)?;
+    let names = ["ISO-8859-1", "ISO8859-1", "ISO_8859-1", "LATIN1", "LATIN-1"];
+    let is_latin = names
+        .iter()
+        .any(|name| said.eq_ignore_ascii_case(name.as_bytes()));
+    // Its bytes are the first 256 characters.
+    (is_latin && !bytes.is_ascii()).then(|| bytes.iter().map(|&byte| char::from(byte)).collect())
 }
 
 /// Encodings in which ASCII letters are not single bytes.

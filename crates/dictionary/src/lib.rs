@@ -13,6 +13,7 @@ pub mod delta;
 mod document;
 pub mod generate;
 pub mod json;
+mod lenient;
 pub mod orchestra;
 mod problem;
 pub mod quickfix;
@@ -20,5 +21,6 @@ mod read;
 pub mod write;
 
 pub use document::{DictionaryError, DocumentLimits, text_of};
+pub use lenient::DictionaryNote;
 pub use problem::DictionaryProblem;
-pub use read::read;
+pub use read::{read, read_noting};

@@ -19,11 +19,11 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use fixwire_protocol::Tag;
 use fixwire_protocol::dictionary::compile::{
     ComponentSource, DictionarySource, FieldSource, ItemKind, LayoutItem, MessageSource, compile,
 };
-use fixwire_protocol::dictionary::{DataType, DefinitionProblem, Dictionary};
+use fixwire_protocol::dictionary::{DataType, DefinitionProblem, Dictionary, OtherValues};
+use fixwire_protocol::{Tag, tag};
 use roxmltree::Node;
 
 use crate::document::{
@@ -36,8 +36,8 @@ use crate::problem::DictionaryProblem;
 ///
 /// Reads fields, code sets, data types, components, groups and messages. Of a message, field or
 /// code set with several scenarios it is `base`, or otherwise the first; references to
-/// components and groups keep their scenario. A code set with a union type does not limit the
-/// values. Actors, flows, sections, categories, annotations and rules are ignored.
+/// components and groups keep their scenario. The union type of a field or code set adds values to the
+/// listed ones. Actors, flows, sections, categories, annotations and rules are ignored.
 ///
 /// # Errors
 ///
@@ -49,6 +49,8 @@ pub fn read(text: &str, limits: DocumentLimits) -> Result<Dictionary, Dictionary
 const BASE: &str = "base";
 const HEADER: &str = "StandardHeader";
 const TRAILER: &str = "StandardTrailer";
+/// The union type of values that are one character.
+const CHAR: &str = "CHAR";
 
 fn source<'a>(root: Node<'a, 'a>) -> Result<DictionarySource<'a>, Misfit> {
     let name = root.tag_name().name();
@@ -238,6 +240,21 @@ fn codes<'a>(set: Node<'a, 'a>) -> Result<Vec<(&'a str, &'a str)>, Misfit> {
     Ok(codes)
 }
 
+/// The values that a `unionDataType` adds to the codes.
+fn others(tag: Tag, union: &str) -> OtherValues {
+    let reserved = union.strip_prefix("Reserved");
+    let first = reserved.and_then(|rest| rest.strip_suffix("Plus"));
+    match (union, first.and_then(|first| first.parse().ok())) {
+        (_, Some(first)) => OtherValues::From(first),
+        ("Tenor", _) => OtherValues::Tenor,
+        ("Country", _) => OtherValues::Country,
+        // Its description has the limit.
+        ("Qty", _) if tag == tag::IOI_QTY => OtherValues::UpTo(1_000_000_000),
+        ("Qty", _) => OtherValues::Quantity,
+        _ => OtherValues::Any,
+    }
+}
+
 /// Everything that references look up.
 struct Book<'a> {
     types: Types<'a>,
@@ -287,14 +304,23 @@ impl<'a> Book<'a> {
         let mut fields = Vec::with_capacity(self.fields.len());
         for (&tag, &node) in &self.fields {
             let ty = attribute(node, "type")?;
-            let (kind, values) = match self.types.code_set(ty, scenario(node)?) {
+            let (kind, values, others) = match self.types.code_set(ty, scenario(node)?) {
                 Some(set) => {
-                    let open =
-                        node.has_attribute("unionDataType") || set.has_attribute("unionDataType");
-                    let codes = if open { Vec::new() } else { codes(set)? };
-                    (self.types.kind(set, attribute(set, "type")?)?, codes)
+                    let union = match optional(node, "unionDataType")? {
+                        Some(union) => Some(union),
+                        None => optional(set, "unionDataType")?,
+                    };
+                    let others = union.map_or(OtherValues::None, |union| others(tag, union));
+                    let kind = match self.types.kind(set, attribute(set, "type")?)? {
+                        // The other values are longer than a character.
+                        DataType::Char if union.is_some_and(|union| union != CHAR) => {
+                            DataType::String
+                        }
+                        kind => kind,
+                    };
+                    (kind, codes(set)?, others)
                 }
-                None => (self.types.kind(node, ty)?, Vec::new()),
+                None => (self.types.kind(node, ty)?, Vec::new(), OtherValues::None),
             };
             let length = match optional(node, "lengthId")? {
                 Some(text) => Some(number(node, "lengthId", text)?),
@@ -306,6 +332,7 @@ impl<'a> Book<'a> {
                 name: attribute(node, "name")?,
                 kind,
                 values,
+                others,
                 length,
             });
         }
@@ -353,8 +380,8 @@ impl<'a> Book<'a> {
     fn group(&self, node: Node<'a, 'a>) -> Result<LayoutItem<'a>, Misfit> {
         let count = elements(node).find(|node| is(*node, "numInGroup"));
         let count = count.ok_or_else(|| {
-            let problem = DictionaryProblem::MissingSection("numInGroup");
-            misfit(node, problem)
+            let name = node.attribute("name").unwrap_or_default();
+            misfit(node, DictionaryProblem::GroupWithoutCount(name.into()))
         })?;
         Ok(LayoutItem {
             at: node.range().start,

@@ -23,6 +23,8 @@ pub enum DictionaryProblem {
     WrongRoot(String),
     /// `<fix>` has no such child.
     MissingSection(&'static str),
+    /// A group of an Orchestra file, by its name, without `<numInGroup>`.
+    GroupWithoutCount(String),
     /// An unexpected element.
     UnexpectedElement {
         /// Its name.
@@ -95,6 +97,13 @@ impl fmt::Display for DictionaryProblem {
             ),
             Self::MissingSection(name) => {
                 write!(f, "the root element has no <{name}>; add it")
+            }
+            Self::GroupWithoutCount(name) => {
+                let name = cut(name);
+                write!(
+                    f,
+                    "the group {name} has no <numInGroup>; add it with the id of its count"
+                )
             }
             Self::UnexpectedElement { found, expected } => {
                 let found = cut(found);

@@ -17,14 +17,15 @@ use alloc::vec::Vec;
 use fixwire_protocol::dictionary::compile::{
     ComponentSource, DictionarySource, FieldSource, ItemKind, LayoutItem, MessageSource, compile,
 };
-use fixwire_protocol::dictionary::{DataType, DefinitionProblem, Dictionary};
+use fixwire_protocol::dictionary::{DataType, DefinitionProblem, Dictionary, OtherValues};
 use roxmltree::Node;
 
 use crate::document::{
     DictionaryError, DocumentLimits, Misfit, attribute, bad, elements, expect, misfit, msg_type,
     number, optional, parse, unexpected,
 };
-use crate::problem::DictionaryProblem;
+use crate::lenient::{DictionaryNote, Notes, settle};
+use crate::problem::{DictionaryProblem, cut};
 
 /// Reads a QuickFIX data dictionary (the XML files that QuickFIX engines share).
 ///
@@ -33,11 +34,25 @@ use crate::problem::DictionaryProblem;
 /// [`DictionaryError`] says where the text is wrong and what to do about it. There are no
 /// entities and no document types, and `limits` bounds size, depth and number of elements.
 pub fn read(text: &str, limits: DocumentLimits) -> Result<Dictionary, DictionaryError> {
-    parse(text, limits, |root| {
-        let (source, found) = source(root, limits.depth)?;
+    read_noting(text, limits).map(|(dictionary, _)| dictionary)
+}
+
+/// [`read`] that also says which odd forms, loaded by the QuickFIX engines too, it has read and how.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn read_noting(
+    text: &str,
+    limits: DocumentLimits,
+) -> Result<(Dictionary, Vec<DictionaryNote>), DictionaryError> {
+    let mut notes = Notes::default();
+    let dictionary = parse(text, limits, |root| {
+        let (source, found) = source(root, limits.depth, &mut notes)?;
         found.are_complete(root, &source.version)?;
         Ok(compile(source)?)
-    })
+    })?;
+    Ok((dictionary, notes.placed(text)))
 }
 
 /// Which sections a file has.
@@ -71,6 +86,7 @@ impl Sections {
 pub(crate) fn source<'a>(
     root: Node<'a, 'a>,
     depth: usize,
+    notes: &mut Notes,
 ) -> Result<(DictionarySource<'a>, Sections), Misfit> {
     if root.tag_name().name() != "fix" {
         return Err(misfit(
@@ -88,7 +104,7 @@ pub(crate) fn source<'a>(
             "fields" => {
                 found.fields = true;
                 for node in elements(section) {
-                    source.fields.push(field(node)?);
+                    source.fields.push(field(node, notes)?);
                 }
             }
             "messages" => {
@@ -96,7 +112,7 @@ pub(crate) fn source<'a>(
                 for node in elements(section) {
                     expect(node, "message", "<message>")?;
                     let (msg_type, name) = (msg_type(node, "msgtype")?, attribute(node, "name")?);
-                    let items = layout(node, depth)?;
+                    let items = layout(node, depth, notes)?;
                     source.messages.push(MessageSource {
                         at: node.range().start,
                         msg_type,
@@ -112,24 +128,25 @@ pub(crate) fn source<'a>(
                     source.components.push(ComponentSource {
                         at,
                         name: name.into(),
-                        items: layout(node, depth)?,
+                        items: layout(node, depth, notes)?,
                     });
                 }
             }
             "header" => {
                 found.header = true;
-                source.header.extend(layout(section, depth)?);
+                source.header.extend(layout(section, depth, notes)?);
             }
             "trailer" => {
                 found.trailer = true;
-                source.trailer.extend(layout(section, depth)?);
+                source.trailer.extend(layout(section, depth, notes)?);
             }
-            _ => {
-                let expected = "<header>, <trailer>, <messages>, <components> or <fields>";
-                return Err(unexpected(section, expected));
+            other => {
+                let text = format!("the section <{}> is ignored", cut(other));
+                notes.push(section.range().start, text);
             }
         }
     }
+    settle(&mut source, notes);
     Ok((source, found))
 }
 
@@ -162,23 +179,20 @@ fn version(root: Node<'_, '_>) -> Result<String, Misfit> {
     ))
 }
 
-fn field<'a>(node: Node<'a, 'a>) -> Result<FieldSource<'a>, Misfit> {
+fn field<'a>(node: Node<'a, 'a>, notes: &mut Notes) -> Result<FieldSource<'a>, Misfit> {
     expect(node, "field", "<field>")?;
-    let tag = number(node, "number", attribute(node, "number")?)?;
+    let tag = tag(node, notes)?;
     let name = attribute(node, "name")?;
-    let kind = attribute(node, "type")?;
-    let Some(kind) = DataType::from_quickfix(kind) else {
-        return Err(misfit(node, DictionaryProblem::UnknownType(kind.into())));
-    };
+    let kind = kind(node, name, notes)?;
     let mut values = Vec::new();
     for value in elements(node) {
         // Some generators wrap the values.
         if value.tag_name().name() == "values" {
             for value in elements(value) {
-                values.push(listed(value)?);
+                values.extend(listed(value, notes)?);
             }
         } else {
-            values.push(listed(value)?);
+            values.extend(listed(value, notes)?);
         }
     }
     Ok(FieldSource {
@@ -187,17 +201,74 @@ fn field<'a>(node: Node<'a, 'a>) -> Result<FieldSource<'a>, Misfit> {
         name,
         kind,
         values,
+        others: others(node)?,
         length: None,
     })
 }
 
-fn listed<'a>(node: Node<'a, 'a>) -> Result<(&'a str, &'a str), Misfit> {
-    expect(node, "value", "<value>")?;
-    let value = attribute(node, "enum")?;
-    Ok((value, optional(node, "description")?.unwrap_or(value)))
+/// `allowOtherValues`, an attribute of QuickFIX/J, opens the list to everything; our own `otherValues`
+/// says to what.
+fn others(node: Node<'_, '_>) -> Result<OtherValues, Misfit> {
+    if let Some(word) = optional(node, "otherValues")? {
+        let expected = "none, any, a number and +, 0..number, quantity, tenor or country";
+        return OtherValues::from_word(word)
+            .ok_or_else(|| bad(node, "otherValues", word, expected));
+    }
+    let allowed = optional(node, "allowOtherValues")?
+        .is_some_and(|text| ["true", "y"].contains(&text.trim().to_ascii_lowercase().as_str()));
+    Ok(if allowed {
+        OtherValues::Any
+    } else {
+        OtherValues::None
+    })
 }
 
-fn layout<'a>(parent: Node<'a, 'a>, depth: usize) -> Result<Vec<LayoutItem<'a>>, Misfit> {
+/// The number of a field: 0, and zeros before others, are odd.
+fn tag(node: Node<'_, '_>, notes: &mut Notes) -> Result<u32, Misfit> {
+    let text = attribute(node, "number")?;
+    let plain = text.trim_start_matches('0');
+    if plain == text {
+        return number(node, "number", text);
+    }
+    if !plain.is_empty() {
+        let tag = number(node, "number", plain)?;
+        let note = format!("number=\"{}\" is read as {tag}", cut(text));
+        notes.push(node.range().start, note);
+        return Ok(tag);
+    }
+    Ok(0)
+}
+
+/// The type of a field: a name with blanks around it is that name, an unknown one takes any value.
+fn kind(node: Node<'_, '_>, field: &str, notes: &mut Notes) -> Result<DataType, Misfit> {
+    let text = optional(node, "type")?.unwrap_or_default();
+    let trimmed = text.trim();
+    let known = DataType::from_quickfix(trimmed);
+    if trimmed.len() < text.len() || known.is_none() {
+        let field = cut(field);
+        let made = known.map_or("STRING, which takes any value", DataType::quickfix_name);
+        let note = format!("the type \"{}\" of {field} is read as {made}", cut(text));
+        notes.push(node.range().start, note);
+    }
+    Ok(known.unwrap_or(DataType::String))
+}
+
+fn listed<'a>(node: Node<'a, 'a>, notes: &mut Notes) -> Result<Option<(&'a str, &'a str)>, Misfit> {
+    expect(node, "value", "<value>")?;
+    let Some(value) = optional(node, "enum")? else {
+        let note = "a <value> without enum is ignored: no field may be empty";
+        notes.push(node.range().start, note.into());
+        return Ok(None);
+    };
+    let name = optional(node, "description")?.unwrap_or(value);
+    Ok(Some((value, name)))
+}
+
+fn layout<'a>(
+    parent: Node<'a, 'a>,
+    depth: usize,
+    notes: &mut Notes,
+) -> Result<Vec<LayoutItem<'a>>, Misfit> {
     let Some(depth) = depth.checked_sub(1) else {
         return Err(misfit(parent, DefinitionProblem::TooDeep));
     };
@@ -206,13 +277,17 @@ fn layout<'a>(parent: Node<'a, 'a>, depth: usize) -> Result<Vec<LayoutItem<'a>>,
         let what = match node.tag_name().name() {
             "field" => ItemKind::Field,
             "component" => ItemKind::Component,
-            "group" => ItemKind::Group(layout(node, depth)?),
+            "group" => ItemKind::Group(layout(node, depth, notes)?),
             _ => return Err(unexpected(node, "<field>, <group> or <component>")),
         };
         let required = match node.attribute("required").unwrap_or("N") {
             "Y" | "y" => true,
             "N" | "n" => false,
-            other => return Err(bad(node, "required", other, "Y or N")),
+            other => {
+                let note = format!("required=\"{}\" is read as N; write Y or N", cut(other));
+                notes.push(node.range().start, note);
+                false
+            }
         };
         items.push(LayoutItem {
             at: node.range().start,

@@ -8,7 +8,7 @@ use alloc::string::String;
 use core::fmt::{self, Write as _};
 
 use fixwire_protocol::Tag;
-use fixwire_protocol::dictionary::{Dictionary, FieldDef, GroupDef, Member};
+use fixwire_protocol::dictionary::{Dictionary, FieldDef, GroupDef, Member, OtherValues};
 
 use crate::quickfix::LATEST;
 
@@ -55,6 +55,12 @@ pub fn quickfix(dictionary: &Dictionary) -> String {
             Escaped(&field.name),
             field.kind.quickfix_name()
         );
+        if field.others != OtherValues::None {
+            text.push_str(" allowOtherValues=\"true\"");
+            if field.others != OtherValues::Any {
+                let _ = write!(text, " otherValues=\"{}\"", field.others);
+            }
+        }
         if field.values.is_empty() {
             text.push_str("/>\n");
             continue;
@@ -156,6 +162,21 @@ pub fn orchestra(dictionary: &Dictionary) -> String {
             "  <fixr:field id=\"{}\" name=\"{name}\" type=\"{ty}\"",
             field.tag
         );
+        match field.others {
+            OtherValues::None => {}
+            OtherValues::From(first) => {
+                let _ = write!(text, " unionDataType=\"Reserved{first}Plus\"");
+            }
+            others => {
+                let union = match others {
+                    OtherValues::Tenor => "Tenor",
+                    OtherValues::Country => "Country",
+                    OtherValues::UpTo(_) | OtherValues::Quantity => "Qty",
+                    _ => field.kind.quickfix_name(),
+                };
+                let _ = write!(text, " unionDataType=\"{union}\"");
+            }
+        }
         if let Some(length) = field.partner.filter(|_| field.kind.is_data()) {
             let _ = write!(text, " lengthId=\"{length}\"");
         }

@@ -13,6 +13,7 @@ mod definition_problem;
 mod definitions;
 mod kind;
 pub mod names;
+mod other_values;
 pub mod validate;
 
 pub use built_in::Version;
@@ -22,6 +23,7 @@ pub use definitions::{
     ComponentDef, Dictionary, FIRST_USER_DEFINED, FieldDef, GroupDef, Member, MessageDef, ValueDef,
 };
 pub use kind::DataType;
+pub use other_values::OtherValues;
 pub use validate::{RejectReason, Scratch, ValidationFault, ValidationRules};
 
 use definitions::{NO_SLOT, has, set, unique};

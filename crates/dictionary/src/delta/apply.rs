@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::Tag;
 use fixwire_protocol::dictionary::condition::{ConditionalRequirement, Term, Test};
-use fixwire_protocol::dictionary::{DataType, Dictionary, FieldDef, ValueDef};
+use fixwire_protocol::dictionary::{DataType, Dictionary, FieldDef, OtherValues, ValueDef};
 
 use super::draft::{Branch, Draft, DraftMessage, Inside, branches, unknown};
 use super::show::word;
@@ -155,7 +155,18 @@ impl Desk<'_> {
                 name,
                 kind,
                 length,
-            } => self.field(*how, *tag, name, *kind, length.as_deref()),
+                others,
+            } => {
+                let field = FieldDef {
+                    tag: *tag,
+                    name: name.clone(),
+                    kind: *kind,
+                    values: Vec::new(),
+                    others: OtherValues::None,
+                    partner: None,
+                };
+                self.field(*how, field, *others, length.as_deref())
+            }
             Change::RemoveField(name) => self.remove_field(name),
             Change::Value {
                 how,
@@ -218,16 +229,24 @@ impl Desk<'_> {
     fn field(
         &mut self,
         how: How,
-        tag: Tag,
-        name: &str,
-        kind: DataType,
+        mut field: FieldDef,
+        others: Option<OtherValues>,
         length: Option<&str>,
     ) -> Outcome {
+        let (tag, kind, name) = (field.tag, field.kind, field.name.clone());
+        let name = name.as_str();
         let thing = Thing::Field(tag);
         let known = self.draft.fields.get(&tag);
         let same = known.is_some_and(|known| known.name == name && known.kind == kind);
-        let values = match (known, how) {
-            (Some(known), How::Add) if !same => {
+        let kept = known.map_or(OtherValues::None, |known| known.others);
+        field.others = others.unwrap_or(kept);
+        let same = same && kept == field.others;
+        // An added field that is there already may open its list.
+        let opens = how == How::Add && kept == OtherValues::None;
+        let same_but_open =
+            known.is_some_and(|known| known.name == name && known.kind == kind && opens);
+        field.values = match (known, how) {
+            (Some(known), How::Add) if !same && !same_but_open => {
                 let kind = known.kind.quickfix_name();
                 let what = format!("the field {tag} is {} {kind} already", word(&known.name));
                 return Err(Refused {
@@ -254,13 +273,7 @@ impl Desk<'_> {
         }
         if !same || how == How::Change {
             // It finds its length field anew, or names it.
-            self.draft.put_field(FieldDef {
-                tag,
-                name: name.into(),
-                kind,
-                values,
-                partner: None,
-            });
+            self.draft.put_field(field);
         }
         if let Some(length) = length {
             // The length field may be added or renamed further down.
@@ -298,6 +311,7 @@ impl Desk<'_> {
             name: String::new(),
             kind: DataType::String,
             values: Vec::new(),
+            others: OtherValues::None,
             partner: None,
         };
         &mut field.or_insert_with(empty).values

@@ -4,8 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixwire_protocol::Tag;
-use fixwire_protocol::dictionary::DataType;
 use fixwire_protocol::dictionary::condition::Test;
+use fixwire_protocol::dictionary::{DataType, OtherValues};
 
 /// Most statements of one delta.
 pub(super) const MAX_CHANGES: usize = 200_000;
@@ -37,6 +37,8 @@ pub(super) enum Change {
         name: String,
         kind: DataType,
         length: Option<String>,
+        /// The values besides the listed ones; `None` leaves them as they are.
+        others: Option<OtherValues>,
     },
     RemoveField(String),
     Value {

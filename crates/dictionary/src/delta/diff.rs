@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::Tag;
 use fixwire_protocol::dictionary::{
-    ConditionalRequirement, Dictionary, FieldDef, Member, MessageDef, ValueDef,
+    ConditionalRequirement, Dictionary, FieldDef, Member, MessageDef, OtherValues, ValueDef,
 };
 
 use super::{Change, How, Place, Root, SourcePosition, Spot, Stated};
@@ -117,7 +117,7 @@ impl Diff<'_> {
             let old = self.before.field(field.tag);
             let length = field.partner.filter(|_| field.kind.is_data());
             let same = |old: &FieldDef| {
-                (&old.name, old.kind) == (&field.name, field.kind)
+                (&old.name, old.kind, old.others) == (&field.name, field.kind, field.others)
                     && (old.partner == field.partner || !field.kind.is_data())
             };
             if !old.is_some_and(same) {
@@ -127,6 +127,8 @@ impl Diff<'_> {
                     name: field.name.clone(),
                     kind: field.kind,
                     length: length.map(|tag| format!("{tag}")),
+                    others: (old.map_or(OtherValues::None, |old| old.others) != field.others)
+                        .then_some(field.others),
                 });
             }
         }

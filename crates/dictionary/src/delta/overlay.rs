@@ -5,19 +5,20 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use fixwire_protocol::dictionary::DefinitionProblem;
 use fixwire_protocol::dictionary::assemble::MAX_DEPTH;
 use fixwire_protocol::dictionary::compile::{ComponentSource, ItemKind, LayoutItem};
+use fixwire_protocol::dictionary::{DefinitionProblem, OtherValues};
 use roxmltree::Node;
 
 use super::{Change, How, MAX_CHANGES, Place, Root, SourcePosition, Spot, Stated, Thing};
 use crate::document::{DictionaryError, DocumentLimits, Misfit, parse};
+use crate::lenient::Notes;
 use crate::quickfix;
 
 /// The changes that a file asks for.
 pub(super) fn read(text: &str, limits: DocumentLimits) -> Result<Vec<Stated>, DictionaryError> {
     let stated = parse(text, limits, |root| {
-        let (source, _) = quickfix::source(root, limits.depth)?;
+        let (source, _) = quickfix::source(root, limits.depth, &mut Notes::default())?;
         let mut found = Found {
             changes: Vec::new(),
             components: source
@@ -36,6 +37,7 @@ pub(super) fn read(text: &str, limits: DocumentLimits) -> Result<Vec<Stated>, Di
                     name: field.name.into(),
                     kind: field.kind,
                     length: None,
+                    others: Some(field.others).filter(|others| *others != OtherValues::None),
                 },
             )?;
             for (value, name) in &field.values {

@@ -21,11 +21,15 @@ impl fmt::Display for Change {
                 name,
                 kind,
                 length,
+                others,
             } => {
                 let (how, kind) = (how.word(), kind.quickfix_name());
                 write!(f, "{how} field {tag} {} {kind}", Word(name))?;
-                match length {
-                    Some(length) => write!(f, " length {}", Word(length)),
+                if let Some(length) = length {
+                    write!(f, " length {}", Word(length))?;
+                }
+                match others {
+                    Some(others) => write!(f, " others {others}"),
                     None => Ok(()),
                 }
             }

@@ -4,8 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::str::Chars;
 
-use fixwire_protocol::dictionary::DataType;
 use fixwire_protocol::dictionary::condition::{MAX_TERMS, Test};
+use fixwire_protocol::dictionary::{DataType, OtherValues};
 
 use super::{Change, DeltaProblem, How, MAX_CHANGES, Place, Root, SourcePosition, Spot, Stated};
 
@@ -316,12 +316,22 @@ impl<'a> Words<'a> {
             true => Some(self.name("the length field")?),
             false => None,
         };
+        const OTHERS: &str = "none, any, 100+, 0..1000, quantity, tenor or country";
+        let others = match self.take("others") {
+            true => {
+                let token = self.next(OTHERS)?;
+                let others = OtherValues::from_word(&token.text);
+                Some(others.ok_or_else(|| token.unexpected(OTHERS))?)
+            }
+            false => None,
+        };
         Ok(Change::Field {
             how,
             tag,
             name,
             kind,
             length,
+            others,
         })
     }
 

@@ -38,7 +38,8 @@ fn a_repository_becomes_a_dictionary() {
         .map(|value| (value.value.as_str(), value.name.as_str()))
         .collect();
     assert_eq!(values, [("1", "Buy"), ("2", "Sell")]);
-    assert!(read.field(60000).is_some_and(|open| open.values.is_empty()));
+    let open = read.field(60000).expect("a field");
+    assert!(open.allows(b"100") && !open.allows(b"99"));
     assert_eq!(read.field(900).and_then(|field| field.partner), Some(7000));
     assert_eq!(read.field(7000).and_then(|field| field.partner), Some(900));
     let members = |msg_type: &[u8]| {

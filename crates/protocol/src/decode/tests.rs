@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::Dictionary;
 use crate::dictionary::assemble::{Definitions, assemble};
-use crate::dictionary::{DataType, FieldDef, Version};
+use crate::dictionary::{DataType, FieldDef, OtherValues, Version};
 
 /// The decoder as one would write it first: a field at a time, byte by byte.
 fn model(bytes: &[u8], capacity: usize) -> (Vec<Field>, Option<FieldFault>) {
@@ -189,6 +189,7 @@ fn a_dictionary_may_add_pairs() {
         name: name.into(),
         kind,
         values: Vec::new(),
+        others: OtherValues::None,
         partner: None,
     };
     let dictionary = assemble(Definitions {

@@ -350,6 +350,7 @@ mod tests {
             name: format!("F{tag}"),
             kind: DataType::String,
             values: Vec::new(),
+            others: crate::dictionary::OtherValues::None,
             partner: None,
         }
     }

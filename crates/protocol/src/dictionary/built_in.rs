@@ -1,7 +1,7 @@
 //! Built-in dictionaries, from the tables that the build step wrote.
 //!
 //! ```text
-//! F|tag|name|type      a field, then     V|value|description   each of its values
+//! F|tag|name|type|open a field, then     V|value|description   each of its values
 //! C|name               a component       H   the header        T   the trailer
 //! M|msgtype|name       a message         each followed by its layout:
 //! f|name|Y             a field, required c|name|N              a component, optional
@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use super::compile::{
     ComponentSource, DictionarySource, FieldSource, ItemKind, LayoutItem, MessageSource, compile,
 };
-use super::{DataType, Dictionary};
+use super::{DataType, Dictionary, OtherValues};
 
 /// A version of FIX whose dictionary is built in.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -152,7 +152,8 @@ fn source(version: Version) -> DictionarySource<'static> {
     };
     while let Some((at, parts)) = lines.next() {
         match parts {
-            ["F", tag, name, kind] => {
+            ["F", tag, name, rest] => {
+                let (kind, others) = rest.split_once('|').unwrap_or((rest, "none"));
                 let kind = DataType::from_quickfix(kind).unwrap_or(DataType::String);
                 let mut values = Vec::new();
                 while let Some((_, ["V", value, description, _])) = lines.next_if("V") {
@@ -164,6 +165,7 @@ fn source(version: Version) -> DictionarySource<'static> {
                     name,
                     kind,
                     values,
+                    others: OtherValues::from_word(others).unwrap_or_default(),
                     length: None,
                 });
             }

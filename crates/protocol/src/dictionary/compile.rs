@@ -12,7 +12,10 @@ use super::assemble::{
     self, Definitions, MAX_DEPTH, MAX_FIELDS, MAX_GROUP_DEPTH, MAX_MEMBERS, MAX_MESSAGES,
 };
 use super::definition_problem::DefinitionProblem;
-use super::{ComponentDef, DataType, Dictionary, FieldDef, GroupDef, Member, MessageDef, ValueDef};
+use super::{
+    ComponentDef, DataType, Dictionary, FieldDef, GroupDef, Member, MessageDef, OtherValues,
+    ValueDef,
+};
 use crate::Tag;
 
 /// The definitions of a table or a file, in its order. `at` is everywhere the byte of the definition.
@@ -45,6 +48,8 @@ pub struct FieldSource<'a> {
     pub kind: DataType,
     /// The values that it may have, and their names; empty when any value of its type will do.
     pub values: Vec<(&'a str, &'a str)>,
+    /// The values that it may have besides those.
+    pub others: OtherValues,
     /// Of a data field, its length field where the source names it.
     pub length: Option<Tag>,
 }
@@ -195,6 +200,10 @@ fn fields(source: &DictionarySource<'_>) -> Result<Vec<FieldDef>, CompileError> 
             name: field.name.into(),
             kind: kind(&source.version, field),
             values: values(field),
+            others: match field.values.is_empty() {
+                true => OtherValues::None,
+                false => field.others,
+            },
             partner: None,
         })
         .collect();

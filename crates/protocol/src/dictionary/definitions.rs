@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use super::condition::ConditionalRequirement;
 use super::kind::DataType;
+use super::other_values::OtherValues;
 use super::validate::Check;
 use crate::Tag;
 use crate::time::LastMinute;
@@ -190,8 +191,22 @@ pub struct FieldDef {
     pub kind: DataType,
     /// The values it may have; empty when any value of its type will do.
     pub values: Vec<ValueDef>,
+    /// The values that it may have besides the listed ones.
+    pub others: OtherValues,
     /// Of a length field, the data field whose bytes it counts; of a data field, its length field.
     pub partner: Option<Tag>,
+}
+
+impl FieldDef {
+    /// Whether its list, if it has one, allows this single value.
+    pub fn allows(&self, value: &[u8]) -> bool {
+        self.values.is_empty()
+            || self
+                .values
+                .iter()
+                .any(|known| known.value.as_bytes() == value)
+            || self.others.accepts(value)
+    }
 }
 
 /// One of the values that a field may have.

@@ -1,4 +1,5 @@
 //! The tests of the protocol from outside: one program, built once.
 
 mod appl_ver_id;
+mod built_in_facts;
 mod validate;

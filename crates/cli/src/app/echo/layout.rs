@@ -94,9 +94,7 @@ impl Layout {
     /// Whether a field may have a value.
     pub fn takes(&self, tag: Tag, value: &str) -> bool {
         let field = self.dictionary.field(tag);
-        field.is_some_and(|field| {
-            field.values.is_empty() || field.values.iter().any(|known| known.value == value)
-        })
+        field.is_some_and(|field| field.allows(value.as_bytes()))
     }
 
     /// OrdStatus(39) of an order. FIX 4.4 has none for a replaced one.

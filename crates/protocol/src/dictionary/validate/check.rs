@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 
 use crate::dictionary::kind::{all_digits, is_decimal};
-use crate::dictionary::{DataType, FieldDef, set};
+use crate::dictionary::{DataType, FieldDef, OtherValues, set};
 use crate::tag;
 use crate::time::LastMinute;
 
@@ -82,7 +82,7 @@ impl Check {
         let look = match field.kind {
             // The table of messages says which types there are.
             _ if field.tag == tag::MSG_TYPE => Look::Any,
-            _ if !field.values.is_empty() => Look::Listed,
+            _ if !field.values.is_empty() && field.others != OtherValues::Any => Look::Listed,
             DataType::UtcTimestamp => Look::Timestamp,
             kind if kind.is_decimal() => Look::Decimal,
             DataType::Length | DataType::SeqNum | DataType::TagNum => Look::Digits,
@@ -206,6 +206,7 @@ mod tests {
                 name: "SecurityType".into(),
                 kind: DataType::String,
                 values: values.iter().map(list).collect(),
+                others: OtherValues::None,
                 partner: None,
             };
             let check = Check::new(&field);

@@ -187,14 +187,15 @@ impl Pass<'_> {
                 at,
             ));
         }
-        let values = &self.dictionary.fields[slot].values;
-        let listed = |part: &[u8]| values.iter().any(|value| value.value.as_bytes() == part);
+        let field = &self.dictionary.fields[slot];
         let good = match check.kind.is_multiple() {
-            true => text.split(|&byte| byte == b' ').all(listed),
-            false => listed(text),
+            true => text
+                .split(|&byte| byte == b' ')
+                .all(|part| field.allows(part)),
+            false => field.allows(text),
         };
         // Some counts have a list too: NoSides(552) is 1 or 2.
-        let is_listed = check.is_listed() || (check.opens_group() && !values.is_empty());
+        let is_listed = check.is_listed() || (check.opens_group() && !field.values.is_empty());
         if !is_listed || good || self.rules.allow_unknown_enum_values {
             return Ok(());
         }
