@@ -12,7 +12,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use fixwire_dictionary::delta::{self, Delta, DeltaError, Other, SourcePosition, place_of};
-use fixwire_dictionary::{DictionaryError, DocumentLimits, text_of};
+use fixwire_dictionary::{DictionaryError, DictionaryNote, DocumentLimits, text_of};
 use fixwire_engine::regular;
 use fixwire_protocol::dictionary::{Dictionary, Version};
 
@@ -55,14 +55,26 @@ pub(crate) fn without_missing(words: &str) -> Option<(String, &str, Version)> {
 ///
 /// [`DictionaryLoadError`] names the file, the line and what to do.
 pub fn load(words: &str, usual: Option<Version>) -> Result<Dictionary, DictionaryLoadError> {
+    load_noting(words, usual).map(|(dictionary, _)| dictionary)
+}
+
+/// [`load`] that also says which odd forms of the file it has read and how.
+///
+/// # Errors
+///
+/// As [`load`].
+pub fn load_noting(
+    words: &str,
+    usual: Option<Version>,
+) -> Result<(Dictionary, Vec<DictionaryNote>), DictionaryLoadError> {
     let mut parts = words.split(AND).map(str::trim);
     let name = parts.next().unwrap_or_default();
-    let base = base(name, usual)?;
+    let (base, notes) = base(name, usual)?;
     let deltas = parts.map(delta).collect::<Result<Vec<_>, _>>()?;
     if deltas.is_empty() {
-        return Ok(base);
+        return Ok((base, notes));
     }
-    delta::apply(&base, &deltas).map_err(|error| {
+    let changed = delta::apply(&base, &deltas).map_err(|error| {
         let place = match error.other.as_deref() {
             Some(Other::Base(thing)) => read(name).ok().and_then(|bytes| {
                 let text = text_of(&bytes).ok()?;
@@ -74,19 +86,23 @@ pub fn load(words: &str, usual: Option<Version>) -> Result<Dictionary, Dictionar
             base: place.map(|at| (name.to_owned(), at)),
             error: Box::new(error),
         }
-    })
+    });
+    changed.map(|changed| (changed, notes))
 }
 
-fn base(name: &str, usual: Option<Version>) -> Result<Dictionary, DictionaryLoadError> {
+fn base(
+    name: &str,
+    usual: Option<Version>,
+) -> Result<(Dictionary, Vec<DictionaryNote>), DictionaryLoadError> {
     let version = match name {
         BUILT_IN => usual,
         name => Version::from_name(name),
     };
     if let Some(version) = version {
-        return Ok(Dictionary::built_in(version));
+        return Ok((Dictionary::built_in(version), Vec::new()));
     }
     let bytes = read(name)?;
-    fixwire_dictionary::read(&bytes, DocumentLimits::default()).map_err(|error| {
+    fixwire_dictionary::read_noting(&bytes, DocumentLimits::default()).map_err(|error| {
         DictionaryLoadError::Dictionary {
             path: name.to_owned(),
             error: Box::new(error),

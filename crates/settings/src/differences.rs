@@ -20,8 +20,20 @@ pub fn default_there(key: &Key, dialect: Dialect) -> Option<Cow<'static, str>> {
     if dialect == Dialect::Antenna {
         return properties::default(key.id).map(Cow::Owned);
     }
+    if key.id == Id::ValidateUnorderedGroupFields && !checks_group_order(dialect) {
+        return Some("N".into());
+    }
     let found = there(key, dialect)?;
     found.default(dialect).map(Cow::Borrowed)
+}
+
+/// Whether the engine checks the order of the fields in an entry of a group; only QuickFIX/J has a key
+/// for it.
+fn checks_group_order(dialect: Dialect) -> bool {
+    match dialect {
+        Dialect::QuickFix | Dialect::QuickFixGo | Dialect::QuickFixN => false,
+        Dialect::Fixwire | Dialect::QuickFixJ | Dialect::Antenna => true,
+    }
 }
 
 /// A key of ours as the engine has it.

@@ -371,7 +371,13 @@ keys! {
     ValidateFieldsHaveValues ["ValidateFieldsHaveValues": "CJGN"], ValueKind::Bool, Some("Y"), Session;
     /// Rejects a tag of 5000 or more that is not in the dictionary.
     ValidateUserDefinedFields ["ValidateUserDefinedFields": "CJGN"], ValueKind::Bool, Some("Y"), Session;
-    /// Rejects a repeating group whose fields are not in the order of the dictionary.
+    /// Rejects a repeating group whose fields are not in the order of the dictionary. Without the key it
+    /// is as the engine of the file does:
+    ///
+    /// | dialect | checks the order |
+    /// | --- | --- |
+    /// | fixwire, QuickFIX/J, FIX Antenna | yes |
+    /// | QuickFIX, QuickFIX/Go, QuickFIX/n | no |
     ValidateUnorderedGroupFields ["ValidateUnorderedGroupFields": "J"], ValueKind::Bool, Some("Y"), Session;
     /// A repeating group may start with any of its fields; the first field of the first entry is the
     /// delimiter.

@@ -58,6 +58,14 @@ pub enum SettingsFault {
         /// The version of the built-in dictionary: `FIX.4.2`.
         version: &'static str,
     },
+    /// A dictionary with which no Logon can succeed, of another version than the session's, or with odd
+    /// forms. A warning.
+    OddDictionary {
+        /// What is odd.
+        note: String,
+        /// How to correct it.
+        help: &'static str,
+    },
     /// A key is known from the QuickFIX family, and ignoring it would be dangerous.
     Unsupported {
         /// Why, and what to do instead.
@@ -172,6 +180,7 @@ impl SettingsFault {
                 | Self::Kept { .. }
                 | Self::OfSample { .. }
                 | Self::BuiltInDictionary { .. }
+                | Self::OddDictionary { .. }
                 | Self::Exposed
         )
     }
@@ -229,6 +238,7 @@ impl SettingsFault {
             Self::OfSample { .. } => {
                 Some("`fixwire run --app echo` accepts orders of every type and fills none".into())
             }
+            Self::OddDictionary { help, .. } => Some((*help).into()),
             Self::BuiltInDictionary { .. } => Some(
                 "if that is intended, set `built-in` or remove the key; otherwise provide the file"
                     .into(),
@@ -314,6 +324,7 @@ impl SettingsFault {
             Self::BuiltInDictionary { version } => {
                 format!("`{text}` is missing: the built-in dictionary of {version} is used")
             }
+            Self::OddDictionary { note, .. } => format!("`{text}` {note}"),
             Self::Variable { name, why } => format!("variable `{}` {why}", Printable(name)),
             Self::Found { title, .. } => title.clone(),
             Self::Exposed => "every user of this machine can read this secret".into(),

@@ -134,6 +134,7 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
     let default = checked
         .iter()
         .find(|section| section.kind == SectionKind::Default);
+    let mut seen = shelf::Seen::new();
     let sessions: Vec<SessionSettings> = checked
         .iter()
         .filter(|section| section.kind == SectionKind::Session)
@@ -145,6 +146,7 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
             };
             rules::check_session(&session, &given, &mut problems);
             shelf::warn_of_missing(&session, &mut problems);
+            shelf::warn_of_odd(&session, &mut seen, &mut problems);
             session
         })
         .collect();

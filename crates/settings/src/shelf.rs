@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use fixwire_dictionary::DictionaryNote;
 use fixwire_engine::config::MissingDictionary;
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::session::{ApplVerId, BeginString};
@@ -107,6 +108,86 @@ pub(super) fn warn_of_missing(session: &SessionSettings, problems: &mut Vec<Prob
             });
         }
     }
+}
+
+/// What is known of a dictionary that was looked at.
+pub(super) struct Look {
+    version: String,
+    has_logon: bool,
+    notes: Vec<DictionaryNote>,
+}
+
+/// Dictionaries that were looked at, by the words and the usual version; `None` when they cannot be read.
+pub(super) type Seen = BTreeMap<(String, &'static str), Option<Look>>;
+
+/// Most notes of one file in a report.
+const MOST_NOTES: usize = 10;
+
+/// Warns of odd dictionaries, and of those that another key should have: no Logon can succeed without its
+/// message, and messages of another version are not the session's.
+pub(super) fn warn_of_odd(session: &SessionSettings, seen: &mut Seen, problems: &mut Vec<Problem>) {
+    if !validates(session) {
+        return;
+    }
+    for (setting, words) in named(session) {
+        let wanted = usual(session, setting).unwrap_or_default();
+        let key = (words.to_owned(), wanted);
+        let first = !seen.contains_key(&key);
+        let found = seen.entry(key).or_insert_with(|| look(words, wanted));
+        // What cannot be read is an error of its own.
+        let Some(found) = found else {
+            continue;
+        };
+        let mut notes = Vec::new();
+        if first {
+            let all = found.notes.iter().take(MOST_NOTES);
+            notes.extend(all.map(|note| (note.to_string(), "other engines load this too")));
+            let more = found.notes.len().saturating_sub(MOST_NOTES);
+            if more > 0 {
+                let note = format!("has {more} more odd lines");
+                notes.push((note, "correct those above first"));
+            }
+        }
+        notes.extend(mismatch(setting.key.id, found, wanted));
+        for (note, help) in notes {
+            problems.push(Problem {
+                span: setting.origin.span().unwrap_or(session.header),
+                fault: SettingsFault::OddDictionary { note, help },
+            });
+        }
+    }
+}
+
+fn look(words: &str, wanted: &str) -> Option<Look> {
+    let instead = dictionaries::without_missing(words);
+    let words = instead.as_ref().map_or(words, |(words, ..)| words.as_str());
+    let (read, notes) = dictionaries::load_noting(words, Version::from_name(wanted)).ok()?;
+    Some(Look {
+        version: read.version().to_owned(),
+        has_logon: read.message(b"A").is_some(),
+        notes,
+    })
+}
+
+/// Why a dictionary is not the one that a key wants; FIX.Latest, which is not built in, has no `wanted`.
+fn mismatch(id: Id, found: &Look, wanted: &str) -> Option<(String, &'static str)> {
+    const HELP: &str = "provide the file of that version, or set `built-in`";
+    let version = &found.version;
+    if id != Id::AppDataDictionary && !found.has_logon {
+        let note = format!(
+            "is a dictionary of {version} without a Logon, so that no Logon can succeed; \
+             {wanted} is wanted"
+        );
+        return Some((note, HELP));
+    }
+    // A dictionary of one's own may have any name.
+    let known = Version::from_name(version)?;
+    (!wanted.is_empty() && known.name() != wanted).then(|| {
+        (
+            format!("is a dictionary of {version}, not of {wanted}"),
+            HELP,
+        )
+    })
 }
 
 /// The session layer of a session.

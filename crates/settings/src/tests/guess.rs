@@ -243,3 +243,59 @@ fn files_of_tls_without_tls_are_warned_of() {
     let there = with(&theirs.replace("a.pem", &file.display().to_string())).unwrap();
     assert!(transport::uses_tls(&there.sessions[0]));
 }
+
+#[test]
+fn dictionaries_of_another_key_or_version_and_odd_ones_are_warned_of() {
+    let said = |begin: &str, lines: &str| {
+        let text = format!(
+            "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort=5001\nNonStopSession=Y\n[SESSION]\n\
+             SenderCompID=BROKER\nTargetCompID=CLIENT\nBeginString={begin}\n{lines}"
+        );
+        read(&text).unwrap().report.to_string()
+    };
+    let fixt = |lines: &str| said("FIXT.1.1", &format!("DefaultApplVerID=FIX.5.0SP2\n{lines}"));
+    let no_logon = "without a Logon, so that no Logon can succeed; FIXT.1.1 is wanted";
+    for (text, wanted) in [
+        (fixt("TransportDataDictionary=FIX.5.0SP2\n"), no_logon),
+        (fixt("TransportDataDictionary=FIX50SP2.xml\n"), no_logon),
+        (
+            fixt("TransportDataDictionary=FIX.4.4\n"),
+            "is a dictionary of FIX.4.4, not of FIXT.1.1",
+        ),
+        (
+            fixt("AppDataDictionary=FIXT.1.1\n"),
+            "is a dictionary of FIXT.1.1, not of FIX.5.0SP2",
+        ),
+        (
+            fixt("AppDataDictionary=FIX.5.0\n"),
+            "is a dictionary of FIX.5.0, not of FIX.5.0SP2",
+        ),
+        (
+            fixt("AppDataDictionary.FIX.4.4=FIX.4.2\n"),
+            "is a dictionary of FIX.4.2, not of FIX.4.4",
+        ),
+        (
+            said("FIX.4.4", "DataDictionary=FIX.4.2\n"),
+            "is a dictionary of FIX.4.2, not of FIX.4.4",
+        ),
+        (
+            said("FIX.4.4", "DataDictionary=FIX.5.0\n"),
+            "so that no Logon can succeed; FIX.4.4 is wanted",
+        ),
+    ] {
+        assert_eq!(text.matches(wanted).count(), 1, "{text}");
+    }
+    for text in [
+        fixt("TransportDataDictionary=FIXT.1.1\nAppDataDictionary=FIX.5.0SP2\n"),
+        fixt("AppDataDictionary.FIX.4.4=FIX.4.4\n"),
+        said("FIX.4.4", "DataDictionary=built-in\n"),
+    ] {
+        assert!(!text.contains("is a dictionary of"), "{text}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("odd.xml").display().to_string();
+    let fix44 = fixwire_dictionary::write::quickfix(&Dictionary::built_in(Version::Fix44));
+    std::fs::write(&path, fix44.replacen("type=\"CHAR\"", "type=\" CHAR\"", 1)).unwrap();
+    let text = said("FIX.4.4", &format!("DataDictionary={path}\n"));
+    assert!(text.contains("is read as CHAR"), "{text}");
+}
