@@ -460,10 +460,8 @@ fn has_value(dictionary: &Dictionary, tag: Tag, value: &str) -> bool {
     let Some(field) = dictionary.field(tag) else {
         return false;
     };
-    let listed = |word: &str| field.values.iter().any(|listed| listed.value == word);
-    let is_one = field.values.is_empty()
-        || listed(value)
-        || field.kind.is_multiple() && value.split(' ').all(listed);
+    let allowed = |word: &str| field.allows(word.as_bytes());
+    let is_one = allowed(value) || field.kind.is_multiple() && value.split(' ').all(allowed);
     !value.is_empty() && field.kind.accepts(value.as_bytes()) && is_one
 }
 

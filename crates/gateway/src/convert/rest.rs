@@ -122,7 +122,7 @@ impl Rest<'_> {
         if field.kind.is_multiple() && !field.values.is_empty() && !value.is_empty() {
             return self.words(scope, node, field);
         }
-        if !value.is_empty() && field.kind.accepts(value) && is_listed(field, value) {
+        if !value.is_empty() && field.kind.accepts(value) && field.allows(value) {
             return Ok(());
         }
         self.homeless(scope, node)
@@ -135,7 +135,7 @@ impl Rest<'_> {
         let dropped = self
             .run
             .tree
-            .change_words(node, |word| match is_listed(field, word) {
+            .change_words(node, |word| match field.allows(word) {
                 true => Word::Kept,
                 false => Word::Dropped,
             });
@@ -204,12 +204,4 @@ impl Rest<'_> {
             entry = self.run.tree.next_entry(scope);
         }
     }
-}
-
-fn is_listed(field: &FieldDef, value: &[u8]) -> bool {
-    field.values.is_empty()
-        || field
-            .values
-            .iter()
-            .any(|listed| listed.value.as_bytes() == value)
 }

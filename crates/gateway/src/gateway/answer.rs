@@ -293,14 +293,13 @@ impl Answer<'_> {
         body.finish()
     }
 
-    /// The value when the dictionary lists it for this field, else the other one.
+    /// The value when the dictionary allows it for this field, else the other one.
     fn listed<'v>(&self, tag: Tag, value: &'v [u8], other: &'v [u8]) -> &'v [u8] {
         let field = self.dictionary.field(tag);
-        let listed = field.is_some_and(|field| {
-            let mut values = field.values.iter();
-            field.values.is_empty() || values.any(|one| one.value.as_bytes() == value)
-        });
-        if listed { value } else { other }
+        match field.is_some_and(|field| field.allows(value)) {
+            true => value,
+            false => other,
+        }
     }
 
     /// The number of the message, for RefSeqNum(45).

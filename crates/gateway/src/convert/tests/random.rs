@@ -95,10 +95,9 @@ impl Way {
     fn has_value_without_home(&self, tag: Tag, message: &[u8]) -> bool {
         let mut decoder = Decoder::with_capacity(4096);
         let message = decoder.decode(message);
-        let values = &self.to.field(tag).unwrap().values;
-        let unlisted = |value: &[u8]| values.iter().all(|one| one.value.as_bytes() != value);
+        let known = self.to.field(tag).unwrap();
         let mut fields = message.fields().iter().filter(|field| field.tag == tag);
-        !values.is_empty() && fields.any(|field| unlisted(message.value(*field)))
+        fields.any(|field| !known.allows(message.value(*field)))
     }
 }
 
