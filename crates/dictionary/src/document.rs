@@ -34,6 +34,17 @@ impl Default for DocumentLimits {
     }
 }
 
+impl DocumentLimits {
+    /// The limits for a delta: 256 MiB. The difference of two large dictionaries names each member of each
+    /// message, and is longer than both.
+    pub fn of_delta() -> Self {
+        Self {
+            bytes: 256 << 20,
+            ..Self::default()
+        }
+    }
+}
+
 /// An error in a dictionary file, with its position and remedy.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DictionaryError {

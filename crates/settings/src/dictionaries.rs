@@ -76,10 +76,14 @@ pub fn load_noting(
     }
     let changed = delta::apply(&base, &deltas).map_err(|error| {
         let place = match error.other.as_deref() {
-            Some(Other::Base(thing)) => read(name).ok().and_then(|bytes| {
-                let text = text_of(&bytes).ok()?;
-                place_of(text, DocumentLimits::default(), thing)
-            }),
+            Some(Other::Base(thing)) => {
+                read(name, DocumentLimits::default())
+                    .ok()
+                    .and_then(|bytes| {
+                        let text = text_of(&bytes).ok()?;
+                        place_of(text, DocumentLimits::default(), thing)
+                    })
+            }
             _ => None,
         };
         DictionaryLoadError::Delta {
@@ -101,7 +105,7 @@ fn base(
     if let Some(version) = version {
         return Ok((Dictionary::built_in(version), Vec::new()));
     }
-    let bytes = read(name)?;
+    let bytes = read(name, DocumentLimits::default())?;
     fixwire_dictionary::read_noting(&bytes, DocumentLimits::default()).map_err(|error| {
         DictionaryLoadError::Dictionary {
             path: name.to_owned(),
@@ -111,21 +115,22 @@ fn base(
 }
 
 fn delta(path: &str) -> Result<Delta, DictionaryLoadError> {
-    let bytes = read(path)?;
+    let limits = DocumentLimits::of_delta();
+    let bytes = read(path, limits)?;
     let wrong = |error| DictionaryLoadError::Dictionary {
         path: path.to_owned(),
         error: Box::new(error),
     };
     let text = text_of(&bytes).map_err(wrong)?;
-    Delta::read(path, text, DocumentLimits::default()).map_err(|error| DictionaryLoadError::Delta {
+    Delta::read(path, text, limits).map_err(|error| DictionaryLoadError::Delta {
         error: Box::new(error),
         base: None,
     })
 }
 
 /// The bytes of a file, one more than the limit at most: the reader refuses what is longer.
-fn read(path: &str) -> Result<Vec<u8>, DictionaryLoadError> {
-    let most = DocumentLimits::default().bytes as u64 + 1;
+fn read(path: &str, limits: DocumentLimits) -> Result<Vec<u8>, DictionaryLoadError> {
+    let most = limits.bytes as u64 + 1;
     let mut bytes = Vec::new();
     regular::open(path)
         .and_then(|file| file.take(most).read_to_end(&mut bytes))

@@ -4,11 +4,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixwire_protocol::Tag;
+use fixwire_protocol::dictionary::assemble::MAX_MEMBERS;
 use fixwire_protocol::dictionary::condition::Test;
 use fixwire_protocol::dictionary::{DataType, OtherValues};
 
-/// Most statements of one delta.
-pub(super) const MAX_CHANGES: usize = 200_000;
+/// Most statements of one delta: as many as two dictionaries with all their members can differ in.
+pub(super) const MAX_CHANGES: usize = 2 * MAX_MEMBERS;
 
 /// A place in a file.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
