@@ -237,16 +237,14 @@ impl Desk<'_> {
         let name = name.as_str();
         let thing = Thing::Field(tag);
         let known = self.draft.fields.get(&tag);
-        let same = known.is_some_and(|known| known.name == name && known.kind == kind);
+        let is_it = known.is_some_and(|known| known.name == name && known.kind == kind);
         let kept = known.map_or(OtherValues::None, |known| known.others);
         field.others = others.unwrap_or(kept);
-        let same = same && kept == field.others;
+        let same = is_it && kept == field.others;
         // An added field that is there already may open its list.
-        let opens = how == How::Add && kept == OtherValues::None;
-        let same_but_open =
-            known.is_some_and(|known| known.name == name && known.kind == kind && opens);
+        let is_more = is_it && kept == OtherValues::None;
         field.values = match (known, how) {
-            (Some(known), How::Add) if !same && !same_but_open => {
+            (Some(known), How::Add) if !same && !is_more => {
                 let kind = known.kind.quickfix_name();
                 let what = format!("the field {tag} is {} {kind} already", word(&known.name));
                 return Err(Refused {

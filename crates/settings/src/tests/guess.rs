@@ -294,7 +294,9 @@ fn dictionaries_of_another_key_or_version_and_odd_ones_are_warned_of() {
     }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("odd.xml").display().to_string();
-    let fix44 = fixwire_dictionary::write::quickfix(&Dictionary::built_in(Version::Fix44));
+    let fix44 = fixwire_protocol::dictionary::Version::Fix44;
+    let fix44 = fixwire_protocol::Dictionary::built_in(fix44);
+    let fix44 = fixwire_dictionary::write::quickfix(&fix44);
     std::fs::write(&path, fix44.replacen("type=\"CHAR\"", "type=\" CHAR\"", 1)).unwrap();
     let text = said("FIX.4.4", &format!("DataDictionary={path}\n"));
     assert!(text.contains("is read as CHAR"), "{text}");
