@@ -5,8 +5,8 @@ use alloc::string::{String, ToString};
 use core::fmt::{self, Write as _};
 
 use fixwire_protocol::Tag;
-use fixwire_protocol::dictionary::Dictionary;
 use fixwire_protocol::dictionary::condition::{ConditionalRequirement, Test};
+use fixwire_protocol::dictionary::{Dictionary, OtherValues};
 
 use super::{Change, How, Place, Root, Spot};
 
@@ -25,13 +25,7 @@ impl fmt::Display for Change {
             } => {
                 let (how, kind) = (how.word(), kind.quickfix_name());
                 write!(f, "{how} field {tag} {} {kind}", Word(name))?;
-                if let Some(length) = length {
-                    write!(f, " length {}", Word(length))?;
-                }
-                match others {
-                    Some(others) => write!(f, " others {others}"),
-                    None => Ok(()),
-                }
+                show_rest(f, length.as_deref(), *others)
             }
             Self::RemoveField(field) => write!(f, "remove field {}", Word(field)),
             Self::Value {
@@ -115,6 +109,21 @@ impl fmt::Display for Change {
     }
 }
 
+/// What may follow a field's type.
+fn show_rest(
+    f: &mut fmt::Formatter<'_>,
+    length: Option<&str>,
+    others: Option<OtherValues>,
+) -> fmt::Result {
+    if let Some(length) = length {
+        write!(f, " length {}", Word(length))?;
+    }
+    match others {
+        Some(others) => write!(f, " others {others}"),
+        None => Ok(()),
+    }
+}
+
 fn show_terms(f: &mut fmt::Formatter<'_>, terms: &[(String, Test)]) -> fmt::Result {
     for (at, (field, test)) in terms.iter().enumerate() {
         f.write_str(if at == 0 { "" } else { " and " })?;
@@ -171,7 +180,7 @@ impl fmt::Display for Spot {
 /// A word as it is written: in quotes where it would be read as something else.
 struct Word<'a>(&'a str);
 
-const KEYWORDS: [&str; 24] = [
+const KEYWORDS: [&str; 25] = [
     "add",
     "after",
     "and",
@@ -192,6 +201,7 @@ const KEYWORDS: [&str; 24] = [
     "not",
     "of",
     "optional",
+    "others",
     "present",
     "remove",
     "required",
