@@ -105,7 +105,7 @@ codes! {
         CLOSE = b'C' "close",
         /// Day trade.
         DAY_TRADE = b'D' "day trade",
-        /// The exchange decides.
+        /// Opens and offsets positions as specified; options only.
         AUTOMATIC = b'A' "automatic",
         /// Liquidation by the broker.
         LIQUIDATION = b'7' "liquidation",
@@ -144,6 +144,27 @@ codes! {
         DROP_COPY = 7 "drop copy",
         /// Reports to a clearing member (TMPCM).
         CLEARING_MEMBER = 8 "clearing member",
+    }
+}
+
+impl SystemType {
+    /// Whether its products are options.
+    #[must_use]
+    pub const fn is_options(self) -> bool {
+        matches!(self, Self::OPTIONS_DAY | Self::OPTIONS_NIGHT)
+    }
+}
+
+impl TmpPositionEffect {
+    /// Whether an order that is no quote may have it: O, C, D and 7; A for options only, where it opens and offsets
+    /// positions as specified.
+    #[must_use]
+    pub const fn is_of_orders(self, system: SystemType) -> bool {
+        match self {
+            Self::OPEN | Self::CLOSE | Self::DAY_TRADE | Self::LIQUIDATION => true,
+            Self::AUTOMATIC => system.is_options(),
+            _ => false,
+        }
     }
 }
 

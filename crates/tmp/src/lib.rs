@@ -56,7 +56,7 @@ pub use link::flow::is_counted;
 pub use link::heartbeat::HeartbeatRule;
 pub use link::resend::ResendStore;
 pub use link::settings::{
-    ClientLinkSettings, ExchangeLinkSettings, LinkNow, LinkNumbers, TmpPassword,
+    ClientLinkSettings, ExchangeLinkSettings, LinkNow, LinkNumbers, OrderMarks, TmpPassword,
 };
 pub use status::{STATUS_TEXTS, TmpStatus};
 pub use symbol::{NumericSymbol, TmpSymbol};

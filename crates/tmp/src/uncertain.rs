@@ -220,8 +220,23 @@ pub const WRONG_LOGINS_MOST: u32 = 3;
 /// A difference of the clocks above this is status 200.
 pub const CLOCK_DIFFERENCE_MOST_NS: u64 = 500_000_000;
 
-/// The filler behind text symbols is not said. Chosen: zero bytes; zero bytes and blanks are both read.
-pub const TEXT_FILLER: u8 = 0;
+/// The values of order_source. What each stands for is not in the public texts.
+pub const ORDER_SOURCES: &[u8; 7] = b"DAMWPVG";
+
+/// Whether a request says where it comes from: order_source is one of [`ORDER_SOURCES`], info_source has no blank.
+#[must_use]
+pub fn has_sources(order_source: u8, info_source: &[u8; 3]) -> bool {
+    ORDER_SOURCES.contains(&order_source) && !info_source.iter().any(|it| matches!(it, 0 | b' '))
+}
+
+/// The status of a request with a wrong order_source or info_source is not known. Chosen: 93, the format of the message.
+pub const WRONG_SOURCE: TmpStatus = TmpStatus::FORMAT;
+/// The status of a new order without investor_flag is not known. Chosen: that of the account, whose flag it is.
+pub const WRONG_INVESTOR: TmpStatus = TmpStatus::ACCOUNT;
+
+/// The filler behind text symbols: blanks, in every message. Peers cut blanks only, so that zero bytes would be part of the
+/// symbol for them. Zero bytes are read too.
+pub const TEXT_FILLER: u8 = b' ';
 
 #[cfg(test)]
 mod tests {

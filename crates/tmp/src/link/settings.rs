@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::codes::{ApCode, KeyValue, SystemType};
+use crate::codes::{ApCode, KeyValue, SystemType, TmpPositionEffect};
 use crate::link::heartbeat::HeartbeatRule;
 use crate::uncertain::SPLIT_MESSAGES_DEFAULT;
 
@@ -70,6 +70,36 @@ pub struct ClientLinkSettings {
     pub step_within_ns: u64,
     /// When R04 is sent.
     pub heartbeat: HeartbeatRule,
+    /// What its requests say beside the terms of their order.
+    pub marks: OrderMarks,
+}
+
+/// What the requests of a link say beside the terms of their order. An exchange refuses requests without `order_source` and
+/// `info_source`, and new orders without `investor_flag`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct OrderMarks {
+    /// The clearing member; the broker itself without it.
+    pub cm_id: Option<u16>,
+    /// Where orders come from, one of [`crate::uncertain::ORDER_SOURCES`]; blank when it is not set.
+    pub order_source: u8,
+    /// The information vendor, 999 for none; blank when it is not set.
+    pub info_source: [u8; 3],
+    /// The kind of investor; blank when it is not set.
+    pub investor_flag: u8,
+    /// PositionEffect of orders that say none themselves.
+    pub position_effect: Option<TmpPositionEffect>,
+}
+
+impl Default for OrderMarks {
+    fn default() -> Self {
+        Self {
+            cm_id: None,
+            order_source: b' ',
+            info_source: *b"   ",
+            investor_flag: b' ',
+            position_effect: None,
+        }
+    }
 }
 
 impl ClientLinkSettings {
@@ -90,7 +120,16 @@ impl ClientLinkSettings {
             cancel_order_sec: 0,
             step_within_ns: STEP_WITHIN_NS,
             heartbeat: HeartbeatRule::SilentPeer,
+            marks: OrderMarks::default(),
         }
+    }
+
+    /// PositionEffect of an order that says none itself: that of the settings, or A for options. Futures have no A.
+    #[must_use]
+    pub fn effect_of_netting(&self) -> Option<TmpPositionEffect> {
+        let of_options = self.system_type.is_options();
+        let automatic = of_options.then_some(TmpPositionEffect::AUTOMATIC);
+        self.marks.position_effect.or(automatic)
     }
 }
 

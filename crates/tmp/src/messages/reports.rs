@@ -157,9 +157,13 @@ same_fields! {
 }
 
 impl<const SYMBOL: usize> VenueExecution<SYMBOL> {
-    /// Its short form.
+    /// Its short form. It has no last price: a fill of a single product stands in the place of the first leg.
     #[must_use]
     pub const fn short(&self) -> R22 {
+        let (leg_px, leg_qty) = match self.leg_side[0] {
+            0 => ([self.last_px, 0], [self.last_qty, 0]),
+            _ => (self.leg_px, self.leg_qty),
+        };
         R22 {
             status: self.status,
             exec_type: self.exec_type,
@@ -171,8 +175,8 @@ impl<const SYMBOL: usize> VenueExecution<SYMBOL> {
             position_effect: self.position_effect,
             leaves_qty: self.leaves_qty,
             before_qty: self.before_qty,
-            leg_px: self.leg_px,
-            leg_qty: self.leg_qty,
+            leg_px,
+            leg_qty,
             transact_time: self.transact_time,
             uniq_id: self.uniq_id,
             rpt_seq: self.rpt_seq,
