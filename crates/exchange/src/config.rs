@@ -162,6 +162,14 @@ fn legs_problem(own: &InstrumentConfig, before: &[InstrumentConfig]) -> Option<S
     if legs.iter().all(|leg| leg.ratio > 1) {
         return Some("one leg must have the ratio 1: its price follows from the others".into());
     }
+    // TXFL6/A7: reports have the legs in this order, and a peer takes them for those of the symbol.
+    let first = own.symbol.split(['/', ':']).next();
+    if own.symbol.contains(['/', ':']) && first == Some(legs[1].symbol.as_str()) {
+        return Some(format!(
+            "leg 1 is {}, but the symbol begins with {}: write the legs in the order of the symbol",
+            legs[0].symbol, legs[1].symbol
+        ));
+    }
     legs.iter().find_map(|leg| {
         let symbol = &leg.symbol;
         let Some(known) = before.iter().find(|it| it.symbol == *symbol) else {

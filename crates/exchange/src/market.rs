@@ -20,6 +20,7 @@ use crate::dialect::Dialect;
 use crate::instrument::{Instrument, units};
 use crate::note::{Note, Request};
 use crate::orders::Orders;
+use crate::report::Entry;
 use crate::scripted::ScriptedOrders;
 use crate::tmp::copies::ReportCopies;
 use crate::tmp::store::TmpStore;
@@ -221,7 +222,13 @@ impl Market {
                 }
             });
             debug_assert!(leaves > 0, "an order in the book has something left");
-            self.cancelled(at, id, CancelReason::Requested, text, None);
+            self.cancelled(
+                at,
+                id,
+                (CancelReason::Requested, Entry::default()),
+                text,
+                None,
+            );
         }
         self.clear_scripted(index, at, text);
     }

@@ -17,6 +17,15 @@ const REPORT_ROOM: usize = 320;
 /// Written in place of an id when the order is unknown.
 pub(crate) const NONE: &[u8] = b"NONE";
 
+/// What a report over TMP says of an order that trades, or is deleted, when it is entered.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Entry {
+    /// It acknowledges the order too.
+    pub(crate) acknowledges: bool,
+    /// The exchange has deleted the rest after this trade.
+    pub(crate) ends: bool,
+}
+
 /// Fields of an ExecutionReport beside those of the order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said<'a> {
@@ -29,6 +38,8 @@ pub(crate) struct Said<'a> {
     pub(crate) last: Option<(u64, i64)>,
     /// The legs of a trade of a spread.
     pub(crate) legs: Option<[LegTrade; 2]>,
+    /// Over TMP: the report of a new order that it is part of.
+    pub(crate) entry: Entry,
     pub(crate) text: &'a str,
     /// Fields that answer a mass request.
     pub(crate) more: &'a [u8],
@@ -42,6 +53,7 @@ impl Said<'_> {
             orig_cl_ord_id: None,
             last: None,
             legs: None,
+            entry: Entry::default(),
             text: "",
             more: b"",
         }

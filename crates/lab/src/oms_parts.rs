@@ -12,7 +12,9 @@ use fixwire_oms::{Oms, OmsSession, OmsTmpLine};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::session::Role;
 use fixwire_protocol::{Application, Decimal, Precision, Timestamp, tag};
-use fixwire_tmp::{ClientLinkSettings, ExchangeLinkSettings, SystemType, TmpPassword};
+use fixwire_tmp::{
+    ClientLinkSettings, ExchangeLinkSettings, SystemType, TmpPassword, TmpPositionEffect,
+};
 
 use crate::arena::PATIENCE;
 use crate::error::{Error, engine_error};
@@ -32,7 +34,13 @@ const PASSWORD: TmpPassword = TmpPassword::new(1234);
 
 /// The broker's end of the link. Without heartbeats, as the sessions are.
 fn link_of_broker() -> ClientLinkSettings {
-    ClientLinkSettings::new(FCM_ID, SESSION_ID, PASSWORD, SystemType::FUTURES_DAY)
+    let mut settings =
+        ClientLinkSettings::new(FCM_ID, SESSION_ID, PASSWORD, SystemType::FUTURES_DAY);
+    settings.marks.order_source = b'D';
+    settings.marks.info_source = *b"999";
+    settings.marks.investor_flag = b'A';
+    settings.marks.position_effect = Some(TmpPositionEffect::OPEN);
+    settings
 }
 
 /// The exchange's end of the link: no heartbeats, and no flow limit, since the greatest, 65,535 messages a second, is less

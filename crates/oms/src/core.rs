@@ -289,7 +289,7 @@ impl Core {
         let (mut proposal, rule, asked) = self.proposed::<QUOTE>(at, new)?;
         let is_parent = asked.is_some_and(|asked| asked.is_parent());
         if !self.tmp_scales.is_empty() && !is_parent {
-            self.check_tmp(&proposal)?;
+            self.check_tmp(&proposal, QUOTE)?;
         }
         if let Some(parent) = asked.and_then(|asked| asked.parent()) {
             self.check_child(&mut proposal, (parent, new.until.unwrap_or(0)))?;

@@ -27,6 +27,8 @@ pub(crate) struct Group {
     pub cannot_replace: bool,
     pub cannot_stop: bool,
     pub over_tmp: bool,
+    /// One of them has no PositionEffect for orders whose positions net.
+    pub needs_effect: bool,
     pub orders: Waiting,
 }
 
@@ -93,6 +95,7 @@ impl Lines {
                 cannot_replace: rule.cannot_replace,
                 cannot_stop: rule.cannot_stop,
                 over_tmp: rule.over_tmp,
+                needs_effect: rule.needs_effect,
                 orders: Waiting::default(),
             });
         }

@@ -230,6 +230,8 @@ reasons! {
     96 TmpIncrease, "", 99, 2, "over TMP a replace cannot raise OrderQty(38): send a new order for the rest";
     /// Another value of an order from before a change of settings.
     97 TmpValues, "", 99, 2, "not sent: TMP has no place for the values of the order";
+    /// No PositionEffect for a symbol whose positions net.
+    150 TmpEffect, "", 99, 2, "over TMP an order of futures needs a PositionEffect: set position_effect of the link";
     /// The session may not place parent and child orders.
     105 NotParents, "RC2", 0, 2, "parent and child orders are not allowed for this session";
     /// Too many open parents.

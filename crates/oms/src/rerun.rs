@@ -94,7 +94,7 @@ impl Core {
             at,
         };
         if !self.tmp_scales.is_empty() {
-            self.check_tmp(&proposal)?;
+            self.check_tmp(&proposal, false)?;
         }
         if !waived.restricted {
             self.check_restricted(&proposal, terms.is_located)?;

@@ -148,6 +148,8 @@ pub struct LineGroup {
     pub cannot_stop: bool,
     /// Its lines speak TMP: [`Oms::with_tmp_lines`](crate::Oms::with_tmp_lines) says so.
     pub over_tmp: bool,
+    /// One of them has no PositionEffect for orders of symbols whose positions net; said by the same.
+    pub needs_effect: bool,
     /// The venue is asked for the state of trading at each logon.
     pub market_status: bool,
     /// Handling of rejects from the venue; the first matching entry decides.

@@ -32,6 +32,7 @@ pub(crate) use copies::CopyLink;
 use copies::gets_copies;
 pub use ids::tmp_order_number;
 pub(crate) use markets::question;
+use orders::LineMarks;
 pub(crate) use orders::RequestFrame;
 pub(crate) use reports::TmpHeard;
 
@@ -54,6 +55,8 @@ pub(crate) struct TmpLine {
     /// The broker's number, and that of the link.
     pub fcm_id: u16,
     pub session_id: u16,
+    /// What its requests say beside the terms of their order.
+    pub marks: LineMarks,
     /// Its reports are R22.
     pub is_short: bool,
     /// Its number in events, once the state knows it.
@@ -104,6 +107,7 @@ impl TmpLine {
             bulletin_requests: 0,
             system_type: settings.system_type,
             fcm_id: settings.fcm_id,
+            marks: LineMarks::of(&settings),
             client: LinkClient::new(settings, LinkNumbers::default()),
             index: None,
             actions: LinkActions::new(),
@@ -173,6 +177,18 @@ impl TmpLines {
         }
     }
 
+    /// Says to line groups what their lines are.
+    pub(crate) fn complete(&self, groups: &mut [LineGroup]) {
+        for group in groups {
+            for line in &self.lines {
+                if group.lines.contains(&line.name) {
+                    (group.over_tmp, group.cannot_stop) = (true, true);
+                    group.needs_effect |= line.marks.netting().is_none();
+                }
+            }
+        }
+    }
+
     /// The number in events of a link's line.
     pub(crate) fn index(&self, session: SessionId) -> Option<u32> {
         self.lines.get(session.link()?)?.index
@@ -196,7 +212,7 @@ impl TmpLines {
         let Some(line) = lines.find(|line| line.index == Some(index)) else {
             return true;
         };
-        let frame = orders::request(state, event, line.fcm_id, &self.scales);
+        let frame = orders::request(state, event, &line.marks, &self.scales);
         let is_written = frame.is_some();
         match *event {
             OrderEvent::Sent { number, .. } if !is_written => self.unsent.push_back(number),
@@ -235,6 +251,7 @@ pub(crate) fn problems(rules: &RiskRules, lines: &[OmsTmpLine]) -> Vec<String> {
                 line.settings.ap_code.0
             ));
         }
+        marks_problems(line, &mut found);
         if !rules.groups.iter().any(|group| group.lines.contains(name)) {
             found.push(format!(
                 "link {name} is in no line_group: add it to the lines of one"
@@ -275,6 +292,34 @@ pub(crate) fn problems(rules: &RiskRules, lines: &[OmsTmpLine]) -> Vec<String> {
         account_problems(rules, &mut found);
     }
     found
+}
+
+/// The exchange refuses orders that do not say where they come from, and for whom they are.
+fn marks_problems(line: &OmsTmpLine, found: &mut Vec<String>) {
+    let (name, marks) = (&line.name, &line.settings.marks);
+    let blank = [
+        (
+            marks.order_source == b' ',
+            "order_source",
+            "D, A, M, W, P, V or G",
+        ),
+        (
+            marks.info_source == *b"   ",
+            "info_source",
+            "the vendor's number, or 999",
+        ),
+        (
+            marks.investor_flag == b' ',
+            "investor_flag",
+            "the kind of investor",
+        ),
+    ];
+    let missing = blank.into_iter().filter(|(is_blank, ..)| *is_blank);
+    found.extend(missing.map(|(_, key, value)| {
+        format!(
+            "link {name} has no {key}, without which the exchange refuses orders: write {value}"
+        )
+    }));
 }
 
 /// On the wire an account is a number, without the zeros in front of its name.

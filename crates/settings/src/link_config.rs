@@ -9,7 +9,7 @@ use fixwire_engine::regular;
 use fixwire_protocol::Framing;
 use fixwire_tmp::{
     ApCode, ClientLinkSettings, ExchangeLinkSettings, FRAME_BYTES_LEAST, FRAME_BYTES_MOST,
-    HeartbeatRule, SystemType, TmpPassword,
+    HeartbeatRule, OrderMarks, SystemType, TmpPassword, TmpPositionEffect,
 };
 
 use super::Id;
@@ -78,8 +78,71 @@ impl Settings {
             made.ap_code = ap_code(link);
             made.cancel_order_sec = link.number("cancel_order_sec") as u8;
             made.heartbeat = heartbeat(link);
+            made.marks = self.marks(link)?;
             Ok((link.name().to_owned(), made))
         })
+    }
+
+    /// What the requests of a link say beside the terms of their order.
+    fn marks(&self, link: &LinkSettings) -> Result<OrderMarks, LoadError> {
+        let mut marks = OrderMarks::default();
+        let mut problems = Vec::new();
+        let mut wrong = |key: &str, title: String, help: &str| {
+            let span = link.find(key).and_then(|it| it.origin.span());
+            problems.push(Problem::found(
+                span.unwrap_or(link.header),
+                &title,
+                Some(help),
+            ));
+        };
+        let is_set = |key: &str| link.find(key).is_some();
+        marks.cm_id = is_set("cm_id").then(|| link.number("cm_id") as u16);
+        if let [source] = link.text("order_source").as_bytes() {
+            marks.order_source = *source;
+        }
+        match link.text("info_source").as_bytes().try_into() {
+            Ok(vendor) => marks.info_source = vendor,
+            Err(_) if !is_set("info_source") => {}
+            Err(_) => wrong(
+                "info_source",
+                format!(
+                    "info_source {} has not 3 characters",
+                    link.text("info_source")
+                ),
+                "write the number of the information vendor, or \"999\" for none",
+            ),
+        }
+        match link.text("investor_flag").as_bytes() {
+            [flag] => marks.investor_flag = *flag,
+            [] => {}
+            _ => wrong(
+                "investor_flag",
+                format!(
+                    "investor_flag {} is not 1 character",
+                    link.text("investor_flag")
+                ),
+                "write the character that the exchange has for the kind of investor",
+            ),
+        }
+        let effects = (0..=u8::MAX).map(TmpPositionEffect);
+        let effect = link.text("position_effect");
+        marks.position_effect = { effects }.find(|it| it.name() == Some(effect));
+        let (_, _, system) = identity(link);
+        if marks
+            .position_effect
+            .is_some_and(|it| !it.is_of_orders(system))
+        {
+            wrong(
+                "position_effect",
+                format!("position_effect {effect} is for options only"),
+                "write open, close, day trade or liquidation for futures",
+            );
+        }
+        if problems.is_empty() {
+            Ok(marks)
+        } else {
+            Err(self.found(problems))
+        }
     }
 
     /// Names and settings of the links of a simulated exchange, in the order of the engine's links.

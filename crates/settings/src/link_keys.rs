@@ -50,6 +50,22 @@ const SYSTEM_TYPES: ValueKind = ValueKind::Word(&[
     ("futures day", "futures day"),
     ("futures night", "futures night"),
 ]);
+const ORDER_SOURCES: ValueKind = ValueKind::Word(&[
+    ("D", "D"),
+    ("A", "A"),
+    ("M", "M"),
+    ("W", "W"),
+    ("P", "P"),
+    ("V", "V"),
+    ("G", "G"),
+]);
+const POSITION_EFFECTS: ValueKind = ValueKind::Word(&[
+    ("open", "open"),
+    ("close", "close"),
+    ("day trade", "day trade"),
+    ("automatic", "automatic"),
+    ("liquidation", "liquidation"),
+]);
 /// Of the codes those with which an OMS and a simulated exchange trade, or exchange copies of reports.
 const AP_CODES: ValueKind = ValueKind::Word(&[
     ("trading", "trading"),
@@ -140,6 +156,43 @@ pub static LINK_KEYS: &[LinkKey] = &[
         default: Some("0"),
         end: Some(TmpEnd::Broker),
         doc: "The exchange refuses an order that is older than this when it arrives; 0 for never.",
+    },
+    LinkKey {
+        name: "cm_id",
+        kind: number(65_535, ""),
+        default: None,
+        end: Some(TmpEnd::Broker),
+        doc: "The clearing member of orders and quotes; the broker itself, `fcm_id`, without it.",
+    },
+    LinkKey {
+        name: "order_source",
+        kind: ORDER_SOURCES,
+        default: None,
+        end: Some(TmpEnd::Broker),
+        doc: "Where orders come from, in each order, request, quote and inquiry. A line of an OMS needs it.",
+    },
+    LinkKey {
+        name: "info_source",
+        kind: ValueKind::Name,
+        default: None,
+        end: Some(TmpEnd::Broker),
+        doc: "The information vendor, 3 characters, `999` for none, beside `order_source`. A line of an OMS needs it.",
+    },
+    LinkKey {
+        name: "investor_flag",
+        kind: ValueKind::Name,
+        default: None,
+        end: Some(TmpEnd::Broker),
+        doc: "The kind of investor, 1 character, in new orders, requests and quotes. A line of an OMS needs it.",
+    },
+    LinkKey {
+        name: "position_effect",
+        kind: POSITION_EFFECTS,
+        default: None,
+        end: Some(TmpEnd::Broker),
+        doc: "PositionEffect of orders of symbols whose positions net: `open` (O), `close` (C), `day trade` (D), \
+              `liquidation` (7), or `automatic` (A) for options only. Without it A on a link of options, and orders \
+              of such symbols are refused on one of futures.",
     },
     LinkKey {
         name: "max_flow",

@@ -52,7 +52,8 @@ fn link(name: &str, number: usize, port: u16, listens: bool) -> String {
         ),
         false => format!(
             "ConnectionType = \"initiator\"\nSocketConnectHost = \"127.0.0.1\"\n\
-             SocketConnectPort = {port}\nReconnectInterval = 1\n"
+             SocketConnectPort = {port}\nReconnectInterval = 1\norder_source = \"D\"\n\
+             info_source = \"999\"\ninvestor_flag = \"A\"\nposition_effect = \"open\"\n"
         ),
     };
     format!(

@@ -137,6 +137,8 @@ impl TmpSession {
                     ("time_in_force", text("0")),
                     ("position_effect", text("O")),
                     ("order_source", text("D")),
+                    ("info_source", text("999")),
+                    ("account_flag", text("A")),
                 ]);
                 if matches!(name, "R01" | "R31") {
                     usual.push(("ord_type", text("2")));
@@ -146,6 +148,8 @@ impl TmpSession {
                 let symbol_type = if name == "R37" { "4" } else { "2" };
                 usual.push(("fcm_id", settings.fcm_id.to_string()));
                 usual.push(("symbol_type", text(symbol_type)));
+                usual.push(("order_source", text("D")));
+                usual.push(("info_source", text("999")));
             }
             _ => {}
         }

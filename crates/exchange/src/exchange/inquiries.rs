@@ -4,6 +4,7 @@
 use fixwire_book::BookState;
 use fixwire_protocol::{Message, Now, Outbox, Precision, Refusal, SessionId, tag};
 use fixwire_tmp::messages::{InquiryReply, PriceInquiry};
+use fixwire_tmp::uncertain::{WRONG_SOURCE, has_sources};
 use fixwire_tmp::{TmpStatus, TmpSymbol};
 
 use super::Exchange;
@@ -80,6 +81,7 @@ impl Exchange {
         refusal: Option<TmpStatus>,
     ) -> InquiryReply<SYMBOL> {
         let status = match TmpSymbol::read(asked.symbol_type, &asked.symbol) {
+            _ if !has_sources(asked.order_source, &asked.info_source) => WRONG_SOURCE,
             Ok(TmpSymbol::Text(symbol)) => self.inquiry_status(symbol),
             _ => TmpStatus::PRODUCT,
         };

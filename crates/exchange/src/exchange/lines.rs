@@ -259,6 +259,7 @@ impl Exchange {
         let from = TmpAsker {
             member,
             fcm_id: line.settings.fcm_id,
+            system: line.settings.system_type,
             status: flow,
             msg_seq_num: read.header().msg_seq_num,
             at: now.wall.0.max(0).cast_unsigned(),
@@ -290,7 +291,7 @@ impl Exchange {
         let is_flooded = self.is_flooded();
         for request in &requests {
             if is_flooded
-                && let Some((_, mut reject)) = reports::refused(Fields::new(&request.fields))
+                && let Some((_, mut reject)) = reports::refused(Fields::new(&request.fields), 0)
             {
                 // At once: among the waiting reports it would be one more.
                 self.send(now, at, &mut reject, outbox)?;

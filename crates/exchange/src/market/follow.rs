@@ -16,7 +16,7 @@ use crate::fields::{FieldWriter, Fields};
 use crate::instrument::{Instrument, units};
 use crate::note::Request;
 use crate::orders::Order;
-use crate::report::Said;
+use crate::report::{Entry, Said};
 use crate::script::{Amount, Asking, OrderEnd, ScriptStep};
 use crate::scripted::{Asked, Filled, Scripted};
 
@@ -200,7 +200,7 @@ impl Market {
         self.set_new(id);
         // The id of its report, before those of its legs.
         let exec_id = self.last_exec + 1;
-        self.report_trade(at, id, (lots, ticks));
+        self.report_trade(at, id, (lots, ticks), Entry::default());
         self.remember_fill(id, exec_id, (lots, ticks));
     }
 
@@ -348,7 +348,13 @@ impl Market {
         };
         if asking == Asking::Cancel {
             self.orders.rename(id, cause.cl_ord_id);
-            return self.cancelled(at, id, CancelReason::Requested, "", Some(cause));
+            return self.cancelled(
+                at,
+                id,
+                (CancelReason::Requested, Entry::default()),
+                "",
+                Some(cause),
+            );
         }
         let terms = match self.change(&request, id, index) {
             Ok((terms, _)) => terms,
@@ -411,7 +417,13 @@ impl Market {
         let ids: Vec<u64> = self.scripted.iter().filter(is_its).map(|it| it.0).collect();
         for id in ids {
             if !self.is_closed(id) {
-                self.cancelled(at, id, CancelReason::Requested, text, None);
+                self.cancelled(
+                    at,
+                    id,
+                    (CancelReason::Requested, Entry::default()),
+                    text,
+                    None,
+                );
             }
             self.drop_script(at, id);
         }
@@ -419,7 +431,13 @@ impl Market {
 
     /// Cancels an order that follows a script, and ends the script.
     pub(super) fn cancel_scripted(&mut self, at: Timestamp, id: u64, cause: Cause<'_>) {
-        self.cancelled(at, id, CancelReason::Requested, "", Some(cause));
+        self.cancelled(
+            at,
+            id,
+            (CancelReason::Requested, Entry::default()),
+            "",
+            Some(cause),
+        );
         self.drop_script(at, id);
     }
 

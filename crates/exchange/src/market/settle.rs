@@ -7,7 +7,7 @@ use fixwire_protocol::Timestamp;
 
 use super::{Market, Report, transact_time};
 use crate::dialect::{Dialect, Kind};
-use crate::report::{self, Said};
+use crate::report::{self, Entry, Said};
 use crate::spread::{self, LegTrade};
 
 /// The causing request: its ClOrdID(11), and that of the order before it.
@@ -20,8 +20,12 @@ pub(super) struct Cause<'a> {
 impl Market {
     /// Reports the events of a book, in order. Rejected requests are handled elsewhere.
     pub(super) fn settle(&mut self, at: Timestamp, events: &[BookEvent], cause: Option<Cause<'_>>) {
-        for event in events {
+        for (place, event) in events.iter().enumerate() {
+            let entry = |id: u64| self.entry(events, place, id);
             match *event {
+                // The first trade, or the deletion, acknowledges it.
+                BookEvent::Accepted { id } if entry(id).acknowledges => {}
+                BookEvent::Cancelled { id, .. } if entry(id).ends => {}
                 BookEvent::Accepted { id } => self.report(at, id, &Said::of(Kind::New)),
                 BookEvent::Replaced { id, .. } => {
                     let said = Said {
@@ -32,8 +36,9 @@ impl Market {
                 }
                 BookEvent::Triggered { id } => self.report(at, id, &Said::of(Kind::Triggered)),
                 BookEvent::Cancelled { id, reason, .. } => {
+                    let entry = entry(id);
                     let asked = cause.filter(|_| reason == CancelReason::Requested);
-                    self.cancelled(at, id, reason, words(reason), asked);
+                    self.cancelled(at, id, (reason, entry), words(reason), asked);
                 }
                 BookEvent::Trade {
                     price,
@@ -50,7 +55,8 @@ impl Market {
                         core::mem::swap(&mut first, &mut second);
                     }
                     for (id, leaves) in [first, second] {
-                        self.traded(at, id, leaves, quantity, price);
+                        let entry = self.entry(events, place, id);
+                        self.traded(at, (id, leaves), (quantity, price), entry);
                     }
                 }
                 BookEvent::Rejected { .. } | BookEvent::Uncrossed(_) => {}
@@ -58,7 +64,45 @@ impl Market {
         }
     }
 
-    fn traded(&mut self, at: Timestamp, id: u64, leaves: u64, quantity: u64, price: i64) {
+    /// Over TMP an order that trades or is deleted when it is entered has no report of its own for the entry, and none for the
+    /// deletion after a trade. What the report of an event is part of; of `Accepted` and `Cancelled` whether another one has it.
+    fn entry(&self, events: &[BookEvent], place: usize, id: u64) -> Entry {
+        let member = self.orders.get(id).map(|order| order.member);
+        let is_tmp = member.is_some_and(|member| self.dialect(member) == Dialect::Tmp);
+        let is_entered = |it: &BookEvent| matches!(it, BookEvent::Accepted { id: of } if *of == id);
+        if !is_tmp || !events[..=place].iter().any(is_entered) {
+            return Entry::default();
+        }
+        let trades = |it: &BookEvent| matches!(it, BookEvent::Trade { buy, sell, .. } if [*buy, *sell].contains(&id));
+        let ends = |it: &BookEvent| matches!(it, BookEvent::Cancelled { id: of, .. } if *of == id);
+        let (before, after) = (&events[..place], &events[place + 1..]);
+        let has_traded = before.iter().any(trades);
+        match &events[place] {
+            BookEvent::Accepted { .. } => Entry {
+                acknowledges: after.iter().any(|it| trades(it) || ends(it)),
+                ends: false,
+            },
+            BookEvent::Trade { .. } => Entry {
+                acknowledges: !has_traded,
+                ends: after
+                    .iter()
+                    .find(|it| trades(it) || ends(it))
+                    .is_some_and(ends),
+            },
+            _ => Entry {
+                acknowledges: !has_traded,
+                ends: has_traded,
+            },
+        }
+    }
+
+    fn traded(
+        &mut self,
+        at: Timestamp,
+        (id, leaves): (u64, u64),
+        (quantity, price): (u64, i64),
+        entry: Entry,
+    ) {
         let Some(order) = self.orders.get_mut(id) else {
             return;
         };
@@ -66,16 +110,19 @@ impl Market {
         order.notional += i128::from(price) * i128::from(quantity);
         if leaves == 0 {
             self.orders.close(id, b'2');
+        } else if entry.ends {
+            self.orders.close(id, b'4');
         }
-        self.report_trade(at, id, (quantity, price));
+        self.report_trade(at, id, (quantity, price), entry);
     }
 
     /// Reports a trade of an order; of a spread also its legs.
-    pub(super) fn report_trade(&mut self, at: Timestamp, id: u64, last: (u64, i64)) {
+    pub(super) fn report_trade(&mut self, at: Timestamp, id: u64, last: (u64, i64), entry: Entry) {
         let legs = self.leg_trades(id, last);
         let said = Said {
             last: Some(last),
             legs,
+            entry,
             ..Said::of(Kind::Trade)
         };
         self.report(at, id, &said);
@@ -121,7 +168,7 @@ impl Market {
         &mut self,
         at: Timestamp,
         id: u64,
-        reason: CancelReason,
+        (reason, entry): (CancelReason, Entry),
         text: &str,
         cause: Option<Cause<'_>>,
     ) {
@@ -133,6 +180,7 @@ impl Market {
         let said = Said {
             cl_ord_id: cause.map(|cause| cause.cl_ord_id),
             orig_cl_ord_id: cause.map(|cause| cause.orig_cl_ord_id),
+            entry,
             text,
             ..Said::of(kind)
         };

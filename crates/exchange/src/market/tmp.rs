@@ -55,7 +55,8 @@ impl Market {
     pub(super) fn tmp_status(&mut self, request: &Request<'_>) {
         let order = request.fields.text(tag::ORIG_CL_ORD_ID);
         let Some(id) = self.orders.find(request.member, order) else {
-            return self.tmp_reject(request, TmpStatus::NO_SUCH_ORDER, 0);
+            let exec_id = self.next_exec();
+            return self.tmp_reject(request, TmpStatus::NO_SUCH_ORDER, exec_id);
         };
         let said = Said {
             cl_ord_id: Some(request.fields.text(tag::CL_ORD_ID)),
@@ -66,9 +67,16 @@ impl Market {
 
     /// Answers a request that reaches no book with the status in OrdRejReason(103).
     pub(super) fn tmp_refuse(&mut self, request: &Request<'_>) {
-        if let Some((via, frame)) = reports::refused(request.fields) {
+        let exec_id = self.next_exec();
+        if let Some((via, frame)) = reports::refused(request.fields, exec_id) {
             self.tell(via, b'9', frame);
         }
+    }
+
+    /// The number of a reject: each report has one, R03 too.
+    fn next_exec(&mut self) -> u64 {
+        self.last_exec += 1;
+        self.last_exec
     }
 
     /// Sends R03 for a new order, or for one that is unknown.
@@ -94,7 +102,8 @@ impl Market {
                 u8::try_from(code).map_or(TmpStatus::MAJOR_ERROR, TmpStatus)
             }
         };
-        self.tmp_reject(request, status, 0);
+        let exec_id = self.next_exec();
+        self.tmp_reject(request, status, exec_id);
     }
 
     /// Makes a request of a TMP member again when a script answers it: its order may have changed since it arrived.

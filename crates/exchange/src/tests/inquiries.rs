@@ -63,6 +63,8 @@ fn a_fault_refuses_inquiries() {
         fcm_id: FCM,
         symbol_type,
         symbol,
+        order_source: b'D',
+        info_source: *b"999",
         ..R07::default()
     };
     let mut ask = |command: &str| {

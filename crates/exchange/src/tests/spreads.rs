@@ -164,7 +164,7 @@ fn mistakes_in_legs_are_reported() {
         assert_eq!(problems[0].key, "legs");
         problems[0].what.clone()
     };
-    let cases: [(&Change, &str); 5] = [
+    let cases: [(&Change, &str); 6] = [
         (
             &|it| it.instruments[2].legs = legs("buy 1 JUN sell 1 X"),
             "unknown leg X",
@@ -183,6 +183,10 @@ fn mistakes_in_legs_are_reported() {
                 it.instruments.pop();
             },
             "leg JUN has no reference",
+        ),
+        (
+            &|it| it.instruments[2].symbol = "MAR/JUN".to_string(),
+            "leg 1 is JUN, but the symbol begins with MAR",
         ),
         (
             &|it| it.instruments[2].tick = decimal("0.25"),

@@ -111,8 +111,8 @@ fn a_drop_copy_gets_each_report_of_its_broker_whichever_line_has_it() {
     // But for the target it is the report.
     let heard = desk.heard(ONE);
     let first = heard.iter().map(|it| *it.report()).next().unwrap();
-    assert_eq!(copies[0].report(0), first);
-    assert_eq!((copies[0].target_id, first.target_id), (7, 0));
+    assert_eq!(copies[0].report(4), first);
+    assert_eq!((copies[0].target_id, first.target_id), (7, 4));
 }
 
 #[test]

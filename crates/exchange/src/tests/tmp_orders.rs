@@ -51,6 +51,7 @@ fn an_order_is_acknowledged_and_trades_with_one_of_a_fix_member() {
         before_qty: 10,
         org_trans_time: entered,
         transact_time: entered,
+        target_id: 4,
         uniq_id: 1,
         rpt_seq: 1,
         protocol_type: 1,
@@ -74,10 +75,8 @@ fn an_order_is_acknowledged_and_trades_with_one_of_a_fix_member() {
         cum_qty: 4,
         leaves_qty: 6,
         before_qty: 10,
-        leg_side: [1, 0],
-        leg_px: [1000, 0],
-        leg_qty: [4, 0],
         transact_time: fill.transact_time,
+        uniq_id: 3,
         rpt_seq: 3,
         ..expected
     };
@@ -85,9 +84,8 @@ fn an_order_is_acknowledged_and_trades_with_one_of_a_fix_member() {
     // The other way round: the order of the FIX member waits.
     desk.say(A, "D 11=2|55=VOD|54=1|38=5|40=2|44=11");
     let said = desk.ask(ONE, &new("A0002", SELL, 2, 1050));
-    assert_eq!(said[0].numbers(), ('0', 0, [0, 0, 2, 2]));
-    assert_eq!(said[1].numbers(), ('F', 0, [2, 2, 0, 2]));
-    assert_eq!((said.len(), said[1].report().last_px), (2, 1100));
+    assert_eq!(said[0].numbers(), ('6', 0, [2, 2, 0, 2]));
+    assert_eq!((said.len(), said[0].report().last_px), (1, 1100));
     desk.exchange.check().unwrap();
 }
 
@@ -160,17 +158,17 @@ fn the_rest_of_an_order_that_cannot_wait_is_deleted() {
     let mut order = new("A0001", BUY, 10, 1000);
     order.time_in_force = TmpTimeInForce::IOC;
     let said = desk.ask(ONE, &order);
-    assert_eq!(said.len(), 3);
-    assert_eq!(said[0].numbers(), ('0', 0, [0, 0, 10, 10]));
-    assert_eq!(said[1].numbers(), ('F', 0, [4, 4, 6, 10]));
-    assert_eq!(said[2].numbers(), ('F', 52, [0, 4, 0, 6]));
+    assert_eq!(said.len(), 1, "one R02 says it all");
+    assert_eq!(said[0].numbers(), ('6', 52, [4, 4, 0, 10]));
     order.order_no = *b"A0002";
     let said = desk.ask(ONE, &order);
-    assert_eq!(said[1].numbers(), ('F', 53, [0, 0, 0, 10]));
+    assert_eq!(said.len(), 1);
+    assert_eq!(said[0].numbers(), ('6', 53, [0, 0, 0, 10]));
     order.order_no = *b"A0003";
     order.time_in_force = TmpTimeInForce::FOK;
     let said = desk.ask(ONE, &order);
-    assert_eq!(said[1].numbers(), ('F', 51, [0, 0, 0, 10]));
+    assert_eq!(said.len(), 1);
+    assert_eq!(said[0].numbers(), ('6', 51, [0, 0, 0, 10]));
     // Market orders cannot wait; with protection they become limit orders at the best price of the other side.
     order.order_no = *b"A0004";
     order.ord_type = TmpOrdType::MARKET;
@@ -179,15 +177,22 @@ fn the_rest_of_an_order_that_cannot_wait_is_deleted() {
     desk.say(A, "D 11=2|55=VOD|54=2|38=4|40=2|44=10.2");
     order.time_in_force = TmpTimeInForce::IOC;
     let said = desk.ask(ONE, &order);
-    assert_eq!(said[1].numbers(), ('F', 0, [4, 4, 6, 10]));
-    assert_eq!(said[2].numbers(), ('F', 52, [0, 4, 0, 6]));
+    assert_eq!(said[0].numbers(), ('6', 52, [4, 4, 0, 10]));
+    // Two prices: the first report has the entry, the last one the deletion.
+    desk.say(A, "D 11=4|55=VOD|54=2|38=2|40=2|44=10");
+    desk.say(A, "D 11=5|55=VOD|54=2|38=3|40=2|44=10.1");
+    order.order_no = *b"A0014";
+    let said = desk.ask(ONE, &order);
+    assert_eq!(said.len(), 2);
+    assert_eq!(said[0].numbers(), ('6', 0, [2, 2, 8, 10]));
+    assert_eq!(said[1].numbers(), ('F', 52, [3, 5, 0, 8]));
     order.order_no = *b"A0005";
     order.ord_type = TmpOrdType::MARKET_WITH_PROTECTION;
     order.time_in_force = TmpTimeInForce::DAY;
     desk.say(A, "D 11=3|55=VOD|54=2|38=4|40=2|44=10.3");
     let said = desk.ask(ONE, &order);
-    assert_eq!(said[1].numbers(), ('F', 0, [4, 4, 6, 10]));
-    let report = said[1].report();
+    assert_eq!(said[0].numbers(), ('6', 0, [4, 4, 6, 10]));
+    let report = said[0].report();
     assert_eq!((report.price, report.ord_type.0), (1030, 3));
     // An empty side: at the last price.
     order.order_no = *b"A0006";
@@ -265,6 +270,17 @@ fn each_mistake_of_an_order_has_its_status() {
         ),
         (with(|it| it.position_effect = TmpPositionEffect(b'x')), 28),
         (with(|it| it.position_effect = TmpPositionEffect::QUOTE), 28),
+        (
+            with(|it| it.position_effect = TmpPositionEffect::AUTOMATIC),
+            28,
+        ),
+        (with(|it| it.position_effect = TmpPositionEffect(b' ')), 28),
+        (with(|it| it.account_flag = b' '), 14),
+        (with(|it| it.account_flag = 0), 14),
+        (with(|it| it.order_source = b' '), 93),
+        (with(|it| it.order_source = b'X'), 93),
+        (with(|it| it.info_source = *b"   "), 93),
+        (with(|it| it.info_source = [0; 3]), 93),
         (with(|it| it.fcm_id = 1), 12),
     ];
     for (order, status) in wrong {
@@ -314,6 +330,9 @@ fn symbols_of_40_bytes_and_short_reports() {
         side: BUY,
         ord_type: TmpOrdType::LIMIT,
         position_effect: TmpPositionEffect::CLOSE,
+        account_flag: b'A',
+        order_source: b'D',
+        info_source: *b"999",
         ..R31::default()
     };
     desk.send(ONE, &long);
@@ -339,9 +358,9 @@ fn symbols_of_40_bytes_and_short_reports() {
     };
     desk.send(OTHER, &theirs);
     let heard = &desk.brokers[OTHER].heard;
-    assert_eq!(heard.len(), 2);
-    let fill: R22 = TmpFrame::read(&heard[1].frame).unwrap().body().unwrap();
-    assert_eq!(fill.exec_type, TmpExecType::FILL);
+    assert_eq!(heard.len(), 1);
+    let fill: R22 = TmpFrame::read(&heard[0].frame).unwrap().body().unwrap();
+    assert_eq!(fill.exec_type, TmpExecType::NEW_FILL);
     assert_eq!((fill.leg_px, fill.leg_qty), ([1000, 0], [4, 0]));
     assert_eq!((fill.before_qty, fill.leaves_qty, fill.price), (4, 0, 1000));
 }
@@ -371,6 +390,8 @@ fn services_are_answered_or_refused_by_name() {
         fcm_id: FCM,
         symbol_type,
         symbol,
+        order_source: b'D',
+        info_source: *b"999",
         ..R07::default()
     };
     desk.brokers[ONE].heard.clear();
@@ -379,6 +400,8 @@ fn services_are_answered_or_refused_by_name() {
     let unknown = R37 {
         symbol_type,
         symbol,
+        order_source: b'D',
+        info_source: *b"999",
         ..R37::default()
     };
     desk.send(ONE, &unknown);
@@ -391,6 +414,8 @@ fn services_are_answered_or_refused_by_name() {
         exec_type: TmpExecType::NEW,
         fcm_id: FCM,
         order_no: *b"Q0002",
+        order_source: b'D',
+        info_source: *b"999",
         ..R09::default()
     };
     desk.brokers[ONE].heard.clear();

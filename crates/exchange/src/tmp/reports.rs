@@ -13,11 +13,14 @@ use crate::dialect::Kind;
 use crate::fields::{Fields, number};
 use crate::instrument::Instrument;
 use crate::orders::Order;
-use crate::report::Said;
+use crate::report::{Entry, Said};
 use crate::tmp::ticket::TmpTicket;
 
 /// `protocol_type` of R02: the order was entered over TMP.
 const OVER_TMP: u8 = 1;
+
+/// `target_id` of R02 and R32: the report is for a trading line.
+const TO_TRADER: u8 = 4;
 
 /// A report: the member that gets it, its MsgType in faults and checkpoints, the frame.
 pub(crate) type TmpReport = (u32, u8, Vec<u8>);
@@ -61,7 +64,15 @@ pub(crate) fn execution(
         Kind::Canceled if asked.is_some() => (ticket.via, answer(&ticket, rest)),
         Kind::Trade => {
             let last = said.last.map_or(0, |(lots, _)| lots);
-            (ticket.home, fill(TmpStatus::OK, left.saturating_add(last)))
+            let status = match said.entry {
+                Entry { ends: true, .. } => deleted(order),
+                Entry {
+                    acknowledges: true, ..
+                } => ticket.status,
+                _ => TmpStatus::OK,
+            };
+            let before = if said.entry.ends { rest } else { left };
+            (ticket.home, fill(status, before.saturating_add(last)))
         }
         // The exchange deletes the rest: a fill of nothing after which nothing is left.
         Kind::Canceled | Kind::Expired | Kind::DoneForDay => {
@@ -77,6 +88,13 @@ pub(crate) fn execution(
             return Some((current.home, b'9', frame));
         }
         _ => return None,
+    };
+    let change = match said.entry.acknowledges {
+        true => Change {
+            exec_type: TmpExecType::NEW_FILL,
+            ..change
+        },
+        false => change,
     };
     let frame = match ticket.symbol_type {
         TmpSymbolType::TEXT_40 => encode(&venue_execution::<40>(
@@ -148,9 +166,8 @@ fn venue_execution<const SYMBOL: usize>(
         .notional
         .saturating_mul(i128::from(instrument.tick.mantissa))
         .saturating_mul(i128::from(instrument.lot.mantissa));
-    let is_trade = last_qty > 0;
-    let alone = if is_trade { side.0 } else { 0 };
-    let legs = of_legs.unwrap_or([(alone, last_px, last_qty), (0, 0, 0)]);
+    // A fill of a single product has no legs.
+    let legs = of_legs.unwrap_or_default();
     Some(VenueExecution {
         status: change.status,
         exec_type: change.exec_type,
@@ -180,22 +197,22 @@ fn venue_execution<const SYMBOL: usize>(
         leg_qty: legs.map(|leg| leg.2),
         org_trans_time: time(entered.map_or(ticket.at, |it| it.at)),
         transact_time: time(at.0.max(0).cast_unsigned()),
-        target_id: 0,
-        // The low halves: they are unique for more orders than a day has.
-        uniq_id: order.id as u32,
+        target_id: TO_TRADER,
+        // The low halves: they are unique for more reports than a day has. Each report has a number of its own.
+        uniq_id: exec_id as u32,
         rpt_seq: exec_id as u32,
         protocol_type: OVER_TMP,
     })
 }
 
 /// R03 for a request that reaches no book, with the status in OrdRejReason(103), and the member that gets it.
-pub(crate) fn refused(fields: Fields<'_>) -> Option<(u32, Vec<u8>)> {
+pub(crate) fn refused(fields: Fields<'_>, exec_id: u64) -> Option<(u32, Vec<u8>)> {
     let ticket = TmpTicket::read(fields.text(tag::CL_ORD_ID))?;
     let status = fields.get(tag::ORD_REJ_REASON).and_then(number);
     let status = status.and_then(|status| u8::try_from(status).ok());
     let status = status.map_or(TmpStatus::MAJOR_ERROR, TmpStatus);
     let side = side(fields.char(tag::SIDE).unwrap_or_default());
-    Some((ticket.via, reject(&ticket, status, side, 0)))
+    Some((ticket.via, reject(&ticket, status, side, exec_id)))
 }
 
 /// R03 for the request of a ticket.

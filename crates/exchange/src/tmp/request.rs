@@ -5,9 +5,10 @@ use alloc::vec::Vec;
 use fixwire_book::Side;
 use fixwire_protocol::{Decimal, tag};
 use fixwire_tmp::messages::{OrderEntry, QuoteEntry};
-use fixwire_tmp::uncertain::is_quote_entry;
+use fixwire_tmp::uncertain::{WRONG_INVESTOR, WRONG_SOURCE, has_sources, is_quote_entry};
 use fixwire_tmp::{
-    TmpExecType, TmpOrdType, TmpPositionEffect, TmpSide, TmpStatus, TmpSymbol, TmpTimeInForce,
+    SystemType, TmpExecType, TmpOrdType, TmpPositionEffect, TmpSide, TmpStatus, TmpSymbol,
+    TmpTimeInForce,
 };
 
 use crate::fields::FieldWriter;
@@ -32,6 +33,8 @@ pub(crate) struct TmpAsker {
     pub(crate) member: u32,
     /// The broker of the line.
     pub(crate) fcm_id: u16,
+    /// The market of the line.
+    pub(crate) system: SystemType,
     /// The status of a normal reply: 0 or a warning.
     pub(crate) status: TmpStatus,
     /// MsgSeqNum of the request, and when it arrived, in nanoseconds since 1970.
@@ -47,6 +50,7 @@ pub(crate) fn order<const SYMBOL: usize>(
 ) -> TmpRequest {
     let translated = match entry.exec_type {
         _ if entry.fcm_id != from.fcm_id => Err(TmpStatus::BROKER),
+        _ if !has_sources(entry.order_source, &entry.info_source) => Err(WRONG_SOURCE),
         TmpExecType::NEW => new_order(market, from, entry, None),
         TmpExecType::CANCEL
         | TmpExecType::REDUCE
@@ -103,6 +107,7 @@ pub(crate) fn quote<const SYMBOL: usize>(
         let translated = match (refusal, entry.exec_type) {
             (Some(status), _) => Err(status),
             _ if entry.fcm_id != from.fcm_id => Err(TmpStatus::BROKER),
+            _ if !has_sources(entry.order_source, &entry.info_source) => Err(WRONG_SOURCE),
             (None, exec_type) if is_quote_entry(exec_type) => {
                 new_order(market, from, &entry, Some(side))
             }
@@ -138,8 +143,15 @@ fn new_order<const SYMBOL: usize>(
         _ => return Err(TmpStatus::TIME_IN_FORCE),
     };
     let effect = entry.position_effect;
-    if effect.name().is_none() || (effect == TmpPositionEffect::QUOTE) != quote_side.is_some() {
+    let is_right = match quote_side {
+        Some(_) => effect == TmpPositionEffect::QUOTE,
+        None => effect.is_of_orders(from.system),
+    };
+    if !is_right {
         return Err(TmpStatus::POSITION_EFFECT);
+    }
+    if matches!(entry.account_flag, 0 | b' ') {
+        return Err(WRONG_INVESTOR);
     }
     let price = match entry.ord_type {
         TmpOrdType::LIMIT => Some(price(entry.price, instrument)),

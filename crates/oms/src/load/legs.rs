@@ -28,6 +28,13 @@ impl Reader<'_> {
             self.leg((side, ratio, symbol), of)?,
             self.leg((other_side, other_ratio, other_symbol), of)?,
         ];
+        // TXFL6/A7: over TMP reports have the legs in the order of the symbol, without their names.
+        let first = spread.split(['/', ':']).next();
+        if spread.contains(['/', ':']) && first == Some(other_symbol) {
+            let what =
+                format!("leg 1 of {spread} is {symbol}, but the symbol begins with {other_symbol}");
+            return Err((what, "write the legs in the order of the symbol"));
+        }
         if legs[0].symbol == legs[1].symbol {
             let what = format!("both legs of {spread} are {symbol}");
             return Err((what, "name two symbols"));

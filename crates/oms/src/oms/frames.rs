@@ -48,12 +48,8 @@ impl Oms {
     /// OMS. [`Oms::tmp_problems`] says whether lines and settings fit each other.
     #[must_use]
     pub fn with_tmp_lines(mut self, lines: Vec<OmsTmpLine>) -> Self {
-        for group in &mut self.core.rules.groups {
-            if lines.iter().any(|line| group.lines.contains(&line.name)) {
-                (group.over_tmp, group.cannot_stop) = (true, true);
-            }
-        }
         self.links.tmp = TmpLines::new(lines);
+        self.links.tmp.complete(&mut self.core.rules.groups);
         self
     }
 

@@ -23,12 +23,7 @@ impl Oms {
 
     /// Lines over TMP have settings of their own.
     fn complete(&self, new: &mut NewSettings) {
-        for group in &mut new.rules.groups {
-            let mut lines = self.links.tmp.lines.iter();
-            if lines.any(|line| group.lines.contains(&line.name)) {
-                (group.over_tmp, group.cannot_stop) = (true, true);
-            }
-        }
+        self.links.tmp.complete(&mut new.rules.groups);
     }
 
     /// What the settings that were put beside it would change.

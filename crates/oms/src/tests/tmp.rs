@@ -13,8 +13,8 @@ use fixwire_protocol::{
 use fixwire_tmp::messages::{R01, R02, R03, R09, R31};
 use fixwire_tmp::{
     ApCode, ClientLinkSettings, ExchangeLinkSettings, LinkAction, LinkActions, LinkExchange,
-    LinkNow, LinkNumbers, ResendStore, SystemType, TmpExecType, TmpFrame, TmpHeader, TmpLayout,
-    TmpPassword, TmpStatus, TmpTime,
+    LinkNow, LinkNumbers, OrderMarks, ResendStore, SystemType, TmpExecType, TmpFrame, TmpHeader,
+    TmpLayout, TmpPassword, TmpPositionEffect, TmpStatus, TmpTime,
 };
 
 use crate::load::load;
@@ -32,6 +32,7 @@ mod late;
 mod life;
 mod lines;
 mod markets;
+mod marks;
 mod quotes;
 mod refusals;
 mod spreads;
@@ -72,7 +73,7 @@ to = "FUT"
 
 const INSTRUMENTS: &str = "symbol,tick,lot,multiplier,reference,positions,flow_group,legs\nTXFL6,0.5,1,1,100,,,\n\
      FUTURE,1,1,1,100,effect,2,\nA-SYMBOL-OF-MORE-THAN-20,1,1,1,100,,0,\n\
-     TXFL7,0.5,1,1,101,,,\nTXFL6/L7,0.5,1,1,,,,buy 1 TXFL7 sell 2 TXFL6\n";
+     TXFL7,0.5,1,1,101,,,\nTXFL7/L6,0.5,1,1,,,,buy 1 TXFL7 sell 2 TXFL6\n";
 
 const LIMITS: &str = "scope,control,limit\nfirm,RC6,100000\nfirm,RC7,1000000000000\n\
                       firm,RC8,100000000000\nfirm,RC13,10000\nfirm,RC14,100000000000000\nfirm,RC15,1000000\n";
@@ -135,7 +136,7 @@ impl Member {
 fn request(frame: &[u8]) -> R01 {
     let frame = TmpFrame::read(frame).unwrap();
     if let Ok(long) = frame.body::<R31>() {
-        let mut symbol = [0; 20];
+        let mut symbol = [b' '; 20];
         symbol.copy_from_slice(&long.symbol[..20]);
         return R01 {
             exec_type: long.exec_type,
@@ -180,20 +181,33 @@ fn files(settings: &str, names: &[&str]) -> RiskRules {
     load(settings, names, &mut open).unwrap()
 }
 
+/// With what each order needs.
+fn marked(mut settings: ClientLinkSettings) -> ClientLinkSettings {
+    settings.marks = OrderMarks {
+        cm_id: Some(8),
+        order_source: b'P',
+        info_source: *b"904",
+        investor_flag: b'B',
+        position_effect: Some(TmpPositionEffect::DAY_TRADE),
+    };
+    settings
+}
+
 fn tmp_lines(count: usize) -> Vec<OmsTmpLine> {
     let line = |at: usize| OmsTmpLine {
         name: format!("T{}", at + 1),
-        settings: ClientLinkSettings::new(
+        settings: marked(ClientLinkSettings::new(
             7,
             at as u16 + 1,
             TmpPassword::new(PASSWORD),
             SystemType::FUTURES_DAY,
-        ),
+        )),
     };
     (0..count).map(line).collect()
 }
 
-/// Those that are drop copies in the rules have their ap_code, and with an appl_id of SHORT the first has short reports.
+/// Those that are drop copies in the rules have their ap_code, and with an appl_id of SHORT the first has short reports; with one of
+/// BARE they have no PositionEffect.
 fn lines_of(rules: &RiskRules, count: usize) -> Vec<OmsTmpLine> {
     let mut lines = tmp_lines(count);
     for line in &mut lines {
@@ -201,6 +215,8 @@ fn lines_of(rules: &RiskRules, count: usize) -> Vec<OmsTmpLine> {
             line.settings.ap_code = ApCode::DROP_COPY;
         } else if rules.appl_id == "SHORT" && line.name == "T1" {
             line.settings.ap_code = ApCode::TRADING_SHORT;
+        } else if rules.appl_id == "BARE" {
+            line.settings.marks.position_effect = None;
         }
     }
     lines

@@ -8,7 +8,7 @@ use crate::order::Order;
 use crate::quotes::QuoteSide;
 use crate::reason::{Reason, Why};
 use crate::risk::Proposal;
-use crate::value::{Price, Quantity, Side};
+use crate::value::{Effect, Price, Quantity, Side};
 
 impl Core {
     /// Whether a line speaks TMP.
@@ -23,9 +23,15 @@ impl Core {
         group.is_some_and(|group| self.lines.groups[group].over_tmp)
     }
 
+    /// Whether a line of an instrument's group has no PositionEffect for orders that net.
+    fn needs_effect(&self, instrument: u32) -> bool {
+        let group = self.lines.group(instrument);
+        group.is_some_and(|group| self.lines.groups[group].needs_effect)
+    }
+
     /// Checks that a new order has a place in R01; one that is held becomes a limit or market order before.
     #[inline(never)]
-    pub(crate) fn check_tmp(&self, order: &Proposal) -> Result<(), Reason> {
+    pub(crate) fn check_tmp(&self, order: &Proposal, is_quote: bool) -> Result<(), Reason> {
         if !self.is_over_tmp(order.instrument) {
             return Ok(());
         }
@@ -39,6 +45,11 @@ impl Core {
             Why::TmpAccount
         } else if state.instruments().name(order.instrument).len() > LONG_SYMBOL {
             Why::TmpSymbol
+        } else if !is_quote
+            && order.effect == Effect::Netting
+            && self.needs_effect(order.instrument)
+        {
+            Why::TmpEffect
         } else {
             return self.check_tmp_values(order.instrument, order.quantity, order.price);
         };

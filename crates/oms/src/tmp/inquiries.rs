@@ -7,7 +7,7 @@ use fixwire_tmp::{TmpFrame, TmpStatus, TmpSymbol};
 
 use super::ids::ord_id;
 
-use super::orders::{LONG_SYMBOL, RequestFrame, SHORT_SYMBOL};
+use super::orders::{LONG_SYMBOL, LineMarks, RequestFrame, SHORT_SYMBOL};
 use super::reports::{CODES, TmpHeard};
 use crate::core::{Core, Sink};
 use crate::event::OrderEvent;
@@ -22,22 +22,22 @@ use crate::venue::Heard;
 pub(crate) fn inquiry(
     state: &OmsState,
     event: &OrderEvent<'_>,
-    fcm_id: u16,
+    marks: &LineMarks,
 ) -> Option<RequestFrame> {
     let OrderEvent::Inquired { instrument, .. } = *event else {
         return None;
     };
     if state.instruments().name(instrument).len() <= SHORT_SYMBOL {
-        frame::<SHORT_SYMBOL>(state, event, fcm_id)
+        frame::<SHORT_SYMBOL>(state, event, marks)
     } else {
-        frame::<LONG_SYMBOL>(state, event, fcm_id)
+        frame::<LONG_SYMBOL>(state, event, marks)
     }
 }
 
 fn frame<const SYMBOL: usize>(
     state: &OmsState,
     event: &OrderEvent<'_>,
-    fcm_id: u16,
+    marks: &LineMarks,
 ) -> Option<RequestFrame> {
     let OrderEvent::Inquired {
         inquiry,
@@ -53,11 +53,11 @@ fn frame<const SYMBOL: usize>(
     let body = PriceInquiry::<SYMBOL> {
         order_no: order_no.try_into().ok()?,
         ord_id: ord_id(inquiry),
-        fcm_id,
+        fcm_id: marks.fcm_id,
         symbol_type,
         symbol,
-        order_source: b' ',
-        info_source: *b"   ",
+        order_source: marks.order_source,
+        info_source: marks.info_source,
     };
     RequestFrame::of(&body)
 }

@@ -2,8 +2,8 @@
 
 use fixwire_tmp::messages::{OrderEntry, QuoteEntry};
 use fixwire_tmp::{
-    TmpExecType, TmpHeader, TmpLayout, TmpOrdType, TmpPositionEffect, TmpSide, TmpSymbol,
-    TmpTimeInForce,
+    ClientLinkSettings, TmpExecType, TmpHeader, TmpLayout, TmpOrdType, TmpPositionEffect, TmpSide,
+    TmpSymbol, TmpTimeInForce,
 };
 
 use super::ids::{ord_id, user_define};
@@ -41,6 +41,37 @@ impl RequestFrame {
     }
 }
 
+/// What a line says in its requests.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LineMarks {
+    pub(super) cm_id: u16,
+    pub(super) fcm_id: u16,
+    pub(super) order_source: u8,
+    pub(super) info_source: [u8; 3],
+    investor_flag: u8,
+    /// PositionEffect of an order whose positions net; `None`: there is none.
+    netting: Option<TmpPositionEffect>,
+}
+
+impl LineMarks {
+    /// PositionEffect of an order whose positions net.
+    pub(super) fn netting(&self) -> Option<TmpPositionEffect> {
+        self.netting
+    }
+
+    pub(crate) fn of(settings: &ClientLinkSettings) -> Self {
+        let marks = settings.marks;
+        Self {
+            cm_id: marks.cm_id.unwrap_or(settings.fcm_id),
+            fcm_id: settings.fcm_id,
+            order_source: marks.order_source,
+            info_source: marks.info_source,
+            investor_flag: marks.investor_flag,
+            netting: settings.effect_of_netting(),
+        }
+    }
+}
+
 /// What an R01 says that depends on the request.
 struct Asked {
     exec_type: TmpExecType,
@@ -61,7 +92,7 @@ impl Asked {
 pub(crate) fn request(
     state: &OmsState,
     event: &OrderEvent<'_>,
-    fcm_id: u16,
+    marks: &LineMarks,
     scales: &[u8],
 ) -> Option<RequestFrame> {
     let (order, asked) = match *event {
@@ -76,20 +107,20 @@ pub(crate) fn request(
             let order = state.orders().get(order)?;
             (order, query(order))
         }
-        OrderEvent::QuoteSent { order, .. } => return quote(state, order, (fcm_id, scales)),
-        OrderEvent::Inquired { .. } => return inquiry(state, event, fcm_id),
+        OrderEvent::QuoteSent { order, .. } => return quote(state, order, (marks, scales)),
+        OrderEvent::Inquired { .. } => return inquiry(state, event, marks),
         _ => return None,
     };
     let symbol = state.instruments().name(order.instrument);
     if symbol.len() <= SHORT_SYMBOL {
-        frame::<SHORT_SYMBOL>(state, order, &asked, (fcm_id, scales))
+        frame::<SHORT_SYMBOL>(state, order, &asked, (marks, scales))
     } else {
-        frame::<LONG_SYMBOL>(state, order, &asked, (fcm_id, scales))
+        frame::<LONG_SYMBOL>(state, order, &asked, (marks, scales))
     }
 }
 
 /// Both sides of a quote as one frame.
-fn quote(state: &OmsState, bid: Number, of: (u16, &[u8])) -> Option<RequestFrame> {
+fn quote(state: &OmsState, bid: Number, of: (&LineMarks, &[u8])) -> Option<RequestFrame> {
     let (bid, offer) = (state.orders().get(bid)?, state.orders().get(bid + 1)?);
     let symbol = state.instruments().name(bid.instrument);
     if symbol.len() <= SHORT_SYMBOL {
@@ -102,7 +133,7 @@ fn quote(state: &OmsState, bid: Number, of: (u16, &[u8])) -> Option<RequestFrame
 fn quote_frame<const SYMBOL: usize>(
     state: &OmsState,
     (bid, offer): (&Order, &Order),
-    (fcm_id, scales): (u16, &[u8]),
+    (marks, scales): (&LineMarks, &[u8]),
 ) -> Option<RequestFrame> {
     let symbol = TmpSymbol::Text(state.instruments().name(bid.instrument));
     let (symbol_type, symbol) = symbol.field::<SYMBOL>().ok()?;
@@ -112,8 +143,8 @@ fn quote_frame<const SYMBOL: usize>(
     );
     let entry = QuoteEntry::<SYMBOL> {
         exec_type: TmpExecType::NEW,
-        cm_id: fcm_id,
-        fcm_id,
+        cm_id: marks.cm_id,
+        fcm_id: marks.fcm_id,
         order_no: order_no(bid.pool_number.bytes())?,
         ord_id: ord_id(bid.current),
         user_define: user_define(bid.number),
@@ -124,11 +155,11 @@ fn quote_frame<const SYMBOL: usize>(
         bid_size: u16::try_from(bid.quantity).ok()?,
         offer_size: u16::try_from(offer.quantity).ok()?,
         account: account_number(state.accounts().name(bid.account))?,
-        account_flag: b' ',
+        account_flag: marks.investor_flag,
         time_in_force: time_in_force(bid.tif)?,
         position_effect: TmpPositionEffect::QUOTE,
-        order_source: b' ',
-        info_source: *b"   ",
+        order_source: marks.order_source,
+        info_source: marks.info_source,
     };
     RequestFrame::of(&entry)
 }
@@ -172,7 +203,7 @@ fn frame<const SYMBOL: usize>(
     state: &OmsState,
     order: &Order,
     asked: &Asked,
-    (fcm_id, scales): (u16, &[u8]),
+    (marks, scales): (&LineMarks, &[u8]),
 ) -> Option<RequestFrame> {
     let symbol = TmpSymbol::Text(state.instruments().name(order.instrument));
     let (symbol_type, symbol) = symbol.field::<SYMBOL>().ok()?;
@@ -190,8 +221,8 @@ fn frame<const SYMBOL: usize>(
     };
     let entry = OrderEntry::<SYMBOL> {
         exec_type: asked.exec_type,
-        cm_id: fcm_id,
-        fcm_id,
+        cm_id: marks.cm_id,
+        fcm_id: marks.fcm_id,
         order_no: order_no(order.pool_number.bytes())?,
         ord_id: ord_id(asked.number),
         // Both sides of a quote have the number of the bid.
@@ -201,7 +232,7 @@ fn frame<const SYMBOL: usize>(
         price,
         qty: u16::try_from(asked.quantity).ok()?,
         account: account_number(state.accounts().name(order.account))?,
-        account_flag: b' ',
+        account_flag: marks.investor_flag,
         side: match order.side.is_buy() {
             true => TmpSide::BUY,
             false => TmpSide::SELL,
@@ -217,12 +248,16 @@ fn frame<const SYMBOL: usize>(
             _ if order.quote_side != QuoteSide::None && asked.exec_type != TmpExecType::NEW => {
                 TmpPositionEffect::QUOTE
             }
-            Effect::Netting => TmpPositionEffect::AUTOMATIC,
+            // A request is about an order that the exchange has: its number says which.
+            Effect::Netting if asked.exec_type != TmpExecType::NEW => {
+                marks.netting.unwrap_or(TmpPositionEffect::OPEN)
+            }
+            Effect::Netting => marks.netting?,
             Effect::Open => TmpPositionEffect::OPEN,
             Effect::Close => TmpPositionEffect::CLOSE,
         },
-        order_source: b' ',
-        info_source: *b"   ",
+        order_source: marks.order_source,
+        info_source: marks.info_source,
     };
     RequestFrame::of(&entry)
 }

@@ -95,7 +95,7 @@ fn elsewhere(
     rpt_seq: u32,
     (last, cum, leaves, before): (u16, u16, u16, u16),
 ) -> R06 {
-    let mut symbol = [0; 20];
+    let mut symbol = [b' '; 20];
     symbol[..5].copy_from_slice(b"TXFL6");
     let report = R02 {
         exec_type,

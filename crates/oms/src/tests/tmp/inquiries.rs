@@ -38,7 +38,7 @@ fn an_inquiry_is_an_r07_that_an_r08_answers() {
     assert_eq!(floor.got_one().order_no, *b"A0000");
     floor.inquire("Q1", "TXFL6");
     let asked = floor.got_inquiry();
-    let mut symbol = [0; 20];
+    let mut symbol = [b' '; 20];
     symbol[..5].copy_from_slice(b"TXFL6");
     let wanted = R07 {
         order_no: *b"A0001",
@@ -46,8 +46,8 @@ fn an_inquiry_is_an_r07_that_an_r08_answers() {
         fcm_id: 7,
         symbol_type: TmpSymbolType::TEXT_20,
         symbol,
-        order_source: b' ',
-        info_source: *b"   ",
+        order_source: b'P',
+        info_source: *b"904",
     };
     assert_eq!(asked, wanted);
     assert_eq!(TmpLayout::check(&asked), Ok(()));

@@ -13,11 +13,11 @@ fn an_order_is_sent_accepted_and_filled() {
     assert_eq!(floor.masked, 1, "only L40 has a secret");
     floor.order(10, "100.5", "");
     let order = floor.got_one();
-    let mut symbol = [0; 20];
+    let mut symbol = [b' '; 20];
     symbol[..5].copy_from_slice(b"TXFL6");
     let wanted = R01 {
         exec_type: TmpExecType::NEW,
-        cm_id: 7,
+        cm_id: 8,
         fcm_id: 7,
         order_no: *b"A0000",
         ord_id: 1,
@@ -27,13 +27,13 @@ fn an_order_is_sent_accepted_and_filled() {
         price: 1_005,
         qty: 10,
         account: 12_345,
-        account_flag: b' ',
+        account_flag: b'B',
         side: TmpSide::BUY,
         ord_type: TmpOrdType::LIMIT,
         time_in_force: TmpTimeInForce::DAY,
-        position_effect: TmpPositionEffect::AUTOMATIC,
-        order_source: b' ',
-        info_source: *b"   ",
+        position_effect: TmpPositionEffect::DAY_TRADE,
+        order_source: b'P',
+        info_source: *b"904",
     };
     assert_eq!(order, wanted);
     assert_eq!(TmpLayout::check(&order), Ok(()));

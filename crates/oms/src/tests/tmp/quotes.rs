@@ -71,11 +71,11 @@ fn a_quote_is_one_r09_and_two_orders() {
     floor.quote("Q1", ("99.5", "101"), "");
     let quote = floor.got_quote();
     assert_eq!(floor.got(), []);
-    let mut symbol = [0; 20];
+    let mut symbol = [b' '; 20];
     symbol[..5].copy_from_slice(b"TXFL6");
     let wanted = R09 {
         exec_type: TmpExecType::NEW,
-        cm_id: 7,
+        cm_id: 8,
         fcm_id: 7,
         order_no: *b"A0000",
         ord_id: 1,
@@ -87,11 +87,11 @@ fn a_quote_is_one_r09_and_two_orders() {
         bid_size: 10,
         offer_size: 8,
         account: 12_345,
-        account_flag: b' ',
+        account_flag: b'B',
         time_in_force: TmpTimeInForce::DAY,
         position_effect: TmpPositionEffect::QUOTE,
-        order_source: b' ',
-        info_source: *b"   ",
+        order_source: b'P',
+        info_source: *b"904",
     };
     assert_eq!(quote, wanted);
     assert_eq!(TmpLayout::check(&quote), Ok(()));

@@ -16,7 +16,7 @@ fn positions(floor: &Floor) -> [(u64, u64); 2] {
     [of(b"TXFL6"), of(b"TXFL7")]
 }
 
-const SPREAD: &str = "|55=TXFL6/L7";
+const SPREAD: &str = "|55=TXFL7/L6";
 
 /// Sells so many: buys 2 TXFL6 and sells 1 TXFL7 each.
 fn sold(floor: &mut Floor, quantity: u32) -> (String, R01) {
@@ -41,7 +41,7 @@ fn both_legs_are_in_the_report_of_a_fill() {
     for with_checkpoint in [false, true] {
         let mut floor = Floor::new();
         let (_, order) = sold(&mut floor, 10);
-        let (symbol_type, symbol) = TmpSymbol::Text(b"TXFL6/L7").field::<20>().unwrap();
+        let (symbol_type, symbol) = TmpSymbol::Text(b"TXFL7/L6").field::<20>().unwrap();
         assert_eq!((order.symbol_type, order.symbol), (symbol_type, symbol));
         assert_eq!(
             (order.price, order.qty, order.side),
@@ -52,7 +52,7 @@ fn both_legs_are_in_the_report_of_a_fill() {
         floor.says(&fill);
         let reports = floor.reports(&["150", "442", "55", "54", "32", "31", "14", "151"]);
         let wanted = [
-            "150=F|442=3|55=TXFL6/L7|54=2|32=4|31=-99|14=4|151=6",
+            "150=F|442=3|55=TXFL7/L6|54=2|32=4|31=-99|14=4|151=6",
             "150=F|442=2|55=TXFL7|54=2|32=4|31=101|14=4|151=6",
             "150=F|442=2|55=TXFL6|54=1|32=8|31=100|14=8|151=12",
         ];
@@ -92,7 +92,7 @@ fn a_short_report_has_only_its_legs() {
     });
     let reports = floor.reports(&["442", "55", "32", "31", "14"]);
     let wanted = [
-        "442=3|55=TXFL6/L7|32=3|31=-99|14=3",
+        "442=3|55=TXFL7/L6|32=3|31=-99|14=3",
         "442=2|55=TXFL7|32=3|31=101|14=3",
         "442=2|55=TXFL6|32=6|31=100|14=6",
     ];
