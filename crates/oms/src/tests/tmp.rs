@@ -12,9 +12,9 @@ use fixwire_protocol::{
 };
 use fixwire_tmp::messages::{R01, R02, R03, R09, R31};
 use fixwire_tmp::{
-    ApCode, ClientLinkSettings, ExchangeLinkSettings, LinkAction, LinkActions, LinkExchange,
-    LinkNow, LinkNumbers, OrderMarks, ResendStore, SystemType, TmpExecType, TmpFrame, TmpHeader,
-    TmpLayout, TmpPassword, TmpPositionEffect, TmpStatus, TmpTime,
+    ApCode, ExchangeLinkSettings, LinkAction, LinkActions, LinkExchange, LinkNow, LinkNumbers,
+    ResendStore, SystemType, TmpExecType, TmpFrame, TmpHeader, TmpLayout, TmpPassword, TmpStatus,
+    TmpTime,
 };
 
 use crate::load::load;
@@ -181,33 +181,15 @@ fn files(settings: &str, names: &[&str]) -> RiskRules {
     load(settings, names, &mut open).unwrap()
 }
 
-/// With what each order needs.
-fn marked(mut settings: ClientLinkSettings) -> ClientLinkSettings {
-    settings.marks = OrderMarks {
-        cm_id: Some(8),
-        order_source: b'P',
-        info_source: *b"904",
-        investor_flag: b'B',
-        position_effect: Some(TmpPositionEffect::DAY_TRADE),
-    };
-    settings
-}
-
 fn tmp_lines(count: usize) -> Vec<OmsTmpLine> {
     let line = |at: usize| OmsTmpLine {
         name: format!("T{}", at + 1),
-        settings: marked(ClientLinkSettings::new(
-            7,
-            at as u16 + 1,
-            TmpPassword::new(PASSWORD),
-            SystemType::FUTURES_DAY,
-        )),
+        settings: marks::settings(at as u16 + 1),
     };
     (0..count).map(line).collect()
 }
 
-/// Those that are drop copies in the rules have their ap_code, and with an appl_id of SHORT the first has short reports; with one of
-/// BARE they have no PositionEffect.
+/// Drop copies of the rules have their ap_code; an appl_id of SHORT is for short reports, BARE for no PositionEffect.
 fn lines_of(rules: &RiskRules, count: usize) -> Vec<OmsTmpLine> {
     let mut lines = tmp_lines(count);
     for line in &mut lines {

@@ -11,6 +11,7 @@ use fixwire_tmp::{HeartbeatRule, SystemType, TmpPassword};
 use super::*;
 use crate::link_keys::{CONNECTION_KEYS, LINK_KEYS, TmpEnd};
 use crate::registry::KeyScope;
+mod marks;
 
 const OMS: &str = r#"
 [default]
@@ -592,7 +593,7 @@ fn every_key_of_the_protocol_is_in_the_samples() {
     for key in LINK_KEYS {
         let start = format!("\n{} = ", key.name);
         let all = MISTAKES.iter().map(|(_, wrong, _)| *wrong);
-        let all: String = [OMS, EXCHANGE].into_iter().chain(all).collect();
+        let all: String = [OMS, EXCHANGE, marks::ALL].into_iter().chain(all).collect();
         let is_there = all.contains(&start) || all.contains(&start[1..]);
         assert!(is_there, "{}", key.name);
     }

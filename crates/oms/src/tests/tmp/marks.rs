@@ -1,8 +1,24 @@
 //! What each request says beside the terms of its order, and orders that lack it.
 
-use fixwire_tmp::{OrderMarks, SystemType, TmpExecType, TmpPositionEffect, TmpStatus};
+use fixwire_tmp::{
+    ClientLinkSettings, OrderMarks, SystemType, TmpExecType, TmpPositionEffect, TmpStatus,
+};
 
 use super::*;
+
+/// Those of a line, with what each order needs.
+pub(super) fn settings(session_id: u16) -> ClientLinkSettings {
+    let password = TmpPassword::new(PASSWORD);
+    let mut settings = ClientLinkSettings::new(7, session_id, password, SystemType::FUTURES_DAY);
+    settings.marks = OrderMarks {
+        cm_id: Some(8),
+        order_source: b'P',
+        info_source: *b"904",
+        investor_flag: b'B',
+        position_effect: Some(TmpPositionEffect::DAY_TRADE),
+    };
+    settings
+}
 
 #[test]
 fn a_line_without_the_fields_of_each_order_is_refused_by_name() {
