@@ -105,7 +105,7 @@ impl Default for EngineConfig {
             lock_memory: false,
             segment_bytes: 64 << 20,
             max_message: 2 << 20,
-            max_fields: 4096,
+            max_fields: 65_536,
             read_buffer: 2 << 20,
             limits: Limits::default(),
             stop_timeout: Duration::from_secs(5),

@@ -18,8 +18,8 @@ use crate::journal::{JournalTrouble, Torn};
 
 pub use ending::Ending;
 pub use peer_text::PeerText;
-pub use refusal::ConnectionRefusal;
 pub(crate) use refusal::wrong_certificate;
+pub use refusal::{ConnectionRefusal, FailureLimit};
 pub use reject_details::RejectDetails;
 pub use sink::EventSink;
 pub(crate) use sink::Events;

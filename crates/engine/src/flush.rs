@@ -117,7 +117,9 @@ impl<D: Disk> Core<D> {
         let line = &mut self.lines[session];
         let lag = line.output.lag();
         if lag > self.lag_bytes {
-            self.failed.push((session, Ending::SlowReader(lag)));
+            let (bytes, most) = (lag, self.lag_bytes);
+            self.failed
+                .push((session, Ending::SlowReader { bytes, most }));
         } else if lag > self.lag_bytes / 4 && !line.output.is_slow {
             line.output.is_slow = true;
             self.slow.push((session, lag));

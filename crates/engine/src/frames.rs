@@ -197,7 +197,9 @@ impl<D: Disk> Core<D> {
         let link = &mut self.links[at];
         let lag = link.output.lag();
         if lag > self.lag_bytes {
-            self.failed.push((session, Ending::SlowReader(lag)));
+            let (bytes, most) = (lag, self.lag_bytes);
+            self.failed
+                .push((session, Ending::SlowReader { bytes, most }));
         } else if lag > self.lag_bytes / 4 && !link.output.is_slow {
             link.output.is_slow = true;
             self.slow.push((session, lag));

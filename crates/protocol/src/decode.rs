@@ -9,7 +9,7 @@ use wide::u8x16;
 
 use crate::dictionary::{DataType, Dictionary};
 use crate::message::{Field, Message, QUICK, SECRET, SECRETS, quick_bit};
-use crate::{SOH, Tag, value};
+use crate::{MessageLimit, SOH, Tag, value};
 
 /// A fault in the form of a field. The session answers with a Reject.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -52,6 +52,18 @@ impl FieldFault {
             FaultKind::NoValue => 17,
             FaultKind::BadDataLength => 6,
             FaultKind::TooManyFields | FaultKind::NoEnd => 99,
+        }
+    }
+
+    /// The limit that the message exceeds, if that is the fault: its fields up to `index` were read, as many as the
+    /// decoder has room for.
+    pub fn limit(self) -> Option<MessageLimit> {
+        match self.kind {
+            FaultKind::TooManyFields => Some(MessageLimit::Fields(self.index)),
+            FaultKind::NoValue
+            | FaultKind::BadTag
+            | FaultKind::BadDataLength
+            | FaultKind::NoEnd => None,
         }
     }
 }

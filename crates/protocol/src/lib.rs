@@ -17,6 +17,7 @@ pub mod frame;
 pub mod framing;
 pub mod group;
 pub mod ledger;
+pub mod limit;
 pub mod logon_signer;
 pub mod message;
 pub mod outbox;
@@ -40,6 +41,7 @@ pub use frame::{Frame, Garbled};
 pub use framing::{BadFrame, FrameCheck, Framed, Framing, FramingError, Hangup};
 pub use group::{Group, GroupEntry};
 pub use ledger::Ledger;
+pub use limit::MessageLimit;
 pub use logon_signer::LogonSigner;
 pub use message::{Field, Indexed, Message, SECRETS};
 pub use outbox::{

@@ -54,7 +54,7 @@ impl MessageProblem {
         let field = field.filter(|field| fault.tag.is_none_or(|tag| tag == field.tag));
         let value = field.map(|field| ReadableValue(field.tag, message.value(*field)).to_string());
         Self {
-            reason: objection.text.to_owned(),
+            reason: objection.sentence().into_owned(),
             code: (!fault.conditional).then(|| fault.reason.code()),
             tag,
             value,

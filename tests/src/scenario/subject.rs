@@ -164,7 +164,7 @@ pub(super) fn tell(event: &Event) -> Option<Told> {
 /// The verdict of a session about a first message that the engine does not show it.
 fn names(why: Closed) -> Vec<String> {
     let session = match why {
-        Closed::Timeout => "LogonTimeout",
+        Closed::Timeout(_) => "LogonTimeout",
         Closed::NotALogon => "NotALogon",
         Closed::UnknownSession => "NotThisSession",
         Closed::Garbled => "GarbledLogon",

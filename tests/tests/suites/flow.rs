@@ -349,7 +349,7 @@ fn a_throttle_that_disconnects_says_why() {
     );
     assert!(count(&heard, "8") >= 9);
     let told = rig.events.lock().unwrap();
-    let why = Ending::Throttled;
+    let why = Ending::Throttled(Rate::per_second(10));
     let ended = |event: &Event| matches!(event, Event::Disconnected { session: SessionId(0), why: it, .. } if *it == why);
     assert!(told.iter().any(ended), "{told:?}");
 }
@@ -441,7 +441,7 @@ fn a_peer_that_does_not_read_is_disconnected_by_bytes_or_by_time() {
     };
     assert!(told, "before it is disconnected");
     assert!(
-        matches!(why(&rig), Some(Ending::SlowReader(_))),
+        matches!(why(&rig), Some(Ending::SlowReader { .. })),
         "{:?}",
         why(&rig)
     );
@@ -458,7 +458,7 @@ fn a_peer_that_does_not_read_is_disconnected_by_bytes_or_by_time() {
     rig.crowd.advance(Nanos(2 * SECOND.0));
     rig.turns(2);
     assert!(rig.crowd.is_closed(slow.conn));
-    assert_eq!(why(&rig), Some(Ending::Stalled));
+    assert_eq!(why(&rig), Some(Ending::Stalled(Nanos(60 * SECOND.0))));
     // One that reads a little now and then stays.
     let mut rig = Rig::new(config(vec![acceptor("A")]));
     let mut slow = Peer::log_on(&mut rig, "A", 200);
@@ -501,7 +501,7 @@ fn t9_what_is_beyond_a_cap_is_refused_at_once() {
             matches!(
                 event,
                 Event::Disconnected {
-                    why: Ending::TooLarge(_),
+                    why: Ending::TooLarge { .. },
                     ..
                 }
             )

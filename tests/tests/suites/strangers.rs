@@ -8,7 +8,7 @@ use std::sync::Arc;
 use fixwire::Network;
 use fixwire::Users;
 use fixwire::config::{Access, Durability, EngineConfig, Limits, Template};
-use fixwire::event::ConnectionRefusal;
+use fixwire::event::{ConnectionRefusal, FailureLimit};
 use fixwire::host::ConnId;
 use fixwire_protocol::{Nanos, Secret};
 use fixwire_rigs::crowd::Crowd;
@@ -253,7 +253,10 @@ fn t7_wrong_passwords_lock_the_stranger_out_and_nobody_else() {
     assert_eq!(rig.refused(ConnectionRefusal::Credentials), 5);
     let right = logon(&rig.crowd, "PEER", PASSWORD);
     rig.say(STRANGER, &right);
-    assert_eq!(rig.refused(ConnectionRefusal::LockedOut), 1);
+    assert_eq!(
+        rig.refused(ConnectionRefusal::LockedOut(FailureLimit::Passwords(5))),
+        1
+    );
     assert!(!rig.is_on(0));
     rig.say(FRIEND, &right);
     assert!(rig.is_on(0));
@@ -268,14 +271,21 @@ fn t7_an_address_that_only_fails_is_not_heard_for_a_while() {
         rig.crowd.leave(conn);
     }
     assert_eq!(rig.refused(ConnectionRefusal::Garbled), 120);
-    assert_eq!(rig.refused(ConnectionRefusal::TooManyFailures), 80);
+    assert_eq!(
+        rig.refused(ConnectionRefusal::TooManyFailures(FailureLimit::Address(
+            120
+        ))),
+        80
+    );
     let right = logon(&rig.crowd, "PEER", PASSWORD);
     rig.say(FRIEND, &right);
     assert!(rig.is_on(0));
     rig.crowd.advance(Nanos(60 * SECOND.0));
     rig.say(STRANGER, b"x");
     assert_eq!(
-        rig.refused(ConnectionRefusal::TooManyFailures),
+        rig.refused(ConnectionRefusal::TooManyFailures(FailureLimit::Address(
+            120
+        ))),
         80,
         "heard again"
     );
@@ -291,7 +301,10 @@ fn t8_ten_thousand_slow_strangers_hold_ten_places_for_five_seconds() {
         .map(|_| rig.crowd.connect(STRANGER, ROOM))
         .collect();
     rig.turns(10_000 / 16 + 2);
-    assert_eq!(rig.refused(ConnectionRefusal::TooManyFromAddress), 9_990);
+    assert_eq!(
+        rig.refused(ConnectionRefusal::TooManyFromAddress(10)),
+        9_990
+    );
     assert_eq!(rig.crowd.open(), 11, "ten and the friend");
     let bytes = logon(&rig.crowd, "PEER", "wrong");
     for second in 0..5 {
@@ -304,7 +317,10 @@ fn t8_ten_thousand_slow_strangers_hold_ten_places_for_five_seconds() {
     }
     rig.turns(2);
     assert_eq!(rig.crowd.open(), 1, "a byte a second buys no time");
-    assert_eq!(rig.refused(ConnectionRefusal::Timeout), 10);
+    assert_eq!(
+        rig.refused(ConnectionRefusal::Timeout(Nanos(5 * SECOND.0))),
+        10
+    );
     assert!(rig.is_on(3) && !rig.crowd.is_closed(friend));
     // Many addresses fill the pool, no more.
     for host in 0..200 {
@@ -313,7 +329,7 @@ fn t8_ten_thousand_slow_strangers_hold_ten_places_for_five_seconds() {
     }
     rig.turns(20);
     assert_eq!(rig.crowd.open(), 1 + 64);
-    assert_eq!(rig.refused(ConnectionRefusal::TooManyPending), 200 - 64);
+    assert_eq!(rig.refused(ConnectionRefusal::TooManyPending(64)), 200 - 64);
 }
 
 /// T8: a stranger may be behind the same address as a peer (NAT, a proxy): its silent connections do not
@@ -364,7 +380,7 @@ fn t8_a_peer_gets_in_when_strangers_have_filled_the_pool() {
     let bytes = logon(&rig.crowd, "PEER", PASSWORD);
     let late = rig.say(stranger(64), &bytes);
     assert!(rig.crowd.is_closed(late));
-    assert_eq!(rig.refused(ConnectionRefusal::TooManyPending), 1);
+    assert_eq!(rig.refused(ConnectionRefusal::TooManyPending(64)), 1);
     let more = format!("98=0|108=0|553=me|554={PASSWORD}|");
     let bytes = numbered(&rig.crowd, "A", "PEER", 2, &more);
     rig.say(FRIEND, &bytes);
@@ -380,7 +396,7 @@ fn t8_a_first_message_beyond_its_cap_is_closed_at_once() {
     for (size, why) in [
         (cap - 1, ConnectionRefusal::Credentials),
         (cap, ConnectionRefusal::Credentials),
-        (cap + 1, ConnectionRefusal::TooLarge),
+        (cap + 1, ConnectionRefusal::TooLarge(cap)),
     ] {
         let mut rig = Rig::new(house(patient()));
         let text = |len| format!("98=0|108=0|553=me|554=wrong|58={}|", "x".repeat(len));
@@ -440,7 +456,7 @@ fn strangers_make_no_sessions() {
         let bytes = logon(&rig.crowd, &format!("S{number}._-@+#&"), PASSWORD);
         rig.say(FRIEND, &bytes);
     }
-    assert_eq!(rig.refused(ConnectionRefusal::TooManySessions), 2);
+    assert_eq!(rig.refused(ConnectionRefusal::TooManySessions(3)), 2);
     let names: Vec<String> = rig
         .engine
         .sessions()

@@ -102,6 +102,7 @@ fn each_condition_finds_its_faults_and_no_others() {
                     tag: Some(*tag),
                     field: None,
                     conditional: true,
+                    limit: None,
                 }),
             };
             assert_eq!(found, expected, "{statement}: {body}");

@@ -258,6 +258,9 @@ fn os_disk(config: &EngineConfig) -> Result<OsDisk, JournalError> {
     if config.durability == Durability::Memory {
         return Ok(OsDisk::Memory(Memory::new(MEMORY_SEGMENTS)));
     }
+    if !config.new_journal {
+        journal::refuse_other_store(&config.journal_dir)?;
+    }
     Directory::open_with(&config.journal_dir, config.new_journal).map(OsDisk::Directory)
 }
 

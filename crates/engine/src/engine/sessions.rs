@@ -332,12 +332,12 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                         AddError::Config(_) => ConnectionRefusal::NoName,
                         AddError::Stopping => ConnectionRefusal::Stopping,
                         AddError::TooMany | AddError::Listen(_) => {
-                            ConnectionRefusal::TooManySessions
+                            ConnectionRefusal::TooManySessions(self.most_added)
                         }
                     }));
                 }
             }
         }
-        Ok(Err(ConnectionRefusal::TooManySessions))
+        Ok(Err(ConnectionRefusal::TooManySessions(self.most_added)))
     }
 }

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::io;
 
-use fixwire_protocol::BadFrame;
 use fixwire_protocol::session::DisconnectReason;
+use fixwire_protocol::{BadFrame, Nanos};
 
 use super::SystemError;
+use super::refusal::Seconds;
+use crate::bucket::Rate;
 use crate::tls::TlsFailure;
 
 /// Why the connection of a session has ended.
@@ -21,14 +23,24 @@ pub enum Ending {
     Io(SystemError),
     /// TLS ended it.
     Tls(TlsFailure),
-    /// A message of this many bytes was announced, more than `max_message`.
-    TooLarge(u64),
-    /// Slow consumer: so many bytes were waiting for the peer. The journal keeps them.
-    SlowReader(u64),
-    /// Slow consumer: the peer read nothing for too long although bytes waited for it. The journal keeps them.
-    Stalled,
+    /// A longer message was announced than there may be.
+    TooLarge {
+        /// Bytes of the message.
+        bytes: u64,
+        /// `max_message`: bytes that a message may have.
+        most: usize,
+    },
+    /// Slow consumer: too many bytes were waiting for the peer. The journal keeps them.
+    SlowReader {
+        /// Bytes that wait.
+        bytes: u64,
+        /// `lag_bytes`: bytes that may wait.
+        most: u64,
+    },
+    /// Slow consumer: the peer read nothing for this long although bytes waited for it. The journal keeps them.
+    Stalled(Nanos),
     /// The peer exceeded its inbound rate limit.
-    Throttled,
+    Throttled(Rate),
     /// A message that waits for the peer is no longer stored.
     NotStored(u64),
     /// A message that the peer asks for, or that waits for it, could not be read from the journal: an event has
@@ -76,26 +88,40 @@ impl fmt::Display for Ending {
             Self::ClosedByPeer => f.write_str("connection closed by the peer"),
             Self::Io(error) => write!(f, "{error}"),
             Self::Tls(failure) => write!(f, "{failure}"),
-            Self::TooLarge(bytes) => {
-                write!(f, "the peer's message of {bytes} bytes is longer than MaxMessageSize")
-            }
-            Self::SlowReader(bytes) => {
-                write!(
-                    f,
-                    "slow consumer: {bytes} bytes are waiting for the peer, more than MaxSendBacklog; the journal \
-                     keeps them"
-                )
-            }
-            Self::Stalled => f.write_str(
-                "slow consumer: the peer has read nothing for SlowConsumerTimeout; the journal keeps its messages",
+            Self::TooLarge { bytes, most } => write!(
+                f,
+                "the peer's message of {bytes} bytes is longer than MaxMessageSize ({most} bytes)"
             ),
-            Self::Throttled => f.write_str("the peer exceeded its InboundRate"),
-            Self::NotStored(seq) => write!(f, "message {seq} to the peer is no longer in the journal"),
+            Self::SlowReader { bytes, most } => write!(
+                f,
+                "slow consumer: {bytes} bytes are waiting for the peer, more than MaxSendBacklog ({most} bytes); \
+                 the journal keeps them"
+            ),
+            Self::Stalled(time) => write!(
+                f,
+                "slow consumer: the peer has read nothing for SlowConsumerTimeout ({}); the journal keeps its \
+                 messages",
+                Seconds(*time)
+            ),
+            Self::Throttled(rate) => write!(
+                f,
+                "the peer exceeded its InboundRate ({} messages in {} s, at most {} at once)",
+                rate.count,
+                rate.per.as_secs_f64(),
+                rate.burst
+            ),
+            Self::NotStored(seq) => {
+                write!(f, "message {seq} to the peer is no longer in the journal")
+            }
             Self::NotRead(seq) => write!(f, "stored message {seq} to the peer could not be read"),
-            Self::BadFrame { at, why } => write!(f, "bad frame at byte {at} of the connection: {why}"),
+            Self::BadFrame { at, why } => {
+                write!(f, "bad frame at byte {at} of the connection: {why}")
+            }
             Self::Application(why) => write!(f, "closed by the application: {why}"),
             Self::Operator => f.write_str("closed by an operator"),
-            Self::Replaced => f.write_str("replaced by a new connection of the peer (DuplicateLogon)"),
+            Self::Replaced => {
+                f.write_str("replaced by a new connection of the peer (DuplicateLogon)")
+            }
             Self::Stopping => f.write_str("the engine is stopping"),
         }
     }

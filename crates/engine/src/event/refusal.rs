@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 
+use fixwire_protocol::Nanos;
+
 use crate::host::AnnounceFault;
 use crate::tls::{Spki, TlsFailure};
 
@@ -10,20 +12,20 @@ use crate::tls::{Spki, TlsFailure};
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ConnectionRefusal {
-    /// Too many connections have not logged on yet.
-    TooManyPending,
-    /// Too many of them are from this address.
-    TooManyFromAddress,
+    /// Too many connections have not logged on yet: this many may.
+    TooManyPending(usize),
+    /// Too many of them are from this address: this many may be, and one more for each session of the address.
+    TooManyFromAddress(usize),
     /// No complete Logon yet; displaced by a newer connection from an address that sessions belong to.
     MadeWay,
-    /// No complete Logon within LogonTimeout.
-    Timeout,
+    /// No complete Logon within LogonTimeout, which is this long.
+    Timeout(Nanos),
     /// The peer closed it, or the system did.
     Gone,
     /// The first bytes are not a message.
     Garbled,
-    /// The first message is too long for a Logon.
-    TooLarge,
+    /// The first message is longer than a Logon may be: this many bytes.
+    TooLarge(usize),
     /// The first message is not a Logon that names both parties in a version we speak.
     NotALogon,
     /// The TLS handshake failed.
@@ -41,9 +43,9 @@ pub enum ConnectionRefusal {
     /// The address may not connect here, or not to that session.
     AddressNotAllowed,
     /// Too many attempts from there, or altogether, have failed of late.
-    TooManyFailures,
+    TooManyFailures(FailureLimit),
     /// Too many wrong passwords came from there for that session, or for that session altogether.
-    LockedOut,
+    LockedOut(FailureLimit),
     /// Username or Password are wrong.
     Credentials,
     /// The new password could not be stored.
@@ -52,12 +54,42 @@ pub enum ConnectionRefusal {
     PasswordMustChange,
     /// The CompIDs cannot be part of a session name.
     NoName,
-    /// No more sessions can be added.
-    TooManySessions,
+    /// No more sessions can be added than this many.
+    TooManySessions(usize),
     /// The session is already connected.
     AlreadyConnected,
     /// The engine is stopping.
     Stopping,
+}
+
+/// A limit on failed attempts to log on, with its value.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum FailureLimit {
+    /// `MaxFailedLogons`: in a minute, from all addresses.
+    Total(u32),
+    /// `MaxFailedLogonsPerAddress`: in a minute, from one address; ten times as many from one that sessions belong to.
+    Address(u32),
+    /// `MaxFailedLogonsPerSession`: wrong passwords in a minute, for one session.
+    Session(u32),
+    /// This many wrong passwords from one address for one session lock it out for a time.
+    Passwords(u32),
+}
+
+impl fmt::Display for FailureLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Total(most) => write!(f, "MaxFailedLogons ({most} a minute)"),
+            Self::Address(most) => write!(f, "MaxFailedLogonsPerAddress ({most} a minute)"),
+            Self::Session(most) => write!(f, "MaxFailedLogonsPerSession ({most} a minute)"),
+            Self::Passwords(failures) => {
+                write!(
+                    f,
+                    "{failures} from one address for one session lock it out for a time"
+                )
+            }
+        }
+    }
 }
 
 impl ConnectionRefusal {
@@ -76,15 +108,15 @@ impl ConnectionRefusal {
     /// Its text, without particulars.
     pub(super) fn kind(self) -> &'static str {
         match self {
-            Self::TooManyPending => "too many connections without a Logon",
-            Self::TooManyFromAddress => "too many connections without a Logon from this address",
+            Self::TooManyPending(_) => "too many connections without a Logon",
+            Self::TooManyFromAddress(_) => "too many connections without a Logon from this address",
             Self::MadeWay => {
                 "no Logon yet: displaced by a newer connection from a known peer's address"
             }
-            Self::Timeout => "no complete Logon within LogonTimeout",
+            Self::Timeout(_) => "no complete Logon within LogonTimeout",
             Self::Gone => "connection closed by the peer before its Logon",
             Self::Garbled => "the first bytes are not a FIX message",
-            Self::TooLarge => "the first message is too long for a Logon",
+            Self::TooLarge(_) => "the first message is too long for a Logon",
             Self::NotALogon => "the first message is not a Logon",
             Self::Tls(_) => "TLS handshake failed",
             Self::TlsUnexpected => "the peer uses TLS, but this port does not (set SocketUseSSL=Y)",
@@ -93,15 +125,15 @@ impl ConnectionRefusal {
             Self::Certificate(_) => "wrong certificate",
             Self::UnknownSession => "unknown session",
             Self::AddressNotAllowed => "the address is not allowed",
-            Self::TooManyFailures => "too many failed attempts to log on",
-            Self::LockedOut => "too many wrong passwords",
+            Self::TooManyFailures(_) => "too many failed attempts to log on",
+            Self::LockedOut(_) => "too many wrong passwords",
             Self::Credentials => "wrong Username or Password",
             Self::PasswordNotChanged => "cannot store the NewPassword",
             Self::PasswordMustChange => {
                 "the password must be changed: the Logon needs another one in NewPassword(925)"
             }
             Self::NoName => "these CompIDs cannot be part of a session name",
-            Self::TooManySessions => "too many sessions (MaxDynamicSessions)",
+            Self::TooManySessions(_) => "too many sessions",
             Self::AlreadyConnected => "the session is already connected",
             Self::Stopping => "the engine is stopping",
         }
@@ -114,6 +146,20 @@ impl fmt::Display for ConnectionRefusal {
             Self::Tls(failure) => write!(f, "{failure}"),
             Self::Announcement(fault) => write!(f, "{fault}"),
             Self::Certificate(spki) => wrong_certificate(spki.as_ref()).fmt(f),
+            Self::TooManyPending(most) => {
+                write!(f, "{}: MaxPendingConnections ({most})", self.kind())
+            }
+            Self::TooManyFromAddress(most) => {
+                write!(f, "{}: MaxPendingPerAddress ({most})", self.kind())
+            }
+            Self::Timeout(time) => write!(f, "{} ({})", self.kind(), Seconds(*time)),
+            Self::TooLarge(most) => write!(f, "{}: MaxLogonSize ({most} bytes)", self.kind()),
+            Self::TooManyFailures(limit) | Self::LockedOut(limit) => {
+                write!(f, "{}: {limit}", self.kind())
+            }
+            Self::TooManySessions(most) => {
+                write!(f, "{}: MaxDynamicSessions ({most})", self.kind())
+            }
             other => f.write_str(other.kind()),
         }
     }
@@ -127,5 +173,18 @@ pub(crate) fn wrong_certificate(shown: Option<&Spki>) -> String {
         }
         None => "it presented no certificate, and the session requires one (PeerCertificates)"
             .to_owned(),
+    }
+}
+
+/// A time in seconds: `5 s`, `0.3 s`.
+pub(super) struct Seconds(pub(super) Nanos);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let millis = self.0.0 / 1_000_000;
+        match (millis / 1000, millis % 1000) {
+            (seconds, 0) => write!(f, "{seconds} s"),
+            (seconds, millis) => write!(f, "{seconds}.{millis:03} s"),
+        }
     }
 }

@@ -101,7 +101,9 @@ impl Lobby {
             }
             false => None,
         };
-        place.map(Some).ok_or(ConnectionRefusal::TooManyPending)
+        place
+            .map(Some)
+            .ok_or(ConnectionRefusal::TooManyPending(self.slots.len()))
     }
 
     /// Whether a connection from this address may wait here for its Logon, and whose place it takes
@@ -116,9 +118,9 @@ impl Lobby {
             return Err(ConnectionRefusal::AddressNotAllowed);
         }
         let belonging = self.belonging(listener, ip);
-        if !self.doorman.connects(now.mono, ip, belonging > 0) {
-            return Err(ConnectionRefusal::TooManyFailures);
-        }
+        self.doorman
+            .connects(now.mono, ip, belonging > 0)
+            .map_err(ConnectionRefusal::TooManyFailures)?;
         let here = |guest: &Guest| !guest.unannounced && source(guest.from.ip()) == source(ip);
         let guests = self.slots.iter().filter_map(|slot| slot.guest);
         if guests.filter(here).count() < self.per_address + belonging {
@@ -127,7 +129,7 @@ impl Lobby {
         let longest = self.longest(here).filter(|_| belonging > 0);
         longest
             .map(Some)
-            .ok_or(ConnectionRefusal::TooManyFromAddress)
+            .ok_or(ConnectionRefusal::TooManyFromAddress(self.per_address))
     }
 
     /// How many sessions of this port belong to an address.

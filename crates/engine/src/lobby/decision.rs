@@ -89,10 +89,11 @@ impl Lobby {
         session: usize,
         question: Question,
     ) -> Result<(), ConnectionRefusal> {
+        let places = self.slots.len();
         if let (Some(guest), Some(checker)) = (&mut self.slots[slot].guest, &mut self.checker) {
             let ticket = checker
                 .ask(question)
-                .ok_or(ConnectionRefusal::TooManyPending)?;
+                .ok_or(ConnectionRefusal::TooManyPending(places))?;
             (guest.asked, guest.enters) = (Some(ticket), Some(session));
             guest.deadline = Mono::NEVER;
         }
@@ -169,8 +170,8 @@ impl Lobby {
                 shown().map(|shown| Spki(shown.spki)),
             ));
         }
-        if self.doorman.keeps_out(now.mono, ip, target) {
-            return Err(ConnectionRefusal::LockedOut);
+        if let Some(limit) = self.doorman.keeps_out(now.mono, ip, target) {
+            return Err(ConnectionRefusal::LockedOut(limit));
         }
         match has_password(route, &message) {
             Password::Right => {
@@ -184,7 +185,7 @@ impl Lobby {
             Password::Compare(question) => {
                 let start = || Checker::start(places, &self.wake_up);
                 guest.asked = self.checker.get_or_insert_with(start).ask(question);
-                let asked = guest.asked.ok_or(ConnectionRefusal::TooManyPending);
+                let asked = guest.asked.ok_or(ConnectionRefusal::TooManyPending(places));
                 asked.map(|_| Decision::Wait)
             }
         }
@@ -246,7 +247,7 @@ fn first_message(
         Frame::Partial { skip: 0 } if !is_full => Ok(None),
         Frame::Whole { skip: 0, .. }
         | Frame::Partial { skip: 0 }
-        | Frame::TooLarge { skip: 0, .. } => Err(ConnectionRefusal::TooLarge),
+        | Frame::TooLarge { skip: 0, .. } => Err(ConnectionRefusal::TooLarge(input.size())),
         _ if bytes.starts_with(TLS_HELLO) => Err(ConnectionRefusal::TlsUnexpected),
         _ => Err(ConnectionRefusal::Garbled),
     }

@@ -21,6 +21,7 @@ use fixwire_protocol::{Mono, Nanos};
 
 use crate::bucket::{Bucket, Rate};
 use crate::config::LogonLimits;
+use crate::event::FailureLimit;
 
 /// Entries of each table about strangers.
 const MOST_REMEMBERED: usize = 4096;
@@ -94,8 +95,13 @@ impl Doorman {
         self.known.get(&session) == Some(&source(address))
     }
 
-    /// A new connection: whether it may try. Sessions may belong to the address.
-    pub(super) fn connects(&mut self, now: Mono, address: IpAddr, belongs: bool) -> bool {
+    /// A new connection: whether it may try, or which limit is reached. Sessions may belong to the address.
+    pub(super) fn connects(
+        &mut self,
+        now: Mono,
+        address: IpAddr,
+        belongs: bool,
+    ) -> Result<(), FailureLimit> {
         let address = source(address);
         let count = self.limits.failures_per_minute_and_address;
         let (table, count) = match belongs {
@@ -105,29 +111,37 @@ impl Doorman {
         let bucket = remember(table, address, |bucket| bucket.is_full(now))
             .or_insert_with(|| Bucket::new(&Rate::per_minute(count)));
         if bucket.available(now) == 0 {
-            return false;
+            return Err(FailureLimit::Address(count));
         }
         let passes = belongs || self.known_from.contains_key(&address);
         if !passes && self.everybody.available(now) == 0 {
-            return false;
+            return Err(FailureLimit::Total(self.limits.failures_per_minute));
         }
         bucket.spend(now, 1);
         self.everybody.spend(now, 1);
-        true
+        Ok(())
     }
 
-    /// Whether this address is locked out of a session, or too many have tried to get into it.
-    pub(super) fn keeps_out(&mut self, now: Mono, address: IpAddr, target: Target) -> bool {
+    /// Whether this address is locked out of a session, or too many have tried to get into it: the limit.
+    pub(super) fn keeps_out(
+        &mut self,
+        now: Mono,
+        address: IpAddr,
+        target: Target,
+    ) -> Option<FailureLimit> {
         let address = source(address);
         if let Some(lock) = self.locks.get(&(address, target))
             && now < lock.until
         {
-            return true;
+            return Some(FailureLimit::Passwords(FREE_FAILURES));
         }
         let is_known = matches!(target, Target::Session(session)
             if self.known.get(&session) == Some(&address));
         let bucket = self.targets.get(&target);
-        !is_known && bucket.is_some_and(|bucket| bucket.available(now) == 0)
+        let is_full = !is_known && bucket.is_some_and(|bucket| bucket.available(now) == 0);
+        is_full.then_some(FailureLimit::Session(
+            self.limits.failures_per_minute_and_session,
+        ))
     }
 
     /// A wrong password, or a user that does not exist.
@@ -259,28 +273,32 @@ mod tests {
         let (stranger, friend) = (ip("192.0.2.1"), ip("192.0.2.2"));
         let now = Mono(SECOND);
         for _ in 0..20 {
-            assert!(doorman.connects(now, stranger, false));
+            assert!(doorman.connects(now, stranger, false).is_ok());
         }
         assert!(
-            !doorman.connects(now, stranger, false),
+            !doorman.connects(now, stranger, false).is_ok(),
             "20 failures in a minute"
         );
         for _ in 0..1000 {
-            assert!(doorman.connects(now, friend, false));
+            assert!(doorman.connects(now, friend, false).is_ok());
             logged_on(&mut doorman, friend, 0);
         }
         let later = Mono(now.0 + 3 * SECOND);
         assert!(
-            doorman.connects(later, stranger, false) && !doorman.connects(later, stranger, false)
+            doorman.connects(later, stranger, false).is_ok()
+                && !doorman.connects(later, stranger, false).is_ok()
         );
         // Many addresses together run into the limit of everybody; who is known does not.
         let mut admitted = 0;
         for host in 0..=255 {
-            admitted +=
-                u32::from(doorman.connects(later, ip(&format!("198.51.100.{host}")), false));
+            admitted += u32::from(
+                doorman
+                    .connects(later, ip(&format!("198.51.100.{host}")), false)
+                    .is_ok(),
+            );
         }
         assert!((75..=85).contains(&admitted), "{admitted}");
-        assert!(doorman.connects(later, friend, false));
+        assert!(doorman.connects(later, friend, false).is_ok());
     }
 
     /// T7: a stranger behind a peer's address uses up its own tokens, not the peer's.
@@ -289,24 +307,24 @@ mod tests {
         let mut doorman = doorman();
         let (peer, now) = (ip("192.0.2.2"), Mono(SECOND));
         for _ in 0..200 {
-            assert!(doorman.connects(now, peer, true));
+            assert!(doorman.connects(now, peer, true).is_ok());
         }
         assert!(
-            !doorman.connects(now, peer, true),
+            !doorman.connects(now, peer, true).is_ok(),
             "200 failures in a minute"
         );
         // Where no session belongs to it, it is an address like any other.
         assert!(
-            !doorman.connects(now, peer, false),
+            !doorman.connects(now, peer, false).is_ok(),
             "no attempts are left for everybody"
         );
         logged_on(&mut doorman, peer, 0);
-        assert!(doorman.knows(0, peer) && doorman.connects(now, peer, false));
+        assert!(doorman.knows(0, peer) && doorman.connects(now, peer, false).is_ok());
         logged_on(&mut doorman, ip("192.0.2.3"), 0);
-        assert!(!doorman.knows(0, peer) && !doorman.connects(now, peer, false));
+        assert!(!doorman.knows(0, peer) && !doorman.connects(now, peer, false).is_ok());
         // Of a session that a template will make.
         doorman.know_of(peer);
-        assert!(!doorman.knows(0, peer) && doorman.connects(now, peer, false));
+        assert!(!doorman.knows(0, peer) && doorman.connects(now, peer, false).is_ok());
     }
 
     /// T7: five failures lock an address out of one session, longer each time, at most 15 minutes.
@@ -318,13 +336,13 @@ mod tests {
         let mut now = Mono(SECOND);
         for _ in 0..4 {
             doorman.failed(now, stranger, target);
-            assert!(!doorman.keeps_out(now, stranger, target));
+            assert!(!doorman.keeps_out(now, stranger, target).is_some());
         }
         let mut longest = 0;
         for round in 0..15 {
             doorman.failed(now, stranger, target);
             let begin = now;
-            while doorman.keeps_out(now, stranger, target) {
+            while doorman.keeps_out(now, stranger, target).is_some() {
                 now = now + Nanos(SECOND / 2);
             }
             let lock = (now.0 - begin.0) / SECOND;
@@ -333,17 +351,19 @@ mod tests {
         }
         assert!((900..=901).contains(&longest), "{longest}");
         doorman.failed(now, stranger, target);
-        assert!(doorman.keeps_out(now, stranger, target));
+        assert!(doorman.keeps_out(now, stranger, target).is_some());
         assert!(
-            !doorman.keeps_out(now, friend, target),
+            !doorman.keeps_out(now, friend, target).is_some(),
             "from another address"
         );
         assert!(
-            !doorman.keeps_out(now, stranger, Target::Session(4)),
+            !doorman
+                .keeps_out(now, stranger, Target::Session(4))
+                .is_some(),
             "another session"
         );
         logged_on(&mut doorman, stranger, 3);
-        assert!(!doorman.keeps_out(now, stranger, target));
+        assert!(!doorman.keeps_out(now, stranger, target).is_some());
     }
 
     /// T7: a flood of wrong passwords from everywhere does not keep out the address that is known.
@@ -355,8 +375,16 @@ mod tests {
         for host in 0..=99 {
             doorman.failed(now, ip(&format!("198.51.100.{host}")), Target::Session(1));
         }
-        assert!(doorman.keeps_out(now, ip("203.0.113.1"), Target::Session(1)));
-        assert!(!doorman.keeps_out(now, ip("192.0.2.2"), Target::Session(1)));
+        assert!(
+            doorman
+                .keeps_out(now, ip("203.0.113.1"), Target::Session(1))
+                .is_some()
+        );
+        assert!(
+            !doorman
+                .keeps_out(now, ip("192.0.2.2"), Target::Session(1))
+                .is_some()
+        );
     }
 
     #[test]
@@ -368,7 +396,7 @@ mod tests {
         let now = Mono(SECOND);
         for host in 0..3 * MOST_REMEMBERED as u32 {
             let address = IpAddr::V4((0x0A00_0000 + host).into());
-            doorman.connects(now, address, false);
+            let _ = doorman.connects(now, address, false);
             doorman.failed(now, address, Target::Session(0));
         }
         assert!(doorman.addresses.len() <= MOST_REMEMBERED);

@@ -208,6 +208,11 @@ impl Lobby {
         self.slots.len()
     }
 
+    /// Time from accepting a connection to its complete Logon.
+    pub(crate) fn logon_time(&self) -> Nanos {
+        self.logon_time
+    }
+
     /// Whether a guest has waited too long for its Logon.
     pub(crate) fn is_late(&self, slot: usize, now: Mono) -> bool {
         let guest = self.slots[slot].guest;

@@ -269,7 +269,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         if at.wake <= now.mono {
             let stalls = at.output.stalls_at(now.mono, stall_time);
             if stalls.is_some_and(|until| until <= now.mono) {
-                return self.end_link(now, link, Ending::Stalled);
+                return self.end_link(now, link, Ending::Stalled(stall_time));
             }
             let paced = at.pacer.as_mut().and_then(|pacer| pacer.elapse(now.mono));
             at.wake = stalls.into_iter().chain(paced).min().unwrap_or(Mono::NEVER);

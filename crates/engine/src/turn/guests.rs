@@ -38,9 +38,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         };
         let seated = room.and_then(|leaves| {
             self.make_way(now, leaves);
-            self.lobby
-                .seat(guest)
-                .ok_or(ConnectionRefusal::TooManyPending)
+            let full = ConnectionRefusal::TooManyPending(self.lobby.places());
+            self.lobby.seat(guest).ok_or(full)
         });
         match seated {
             Ok(slot) => {
@@ -81,7 +80,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             if self.is_stopping() {
                 self.refuse(now, slot, ConnectionRefusal::Stopping);
             } else if self.lobby.is_late(slot, now.mono) {
-                self.refuse(now, slot, ConnectionRefusal::Timeout);
+                let time = self.lobby.logon_time();
+                self.refuse(now, slot, ConnectionRefusal::Timeout(time));
             }
         }
         while let Some(listener) = self.lobby.retries(now.mono) {

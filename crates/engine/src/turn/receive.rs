@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use fixwire_protocol::session::{DisconnectReason, Verdict};
 use fixwire_protocol::{Application, Frame, Now, SessionId, frame};
 
+use crate::bucket::Rate;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::event::{Ending, Event};
@@ -102,7 +103,12 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                     self.inputs[session].consume(skip);
                     verdict
                 }
-                Frame::TooLarge { len, .. } => break Some(Ending::TooLarge(len)),
+                Frame::TooLarge { len: bytes, .. } => {
+                    break Some(Ending::TooLarge {
+                        bytes,
+                        most: self.max_message,
+                    });
+                }
             };
             if let Some(ending) = self.follow(now, session, verdict)? {
                 break Some(ending);
@@ -130,7 +136,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         // The verdict would be to wait for the answer; the connection ends at once.
         let _ = state.log_out(now, "Throttle limit exceeded", &mut core.outbox);
         core.commit(now, session, RecordKind::Sent, None, &mut self.app)?;
-        Ok(Ending::Throttled)
+        let throttle = core.lines[session].config.flow.inbound;
+        let rate = throttle.map_or(Rate::per_second(1), |throttle| throttle.rate);
+        Ok(Ending::Throttled(rate))
     }
 
     /// After a message: those that were kept for it, what is reported to the application, what the session

@@ -76,7 +76,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     fn wake(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
         match self.core.lines[session].wake(now.mono, self.core.stall_time) {
             None => Ok(()),
-            Some(Woken::Stalled) => self.disconnect(now, session, Ending::Stalled),
+            Some(Woken::Stalled) => {
+                self.disconnect(now, session, Ending::Stalled(self.core.stall_time))
+            }
             Some(Woken::Goes {
                 not_logged,
                 sends,

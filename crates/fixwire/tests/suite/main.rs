@@ -36,6 +36,7 @@ mod journal_retention;
 mod journal_salvage;
 mod journal_trail;
 mod journal_unread;
+mod limits;
 mod lines;
 mod log_out;
 mod logon_requests;

@@ -11,8 +11,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use common::*;
-use fixwire::event::{ConnectionRefusal, Ending};
-use fixwire::protocol::SessionId;
+use fixwire::event::{ConnectionRefusal, Ending, FailureLimit};
+use fixwire::protocol::{Nanos, SessionId};
 use fixwire::{Durability, EngineConfig, Event, Users};
 use socket2::{Domain, Socket, Type};
 
@@ -187,7 +187,7 @@ fn a_peer_that_reads_too_little_is_disconnected_and_finds_all_in_the_journal() {
         matches!(
             event,
             Event::Disconnected {
-                why: Ending::SlowReader(_),
+                why: Ending::SlowReader { most: 524_288, .. },
                 ..
             }
         )
@@ -251,9 +251,12 @@ fn strangers_get_no_answer_and_change_nothing() {
     expect(&[heartbeat, second].concat(), ConnectionRefusal::NotALogon);
     expect(
         b"8=FIX.4.2\x019=999999\x0135=A\x01",
-        ConnectionRefusal::TooLarge,
+        ConnectionRefusal::TooLarge(8192),
     );
-    expect(b"8=FIX.4.2\x019=50\x0135=A\x01", ConnectionRefusal::Timeout);
+    expect(
+        b"8=FIX.4.2\x019=50\x0135=A\x01",
+        ConnectionRefusal::Timeout(Nanos(300_000_000)),
+    );
     assert_eq!(engine.stop(), [(1, 1)]);
 }
 
@@ -268,8 +271,8 @@ fn connections_that_say_nothing_are_few_and_do_not_stay() {
         .collect();
     let mut fourth = Peer::connect(engine.address());
     assert_eq!(fourth.receive(), None);
-    refused(&engine, ConnectionRefusal::TooManyFromAddress);
-    refused(&engine, ConnectionRefusal::Timeout);
+    refused(&engine, ConnectionRefusal::TooManyFromAddress(3));
+    refused(&engine, ConnectionRefusal::Timeout(Nanos(500_000_000)));
     drop(silent);
     drop(Peer::log_on(engine.address(), 1));
     engine.stop();
@@ -309,7 +312,10 @@ fn the_address_of_a_peer_is_known_after_a_restart_and_never_competes_with_strang
     }
     let mut stranger = connect_from("127.0.0.5", engine.address());
     assert_eq!(stranger.receive(), None);
-    refused(&engine, ConnectionRefusal::TooManyFailures);
+    refused(
+        &engine,
+        ConnectionRefusal::TooManyFailures(FailureLimit::Total(2)),
+    );
     let mut peer = connect_from("127.0.0.2", engine.address());
     peer.seq = 2;
     peer.send("A", "98=0|108=30|");
@@ -427,7 +433,7 @@ fn garbage_after_the_logon_is_ignored_and_an_endless_message_ends_the_connection
         matches!(
             event,
             Event::Disconnected {
-                why: Ending::TooLarge(_),
+                why: Ending::TooLarge { .. },
                 ..
             }
         )

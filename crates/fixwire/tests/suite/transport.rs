@@ -299,7 +299,7 @@ fn connections_through_a_balancer_are_counted_by_their_clients() {
     let waiting: Vec<Peer> = [1, 1, 2, 2, 3, 3].map(connect).into();
     let mut third = connect(1);
     engine.wait_event(|event| {
-        let wanted = ConnectionRefusal::TooManyFromAddress;
+        let wanted = ConnectionRefusal::TooManyFromAddress(2);
         matches!(event, Event::Refused { why, .. } if *why == wanted)
     });
     assert_eq!(third.receive(), None);

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::{Dictionary, MessageDef};
 use crate::message::{Field, Message};
 use crate::time::LastMinute;
-use crate::{Tag, tag};
+use crate::{MessageLimit, Tag, tag};
 
 mod check;
 mod conditions;
@@ -67,7 +67,7 @@ impl Default for ValidationRules {
             duplicate_tags: true,
             group_counts: true,
             conditional_fields: true,
-            max_group_entries: 1024,
+            max_group_entries: 16_384,
         }
     }
 }
@@ -139,6 +139,8 @@ pub struct ValidationFault {
     /// The field is missing only because others say that it must be there: of an application message
     /// this is not a session-level fault, but BusinessRejectReason(380) = 5.
     pub conditional: bool,
+    /// The limit of ours that the message exceeds.
+    pub limit: Option<MessageLimit>,
 }
 
 impl ValidationFault {
@@ -153,6 +155,7 @@ impl ValidationFault {
             tag,
             field: Some(field),
             conditional: false,
+            limit: None,
         }
     }
 }
@@ -255,6 +258,7 @@ fn conditional(
             tag: Some(tag),
             field: None,
             conditional: true,
+            limit: None,
         }),
     }
 }
@@ -281,6 +285,7 @@ fn malformed(message: &Message<'_>) -> ValidationFault {
         tag,
         field: fault.map(|fault| fault.index),
         conditional: false,
+        limit: fault.and_then(|fault| fault.limit()),
     }
 }
 
@@ -292,18 +297,21 @@ fn no_such_message(message: &Message<'_>) -> ValidationFault {
             tag: Some(tag::MSG_TYPE),
             field: None,
             conditional: false,
+            limit: None,
         },
         Some(field) if message.msg_type().is_empty() => ValidationFault {
             reason: RejectReason::TagWithoutValue,
             tag: Some(tag::MSG_TYPE),
             field: Some(field),
             conditional: false,
+            limit: None,
         },
         Some(field) => ValidationFault {
             reason: RejectReason::InvalidMsgType,
             tag: None,
             field: Some(field),
             conditional: false,
+            limit: None,
         },
     }
 }

@@ -1,17 +1,18 @@
 //! Logons: the first message of a connection, and sequence number resets inside a session.
 
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 
 use super::config::{ApplVerId, Role};
 use super::phase::{LoggedOn, Phase};
-use super::reject::Objection;
+use super::reject::{Objection, RefTag};
 use super::sequence::{self, Inbound, SequencePlace};
 use super::verdict::{DisconnectReason, Verdict};
 use super::{Config, Session};
 use crate::dictionary::RejectReason;
 use crate::outbox::Outbox;
-use crate::{Message, Now, tag};
+use crate::{Message, MessageLimit, Now, tag};
 
 /// The values of a valid Logon.
 #[derive(Clone, Copy, Debug)]
@@ -303,7 +304,11 @@ impl Session {
             Ok(seconds) => u32::try_from(seconds)
                 .ok()
                 .filter(|seconds| *seconds <= limit)
-                .ok_or_else(|| field(RejectReason::ValueIncorrect)),
+                .ok_or(Flaw::Field(Objection::to_limit(
+                    RejectReason::ValueIncorrect,
+                    RefTag::Tag(tag::HEART_BT_INT),
+                    MessageLimit::HeartBtInt(limit),
+                ))),
             Err(_) => Err(field(RejectReason::IncorrectDataFormat)),
         }
     }
@@ -336,11 +341,11 @@ impl Session {
             Flaw::Stranger(reason) => return self.close(*reason),
             Flaw::Field(objection) => {
                 self.write_reject(message, *objection, outbox);
-                objection.text
+                objection.sentence()
             }
-            Flaw::Session(text) => text,
+            Flaw::Session(text) => Cow::Borrowed(text.as_str()),
         };
-        self.write_logout(text, outbox);
+        self.write_logout(&text, outbox);
         self.close(DisconnectReason::LogonRefused)
     }
 }

@@ -14,7 +14,7 @@ use super::config::OnReject;
 use super::held::Kept;
 use super::logon::too_low;
 use super::phase::{LoggedOn, PendingReply, Phase};
-use super::reject::Objection;
+use super::reject::{Objection, RefTag};
 use super::sequence::{self, MAX_SEQ_NUM, Next, SequencePlace};
 use super::verdict::{DisconnectReason, Fate, Verdict};
 use super::{Rejected, Session};
@@ -22,7 +22,7 @@ use crate::dictionary::RejectReason;
 use crate::message::UsualHeader;
 use crate::outbox::Outbox;
 use crate::put::same;
-use crate::{Message, Now, TimeError, Timestamp, tag};
+use crate::{Message, MessageLimit, Now, TimeError, Timestamp, tag};
 
 /// The fields of every header, found and read once.
 pub(super) struct Marks<'a> {
@@ -160,8 +160,8 @@ impl Session {
             SequencePlace::Expected => self.receive_expected(now, message, number, &marks, outbox),
             SequencePlace::TooHigh if number - self.next_in > self.config.limits.seq_num_jump => {
                 let text = format!(
-                    "MsgSeqNum too high, expecting {} but received {number}",
-                    self.next_in
+                    "MsgSeqNum too high, expecting {} but received {number}, more than {} above it",
+                    self.next_in, self.config.limits.seq_num_jump
                 );
                 self.refuse_session(now, &text, outbox)
             }
@@ -245,7 +245,11 @@ impl Session {
                 return Verdict::Rejected;
             }
             b"1" if self.is_long_test(message) => {
-                let objection = Objection::to_tag(RejectReason::ValueIncorrect, tag::TEST_REQ_ID);
+                let objection = Objection::to_limit(
+                    RejectReason::ValueIncorrect,
+                    RefTag::Tag(tag::TEST_REQ_ID),
+                    MessageLimit::TestReqId(self.config.limits.test_req_id_bytes),
+                );
                 self.write_reject(message, objection, outbox);
                 self.advance(number + 1, outbox);
             }
@@ -396,7 +400,11 @@ impl Session {
         if times? < self.config.limits.resend_attempts {
             return None;
         }
-        Some(self.refuse_session(now, "ResendRequest rejected: gap cannot be filled", outbox))
+        let text = format!(
+            "ResendRequest rejected: gap cannot be filled after MaxResendAttempts ({})",
+            self.config.limits.resend_attempts
+        );
+        Some(self.refuse_session(now, &text, outbox))
     }
 
     /// A ResendRequest above a gap was served: only its MsgSeqNum is kept.
@@ -426,8 +434,8 @@ impl Session {
             }
             Next::GiveUp => {
                 let text = format!(
-                    "Gap not filled: no response to ResendRequest from MsgSeqNum {}",
-                    self.next_in
+                    "Gap not filled: no response to ResendRequest from MsgSeqNum {} after MaxResendAttempts ({})",
+                    self.next_in, self.config.limits.resend_attempts
                 );
                 self.refuse_session(now, &text, outbox)
             }

@@ -1,5 +1,6 @@
 //! Rejects one message: session Rejects and BusinessMessageRejects.
 
+use alloc::borrow::Cow;
 use alloc::format;
 
 use super::business_id::business_id;
@@ -8,7 +9,7 @@ use super::{Rejected, Session};
 use crate::decode::{FaultKind, FieldFault};
 use crate::dictionary::{RejectReason, ValidationFault};
 use crate::outbox::{Body, MsgSeqNumSource, Outbox};
-use crate::{Message, Now, Refusal, Tag, tag};
+use crate::{Message, MessageLimit, Now, Refusal, Tag, tag};
 
 /// A fault of a message, and where it is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -17,10 +18,12 @@ pub struct Objection<'a> {
     pub reason: RejectReason,
     /// RefTagID(371).
     pub at: RefTag<'a>,
-    /// Text(58).
+    /// Text(58), unless a limit is exceeded.
     pub text: &'a str,
     /// A field is missing only because others say that it must be there.
     pub conditional: bool,
+    /// The limit of ours that the message exceeds: Text(58) then names it.
+    pub limit: Option<MessageLimit>,
 }
 
 /// RefTagID(371).
@@ -49,6 +52,7 @@ impl<'a> Objection<'a> {
             at: RefTag::Tag(tag),
             text: text_of(reason),
             conditional: false,
+            limit: None,
         }
     }
 
@@ -60,6 +64,7 @@ impl<'a> Objection<'a> {
             at: RefTag::None,
             text: text_of(reason),
             conditional: false,
+            limit: None,
         }
     }
 
@@ -80,6 +85,7 @@ impl<'a> Objection<'a> {
                 false => text_of(fault.reason),
             },
             conditional: fault.conditional,
+            limit: fault.limit,
         }
     }
 
@@ -103,15 +109,31 @@ impl<'a> Objection<'a> {
             }
             None => tag_text(message, fault.index),
         };
-        let text = match fault.kind {
-            FaultKind::TooManyFields => "Too many fields",
-            _ => text_of(reason),
-        };
         Self {
             reason,
             at,
-            text,
+            text: text_of(reason),
             conditional: false,
+            limit: fault.limit(),
+        }
+    }
+
+    /// An objection to a message that exceeds a limit of ours.
+    #[must_use]
+    pub fn to_limit(reason: RejectReason, at: RefTag<'a>, limit: MessageLimit) -> Self {
+        Self {
+            at,
+            limit: Some(limit),
+            ..Self::to_message(reason)
+        }
+    }
+
+    /// Text(58).
+    #[must_use]
+    pub fn sentence(&self) -> Cow<'a, str> {
+        match self.limit {
+            Some(limit) => Cow::Owned(format!("{limit}")),
+            None => Cow::Borrowed(self.text),
         }
     }
 }
@@ -210,7 +232,7 @@ impl Session {
             write_text_with_tag(objection, &mut body);
             return;
         }
-        body.field(tag::TEXT, objection.text.as_bytes());
+        body.field(tag::TEXT, objection.sentence().as_bytes());
         match objection.at {
             RefTag::None => {}
             RefTag::Tag(number) => {
@@ -270,6 +292,7 @@ impl Session {
                 reason: RejectReason::Other,
                 at: tag.map_or(RefTag::None, RefTag::Tag),
                 conditional: false,
+                limit: None,
                 text: match refusal {
                     Refusal::UnsupportedMessageType => "Unsupported message type",
                     _ => text,
@@ -299,7 +322,7 @@ impl Session {
 
 /// Up to FIX 4.1 the text contains the tag.
 fn write_text_with_tag(objection: Objection<'_>, body: &mut Body<'_>) {
-    let text = objection.text;
+    let text = objection.sentence();
     match objection.at {
         RefTag::None => body.field(tag::TEXT, text.as_bytes()),
         RefTag::Tag(tag) => body.field(tag::TEXT, format!("{text} ({tag})").as_bytes()),

@@ -6,13 +6,13 @@ use core::ops::RangeInclusive;
 use super::Session;
 use super::config::{BeginString, SessionLimits};
 use super::phase::Phase;
-use super::reject::Objection;
+use super::reject::{Objection, RefTag};
 use super::sequence::{self, Next};
 use super::verdict::Verdict;
 use crate::dictionary::RejectReason;
 use crate::outbox::{MsgSeqNumSource, Outbox};
 use crate::repeat::RepeatError;
-use crate::{Message, Mono, Nanos, Now, Timestamp, tag};
+use crate::{Message, MessageLimit, Mono, Nanos, Now, Timestamp, tag};
 
 /// The peer's ResendRequests that are not answered yet.
 #[derive(Debug)]
@@ -165,16 +165,17 @@ impl Session {
             return Verdict::Handled;
         }
         let limits = self.config.limits;
-        let text = match self.resend.admit(now.mono, begin..=end, &limits) {
+        let limit = match self.resend.admit(now.mono, begin..=end, &limits) {
             Admission::Accepted => return Verdict::Replay,
             Admission::Waiting => return Verdict::Handled,
-            Admission::TooManySimilar => "Too many ResendRequests from the same BeginSeqNo",
-            Admission::TooManyWaiting => "Too many ResendRequests waiting",
+            Admission::TooManySimilar => {
+                MessageLimit::SimilarResendRequests(limits.same_resend_requests)
+            }
+            Admission::TooManyWaiting => {
+                MessageLimit::WaitingResendRequests(limits.waiting_resends)
+            }
         };
-        let objection = Objection {
-            text,
-            ..Objection::to_message(RejectReason::Other)
-        };
+        let objection = Objection::to_limit(RejectReason::Other, RefTag::None, limit);
         self.write_reject(message, objection, outbox);
         Verdict::Handled
     }

@@ -147,7 +147,7 @@ impl Session {
             }
             Err(Flaw::Field(objection)) => {
                 self.write_reject(message, objection, outbox);
-                return self.refuse_session(now, objection.text, outbox);
+                return self.refuse_session(now, &objection.sentence(), outbox);
             }
             Err(Flaw::Session(text)) => return self.refuse_session(now, &text, outbox),
         };

@@ -2,11 +2,10 @@
 
 use super::check::{Check, MessagePart};
 use super::{RejectReason, ValidationFault, ValidationRules};
-use crate::Tag;
 use crate::dictionary::{Dictionary, FIRST_USER_DEFINED, GroupDef, MessageDef, has};
 use crate::message::{Field, Message};
-use crate::tag;
 use crate::time::LastMinute;
+use crate::{MessageLimit, Tag, tag};
 
 /// The definitions that the fields of one message are validated against.
 pub(super) struct Pass<'a> {
@@ -307,6 +306,7 @@ impl Pass<'_> {
             tag: field.map(|field| field.tag),
             field: None,
             conditional: false,
+            limit: None,
         }
     }
 
@@ -362,7 +362,7 @@ impl Pass<'_> {
                 }
                 found += 1;
                 if found > u64::from(self.rules.max_group_entries) {
-                    return wrong(RejectReason::ValueIncorrect, count);
+                    return Err(self.too_many_entries(count));
                 }
                 if self.rules.group_counts && declared.is_none_or(|declared| found > declared) {
                     return wrong_count();
@@ -415,6 +415,15 @@ impl Pass<'_> {
         Ok(at)
     }
 
+    /// The group whose count is field `count` has more entries than allowed.
+    #[cold]
+    fn too_many_entries(&self, count: usize) -> ValidationFault {
+        ValidationFault {
+            limit: Some(MessageLimit::GroupEntries(self.rules.max_group_entries)),
+            ..ValidationFault::at(RejectReason::ValueIncorrect, self.fields, count)
+        }
+    }
+
     /// Whether an entry that ends before field `at` has all it must have.
     fn entry_ends(&self, group: &GroupDef, seen: &[u64], at: usize) -> Result<(), ValidationFault> {
         if !self.rules.required_fields {
@@ -437,6 +446,7 @@ impl Pass<'_> {
             tag: member.map(|member| member.tag),
             field: Some(at - 1),
             conditional: false,
+            limit: None,
         })
     }
 
