@@ -1,7 +1,8 @@
 //! The time zone of times that do not say theirs.
 
 use fixwire_protocol::Timestamp;
-use jiff::tz::{Offset, TimeZone};
+use fixwire_schedule::zone_name;
+use jiff::tz::TimeZone;
 use jiff::{Timestamp as Moment, civil};
 
 /// Nanoseconds of a second.
@@ -26,12 +27,10 @@ impl LogZone {
     ///
     /// A sentence that says what is expected.
     pub fn parse(text: &str) -> Result<Self, String> {
-        if let Some(seconds) = offset(text.as_bytes()) {
-            let offset = Offset::from_seconds(seconds as i32).map_err(|error| error.to_string())?;
-            return Ok(Self(TimeZone::fixed(offset)));
-        }
-        TimeZone::get(text).map(Self).map_err(|_| {
-            format!("unknown time zone {text}: expected UTC, +08:00 or a name such as Asia/Taipei")
+        zone_name::find(text).map(Self).ok_or_else(|| {
+            let advice = zone_name::advice(text)
+                .unwrap_or_else(|| "expected UTC, +08:00 or a name such as Asia/Taipei".to_owned());
+            format!("unknown time zone {text}: {advice}")
         })
     }
 }
@@ -73,28 +72,7 @@ impl Clock {
 
 /// The seconds of `Z`, `+08`, `+0800` or `+08:00`.
 pub(crate) fn offset(text: &[u8]) -> Option<i64> {
-    let (sign, rest) = match text.split_first()? {
-        (b'Z', []) => return Some(0),
-        (b'+', rest) => (1, rest),
-        (b'-', rest) => (-1, rest),
-        _ => return None,
-    };
-    let (hours, minutes) = match rest.len() {
-        2 => (rest, &b"00"[..]),
-        4 => rest.split_at(2),
-        5 if rest[2] == b':' => (&rest[..2], &rest[3..]),
-        _ => return None,
-    };
-    let number = |digits: &[u8]| -> Option<i64> {
-        let is_number = digits.iter().all(u8::is_ascii_digit);
-        str::from_utf8(digits)
-            .ok()
-            .filter(|_| is_number)?
-            .parse()
-            .ok()
-    };
-    let (hours, minutes) = (number(hours)?, number(minutes)?);
-    (hours < 24 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60))
+    zone_name::offset(text).map(i64::from)
 }
 
 #[cfg(test)]

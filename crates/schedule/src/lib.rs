@@ -15,6 +15,7 @@
 mod display;
 mod period;
 pub mod zone;
+pub mod zone_name;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

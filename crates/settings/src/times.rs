@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use fixwire_engine::schedule::Day;
+use fixwire_engine::schedule::{Day, zone_name};
 use jiff::civil::{Date, Time, Weekday};
 use jiff::tz::TimeZone;
 
@@ -25,6 +25,8 @@ pub enum ParseError {
         name: String,
         /// The most similar time zone.
         nearest: Option<String>,
+        /// What to write instead of a name that another system has.
+        advice: Option<String>,
     },
     /// The time zone of this machine is unknown.
     NoSystemZone {
@@ -43,11 +45,18 @@ pub enum ParseError {
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownZone { name, nearest } => {
+            Self::UnknownZone {
+                name,
+                nearest,
+                advice,
+            } => {
                 write!(f, "unknown time zone `{}`", printable(name))?;
-                match nearest {
-                    Some(nearest) => write!(f, ": did you mean `{nearest}`?"),
-                    None => f.write_str(": use a name like Europe/London, or UTC"),
+                match (advice, nearest) {
+                    (Some(advice), _) => write!(f, ": {advice}"),
+                    (None, Some(nearest)) => write!(f, ": did you mean `{nearest}`?"),
+                    (None, None) => f.write_str(
+                        ": use a name like Europe/London, an offset like +08:00, or UTC",
+                    ),
                 }
             }
             Self::NoSystemZone { why } => {
@@ -169,21 +178,28 @@ fn date(text: &str) -> Option<Date> {
     Date::new(year, month, day).ok()
 }
 
-/// The zone of this name, in any case: of the time-zone database that the program carries, or
-/// `Local` for the zone of this machine.
+/// The zone of this name, in any case: of the time-zone database that the program carries, an offset such as `+08:00`,
+/// or `Local` for the zone of this machine.
 ///
 /// # Errors
 ///
-/// [`ParseError::UnknownZone`] with the nearest name, [`ParseError::NoSystemZone`].
+/// [`ParseError::UnknownZone`] with the nearest name or with advice, [`ParseError::NoSystemZone`].
 pub fn find_zone(name: &str) -> Result<TimeZone, ParseError> {
     if name.eq_ignore_ascii_case("local") {
         return TimeZone::try_system().map_err(|error| ParseError::NoSystemZone {
             why: error.to_string(),
         });
     }
-    TimeZone::get(name).map_err(|_| ParseError::UnknownZone {
-        name: name.to_owned(),
-        nearest: nearest(name),
+    zone_name::find(name).ok_or_else(|| {
+        let advice = zone_name::advice(name);
+        ParseError::UnknownZone {
+            name: name.to_owned(),
+            nearest: match advice {
+                None => nearest(name),
+                Some(_) => None,
+            },
+            advice,
+        }
     })
 }
 
@@ -206,6 +222,10 @@ fn nearest(name: &str) -> Option<String> {
         } else {
             1 + strsim::damerau_levenshtein(&wanted, &whole)
         };
+        // A short name without a region is near to many others, and an offset of `Etc` is turned round.
+        if distance > 0 && (!known.contains('/') || known.starts_with("Etc/")) {
+            continue;
+        }
         let allowed = 1 + known.len() / 3;
         if distance <= allowed && best.as_ref().is_none_or(|(least, _)| distance < *least) {
             best = Some((distance, known.to_owned()));
@@ -286,6 +306,17 @@ mod tests {
                 Err(ParseError::UnknownZone { nearest: None, .. })
             ));
         }
+        for text in ["GMT+8", "CST", "Eastern Standard Time"] {
+            let error = find_zone(text).unwrap_err().to_string();
+            assert!(
+                !error.contains("Etc/GMT+8") && !error.contains("CET"),
+                "{error}"
+            );
+        }
+        // Three letters are near to many zones.
+        let error = find_zone("QST").unwrap_err().to_string();
+        assert!(!error.contains("did you mean"), "{error}");
+        assert!(find_zone("+08:00").is_ok());
         assert!(find_zone("europe/london").is_ok());
         assert!(find_zone("US/Eastern").is_ok());
     }
