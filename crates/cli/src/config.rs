@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use fixwire::settings::Settings;
 use fixwire::settings::convert;
+use fixwire::settings::value::ValueKind;
 use fixwire::settings::variables::OfTheProcess;
 use fixwire_protocol::readable::Escaped;
 
@@ -72,6 +73,7 @@ pub fn run(command: &ConfigCommand) -> Result<ExitCode, Failure> {
         );
         return Ok(ExitCode::SUCCESS);
     }
+    warn_of_paths(&settings, &args.file, &args.out);
     write(&args.out, &text)
         .map_err(|error| Failure::Text(format!("{}: {}", args.out.display(), why(&error))))?;
     say(&settings, &args.out)?;
@@ -88,6 +90,36 @@ fn check_name(out: &Path) -> Result<(), Failure> {
     Err(Failure::Text(format!(
         "{out}: the name of the new file must end in .toml"
     )))
+}
+
+/// Relative paths are relative to the settings file: in another folder they name other files.
+fn warn_of_paths(settings: &Settings, file: &Path, out: &Path) {
+    let folder = |file: &Path| match file.parent() {
+        Some(folder) if folder != Path::new("") => folder.canonicalize().ok(),
+        _ => Path::new(".").canonicalize().ok(),
+    };
+    if folder(file) == folder(out) {
+        return;
+    }
+    let sessions = settings
+        .sessions
+        .iter()
+        .flat_map(|session| &session.settings);
+    let relative = sessions.filter(|setting| {
+        matches!(setting.key.kind, ValueKind::Path)
+            && setting.origin.span().is_some()
+            && Path::new(&setting.written).is_relative()
+    });
+    let mut keys: Vec<&str> = relative.map(|setting| setting.key.name).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    if !keys.is_empty() {
+        let text = format!(
+            "relative paths are relative to the settings file, which is in another folder now: check {}",
+            keys.join(", ")
+        );
+        tell("warning", &text);
+    }
 }
 
 /// Makes a file that only its owner can read, whole or not at all.

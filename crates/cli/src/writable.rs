@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use fixwire::EngineConfig;
+use fixwire::journal::refuse_other_store;
 use fixwire::settings::{Id, LoadError, Settings};
 
 use fixwire::Durability;
@@ -13,7 +14,8 @@ use fixwire::Durability;
 ///
 /// # Errors
 ///
-/// [`LoadError::Content`] for the first that this user cannot write, or cannot make.
+/// [`LoadError::Content`] for the first that this user cannot write, or cannot make, and for a folder that has
+/// another engine's store.
 pub fn check(settings: &Settings, config: &EngineConfig) -> Result<(), LoadError> {
     let Some(first) = settings.engine() else {
         return Ok(());
@@ -28,6 +30,9 @@ pub fn check(settings: &Settings, config: &EngineConfig) -> Result<(), LoadError
         (Id::FileLogPath, logs),
         (Id::SqlLog, table),
     ];
+    if let Some(Err(error)) = journal.map(refuse_other_store) {
+        return Err(settings.error(first, Id::FileStorePath, error.to_string()));
+    }
     for (id, folder) in folders {
         if let Some(folder) = folder
             && let Err(error) = try_in(folder)

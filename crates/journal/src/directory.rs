@@ -286,7 +286,7 @@ fn has_segments(path: &Path) -> Result<bool, JournalError> {
 }
 
 /// Whether the directory has any file that only a journal has.
-fn has_journal(path: &Path) -> Result<bool, JournalError> {
+pub(super) fn has_journal(path: &Path) -> Result<bool, JournalError> {
     Ok(path.join(NEWEST).exists() || has_segments(path)? || pending(path)?.is_some())
 }
 

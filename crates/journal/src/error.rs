@@ -66,6 +66,13 @@ pub enum JournalError {
         /// The directory.
         directory: String,
     },
+    /// A new journal was to begin in a directory that has another engine's file store.
+    OtherStore {
+        /// The directory.
+        directory: String,
+        /// A file of that store.
+        file: String,
+    },
     /// A new journal was to begin in a directory that has files of another one.
     NotEmpty {
         /// The directory.
@@ -203,6 +210,12 @@ impl fmt::Display for JournalError {
                 "journal {directory} has no segment left, although it was in use before: its files were \
                  removed, or a backup was restored only in part; restore the files, or agree new sequence \
                  numbers with every counterparty and start a new journal with `fixwire run --new-journal`"
+            ),
+            Self::OtherStore { directory, file } => write!(
+                f,
+                "{directory} has no journal, but the file store of a QuickFIX engine ({file}): take over its sequence \
+                 numbers and messages with `fixwire journal import` for each session, or begin every session at 1 with \
+                 `fixwire run --new-journal`"
             ),
             Self::NotEmpty { directory } => write!(
                 f,

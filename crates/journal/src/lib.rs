@@ -22,6 +22,7 @@ mod base;
 pub mod canary;
 mod carried;
 mod checkpoint;
+mod contents;
 mod directory;
 mod disk;
 mod dump;
@@ -60,6 +61,7 @@ mod watch;
 
 pub use append::{Cause, Journal};
 pub use base::{Base, Retention, Start};
+pub use contents::{FolderContents, contents, refuse_other_store};
 pub use directory::Directory;
 pub use disk::{Disk, DiskNews, DiskWakeUp, Segment};
 pub use dump::{

@@ -17,7 +17,7 @@ use super::problem::LoadError;
 use super::resolved::{SessionSettings, Settings};
 use super::safety;
 use super::shelf::{Shelf, appl_dictionaries, appl_ver_id, begin_string, dictionary, validates};
-use super::{Id, SettingValue};
+use super::{Id, SettingValue, paths};
 
 impl Settings {
     /// Reads the dictionaries that the file names and makes the configuration.
@@ -101,6 +101,9 @@ impl Settings {
             templates,
             links,
         };
+        if config.durability != Durability::Memory {
+            paths::check_store(self, first)?;
+        }
         logs::check(self, first, &config)?;
         if let (Some(_), None) = (first.text(Id::ControlGroup), first.text(Id::ControlPath)) {
             let note = "ControlGroup requires ControlPath: only the engine's own user can access \

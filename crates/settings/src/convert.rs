@@ -95,7 +95,8 @@ pub fn to_toml(settings: &Settings, values: &dyn Values) -> Result<String, Conve
         return Err(ConvertError::TooLarge);
     }
     let source = Source {
-        path: "converted.toml".into(),
+        // Beside the file, as its relative paths say.
+        path: settings.report.source.path.with_file_name("converted.toml"),
         text,
     };
     let options = Options {

@@ -16,6 +16,8 @@ use fixwire_dictionary::{DictionaryError, DictionaryNote, DocumentLimits, text_o
 use fixwire_engine::regular;
 use fixwire_protocol::dictionary::{Dictionary, Version};
 
+use super::paths::beside;
+
 /// Stands between a dictionary and each of its deltas.
 const AND: &str = " + ";
 /// The default dictionary in its place.
@@ -47,6 +49,17 @@ pub(crate) fn without_missing(words: &str) -> Option<(String, &str, Version)> {
         None => built_in,
     };
     Some((words, name, version))
+}
+
+/// The words of a dictionary with `folder` before each relative file.
+pub(crate) fn placed(words: &str, folder: &Path) -> String {
+    let mut parts = words.split(AND).map(str::trim);
+    let name = parts.next().unwrap_or_default();
+    let base = match name == BUILT_IN || Version::from_name(name).is_some() {
+        true => name.to_owned(),
+        false => beside(folder, name),
+    };
+    parts.fold(base, |words, delta| words + AND + &beside(folder, delta))
 }
 
 /// Reads a dictionary and the deltas behind it. `usual` is what `built-in` means.

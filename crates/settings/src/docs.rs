@@ -239,6 +239,11 @@ TargetCompID=CLIENT
 appear once in a section. `fixwire check FILE.cfg` prints each value of each session and where it comes
 from. One table lists [all keys](#all-keys) of all engines.
 
+A relative path is relative to the folder of the settings file, in every key: `FileStorePath=store` of
+`/etc/fix/broker.cfg` is `/etc/fix/store`, wherever the engine is started. This is so for the files of all engines;
+QuickFIX (C++), /J, /Go and /n take it from the working folder. When the folder of the settings file has no journal but
+the working folder has one under that name, or the store of another engine, `check` and `run` stop and name both.
+
 In fixwire's own files an unknown key is an error; the error suggests the most similar known key. Keys for
 your application start with `X-`; fixwire keeps them and does not interpret them.
 
@@ -278,7 +283,8 @@ So may [`[[link]]`](#of-a-link), and the tables of a simulated exchange, `[excha
 keeps its values: `[DEFAULT]` becomes `[default]`, defaults of the file's engine are written out where fixwire
 has others, and the result is read back and compared before it is kept. Variables stay variables. Comments
 and keys without effect are dropped; the command lists those keys. Only the owner can read the new file, since
-it contains the secrets of the old one; the command never overwrites an existing file. `-` instead of a name
+it contains the secrets of the old one; the command never overwrites an existing file. Relative paths stay as they
+are: a new file in another folder names other files, and the command warns. `-` instead of a name
 prints the result with its secrets hidden.
 
 ## Files of other engines

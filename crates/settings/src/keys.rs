@@ -100,8 +100,9 @@ keys! {
     EndDay ["EndDay": "CJGN"], ValueKind::Day, None, Session;
     /// Days on which a daily session starts, in the time zone of `StartTime`. Absent: every day.
     Weekdays ["Weekdays": "JGN"], ValueKind::Days, None, Session;
-    /// Time zone of all times that do not name their own: a name such as `Europe/London`, or `Local` for
-    /// the zone of the machine. Absent: UTC.
+    /// Time zone of all times that do not name their own: a name such as `Europe/London`, an offset such as
+    /// `+08:00`, or `Local` for the zone of the machine. Names of Windows (`Eastern Standard Time`) are taken in files of
+    /// QuickFIX/n. Absent: UTC.
     TimeZone ["TimeZone": "JGN"], ValueKind::Text, None, Session;
     /// Times are in the time zone of the machine: the same as `TimeZone=Local`.
     UseLocalTime ["UseLocalTime": "CN"], ValueKind::Bool, Some("N"), Session;
@@ -382,9 +383,9 @@ keys! {
     /// A repeating group may start with any of its fields; the first field of the first entry is the
     /// delimiter.
     FirstFieldInGroupIsDelimiter ["FirstFieldInGroupIsDelimiter": "J"], ValueKind::Bool, Some("N"), Session;
-    /// Maximum number of entries of one repeating group; a message with more is rejected. Requires a
-    /// dictionary: without one groups are unknown, and `MaxFields` is the limit.
-    MaxGroupEntries [], ValueKind::Int { min: 1, max: 1_000_000, unit: "entries" }, Some("1024"), Session;
+    /// Maximum number of entries of one repeating group; a message with more is rejected with this name.
+    /// Requires a dictionary: without one groups are unknown, and `MaxFields` is the limit.
+    MaxGroupEntries [], ValueKind::Int { min: 1, max: 1_000_000, unit: "entries" }, Some("16384"), Session;
     /// Accepts a field that the dictionary does not define for the message.
     AllowUnknownMsgFields ["AllowUnknownMsgFields": "CJGN"], ValueKind::Bool, Some("N"), Session;
     /// Accepts a value that the dictionary does not define for the field.
@@ -481,7 +482,8 @@ keys! {
     /// does on request of its program. `${env:NAME}` and `${file:PATH}` are always replaced.
     ExpandVariables [], ValueKind::Bool, Some("N"), Engine;
     /// Folder of the engine's journal: message store, send queue and audit log of all its sessions. Created
-    /// if missing. Not used with `Durability=memory`.
+    /// if missing. A relative path is relative to the settings file. A folder with the file store of a QuickFIX
+    /// engine and no journal is refused: see [moving](../guide/moving.md). Not used with `Durability=memory`.
     FileStorePath ["FileStorePath": "CJGN"], ValueKind::Path, Some("store"), Engine;
     /// Control socket of a running engine, for `fixwire session` and `fixwire status`, in a folder that its
     /// operators can access. Absent: `control` in `FileStorePath`, for the user of the engine only; no
@@ -568,8 +570,10 @@ keys! {
     /// Maximum length of an incoming or outgoing message. A peer that announces a longer one is
     /// disconnected. Absent: 2M, or less if a smaller `JournalSegmentSize` requires it.
     MaxMessageSize [], bytes(KB, 16 * MB), Some("2M"), Engine;
-    /// Maximum number of fields in one message.
-    MaxFields [], ValueKind::Int { min: 64, max: 1_000_000, unit: "fields" }, Some("4096"), Engine;
+    /// Maximum number of fields in one message; a message with more is rejected with this name. The default holds a
+    /// list of 2,000 instruments with 30 fields each. An engine has room for two messages, 24 bytes a field (1.5 MB by
+    /// default); parts that no message has reached use no memory.
+    MaxFields [], ValueKind::Int { min: 64, max: 1_000_000, unit: "fields" }, Some("65536"), Engine;
     /// Receive buffer of one connection, at least `MaxMessageSize`. Absent: it grows with `MaxMessageSize`.
     /// Pages that no message has reached use no memory.
     ReadBufferSize [], bytes(4 * KB, GB), Some("2M"), Engine;

@@ -6,12 +6,15 @@
 
 use std::path::Path;
 
+use fixwire_engine::schedule::zone_name;
+
 use super::dialect::{self, Dialect, DialectSource};
 use super::document::{Document, LinkTable};
 use super::ini::{self, Section, SectionKind, Source, Span};
 use super::keys::{Id, KEYS};
 use super::link_settings::LinkSettings;
 use super::links;
+use super::paths::Beside;
 use super::problem::{LoadError, Problem, SettingsFault, SettingsReport};
 use super::registry;
 use super::resolved::{Origin, SessionSettings, Setting, Settings, asks_to_sync};
@@ -19,7 +22,7 @@ use super::section::{self, Checked, SectionReading};
 use super::toml;
 use super::value::SettingValue;
 use super::variables::{OfTheProcess, Values, VariableSyntax, others_may_read};
-use super::{antenna, differences, rules, shelf};
+use super::{antenna, differences, paths, rules, shelf};
 
 /// How to read a file.
 #[derive(Clone, Copy)]
@@ -120,10 +123,16 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
         (ini::parse(source, dialect, &mut problems), dialect, told)
     };
     let sections = &document.sections;
+    let folder = source.path.parent().unwrap_or(Path::new(""));
+    let values = Beside {
+        values: options.values,
+        folder,
+    };
     let reading = SectionReading {
         dialect,
         form: VariableSyntax::of(dialect, asks_for_variables(sections)),
-        values: options.values,
+        values: &values,
+        folder,
         exposed,
         guessed: told == DialectSource::ByItsKeys,
     };
@@ -139,7 +148,7 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
         .iter()
         .filter(|section| section.kind == SectionKind::Session)
         .map(|own| {
-            let session = combine(default, own, dialect);
+            let session = combine(default, own, &reading);
             let given = |id: Id| {
                 let broken = |section: &Checked| section.broken.contains(&id);
                 session.find(id).is_some() || broken(own) || default.is_some_and(broken)
@@ -204,7 +213,7 @@ fn links(
     let end = links::end_of(document, alone, problems);
     let mut link = |table: &LinkTable| {
         let own = section::check(reading, &table.section, problems);
-        let connection = combine(default, &own, reading.dialect);
+        let connection = combine(default, &own, reading);
         let is_there: Vec<Id> = connection.settings.iter().map(|it| it.key.id).collect();
         let given = |id: Id| {
             let broken = |section: &Checked| section.broken.contains(&id);
@@ -276,7 +285,11 @@ fn is(name: &str, id: Id) -> bool {
     name.eq_ignore_ascii_case(registry::key(id).name)
 }
 
-fn combine(default: Option<&Checked>, own: &Checked, dialect: Dialect) -> SessionSettings {
+fn combine(
+    default: Option<&Checked>,
+    own: &Checked,
+    reading: &SectionReading<'_>,
+) -> SessionSettings {
     let mut settings = own.settings.clone();
     let mut custom = own.custom.clone();
     if let Some(default) = default {
@@ -303,8 +316,26 @@ fn combine(default: Option<&Checked>, own: &Checked, dialect: Dialect) -> Sessio
         settings,
         custom,
     };
-    add_defaults(&mut session, dialect);
+    add_defaults(&mut session, reading.dialect);
+    paths::place(&mut session, reading.folder);
+    if reading.dialect == Dialect::QuickFixN {
+        of_windows(&mut session);
+    }
     session
+}
+
+/// QuickFIX/n takes the names that Windows has for time zones.
+fn of_windows(session: &mut SessionSettings) {
+    let zones = session.settings.iter_mut();
+    for setting in zones.filter(|setting| setting.key.id == Id::TimeZone) {
+        if let SettingValue::Text(name) = &setting.value
+            && let Some(iana) = zone_name::of_windows(name)
+        {
+            setting.value = SettingValue::Text(iana.to_owned());
+            iana.clone_into(&mut setting.text);
+            iana.clone_into(&mut setting.written);
+        }
+    }
 }
 
 /// Keys whose default elsewhere is the answer to another question: without a schedule a session never

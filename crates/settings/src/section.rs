@@ -1,6 +1,7 @@
 //! Reads one section: its keys, and whether their values are valid.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use super::dialect::Dialect;
 use super::ini::{IniEntry, Section, SectionKind, Span};
@@ -35,6 +36,8 @@ pub struct SectionReading<'a> {
     pub form: VariableSyntax,
     /// Their values.
     pub values: &'a dyn Values,
+    /// The folder of the file, which its relative paths begin in.
+    pub folder: &'a Path,
     /// Whether every user of the machine can read the file.
     pub exposed: bool,
     /// Whether nobody has said which engine it was written for.

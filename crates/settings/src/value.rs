@@ -48,7 +48,7 @@ pub enum ValueKind {
     Name,
     /// Text that is never shown.
     Secret,
-    /// The path of a file or folder, relative to the working directory.
+    /// The path of a file or folder, relative to the settings file.
     Path,
     /// One of these words, ignoring case; each with the word it stands for.
     Word(&'static [(&'static str, &'static str)]),

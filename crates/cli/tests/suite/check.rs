@@ -483,3 +483,64 @@ fn help_names_dialects_examples_and_the_crate_of_generated_code() {
     );
     assert!(text(&wrong.stderr).contains("expected names with ::"));
 }
+
+/// The same file from another folder has the same journal: relative paths begin in the file's folder.
+#[test]
+fn a_relative_store_is_the_settings_files_from_wherever_it_is_named() {
+    let (_keep, folder) = file("");
+    fs::create_dir(folder.join("conf")).unwrap();
+    for (name, text) in [
+        (
+            "x.cfg",
+            format!("Dialect=quickfix\n{}", GOOD.split_once('\n').unwrap().1),
+        ),
+        ("y.cfg", GOOD.split_once('\n').unwrap().1.to_owned()),
+    ] {
+        fs::write(folder.join("conf").join(name), format!("[DEFAULT]\n{text}")).unwrap();
+        let output = fixwire(&folder, &["check", &format!("conf/{name}")]);
+        assert!(output.status.success(), "{}", text_of(&output));
+        // A journal of that name in the working folder may be meant.
+        fs::create_dir(folder.join("store")).unwrap();
+        fs::write(folder.join("store/FIX.4.4-A-B.seqnums"), "7 : 9").unwrap();
+        for command in ["check", "run"] {
+            let output = fixwire(&folder, &[command, &format!("conf/{name}")]);
+            let said = text_of(&output);
+            assert!(!output.status.success(), "{command}: {said}");
+            assert!(
+                said.contains(
+                    "FileStorePath is relative to the settings file: conf/store has no journal"
+                ) && said.contains("but store in the working folder"),
+                "{command}: {said}"
+            );
+        }
+        fs::remove_dir_all(folder.join("store")).unwrap();
+    }
+}
+
+/// A store of another engine is not passed over.
+#[test]
+fn a_file_store_without_a_journal_stops_check_and_run() {
+    for store_file in [
+        "FIX.4.4-A-B.seqnums",
+        "FIX.4.4-A-B.senderseqnums",
+        "FIX.4.4-A-B.body",
+    ] {
+        let (_keep, folder) = file(GOOD);
+        fs::create_dir(folder.join("store")).unwrap();
+        fs::write(folder.join("store").join(store_file), "x").unwrap();
+        for command in ["check", "run"] {
+            let output = fixwire(&folder, &[command, "x.cfg"]);
+            let said = text_of(&output);
+            assert!(!output.status.success(), "{command}: {said}");
+            assert!(
+                said.contains(store_file) && said.contains("fixwire journal import"),
+                "{command}: {said}"
+            );
+            assert!(!folder.join("store/lock").exists());
+        }
+    }
+}
+
+fn text_of(output: &Output) -> String {
+    format!("{}{}", text(&output.stdout), text(&output.stderr))
+}
