@@ -6,5 +6,6 @@
 mod certificates;
 #[path = "../common/mod.rs"]
 mod common;
+mod self_signed;
 mod settings;
 mod tls;

@@ -314,7 +314,7 @@ fn a_refused_client_hears_why() {
         acceptor.address(),
         Some(initiator_tls(None, &ca)),
     );
-    const CERTIFICATE_REQUIRED: TlsFailure = TlsFailure::Alert(116);
+    const CERTIFICATE_REQUIRED: TlsFailure = TlsFailure::CertificateRequired;
     initiator.wait_event(|event| match event {
         Event::DialFailed { error, .. } => *error == CERTIFICATE_REQUIRED.to_string(),
         // It took its time.

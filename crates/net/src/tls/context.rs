@@ -2,20 +2,22 @@
 
 use std::sync::Arc;
 
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{Resumption, WebPkiServerVerifier};
-use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::{
-    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, Error, RootCertStore,
-    ServerConfig, ServerConnection, SignatureScheme, SupportedProtocolVersion, version,
+    ClientConfig, ClientConnection, Error, RootCertStore, ServerConfig, ServerConnection,
+    SupportedProtocolVersion, version,
 };
 
 use super::failure::TlsFailure;
 use super::load;
 use super::options::{Authority, ClientCertificates, TlsError, TlsOptions, TlsPart};
 use super::stream::Stream;
+use super::trusted::{ClientCheck, ServerCheck, Trusted};
+use super::unasked::NoCertificate;
 
 /// One side of TLS, ready to be used by any number of connections.
 #[derive(Debug)]
@@ -40,15 +42,19 @@ impl Context {
         let verifier = match options.client_certificates {
             ClientCertificates::NotAsked => WebPkiClientVerifier::no_client_auth(),
             wanted => {
-                let roots = roots(&options.authorities)?;
+                let certificates = load::authorities(&options.authorities)?;
+                let roots = roots(&options.authorities, &certificates)?;
                 let lists = load::revocation_lists(&options.revocation_lists)?;
+                let trusted = trusted(certificates, lists.is_empty(), &provider);
                 let verifier =
                     WebPkiClientVerifier::builder_with_provider(roots, provider).with_crls(lists);
                 let verifier = match wanted {
                     ClientCertificates::Optional => verifier.allow_unauthenticated(),
                     _ => verifier,
                 };
-                verifier.build().map_err(verifier_error)?
+                let chain = verifier.build().map_err(verifier_error)?;
+                let check: Arc<dyn ClientCertVerifier> = Arc::new(ClientCheck { chain, trusted });
+                check
             }
         };
         let mut config = builder
@@ -63,28 +69,32 @@ impl Context {
     /// As the acceptor: nothing is resumed.
     pub fn initiator(options: &TlsOptions) -> Result<Self, TlsError> {
         let provider = provider(options)?;
-        let chain = match options.check_chain {
-            false => None,
+        let (chain, trusted) = match options.check_chain {
+            false => (None, trusted(Vec::new(), true, &provider)),
             true => {
                 let system = [Authority::System];
                 let named = match options.authorities.is_empty() {
                     true => &system[..],
                     false => &options.authorities,
                 };
-                let roots = roots(named)?;
+                let certificates = load::authorities(named)?;
+                let roots = roots(named, &certificates)?;
                 let lists = load::revocation_lists(&options.revocation_lists)?;
+                // Those of the system are authorities only.
+                let is_named = !options.authorities.is_empty() && lists.is_empty();
+                let trusted = trusted(certificates, is_named, &provider);
                 let verifier =
                     WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(&provider))
                         .with_crls(lists)
                         .build()
                         .map_err(verifier_error)?;
-                Some(verifier)
+                (Some(verifier), trusted)
             }
         };
-        let verifier = Arc::new(Verifier {
+        let verifier = Arc::new(ServerCheck {
             chain,
             check_name: options.check_name,
-            provider: Arc::clone(&provider),
+            trusted,
         });
         let builder = ClientConfig::builder_with_provider(provider)
             .with_protocol_versions(&versions(options))
@@ -110,7 +120,7 @@ impl Context {
             return Err(TlsFailure::Protocol);
         };
         let tls = ServerConnection::new(Arc::clone(config)).map_err(|_| TlsFailure::Protocol)?;
-        Ok(Stream::new(tls.into()))
+        Ok(Stream::new(tls.into(), None))
     }
 
     /// A connection to a host of this name.
@@ -119,9 +129,17 @@ impl Context {
             return Err(TlsFailure::Protocol);
         };
         let name = ServerName::try_from(name.to_owned()).map_err(|_| TlsFailure::Name)?;
-        let tls =
-            ClientConnection::new(Arc::clone(config), name).map_err(|_| TlsFailure::Protocol)?;
-        Ok(Stream::new(tls.into()))
+        let mut config = Arc::clone(config);
+        // Of each connection without a certificate it is known whether the peer asked for one.
+        let mut unasked = None;
+        if !config.client_auth_cert_resolver.has_certs() {
+            let none = Arc::new(NoCertificate::default());
+            let mut own = ClientConfig::clone(&config);
+            own.client_auth_cert_resolver = Arc::clone(&none) as _;
+            (config, unasked) = (Arc::new(own), Some(none));
+        }
+        let tls = ClientConnection::new(config, name).map_err(|_| TlsFailure::Protocol)?;
+        Ok(Stream::new(tls.into(), unasked))
     }
 }
 
@@ -153,9 +171,24 @@ fn versions(options: &TlsOptions) -> Vec<&'static SupportedProtocolVersion> {
         .collect()
 }
 
-fn roots(from: &[Authority]) -> Result<Arc<RootCertStore>, TlsError> {
+/// The certificates of files that are trusted as they are.
+fn trusted(
+    certificates: Vec<CertificateDer<'static>>,
+    may: bool,
+    provider: &Arc<CryptoProvider>,
+) -> Trusted {
+    Trusted {
+        certificates: if may { certificates } else { Vec::new() },
+        provider: Arc::clone(provider),
+    }
+}
+
+fn roots(
+    from: &[Authority],
+    certificates: &[CertificateDer<'static>],
+) -> Result<Arc<RootCertStore>, TlsError> {
     let mut roots = RootCertStore::empty();
-    let (added, ignored) = roots.add_parsable_certificates(load::authorities(from)?);
+    let (added, ignored) = roots.add_parsable_certificates(certificates.iter().cloned());
     if added == 0 {
         let note = match (from, ignored) {
             ([], _) => "no certificate authority is configured for the peer's certificate",
@@ -192,62 +225,5 @@ fn verifier_error(error: rustls::server::VerifierBuilderError) -> TlsError {
             format!("a revocation list cannot be used: {error:?}"),
         ),
         error => TlsError::new(TlsPart::Authorities, error.to_string()),
-    }
-}
-
-/// The checks of an acceptor's certificate by an initiator.
-#[derive(Debug)]
-struct Verifier {
-    /// `None`: any certificate.
-    chain: Option<Arc<WebPkiServerVerifier>>,
-    check_name: bool,
-    provider: Arc<CryptoProvider>,
-}
-
-impl ServerCertVerifier for Verifier {
-    fn verify_server_cert(
-        &self,
-        certificate: &CertificateDer<'_>,
-        above: &[CertificateDer<'_>],
-        name: &ServerName<'_>,
-        ocsp: &[u8],
-        now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        let Some(chain) = &self.chain else {
-            return Ok(ServerCertVerified::assertion());
-        };
-        // The name is the last thing that is checked.
-        match chain.verify_server_cert(certificate, above, name, ocsp, now) {
-            Err(Error::InvalidCertificate(
-                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-            )) if !self.check_name => Ok(ServerCertVerified::assertion()),
-            result => result,
-        }
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signed, algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signed, algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider
-            .signature_verification_algorithms
-            .supported_schemes()
     }
 }

@@ -15,6 +15,8 @@ pub enum TlsFailure {
     Suites,
     /// The peer presented no certificate.
     NoCertificate,
+    /// The peer requires a certificate of ours, and none is configured.
+    CertificateRequired,
     /// The peer's certificate, or one above it, has expired.
     Expired,
     /// The peer's certificate, or one above it, is not valid yet.
@@ -56,6 +58,10 @@ impl fmt::Display for TlsFailure {
             Self::Version => "TLS: the peer supports no TLS version allowed here (1.2, 1.3)",
             Self::Suites => "TLS: the peer supports no cipher suite allowed here",
             Self::NoCertificate => "TLS: the peer presented no certificate",
+            Self::CertificateRequired => {
+                "TLS: the peer requires a client certificate, and none is configured: set SocketCertificateFile and \
+                 SocketPrivateKeyFile"
+            }
             Self::Expired => "TLS: the peer's certificate has expired",
             Self::NotYetValid => "TLS: the peer's certificate is not yet valid; check the clocks",
             Self::UnknownAuthority => {

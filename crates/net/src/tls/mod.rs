@@ -16,9 +16,15 @@ mod pin;
 #[cfg(feature = "tls")]
 mod context;
 #[cfg(feature = "tls")]
+mod der;
+#[cfg(feature = "tls")]
 mod load;
 #[cfg(feature = "tls")]
 mod stream;
+#[cfg(feature = "tls")]
+mod trusted;
+#[cfg(feature = "tls")]
+mod unasked;
 
 #[cfg(not(feature = "tls"))]
 mod absent;

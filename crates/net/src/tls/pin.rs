@@ -110,7 +110,13 @@ pub(super) fn sha256(bytes: &[u8]) -> [u8; 32] {
 pub(super) fn peer_certificate(
     der: &rustls::pki_types::CertificateDer<'_>,
 ) -> Option<PeerCertificate> {
-    let certificate = webpki::EndEntityCert::try_from(der).ok()?;
+    let Ok(certificate) = webpki::EndEntityCert::try_from(der) else {
+        // One of version 1 has no names; only without further checks it comes here.
+        return super::der::certificate_parts(der).map(|parts| PeerCertificate {
+            spki: sha256(parts.spki),
+            ..PeerCertificate::default()
+        });
+    };
     Some(PeerCertificate {
         spki: sha256(certificate.subject_public_key_info().as_ref()),
         dns: certificate.valid_dns_names().map(str::to_owned).collect(),

@@ -5,6 +5,7 @@
 //! waiting, and a handshake has a largest size.
 
 use std::io::{self, ErrorKind, Read, Write};
+use std::sync::Arc;
 
 use rustls::{
     AlertDescription, CertificateError, Connection, Error, InvalidMessage, PeerIncompatible,
@@ -13,9 +14,15 @@ use rustls::{
 
 use super::failure::TlsFailure;
 use super::pin::PeerCertificate;
+use super::unasked::NoCertificate;
 
 /// Reads from the stream in one call of [`Stream::read`].
 const READS: usize = 8;
+/// Alerts with which peers refuse an initiator that shows no certificate.
+const HANDSHAKE_FAILURE: u8 = 40;
+const BAD_CERTIFICATE: u8 = 42;
+const CERTIFICATE_UNKNOWN: u8 = 46;
+const CERTIFICATE_REQUIRED: u8 = 116;
 /// Bytes that a handshake may have, certificates and all.
 const LONGEST_HANDSHAKE: usize = 128 << 10;
 
@@ -27,6 +34,8 @@ pub struct Stream {
     handshake_bytes: usize,
     /// The peer has said something since the handshake.
     heard: bool,
+    /// Of an initiator without a certificate.
+    unasked: Option<Arc<NoCertificate>>,
 }
 
 /// Result of a read.
@@ -38,12 +47,13 @@ pub struct Taken {
 }
 
 impl Stream {
-    pub(super) fn new(tls: Connection) -> Self {
+    pub(super) fn new(tls: Connection, unasked: Option<Arc<NoCertificate>>) -> Self {
         Self {
             tls,
             certificate: None,
             handshake_bytes: 0,
             heard: false,
+            unasked,
         }
     }
 
@@ -120,7 +130,7 @@ impl Stream {
         let flushed = self.flush(stream);
         if let Err(error) = processed {
             // The alert with the reason for the peer has been sent, as far as possible.
-            return Err(reason(&error).into());
+            return Err(self.reason(&error).into());
         }
         flushed?;
         if shaking {
@@ -134,6 +144,21 @@ impl Stream {
             }
         }
         Ok(())
+    }
+
+    /// Converts an error of the library for the operator. An alert about a missing certificate has several names.
+    fn reason(&self, error: &Error) -> TlsFailure {
+        match reason(error) {
+            TlsFailure::Alert(HANDSHAKE_FAILURE | BAD_CERTIFICATE | CERTIFICATE_UNKNOWN)
+                if self.unasked.as_ref().is_some_and(|none| none.was_asked()) =>
+            {
+                TlsFailure::CertificateRequired
+            }
+            TlsFailure::Alert(CERTIFICATE_REQUIRED) if self.unasked.is_some() => {
+                TlsFailure::CertificateRequired
+            }
+            other => other,
+        }
     }
 
     /// Writes a first part of the bytes: how many, and whether the stream has taken all of them.
