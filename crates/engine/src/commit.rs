@@ -4,7 +4,9 @@
 use std::ops::Range;
 
 use fixwire_protocol::session::{Verdict, is_admin};
-use fixwire_protocol::{Application, Message, Mono, MsgSeqNumSource, Nanos, Now, Outbox, tag};
+use fixwire_protocol::{
+    Application, Message, Mono, MsgSeqNumSource, Nanos, Now, Outbox, SessionId, tag,
+};
 
 use crate::canary::{self, PlantedFault};
 use crate::consult::{guarded, receive_logon};
@@ -16,7 +18,7 @@ use crate::journal::{JournalPosition, Stored, Wrote};
 use crate::line::Line;
 use crate::line::link::Stage;
 use crate::notes::Notes;
-use crate::raise::is_reported;
+use crate::raise::{contents, is_reported};
 use crate::timers::Timers;
 use fixwire_protocol::Redactor;
 
@@ -42,6 +44,8 @@ pub(crate) struct Core<D: Disk> {
     pub(crate) astray: u64,
     /// Messages that no connection had taken when the sequence numbers were reset to 1.
     pub(crate) voided: u64,
+    /// The same by session, with what the first of them are, until an event has reported them.
+    pub(crate) voids: Vec<(SessionId, u64, String)>,
     /// Messages at which the application panicked.
     pub(crate) panics: u64,
     /// Sessions with bytes or messages that wait for their socket.
@@ -405,8 +409,14 @@ impl<D: Disk> Core<D> {
         let is_reset = known.epoch != epoch;
         if is_reset {
             // Messages that wait for the peer were numbered before the reset.
-            self.voided += line.output.void() + std::mem::take(&mut line.waiting);
+            let void = line.output.void() + std::mem::take(&mut line.waiting);
             line.resending = None;
+            if void > 0 {
+                let first = known.next_out.saturating_sub(void);
+                let what = contents(journal, line.journal, first, known.next_out - 1);
+                self.voided += void;
+                self.voids.push((line.session.id(), void, what));
+            }
         }
         let mut cause = Cause {
             session: line.journal,

@@ -321,8 +321,12 @@ pub enum Event {
     /// The sequence numbers were reset to 1 while messages waited for a connection, or for the socket of a
     /// slow peer: they are void. The journal has them. What waited when the process ended is not counted.
     Voided {
+        /// The session.
+        session: SessionId,
         /// How many.
         messages: u64,
+        /// The first of them by MsgType and id: `D 11=A1, F 11=A2`. Empty where they cannot be read.
+        what: String,
     },
     /// The application panicked at messages, which were rejected.
     Panicked {
@@ -411,6 +415,7 @@ impl Event {
             | Self::NumbersReset { session }
             | Self::Garbled { session, .. }
             | Self::NotReset { session }
+            | Self::Voided { session, .. }
             | Self::SessionAdded { session, .. }
             | Self::SessionRemoved { session }
             | Self::LinkRefused { session, .. }

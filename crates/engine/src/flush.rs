@@ -103,7 +103,11 @@ impl<D: Disk> Core<D> {
             None => line.output.send(host, conn, &self.outbox, run, gate),
             Some(_) => line.send_paced(self.clock, host, conn, &self.outbox, run, gate),
         };
-        self.voided += line.output.take_voided();
+        let void = line.output.take_voided();
+        if void > 0 {
+            self.voided += void;
+            self.voids.push((line.session.id(), void, String::new()));
+        }
         if let Err(ending) = result {
             self.failed.push((session, ending));
         } else if line.output.has_backlog() {

@@ -4,11 +4,11 @@
 use std::ops::Range;
 
 use fixwire_protocol::session::{DisconnectReason, Verdict};
-use fixwire_protocol::{Decoder, Message, MsgSeqNumSource, Now, SessionId, tag};
+use fixwire_protocol::{Decoder, Message, MsgSeqNumSource, Now, SessionId, Tag, tag};
 
 use crate::commit::Core;
 use crate::event::{Event, PeerText, RejectDetails};
-use crate::journal::Disk;
+use crate::journal::{Disk, Journal, JournalId, Stored};
 
 /// Fields of a message that are looked at.
 const FIELDS: usize = 64;
@@ -18,6 +18,44 @@ const FIELDS: usize = 64;
 #[inline]
 pub(crate) fn is_reported(msg_type: &[u8]) -> bool {
     matches!(msg_type, b"2" | b"3" | b"5" | b"j")
+}
+
+/// The first of the stored messages of these MsgSeqNums, each with its type and id: `D 11=A1, F 11=A2`.
+#[cold]
+pub(crate) fn contents<D: Disk>(
+    journal: &mut Journal<D>,
+    session: JournalId,
+    first: u64,
+    last: u64,
+) -> String {
+    /// Ids of application messages, the most useful first.
+    const IDS: [Tag; 4] = [tag::CL_ORD_ID, tag::EXEC_ID, tag::ORDER_ID, tag::LIST_ID];
+    /// So many are named.
+    const MOST: usize = 8;
+    let mut decoder = Decoder::with_capacity(FIELDS);
+    let mut replay = journal.replay(session, first.max(1), last);
+    let mut found = Vec::new();
+    // One that cannot be read is not named; the count says that it was there.
+    while found.len() < MOST
+        && let Ok(Some(stored)) = journal.next_of(&mut replay)
+    {
+        let Stored::Message { bytes, .. } = stored else {
+            continue;
+        };
+        let message = decoder.decode(bytes);
+        let id = IDS
+            .iter()
+            .find_map(|tag| message.get(*tag).map(|id| (*tag, id)));
+        let kind = message.msg_type().escape_ascii();
+        found.push(match id {
+            Some((tag, id)) => {
+                let id = &id[..id.len().min(64)];
+                format!("{kind} {tag}={}", id.escape_ascii())
+            }
+            None => format!("{kind}"),
+        });
+    }
+    found.join(", ")
 }
 
 impl<D: Disk> Core<D> {

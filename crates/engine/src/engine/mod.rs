@@ -327,6 +327,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 notes,
                 astray: 0,
                 voided: 0,
+                voids: Vec::new(),
                 panics: 0,
                 redactor: Redactor::new(config.max_message, config.max_fields),
                 busy: Vec::with_capacity(lines.len()),

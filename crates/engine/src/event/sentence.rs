@@ -182,11 +182,17 @@ fn write_dropped(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
              closed by schedule or resetting its sequence numbers",
             Counted(*messages, "message")
         ),
-        Event::Voided { messages } => write!(
-            f,
-            "{} dropped before sending: the sequence numbers were reset",
-            Counted(*messages, "message")
-        ),
+        Event::Voided { messages, what, .. } => {
+            write!(
+                f,
+                "{} dropped before sending: the sequence numbers were reset",
+                Counted(*messages, "message")
+            )?;
+            if !what.is_empty() {
+                write!(f, ": {what}")?;
+            }
+            Ok(())
+        }
         Event::Panicked { messages } => write!(
             f,
             "the application panicked: {} rejected",

@@ -118,11 +118,14 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
 
     #[cold]
     fn tell_losses(&mut self, now: Now) {
-        let (voided, panics) =
-            std::mem::replace(&mut self.told, (self.core.voided, self.core.panics));
-        if self.core.voided > voided {
-            let messages = self.core.voided - voided;
-            self.core.raise(now, &Event::Voided { messages });
+        let (_, panics) = std::mem::replace(&mut self.told, (self.core.voided, self.core.panics));
+        for (session, messages, what) in std::mem::take(&mut self.core.voids) {
+            let event = Event::Voided {
+                session,
+                messages,
+                what,
+            };
+            self.core.raise(now, &event);
         }
         if self.core.panics > panics {
             let messages = self.core.panics - panics;

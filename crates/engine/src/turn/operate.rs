@@ -136,11 +136,14 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             Operation::Send { msg_type, fields } => {
                 check_fields(msg_type, fields)?;
                 let bytes = fields.len();
-                (bytes > self.max_message).then(|| {
-                    let why =
-                        format!("its fields are {bytes} bytes long, more than MaxMessageSize");
-                    OperationError::Message(why)
-                })
+                if bytes > self.max_message {
+                    let most = self.max_message;
+                    return Err(OperationError::Message(format!(
+                        "its fields are {bytes} bytes long, more than MaxMessageSize ({most} bytes)"
+                    )));
+                }
+                // Its MsgSeqNum would be below the next Logon's: the peer would get it when it asks, or never.
+                (!line.session.is_logged_on()).then_some(OperationError::NotLoggedOn)
             }
             _ => None,
         };

@@ -287,11 +287,16 @@ fn operators_test_a_peer_end_its_connection_and_send_for_it() {
     assert_eq!(
         operate(&mut engine, send(b"B", &long)),
         Err(OperationError::Message(
-            "its fields are 4100 bytes long, more than MaxMessageSize".into()
+            "its fields are 4100 bytes long, more than MaxMessageSize (4096 bytes)".into()
         ))
     );
     assert_eq!(operate(&mut engine, Operation::Disconnect), Ok(()));
     assert_eq!(read(&world.net, conn), "", "no Logout");
+    // Without a Logon it would take a number below that of the next one.
+    assert_eq!(
+        operate(&mut engine, send(b"B", b"148=late\x0133=0\x01")),
+        Err(OperationError::NotLoggedOn)
+    );
     assert_eq!(state(&mut engine), SessionState::Disconnected);
     assert!(events.lock().unwrap().iter().any(|event| matches!(
         event, Event::Disconnected { why, .. } if why.to_string() == "closed by an operator"
