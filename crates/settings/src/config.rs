@@ -77,9 +77,6 @@ impl Settings {
             max_fields: size(Id::MaxFields).unwrap_or(usual.max_fields),
             read_buffer,
             limits: Limits {
-                pending: size(Id::MaxPendingConnections).unwrap_or(usual.limits.pending),
-                pending_per_address: size(Id::MaxPendingPerAddress)
-                    .unwrap_or(usual.limits.pending_per_address),
                 logon_bytes: size(Id::MaxLogonSize).unwrap_or(usual.limits.logon_bytes),
                 logon_time: self
                     .sessions
@@ -90,7 +87,7 @@ impl Settings {
                 lag_bytes: first
                     .int(Id::MaxSendBacklog)
                     .unwrap_or(usual.limits.lag_bytes),
-                ..safety::limits(first, usual.limits)
+                ..safety::limits(first, pending(first, &sessions, usual.limits))
             },
             stop_timeout: first.time(Id::StopTimeout).unwrap_or(usual.stop_timeout),
             retention: retention(first),
@@ -129,6 +126,24 @@ impl Settings {
     }
 }
 
+/// How many connections may wait for a Logon. At the first start all sessions may come from one address, which no
+/// session is known to belong to.
+fn pending(first: &SessionSettings, sessions: &[SessionConfig], usual: Limits) -> Limits {
+    let size = |id| first.int(id).and_then(|value| usize::try_from(value).ok());
+    let listens =
+        |session: &&SessionConfig| matches!(session.connection, Connection::Acceptor { .. });
+    let listening = sessions.iter().filter(listens).count();
+    let pending_per_address = size(Id::MaxPendingPerAddress)
+        .unwrap_or_else(|| listening.clamp(usual.pending_per_address, MOST_SESSIONS_OF_AN_ADDRESS));
+    let others = usual.pending - usual.pending_per_address;
+    let all = pending_per_address.saturating_add(others).min(MOST_PENDING);
+    Limits {
+        pending: size(Id::MaxPendingConnections).unwrap_or(all),
+        pending_per_address,
+        ..usual
+    }
+}
+
 fn retention(from: &SessionSettings) -> Option<Retention> {
     let retention = Retention {
         keep: from.time(Id::JournalKeep).map(Nanos::from),
@@ -137,6 +152,11 @@ fn retention(from: &SessionSettings) -> Option<Retention> {
     };
     (retention != Retention::default()).then_some(retention)
 }
+
+/// The most connections without a Logon.
+const MOST_PENDING: usize = 65_536;
+/// The most places that one address has by default, however many sessions there are.
+const MOST_SESSIONS_OF_AN_ADDRESS: usize = 4096;
 
 /// Files of the journal are whole pages.
 const PAGE: usize = 4096;
@@ -439,6 +459,27 @@ mod tests {
             error.contains("of FIX.Latest: set a dictionary file"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn one_address_has_room_for_all_sessions_that_listen() {
+        let many = |count: usize, more: &str| {
+            let sessions = (0..count).map(|n| {
+                format!(
+                    "[SESSION]\nBeginString=FIX.4.4\nSenderCompID=A\nTargetCompID=B{n}\n\
+                 ConnectionType=acceptor\nSocketAcceptPort=5001\n"
+                )
+            });
+            let sessions: String = sessions.collect();
+            let limits = config(&format!("[DEFAULT]\n{more}\n{sessions}"))
+                .unwrap()
+                .limits;
+            (limits.pending_per_address, limits.pending)
+        };
+        assert_eq!(many(1, ""), (10, 64));
+        assert_eq!(many(47, ""), (47, 101));
+        assert_eq!(many(47, "MaxPendingPerAddress=10"), (10, 64));
+        assert_eq!(many(47, "MaxPendingConnections=20"), (47, 20));
     }
 
     #[test]

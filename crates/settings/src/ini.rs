@@ -262,7 +262,18 @@ impl Reader<'_> {
         }
     }
 
-    fn section(&mut self, span: Span) {
+    fn section(&mut self, mut span: Span) {
+        let text = self.source.slice(span);
+        if let Some((inside, behind)) = text.split_once(']')
+            && !behind.is_empty()
+        {
+            let whole = span;
+            span.end = span.start + inside.len() + 1;
+            // QuickFIX/J's tokenizer reads a comment there.
+            if self.dialect != Dialect::QuickFixJ || !behind.trim_start().starts_with('#') {
+                self.report(whole, SettingsFault::BehindSection);
+            }
+        }
         let text = self.source.slice(span);
         let name = text
             .strip_prefix('[')

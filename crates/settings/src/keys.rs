@@ -577,10 +577,10 @@ keys! {
     /// Receive buffer of one connection, at least `MaxMessageSize`. Absent: it grows with `MaxMessageSize`.
     /// Pages that no message has reached use no memory.
     ReadBufferSize [], bytes(4 * KB, GB), Some("2M"), Engine;
-    /// Maximum number of connections without a Logon; further connections are closed at once.
-    MaxPendingConnections [], ValueKind::Int { min: 1, max: 65_536, unit: "connections" }, Some("64"), Engine;
-    /// Maximum number of connections without a Logon from one address.
-    MaxPendingPerAddress [], ValueKind::Int { min: 1, max: 65_536, unit: "connections" }, Some("10"), Engine;
+    /// Maximum number of connections without a Logon; further ones are closed. Absent: 54 more than one address may have.
+    MaxPendingConnections [], ValueKind::Int { min: 1, max: 65_536, unit: "connections" }, None, Engine;
+    /// The same from one address. Absent: as many as sessions listen, at least 10, so that all may come from there.
+    MaxPendingPerAddress [], ValueKind::Int { min: 1, max: 65_536, unit: "connections" }, None, Engine;
     /// Maximum length of the first message of a connection, which must be a Logon.
     MaxLogonSize [], bytes(256, 16 * MB), Some("8K"), Engine;
     /// Maximum amount of unread data that a slow peer may accumulate. Beyond it the peer is disconnected;

@@ -28,6 +28,8 @@ pub enum SettingsFault {
     BeforeFirstSection,
     /// A section is neither `[DEFAULT]` nor `[SESSION]`.
     SectionName,
+    /// Something stands behind the `]` of a section.
+    BehindSection,
     /// The file has more sections than a settings file may have.
     TooManySections,
     /// The line has no `=`.
@@ -192,6 +194,10 @@ impl SettingsFault {
         match self {
             Self::BeforeFirstSection => Some("put `[DEFAULT]` or `[SESSION]` above it".into()),
             Self::SectionName => Some("the sections are `[DEFAULT]` and `[SESSION]`".into()),
+            Self::BehindSection => Some(
+                "nothing may stand behind the `]`: put a comment on a line of its own, with `#` in the first column"
+                    .into(),
+            ),
             Self::NoEquals => {
                 Some("write `Key=value`; a comment starts with `#` in the first column".into())
             }
@@ -288,6 +294,7 @@ impl SettingsFault {
         match self {
             Self::BeforeFirstSection => format!("`{text}` is before the first section"),
             Self::SectionName => format!("`{text}` is not a section"),
+            Self::BehindSection => format!("`{text}` has text behind the section's `]`"),
             Self::TooManySections => format!("more than {MAX_SECTIONS} sections"),
             Self::NoEquals => format!("`{text}` is neither a section nor `Key=value`"),
             Self::EmptyKey => "the key before the `=` is missing".into(),

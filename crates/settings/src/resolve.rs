@@ -153,7 +153,7 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
                 let broken = |section: &Checked| section.broken.contains(&id);
                 session.find(id).is_some() || broken(own) || default.is_some_and(broken)
             };
-            rules::check_session(&session, &given, &mut problems);
+            rules::check_session(&session, dialect, &given, &mut problems);
             shelf::warn_of_missing(&session, &mut problems);
             shelf::warn_of_odd(&session, &mut seen, &mut problems);
             session

@@ -1,5 +1,6 @@
 //! Checks that the values of a session, and the sessions of a file, are consistent.
 
+use super::dialect::Dialect;
 use super::ini::Span;
 use super::keys::{Id, KEYS};
 use super::problem::{Problem, SettingsFault};
@@ -7,9 +8,10 @@ use super::registry::KeyScope;
 use super::resolved::{Origin, SessionSettings, asks_to_sync};
 use super::schedule;
 
-/// Checks one session. `given` says whether a key stands in the file, even with a wrong value.
+/// Checks one session of a file of this engine. `given` says whether a key stands in the file, even with a wrong value.
 pub fn check_session(
     session: &SessionSettings,
+    dialect: Dialect,
     given: &dyn Fn(Id) -> bool,
     problems: &mut Vec<Problem>,
 ) {
@@ -79,7 +81,7 @@ pub fn check_session(
     }
     check_hosts(session, problems);
     check_schedule(session, given, problems);
-    check_dictionaries(session, problems);
+    check_dictionaries(session, dialect, problems);
     super::transport::check(session, problems);
     if let (Some(origin), Some(durability)) = (asks_to_sync(session), session.text(Id::Durability))
         && durability != "disk"
@@ -140,8 +142,9 @@ fn check_schedule(
     }
 }
 
-/// A FIXT session has two dictionaries, any other one.
-fn check_dictionaries(session: &SessionSettings, problems: &mut Vec<Problem>) {
+/// A FIXT session has two dictionaries, any other one. The engines of the QuickFIX family ignore the keys of the other
+/// kind.
+fn check_dictionaries(session: &SessionSettings, dialect: Dialect, problems: &mut Vec<Problem>) {
     let Some(begin_string) = session.text(Id::BeginString) else {
         return;
     };
@@ -155,6 +158,19 @@ fn check_dictionaries(session: &SessionSettings, problems: &mut Vec<Problem>) {
         if let Some(setting) = session.find(*id)
             && let Origin::Session(span) = setting.origin
         {
+            if Dialect::FAMILY.contains(&dialect) {
+                let note = match begin_string {
+                    "FIXT.1.1" => {
+                        "ignored: a FIXT.1.1 session has a TransportDataDictionary and an AppDataDictionary"
+                    }
+                    _ => {
+                        "ignored: only a FIXT.1.1 session has a transport dictionary; this one has a DataDictionary"
+                    }
+                };
+                let fault = SettingsFault::Surprise { note };
+                problems.push(Problem { span, fault });
+                continue;
+            }
             let note = if begin_string == "FIXT.1.1" {
                 "a FIXT.1.1 session has a TransportDataDictionary and an AppDataDictionary"
                     .to_owned()

@@ -9,6 +9,7 @@ mod convert;
 mod dialects;
 mod guess;
 mod links;
+mod sections;
 mod toml;
 
 const GOOD: &str = "\
