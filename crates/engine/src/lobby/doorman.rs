@@ -276,7 +276,7 @@ mod tests {
             assert!(doorman.connects(now, stranger, false).is_ok());
         }
         assert!(
-            !doorman.connects(now, stranger, false).is_ok(),
+            doorman.connects(now, stranger, false).is_err(),
             "20 failures in a minute"
         );
         for _ in 0..1000 {
@@ -286,7 +286,7 @@ mod tests {
         let later = Mono(now.0 + 3 * SECOND);
         assert!(
             doorman.connects(later, stranger, false).is_ok()
-                && !doorman.connects(later, stranger, false).is_ok()
+                && doorman.connects(later, stranger, false).is_err()
         );
         // Many addresses together run into the limit of everybody; who is known does not.
         let mut admitted = 0;
@@ -310,18 +310,18 @@ mod tests {
             assert!(doorman.connects(now, peer, true).is_ok());
         }
         assert!(
-            !doorman.connects(now, peer, true).is_ok(),
+            doorman.connects(now, peer, true).is_err(),
             "200 failures in a minute"
         );
         // Where no session belongs to it, it is an address like any other.
         assert!(
-            !doorman.connects(now, peer, false).is_ok(),
+            doorman.connects(now, peer, false).is_err(),
             "no attempts are left for everybody"
         );
         logged_on(&mut doorman, peer, 0);
         assert!(doorman.knows(0, peer) && doorman.connects(now, peer, false).is_ok());
         logged_on(&mut doorman, ip("192.0.2.3"), 0);
-        assert!(!doorman.knows(0, peer) && !doorman.connects(now, peer, false).is_ok());
+        assert!(!doorman.knows(0, peer) && doorman.connects(now, peer, false).is_err());
         // Of a session that a template will make.
         doorman.know_of(peer);
         assert!(!doorman.knows(0, peer) && doorman.connects(now, peer, false).is_ok());
@@ -336,7 +336,7 @@ mod tests {
         let mut now = Mono(SECOND);
         for _ in 0..4 {
             doorman.failed(now, stranger, target);
-            assert!(!doorman.keeps_out(now, stranger, target).is_some());
+            assert!(doorman.keeps_out(now, stranger, target).is_none());
         }
         let mut longest = 0;
         for round in 0..15 {
@@ -353,7 +353,7 @@ mod tests {
         doorman.failed(now, stranger, target);
         assert!(doorman.keeps_out(now, stranger, target).is_some());
         assert!(
-            !doorman.keeps_out(now, friend, target).is_some(),
+            doorman.keeps_out(now, friend, target).is_none(),
             "from another address"
         );
         assert!(
@@ -363,7 +363,7 @@ mod tests {
             "another session"
         );
         logged_on(&mut doorman, stranger, 3);
-        assert!(!doorman.keeps_out(now, stranger, target).is_some());
+        assert!(doorman.keeps_out(now, stranger, target).is_none());
     }
 
     /// T7: a flood of wrong passwords from everywhere does not keep out the address that is known.
