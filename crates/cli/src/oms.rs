@@ -25,7 +25,7 @@ pub use load::{listener, load};
 use stamps::{NOTHING, OrderStamps};
 
 use crate::failure::{self, Failure};
-use crate::session::{EngineFlags, running, store};
+use crate::session::{EngineFlags, if_running, running, store};
 
 /// Of the command as a whole.
 pub const EXAMPLES: &str = "Examples:
@@ -155,6 +155,7 @@ pub enum OmsCommand {
     /// Lets a scope trade again
     Arm(Tell),
     /// Begins a trading day: day=2026-11-23
+    #[command(mut_arg("words", |arg| arg.value_name("DAY").help("The new trading day: day=2026-11-23")))]
     Roll(Tell),
     /// Goes on with the settings and CSV files as they are now, or says what would change
     Reload(reload::ReloadSettingsArgs),
@@ -418,6 +419,11 @@ fn show(ask: &Ask, text: &str) -> Result<ExitCode, Failure> {
 /// Reads the journal for the events of an order.
 fn history(ask: &Ask, number: u64) -> Result<ExitCode, Failure> {
     let store = store(&ask.at)?;
+    // Of an OMS that runs, orders are for those who may read them.
+    if let Some(mut client) = if_running(&ask.at) {
+        let asked = client.ask(&question("status"));
+        asked.map_err(|error| Failure::Text(error.to_string()))?;
+    }
     let failure = |error: JournalError| Failure::Text(error.to_string());
     let mut before = OmsState::default();
     if let Some((version, bytes)) =

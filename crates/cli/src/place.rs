@@ -93,6 +93,12 @@ impl Target {
         })
     }
 
+    /// The identity and SessionName of each session that has one.
+    pub fn session_names(&self) -> impl Iterator<Item = (String, String)> {
+        let named = self.called.iter().filter(|(short, name)| short != name);
+        named.map(|(short, name)| (name.clone(), short.clone()))
+    }
+
     /// The name by which the engine knows a session: it may be called by its `SessionName`, as rules do.
     pub fn session<'a>(&'a self, called: &'a str) -> &'a str {
         let is_name = self.called.iter().any(|(_, name)| name == called);

@@ -372,7 +372,10 @@ pub fn control(
     let Some(place) = place_of(settings) else {
         return Ok(None);
     };
-    match Control::start(engine, &place, env!("CARGO_PKG_VERSION"), reload) {
+    let names = settings.sessions.iter();
+    let names = names.map(|session| (session.name(), session.called()));
+    let version = env!("CARGO_PKG_VERSION");
+    match Control::start_named(engine, &place, version, reload, names.collect()) {
         Ok(control) => {
             if named(settings) {
                 point_to(&place.path, settings);

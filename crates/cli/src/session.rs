@@ -39,6 +39,9 @@ code is 1 if the command failed.";
 /// How long a logon or logout is watched.
 const WATCHED: Duration = Duration::from_secs(3);
 
+/// Exit code of a status when no engine runs.
+const NOT_RUNNING: u8 = 3;
+
 /// Which engine, and how it is asked.
 #[derive(Args, Debug)]
 pub struct EngineFlags {
@@ -76,7 +79,8 @@ pub struct One {
   fixwire status store
   fixwire status --json gateway.toml | jq '.sessions[] | select(.state != \"logged on\")'
 
-If the engine is not running, the state comes from its journal. The exit code is 0 in both cases.")]
+If the engine is not running, the state comes from its journal, and the exit code is 3. SessionName is shown where the
+settings have one. With --json, `application` has the counts of a gateway, an OMS or an exchange.")]
 pub struct StatusArgs {
     /// Print JSON
     #[arg(long)]
@@ -252,6 +256,15 @@ pub fn running(at: &EngineFlags) -> Result<Client, Failure> {
     }
 }
 
+/// The same, if one runs and answers.
+pub fn if_running(at: &EngineFlags) -> Option<Client> {
+    let target = Target::find(&at.engine, &at.reading).ok()?;
+    match find(at, target).ok()? {
+        Found::Running(client) => Some(client),
+        Found::Stopped(_) => None,
+    }
+}
+
 /// The folder of an engine's journal.
 ///
 /// # Errors
@@ -328,7 +341,8 @@ fn show(at: &EngineFlags, json: bool, session: Option<&str>) -> Result<ExitCode,
     let session = session.map(|session| target.session(session).to_owned());
     let session = session.as_deref();
     let of_file = target.links.clone();
-    let (engine, sessions, links, text) = match find(at, target)? {
+    let names: Vec<_> = target.session_names().collect();
+    let (engine, mut sessions, links, text, application) = match find(at, target)? {
         Found::Running(mut client) => {
             let asked = Asked {
                 session: session.map(str::to_owned),
@@ -340,6 +354,7 @@ fn show(at: &EngineFlags, json: bool, session: Option<&str>) -> Result<ExitCode,
                 answer.sessions.unwrap_or_default(),
                 answer.links.unwrap_or_default(),
                 answer.text,
+                answer.application,
             )
         }
         Found::Stopped(store) => {
@@ -356,17 +371,28 @@ fn show(at: &EngineFlags, json: bool, session: Option<&str>) -> Result<ExitCode,
             let (links, sessions): (Vec<_>, Vec<_>) =
                 sessions.partition(|one| of_file.contains(&one.name));
             let links = links.into_iter().map(stored_link).collect();
-            (None, sessions, links, None)
+            (None, sessions, links, None, None)
         }
+    };
+    for one in &mut sessions {
+        let found = names.iter().find(|(identity, _)| *identity == one.name);
+        if let (None, Some((_, called))) = (&one.session_name, found) {
+            one.session_name = Some(called.clone());
+        }
+    }
+    let code = match engine {
+        Some(_) => ExitCode::SUCCESS,
+        None => ExitCode::from(NOT_RUNNING),
     };
     let mut out = io::stdout().lock();
     if json {
+        let application = application.or(text.map(Into::into));
         let all = json!({
             "running": engine.is_some(), "engine": engine, "sessions": sessions,
-            "links": links, "application": text,
+            "links": links, "application": application,
         });
         writeln!(out, "{all:#}")?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(code);
     }
     if let (Some(engine), None) = (&engine, session) {
         writeln!(out, "{}", table::head(engine, &sessions))?;
@@ -385,7 +411,7 @@ fn show(at: &EngineFlags, json: bool, session: Option<&str>) -> Result<ExitCode,
     for line in text.iter().flat_map(|text| text.lines()) {
         writeln!(out, "{}", Escaped(line.as_bytes()))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(code)
 }
 
 /// The sessions of a journal that no process has open.

@@ -2,6 +2,7 @@
 
 use fixwire_engine::{LinkReport, SessionReport};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// An answer: an error, or what was asked for. A program should pass over fields that it does not know.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -14,6 +15,9 @@ pub struct Answer {
     /// The result, or the application's answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// Of a status: what the application counts, by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub application: Option<Value>,
     /// Of a status: the engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineReport>,
@@ -40,8 +44,11 @@ pub struct EngineReport {
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
 pub struct SessionLine {
-    /// Its name.
+    /// Its identity.
     pub name: String,
+    /// Its name in the settings, if they have another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_name: Option<String>,
     /// How far it is from being logged on, in words.
     pub state: String,
     /// MsgSeqNum that is expected next.
@@ -103,6 +110,7 @@ impl From<SessionReport> for SessionLine {
         let counters = report.counters;
         Self {
             name: report.name,
+            session_name: None,
             state: report.state.to_string(),
             next_in: report.next_in,
             next_out: report.next_out,
@@ -114,6 +122,38 @@ impl From<SessionReport> for SessionLine {
             last_logout: report.last_logout.map(|text| text.as_str().to_owned()),
         }
     }
+}
+
+/// The object in a value, which is none yet when it was something else.
+fn inner(value: &mut Value) -> &mut Map<String, Value> {
+    if !value.is_object() {
+        *value = Value::Object(Map::new());
+    }
+    value.as_object_mut().expect("it is one")
+}
+
+/// Lines of names and a value, which tabs part, as an object: `rules`, `orders`, `7` is `{"rules":{"orders":7}}`. A
+/// number that a double can hold stays one.
+pub(crate) fn figures(text: &str) -> Value {
+    const EXACT: u64 = 1 << 53;
+    let mut all = Map::new();
+    for line in text.lines() {
+        let Some((path, value)) = line.rsplit_once('\t') else {
+            continue;
+        };
+        let value = match value.parse::<u64>() {
+            Ok(number) if number <= EXACT && number.to_string() == value => Value::from(number),
+            _ => Value::from(value),
+        };
+        let mut names: Vec<&str> = path.split('\t').collect();
+        let last = names.pop().unwrap_or_default();
+        let at = names.into_iter().fold(&mut all, |at, name| {
+            let entry = at.entry(name).or_insert_with(|| Value::Object(Map::new()));
+            inner(entry)
+        });
+        at.insert(last.to_owned(), value);
+    }
+    Value::Object(all)
 }
 
 impl Answer {
@@ -139,5 +179,18 @@ impl Answer {
     pub(crate) fn line(&self) -> String {
         let text = serde_json::to_string(self).unwrap_or_default();
         text + "\n"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_an_object_of_numbers_and_texts() {
+        let text = "day\t2026-11-28\nevents\t7\nrules\torders\t5\nrules\tanswers\t1234567890123456789\nnone";
+        let wanted = r#"{"day":"2026-11-28","events":7,"rules":{"answers":"1234567890123456789","orders":5}}"#;
+        let wanted: Value = serde_json::from_str(wanted).unwrap();
+        assert_eq!(figures(text), wanted);
     }
 }

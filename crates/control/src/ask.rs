@@ -1,6 +1,7 @@
 //! One request, as a line of JSON.
 
 use fixwire_engine::Operation;
+use fixwire_engine::protocol::OperatorRight;
 use serde::{Deserialize, Serialize};
 
 /// The most bytes of a line.
@@ -77,6 +78,54 @@ pub enum ControlQuestion {
     /// A gateway reads its rules again, or an OMS its settings: with `text` `check` it says what would change, with
     /// `back` it goes back to the settings before.
     Reload,
+}
+
+/// What a request needs of an operator.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ControlRight {
+    /// No right; what the application adds to a status needs [`OperatorRight::Read`].
+    Nothing,
+    /// This one.
+    Right(OperatorRight),
+    /// That which the application names for its command or query.
+    OfApplication,
+}
+
+impl ControlQuestion {
+    /// All of them.
+    pub const ALL: [Self; 13] = [
+        Self::Status,
+        Self::Logon,
+        Self::Logout,
+        Self::Disconnect,
+        Self::Enable,
+        Self::Disable,
+        Self::Reset,
+        Self::SetNumbers,
+        Self::TestRequest,
+        Self::Send,
+        Self::Command,
+        Self::Query,
+        Self::Reload,
+    ];
+
+    /// The right that it needs; a reload that only looks needs [`OperatorRight::Read`].
+    #[must_use]
+    pub const fn right(self) -> ControlRight {
+        match self {
+            Self::Status => ControlRight::Nothing,
+            Self::Logon
+            | Self::Logout
+            | Self::Disconnect
+            | Self::Enable
+            | Self::Disable
+            | Self::TestRequest => ControlRight::Right(OperatorRight::Session),
+            Self::Reset | Self::SetNumbers => ControlRight::Right(OperatorRight::Numbers),
+            Self::Send => ControlRight::Right(OperatorRight::Send),
+            Self::Command | Self::Query => ControlRight::OfApplication,
+            Self::Reload => ControlRight::Right(OperatorRight::Reload),
+        }
+    }
 }
 
 /// The operation that a request asks for.

@@ -14,17 +14,19 @@
 //!
 //! [`Control`] is the engine's end, [`Client`] the other one. Who asks is what the system says of the
 //! connection: nobody can claim to be somebody else. What is asked is in [`Asked`], the requests are those of
-//! [`Handle`](fixwire_engine::Handle).
+//! [`Handle`](fixwire_engine::Handle), which is asked for permission first.
 #![forbid(unsafe_code)]
 
 mod answer;
 mod ask;
 mod client;
 mod place;
+mod places;
 mod server;
 
 pub use answer::{Answer, EngineReport, LinkLine, SessionLine};
-pub use ask::{Asked, ControlQuestion, LONGEST};
+pub use ask::{Asked, ControlQuestion, ControlRight, LONGEST};
 pub use client::{Client, ClientError};
 pub use place::{IN_STORE, Place, this_user};
-pub use server::{COUNTS, Control, ReloadHandler};
+pub use places::{KEPT, MOST};
+pub use server::{COUNTS, Control, FIGURES, ReloadHandler};

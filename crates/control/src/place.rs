@@ -7,6 +7,7 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt, chown};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
+use fixwire_engine::OperatorStanding;
 use nix::unistd::{Group, Uid, User};
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::geteuid;
@@ -82,14 +83,19 @@ impl Place {
     }
 
     /// The user at the other end of a connection, for the journal; an error when that user has no access.
-    pub(crate) fn who(&self, asks: &UnixStream) -> io::Result<String> {
+    pub(crate) fn who(&self, asks: &UnixStream) -> io::Result<(String, OperatorStanding)> {
         let uid = socket_peercred(asks)?.uid;
         // Members of the group are known to the system: it has let them connect.
-        if self.group.is_none() && uid != geteuid() && !uid.is_root() {
+        let is_owner = uid == geteuid() || uid.is_root();
+        if self.group.is_none() && !is_owner {
             let why = "only the user of this process may use its control socket";
             return Err(io::Error::new(ErrorKind::PermissionDenied, why));
         }
-        Ok(name(uid.as_raw()))
+        let standing = match is_owner {
+            true => OperatorStanding::Owner,
+            false => OperatorStanding::Member,
+        };
+        Ok((name(uid.as_raw()), standing))
     }
 }
 

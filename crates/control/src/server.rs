@@ -1,33 +1,50 @@
 //! The server of a control socket: threads that pass requests to the engine and write the responses.
 
+use std::collections::HashMap;
 use std::fs;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use fixwire_engine::{Handle, Operation, OperationError, Operator, SendError, SessionReport};
+use fixwire_engine::protocol::{OperatorRight, SessionId};
+use fixwire_engine::{
+    Handle, Operation, OperationError, Operator, OperatorAccess, OperatorStanding,
+    PermissionRequest, SendError, SessionReport,
+};
 
-use crate::answer::{Answer, EngineReport, LinkLine, SessionLine};
-use crate::ask::{Asked, LONGEST, Wish};
+use crate::answer::{Answer, EngineReport, LinkLine, SessionLine, figures as figures_of};
+use crate::ask::{Asked, ControlQuestion, ControlRight, LONGEST, Wish};
 use crate::place::{Place, connect};
+use crate::places::Places;
 
-/// How many may be connected at once.
-const MOST: usize = 16;
-/// How long a client may be connected without a request, or without reading the response.
+/// How long a client may be connected without a request.
 const IDLE: Duration = Duration::from_secs(60);
+/// How long the rest of a request may take once it has begun, and the client to read the response.
+const LINE: Duration = Duration::from_secs(5);
+/// Pause before a refusal, so that nobody fills the journal with them.
+const REFUSED: Duration = Duration::from_millis(50);
 /// How long the engine may take, a Logout and its answer included.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The most sessions that an error names.
 const NAMED: usize = 20;
 
+/// Who asks for something.
+struct Requester {
+    by: Operator,
+    standing: OperatorStanding,
+}
+
 /// The query that asks an application for its counts, for a status.
 pub const COUNTS: &[u8] = b"counts";
+/// The query that asks it for the same as figures: lines of names and a value, which tabs part. A status has them as an
+/// object.
+pub const FIGURES: &[u8] = b"figures";
 
 /// Reloads the rules or settings of this file, for an operator; the text says how, and is empty for a plain reload.
 /// Returns the result, either way.
@@ -47,7 +64,10 @@ struct Served {
     place: Place,
     version: String,
     since: Instant,
-    connected: AtomicUsize,
+    names: HashMap<String, String>,
+    places: Places,
+    /// When a connection was last reported as one too many.
+    reported: Mutex<Option<Instant>>,
     ends: Arc<AtomicBool>,
 }
 
@@ -64,6 +84,22 @@ impl Control {
         version: &str,
         reload: Option<ReloadHandler>,
     ) -> io::Result<Self> {
+        Self::start_named(engine, place, version, reload, HashMap::new())
+    }
+
+    /// The same with the names that settings have for sessions, by their identities: a status shows them, and a
+    /// request may name a session by them.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    pub fn start_named(
+        engine: Handle,
+        place: &Place,
+        version: &str,
+        reload: Option<ReloadHandler>,
+        names: HashMap<String, String>,
+    ) -> io::Result<Self> {
         let listener = place.listen()?;
         let ends = Arc::new(AtomicBool::new(false));
         let served = Arc::new(Served {
@@ -72,7 +108,9 @@ impl Control {
             place: place.clone(),
             version: version.to_owned(),
             since: Instant::now(),
-            connected: AtomicUsize::new(0),
+            names,
+            places: Places::default(),
+            reported: Mutex::new(None),
             ends: Arc::clone(&ends),
         });
         let wait = move || served.wait(&listener);
@@ -102,75 +140,177 @@ impl Served {
                 thread::sleep(Duration::from_millis(100));
                 continue;
             };
-            if self.connected.fetch_add(1, Ordering::Relaxed) >= MOST {
-                self.connected.fetch_sub(1, Ordering::Relaxed);
-                let why = format!("{MOST} other clients are connected: try again later");
-                let _ = tell(&asks, &Answer::error(0, why));
+            let Some((number, by)) = self.take_place(&asks) else {
                 continue;
-            }
+            };
             let served = Arc::clone(&self);
             let serve = move || {
                 // The client learns it from the end of the connection.
-                let _ = served.serve(&asks);
-                served.connected.fetch_sub(1, Ordering::Relaxed);
+                let _ = served.serve(&asks, number, &by);
+                served.places.leave(number);
             };
             if fixwire_threads::spawn("control-client", serve).is_err() {
-                self.connected.fetch_sub(1, Ordering::Relaxed);
+                self.places.leave(number);
             }
         }
+    }
+
+    /// Finds a place for a connection, or says why there is none.
+    fn take_place(&self, asks: &UnixStream) -> Option<(u64, Requester)> {
+        let (who, standing) = match self.place.who(asks) {
+            Ok(who) => who,
+            Err(error) => {
+                let _ = tell(asks, &Answer::error(0, error.to_string()));
+                return None;
+            }
+        };
+        let by = Operator::new(who, "");
+        let by = Requester { by, standing };
+        let is_operator = || {
+            let access = OperatorAccess::Place;
+            self.permit(&by, access, None, "connect").is_ok()
+        };
+        match self.places.take(asks, standing, is_operator) {
+            Ok(number) => Some((number, by)),
+            Err(why) => {
+                self.report(&by, &why);
+                let _ = tell(asks, &Answer::error(0, why));
+                None
+            }
+        }
+    }
+
+    /// Reports a connection that was refused or ended, at most one a second.
+    fn report(&self, by: &Requester, why: &str) {
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        if reported.is_some_and(|at| at.elapsed() < Duration::from_secs(1)) {
+            return;
+        }
+        *reported = Some(Instant::now());
+        let what = format!("connection to the control socket by {}: {why}", by.by);
+        let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+        // An engine that has ended reports nothing.
+        let _ = engine.report_refusal(what);
     }
 
     /// Answers one connection until it ends.
-    fn serve(&self, asks: &UnixStream) -> io::Result<()> {
-        asks.set_read_timeout(Some(IDLE))?;
-        asks.set_write_timeout(Some(IDLE))?;
-        let who = match self.place.who(asks) {
-            Ok(who) => who,
-            Err(error) => return tell(asks, &Answer::error(0, error.to_string())),
-        };
+    fn serve(&self, asks: &UnixStream, number: u64, by: &Requester) -> io::Result<()> {
+        asks.set_write_timeout(Some(LINE))?;
         let mut lines = BufReader::new(asks);
         let mut line = Vec::new();
         loop {
-            line.clear();
-            let mut bounded = Read::by_ref(&mut lines).take(LONGEST as u64);
-            if bounded.read_until(b'\n', &mut line)? == 0 {
-                return Ok(());
-            }
-            if !line.ends_with(b"\n") {
-                let why = format!("a request must be one line of at most {LONGEST} bytes");
-                return tell(asks, &Answer::error(0, why));
-            }
-            tell(asks, &self.answer(&line, &who))?;
+            let why = match read_line(&mut lines, &mut line)? {
+                LineRead::Line => {
+                    self.places.set_busy(number, true);
+                    let answer = self.answer(&line, by);
+                    self.places.set_busy(number, false);
+                    tell(asks, &answer)?;
+                    continue;
+                }
+                LineRead::End => return Ok(()),
+                LineRead::Long => {
+                    format!("a request must be one line of at most {LONGEST} bytes")
+                }
+                LineRead::Late => {
+                    let seconds = LINE.as_secs();
+                    let why = format!("a request must be whole within {seconds} s");
+                    self.report(by, &why);
+                    why
+                }
+            };
+            return tell(asks, &Answer::error(0, why));
         }
     }
 
-    fn answer(&self, line: &[u8], who: &str) -> Answer {
+    fn answer(&self, line: &[u8], by: &Requester) -> Answer {
         let asked = match Asked::read(line) {
             Ok(asked) => asked,
             Err(why) => return Answer::error(0, why),
         };
         let id = asked.id;
-        let by = Operator::new(who, asked.why.clone().unwrap_or_default());
-        let done = asked.wish().and_then(|wish| match wish {
-            Wish::Status(session) => self.status(session.as_deref()),
-            Wish::Operate(session, operation) => self.operate(&session, operation, by),
-            Wish::Command(command) => self.command(&command, by),
-            Wish::Query(query) => self.query(&query),
-            Wish::Reload(file, how) => match &self.reload {
-                Some(reload) => {
-                    let done = reload(Path::new(&file), &how, by);
-                    done.map(|text| Answer::text(0, text))
-                }
-                None => Err("this process has no rules or settings to reload".into()),
-            },
-        });
+        let why = asked.why.clone().unwrap_or_default();
+        let by = Requester {
+            by: Operator::new(&*by.by.who, why),
+            standing: by.standing,
+        };
+        let done = asked.wish();
+        let done = done.and_then(|wish| self.carry_out(asked.what, wish, by));
         match done {
             Ok(answer) => Answer { id, ..answer },
             Err(why) => Answer::error(id, why),
         }
     }
 
-    fn status(&self, session: Option<&str>) -> Result<Answer, String> {
+    /// Does what was asked for, if the operator may.
+    fn carry_out(
+        &self,
+        what: ControlQuestion,
+        wish: Wish,
+        by: Requester,
+    ) -> Result<Answer, String> {
+        match wish {
+            Wish::Status(session) => self.status(session.as_deref(), &by),
+            Wish::Operate(session, operation) => {
+                let id = self.find(&session)?;
+                let name = self.identity(&session);
+                let access = access(what, OperatorRight::Session);
+                self.permit(&by, access, Some(id), &format!("session {what}"))
+                    .map_err(|why| format!("{name}: {why}"))?;
+                self.operate((id, name), operation, by.by)
+            }
+            Wish::Command(command) => {
+                let access = OperatorAccess::Command(command.clone().into_bytes());
+                self.permit(&by, access, None, &command)?;
+                self.command(&command, by.by)
+            }
+            Wish::Query(query) => {
+                let access = OperatorAccess::Query(query.clone().into_bytes());
+                self.permit(&by, access, None, &format!("query {query}"))?;
+                self.query(&query)
+            }
+            Wish::Reload(file, how) => {
+                let access = match &*how {
+                    "check" => OperatorAccess::Right(OperatorRight::Read),
+                    _ => access(what, OperatorRight::Reload),
+                };
+                self.permit(&by, access, None, format!("reload {how}").trim())?;
+                match &self.reload {
+                    Some(reload) => {
+                        let done = reload(Path::new(&file), &how, by.by);
+                        done.map(|text| Answer::text(0, text))
+                    }
+                    None => Err("this process has no rules or settings to reload".into()),
+                }
+            }
+        }
+    }
+
+    /// Asks the engine whether an operator may do something.
+    fn permit(
+        &self,
+        by: &Requester,
+        access: OperatorAccess,
+        session: Option<SessionId>,
+        what: &str,
+    ) -> Result<(), String> {
+        let is_noted = !matches!(access, OperatorAccess::Part(_) | OperatorAccess::Place);
+        let asked = PermissionRequest {
+            by: by.by.clone(),
+            standing: by.standing,
+            access,
+            session,
+            what: what.to_owned(),
+        };
+        let permitted = self.ask(|engine| engine.permit(asked))?;
+        permitted.map_err(|why| {
+            if is_noted {
+                thread::sleep(REFUSED);
+            }
+            why.to_string()
+        })
+    }
+
+    fn status(&self, session: Option<&str>, by: &Requester) -> Result<Answer, String> {
         let sessions: Vec<SessionReport> = match session {
             None => self.ask(Handle::status)?,
             Some(name) => {
@@ -184,26 +324,57 @@ impl Served {
             pid: std::process::id(),
             seconds: self.since.elapsed().as_secs(),
         };
-        // The application's counts, if it has any.
-        let (text, links) = match session {
+        // The application's counts, if it has any, for whoever may read.
+        let (text, figures, links) = match session {
             None => {
-                let counts = self.ask(|engine| engine.query(COUNTS))?;
-                (counts.ok(), self.ask(Handle::links)?)
+                let access = OperatorAccess::Part(OperatorRight::Read);
+                let (counts, figures) = match self.permit(by, access, None, "status") {
+                    Ok(()) => (
+                        self.ask(|engine| engine.query(COUNTS))?.ok(),
+                        self.ask(|engine| engine.query(FIGURES))?.ok(),
+                    ),
+                    Err(_) => (None, None),
+                };
+                (counts, figures, self.ask(Handle::links)?)
             }
-            Some(_) => (None, Vec::new()),
+            Some(_) => (None, None, Vec::new()),
         };
         let links: Vec<LinkLine> = links.into_iter().map(LinkLine::from).collect();
         Ok(Answer {
             engine: Some(engine),
-            sessions: Some(sessions.into_iter().map(SessionLine::from).collect()),
+            sessions: Some(sessions.into_iter().map(|one| self.line(one)).collect()),
             links: Some(links).filter(|links| !links.is_empty()),
             text: text.map(|text| String::from_utf8_lossy(&text).into_owned()),
+            application: figures.map(|text| figures_of(&String::from_utf8_lossy(&text))),
             ..Answer::default()
         })
     }
 
-    fn operate(&self, session: &str, operation: Operation, by: Operator) -> Result<Answer, String> {
-        let id = self.find(session)?;
+    fn line(&self, report: SessionReport) -> SessionLine {
+        let session_name = self.names.get(&report.name).cloned();
+        let session_name = session_name.filter(|name| *name != report.name);
+        SessionLine {
+            session_name,
+            ..SessionLine::from(report)
+        }
+    }
+
+    /// The identity of a session that is called so.
+    fn identity<'a>(&'a self, called: &'a str) -> &'a str {
+        if self.names.contains_key(called) {
+            return called;
+        }
+        let mut names = self.names.iter();
+        let found = names.find(|(_, name)| *name == called);
+        found.map_or(called, |(identity, _)| identity)
+    }
+
+    fn operate(
+        &self,
+        (id, session): (SessionId, &str),
+        operation: Operation,
+        by: Operator,
+    ) -> Result<Answer, String> {
         let text = match &operation {
             Operation::LogOn => "connects",
             Operation::LogOut { .. } => "logs out",
@@ -233,7 +404,8 @@ impl Served {
         Ok(Answer::text(0, String::from_utf8_lossy(&answer)))
     }
 
-    fn find(&self, session: &str) -> Result<fixwire_engine::protocol::SessionId, String> {
+    fn find(&self, session: &str) -> Result<SessionId, String> {
+        let session = self.identity(session);
         let found = {
             let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
             engine.find(session)
@@ -267,6 +439,68 @@ impl Served {
                 format!("no response from the engine in {seconds} s: it may still do it")
             }
         })
+    }
+}
+
+/// What a request needs.
+fn access(what: ControlQuestion, other: OperatorRight) -> OperatorAccess {
+    OperatorAccess::Right(match what.right() {
+        ControlRight::Right(right) => right,
+        ControlRight::Nothing | ControlRight::OfApplication => other,
+    })
+}
+
+/// How far the reading of a request has come.
+enum LineRead {
+    Line,
+    /// The connection has ended, or was idle for too long.
+    End,
+    Long,
+    /// The rest of the line did not come in time.
+    Late,
+}
+
+/// Reads a request, with its end.
+fn read_line(lines: &mut BufReader<&UnixStream>, line: &mut Vec<u8>) -> io::Result<LineRead> {
+    line.clear();
+    let mut begun: Option<Instant> = None;
+    loop {
+        let left = match begun {
+            None => IDLE,
+            Some(begun) => match LINE.checked_sub(begun.elapsed()) {
+                Some(left) if !left.is_zero() => left,
+                _ => return Ok(LineRead::Late),
+            },
+        };
+        lines.get_ref().set_read_timeout(Some(left))?;
+        let chunk = match lines.fill_buf() {
+            Ok(chunk) => chunk,
+            Err(error) => match (error.kind(), begun) {
+                (ErrorKind::Interrupted, _) => continue,
+                (ErrorKind::WouldBlock | ErrorKind::TimedOut, Some(_)) => {
+                    return Ok(LineRead::Late);
+                }
+                (ErrorKind::WouldBlock | ErrorKind::TimedOut, None) => return Ok(LineRead::End),
+                _ => return Err(error),
+            },
+        };
+        if chunk.is_empty() {
+            return Ok(match begun {
+                Some(_) => LineRead::Long,
+                None => LineRead::End,
+            });
+        }
+        begun.get_or_insert_with(Instant::now);
+        let end = chunk.iter().position(|byte| *byte == b'\n');
+        let taken = end.map_or(chunk.len(), |end| end + 1);
+        line.extend_from_slice(&chunk[..taken]);
+        lines.consume(taken);
+        if line.len() > LONGEST {
+            return Ok(LineRead::Long);
+        }
+        if end.is_some() {
+            return Ok(LineRead::Line);
+        }
     }
 }
 

@@ -25,6 +25,7 @@ use crate::error::AddError;
 use crate::handle::{Handle, SendError};
 use crate::host::WakeUp;
 use crate::operation::{Operation, OperationError, Operator};
+use crate::permit::PermissionRequest;
 
 pub(crate) const SEND: u8 = 1;
 pub(crate) const LOG_OUT: u8 = 2;
@@ -95,6 +96,13 @@ pub(crate) enum Request {
         command: Box<[u8]>,
         by: Operator,
         answer: Sender<Result<Vec<u8>, OperationError>>,
+    },
+    Permit {
+        asked: PermissionRequest,
+        answer: Sender<Result<(), OperationError>>,
+    },
+    Refused {
+        what: String,
     },
 }
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::outbox::{RESERVE, RESERVE_MESSAGES};
-use fixwire_protocol::{LogonSigner, Nanos, Tag, session};
+use fixwire_protocol::{LogonSigner, Nanos, OperatorRights, Tag, session};
 
 use crate::bucket::Rate;
 pub use crate::journal::Durability;
@@ -72,6 +72,9 @@ pub struct EngineConfig {
     /// Fields whose values are masked in the logs, beside those that always are. The journal keeps
     /// them.
     pub masked_in_logs: Vec<Tag>,
+    /// Who may do what at a control socket, unless the application has operators of its own; none: the user of the
+    /// process and root may everything, other users of the socket read.
+    pub operators: Vec<OperatorRights>,
     /// Missing dictionary files that were replaced by built-in dictionaries: an
     /// [`Event::DictionaryMissing`](crate::Event) reports each at every start.
     pub missing_dictionaries: Vec<MissingDictionary>,
@@ -112,6 +115,7 @@ impl Default for EngineConfig {
             retention: None,
             logs: Vec::new(),
             masked_in_logs: Vec::new(),
+            operators: Vec::new(),
             missing_dictionaries: Vec::new(),
             sessions: Vec::new(),
             templates: Vec::new(),

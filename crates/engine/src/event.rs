@@ -103,6 +103,13 @@ pub enum Event {
         /// The operation, by whom and why, as the journal keeps it.
         what: String,
     },
+    /// What an operator asked for was refused, see [`Handle::permit`](crate::Handle::permit).
+    OperationRefused {
+        /// The session; `None` for a command or query of the application's own.
+        session: Option<SessionId>,
+        /// What, by whom, and why not.
+        what: String,
+    },
     /// The peer's Logout has arrived.
     LogoutReceived {
         /// The session.
@@ -421,7 +428,9 @@ impl Event {
             | Self::LinkRefused { session, .. }
             | Self::NotLogged { session, .. }
             | Self::SlowReader { session, .. } => Some(*session),
-            Self::Suppressed { session, .. } | Self::Operated { session, .. } => *session,
+            Self::Suppressed { session, .. }
+            | Self::Operated { session, .. }
+            | Self::OperationRefused { session, .. } => *session,
             _ => None,
         }
     }
@@ -441,6 +450,7 @@ impl Event {
             Self::LoggedOut { .. } => "logged out",
             Self::Disconnected { .. } => "disconnected",
             Self::Operated { .. } => "operator",
+            Self::OperationRefused { .. } => "operation refused",
             Self::LogoutReceived { .. } => "received Logout",
             Self::LogoutSent { .. } => "sent Logout",
             Self::RejectReceived { .. } => "received Reject",

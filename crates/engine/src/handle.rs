@@ -12,6 +12,7 @@ use crate::config::SessionConfig;
 use crate::counters::{LinkReport, SessionReport};
 use crate::error::AddError;
 use crate::operation::{LONGEST, Operation, OperationError, Operator};
+use crate::permit::PermissionRequest;
 
 /// Sends messages and commands to an engine from another thread.
 ///
@@ -295,6 +296,32 @@ impl Handle {
         }
         let query = query.into();
         self.ask(|answer| Request::Query { query, answer })
+    }
+
+    /// Asks whether an operator may do something: the application's settings decide, or the engine's configuration. A
+    /// refusal is in the journal, and [`Event::OperationRefused`](crate::Event::OperationRefused) reports it. A program
+    /// that does something itself needs no permission.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    pub fn permit(
+        &mut self,
+        asked: PermissionRequest,
+    ) -> Result<Receiver<Result<(), OperationError>>, SendError> {
+        check(&asked.by)?;
+        self.ask(|answer| Request::Permit { asked, answer })
+    }
+
+    /// Reports something that was refused before it reached the engine, as an
+    /// [`Event::OperationRefused`](crate::Event::OperationRefused).
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    pub fn report_refusal(&mut self, what: String) -> Result<(), SendError> {
+        self.ask(|_: Sender<()>| Request::Refused { what })
+            .map(drop)
     }
 
     /// Reopens the files of message and event logs, after they were renamed: text from

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fixwire_protocol::outbox::MAX_MSG_TYPE;
 use fixwire_protocol::session::{RESET_DUE, RESET_OPEN, is_admin};
-use fixwire_protocol::{SOH, Tag, Timestamp};
+use fixwire_protocol::{Redactor, SOH, Tag, Timestamp, readable};
 
 use crate::journal::{
     self, DISABLED_BY, Directory, ENABLED_BY, Journal, JournalError, Recovered, SequenceCounters,
@@ -46,7 +46,7 @@ impl fmt::Display for Operator {
 }
 
 /// Text that stays on its line, and that a terminal does not act on.
-struct OneLine<'a>(&'a str);
+pub(crate) struct OneLine<'a>(pub &'a str);
 
 impl fmt::Display for OneLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -103,7 +103,10 @@ pub enum Operation {
 
 impl Operation {
     /// The line that the journal and the operators get to read.
-    pub(crate) fn note(&self, by: &Operator) -> String {
+    ///
+    /// A message that was sent by hand stands there with its fields; values of `masked` ones, beside those that always
+    /// are, as stars.
+    pub(crate) fn note(&self, by: &Operator, masked: &[Tag]) -> String {
         let done = match self {
             Self::LogOn => "logon",
             Self::LogOut { .. } => "logout",
@@ -113,9 +116,38 @@ impl Operation {
             Self::Reset => "sequence number reset",
             Self::SetNumbers { .. } => "logout, to set the sequence numbers,",
             Self::TestRequest => "TestRequest",
-            Self::Send { .. } => "message",
+            Self::Send { msg_type, fields } => {
+                let message = by_hand(msg_type, fields, masked);
+                return format!("message {message} by {by}");
+            }
         };
         format!("{done} by {by}")
+    }
+}
+
+/// The most bytes of a message sent by hand that its note has.
+const LONGEST_BY_HAND: usize = 4096;
+
+/// A message that an operator has written, with its secrets masked: `35=B|148=Closing`.
+fn by_hand(msg_type: &[u8], fields: &[u8], masked: &[Tag]) -> String {
+    let message = [b"35=", msg_type, &[SOH], fields].concat();
+    let mut redactor = Redactor::for_showing(masked);
+    redactor.copy_any(0, &message);
+    let mut shown = readable::masked(redactor.kept(0, &message));
+    while shown.last() == Some(&SOH) {
+        shown.pop();
+    }
+    let whole = shown.len();
+    shown.truncate(LONGEST_BY_HAND);
+    for byte in &mut shown {
+        if *byte == SOH {
+            *byte = b'|';
+        }
+    }
+    let text = readable::Escaped(&shown).to_string();
+    match whole {
+        ..=LONGEST_BY_HAND => text,
+        _ => format!("{text}... ({whole} bytes)"),
     }
 }
 
@@ -151,6 +183,10 @@ pub enum OperationError {
     NotSent,
     /// The application knows no such command, or refuses it.
     Refused(String),
+    /// The operator has no right to it.
+    NotPermitted(String),
+    /// The application alone writes the messages of this session; what the session is of it.
+    Owned(&'static str),
     /// The engine ends.
     Stopping,
 }
@@ -175,6 +211,13 @@ impl fmt::Display for OperationError {
             }
             Self::NotSent => {
                 "the message is longer than MaxMessageSize, or the session is closed by its schedule"
+            }
+            Self::NotPermitted(why) => return write!(f, "refused: {why}"),
+            Self::Owned(what) => {
+                return write!(
+                    f,
+                    "refused: the session is {what}, which alone writes its messages"
+                );
             }
             Self::Message(why) | Self::Refused(why) => why,
             Self::Stopping => "the engine is stopping",

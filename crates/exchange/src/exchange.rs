@@ -19,8 +19,8 @@ use core::fmt;
 use fixwire_protocol::session::Config;
 use fixwire_protocol::{
     Application, BodyError, Decimal, DecimalError, Hangup, Indexed, Ledger, Link, Message, Mono,
-    Nanos, Now, OperatorCommand, Outbox, Parting, PeerLogout, Refusal, SessionId, Tag, Timestamp,
-    tag,
+    Nanos, Now, OperatorCommand, OperatorRight, Outbox, Parting, PeerLogout, Refusal, SessionId,
+    Tag, Timestamp, tag,
 };
 use fixwire_tmp::LinkActions;
 
@@ -39,6 +39,7 @@ use crate::tmp::copies::CopySubscription;
 pub use crate::tmp::line::ExchangeTmpLine;
 use crate::tmp::line::TmpLine;
 use crate::watch::Watch;
+pub use operate::RIGHTS;
 
 /// Maximum number of reports waiting for room in the outbox; above it requests are rejected.
 const WAITING_MAX: usize = 100_000;
@@ -531,6 +532,14 @@ impl Application for Exchange {
         let text = self.answer(query)?;
         answer.extend_from_slice(text.as_bytes());
         Ok(())
+    }
+
+    fn command_right(&self, command: &[u8]) -> Option<OperatorRight> {
+        operate::right(command)
+    }
+
+    fn query_right(&self, query: &[u8]) -> Option<OperatorRight> {
+        operate::right(query)
     }
 
     fn survives_panics(&self) -> bool {

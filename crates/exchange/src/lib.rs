@@ -43,7 +43,7 @@ mod watch;
 pub use config::{
     ConfigProblem, ConfigTable, ExchangeConfig, InstrumentConfig, state_name, state_of,
 };
-pub use exchange::{Exchange, ExchangeError, ExchangeSession, ExchangeTmpLine};
+pub use exchange::{Exchange, ExchangeError, ExchangeSession, ExchangeTmpLine, RIGHTS};
 pub use faults::{WireControl, WireFault, WireFaults, check_fault, check_fault_names};
 pub use fixwire_book::BookState;
 pub use leg_config::{LegConfig, parse_legs};

@@ -127,3 +127,4 @@ pub use fixwire_engine::{AddError, Engine, EngineError, Event, Handle, Host, Sen
 pub use fixwire_engine::{Counters, LinkReport, SessionReport, SessionState, SessionStatus};
 pub use fixwire_engine::{Network, NetworkError, Rate, Users, UsersError};
 pub use fixwire_engine::{Operation, OperationError, Operator, StoredError, set_stored_numbers};
+pub use fixwire_engine::{OperatorAccess, OperatorStanding, PermissionRequest};

@@ -1,11 +1,11 @@
 //! The application: a gateway that does between its messages what other threads want, and its counts.
 
-use fixwire_control::COUNTS;
+use fixwire_control::{COUNTS, FIGURES};
 use fixwire_gateway::Gateway;
 use fixwire_protocol::session::Config;
 use fixwire_protocol::{
-    AdminOut, Application, Hangup, Ledger, Link, Message, Mono, Now, OperatorCommand, Outbox,
-    Parting, PeerLogout, Refusal, SessionId, Timestamp,
+    AdminOut, Application, Hangup, Ledger, Link, Message, Mono, Now, OperatorCommand,
+    OperatorRight, Outbox, Parting, PeerLogout, Permission, Refusal, SessionId, Timestamp,
 };
 use fixwire_settings::{LoadError, Settings, Source};
 
@@ -126,6 +126,52 @@ pub fn counts(gateway: &Gateway) -> Vec<String> {
         }
     }
     lines
+}
+
+/// The counts that a gateway has since its start, each with its name: names and a value, which tabs part.
+fn figures(gateway: &Gateway) -> String {
+    let (all, orders) = (gateway.counters(), gateway.orders().counters());
+    let remembered = gateway.remembered();
+    let mut text = String::new();
+    for (name, count) in [
+        ("received", all.received),
+        ("sent", all.sent),
+        ("copied", all.copied),
+        ("returned", all.returned),
+        ("rejected", all.rejected),
+        ("unmatched", all.unmatched),
+        ("unsolicited", all.unsolicited),
+        ("came_back", all.came_back),
+        ("scripts_failed", all.scripts_failed),
+        ("troubles", all.troubles),
+        ("held", all.held),
+        ("undelivered", all.undelivered),
+    ] {
+        text += &format!("{name}\t{count}\n");
+    }
+    text += &format!(
+        "orders\tlive\t{}\norders\tremembered\t{}\norders\trefused\t{}\norders\tids_rewritten\t{}\n",
+        orders.live, orders.remembered, orders.refused, orders.rewritten
+    );
+    for waiting in gateway.held() {
+        let session = waiting.session;
+        text += &format!(
+            "held_for\t{session}\tmessages\t{}\nheld_for\t{session}\tbytes\t{}\n",
+            waiting.messages, waiting.bytes
+        );
+    }
+    text += &format!(
+        "values_remembered\torders\t{}\nvalues_remembered\tbytes\t{}\nvalues_remembered\tdropped\t{}\n",
+        remembered.orders, remembered.bytes, remembered.dropped
+    );
+    for (rule, matched) in gateway.matched().iter().enumerate() {
+        let name = gateway.rules().name(rule).unwrap_or_default();
+        text += &format!("rules\t{name}\t{matched}\n");
+    }
+    for (name, count) in gateway.counted() {
+        text += &format!("counters\t{name}\t{count}\n");
+    }
+    text
 }
 
 #[deny(clippy::missing_trait_methods)]
@@ -269,7 +315,27 @@ impl Application for GatewayService {
         self.gateway().on_time(now, outbox)
     }
 
+    fn command_right(&self, command: &[u8]) -> Option<OperatorRight> {
+        (command == RELOAD).then_some(OperatorRight::Reload)
+    }
+
+    fn query_right(&self, query: &[u8]) -> Option<OperatorRight> {
+        matches!(query, COUNTS | FIGURES).then_some(OperatorRight::Read)
+    }
+
+    fn permission(&self, who: &str, right: OperatorRight) -> Permission {
+        self.loaded.gateway.permission(who, right)
+    }
+
+    fn owns(&self, session: SessionId) -> Option<&'static str> {
+        self.loaded.gateway.owns(session)
+    }
+
     fn on_query(&self, _: Now, query: &[u8], answer: &mut Vec<u8>) -> Result<(), String> {
+        if query == FIGURES {
+            answer.extend_from_slice(figures(&self.loaded.gateway).as_bytes());
+            return Ok(());
+        }
         if query != COUNTS {
             return Err("unknown query: a gateway supports only `counts`".into());
         }

@@ -122,6 +122,8 @@ struct Session {
     gets_copies: bool,
     /// Rules send its messages on.
     sends: bool,
+    /// Rules send messages to it.
+    is_sent: bool,
     /// And messages to it, so that they may come back.
     reflects: bool,
 }
@@ -203,6 +205,12 @@ impl Gateway {
 }
 
 impl Application for Gateway {
+    /// Orders of clients go there, and their answers come from there.
+    fn owns(&self, session: SessionId) -> Option<&'static str> {
+        let found = self.core.sessions.get(session.0 as usize)?;
+        found.is_sent.then_some("a target of the gateway's rules")
+    }
+
     fn on_message(
         &mut self,
         now: Now,

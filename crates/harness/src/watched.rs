@@ -6,8 +6,8 @@ use std::rc::Rc;
 use fixwire_engine::journal::sim::SimDisk;
 use fixwire_engine::protocol::session::Config;
 use fixwire_engine::protocol::{
-    AdminOut, Application, Hangup, Ledger, Link, Message, Mono, Now, OperatorCommand, Outbox,
-    Parting, PeerLogout, Refusal, SessionId, Timestamp,
+    AdminOut, Application, Hangup, Ledger, Link, Message, Mono, Now, OperatorCommand,
+    OperatorRight, Outbox, Parting, PeerLogout, Permission, Refusal, SessionId, Timestamp,
 };
 
 /// Shows the state of an application that has to survive.
@@ -229,6 +229,22 @@ impl<A: Application> Application for Watched<A> {
         let done = self.app.on_command(now, command, answer, outbox);
         self.note_state();
         done
+    }
+
+    fn command_right(&self, command: &[u8]) -> Option<OperatorRight> {
+        self.app.command_right(command)
+    }
+
+    fn query_right(&self, query: &[u8]) -> Option<OperatorRight> {
+        self.app.query_right(query)
+    }
+
+    fn permission(&self, who: &str, right: OperatorRight) -> Permission {
+        self.app.permission(who, right)
+    }
+
+    fn owns(&self, session: SessionId) -> Option<&'static str> {
+        self.app.owns(session)
     }
 
     fn on_query(&self, now: Now, query: &[u8], answer: &mut Vec<u8>) -> Result<(), String> {

@@ -25,6 +25,9 @@ impl OmsState {
                     standing.flow.get_or_insert_default();
                     self.has_flow = true;
                 }
+                if !filed {
+                    self.pending_reload = None;
+                }
                 self.recent.is_on |= control == RiskControl::Repeated && value.is_some();
                 self.expiries
                     .retain(|it| (it.scope, it.control) != (scope, control));

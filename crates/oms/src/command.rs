@@ -23,7 +23,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::Write as _;
 
-use fixwire_protocol::{Decimal, OperatorCommand, Timestamp};
+use siphasher::sip::SipHasher24;
+
+use fixwire_protocol::{Decimal, OperatorCommand, OperatorRight, Permission, Timestamp};
 
 use crate::core::{Core, Sink, scaled};
 use crate::event::OrderEvent;
@@ -132,21 +134,28 @@ pub(crate) fn bulletin<'a>(
 }
 
 /// Commands, and the right that each one requires.
-pub(crate) const VERBS: [(&str, &str); 13] = [
-    ("limit", "limit"),
-    ("cancel", "kill"),
-    ("kill", "kill"),
-    ("reducing", "kill"),
-    ("arm", "arm"),
-    ("market", "market"),
-    ("price", "market"),
-    ("report", "report"),
-    ("rerun", "rerun"),
-    ("accept", "break"),
-    ("roll", "roll"),
-    ("bulletin", "market"),
-    ("reload", "reload"),
+pub const VERBS: [(&str, OperatorRight); 13] = [
+    ("limit", OperatorRight::Limit),
+    ("cancel", OperatorRight::Kill),
+    ("kill", OperatorRight::Kill),
+    ("reducing", OperatorRight::Kill),
+    ("arm", OperatorRight::Arm),
+    ("market", OperatorRight::Market),
+    ("price", OperatorRight::Market),
+    ("report", OperatorRight::Report),
+    ("rerun", OperatorRight::Rerun),
+    ("accept", OperatorRight::Break),
+    ("roll", OperatorRight::Roll),
+    ("bulletin", OperatorRight::Market),
+    ("reload", OperatorRight::Reload),
 ];
+
+/// The right that a command requires; `None` for one that nobody knows.
+pub(crate) fn right(command: &[u8]) -> Option<OperatorRight> {
+    let words = Words::parse(core::str::from_utf8(command).ok()?).ok()?;
+    let known = VERBS.iter().find(|(verb, _)| *verb == words.verb);
+    known.map(|(_, right)| *right)
+}
 
 /// Maximum number of limits in one command.
 const MOST: usize = 6;
@@ -285,6 +294,19 @@ fn limit(
                 format!("until={text}: write a time of day in UTC, such as 17:00")
             })?),
         };
+    let asked = limit_hash(name, &limits, words.get("until"));
+    if core.rules.two_arm && !core.is_second(asked, by.0)? {
+        let (who, why) = by;
+        let event = OrderEvent::ReloadAsked {
+            settings: asked,
+            who,
+            why,
+        };
+        core.emit(at, &event, sink);
+        return Ok(format!(
+            "{name}: limit requested, nothing is changed; another operator must request the same"
+        ));
+    }
     for (control, value) in limits {
         let old = core.state().limit(scope, control);
         // For a temporary limit the one before it counts.
@@ -308,6 +330,17 @@ fn limit(
     Ok(done.trim_end().into())
 }
 
+/// What two operators must have in common who set limits together.
+fn limit_hash(scope: &str, limits: &[(RiskControl, Option<i128>)], until: &str) -> u64 {
+    let mut limits: Vec<String> = limits
+        .iter()
+        .map(|(control, value)| format!("{control}={value:?}"))
+        .collect();
+    limits.sort_unstable();
+    let text = format!("limit {scope} {} {until}", limits.join(" "));
+    SipHasher24::new().hash(text.as_bytes())
+}
+
 /// Parses a limit in the unit of its control.
 ///
 /// # Errors
@@ -329,28 +362,31 @@ pub fn limit_value(control: RiskControl, text: &str) -> Result<i128, String> {
 }
 
 impl Core {
-    /// Checks the right to a command. Without operators in the settings everybody with access to the socket has all
-    /// rights.
+    /// Checks the right to a command. Without operators in the settings the engine has checked who asks.
     pub(crate) fn check_right(&self, who: &str, verb: &str) -> Result<(), String> {
-        let operators = &self.rules.operators;
         let Some((_, right)) = VERBS.iter().find(|(known, _)| *known == verb) else {
             return Ok(());
         };
-        if operators.is_empty() {
-            return Ok(());
-        }
-        // "ann (uid 1000)"
-        let name = who.split(" (").next().unwrap_or_default();
-        let known = operators.iter().find(|operator| operator.user == name);
-        match known {
-            Some(operator) if operator.may.iter().any(|may| may == right) => Ok(()),
-            Some(_) => Err(format!(
-                "{who} has no permission to {verb}: an [[operator]] table of the settings grants it"
+        match self.permission(who, *right) {
+            Permission::Open | Permission::Granted => Ok(()),
+            Permission::Missing => Err(format!(
+                "{who} has no permission to {verb}: the right {right} is missing; an [[operator]] table of the \
+                 settings grants it"
             )),
-            None => Err(format!(
+            Permission::NoOperator => Err(format!(
                 "{who} is not an operator: an [[operator]] table of the settings names operators"
             )),
         }
+    }
+
+    /// What the settings say about a user and a right.
+    pub(crate) fn permission(&self, who: &str, right: OperatorRight) -> Permission {
+        let operators = self.rules.operators.iter();
+        let rights = operators.map(|one| {
+            let may = one.may.iter().any(|may| may == right.name());
+            (one.user.as_str(), may)
+        });
+        Permission::of(who, rights)
     }
 
     /// Whether this request arms the scope. When two operators must arm it, the first request is recorded and returns

@@ -345,9 +345,9 @@ events! {
         why: &'a [u8] = "As text.",
         changes: NestedEvents<'a> = "The events that change accounts, instruments, pools and limits.",
     }
-    /// An operator asked for a reload of limits or users; a second operator must ask for the same.
+    /// An operator asked for other limits, or a reload of limits or users; a second operator must ask for the same.
     52 ReloadAsked {
-        settings: u64 = "The hash of the files.",
+        settings: u64 = "The hash of the files, or of the limits.",
         who: &'a [u8] = "Who did it.",
         why: &'a [u8] = "As text.",
     }

@@ -133,6 +133,7 @@ pub use notice::{OmsEvent, OmsListener};
 pub use oms::{Oms, OmsSession};
 pub use order::{Order, Orders, Request};
 pub use price_file::price_commands;
+pub use query::QUERIES;
 pub use quote::{NewQuote, QuoteCancel};
 pub use quotes::QuoteSide;
 pub use reason::{Reason, Why};

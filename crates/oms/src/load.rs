@@ -11,10 +11,10 @@ use siphasher::sip::SipHasher13;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::command::VERBS;
 use crate::fix::report_numbers::ReportNumbers;
 use crate::rules::{AccountRule, OperatorRule, ReferencePrice, RiskRules, Route, ScopeName};
 use crate::state::SCOPES;
+use fixwire_protocol::OperatorRight;
 
 mod copies;
 mod drops;
@@ -496,9 +496,9 @@ impl Reader<'_> {
             };
             let may = self.texts(table, "may").unwrap_or_default();
             for (at, right) in &may {
-                if !VERBS.iter().any(|(_, known)| known == right) {
-                    let hint = "the rights are limit, kill, arm, market, roll, report, rerun, break, reload";
-                    self.wrong(*at, format!("unknown right {right}"), hint);
+                if OperatorRight::named(right).is_none() {
+                    let hint = format!("the rights are {}", OperatorRight::names());
+                    self.wrong(*at, format!("unknown right {right}"), &hint);
                 }
             }
             let Some(user) = self.required(table, at, "user") else {

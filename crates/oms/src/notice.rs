@@ -176,7 +176,7 @@ pub enum OmsEvent<'a> {
         /// They are those from before the last reload.
         back: bool,
     },
-    /// A reload was requested; another operator must request it too.
+    /// A reload or other limits were requested; another operator must request the same.
     ReloadAsked {
         /// Who did it.
         who: &'a [u8],
@@ -314,7 +314,7 @@ impl OmsEvent<'_> {
                 let who = String::from_utf8_lossy(who);
                 write!(
                     f,
-                    "reload requested by {who}: another operator must request the same settings (fixwire oms reload, or reload --back)"
+                    "change of settings or limits requested by {who}: another operator must request the same (fixwire oms reload, reload --back, or limit)"
                 )
             }
             Self::NotReloaded { who, why } => {

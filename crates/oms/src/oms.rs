@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use fixwire_protocol::{
-    Application, Decoder, Hangup, Ledger, Link, Message, Mono, Nanos, Now, OperatorCommand, Outbox,
-    Parting, PeerLogout, Refusal, SessionId, Timestamp, tag,
+    Application, Decoder, Hangup, Ledger, Link, Message, Mono, Nanos, Now, OperatorCommand,
+    OperatorRight, Outbox, Parting, PeerLogout, Permission, Refusal, SessionId, Timestamp, tag,
 };
 
 use crate::client_rate::ClientRates;
@@ -17,7 +17,6 @@ use crate::day::date;
 use crate::fix::before::Before;
 use crate::fix::clients::Client;
 use crate::fix::mass::Listing;
-use crate::fix::report_numbers::ReportNumbers;
 use crate::fix::{inquiries, market_requests};
 use crate::notice::{OmsEvent, OmsListener};
 use crate::rejects::VenueReject;
@@ -40,6 +39,7 @@ mod reload;
 mod requests;
 mod says;
 mod session;
+mod sessions;
 mod texts;
 
 pub use session::OmsSession;
@@ -262,60 +262,6 @@ impl Oms {
             }
             core.client(at, index, is, &mut out);
         }
-    }
-
-    fn find_sessions(&mut self) {
-        self.find_clients();
-        self.rates = ClientRates::new(&self.core.users);
-        self.find_links();
-    }
-
-    /// Finds the clients and drop copies in the state.
-    fn find_clients(&mut self) {
-        let numbers = ReportNumbers::new(self.core.rules().appl_id.as_bytes());
-        let names = self.core.state().sessions();
-        let find = |session: &OmsSession| names.find(session.name.as_bytes());
-        self.indices = self.sessions.iter().map(find).collect();
-        self.links.clients = alloc::vec![None; names.len() as usize];
-        for (at, index) in (0..).zip(&self.indices) {
-            if let Some(index) = index {
-                let is_numbered = self.core.user(*index).is_ok_and(|it| it.report_numbers);
-                self.links.clients[*index as usize] = Some(Client {
-                    session: SessionId(at),
-                    version: self.sessions[at as usize].version,
-                    is_copy: false,
-                    numbers: is_numbered.then_some(numbers),
-                });
-            }
-        }
-        let copies = self.core.rules().drop_copies.iter().filter_map(|rule| {
-            let at = self
-                .sessions
-                .iter()
-                .position(|it| it.name == rule.session)?;
-            let client = Client {
-                session: SessionId(u32::try_from(at).ok()?),
-                version: self.sessions[at].version,
-                is_copy: true,
-                numbers: rule.report_numbers.then_some(numbers),
-            };
-            Some((client, rule.accounts.clone()))
-        });
-        self.copies = copies.collect();
-        self.find_watchers();
-    }
-
-    fn index(&self, session: SessionId) -> Option<u32> {
-        match self.indices.get(session.0 as usize) {
-            Some(index) => *index,
-            None => self.links.tmp.index(session),
-        }
-    }
-
-    /// State number of a session to a venue.
-    fn line(&self, session: SessionId) -> Option<u32> {
-        let index = self.index(session)?;
-        self.core.is_line(index).then_some(index)
     }
 }
 
@@ -571,6 +517,24 @@ impl Application for Oms {
         };
         answer.extend_from_slice(text.as_bytes());
         Ok(())
+    }
+
+    fn command_right(&self, command: &[u8]) -> Option<OperatorRight> {
+        crate::command::right(command)
+    }
+
+    fn query_right(&self, query: &[u8]) -> Option<OperatorRight> {
+        crate::query::right(query)
+    }
+
+    fn permission(&self, who: &str, right: OperatorRight) -> Permission {
+        self.core.permission(who, right)
+    }
+
+    /// Orders, reports and limits of the OMS are those that it has written and read itself.
+    fn owns(&self, session: SessionId) -> Option<&'static str> {
+        let is_own = (session.0 as usize) < self.sessions.len() || self.index(session).is_some();
+        is_own.then_some("one of the OMS")
     }
 
     /// The state would be ahead of the journal.

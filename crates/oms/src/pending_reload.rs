@@ -1,13 +1,13 @@
-//! A reload that waits for a second operator.
+//! A reload, or a change of limits, that waits for a second operator.
 
 use crate::value::Text;
 use crate::wire::{Put, Wire};
 
-/// A reload that another operator must ask for too.
+/// A reload, or other limits, that another operator must ask for too.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct PendingReload {
     pub by: Text,
-    /// The hash of the settings.
+    /// The hash of the settings or limits.
     pub settings: u64,
 }
 

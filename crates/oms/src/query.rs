@@ -7,17 +7,50 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt::Write as _;
 
+use fixwire_protocol::OperatorRight;
+
 use crate::browse;
 use crate::command::{Words, check_prices};
 use crate::core::Core;
 use crate::fix::{average, figure, price, reason_text, scope_name};
 use crate::limits::RiskControl;
 use crate::order::Order;
+use crate::reload::RELOAD;
 use crate::scope::Scope;
 use crate::state::OmsState;
 use crate::tag_counts::DroppedFields;
 use crate::transition::OrderState;
 use crate::value::{End, Market, Trading};
+
+/// Queries, and the right that each one requires.
+pub const QUERIES: [(&str, OperatorRight); 15] = [
+    ("status", OperatorRight::Read),
+    ("orders", OperatorRight::Read),
+    ("order", OperatorRight::Read),
+    ("positions", OperatorRight::Read),
+    ("limits", OperatorRight::Read),
+    ("pools", OperatorRight::Read),
+    ("held", OperatorRight::Read),
+    ("rejected", OperatorRight::Read),
+    ("breaks", OperatorRight::Read),
+    ("accounts", OperatorRight::Read),
+    ("symbols", OperatorRight::Read),
+    ("counts", OperatorRight::Read),
+    ("figures", OperatorRight::Read),
+    ("check-reports", OperatorRight::Read),
+    ("check-prices", OperatorRight::Read),
+];
+
+/// The right that a query requires; `None` for one that nobody knows.
+pub(crate) fn right(query: &[u8]) -> Option<OperatorRight> {
+    if query == RELOAD {
+        // What it would change.
+        return Some(OperatorRight::Read);
+    }
+    let words = Words::parse(core::str::from_utf8(query).ok()?).ok()?;
+    let known = QUERIES.iter().find(|(verb, _)| *verb == words.verb);
+    known.map(|(_, right)| *right)
+}
 
 /// Answers a query.
 ///
@@ -28,9 +61,17 @@ pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
     let text = core::str::from_utf8(query).map_err(|_| "the query is not UTF-8 text")?;
     let words = Words::parse(text)?;
     let state = core.state();
+    if right(query).is_none() {
+        let queries = QUERIES.map(|(verb, _)| verb).join(", ");
+        return Err(format!(
+            "unknown query {}: the queries are {queries}",
+            words.verb
+        ));
+    }
     match words.verb {
         // As `fixwire status` asks.
         "counts" => Ok(counts(state)),
+        "figures" => Ok(figures(state)),
         "status" => Ok(status(state, &DroppedFields::default())),
         "orders" => orders(state, &words),
         "order" => {
@@ -56,9 +97,7 @@ pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
         "check-reports" => core.check_reports(words.rest),
         // Before `price` commands, in the same way.
         "check-prices" => Ok(check_prices(core, words.rest)),
-        other => Err(format!(
-            "unknown query {other}: the queries are status, orders, order, positions, limits, pools, held, rejected, breaks, accounts, symbols"
-        )),
+        other => Err(format!("unknown query {other}")),
     }
 }
 
@@ -66,6 +105,18 @@ fn counts(state: &OmsState) -> String {
     let open = state.orders().iter().filter(|it| it.state.is_open());
     format!(
         "oms: day {}, {} events, {} open orders, trading {}",
+        state.day(),
+        state.events(),
+        open.count(),
+        state.trading(Scope::Firm),
+    )
+}
+
+/// The counts of [`counts`], each with its name.
+fn figures(state: &OmsState) -> String {
+    let open = state.orders().iter().filter(|it| it.state.is_open());
+    format!(
+        "day\t{}\nevents\t{}\nopen_orders\t{}\ntrading\t{}",
         state.day(),
         state.events(),
         open.count(),

@@ -230,12 +230,12 @@ impl Core {
         Ok(plan.text("reloaded"))
     }
 
-    /// Whether another operator has asked for these settings before.
-    fn is_second(&self, settings: u64, who: &[u8]) -> Result<bool, String> {
+    /// Whether another operator has asked for these settings or limits before.
+    pub(crate) fn is_second(&self, settings: u64, who: &[u8]) -> Result<bool, String> {
         match &self.state.pending_reload {
-            Some(known) if known.settings == settings && known.by == short(who) => Err(
-                "you already requested it: another operator must request the same settings".into(),
-            ),
+            Some(known) if known.settings == settings && known.by == short(who) => {
+                Err("you already requested it: another operator must request the same".into())
+            }
             Some(known) => Ok(known.settings == settings),
             None => Ok(false),
         }

@@ -310,7 +310,7 @@ pub struct CopySourceRule {
 pub struct OperatorRule {
     /// The name of the user at the control socket.
     pub user: String,
-    /// Rights: limit, kill, arm, market, roll, report, rerun, break, reload.
+    /// Rights, by the names of [`OperatorRight`](fixwire_protocol::OperatorRight).
     pub may: Vec<String>,
 }
 

@@ -5,7 +5,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::session::Config;
-use crate::{AdminOut, Hangup, Ledger, Message, Now, Outbox, SessionId, Tag, Timestamp, tag};
+use crate::{
+    AdminOut, Hangup, Ledger, Message, Now, OperatorRight, Outbox, Permission, SessionId, Tag,
+    Timestamp, tag,
+};
 
 /// A program above the sessions. All methods run on the engine's thread, and may write messages for
 /// any session into the outbox; each gets its MsgSeqNum and header when the method returns. A session is logged out
@@ -233,8 +236,8 @@ pub trait Application {
     fn on_session_added(&mut self, _now: Now, _session: SessionId, _name: &str, _config: &Config) {}
 
     /// A command of the application's own, from an operator or another thread
-    /// (`Handle::command` of the engine): bytes of it in, `answer` out. The journal already has a note of it; messages
-    /// written here are committed before the answer is given. A caller without an answer asks again, so a command
+    /// (`Handle::command` of the engine): bytes of it in, `answer` out. The journal gets a note of it before messages
+    /// written here; they are committed before the answer is given. A caller without an answer asks again, so a command
     /// that was carried out may come once more.
     ///
     /// # Errors
@@ -257,6 +260,28 @@ pub trait Application {
     /// Why there is no answer, as a sentence.
     fn on_query(&self, _now: Now, _query: &[u8], _answer: &mut Vec<u8>) -> Result<(), String> {
         Err("the application does not support queries".into())
+    }
+
+    /// The right that an operator at the control socket needs for this command; `None` for one that it does not know.
+    fn command_right(&self, _command: &[u8]) -> Option<OperatorRight> {
+        Some(OperatorRight::Command)
+    }
+
+    /// The right that an operator at the control socket needs for this query; `None` for one that it does not know.
+    fn query_right(&self, _query: &[u8]) -> Option<OperatorRight> {
+        Some(OperatorRight::Read)
+    }
+
+    /// What the application's own settings say about a user, `ann (uid 1000)`, and a right. When they name no
+    /// operators, those of the engine's configuration count.
+    fn permission(&self, _who: &str, _right: OperatorRight) -> Permission {
+        Permission::Open
+    }
+
+    /// What this session is of the application, when it alone writes the messages of it: an operator may not send one
+    /// that the application has no account of. `None`: an operator with the right may.
+    fn owns(&self, _session: SessionId) -> Option<&'static str> {
+        None
     }
 
     /// Whether it may go on after a panic in [`on_message`](Self::on_message): the engine discards what

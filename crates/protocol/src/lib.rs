@@ -20,6 +20,7 @@ pub mod ledger;
 pub mod limit;
 pub mod logon_signer;
 pub mod message;
+pub mod operator;
 pub mod outbox;
 pub mod prepared;
 mod put;
@@ -44,6 +45,7 @@ pub use ledger::Ledger;
 pub use limit::MessageLimit;
 pub use logon_signer::LogonSigner;
 pub use message::{Field, Indexed, Message, SECRETS};
+pub use operator::{OperatorRight, OperatorRights, Permission};
 pub use outbox::{
     AdminOut, AdminOutError, Body, BodyError, Entry, HeaderTemplate, MsgSeqNumSource, Outbox,
 };

@@ -10,9 +10,10 @@ use fixwire_engine::journal::Retention;
 use fixwire_protocol::dictionary::validate::ValidationRules;
 use fixwire_protocol::session::{BeginString, Config, OnReject, Party, ResetOn, Role};
 use fixwire_protocol::time::Precision;
-use fixwire_protocol::{Nanos, Secret, Tag};
+use fixwire_protocol::{Nanos, OperatorRights, Secret, Tag};
 
 use super::logs;
+use super::operators::operators;
 use super::problem::LoadError;
 use super::resolved::{SessionSettings, Settings};
 use super::safety;
@@ -93,6 +94,7 @@ impl Settings {
             retention: retention(first),
             logs: logs::logs(first),
             masked_in_logs: logs::masked(first),
+            operators: self.operators(first)?,
             missing_dictionaries: shelf.missing(),
             sessions,
             templates,
@@ -123,6 +125,18 @@ impl Settings {
             return Err(self.error(first, Id::MaxLogonSize, note));
         }
         Ok(config)
+    }
+
+    /// Who may do what at the control socket; an OMS has operators of its own.
+    fn operators(&self, first: &SessionSettings) -> Result<Vec<OperatorRights>, LoadError> {
+        let Some(text) = first.text(Id::ControlOperators) else {
+            return Ok(Vec::new());
+        };
+        if !self.oms.is_empty() {
+            let note = "an OMS has its operators in [[operator]] tables: remove this key";
+            return Err(self.error(first, Id::ControlOperators, note.to_owned()));
+        }
+        operators(text).map_err(|note| self.error(first, Id::ControlOperators, note))
     }
 }
 

@@ -490,8 +490,14 @@ keys! {
     /// socket with `Durability=memory`.
     ControlPath [], ValueKind::Path, None, Engine;
     /// Group whose members may use the control socket at `ControlPath`, besides the user of the engine and
-    /// root. Requires `ControlPath`.
+    /// root. They may only read, unless `ControlOperators` names them. Requires `ControlPath`.
     ControlGroup [], ValueKind::Text, None, Engine;
+    /// Who may do what at the control socket: users of the system with their rights, as in
+    /// `ann:read,session;bob:read`; in TOML also `[[operator]]` tables with `user` and `may`. The rights, and the
+    /// command that needs each, are in [rights](../operating/security.md#rights-of-operators). Who is in no table may
+    /// only ask for `status`, the engine's own user and root included. Absent: the engine's own user and root may
+    /// everything, members of `ControlGroup` read. An OMS has `[[operator]]` tables only.
+    ControlOperators [], ValueKind::Text, None, Engine;
     /// Where a message is stored before its first byte is sent. `memory`: in memory of the process, lost
     /// when it ends. `process`: in a mapped file, survives `kill -9` but not a power failure. `disk`: on
     /// disk, `fdatasync` has returned.

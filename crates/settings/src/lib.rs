@@ -31,6 +31,7 @@ pub mod link_keys;
 pub mod link_settings;
 mod links;
 mod logs;
+mod operators;
 mod paths;
 pub mod problem;
 pub mod registry;

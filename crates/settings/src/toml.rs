@@ -16,6 +16,7 @@
 //! a gateway, an OMS or a simulated exchange are passed over: they have readers of their own.
 
 mod link;
+mod operator;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -63,7 +64,7 @@ const TABLES: &str = "the tables are `[default]`, once, and `[[session]]`, one f
                       both of them `application`; `[[link]]`, one for each TMP link; and of a gateway `[gateway]`, `[group]`, \
                       `[script]`, `[conversion]`, `[table.NAME]`, `[client.NAME]`, `[target.NAME]`, `[[rule]]` and `[[on]]`; \
                       and of an OMS `[oms]`, `[[account]]`, `[[user]]`, `[[line_group]]`, `[[number_pool]]`, `[[route]]`, \
-                      `[[drop_copy]]`, `[[drop_copy_in]]` and `[[operator]]`; \
+                      `[[drop_copy]]` and `[[drop_copy_in]]`; of any of them `[[operator]]`; \
                       and of a simulated exchange `[exchange]`, `[[instrument]]`, `[[fault]]` and `[[script]]`";
 
 /// Splits a text into sections. What cannot be read becomes an error, and reading goes on unless the
@@ -91,6 +92,15 @@ pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Document {
     for (name, value) in &table {
         reader.secrets(&[name.get_ref()], value);
         reader.top(name, value);
+    }
+    // Beside other tables of an OMS they are its own.
+    if reader.document.oms == [operator::OPERATOR] {
+        reader.document.oms.clear();
+        for (name, value) in &table {
+            if name.get_ref() == operator::OPERATOR {
+                reader.operators(Span::from(name.span()), value);
+            }
+        }
     }
     let mut document = reader.document;
     if document.exchange == [SCRIPT] {

@@ -8,8 +8,8 @@ use clap::ValueEnum;
 use fixwire_lab::scenario::Echo;
 use fixwire_protocol::session::Config;
 use fixwire_protocol::{
-    AdminOut, Application, Hangup, Ledger, Link, Message, Mono, Now, OperatorCommand, Outbox,
-    Parting, PeerLogout, Refusal, SessionId, Timestamp,
+    AdminOut, Application, Hangup, Ledger, Link, Message, Mono, Now, OperatorCommand,
+    OperatorRight, Outbox, Parting, PeerLogout, Permission, Refusal, SessionId, Timestamp,
 };
 
 /// The name of an application on the command line.
@@ -205,6 +205,22 @@ impl Application for BuiltIn {
             Self::Bench(_) => None,
             other => other.get_mut().on_time(now, outbox),
         }
+    }
+
+    fn command_right(&self, command: &[u8]) -> Option<OperatorRight> {
+        self.get().command_right(command)
+    }
+
+    fn query_right(&self, query: &[u8]) -> Option<OperatorRight> {
+        self.get().query_right(query)
+    }
+
+    fn permission(&self, who: &str, right: OperatorRight) -> Permission {
+        self.get().permission(who, right)
+    }
+
+    fn owns(&self, session: SessionId) -> Option<&'static str> {
+        self.get().owns(session)
     }
 
     fn on_query(&self, now: Now, query: &[u8], answer: &mut Vec<u8>) -> Result<(), String> {

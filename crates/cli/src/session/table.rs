@@ -20,6 +20,9 @@ pub fn head(engine: &EngineReport, sessions: &[SessionLine]) -> String {
     )
 }
 
+/// The column of SessionName.
+const NAME: &str = "SESSION NAME";
+
 /// A row for each session, its columns aligned.
 pub fn of_sessions(sessions: &[SessionLine], running: bool) -> String {
     let mut rows = vec![
@@ -30,6 +33,10 @@ pub fn of_sessions(sessions: &[SessionLine], running: bool) -> String {
     if running {
         rows[0].extend(["RECEIVED", "SENT", "WAITING BYTES"].map(str::to_owned));
     }
+    let is_named = sessions.iter().any(|one| one.session_name.is_some());
+    if is_named {
+        rows[0].push(NAME.to_owned());
+    }
     for one in sessions {
         let text = |text: &str| Escaped(text.as_bytes()).to_string();
         let mut row = vec![text(&one.name), text(&one.state)];
@@ -37,6 +44,9 @@ pub fn of_sessions(sessions: &[SessionLine], running: bool) -> String {
         if running {
             let counts = [one.received, one.sent, one.waiting_bytes];
             row.extend(counts.map(|count| count.to_string()));
+        }
+        if is_named {
+            row.push(text(one.session_name.as_deref().unwrap_or("-")));
         }
         rows.push(row);
     }
@@ -82,6 +92,7 @@ fn aligned(rows: &[Vec<String>]) -> String {
             .enumerate()
             .map(|(at, (cell, width))| match at {
                 0 | 1 => format!("{cell:<width$}"),
+                _ if rows[0][at] == NAME => format!("{cell:<width$}"),
                 _ => format!("{cell:>width$}"),
             });
         text += cells.collect::<Vec<_>>().join("  ").trim_end();

@@ -34,6 +34,7 @@ mod peer;
 mod process;
 mod replay;
 mod restart;
+mod rights;
 mod run;
 mod running;
 mod samples;

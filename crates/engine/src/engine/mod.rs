@@ -8,7 +8,9 @@ use std::hash::{Hash, Hasher};
 use std::net::SocketAddr;
 
 use fixwire_protocol::outbox::NOTE_ROOM;
-use fixwire_protocol::{Application, Decoder, Mono, Nanos, Now, Outbox, SessionId};
+use fixwire_protocol::{
+    Application, Decoder, Mono, Nanos, Now, OperatorRights, Outbox, SessionId, Tag,
+};
 
 use crate::command::Commands;
 use crate::commit::Core;
@@ -69,6 +71,10 @@ pub struct Engine<A, H: Host = Os, D: Disk = OsDisk> {
     pub(crate) owners: Vec<Owner>,
     pub(crate) lobby: Lobby,
     missing_dictionaries: Vec<MissingDictionary>,
+    /// Those of the configuration.
+    pub(crate) operators: Vec<OperatorRights>,
+    /// Fields that are masked wherever a message is shown.
+    pub(crate) masked: Vec<Tag>,
     /// The part of the journal that was cut off when it was opened, until an event reports it.
     cut: Option<Torn>,
     /// Other faults of the journal.
@@ -291,8 +297,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let (notes, troubles) =
             Notes::recover(&mut journal, &mut app, folded).map_err(after_cut)?;
         let rest_room = outbox_bytes + config.max_message;
-        let trail = config.limits.log_only_bytes_per_hour;
-        let decoder = decoder(&config);
+        let (trail, decoder) = (config.limits.log_only_bytes_per_hour, decoder(&config));
         let lines = sessions::restore_all(&mut journal, now, config.sessions, rest_room, trail)
             .map_err(after_cut)?;
         let links =
@@ -314,6 +319,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             shortage: None,
             templates: config.templates,
             missing_dictionaries: config.missing_dictionaries,
+            operators: config.operators,
+            masked: config.masked_in_logs,
             host,
             app,
             inputs: Input::several(lines.len(), config.read_buffer),

@@ -43,6 +43,7 @@ impl fmt::Display for Event {
                 write!(f, "disconnected: {why}{}", Said(detail))
             }
             Self::Operated { what, .. } => write!(f, "operator: {what}"),
+            Self::OperationRefused { what, .. } => write!(f, "refused: {what}"),
             Self::LogoutReceived { text, .. } => write!(f, "received Logout{}", Said(text)),
             Self::LogoutSent { text, .. } => write!(f, "sent Logout{}", Said(text)),
             Self::RejectReceived { reject, .. } => write!(f, "received {reject}"),

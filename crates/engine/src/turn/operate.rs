@@ -15,8 +15,9 @@ use crate::event::{Ending, Event};
 use crate::host::Host;
 use crate::journal::{Disk, JournalId, OPERATORS, RecordKind};
 use crate::line::{Line, Numbers};
-use crate::operation::{Operation, OperationError, Operator};
+use crate::operation::{OneLine, Operation, OperationError, Operator};
 use crate::operation::{check_fields, check_number, numbers_note};
+use crate::permit::{self, OperatorAccess, PermissionRequest};
 
 /// The most bytes of a command that its note has.
 const LONGEST_SHOWN: usize = 256;
@@ -61,6 +62,15 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 let done = self.command(now, &command, &by)?;
                 let _ = answer.send(done);
             }
+            Some(Request::Permit { asked, answer }) => {
+                let done = self.permit(now, &asked)?;
+                let _ = answer.send(done);
+            }
+            Some(Request::Refused { what }) => {
+                let session = None;
+                self.core
+                    .raise(now, &Event::OperationRefused { session, what });
+            }
             None => {}
         }
         Ok(())
@@ -79,6 +89,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let line = match self.check_operation(session, &operation) {
             Ok(line) => line,
             Err(why) => {
+                let what = operation.note(&by, &self.masked);
+                self.note_refusal(now, Some(session), &what, &why)?;
                 let _ = answer.send(Err(why));
                 return Ok(());
             }
@@ -86,7 +98,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         // The record that sets sequence numbers says who wanted it.
         let sets_now = matches!(operation, Operation::SetNumbers { .. }) && line.link.is_none();
         if !sets_now {
-            let (journal, what) = (line.journal, operation.note(&by));
+            let (journal, what) = (line.journal, operation.note(&by, &self.masked));
             self.note_operation(now, Some(session), journal, what)?;
         }
         self.carry_out_operation(now, session, operation, by, answer)
@@ -132,6 +144,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                     (true, _) if !force => Some(OperationError::Connected),
                     _ => None,
                 }
+            }
+            Operation::Send { .. } if self.app.owns(session).is_some() => {
+                self.app.owns(session).map(OperationError::Owned)
             }
             Operation::Send { msg_type, fields } => {
                 check_fields(msg_type, fields)?;
@@ -194,7 +209,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 let _ = body.finish();
                 self.core.commit_sent(now, &mut self.app, &mut self.host)?;
                 if self.core.astray + self.core.outbox.failures() > lost {
-                    done = Err(OperationError::NotSent);
+                    let why = OperationError::NotSent;
+                    let what = Operation::Send { msg_type, fields }.note(&by, &self.masked);
+                    self.note_refusal(now, Some(session), &what, &why)?;
+                    done = Err(why);
                 }
             }
             Operation::SetNumbers {
@@ -268,7 +286,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Gives the application a command. The note has what it begins with.
+    /// Gives the application a command. The note has what it begins with, and stands before what it has written.
     fn command(
         &mut self,
         now: Now,
@@ -279,14 +297,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             return Ok(Err(OperationError::Stopping));
         }
         self.core.commit_sent(now, &mut self.app, &mut self.host)?;
-        let journal = self.core.journal.register(now.wall, OPERATORS)?;
-        let shown = command[..command.len().min(LONGEST_SHOWN)].escape_ascii();
-        let cut = match command.len() {
-            ..=LONGEST_SHOWN => String::new(),
-            bytes => format!("... ({bytes} bytes)"),
-        };
-        let what = format!("command {shown}{cut} by {by}");
-        self.note_operation(now, None, journal, what)?;
+        let what = format!("{} by {by}", shown("command", command));
         let mut answer = Vec::new();
         let core = &mut self.core;
         let command = OperatorCommand {
@@ -296,11 +307,68 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         };
         let done = self
             .app
-            .on_command(now, command, &mut answer, &mut core.outbox);
-        core.commit_sent(now, &mut self.app, &mut self.host)?;
+            .on_command(now, command, &mut answer, &mut core.outbox)
+            .map_err(OperationError::Refused);
+        match &done {
+            Ok(()) => {
+                let journal = self.core.journal.register(now.wall, OPERATORS)?;
+                self.note_operation(now, None, journal, what)?;
+            }
+            Err(why) => self.note_refusal(now, None, &what, why)?,
+        }
+        self.core.commit_sent(now, &mut self.app, &mut self.host)?;
         self.secure()?;
         self.release_if_full(now)?;
-        Ok(done.map(|()| answer).map_err(OperationError::Refused))
+        Ok(done.map(|()| answer))
+    }
+
+    /// Whether an operator may do something; a refusal is noted.
+    fn permit(
+        &mut self,
+        now: Now,
+        asked: &PermissionRequest,
+    ) -> Result<Result<(), OperationError>, EngineError> {
+        let Err(why) = permit::decide(asked, &self.app, &self.operators) else {
+            return Ok(Ok(()));
+        };
+        let why = OperationError::NotPermitted(why);
+        if !matches!(
+            asked.access,
+            OperatorAccess::Part(_) | OperatorAccess::Place
+        ) && !self.is_stopping()
+        {
+            let what = match &asked.access {
+                OperatorAccess::Command(text) => shown("command", text),
+                OperatorAccess::Query(text) => shown("query", text),
+                _ => asked.what.clone(),
+            };
+            let what = format!("{what} by {}", asked.by);
+            self.note_refusal(now, asked.session, &what, &why)?;
+        }
+        Ok(Err(why))
+    }
+
+    /// Writes down what is not done, and raises an event.
+    fn note_refusal(
+        &mut self,
+        now: Now,
+        session: Option<SessionId>,
+        what: &str,
+        why: &OperationError,
+    ) -> Result<(), EngineError> {
+        let why = why.to_string();
+        let why = why.strip_prefix("refused: ").unwrap_or(&why);
+        let what = format!("{what}: {}", OneLine(why));
+        let line = session.and_then(|session| self.core.lines.get(session.0 as usize));
+        let journal = match line {
+            Some(line) => line.journal,
+            None => self.core.journal.register(now.wall, OPERATORS)?,
+        };
+        let note = format!("refused: {what}");
+        self.core.journal.note(now.wall, journal, &note)?;
+        self.core
+            .raise(now, &Event::OperationRefused { session, what });
+        Ok(())
     }
 
     /// Writes down what is about to be done, and raises an event.
@@ -323,5 +391,14 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             self.core.journal.sync(end)?;
         }
         Ok(())
+    }
+}
+
+/// What a command or query begins with.
+fn shown(kind: &str, text: &[u8]) -> String {
+    let begin = text[..text.len().min(LONGEST_SHOWN)].escape_ascii();
+    match text.len() {
+        ..=LONGEST_SHOWN => format!("{kind} {begin}"),
+        bytes => format!("{kind} {begin}... ({bytes} bytes)"),
     }
 }

@@ -19,7 +19,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use fixwire_book::{Depth, Side};
-use fixwire_protocol::{BodyError, Decimal, Now, Outbox};
+use fixwire_protocol::{BodyError, Decimal, Now, OperatorRight, Outbox};
 
 use super::Exchange;
 use crate::config::{state_name, state_of};
@@ -34,6 +34,37 @@ const ALL: &str = "*";
 const COMMANDS: &str = "state STATE SYMBOL, uncross SYMBOL, band LOW HIGH SYMBOL, bulletin TEXT, lock LINE, unlock LINE";
 const QUERIES: &str = "instruments, book SYMBOL, scripts, lines, faults";
 
+/// Commands and queries, and the right that each one requires.
+pub const RIGHTS: [(&str, OperatorRight); 14] = [
+    ("state", OperatorRight::Market),
+    ("uncross", OperatorRight::Market),
+    ("band", OperatorRight::Market),
+    ("bulletin", OperatorRight::Market),
+    ("fault", OperatorRight::Command),
+    ("lock", OperatorRight::Session),
+    ("unlock", OperatorRight::Session),
+    ("instruments", OperatorRight::Read),
+    ("book", OperatorRight::Read),
+    ("scripts", OperatorRight::Read),
+    ("lines", OperatorRight::Read),
+    ("faults", OperatorRight::Read),
+    ("counts", OperatorRight::Read),
+    ("figures", OperatorRight::Read),
+];
+
+/// The right that a command or query requires; `None` for one that nobody knows.
+pub(super) fn right(text: &[u8]) -> Option<OperatorRight> {
+    let (verb, _) = split(core::str::from_utf8(text).ok()?);
+    let known = RIGHTS.iter().find(|(known, _)| *known == verb);
+    known.map(|(_, right)| *right)
+}
+
+/// The verb, and what follows it.
+fn split(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    text.split_once(' ').unwrap_or((text, ""))
+}
+
 impl Exchange {
     /// Executes a command; returns what was done.
     pub(super) fn operate(
@@ -43,10 +74,7 @@ impl Exchange {
         outbox: &mut Outbox,
     ) -> Result<String, String> {
         let command = core::str::from_utf8(command).map_err(|_| "the command is not UTF-8 text")?;
-        let (verb, rest) = command
-            .trim()
-            .split_once(' ')
-            .unwrap_or((command.trim(), ""));
+        let (verb, rest) = split(command);
         let at = now.wall;
         match verb {
             "state" => {
@@ -105,12 +133,16 @@ impl Exchange {
     /// Answers a query.
     pub(super) fn answer(&self, query: &[u8]) -> Result<String, String> {
         let query = core::str::from_utf8(query).map_err(|_| "the query is not UTF-8 text")?;
-        let (verb, rest) = query.trim().split_once(' ').unwrap_or((query.trim(), ""));
+        let (verb, rest) = split(query);
         match verb {
             // Counters for `fixwire status`.
             "instruments" | "counts" => {
                 let traded = self.market.instruments.iter().filter(|it| !it.is_gone);
                 Ok(traded.map(line).collect())
+            }
+            "figures" => {
+                let traded = self.market.instruments.iter().filter(|it| !it.is_gone);
+                Ok(traded.map(figures).collect())
             }
             "faults" => Ok(self.faults.shown()),
             "lines" => {
@@ -182,6 +214,18 @@ fn line(instrument: &Instrument) -> String {
     format!(
         "{} {state} last {last} orders {orders}\n",
         instrument.symbol
+    )
+}
+
+/// The same, each value with its names.
+fn figures(instrument: &Instrument) -> String {
+    let last = instrument.book.last();
+    let last = last.map_or("none".to_string(), |last| shown(instrument.price(last)));
+    let (symbol, state) = (&instrument.symbol, state_name(instrument.book.state()));
+    let orders = instrument.book.len();
+    format!(
+        "instruments\t{symbol}\tstate\t{state}\ninstruments\t{symbol}\tlast\t{last}\n\
+         instruments\t{symbol}\torders\t{orders}\n"
     )
 }
 

@@ -7,9 +7,11 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use fixwire::control::{Asked, Client, ClientError, Control, ControlQuestion, LONGEST, Place};
+use fixwire::control::{
+    Asked, Client, ClientError, Control, ControlQuestion, KEPT, LONGEST, MOST, Place,
+};
 
 use common::{PATIENCE, Peer, Running, acceptor_session, config};
 
@@ -218,26 +220,49 @@ fn bytes_that_are_no_request_get_an_error_and_change_nothing() {
 }
 
 #[test]
-fn one_too_many_is_told_to_come_again() {
+fn one_too_many_gets_the_place_of_who_waits_longest() {
     let folder = tempfile::tempdir().unwrap();
     let (engine, _control, place) = start(folder.path());
-    let mut clients: Vec<Client> = (0..16).map(|_| client(&place)).collect();
+    let most = MOST + KEPT;
+    let mut clients: Vec<Client> = (0..most).map(|_| client(&place)).collect();
     clients.iter_mut().for_each(|client| drop(state(client)));
-    let mut refused = UnixStream::connect(&place.path).unwrap();
+    // All are of the engine's own user: the one that waits longest makes way.
+    drop(state(&mut client(&place)));
+    assert!(clients[0].ask(&Asked::default()).is_err());
+    drop(state(&mut clients[1]));
+    engine.stop();
+}
+
+#[test]
+fn half_a_request_locks_nobody_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, _control, place) = start(folder.path());
+    let half = |_| {
+        let mut stream = UnixStream::connect(&place.path).unwrap();
+        stream.write_all(b"{\"id\":1,").unwrap();
+        stream
+    };
+    let halves: Vec<UnixStream> = (0..40).map(half).collect();
+    let begun = Instant::now();
+    drop(state(&mut client(&place)));
+    assert!(begun.elapsed() < Duration::from_secs(2));
+    // A half one has seconds.
+    let mut last = halves.last().unwrap();
+    last.set_read_timeout(Some(Duration::from_secs(20)))
+        .unwrap();
     let mut said = String::new();
-    refused.read_to_string(&mut said).unwrap();
-    assert!(said.contains("16 other clients are connected"), "{said}");
-    drop(clients);
-    common::wait_until(
-        || {
-            let stream = UnixStream::connect(&place.path).unwrap();
-            stream
-                .set_read_timeout(Some(Duration::from_millis(50)))
-                .unwrap();
-            (&stream).read(&mut [0; 8]).is_err()
-        },
-        || "they have left".to_owned(),
+    last.read_to_string(&mut said).unwrap();
+    assert!(
+        said.contains("a request must be whole within 5 s"),
+        "{said}"
     );
+    let told = |event: &fixwire::Event| {
+        matches!(event, fixwire::Event::OperationRefused { .. })
+            && event
+                .to_string()
+                .contains("a request must be whole within 5 s")
+    };
+    assert!(engine.has_event(told), "{:?}", engine.events);
     engine.stop();
 }
 

@@ -305,7 +305,7 @@ fn operators_test_a_peer_end_its_connection_and_send_for_it() {
         told(&events),
         [
             "TestRequest by alice: a test",
-            "message by alice: a test",
+            "message 35=B|148=closing|33=0 by alice: a test",
             "disconnect by alice: a test"
         ]
     );

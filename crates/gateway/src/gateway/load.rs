@@ -153,6 +153,7 @@ pub(super) fn read(text: &str, context: &GatewayContext<'_>) -> Result<Parts, Ve
         resets: session.resets,
         gets_copies: rules.copies_to(place),
         sends: sends[place],
+        is_sent: is_sent[place],
         reflects: sends[place] && is_sent[place],
     });
     Ok(Parts {

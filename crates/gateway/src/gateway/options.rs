@@ -19,7 +19,7 @@ use crate::rules::problem::nearest;
 mod units;
 
 /// The tables of the file.
-const TABLES: [&str; 11] = [
+const TABLES: [&str; 12] = [
     "client",
     "default",
     "session",
@@ -30,6 +30,7 @@ const TABLES: [&str; 11] = [
     "script",
     "rule",
     "on",
+    "operator",
     "target",
 ];
 pub(super) const GATEWAY: [&str; 11] = [

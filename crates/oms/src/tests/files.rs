@@ -89,7 +89,7 @@ fn every_mistake_is_named_with_its_line() {
     has(&found, "unknown session DC");
     has(
         &found,
-        "unknown right fly; the rights are limit, kill, arm, market, roll",
+        "unknown right fly; the rights are read, session, numbers, send, command, reload, limit",
     );
     has(&found, "unknown value in cannot: fly");
     has(&found, "unknown line_group SMI");

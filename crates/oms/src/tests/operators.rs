@@ -98,6 +98,49 @@ fn two_people_arm_and_not_the_one_who_killed() {
 }
 
 #[test]
+fn two_people_set_a_limit() {
+    let mut rules = rules(LIMITS);
+    rules.two_arm = true;
+    let mut world = World::of(rules);
+    let account = Scope::Account(1);
+    let control = RiskControl::OrderQuantity;
+    let before = world.limit_of(account, control);
+    let asked = "limit account=A1 RC6=500";
+    let said = world.says("ann (uid 1)", asked).unwrap();
+    assert!(
+        said.contains("nothing is changed; another operator"),
+        "{said}"
+    );
+    assert_eq!(world.limit_of(account, control), before);
+    assert!(world.says("ann (uid 1)", asked).is_err(), "alone");
+    world.check();
+    world.restart(20_261_122);
+    assert!(world.says("ann (uid 1)", asked).is_err(), "still alone");
+    let other = world
+        .says("bob (uid 2)", "limit account=A1 RC6=501")
+        .unwrap();
+    assert!(
+        other.contains("nothing is changed"),
+        "not the same: {other}"
+    );
+    assert_eq!(world.limit_of(account, control), before);
+    let said = world
+        .says("ann (uid 1)", "limit account=A1 RC6=501")
+        .unwrap();
+    assert!(said.starts_with("account=A1: RC6 is 501"), "{said}");
+    assert_eq!(world.limit_of(account, control), Some(501));
+    // What was set is no longer asked for.
+    world.says("bob (uid 2)", "limit account=A1 RC6=7").unwrap();
+    assert_eq!(world.limit_of(account, control), Some(501));
+    for text in ["limit account=A1 RC6=none", "limit firm RC6=9 until=05:00"] {
+        world.says("ann (uid 1)", text).unwrap();
+        let done = world.says("bob (uid 2)", text).unwrap();
+        assert!(done.contains("RC6 is"), "{done}");
+    }
+    world.check();
+}
+
+#[test]
 fn operators_may_what_the_settings_say() {
     let mut rules = rules(LIMITS);
     let operator = |user: &str, may: &str| OperatorRule {

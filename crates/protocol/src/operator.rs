@@ -1,0 +1,169 @@
+//! Rights of operators: what each command to a running engine requires, and who may give it.
+//!
+//! An engine asks its application which right a command or query of its own requires
+//! ([`Application::command_right`](crate::Application::command_right)); those of its sessions are the engine's. The
+//! names are the same in every settings file.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A right of an operator.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum OperatorRight {
+    /// Reads orders, positions, limits, counts.
+    Read,
+    /// Logs sessions on and out, enables and disables them.
+    Session,
+    /// Sets sequence numbers.
+    Numbers,
+    /// Sends a message that the operator has written.
+    Send,
+    /// Gives an application a command for which no other right is named.
+    Command,
+    /// Reloads settings or rules.
+    Reload,
+    /// Sets limits.
+    Limit,
+    /// Cancels orders, stops trading.
+    Kill,
+    /// Lets a scope trade again.
+    Arm,
+    /// Sets states and prices of markets.
+    Market,
+    /// Begins a trading day.
+    Roll,
+    /// Enters reports of venues by hand.
+    Report,
+    /// Places rejected orders again.
+    Rerun,
+    /// Closes differences between lines and drop copies.
+    Break,
+}
+
+impl OperatorRight {
+    /// All of them.
+    pub const ALL: [Self; 14] = [
+        Self::Read,
+        Self::Session,
+        Self::Numbers,
+        Self::Send,
+        Self::Command,
+        Self::Reload,
+        Self::Limit,
+        Self::Kill,
+        Self::Arm,
+        Self::Market,
+        Self::Roll,
+        Self::Report,
+        Self::Rerun,
+        Self::Break,
+    ];
+
+    /// Its name in settings.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Session => "session",
+            Self::Numbers => "numbers",
+            Self::Send => "send",
+            Self::Command => "command",
+            Self::Reload => "reload",
+            Self::Limit => "limit",
+            Self::Kill => "kill",
+            Self::Arm => "arm",
+            Self::Market => "market",
+            Self::Roll => "roll",
+            Self::Report => "report",
+            Self::Rerun => "rerun",
+            Self::Break => "break",
+        }
+    }
+
+    /// The right of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|right| right.name() == name)
+    }
+
+    /// All names, for a hint.
+    #[must_use]
+    pub fn names() -> String {
+        Self::ALL.map(Self::name).join(", ")
+    }
+}
+
+impl core::fmt::Display for OperatorRight {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// An operator, as settings name them.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct OperatorRights {
+    /// The user of the system; `uid 1000` for one without a name.
+    pub user: String,
+    /// What this user may do.
+    pub may: Vec<OperatorRight>,
+}
+
+/// What settings say about a user and a right.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Permission {
+    /// They name no operators.
+    Open,
+    /// They name operators, but not this user.
+    NoOperator,
+    /// The user is an operator without this right.
+    Missing,
+    /// The user has the right.
+    Granted,
+}
+
+impl Permission {
+    /// That of a user among operators, each with its name and whether it has the right.
+    pub fn of<'a>(who: &str, operators: impl IntoIterator<Item = (&'a str, bool)>) -> Self {
+        let user = user_of(who);
+        let mut found = Self::Open;
+        for (name, may) in operators {
+            match (name == user, may) {
+                (true, true) => return Self::Granted,
+                (true, false) => found = Self::Missing,
+                (false, _) if found == Self::Open => found = Self::NoOperator,
+                (false, _) => {}
+            }
+        }
+        found
+    }
+}
+
+/// The user of `ann (uid 1000)`, which is what journals call an operator.
+#[must_use]
+pub fn user_of(who: &str) -> &str {
+    who.split(" (").next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_right_has_one_name() {
+        for right in OperatorRight::ALL {
+            assert_eq!(OperatorRight::named(right.name()), Some(right));
+        }
+        assert_eq!(OperatorRight::named("Kill"), None);
+    }
+
+    #[test]
+    fn a_user_has_what_the_table_of_this_user_grants() {
+        let operators = [("ann", true), ("uid 7", false)];
+        let of = |who: &str| Permission::of(who, operators);
+        assert_eq!(of("ann (uid 1000)"), Permission::Granted);
+        assert_eq!(of("uid 7"), Permission::Missing);
+        assert_eq!(of("anna (uid 1001)"), Permission::NoOperator);
+        assert_eq!(of("root (uid 0)"), Permission::NoOperator);
+        assert_eq!(Permission::of("ann (uid 1000)", []), Permission::Open);
+    }
+}
