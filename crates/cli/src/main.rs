@@ -9,6 +9,7 @@ mod client;
 mod config;
 mod decoded;
 mod dictionary;
+mod examples;
 mod failure;
 mod gateway;
 mod generate;
@@ -33,7 +34,8 @@ mod writable;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use failure::Failure;
 
@@ -130,8 +132,75 @@ enum Command {
     Doctor(fixwire_lab::doctor::DoctorArgs),
 }
 
+/// What was typed; without, its mistake and the exit.
+fn parse() -> Cli {
+    let command = examples::with_examples(Cli::command());
+    let matches = command.try_get_matches();
+    let read = matches.and_then(|matches| Cli::from_arg_matches(&matches));
+    read.unwrap_or_else(|error| sparing(error).exit())
+}
+
+/// An error whose tips name only commands and flags that were most likely meant.
+fn sparing(mut error: clap::Error) -> clap::Error {
+    let (typed, tips) = match error.kind() {
+        ErrorKind::InvalidSubcommand => (
+            ContextKind::InvalidSubcommand,
+            ContextKind::SuggestedSubcommand,
+        ),
+        ErrorKind::UnknownArgument => (ContextKind::InvalidArg, ContextKind::SuggestedArg),
+        _ => return error,
+    };
+    let Some(ContextValue::String(typed)) = error.get(typed).cloned() else {
+        return error;
+    };
+    let is_near =
+        |tip: &String| is_slip(typed.trim_start_matches('-'), tip.trim_start_matches('-'));
+    let near: Vec<String> = match error.get(tips) {
+        Some(ContextValue::String(tip)) => [tip]
+            .into_iter()
+            .filter(|it| is_near(it))
+            .cloned()
+            .collect(),
+        Some(ContextValue::Strings(all)) => all.iter().filter(|it| is_near(it)).cloned().collect(),
+        _ => return error,
+    };
+    let is_list = matches!(error.get(tips), Some(ContextValue::Strings(_)));
+    match near.first() {
+        None => drop(error.remove(tips)),
+        Some(_) if is_list => drop(error.insert(tips, ContextValue::Strings(near))),
+        Some(_) => {}
+    }
+    error
+}
+
+/// Whether somebody who typed this most likely meant that: a third of its letters differ at most, or it is the
+/// beginning.
+fn is_slip(typed: &str, meant: &str) -> bool {
+    let (a, b): (Vec<char>, Vec<char>) = (typed.chars().collect(), meant.chars().collect());
+    if a.len() >= 3 && meant.starts_with(typed) {
+        return true;
+    }
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    let mut before = row.clone();
+    for (at, x) in a.iter().enumerate() {
+        let old = std::mem::replace(&mut row, vec![at + 1; b.len() + 1]);
+        for (to, y) in b.iter().enumerate() {
+            let mut least = (old[to] + usize::from(x != y))
+                .min(old[to + 1] + 1)
+                .min(row[to] + 1);
+            // Two neighbours that were swapped are one slip.
+            if at > 0 && to > 0 && *x == b[to - 1] && a[at - 1] == *y {
+                least = least.min(before[to - 1] + 1);
+            }
+            row[to + 1] = least;
+        }
+        before = old;
+    }
+    row[b.len()] <= (b.len().max(3) / 3).min(2)
+}
+
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let result = match parse().command {
         Command::Run(args) => run::run(&args),
         Command::Client(args) => client::run(&args),
         Command::Sim(args) => sim::run(&args),
@@ -159,5 +228,44 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(failure) => failure.tell(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tips_are_what_was_meant() {
+        for (typed, meant) in [
+            ("stauts", "status"),
+            ("benhc", "bench"),
+            ("sesion", "session"),
+            ("conv", "conversion"),
+            ("dictionnary", "dictionary"),
+        ] {
+            assert!(is_slip(typed, meant), "{typed}");
+        }
+        for (typed, other) in [
+            ("nosuch", "bench"),
+            ("nosuch", "oms"),
+            ("start", "status"),
+            ("x", "run"),
+        ] {
+            assert!(!is_slip(typed, other), "{typed}");
+        }
+        let said = |args: &[&str]| {
+            let command = examples::with_examples(Cli::command());
+            let error = command.try_get_matches_from(args).unwrap_err();
+            sparing(error).to_string()
+        };
+        let nosuch = said(&["fixwire", "nosuch"]);
+        assert!(
+            nosuch.contains("'nosuch'") && !nosuch.contains("similar"),
+            "{nosuch}"
+        );
+        assert!(said(&["fixwire", "stauts"]).contains("'status'"));
+        let flag = said(&["fixwire", "status", "--jsno", "a"]);
+        assert!(flag.contains("'--json'"), "{flag}");
     }
 }
