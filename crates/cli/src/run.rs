@@ -309,6 +309,7 @@ fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
     let Some(file) = &app.rules().stamps else {
         return how.serve_around(begun, "oms", config, app, |os| os, started);
     };
+    let send_time = app.rules().own_tags.send_time;
     let file = oms::stamps::place(&begun.source.path, file);
     let shown = file.display().to_string();
     let stamps = StampsFile::start(&file, move |error| {
@@ -332,7 +333,10 @@ fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
         );
         tell("note", &text);
     }
-    let around = |os| StampingHost::new(os, Clock::start(), stamps.stamps(), true, STAMPS);
+    let around = |os| {
+        let host = StampingHost::new(os, Clock::start(), stamps.stamps(), true, STAMPS);
+        host.with_send_time(send_time)
+    };
     how.serve_around(begun, "oms", config, app, around, started)
 }
 

@@ -1,7 +1,7 @@
 //! When a request passed the points of an OMS: a host that records it, wrapped around the system's host.
 //!
 //! ```text
-//!   T0  the client sent it          tag 9701 of the message, else TransactTime(60)
+//!   T0  the client sent it          the field of its send time, else TransactTime(60)
 //!   T1  it was read                 and: it was found, after the message before it was processed
 //!   T2  its record was journalled   and: the write that had its last byte returned
 //!   T3  the venue's report of it was read, and found
@@ -15,14 +15,13 @@ use std::sync::{Arc, Mutex};
 
 use fixwire::Host;
 use fixwire::host::{ConnId, HostAround, Ready};
-use fixwire_protocol::{Message, Nanos, Outbox, SOH, SessionId, Timestamp, tag};
+use fixwire_protocol::{Message, Nanos, Outbox, SOH, SessionId, Tag, Timestamp, tag};
 
 use crate::clock::Clock;
 
 mod frames;
 
 /// The send time of a message, nanoseconds since 1970, as `stamps on` of the order client writes it.
-pub const SENT_AT: fixwire_protocol::Tag = 9701;
 /// The longest ClOrdID(11) of a stamp; longer ones are cut.
 const MAX_ID: usize = 40;
 /// Maximum number of waiting stamps: further ones are counted as lost.
@@ -216,6 +215,8 @@ pub struct StampingHost<H> {
     stamps: Arc<Stamps>,
     /// Venues' reports are noted too.
     answers: bool,
+    /// The field with the send time of a request; 0 for none.
+    send_time: Tag,
     read: u64,
     found: u64,
     /// For each session and link, by turns, what has not been written yet.
@@ -240,6 +241,7 @@ impl<H: Host> StampingHost<H> {
             clock,
             stamps,
             answers,
+            send_time: 0,
             read: 0,
             found: 0,
             queues: Vec::new(),
@@ -247,6 +249,13 @@ impl<H: Host> StampingHost<H> {
             is_busy: false,
             cut: Vec::new(),
         }
+    }
+
+    /// With the tag in which clients write when they sent a request, in nanoseconds since 1970.
+    #[must_use]
+    pub fn with_send_time(mut self, tag: Tag) -> Self {
+        self.send_time = tag;
+        self
     }
 
     fn now_wall(&self) -> u64 {
@@ -429,8 +438,10 @@ fn first_effect(outbox: &Outbox, from: usize) -> Option<(usize, FirstState)> {
 }
 
 /// T0, nanoseconds since 1970; 0 when the message has none.
-fn sent(message: &Message<'_>) -> u64 {
-    if let Some(Ok(sent)) = message.uint(SENT_AT) {
+fn sent(message: &Message<'_>, send_time: Tag) -> u64 {
+    if send_time > 0
+        && let Some(Ok(sent)) = message.uint(send_time)
+    {
         return sent;
     }
     let text = message.get(tag::TRANSACT_TIME);
@@ -494,7 +505,7 @@ impl<H: Host> HostAround for StampingHost<H> {
             let effect = first_effect(outbox, from);
             let state = effect.map_or(FirstState::Queuing, |it| it.1);
             let mut stamp = Stamp::new(kind, id, state);
-            stamp.sent = sent(message);
+            stamp.sent = sent(message, self.send_time);
             (effect.map(|it| it.0), stamp)
         };
         self.note(stamp, found, now, outbox, effect);

@@ -1,7 +1,8 @@
-//! Applies events of conditional orders, of the validity of requests, and of reports by hand.
+//! Applies events of conditional orders, of locates, of the validity of requests, and of reports by hand.
 
 use crate::condition::{Condition, Stage};
 use crate::event::OrderEvent;
+use crate::locate::Locate;
 use crate::state::OmsState;
 use crate::transition::{Happening, OrderState};
 
@@ -9,6 +10,15 @@ impl OmsState {
     #[cold]
     pub(crate) fn apply_condition(&mut self, event: &OrderEvent<'_>) -> Option<()> {
         match *event {
+            OrderEvent::Located {
+                order,
+                reqd,
+                broker,
+            } => {
+                self.orders.get(order)?;
+                self.locates.add(order, Locate { reqd, broker });
+                Some(())
+            }
             OrderEvent::Held {
                 order: number,
                 field,

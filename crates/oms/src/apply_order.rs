@@ -129,6 +129,9 @@ impl OmsState {
         if !self.late.is_empty() {
             self.late.forget(order);
         }
+        if !self.locates.is_empty() {
+            self.locates.forget(order);
+        }
         match self.orders.forget(order)? {
             QuoteSide::None => {}
             QuoteSide::Bid => self.quotes.forget(order),

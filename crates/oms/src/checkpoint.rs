@@ -20,13 +20,14 @@
 //!            spreads u32: instrument, legs...   orders u64: order u64, legs...
 //!            late replaces u32: order u64, requests u32: number u64..., times i64 i64...
 //!            reload that a second operator must ask for, optional: operator text, settings u64
+//!            locates u32: order u64, LocateReqd u8, LocateBroker text...
 //! standing = traded i128  gained i128  trading u8  limits: value and that of the file, each optional
 //!            flow counters, optional
 //! ```
 //!
 //! Versions 1 and 2 have no pools, and orders have no retry and no pool number. Versions 1 to 3 have no conditions,
 //! 1 to 4 no numbers of links and no executions apart from ids, 1 to 5 no parent orders, quotes, rejected orders and
-//! copies, 1 to 6 no price inquiries and no spreads, 1 to 7 no late replaces and no reload. Versions 1 to 8 end with
+//! copies, 1 to 6 no price inquiries and no spreads, 1 to 7 no late replaces and no reload, 1 to 9 no locates. Versions 1 to 8 end with
 //! the SipHash-2-4 of what comes before, u64; since then only the file, whose blocks have checksums, finds damage.
 //!
 //! Orders and ids are unordered; the usage of open orders is derived from them.
@@ -47,6 +48,7 @@ use crate::flow::Recent;
 use crate::ids::{Ids, Used};
 use crate::late::LateReplaces;
 use crate::limits::RiskControl;
+use crate::locate::Locates;
 use crate::order::Orders;
 use crate::pool::Pool;
 use crate::quotes::Quotes;
@@ -66,7 +68,7 @@ use orders::LEAST_ORDER;
 use standing::{put_position, put_standing, take_standing};
 
 const NAME: &str = "oms";
-const VERSION: u32 = 9;
+const VERSION: u32 = 10;
 
 /// The state as a fold of its events.
 impl Ledger for OmsState {
@@ -139,6 +141,11 @@ impl Ledger for OmsState {
         if !self.late.is_empty() {
             bytes.clear();
             self.late.put(&mut bytes);
+            hasher.write(&bytes);
+        }
+        if !self.locates.is_empty() {
+            bytes.clear();
+            self.locates.put(&mut bytes);
             hasher.write(&bytes);
         }
         if self.pending_reload.is_some() {
@@ -221,6 +228,7 @@ impl OmsState {
         self.spreads.put(&mut bytes);
         self.late.put(&mut bytes);
         self.pending_reload.put(&mut bytes);
+        self.locates.put(&mut bytes);
         put(&bytes);
     }
 
@@ -372,6 +380,9 @@ impl OmsState {
         if version > 7 {
             state.late = LateReplaces::take(from)?;
             state.pending_reload = Wire::take(from)?;
+        }
+        if version > 9 {
+            state.locates = Locates::take(from)?;
         }
         Some(state)
     }

@@ -9,6 +9,7 @@ use fixwire_protocol::{Decimal, Ledger};
 use crate::condition::Terms;
 use crate::event::OrderEvent;
 use crate::known_prices::{Asked, Prices};
+use crate::locate::Locate;
 use crate::order::Order;
 use crate::own::OwnOrders;
 use crate::pool::{PoolNumber, Pools};
@@ -224,11 +225,16 @@ impl Core {
         }
     }
 
-    /// Handles a new order of a client.
-    pub fn new_order(&mut self, at: i64, new: &NewOrder<'_>, sink: &mut impl Sink) {
+    /// Handles a new order of a client, which says something of its locate or not.
+    pub(crate) fn new_located(
+        &mut self,
+        at: i64,
+        (new, locate): (&NewOrder<'_>, Locate<'_>),
+        sink: &mut impl Sink,
+    ) {
         let (proposal, hold, (tif, own_number, asked)) = match self.accept(at, new) {
             Ok(accepted) => accepted,
-            Err(reason) => return self.refuse_new(at, new, reason, sink),
+            Err(reason) => return self.refuse_located(at, (new, locate), reason, sink),
         };
         let order = self.state.last + 1;
         if let Some(parent) = asked.and_then(|asked| asked.parent()) {
@@ -251,6 +257,9 @@ impl Core {
             id: new.id,
         };
         self.emit(at, &event, sink);
+        if locate != Locate::NONE {
+            self.located(at, order, locate, sink);
+        }
         if let Some(named) = own_number {
             self.take_own_number(at, order, (named, new.own_number), sink);
         }

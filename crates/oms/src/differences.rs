@@ -266,6 +266,7 @@ pub(crate) fn needs_restart(old: &RiskRules, new: &RiskRules) -> Vec<String> {
     check(old.orders == new.orders, "another [oms] orders");
     check(old.appl_id == new.appl_id, "another [oms] appl_id");
     check(old.stamps == new.stamps, "another [oms] stamps");
+    check(old.own_tags == new.own_tags, "another [oms.own_tags]");
     check(
         old.recovers_reports() || !new.recovers_reports(),
         "the first right reports, or the first drop_copy,",

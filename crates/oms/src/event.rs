@@ -496,6 +496,12 @@ events! {
     90 ParentAccepted {
         order: Number = "The order.",
     }
+    /// What a new order says of the locate of its stock.
+    93 Located {
+        order: Number = "The order.",
+        reqd: u8 = "LocateReqd(114); 0 for none.",
+        broker: &'a [u8] = "LocateBroker(5700); empty for none.",
+    }
     /// The order that comes next is a child.
     91 ChildOf {
         order: Number = "The child.",

@@ -73,6 +73,8 @@ pub enum FieldCondition {
     OrderId,
     /// The user has `parents`.
     Parents,
+    /// It is part of a condition that the OMS watches.
+    Trigger,
     /// It equals that of the order.
     Locate,
     /// The line speaks FIX.
@@ -95,6 +97,7 @@ impl FieldCondition {
             Self::Spread => "MLEG, for the symbol of a spread",
             Self::OrderId => "the OrderID(37) that the OMS gave the order",
             Self::Parents => "of a user with `parents`",
+            Self::Trigger => "as one price of the own symbol",
             Self::Locate => "equal to that of the order",
             Self::OverFix => "over FIX, not over TMP",
             Self::OneSymbol => "with a request type for one symbol",

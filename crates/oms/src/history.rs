@@ -122,7 +122,9 @@ impl History {
                 self.line = None;
                 Some(format!("rejected: {}", self.why(reason, said)))
             }
-            OrderEvent::Retried { .. } | OrderEvent::Numbered { .. } => self.numbered(event),
+            OrderEvent::Retried { .. }
+            | OrderEvent::Numbered { .. }
+            | OrderEvent::Located { .. } => self.numbered(event),
             OrderEvent::Filled {
                 order,
                 quantity,
@@ -245,6 +247,21 @@ impl History {
                     "rejected: {}; sent again as {order}-{attempt}",
                     self.why(&Reason::of(Why::Venue), said)
                 ))
+            }
+            OrderEvent::Located {
+                order,
+                reqd,
+                broker,
+            } if order == self.order => {
+                let reqd = match reqd {
+                    0 => "none".into(),
+                    reqd => String::from(char::from(reqd)),
+                };
+                let broker = match broker {
+                    b"" => String::new(),
+                    broker => format!(", LocateBroker {}", text(broker)),
+                };
+                Some(format!("LocateReqd {reqd}{broker}"))
             }
             OrderEvent::Numbered {
                 order,

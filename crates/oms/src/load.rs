@@ -22,6 +22,7 @@ mod errors;
 mod files;
 mod legs;
 mod lines;
+mod own_tags;
 mod pools;
 mod restart;
 mod texts;
@@ -141,6 +142,7 @@ pub fn load(
     reader.copy_sources(table.get("drop_copy_in"));
     reader.check_watchers(table.get("drop_copy_in"));
     reader.check_pools(table.get("number_pool"));
+    reader.check_own_tags();
     let place = |error: &OmsError| (error.at, error.file.as_ref().map(|(_, line)| *line));
     reader.errors.sort_by_key(place);
     reader.rules.hash = reader.hasher.finish();
@@ -309,6 +311,7 @@ impl Reader<'_> {
             "limits",
             "market_data",
             "orders",
+            "own_tags",
             "positions",
             "reference_price",
             "reload",
@@ -322,6 +325,7 @@ impl Reader<'_> {
             return;
         };
         self.rules.stamps = self.text(table, "stamps");
+        self.own_tags(table);
         self.appl_id(table);
         self.copy_within(table);
         for (at, session) in self.texts(table, "market_data").unwrap_or_default() {

@@ -24,7 +24,7 @@ use crate::reload::{RELOAD, SettingsSource};
 use crate::rules::{RiskRules, UserRule};
 use crate::state::OmsState;
 use crate::tag_counts::DroppedFields;
-use crate::value::Presence;
+use crate::value::{Number, Presence};
 use crate::venue::{VenueId, cut};
 use crate::work::earlier;
 
@@ -83,6 +83,8 @@ pub struct Oms {
     listings: VecDeque<Listing>,
     recoveries: Recoveries,
     dropped: DroppedFields,
+    /// Orders whose clients wait for the venue's answer to a status request.
+    status_waits: Vec<Number>,
     note: Vec<u8>,
     decoder: Decoder,
     listener: OmsListener,
@@ -117,6 +119,7 @@ impl Oms {
             listings: VecDeque::new(),
             recoveries: Recoveries::default(),
             dropped: DroppedFields::default(),
+            status_waits: Vec::new(),
             note: Vec::with_capacity(1 << 10),
             decoder: Decoder::with_capacity(128),
             listener,

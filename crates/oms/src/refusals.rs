@@ -2,6 +2,7 @@
 
 use crate::core::{Change, Core, NewOrder, Sink};
 use crate::event::OrderEvent;
+use crate::locate::Locate;
 use crate::mass::MassCancel;
 use crate::order::Order;
 use crate::quote::NewQuote;
@@ -59,15 +60,49 @@ impl Change<'_> {
 }
 
 impl Core {
-    /// Refuses a new order.
-    pub(crate) fn refuse_new(
+    /// Handles a new order of a client that says nothing of a locate.
+    pub fn new_order(&mut self, at: i64, new: &NewOrder<'_>, sink: &mut impl Sink) {
+        self.new_located(at, (new, Locate::NONE), sink);
+    }
+
+    /// Notes what an order says of its locate.
+    #[cold]
+    pub(crate) fn located(
         &mut self,
         at: i64,
-        new: &NewOrder<'_>,
+        order: Number,
+        locate: Locate<'_>,
+        sink: &mut impl Sink,
+    ) {
+        let Locate { reqd, broker } = locate;
+        let event = OrderEvent::Located {
+            order,
+            reqd,
+            broker,
+        };
+        self.emit(at, &event, sink);
+    }
+
+    /// Refuses a new order.
+    fn refuse_new(&mut self, at: i64, new: &NewOrder<'_>, reason: Reason, sink: &mut impl Sink) {
+        self.refuse_located(at, (new, Locate::NONE), reason, sink);
+    }
+
+    /// Refuses a new order. It can be run again when what it says of its locate is kept: nothing, or that the stock of a
+    /// short sale is located.
+    pub(crate) fn refuse_located(
+        &mut self,
+        at: i64,
+        (new, locate): (&NewOrder<'_>, Locate<'_>),
         reason: Reason,
         sink: &mut impl Sink,
     ) {
-        let kept = self.kept(at, new, reason);
+        let is_kept = match (locate.reqd, locate.broker) {
+            (0, b"") => true,
+            (b'N', b"") => new.is_located,
+            _ => false,
+        };
+        let kept = self.kept(at, new, reason).filter(|_| is_kept);
         let event = OrderEvent::Refused {
             session: new.session,
             kind: None,

@@ -8,7 +8,7 @@ use crate::order::Order;
 use crate::reason::{Reason, Why};
 use crate::rules::RejectCode;
 use crate::transition::OrderState;
-use crate::value::Number;
+use crate::value::{End, Number};
 use crate::venue::{Heard, VenueId, VenueReport};
 
 /// A reject from a venue.
@@ -59,8 +59,30 @@ impl Core {
         if !self.retry(at, order, reject, sink) {
             let mut room = Sentence::new();
             let text = self.said(order, reject, &mut room);
-            self.reject(at, order, Why::Venue, text, sink);
+            match self.state_after(order, reject) {
+                Some(how) => self.end_rejected(at, (order, how), text, sink),
+                None => self.reject(at, order, Why::Venue, text, sink),
+            }
         }
+    }
+
+    /// A rejected order ends in the state that the settings give it.
+    fn end_rejected(
+        &mut self,
+        at: i64,
+        (order, how): (Number, End),
+        text: &[u8],
+        sink: &mut impl Sink,
+    ) {
+        self.decline_of(at, order, sink);
+        let event = OrderEvent::Ended {
+            order,
+            how,
+            request: None,
+            at: 0,
+            text,
+        };
+        self.emit(at, &event, sink);
     }
 
     /// Whether an id is that of an order, not of a request.

@@ -10,6 +10,7 @@ use crate::command::Words;
 use crate::core::{Core, NewOrder, Sink};
 use crate::event::OrderEvent;
 use crate::fix::reason_text;
+use crate::locate::Locate;
 use crate::query::{state_name, text};
 use crate::reason::{Reason, Why};
 use crate::rejected::{RejectedOrder, RejectedTerms};
@@ -208,6 +209,13 @@ impl Core {
             id: id.as_bytes(),
         };
         self.emit(at, &event, sink);
+        if terms.is_located {
+            let located = Locate {
+                reqd: b'N',
+                broker: b"",
+            };
+            self.located(at, order, located, sink);
+        }
         let event = OrderEvent::Rerun {
             order,
             reject,

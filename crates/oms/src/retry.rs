@@ -16,7 +16,7 @@ use crate::retries::retry_of;
 use crate::risk;
 use crate::rules::{ErrorRule, Remedy};
 use crate::transition::OrderState;
-use crate::value::Number;
+use crate::value::{End, Number};
 use crate::work::must_go;
 
 /// Maximum wait of a retry for a session, without a queue setting, in nanoseconds.
@@ -52,6 +52,16 @@ impl Core {
             }
             None => reject.text,
         }
+    }
+
+    /// The state of a rejected order that the settings give it; `None` for rejected.
+    pub(crate) fn state_after(&self, order: Number, reject: &VenueReject<'_>) -> Option<End> {
+        let order = self.state.orders().get(order)?;
+        // One with a fill, or that the venue had accepted, ends as the venue says.
+        let is_new = matches!(order.state, OrderState::Sent | OrderState::Unknown);
+        let rule = self.error_rule(order, reject).filter(|_| is_new);
+        let state = rule.and_then(|rule| rule.state);
+        state.filter(|state| *state != End::Rejected)
     }
 
     /// Schedules a rejected new order to be sent again; false when it is not.

@@ -7,8 +7,9 @@ use core::num::NonZeroUsize;
 use fixwire_protocol::Tag;
 
 use crate::form::NumberForm;
+use crate::own_tags::OwnTags;
 use crate::texts::TextTable;
-use crate::value::{Price, Quantity, Side};
+use crate::value::{End, Price, Quantity, Side};
 
 /// An instrument of the instruments file.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -158,6 +159,8 @@ pub struct LineGroup {
     pub number_pool: Option<String>,
     /// Tags of fields that requests may have though they do not reach the venue, in their order.
     pub drop: Vec<Tag>,
+    /// A client's OrderStatusRequest(H) goes to the venue too.
+    pub passes_status: bool,
     /// The ExDestination(100) that its orders may have: the lines lead there.
     pub ex_destination: Option<String>,
 }
@@ -177,6 +180,8 @@ pub struct ErrorRule {
     pub after: i64,
     /// Text(58) for the client, instead of that of the venue.
     pub say: Option<String>,
+    /// The state of the order that is not sent again; rejected without it.
+    pub state: Option<End>,
 }
 
 /// The code of a reject, in the field of its message type.
@@ -460,6 +465,8 @@ pub struct RiskRules {
     pub positions_file: String,
     /// The file beside the settings for the times at which requests pass.
     pub stamps: Option<String>,
+    /// Tags of fields that only this OMS knows.
+    pub own_tags: OwnTags,
     /// ApplID(1180) of numbered reports.
     pub appl_id: String,
     /// Translations of Text(58).

@@ -294,9 +294,13 @@ impl TextNamedRule for LineGroup {
             let remedy = format!("{:?}", error.remedy).to_lowercase();
             let after = time(error.after);
             let said = error.say.as_ref().map(|say| format!(" says \"{say}\""));
+            let state = error
+                .state
+                .map(|state| format!(" {state:?}").to_lowercase());
             let (code, text, said) = (or_none(code), or_none(text), or_none(said));
+            let state = or_none(state);
             format!(
-                "{code}{text}{remedy} {} times after {after}{said}",
+                "{code}{text}{remedy} {} times after {after}{said}{state}",
                 error.times
             )
         };
@@ -314,6 +318,7 @@ impl TextNamedRule for LineGroup {
             ("market_status", flag(self.market_status)),
             ("error", errors.join("; ")),
             ("drop", tags(&self.drop)),
+            ("status_request", flag(self.passes_status)),
             ("ex_destination", or_none(self.ex_destination.as_ref())),
         ])
     }

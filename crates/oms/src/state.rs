@@ -12,6 +12,7 @@ use crate::flow::{Flow, Passed, Recent, Span};
 use crate::ids::Ids;
 use crate::late::LateReplaces;
 use crate::limits::{RiskControl, RiskLimits};
+use crate::locate::Locates;
 use crate::names::Names;
 use crate::order::{Orders, mixed};
 use crate::pending_reload::PendingReload;
@@ -217,6 +218,8 @@ pub struct OmsState {
     pub(crate) spreads: Spreads,
     /// Orders whose replaces may be reported out of order.
     pub(crate) late: LateReplaces,
+    /// Locates of orders.
+    pub(crate) locates: Locates,
     /// Orders that controls rejected today.
     pub(crate) rejected: RejectedOrders,
     /// Fills that are compared with copies of venues.

@@ -27,6 +27,7 @@ mod low_latency;
 mod oms;
 mod oms_conditions;
 mod oms_desk;
+mod oms_fields;
 mod oms_reload;
 mod oms_reports;
 mod order_guide;

@@ -14,7 +14,10 @@ fn a_conditional_order_survives_kill_9_and_reports_are_entered_by_hand() {
         mut venue,
         mut client,
     } = Floor::with(&[
-        ("[oms]\n", "[oms]\nmarket_data = [\"SIM-1\"]\n"),
+        (
+            "[oms]\n",
+            "[oms.own_tags]\ncondition = 9703\n\n[oms]\nmarket_data = [\"SIM-1\"]\n",
+        ),
         (
             "TargetCompID = \"CLIENT\"",
             "TargetCompID = \"CLIENT\"\nValidateUserDefinedFields = false",

@@ -29,6 +29,7 @@ impl World {
         wires.connect(0, b"");
         wires.connect(1, b"");
         let host = StampingHost::new(wires, Clock::start(), stamps.clone(), answers, 4);
+        let host = host.with_send_time(9701);
         let header = HeaderTemplate::new(b"FIX.4.4", b"OMS", b"EXCHANGE", &[]);
         Self {
             host,

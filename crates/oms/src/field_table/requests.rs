@@ -39,9 +39,10 @@ pub const REQUEST_FIELDS: &[FieldRow] = &[
     row(&[37], G | F | H, Checked(FieldCondition::OrderId), "the order is named twice; the venue has its own OrderID"),
     row(&[100], D | G, Checked(FieldCondition::Destination), "the line leads there: no effect at the venue"),
     row(&[167], D | G | F, Checked(FieldCondition::Spread), "the OMS sends it itself"),
-    row(&[114, 5700], D, Checked(FieldCondition::OverFix), "RC3 checks it"),
+    row(&[114, 5700], D, Checked(FieldCondition::OverFix), "carried; RC3 checks it"),
+    row(&[114, 5700], G, Checked(FieldCondition::Locate), "carried"),
     row(&[1080, 1081], D, Checked(FieldCondition::Parents), "names the parent, which the OMS keeps"),
-    row(&[1100, 1101, 1102, 1103, 1107, 1109], D, Used, "the OMS holds the order until then"),
+    row(&[1100, 1101, 1102, 1103, 1107, 1109], D, Checked(FieldCondition::Trigger), "the OMS holds the order until then"),
 
     row(&[1, 54, 55], F, Used, "compared with the order, whose values the OMS sends"),
     row(&[38], F, Set, "a cancel is for all that is open: the OMS sends the quantity of the order"),

@@ -10,6 +10,7 @@ use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT};
 use super::{Digits, digits, price, two_numbers};
 use crate::canary::{self, OmsPlantedFault};
 use crate::event::OrderEvent;
+use crate::locate::put_locate;
 use crate::order::{Order, Request};
 use crate::state::OmsState;
 use crate::transition::OrderState;
@@ -98,6 +99,9 @@ fn new_order(
         out.decimal(tag::STOP_PX, price(order.stop, scale));
     }
     put_validity(order, &mut out);
+    if !state.locates.is_empty() {
+        put_locate(state.locates.of(order.number), &mut out);
+    }
     if !state.spreads.is_empty() {
         put_security_type(state, order, version, &mut out);
     }
@@ -161,6 +165,9 @@ fn change(
             out.decimal(tag::STOP_PX, price(order.stop, scale));
         }
         put_validity(order, &mut out);
+        if !state.locates.is_empty() {
+            put_locate(state.locates.of(order.number), &mut out);
+        }
     } else {
         out.uint(tag::ORDER_QTY, order.quantity);
     }

@@ -4,6 +4,7 @@ use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, Tag, tag, v
 
 use super::requests::{id, required};
 use super::two_numbers;
+use crate::own_tags;
 use crate::recovery::ReportFilter;
 
 const APPL_BEG_SEQ_NUM: Tag = 1182;
@@ -18,8 +19,6 @@ const REF_APPL_ID: Tag = 1355;
 const APPL_REPORT_ID: Tag = 1356;
 const REF_APPL_LAST_SEQ_NUM: Tag = 1357;
 const APPL_REPORT_TYPE: Tag = 1426;
-/// Names of [`ReportFilter`], separated by blanks; a tag of ours.
-const REPORT_FILTER: Tag = 9704;
 
 /// ApplReqType(1347).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -64,7 +63,11 @@ pub(crate) struct ReportsAsked<'a> {
 /// # Errors
 ///
 /// A field that is missing, or whose value is not supported.
-pub(crate) fn asked<'a>(message: &Message<'a>) -> Result<ReportsAsked<'a>, Refusal> {
+pub(crate) fn asked<'a>(
+    message: &Message<'a>,
+    report_filter: Tag,
+) -> Result<ReportsAsked<'a>, Refusal> {
+    let filter = own_tags::get(message, report_filter);
     let message = &Indexed::new(message);
     let number = |tag: Tag| match message.get(tag) {
         Some(text) => match value::uint(text) {
@@ -90,14 +93,14 @@ pub(crate) fn asked<'a>(message: &Message<'a>) -> Result<ReportsAsked<'a>, Refus
         }
         (_, None) => 0,
     };
-    let filter = ReportFilter::of(message.get(REPORT_FILTER).unwrap_or_default());
+    let filter = ReportFilter::of(filter.unwrap_or_default());
     Ok(ReportsAsked {
         id: id(message, APPL_REQ_ID)?,
         kind,
         appl_id: required(message, REF_APPL_ID)?,
         first,
         last: number(APPL_END_SEQ_NUM)?.unwrap_or(0),
-        filter: filter.ok_or(Refusal::ValueOutOfRange(REPORT_FILTER))?,
+        filter: filter.ok_or(Refusal::ValueOutOfRange(report_filter))?,
     })
 }
 

@@ -4,12 +4,11 @@ use fixwire_protocol::{Decimal, Indexed, Refusal, Tag, tag};
 
 use crate::condition::Terms;
 use crate::core::{Change, NewOrder, Others};
+use crate::locate::{LOCATE_BROKER, LOCATE_REQD, Locate};
 use crate::value::{Effect, OrderType, RequestKind, Side, Text, TimeInForce};
 
-const LOCATE_REQD: Tag = 114;
 pub(super) const POSITION_EFFECT: Tag = 77;
 pub(crate) const EXPIRE_DATE: Tag = 432;
-const LOCATE_BROKER: Tag = 5700;
 pub(super) const EXEC_RESTATEMENT_REASON: Tag = 378;
 
 pub(super) fn required<'a>(message: &Indexed<'_, 'a>, tag: Tag) -> Result<&'a [u8], Refusal> {
@@ -53,6 +52,25 @@ pub(super) fn handling(message: &Indexed<'_, '_>) -> Option<u8> {
 #[inline]
 pub(crate) fn is_automatic(message: &Indexed<'_, '_>) -> bool {
     matches!(handling(message), None | Some(b'1' | b'2'))
+}
+
+/// What a NewOrderSingle(D) says of the locate of its stock.
+///
+/// # Errors
+///
+/// A value is too long, or no character.
+#[inline]
+pub(crate) fn locate<'a>(message: &Indexed<'_, 'a>) -> Result<Locate<'a>, Refusal> {
+    let reqd = match message.get(LOCATE_REQD) {
+        None => 0,
+        Some([byte]) => *byte,
+        Some(_) => return Err(Refusal::ValueOutOfRange(LOCATE_REQD)),
+    };
+    let broker = message.get(LOCATE_BROKER).unwrap_or_default();
+    if broker.len() > Text::MAX {
+        return Err(Refusal::ValueOutOfRange(LOCATE_BROKER));
+    }
+    Ok(Locate { reqd, broker })
 }
 
 /// Reads a NewOrderSingle(D).

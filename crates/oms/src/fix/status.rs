@@ -4,8 +4,14 @@ use fixwire_protocol::{Indexed, Message, Outbox, Refusal, tag};
 
 use super::clients::{Client, execution, refused_new};
 use super::requests::id;
+use crate::order::Order;
 use crate::reason::{Reason, Why};
 use crate::state::OmsState;
+
+/// Says how an order stands.
+pub(crate) fn answer(state: &OmsState, order: &Order, client: Client, outbox: &mut Outbox) {
+    execution(state, order, (b'I', b""), None, client, outbox);
+}
 
 /// Answers an OrderStatusRequest(H): ExecutionReport(8) with ExecType(150) = I, or OrdStatus(39) = 8 for an unknown
 /// order.
@@ -19,7 +25,7 @@ pub(crate) fn status(
     let id = id(&Indexed::new(request), tag::CL_ORD_ID)?;
     let number = state.used(session, id);
     if let Some(order) = number.and_then(|number| state.orders().get(number)) {
-        execution(state, order, (b'I', b""), None, client, outbox);
+        answer(state, order, client, outbox);
         return Ok(());
     }
     let why = Reason::of(match number {

@@ -1,23 +1,13 @@
 //! What a NewOrderSingle(D) asks of the OMS beside its usual fields: how long it may wait, its condition, its parent.
 //!
-//! A condition is the component TriggeringInstruction of FIX 5.0 SP2, or, in any version, the text of tag 9703.
+//! A condition is the component TriggeringInstruction of FIX 5.0 SP2, or, in any version, the text of a tag of the settings.
 
 use fixwire_protocol::{Message, Refusal, Tag, tag, value};
 
 use crate::condition::{Terms, Wish};
 use crate::family::FamilyRole;
+use crate::own_tags::{OwnTags, get};
 use crate::value::{PriceField, Quantity};
-
-/// The order must not be sent later than so many milliseconds after it was received.
-const VALID_MS: Tag = 9702;
-/// `last>=101.5`.
-const CONDITION: Tag = 9703;
-
-/// OrderID(37) of the parent of a child order.
-const PARENT: Tag = 9705;
-
-/// A replace takes so much away from the quantity of its order, instead of an OrderQty(38).
-const REDUCE_BY: Tag = 9706;
 
 const REF_ORDER_ID: Tag = 1080;
 const REF_ORDER_ID_SOURCE: Tag = 1081;
@@ -34,56 +24,46 @@ const LAST_TRIGGER: Tag = 1114;
 /// The longest validity: a day.
 const MOST_MS: u64 = 86_400_000;
 
-/// Reads them.
-///
-/// # Errors
-///
-/// A value is not supported: the order must not go out without its condition.
-#[inline]
-pub(crate) fn terms(message: &Message<'_>) -> Result<Terms, Refusal> {
-    // Most orders have no tag as high.
-    let mut fields = message.fields().iter();
-    if fields.all(|field| field.tag < TRIGGER_TYPE) {
-        return Ok(Terms::NONE);
-    }
-    read(message)
-}
-
 /// Reads the validity of an OrderCancelReplaceRequest(G).
 ///
 /// # Errors
 ///
 /// It is out of range; or the request has a condition or a parent, which a replace cannot change.
 #[inline]
-pub(crate) fn validity(message: &Message<'_>) -> Result<Option<i64>, Refusal> {
-    let terms = terms(message)?;
+pub(crate) fn validity(message: &Message<'_>, own: &OwnTags) -> Result<Option<i64>, Refusal> {
+    let terms = terms(message, own)?;
     match (terms.condition, terms.role) {
         (None, None) => Ok(terms.valid_for),
-        (Some(_), _) => Err(Refusal::ValueOutOfRange(CONDITION)),
-        (_, Some(_)) => Err(Refusal::ValueOutOfRange(PARENT)),
+        (Some(_), _) => Err(Refusal::ValueOutOfRange(own.condition)),
+        (_, Some(_)) => Err(Refusal::ValueOutOfRange(own.parent)),
     }
 }
 
+/// Reads what an order asks for beside its usual fields.
+///
+/// # Errors
+///
+/// A value is not supported: the order must not go out without its condition.
 #[cold]
-fn read(message: &Message<'_>) -> Result<Terms, Refusal> {
-    let valid_for = match message.get(VALID_MS).map(value::uint) {
+pub(crate) fn terms(message: &Message<'_>, own: &OwnTags) -> Result<Terms, Refusal> {
+    let valid_for = match get(message, own.validity).map(value::uint) {
         None => None,
         Some(Ok(millis @ 1..=MOST_MS)) => Some(millis.cast_signed() * 1_000_000),
-        Some(_) => return Err(Refusal::ValueOutOfRange(VALID_MS)),
+        Some(_) => return Err(Refusal::ValueOutOfRange(own.validity)),
     };
-    let own = message.get(CONDITION).map(|text| {
+    let named = get(message, own.condition).map(|text| {
         let wish = Wish::parse(text);
-        wish.ok_or(Refusal::ValueOutOfRange(CONDITION))
+        wish.ok_or(Refusal::ValueOutOfRange(own.condition))
     });
-    let own = own.transpose()?;
+    let named = named.transpose()?;
     let trigger = trigger(message)?;
-    if own.is_some() && trigger.is_some() {
-        return Err(Refusal::ValueOutOfRange(CONDITION));
+    if named.is_some() && trigger.is_some() {
+        return Err(Refusal::ValueOutOfRange(own.condition));
     }
-    let condition = own.or(trigger);
-    let parent = message.get(PARENT).map(|text| match value::uint(text) {
+    let condition = named.or(trigger);
+    let parent = get(message, own.parent).map(|text| match value::uint(text) {
         Ok(number) => Ok(FamilyRole::Child(number)),
-        Err(_) => Err(Refusal::ValueOutOfRange(PARENT)),
+        Err(_) => Err(Refusal::ValueOutOfRange(own.parent)),
     });
     Ok(Terms {
         valid_for,
@@ -112,7 +92,7 @@ pub(crate) fn role(message: &Message<'_>, terms: &mut Terms) -> Result<(), Refus
         let number = value::uint(text).map_err(|_| Refusal::ValueOutOfRange(REF_ORDER_ID))?;
         let role = FamilyRole::Child(number);
         if terms.role.is_some_and(|known| known != role) {
-            return Err(Refusal::ValueOutOfRange(PARENT));
+            return Err(Refusal::ValueOutOfRange(REF_ORDER_ID));
         }
         terms.role = Some(role);
     }
@@ -130,13 +110,13 @@ pub(crate) fn role(message: &Message<'_>, terms: &mut Terms) -> Result<(), Refus
 /// # Errors
 ///
 /// It is no number above 0, or OrderQty(38) names the quantity too.
-pub(crate) fn reduce_by(message: &Message<'_>) -> Result<Option<Quantity>, Refusal> {
-    let Some(text) = message.get(REDUCE_BY) else {
+pub(crate) fn reduce_by(message: &Message<'_>, tag: Tag) -> Result<Option<Quantity>, Refusal> {
+    let Some(text) = get(message, tag) else {
         return Ok(None);
     };
-    let by = value::uint(text).map_err(|_| Refusal::IncorrectDataFormat(REDUCE_BY))?;
-    if by == 0 || message.has(tag::ORDER_QTY) {
-        return Err(Refusal::ValueOutOfRange(REDUCE_BY));
+    let by = value::uint(text).map_err(|_| Refusal::IncorrectDataFormat(tag))?;
+    if by == 0 || message.has(fixwire_protocol::tag::ORDER_QTY) {
+        return Err(Refusal::ValueOutOfRange(tag));
     }
     Ok(Some(by))
 }

@@ -8,6 +8,7 @@ use toml::de::DeTable;
 
 use super::{Item, Reader, duration};
 use crate::rules::{ErrorRule, RejectCode, Remedy};
+use crate::value::End;
 
 /// The longest text for a client: the limit of a note.
 const LONGEST: usize = 200;
@@ -46,6 +47,7 @@ impl Reader<'_> {
             "do",
             "ord_rej_reason",
             "say",
+            "state",
             "text",
             "times",
             "tmp_code",
@@ -61,11 +63,13 @@ impl Reader<'_> {
         let remedy = self.remedy(table, has_another);
         let say = self.say(table);
         let (times, after) = self.how_often(table, remedy);
-        if remedy == Remedy::Reject && say.is_none() {
-            let hint = "write the text for the client: say = \"...\", or do = \"retry\"";
+        let state = self.state(table);
+        if remedy == Remedy::Reject && say.is_none() && state.is_none() {
+            let hint =
+                "write the text for the client: say = \"...\", or do = \"retry\", or a state";
             self.wrong(
                 at,
-                "an error entry without say or do has no effect".into(),
+                "an error entry without say, do or state has no effect".into(),
                 hint,
             );
         }
@@ -78,6 +82,11 @@ impl Reader<'_> {
             Some(RejectCode::Cancel(_)) if remedy != Remedy::Reject => {
                 let what = "cancels and replaces are not sent again".into();
                 self.wrong(Self::place(table, "do"), what, "write do = \"reject\"");
+            }
+            Some(RejectCode::Cancel(_)) if state.is_some() => {
+                let what = "a rejected cancel or replace leaves its order as it was".into();
+                let hint = "state is of rejected new orders: remove it";
+                self.wrong(Self::place(table, "state"), what, hint);
             }
             Some(RejectCode::Tmp(code)) if !TMP_CODES.contains(&code) => {
                 let what = format!("tmp_code = {code} is no status of TMP");
@@ -93,7 +102,24 @@ impl Reader<'_> {
             times,
             after,
             say,
+            state,
         })
+    }
+
+    /// The state of a rejected order.
+    fn state(&mut self, table: &DeTable<'_>) -> Option<End> {
+        let text = self.text(table, "state")?;
+        match text.as_str() {
+            "rejected" => Some(End::Rejected),
+            "cancelled" => Some(End::Cancelled),
+            "expired" => Some(End::Expired),
+            other => {
+                let hint = "write rejected, cancelled or expired";
+                let what = format!("unknown state = \"{other}\"");
+                self.wrong(Self::place(table, "state"), what, hint);
+                None
+            }
+        }
     }
 
     fn code(&mut self, table: &DeTable<'_>, at: usize) -> Option<RejectCode> {

@@ -26,6 +26,7 @@ impl Reader<'_> {
                 "name",
                 "number_pool",
                 "queue",
+                "status_request",
             ];
             let Some(table) = self.keys(item, &known) else {
                 continue;
@@ -69,6 +70,11 @@ impl Reader<'_> {
                 errors: self.errors(table, has_another),
                 number_pool: self.number_pool(table),
                 drop: self.drop(table),
+                passes_status: self.choice(
+                    table,
+                    "status_request",
+                    &[("from the book", false), ("pass on", true)],
+                ),
                 ex_destination: self.text(table, "ex_destination"),
             };
             self.rules.groups.push(group);

@@ -10,7 +10,7 @@ use super::{Item, OmsError, TABLES};
 
 /// Keys of tables of the OMS that only a start reads; of other tables of the OMS a reload reads all.
 const AT_START: [(&str, &[&str]); 3] = [
-    ("oms", &["appl_id", "orders", "stamps"]),
+    ("oms", &["appl_id", "orders", "own_tags", "stamps"]),
     ("line_group", &["cannot", "helpers", "lines", "name"]),
     ("drop_copy_in", &["line_groups", "session"]),
 ];

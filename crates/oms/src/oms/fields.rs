@@ -6,16 +6,19 @@ use super::Oms;
 use crate::field_table::{
     self, FieldClass, FieldCondition, Messages, is_passed_on, passes, report_bit, request_bit,
 };
+use crate::locate::is_value;
 use crate::rules::LineGroup;
 
 /// Tags below this are found a second time without a search.
 const COMMON: usize = 256;
 
-/// The first field that needs a closer look: one that the table does not let pass, or one that is there twice.
+/// The first field of a request that needs a closer look: one that the table does not let pass, or one that is there twice.
+/// `None` for most requests.
 #[inline]
-fn first_unusual(fields: &[Field], message: Messages) -> Option<usize> {
+pub(super) fn first_unusual(request: &Message<'_>) -> Option<usize> {
+    let message = request_bit(request.msg_type());
     let mut seen = [0_u64; COMMON / 64];
-    fields.iter().position(|field| {
+    request.fields().iter().position(|field| {
         let tag = field.tag as usize;
         let bit = 1 << (tag % 64);
         let repeated = match seen.get_mut(tag / 64) {
@@ -31,18 +34,19 @@ impl Oms {
     /// are counted.
     #[inline]
     pub(super) fn not_carried(&mut self, index: u32, message: &Message<'_>) -> Option<Tag> {
-        let bit = request_bit(message.msg_type());
-        let unusual = first_unusual(message.fields(), bit)?;
-        self.look_closer(index, message, (bit, unusual))
+        let unusual = first_unusual(message)?;
+        self.look_closer(index, message, unusual)
     }
 
+    /// The same from the first unusual field on.
     #[cold]
-    fn look_closer(
+    pub(super) fn look_closer(
         &mut self,
         index: u32,
         message: &Message<'_>,
-        (bit, from): (Messages, usize),
+        from: usize,
     ) -> Option<Tag> {
+        let bit = request_bit(message.msg_type());
         let fields = message.fields();
         let has_groups = matches!(message.msg_type(), b"R" | b"Z" | b"BW");
         let group = self.group_of(index, message);
@@ -145,13 +149,19 @@ impl Oms {
                     .is_none_or(|number| fixwire_protocol::value::uint(value).ok() == Some(number))
             }
             FieldCondition::Parents => self.core.has_parents() && self.core.may_have_parents(index),
+            FieldCondition::Trigger => true,
             FieldCondition::OverFix => group().is_none_or(|group| !group.over_tmp),
             // Read with the values of the request.
             FieldCondition::HandlInst
             | FieldCondition::Price
             | FieldCondition::Stop
             | FieldCondition::OneSymbol => true,
-            FieldCondition::Locate => false,
+            FieldCondition::Locate => {
+                let named = message.get(tag::ORIG_CL_ORD_ID);
+                let number = named.and_then(|id| state.used(index, id));
+                // An unknown order is refused as such.
+                number.is_none_or(|it| is_value(state.locates.of(it), tag, value))
+            }
         }
     }
 
@@ -169,12 +179,10 @@ impl Oms {
             let symbol = message.get(tag::SYMBOL)?;
             self.core.own_number_tag(index, symbol)
         };
-        match message.msg_type() {
-            b"D" => matches!(tag, 9702 | 9703 | 9705) || is_pool() == Some(tag),
-            b"G" => matches!(tag, 9702 | 9706),
-            b"BW" => tag == 9704,
-            _ => false,
+        if self.rules().own_tags.has(message.msg_type(), tag) {
+            return true;
         }
+        message.msg_type() == b"D" && is_pool() == Some(tag)
     }
 
     /// Counts the fields of a message of a venue that are not passed on.

@@ -128,7 +128,7 @@ impl Oms {
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
         let (mut client, receiver) = self.receiver(from, index).ok_or(Refusal::NotAuthorized)?;
-        let asked = report_requests::asked(message)?;
+        let asked = report_requests::asked(message, self.rules().own_tags.report_filter)?;
         if asked.kind == ReportRequestKind::Resend && self.recoveries.waits(from) == MOST {
             return Err(Refusal::NotAvailable);
         }

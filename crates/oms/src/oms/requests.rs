@@ -3,7 +3,9 @@
 use fixwire_protocol::{Indexed, Message, Outbox, Refusal, tag};
 
 use super::Oms;
+use super::fields::first_unusual;
 use crate::fix::{inquiries, mass, quotes, requests, terms};
+use crate::locate::Locate;
 use crate::value::RequestKind;
 
 impl Oms {
@@ -20,10 +22,12 @@ impl Oms {
         if message.is_poss_resend() && self.core.state().used(index, new.id).is_some() {
             return self.status(index, message, outbox);
         }
-        let odd = self.not_carried(index, message);
+        let unusual = first_unusual(message);
+        let odd = unusual.and_then(|from| self.look_closer(index, message, from));
         let odd = odd.or_else(|| new.odd_price());
         let may_have_parents = self.core.has_parents() && self.core.may_have_parents(index);
-        let is_handled = may_have_parents || requests::is_automatic(&indexed);
+        let is_parent = may_have_parents && indexed.get(tag::HANDL_INST) == Some(b"3");
+        let is_handled = is_parent || requests::is_automatic(&indexed);
         if let Some(tag) = odd.or((!is_handled).then_some(tag::HANDL_INST)) {
             let (core, mut out) = self.parts(outbox, Some(message));
             core.refuse_field(at, (&new, tag), &mut out);
@@ -32,12 +36,16 @@ impl Oms {
         if let Some(tag) = self.core.own_number_tag(index, new.symbol) {
             new.own_number = message.get(tag).unwrap_or_default();
         }
-        new.terms = terms::terms(message)?;
+        let mut locate = Locate::NONE;
+        if unusual.is_some() {
+            new.terms = terms::terms(message, &self.rules().own_tags)?;
+            locate = requests::locate(&indexed)?;
+        }
         if may_have_parents {
             terms::role(message, &mut new.terms)?;
         }
         let (core, mut out) = self.parts(outbox, Some(message));
-        core.new_order(at, &new, &mut out);
+        core.new_located(at, (&new, locate), &mut out);
         Ok(())
     }
 
@@ -55,14 +63,16 @@ impl Oms {
             RequestKind::Cancel
         };
         let mut change = requests::change(index, kind, &Indexed::new(message))?;
-        if let Some(tag) = self.not_carried(index, message) {
+        let unusual = first_unusual(message);
+        if let Some(tag) = unusual.and_then(|from| self.look_closer(index, message, from)) {
             let (core, mut out) = self.parts(outbox, None);
             core.refuse_field_of_change(at, (&change, tag), &mut out);
             return Ok(());
         }
-        if kind == RequestKind::Replace {
-            change.valid_for = terms::validity(message)?;
-            if let Some(by) = terms::reduce_by(message)? {
+        if kind == RequestKind::Replace && unusual.is_some() {
+            let own_tags = self.rules().own_tags;
+            change.valid_for = terms::validity(message, &own_tags)?;
+            if let Some(by) = terms::reduce_by(message, own_tags.reduce_by)? {
                 change.quantity = self.core.reduced(index, change.original, by);
             }
         }

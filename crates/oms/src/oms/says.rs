@@ -12,7 +12,11 @@ use crate::notice::OmsEvent;
 use crate::reason::{Reason, Why};
 use crate::rejects::VenueReject;
 use crate::rules::RejectCode;
+use crate::value::Number;
 use crate::venue::{Heard, ReportKind, VenueId, VenueReport, cut};
+
+/// Orders that clients have asked venues about and that are not answered yet.
+const STATUS_MOST: usize = 1024;
 
 impl Oms {
     /// Handles a client request: rejected above the rate limit; too many rejects log the client out.
@@ -109,7 +113,34 @@ impl Oms {
         if !self.core.may_ask(index, id) {
             return Err(Refusal::NotAuthorized);
         }
-        status::status(self.core.state(), index, message, *client, outbox)
+        status::status(self.core.state(), index, message, *client, outbox)?;
+        let number = self.core.state().used(index, id);
+        if let Some(number) = number
+            && self.status_waits.len() < STATUS_MOST
+            && self.core.pass_on_status(number)
+            && !self.status_waits.contains(&number)
+        {
+            self.status_waits.push(number);
+        }
+        Ok(())
+    }
+
+    /// A venue has answered a status request: the client that asked gets what is known now.
+    #[cold]
+    fn status_answered(&mut self, number: Number, outbox: &mut Outbox) {
+        let Some(at) = self.status_waits.iter().position(|it| *it == number) else {
+            return;
+        };
+        self.status_waits.swap_remove(at);
+        let state = self.core.state();
+        let order = state.orders().get(number);
+        let client = order.and_then(|order| {
+            let client = self.links.clients.get(order.session as usize);
+            client.copied().flatten()
+        });
+        if let (Some(order), Some(client)) = (order, client) {
+            status::answer(state, order, client, outbox);
+        }
     }
 
     /// It is answered when no other work is pending.
@@ -173,11 +204,16 @@ impl Oms {
             b"8" => match lines::report(line, &Indexed::new(message), version) {
                 Some(report) => {
                     let (core, mut out) = self.parts(outbox, None);
-                    if core.state().spreads.is_empty() {
+                    let heard = if core.state().spreads.is_empty() {
                         core.report(at, &report, &mut out)
                     } else {
                         report_spread(core, at, &report, message, &mut out)
+                    };
+                    if !self.status_waits.is_empty() && matches!(report.kind, ReportKind::Status(_))
+                    {
+                        self.status_answered(report.id.order, outbox);
                     }
+                    heard
                 }
                 None => Heard::Unreadable,
             },

@@ -47,7 +47,7 @@ ex_destination = \"XLON\"      # ExDestination(100) may be this
 ```
 
 * A field that is there twice, outside of groups, is rejected too: only one of both values could be sent.
-* The number of an order of a [pool](oms.md#order-numbers), and the tags 9702 to 9706 of the OMS, are accepted where
+* The number of an order of a [pool](oms.md#order-numbers), and the OMS's [own tags](oms.md#own-tags), are accepted where
   the settings have them. All other fields that are in no table are rejected; `drop` may name them.
 * E, s, AB and all other requests are rejected as a whole: BusinessRejectReason(380) = 3.
 

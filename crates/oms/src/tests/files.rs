@@ -204,7 +204,7 @@ fn error_tables_are_checked_entry_by_entry() {
         ),
         (
             "text = \"x\"",
-            "an error entry without say or do has no effect",
+            "an error entry without say, do or state has no effect",
         ),
         ("text = \"x\", do = \"fly\"", hint),
         (

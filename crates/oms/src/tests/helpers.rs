@@ -167,6 +167,7 @@ fn another_line_may_be_that_of_a_helper() {
         times: 1,
         after: 0,
         say: None,
+        state: None,
     };
     let mut world = World::of(rules_of(|rules| rules.groups[0].errors = vec![rule]));
     let order = world.buy();

@@ -257,6 +257,7 @@ fn an_order_that_is_sent_again_has_another_number() {
         times: 9,
         after: 0,
         say: None,
+        state: None,
     }]
     .into();
     let mut world = World::of(rules);

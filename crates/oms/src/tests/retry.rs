@@ -19,6 +19,7 @@ fn rule(remedy: Remedy) -> ErrorRule {
         times: 2,
         after: AFTER,
         say: None,
+        state: None,
     }
 }
 
@@ -429,4 +430,27 @@ fn a_history_says_that_it_was_sent_again() {
             "10 filled at 100 for 1, which is not an open order; the position includes it",
         ]
     );
+}
+
+#[test]
+fn an_entry_sets_the_state_of_a_rejected_order() {
+    use crate::value::End;
+    for (state, ends) in [
+        (None, End::Rejected),
+        (Some(End::Rejected), End::Rejected),
+        (Some(End::Expired), End::Expired),
+        (Some(End::Cancelled), End::Cancelled),
+    ] {
+        let rule = ErrorRule {
+            state,
+            ..rule(Remedy::Reject)
+        };
+        let mut world = world(&[rule]);
+        let (order, other) = (world.buy(), world.buy());
+        world.reject(order, "busy now");
+        assert_eq!(world.core.state().end_of(order), Some(ends));
+        world.reject(other, "no");
+        assert_eq!(world.core.state().end_of(other), Some(End::Rejected));
+        world.check();
+    }
 }

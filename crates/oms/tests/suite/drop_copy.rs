@@ -21,6 +21,8 @@ orders = 100
 instruments = "instruments.csv"
 limits = "limits.csv"
 copy_within = "3s"
+[oms.own_tags]
+report_filter = 9704
 [[account]]
 name = "A1"
 [[account]]

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 
 use fixwire_engine::protocol::dictionary::{GroupDef, Member, Version};
 use fixwire_engine::protocol::{Dictionary, Refusal, Tag};
-use fixwire_oms::field_table::{
-    FieldClass, FieldCondition, REQUESTS, request_bit, request_field, why_not_dropped,
-};
+use fixwire_oms::field_table::{FieldClass, FieldCondition, REQUESTS, request_bit, request_field};
 
 use crate::desk::{Desk, Input, Said, Setup};
+
+mod settings;
 
 const CLIENT: usize = 0;
 const VENUE: usize = 1;
@@ -222,7 +222,7 @@ fn carried_fields_reach_the_venue_as_they_are() {
         ),
         (
             "55=XYZ|54=5|38=7|40=3|99=99.5|59=1|114=N|",
-            &[(54, "5"), (40, "3"), (99, "99.5"), (59, "1")],
+            &[(54, "5"), (40, "3"), (99, "99.5"), (59, "1"), (114, "N")],
         ),
         (
             "55=XYZ|54=1|38=7|40=4|44=101|99=100.5|59=6|432=20991231|",
@@ -416,81 +416,6 @@ fn what_the_default_clients_of_other_engines_send_is_accepted() {
         let replace = "11=6|41=O|21=1|55=XYZ|54=1|60=20261122-08:00:00|38=20|40=2|44=101|37=1|";
         let (_, said) = desk.asks(CLIENT, "G", replace);
         assert!(at_venue(&said, "G").is_some(), "{version:?}");
-    }
-}
-
-#[test]
-fn fields_are_dropped_where_the_settings_say_so_and_counted() {
-    let version = Version::Fix44;
-    let mut desk = desk_with(
-        version,
-        "drop = [58, 453, 6000]",
-        "drop = [15]\nex_destination = \"XLON\"",
-    );
-    let party = "453=1|448=ME|447=D|452=1|802=1|523=X|803=1|";
-    let (_, said) = desk.asks(
-        CLIENT,
-        "D",
-        &format!("11=A1|{ORDER}58=hi|{party}6000=x|15=EUR|100=XLON|"),
-    );
-    let sent = at_venue(&said, "D").expect("sent");
-    for tag in [58, 453, 448, 447, 452, 802, 523, 803, 6000, 15, 100] {
-        assert_eq!(sent.get(tag), None);
-    }
-    let (_, said) = desk.asks(CLIENT, "F", "11=A2|41=A1|55=XYZ|54=1|58=bye|");
-    assert!(at_venue(&said, "F").is_some());
-    let status = desk.query("status");
-    assert!(
-        status.contains(
-            "15: 1, 58: 2, 447: 1, 448: 1, 452: 1, 453: 1, 523: 1, 802: 1, 803: 1, 6000: 1"
-        ),
-        "{status}"
-    );
-    for (field, tag) in [("376=X|", 376), ("111=5|", 111), ("100=XPAR|", 100)] {
-        let (heard, said) = desk.asks(CLIENT, "D", &format!("11=B{tag}|{ORDER}58=hi|{field}"));
-        assert!(refuses(&heard, &said, tag));
-    }
-    let dropped = |status: &str| status.split('\t').nth_back(3).map(str::to_owned);
-    let after = desk.query("status");
-    assert_eq!(
-        dropped(&after),
-        dropped(&status),
-        "only what is sent is counted"
-    );
-}
-
-#[test]
-fn some_fields_are_never_dropped() {
-    for tag in [
-        18, 110, 111, 152, 210, 388, 423, 1138, 211, 835, 836, 837, 838, 1094,
-    ] {
-        let why = why_not_dropped(tag);
-        assert!(why.is_some_and(|why| why.contains("another way")), "{tag}");
-        for (user, group) in [
-            (format!("drop = [{tag}]"), String::new()),
-            (String::new(), format!("drop = [{tag}]")),
-        ] {
-            let setup = setup(Version::Fix44, &user, &group);
-            let mut open = |wanted: &str| {
-                let file = setup.files.iter().find(|(name, _)| *name == wanted);
-                file.map(|(_, text)| text.clone()).ok_or_else(String::new)
-            };
-            let errors =
-                fixwire_oms::load::load(&setup.settings, &["C", "V"], &mut open).unwrap_err();
-            let text = errors[0].to_string();
-            assert!(
-                text.starts_with(&format!("drop cannot name tag {tag}: ")),
-                "{text}"
-            );
-        }
-    }
-    for tag in [11, 38, 40, 44, 54, 55, 59, 60, 99, 21, 35, 49] {
-        assert!(why_not_dropped(tag).is_some(), "{tag}");
-    }
-    for tag in [
-        15, 47, 50, 57, 58, 78, 100, 109, 115, 167, 207, 376, 453, 528, 6000,
-    ] {
-        assert_eq!(why_not_dropped(tag), None, "{tag}");
     }
 }
 

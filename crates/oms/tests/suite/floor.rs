@@ -23,6 +23,9 @@ const SETTINGS: &str = r#"
 orders = 100
 instruments = "instruments.csv"
 limits = "limits.csv"
+[oms.own_tags]
+parent = 9705
+report_filter = 9704
 [[account]]
 name = "A1"
 [[user]]

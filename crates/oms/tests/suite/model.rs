@@ -200,6 +200,8 @@ pub struct Order {
     pub tif: char,
     /// ExpireDate(432), of an order until a date.
     pub until: Option<String>,
+    /// LocateReqd(114) and LocateBroker(5700), as far as the order has them.
+    pub locate: Vec<(u32, String)>,
     /// PositionEffect(77); `-` for none.
     pub effect: char,
     pub price: i128,

@@ -18,6 +18,9 @@ orders = 100
 instruments = "instruments.csv"
 limits = "limits.csv"
 appl_id = "OMS-1"
+[oms.own_tags]
+report_filter = 9704
+parent = 9705
 [[account]]
 name = "A1"
 [[account]]

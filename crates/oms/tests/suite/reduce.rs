@@ -12,6 +12,8 @@ const SETTINGS: &str = r#"
 [oms]
 instruments = "instruments.csv"
 limits = "limits.csv"
+[oms.own_tags]
+reduce_by = 9706
 [[account]]
 name = "A1"
 [[user]]

@@ -25,6 +25,9 @@ orders = 100
 instruments = "instruments.csv"
 limits = "limits.csv"
 copy_within = "3s"
+[oms.own_tags]
+report_filter = 9704
+parent = 9705
 [[account]]
 name = "A1"
 [[user]]

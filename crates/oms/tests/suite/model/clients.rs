@@ -282,6 +282,7 @@ impl Model {
             quote: None,
             legs: super::spreads::Legs::default(),
             late: None,
+            locate: super::fields::locate(fields),
         };
         Ok((order, is_located))
     }

@@ -13,6 +13,13 @@ const OF_ORDER: [u32; 16] = [
 const OF_REPLACE: [u32; 13] = [11, 41, 1, 55, 54, 38, 40, 44, 59, 77, 99, 432, 9706];
 const OF_CANCEL: [u32; 4] = [11, 41, 55, 54];
 
+/// What a new order says of its locate.
+pub fn locate(fields: &Fields<'_>) -> Vec<(u32, String)> {
+    let tags = [114, 5700].into_iter();
+    tags.filter_map(|tag| Some((tag, (*fields.get(&tag)?).to_owned())))
+        .collect()
+}
+
 impl Model {
     pub fn accept_new(&self, client: usize, fields: &Fields<'_>) -> Result<Accepted, Why> {
         let refused = self.refused_at_once(client, "D", fields);

@@ -12,6 +12,12 @@ pub struct Rejected {
     pub is_done: bool,
 }
 
+/// Of a locate, only that of a short sale is kept that needs nobody.
+fn can_be_kept(order: &Order) -> bool {
+    let is_located = order.locate == [(114, "N".to_owned())];
+    order.locate.is_empty() || (is_located && order.side == '5')
+}
+
 impl Model {
     /// A new order was rejected: one that a control rejected may be run again, unless it was to be held.
     pub fn keep_rejected(&mut self, client: usize, fields: &Fields<'_>, why: &Why) {
@@ -25,6 +31,7 @@ impl Model {
             && order.fate == Fate::Sent
             && order.parent.is_none()
             && order.quantity > 0
+            && can_be_kept(&order)
         {
             self.rejected.push(Rejected {
                 order,

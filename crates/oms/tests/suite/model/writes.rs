@@ -4,10 +4,10 @@ use super::{Fields, Model, Order, Why};
 use crate::desk::Said;
 
 /// Fields that are compared, in this order; Text(58) as far as it is a control's code or the venue's.
-const TAGS: [u32; 49] = [
+const TAGS: [u32; 51] = [
     117, 297, 132, 134, 133, 135, 37, 198, 526, 5001, 11, 41, 150, 20, 39, 103, 102, 434, 1, 55,
     54, 38, 40, 44, 99, 59, 432, 77, 32, 31, 151, 14, 6, 378, 530, 531, 532, 533, 584, 911, 912,
-    21, 58, 379, 372, 380, 45, 167, 442,
+    21, 58, 379, 372, 380, 45, 167, 442, 114, 5700,
 ];
 
 /// A message of the OMS, as the model writes it.
@@ -95,6 +95,12 @@ fn put_validity(order: &Order, body: &mut Body) {
 fn put_effect(order: &Order, body: &mut Body) {
     if order.effect != '-' {
         body.put(77, order.effect);
+    }
+}
+
+fn put_locate(order: &Order, body: &mut Body) {
+    for (tag, value) in &order.locate {
+        body.put(*tag, value);
     }
 }
 
@@ -465,6 +471,7 @@ impl Model {
         let order = &self.orders[&number];
         self.what(number, order.sent_kind(), &mut body);
         put_effect(order, &mut body);
+        put_locate(order, &mut body);
         self.put_security_type(number, &mut body);
         self.write(order.line, "D", body);
     }
@@ -492,6 +499,7 @@ impl Model {
             }
             put_validity(order, &mut body);
             put_effect(order, &mut body);
+            put_locate(order, &mut body);
         } else {
             body.put(38, order.quantity);
         }

@@ -19,6 +19,11 @@ limits = "limits.csv"
 remembered = 6
 RESTRICTED
 SELF_TRADE
+[oms.own_tags]
+validity = 9702
+condition = 9703
+parent = 9705
+reduce_by = 9706
 [[account]]
 name = "DESK"
 [[account]]

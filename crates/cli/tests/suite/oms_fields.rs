@@ -1,0 +1,48 @@
+//! Fields that an OMS does not carry: refused, or dropped and counted where the settings say so.
+
+use std::process::Command;
+
+use crate::oms::{Floor, json, order, report};
+
+#[test]
+fn a_field_is_refused_or_dropped_and_counted() {
+    let Floor {
+        folder,
+        mut venue,
+        mut client,
+        running: _running,
+        ..
+    } = Floor::with(&[("account = \"A1\" ", "drop = [47, 78]\naccount = \"A1\" ")]);
+    client.send("D", &format!("{}|111=10", order("A1", 100)));
+    let refused = client.expect("8");
+    let text = "|58=a field of the request would not reach the venue (tag 111)|";
+    assert!(
+        refused.contains("|39=8|") && refused.contains(text),
+        "{refused}"
+    );
+    client.send("D", &format!("{}|47=A|78=1|79=X|80=100", order("A2", 100)));
+    let sent = venue.expect("D");
+    for tag in [47, 78, 79, 80] {
+        assert!(!sent.contains(&format!("|{tag}=")), "{sent}");
+    }
+    let id = sent
+        .split("|11=")
+        .nth(1)
+        .unwrap()
+        .split('|')
+        .next()
+        .unwrap();
+    venue.send(
+        "8",
+        &format!("{}|30=XLON|76=ME", report(id, 1, '0', (100, 0))),
+    );
+    assert!(client.expect("8").contains("|39=0|"));
+    let status = &json(folder.path(), "status", &[])[0];
+    assert_eq!(status["dropped_fields"], "47: 1, 78: 1, 79: 1, 80: 1");
+    assert_eq!(status["report_fields_not_passed_on"], "30: 1, 76: 1");
+    let mut check = Command::new(env!("CARGO_BIN_EXE_fixwire"));
+    let checked = check.arg("check").arg(folder.path().join("oms.toml"));
+    let said = String::from_utf8(checked.output().unwrap().stdout).unwrap();
+    assert!(said.contains("user.CLIENT.drop"), "{said}");
+    assert!(said.contains("NoAllocs(78), AllocAccount(79)"), "{said}");
+}

@@ -1,0 +1,252 @@
+//! `drop`, own tags, and locates.
+
+use fixwire_engine::protocol::dictionary::Version;
+use fixwire_oms::field_table::why_not_dropped;
+
+use super::{CLIENT, ORDER, VENUE, at_venue, base, desk, desk_with, open, refuses, setup};
+use crate::desk::Input;
+
+#[test]
+fn fields_are_dropped_where_the_settings_say_so_and_counted() {
+    let version = Version::Fix44;
+    let mut desk = desk_with(
+        version,
+        "drop = [58, 453, 6000]",
+        "drop = [15]\nex_destination = \"XLON\"",
+    );
+    let party = "453=1|448=ME|447=D|452=1|802=1|523=X|803=1|";
+    let (_, said) = desk.asks(
+        CLIENT,
+        "D",
+        &format!("11=A1|{ORDER}58=hi|{party}6000=x|15=EUR|100=XLON|"),
+    );
+    let sent = at_venue(&said, "D").expect("sent");
+    for tag in [58, 453, 448, 447, 452, 802, 523, 803, 6000, 15, 100] {
+        assert_eq!(sent.get(tag), None);
+    }
+    let (_, said) = desk.asks(CLIENT, "F", "11=A2|41=A1|55=XYZ|54=1|58=bye|");
+    assert!(at_venue(&said, "F").is_some());
+    let status = desk.query("status");
+    assert!(
+        status.contains(
+            "15: 1, 58: 2, 447: 1, 448: 1, 452: 1, 453: 1, 523: 1, 802: 1, 803: 1, 6000: 1"
+        ),
+        "{status}"
+    );
+    for (field, tag) in [("376=X|", 376), ("111=5|", 111), ("100=XPAR|", 100)] {
+        let (heard, said) = desk.asks(CLIENT, "D", &format!("11=B{tag}|{ORDER}58=hi|{field}"));
+        assert!(refuses(&heard, &said, tag));
+    }
+    let dropped = |status: &str| status.split('\t').nth_back(3).map(str::to_owned);
+    let after = desk.query("status");
+    assert_eq!(
+        dropped(&after),
+        dropped(&status),
+        "only what is sent is counted"
+    );
+}
+
+#[test]
+fn some_fields_are_never_dropped() {
+    for tag in [
+        18, 110, 111, 152, 210, 388, 423, 1138, 211, 835, 836, 837, 838, 1094,
+    ] {
+        let why = why_not_dropped(tag);
+        assert!(why.is_some_and(|why| why.contains("another way")), "{tag}");
+        for (user, group) in [
+            (format!("drop = [{tag}]"), String::new()),
+            (String::new(), format!("drop = [{tag}]")),
+        ] {
+            let setup = setup(Version::Fix44, &user, &group);
+            let mut open = |wanted: &str| {
+                let file = setup.files.iter().find(|(name, _)| *name == wanted);
+                file.map(|(_, text)| text.clone()).ok_or_else(String::new)
+            };
+            let errors =
+                fixwire_oms::load::load(&setup.settings, &["C", "V"], &mut open).unwrap_err();
+            let text = errors[0].to_string();
+            assert!(
+                text.starts_with(&format!("drop cannot name tag {tag}: ")),
+                "{text}"
+            );
+        }
+    }
+    for tag in [11, 38, 40, 44, 54, 55, 59, 60, 99, 21, 35, 49] {
+        assert!(why_not_dropped(tag).is_some(), "{tag}");
+    }
+    for tag in [
+        15, 47, 50, 57, 58, 78, 100, 109, 115, 167, 207, 376, 453, 528, 6000,
+    ] {
+        assert_eq!(why_not_dropped(tag), None, "{tag}");
+    }
+}
+
+#[test]
+fn own_tags_have_a_meaning_only_where_the_settings_say_so() {
+    for tag in [9701, 9702, 9703, 9704, 9705, 9706] {
+        for msg_type in ["D", "G", "BW"] {
+            let mut desk = desk(Version::Fix44);
+            open(&mut desk, "O");
+            let base = base(msg_type, "N", "O");
+            let (heard, said) = desk.asks(CLIENT, msg_type, &format!("{base}{tag}=1|"));
+            assert!(refuses(&heard, &said, tag), "{msg_type} {tag}: {heard:?}");
+        }
+    }
+    // CtiCode of another venue, which is no validity of a millisecond.
+    let mut desk = desk_with(Version::Fix44, "drop = [9702]", "");
+    let (_, said) = desk.asks(CLIENT, "D", &format!("11=A1|{ORDER}9702=1|"));
+    assert!(at_venue(&said, "D").is_some());
+    let own =
+        "[oms.own_tags]\nsend_time = 9801\nvalidity = 7001\nreduce_by = 20001\nparent = 5005\n";
+    let mut desk = desk_with(Version::Fix44, "parents = 5", own);
+    open(&mut desk, "O");
+    let (_, said) = desk.asks(CLIENT, "D", &format!("11=A2|{ORDER}9801=17|7001=1000|"));
+    let sent = at_venue(&said, "D").expect("sent");
+    assert_eq!((sent.get(9801), sent.get(7001)), (None, None));
+    let less = "11=A3|41=O|55=XYZ|54=1|40=2|44=100|20001=3|";
+    let (_, said) = desk.asks(CLIENT, "G", less);
+    assert_eq!(at_venue(&said, "G").and_then(|it| it.get(38)), Some("7"));
+    let (_, said) = desk.asks(CLIENT, "D", &format!("11=P|{ORDER}21=3|"));
+    let parent = said[0].get(37).unwrap().to_owned();
+    let (_, said) = desk.asks(CLIENT, "D", &format!("11=K|{ORDER}5005={parent}|"));
+    assert!(at_venue(&said, "D").is_some());
+}
+
+/// The first mistake of settings.
+fn mistake(user: &str, group: &str) -> String {
+    let setup = setup(Version::Fix44, user, group);
+    let mut open = |wanted: &str| {
+        let file = setup.files.iter().find(|(name, _)| *name == wanted);
+        file.map(|(_, text)| text.clone()).ok_or_else(String::new)
+    };
+    let errors = fixwire_oms::load::load(&setup.settings, &["C", "V"], &mut open);
+    errors.map_or_else(|errors| errors[0].to_string(), |_| String::new())
+}
+
+#[test]
+fn own_tags_and_drops_that_cannot_be_are_refused() {
+    for (own, what) in [
+        ("validity = 58", "validity must be a tag from 5000 to 39999"),
+        (
+            "validity = \"x\"",
+            "validity must be a tag from 5000 to 39999",
+        ),
+        (
+            "validity = 9702\nparent = 9702",
+            "tag 9702 of validity has another use",
+        ),
+        ("parent = 5700", "tag 5700 of parent has another use"),
+        ("other = 9702", "unknown key other"),
+    ] {
+        let found = mistake("", &format!("[oms.own_tags]\n{own}"));
+        assert!(found.starts_with(what), "{own}: {found}");
+    }
+    let found = mistake("drop = [9702]", "[oms.own_tags]\nvalidity = 9702");
+    assert!(
+        found.starts_with("tag 9702 of own_tags validity has another use"),
+        "{found}"
+    );
+    for (drop, what) in [
+        ("drop = 58", "drop must be a list of tags"),
+        ("drop = [\"58\"]", "drop must be a list of tags"),
+        ("drop = [0]", "drop must be a list of tags"),
+        ("drop = [38]", "drop cannot name tag 38: requests have it"),
+        (
+            "drop = [34]",
+            "drop cannot name tag 34: it belongs to the session layer",
+        ),
+    ] {
+        let found = mistake(drop, "");
+        assert!(found.starts_with(what), "{drop}: {found}");
+    }
+}
+
+#[test]
+fn the_locate_of_a_short_sale_reaches_the_venue_with_order_and_replace() {
+    for version in [Version::Fix42, Version::Fix44, Version::Fix50Sp2] {
+        for restart in [None, Some(false), Some(true)] {
+            let mut desk = desk(version);
+            let short = ORDER.replace("54=1", "54=5");
+            let both = [(114, "N"), (5700, "BROKER-OF-A-LONG-NAME-AND-MORE")];
+            let locate = "114=N|5700=BROKER-OF-A-LONG-NAME-AND-MORE|";
+            let (_, said) = desk.asks(CLIENT, "D", &format!("11=A1|{short}{locate}"));
+            let sent = at_venue(&said, "D").expect("sent");
+            for (tag, value) in both {
+                assert_eq!(sent.get(tag), Some(value), "{version:?}");
+            }
+            desk.says(
+                VENUE,
+                "8",
+                "37=V1|11=1|17=E1|150=0|39=0|20=0|55=XYZ|54=5|38=10|14=0|151=10|6=0|",
+            );
+            if let Some(from_checkpoint) = restart {
+                desk.hear(&Input::Restart(0, from_checkpoint));
+                desk.hear(&Input::Up(VENUE, false));
+            }
+            // A replace says the same or nothing of it; the venue gets that of the order.
+            for (id, original, more) in [("A2", "A1", ""), ("A3", "A2", locate)] {
+                let replace = short.replace("38=10", if id == "A2" { "38=20" } else { "38=30" });
+                let (_, said) = desk.asks(
+                    CLIENT,
+                    "G",
+                    &format!("11={id}|41={original}|{replace}{more}"),
+                );
+                let sent = at_venue(&said, "G").unwrap_or_else(|| panic!("{version:?} {id}"));
+                for (tag, value) in both {
+                    assert_eq!(sent.get(tag), Some(value), "{version:?} {id}");
+                }
+                let (number, quantity) = (sent.get(11).unwrap(), sent.get(38).unwrap());
+                let report = format!(
+                    "37=V1|11={number}|41=1|17=R{id}|150=5|39=0|20=0|55=XYZ|54=5|38={quantity}|14=0|151={quantity}|6=0|"
+                );
+                desk.says(VENUE, "8", &report);
+            }
+            let (heard, said) = desk.asks(CLIENT, "G", &format!("11=A4|41=A3|{short}114=Y|"));
+            assert!(
+                refuses(&heard, &said, 114),
+                "{heard:?} {said:?}",
+                said = said[0].fields
+            );
+            let (_, said) = desk.asks(CLIENT, "F", "11=A5|41=A3|55=XYZ|54=5|60=20261122-08:00:00|");
+            assert!(at_venue(&said, "F").is_some_and(|sent| sent.get(114).is_none()));
+        }
+    }
+}
+
+#[test]
+fn a_status_request_of_a_client_is_passed_on_where_the_settings_say_so() {
+    for version in [Version::Fix42, Version::Fix44] {
+        for passes in [false, true] {
+            let group = if passes {
+                "status_request = \"pass on\""
+            } else {
+                ""
+            };
+            let mut desk = desk_with(version, "", group);
+            open(&mut desk, "O");
+            let (_, said) = desk.asks(CLIENT, "H", "11=O|55=XYZ|54=1|");
+            let to_client = |said: &[crate::desk::Said]| {
+                let mut to = said.iter().filter(|it| it.to == CLIENT);
+                (
+                    to.next().map(|it| it.get(39).unwrap().to_owned()),
+                    to.count(),
+                )
+            };
+            assert_eq!(
+                to_client(&said),
+                (Some("0".to_owned()), 0),
+                "at once, from the book"
+            );
+            let asked = at_venue(&said, "H");
+            assert_eq!(asked.and_then(|it| it.get(11)), passes.then_some("1"));
+            let answer = "37=V1|11=1|17=0|150=I|20=3|39=0|55=XYZ|54=1|38=10|14=0|151=10|6=0|";
+            let said = desk.says(VENUE, "8", answer);
+            assert_eq!(
+                to_client(&said).0.is_some(),
+                passes,
+                "again, when the venue has answered"
+            );
+            assert!(desk.says(VENUE, "8", answer).is_empty(), "once");
+        }
+    }
+}
