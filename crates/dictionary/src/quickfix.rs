@@ -82,6 +82,9 @@ impl Sections {
     }
 }
 
+/// Longest name of a section that is ignored, in bytes.
+const LONGEST_SECTION: usize = 100;
+
 /// The content of a file, in its order.
 pub(crate) fn source<'a>(
     root: Node<'a, 'a>,
@@ -140,8 +143,12 @@ pub(crate) fn source<'a>(
                 found.trailer = true;
                 source.trailer.extend(layout(section, depth, notes)?);
             }
+            other if other.len() > LONGEST_SECTION => {
+                let expected = "<header>, <trailer>, <messages>, <components> or <fields>";
+                return Err(unexpected(section, expected));
+            }
             other => {
-                let text = format!("the section <{}> is ignored", cut(other));
+                let text = format!("the section <{other}> is ignored");
                 notes.push(section.range().start, text);
             }
         }

@@ -126,7 +126,7 @@ fn what_is_wrong_with_a_repository_has_its_place() {
         (
             "<fixr:numInGroup id=\"453\"/>",
             "",
-            DictionaryProblem::MissingSection("numInGroup"),
+            DictionaryProblem::GroupWithoutCount("Parties".into()),
         ),
         (
             "scenario=\"cancel\"><fixr:fieldRef",

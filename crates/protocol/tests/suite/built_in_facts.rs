@@ -12,6 +12,7 @@ use fixwire_protocol::dictionary::{
 
 fn judge(dictionary: &Dictionary, msg_type: &str, body: &str) -> Result<(), ValidationFault> {
     let head = "34=2|49=A|52=20260821-13:30:00|56=B";
+    let body = body.trim_matches('|');
     let text = format!("8=FIX|9=100|35={msg_type}|{head}|{body}|10=000|").replace("||", "|");
     let text = text.replace('|', "\x01");
     let mut decoder = Decoder::with_capacity(4_000);
