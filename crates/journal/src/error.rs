@@ -173,6 +173,15 @@ impl JournalError {
     }
 }
 
+fn other_store(directory: &str, file: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(
+        f,
+        "{directory} has no journal, but the file store of a QuickFIX engine ({file}): take over its sequence \
+         numbers and messages with `fixwire journal import` for each session, or begin every session at 1 with \
+         `fixwire run --new-journal`"
+    )
+}
+
 impl fmt::Display for JournalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -211,12 +220,7 @@ impl fmt::Display for JournalError {
                  removed, or a backup was restored only in part; restore the files, or agree new sequence \
                  numbers with every counterparty and start a new journal with `fixwire run --new-journal`"
             ),
-            Self::OtherStore { directory, file } => write!(
-                f,
-                "{directory} has no journal, but the file store of a QuickFIX engine ({file}): take over its sequence \
-                 numbers and messages with `fixwire journal import` for each session, or begin every session at 1 with \
-                 `fixwire run --new-journal`"
-            ),
+            Self::OtherStore { directory, file } => other_store(directory, file, f),
             Self::NotEmpty { directory } => write!(
                 f,
                 "{directory} already contains a journal; remove --new-journal, or move the \
