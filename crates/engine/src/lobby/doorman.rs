@@ -357,9 +357,9 @@ mod tests {
             "from another address"
         );
         assert!(
-            !doorman
+            doorman
                 .keeps_out(now, stranger, Target::Session(4))
-                .is_some(),
+                .is_none(),
             "another session"
         );
         logged_on(&mut doorman, stranger, 3);
@@ -381,9 +381,9 @@ mod tests {
                 .is_some()
         );
         assert!(
-            !doorman
+            doorman
                 .keeps_out(now, ip("192.0.2.2"), Target::Session(1))
-                .is_some()
+                .is_none()
         );
     }
 
