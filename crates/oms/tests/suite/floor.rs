@@ -24,6 +24,7 @@ orders = 100
 instruments = "instruments.csv"
 limits = "limits.csv"
 [oms.own_tags]
+condition = 9703
 parent = 9705
 report_filter = 9704
 [[account]]
