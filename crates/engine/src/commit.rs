@@ -14,7 +14,7 @@ use crate::event::{Ending, Event, Events};
 use crate::frame_link::FrameLink;
 use crate::host::{Host, Mark};
 use crate::journal::{self, Arrival, Cause, Disk, Effect, Journal, JournalError, RecordKind};
-use crate::journal::{JournalPosition, Stored, Wrote};
+use crate::journal::{JournalPosition, Wrote};
 use crate::line::Line;
 use crate::line::link::Stage;
 use crate::notes::Notes;
@@ -119,12 +119,19 @@ impl<D: Disk> Core<D> {
                 }
                 _ => Ok(()),
             };
-            let answer = taken.and_then(|()| match line.config.answer_panics {
-                false => app.on_message(now, id, message, &mut self.outbox),
-                true => guarded(now, id, message, app, &mut self.outbox, &mut self.panics),
-            });
+            let answer = match taken {
+                Ok(()) if msg_type == b"j" => self.business_rejected(now, session, message, app),
+                Ok(()) if line.config.answer_panics => {
+                    let call = |app: &mut _, outbox: &mut _| {
+                        Application::on_message(app, now, id, message, outbox)
+                    };
+                    guarded(call, app, &mut self.outbox, &mut self.panics)
+                }
+                taken => taken.and_then(|()| app.on_message(now, id, message, &mut self.outbox)),
+            };
             if let Err(refusal) = answer {
-                line.session.refuse(now, message, refusal, &mut self.outbox);
+                let session = &mut self.lines[session].session;
+                session.refuse(now, message, refusal, &mut self.outbox);
             }
             host.mark(Mark::Answered);
         } else {
@@ -204,40 +211,6 @@ impl<D: Disk> Core<D> {
     pub(crate) fn tell_reset(&mut self, now: Now, session: usize, app: &mut impl Application) {
         let line = &self.lines[session];
         tell_reset(now, line, &self.journal, app, &mut self.outbox);
-    }
-
-    /// Notifies the application of the message that the peer's Reject refers to.
-    #[cold]
-    fn rejected(
-        &mut self,
-        now: Now,
-        session: usize,
-        reject: &Message<'_>,
-        app: &mut impl Application,
-    ) {
-        let number = match reject.uint(tag::REF_SEQ_NUM) {
-            Some(Ok(number)) => number,
-            _ => 0,
-        };
-        let line = &mut self.lines[session];
-        let told = (line.session.epoch(), number);
-        // Looked up once for each message, however often a peer resends it.
-        let is_new = told > line.rejected && number < line.session.next_out();
-        let (mut refused, mut unread) = (None, None);
-        if is_new {
-            line.rejected = told;
-            let mut replay = self.journal.replay(line.journal, number, number);
-            match self.journal.next_of(&mut replay) {
-                Ok(Some(Stored::Message { bytes, .. })) => refused = Some(bytes),
-                Ok(_) => {}
-                Err(error) => unread = Some(error),
-            }
-        }
-        let id = line.session.id();
-        app.on_reject(now, id, reject, refused, &mut self.outbox);
-        if let Some(error) = unread {
-            self.journal.report_unread(error);
-        }
     }
 
     /// Numbers the messages in the outbox and stores them, with their cause, in one record. A message that

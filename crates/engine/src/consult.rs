@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fixwire_protocol::session::Verdict;
-use fixwire_protocol::{Application, Message, Now, Outbox, Refusal, SessionId};
+use fixwire_protocol::{Application, Message, Now, Outbox, Refusal};
 
 use crate::line::Line;
 
@@ -28,18 +28,14 @@ pub(crate) fn receive_logon(
 /// The application's answer to a message; when it panics, that it is not available. What it had
 /// written until then is discarded.
 #[cold]
-pub(crate) fn guarded(
-    now: Now,
-    from: SessionId,
-    message: &Message<'_>,
-    app: &mut impl Application,
+pub(crate) fn guarded<A: Application>(
+    call: impl FnOnce(&mut A, &mut Outbox) -> Result<(), Refusal>,
+    app: &mut A,
     outbox: &mut Outbox,
     panics: &mut u64,
 ) -> Result<(), Refusal> {
     let (before, logouts) = (outbox.entries().len(), outbox.logouts());
-    let answer = catch_unwind(AssertUnwindSafe(|| {
-        app.on_message(now, from, message, outbox)
-    }));
+    let answer = catch_unwind(AssertUnwindSafe(|| call(app, outbox)));
     answer.unwrap_or_else(|_| {
         *panics += 1;
         for index in before..outbox.entries().len() {

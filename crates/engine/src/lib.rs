@@ -42,6 +42,7 @@ mod notes;
 mod operation;
 mod permit;
 mod raise;
+mod rejected;
 mod resending;
 mod timers;
 mod trail;

@@ -20,6 +20,7 @@ use crate::event::PeerText;
 use crate::host::{ConnId, SocketOptions};
 use crate::journal::JournalId;
 use crate::operation::{OperationError, Operator};
+use crate::rejected::RejectedNumbers;
 use dialler::{Dialler, State};
 use flow::{Inbound, Pacer};
 use hours::Hours;
@@ -53,8 +54,8 @@ pub(crate) struct Line {
     pub(crate) throttle: Option<Inbound>,
     pub(crate) pacer: Option<Pacer>,
     pub(crate) trail: Trail,
-    /// The last MsgSeqNum, in this epoch, that the peer's Rejects have referred to.
-    pub(crate) rejected: (u64, u64),
+    /// What the peer's Rejects have referred to.
+    pub(crate) rejected: RejectedNumbers,
     /// When something of throttle, pacer or a stalled peer is due.
     pub(crate) wake: Mono,
     /// The application's answer about the Logon that is about to be received.
@@ -147,7 +148,7 @@ impl Line {
             throttle: config.flow.inbound.map(Inbound::new),
             pacer: config.flow.outbound.map(Pacer::new),
             trail: Trail::new(trail),
-            rejected: (0, 0),
+            rejected: RejectedNumbers::default(),
             asked_ahead: None,
             wake: Mono::NEVER,
             counters: Counters::default(),

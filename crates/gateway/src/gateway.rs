@@ -67,6 +67,7 @@ use conversions::Conversions;
 use notes::Notes;
 use options::Away;
 use raised::Raised;
+use rejected::RefusedMessage;
 use rounds::Rounds;
 use work::Work;
 
@@ -100,6 +101,8 @@ struct Core {
     text: Vec<u8>,
     /// The id of a message that a venue refused, as its client knows it.
     own_id: Vec<u8>,
+    /// What a BusinessMessageReject refers to by RefSeqNum(45).
+    refused: RefusedMessage,
     /// The failures of the current message.
     raised: Raised,
     /// The values remembered for the order that a message answers.
@@ -281,6 +284,20 @@ impl Application for Gateway {
         outbox: &mut Outbox,
     ) {
         self.rejected(now, session, reject, refused, outbox);
+    }
+
+    fn on_business_reject(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        reject: &Message<'_>,
+        refused: Option<&[u8]>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        self.business_rejected(from, reject, refused);
+        let done = self.on_message(now, from, reject, outbox);
+        self.core.refused.clear();
+        done
     }
 
     fn on_reject_sent(

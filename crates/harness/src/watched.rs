@@ -142,6 +142,28 @@ impl<A: Application> Application for Watched<A> {
         self.with(|app| app.on_reject(now, session, reject, refused, outbox));
     }
 
+    fn on_business_reject(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        reject: &Message<'_>,
+        refused: Option<&[u8]>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        if self.disk.has_stopped() {
+            return Ok(());
+        }
+        if let Some(Ok(seq)) = reject.uint(34) {
+            self.handed.push((from, seq));
+        }
+        self.note_first();
+        let answer = self
+            .app
+            .on_business_reject(now, from, reject, refused, outbox);
+        self.note_state();
+        answer
+    }
+
     fn on_reject_sent(
         &mut self,
         now: Now,

@@ -117,7 +117,7 @@ pub trait Application {
 
     /// The peer has rejected a message of ours with a Reject(3). `refused` is the message that
     /// RefSeqNum(45) names, as it was sent, for a [`Decoder`](crate::Decoder); `None` when none with this
-    /// MsgSeqNum is stored, or an earlier Reject referred to this MsgSeqNum or a later one. It may be one of the
+    /// MsgSeqNum is stored, or an earlier Reject referred to this MsgSeqNum, or to one that is 64 or more above it. It may be one of the
     /// session's own, such as a ResendRequest.
     fn on_reject(
         &mut self,
@@ -127,6 +127,25 @@ pub trait Application {
         _refused: Option<&[u8]>,
         _outbox: &mut Outbox,
     ) {
+    }
+
+    /// A BusinessMessageReject(j) of the peer: comes here instead of to [`on_message`](Self::on_message), where it goes
+    /// unless the application says otherwise. `refused` is the message that RefSeqNum(45) names, as it was sent;
+    /// `None` when none with this MsgSeqNum is stored. BusinessRejectRefID(379) is optional, and many engines never
+    /// send it.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`on_message`](Self::on_message).
+    fn on_business_reject(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        reject: &Message<'_>,
+        _refused: Option<&[u8]>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        self.on_message(now, from, reject, outbox)
     }
 
     /// The session has rejected a message of its peer, which is logged on, with a Reject(3), which is

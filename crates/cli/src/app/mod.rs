@@ -124,6 +124,18 @@ impl Application for BuiltIn {
             .on_reject(now, session, reject, refused, outbox);
     }
 
+    fn on_business_reject(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        reject: &Message<'_>,
+        refused: Option<&[u8]>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        self.get_mut()
+            .on_business_reject(now, from, reject, refused, outbox)
+    }
+
     fn on_reject_sent(
         &mut self,
         now: Now,

@@ -51,6 +51,18 @@ impl Application for Desk {
         send(outbox, session, b"B", tag::HEADLINE, b"sorry").expect("room");
     }
 
+    fn on_business_reject(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        reject: &Message<'_>,
+        refused: Option<&[u8]>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        self.on_reject(now, from, reject, refused, outbox);
+        Ok(())
+    }
+
     fn on_reject_sent(&mut self, _: Now, _: SessionId, message: &Message<'_>, _: &mut Outbox) {
         let kind = text(message, tag::MSG_TYPE);
         self.0.push(format!(
@@ -97,8 +109,26 @@ fn the_application_hears_what_was_rejected() {
     assert_eq!(say("0", 6, "").1, ["B -: kept"]);
     // A message already reported is not looked up again.
     assert_eq!(say("3", 8, "45=2|58=again|").1, ["nothing: again"]);
+    // One of an earlier message comes after that of a later one. A BusinessMessageReject is always looked up.
+    assert_eq!(say("D", 9, &order.replace("11=A", "11=C")).0, ["8 9"]);
+    assert_eq!(say("3", 10, "45=9|58=later|").1, ["8 C: later"]);
+    assert_eq!(say("3", 11, "45=8|58=earlier|").1, ["B -: earlier"]);
+    let named = "372=8|380=0|";
+    for (seq, number, is) in [
+        (12, 9, "8 C: so"),
+        (13, 2, "8 A: so"),
+        (14, 2, "8 A: so"),
+        (15, 99, "nothing: so"),
+    ] {
+        let body = format!("45={number}|{named}58=so|");
+        assert_eq!(say("j", seq, &body).1, [is]);
+    }
     // One of ours: the order has no Symbol.
-    let (wrote, said) = say("D", 9, "11=B|21=1|54=1|60=20261120-10:00:00|38=9|40=1|");
+    let (wrote, said) = say("D", 16, "11=B|21=1|54=1|60=20261120-10:00:00|38=9|40=1|");
     assert_eq!(said, ["we reject D B"]);
-    assert_eq!(wrote.last().map(String::as_str), Some("3 9 9"), "{wrote:?}");
+    assert_eq!(
+        wrote.last().map(String::as_str),
+        Some("3 16 16"),
+        "{wrote:?}"
+    );
 }

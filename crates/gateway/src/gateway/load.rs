@@ -10,6 +10,7 @@ use fixwire_protocol::{Decoder, Mono};
 use super::conversions::Conversions;
 use super::notes::{MAX_SESSIONS, Notes};
 use super::options::{Away, Options};
+use super::rejected::RefusedMessage;
 use super::remarks::{Remark, remarks};
 use super::rounds::Rounds;
 use super::shares::Shares;
@@ -68,6 +69,7 @@ pub(super) fn load(
             counted: alloc::vec![0; parts.rules.counters().len()],
             text: Vec::with_capacity(256),
             own_id: Vec::with_capacity(256),
+            refused: RefusedMessage::default(),
             raised: Raised::default(),
             recalled: Vec::new(),
             rounds: Rounds::new(context.hash_key, ids_pass),

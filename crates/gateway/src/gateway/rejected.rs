@@ -9,8 +9,32 @@ use super::answer::{TURNED, reads};
 use super::work::Work;
 use super::{Gateway, GatewayEvent, Trouble};
 use crate::Draft;
-use crate::orders::known::asks;
+use crate::orders::known::{asks, id_of};
 use crate::rules::RuleTrigger;
+
+/// MsgType(35) and id of the message that a BusinessMessageReject refers to by RefSeqNum(45).
+#[derive(Debug, Default)]
+pub(super) struct RefusedMessage {
+    msg_type: Vec<u8>,
+    id: Vec<u8>,
+}
+
+impl RefusedMessage {
+    fn set(&mut self, msg_type: &[u8], id: &[u8]) {
+        self.msg_type.extend_from_slice(msg_type);
+        self.id.extend_from_slice(id);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.msg_type.clear();
+        self.id.clear();
+    }
+
+    /// Both; `None` when it is not known.
+    pub(super) fn get(&self) -> Option<(&[u8], &[u8])> {
+        (!self.id.is_empty()).then_some((&self.msg_type[..], &self.id[..]))
+    }
+}
 
 impl Gateway {
     /// A Reject of a session came. `refused` is the message that it speaks of, as it was sent.
@@ -64,6 +88,33 @@ impl Gateway {
             .is_some_and(|(id, venue)| notes.orders().is_elsewhere(client, venue, id));
         if let Some(client) = self.core.notes.place(client).filter(|_| !elsewhere) {
             self.answer_rejected(now, client, &draft, reject, outbox);
+        }
+    }
+
+    /// Keeps what a BusinessMessageReject refers to by RefSeqNum(45), for one without a BusinessRejectRefID(379) that is
+    /// known.
+    #[cold]
+    pub(super) fn business_rejected(
+        &mut self,
+        session: SessionId,
+        reject: &Message<'_>,
+        refused: Option<&[u8]>,
+    ) {
+        self.core.refused.clear();
+        let of = self.core.sessions.get(session.0 as usize);
+        // As in `rejected`: a copy may have the id of an order.
+        let is_followed = of.is_some_and(|of| of.follows && !of.gets_copies);
+        let Some(refused) = refused.filter(|_| is_followed) else {
+            return;
+        };
+        let refused = self.decoder.decode(refused);
+        let msg_type = refused.msg_type();
+        let meant = reject.get(tag::REF_MSG_TYPE);
+        if meant.is_some_and(|meant| meant != msg_type) {
+            return;
+        }
+        if let Some(id) = id_of(msg_type).and_then(|tag| refused.get(tag)) {
+            self.core.refused.set(msg_type, id);
         }
     }
 

@@ -32,7 +32,8 @@ use std::vec::Vec;
 
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::{
-    Application, Decoder, Mono, Now, Outbox, Parting, PeerLogout, Refusal, SessionId, Timestamp,
+    Application, Decoder, Message, Mono, Now, Outbox, Parting, PeerLogout, Refusal, SessionId,
+    Timestamp,
 };
 
 use super::{Gateway, GatewayContext, GatewayEvent, GatewaySession};
@@ -258,6 +259,26 @@ impl Rig {
 
     /// What is written because a session's peer rejects what was written for it: `VENUE: 35=D|11=1|`.
     fn rejects(&mut self, reject: &str, refused: Option<&str>) -> Vec<String> {
+        self.rejects_by(reject, refused, Gateway::on_reject)
+    }
+
+    /// The same for a BusinessMessageReject(j).
+    fn business_rejects(&mut self, reject: &str, refused: Option<&str>) -> Vec<String> {
+        self.rejects_by(
+            reject,
+            refused,
+            |gateway, now, id, reject, refused, outbox| {
+                let _ = gateway.on_business_reject(now, id, reject, refused, outbox);
+            },
+        )
+    }
+
+    fn rejects_by(
+        &mut self,
+        reject: &str,
+        refused: Option<&str>,
+        hear: fn(&mut Gateway, Now, SessionId, &Message<'_>, Option<&[u8]>, &mut Outbox),
+    ) -> Vec<String> {
         self.wall += 1_000_000;
         let (from, reject) = reject.split_once(": ").unwrap();
         let (now, id) = (self.now(), self.id(from));
@@ -270,8 +291,8 @@ impl Rig {
         let bytes = message(version, from, reject);
         let mut decoder = Decoder::with_capacity(64);
         let reject = decoder.decode(&bytes);
-        self.gateway
-            .on_reject(now, id, &reject, refused.as_deref(), &mut self.outbox);
+        let (refused, outbox) = (refused.as_deref(), &mut self.outbox);
+        hear(&mut self.gateway, now, id, &reject, refused, outbox);
         self.collect()
     }
 

@@ -248,24 +248,44 @@ impl<'w> Work<'w> {
         if source.reflects || (source.sends && self.is_answer()) {
             self.look_for_rounds()?;
         }
-        let Core { notes, own_id, .. } = &mut *self.core;
         if answers(msg_type) {
+            let notes = &mut self.core.notes;
             let heard = notes.heard(self.now.wall, self.source, self.message, self.outbox)?;
             self.back = heard.map_or(Back::Nobody, Back::Heard);
-        } else if msg_type == b"j"
-            && let Some(refused) = self.message.get(tag::REF_MSG_TYPE)
-            && let Some(id) = self.message.get(tag::BUSINESS_REJECT_REF_ID)
-            && let Some(id_tag) = id_of(refused)
-        {
-            let found = notes.refused(self.source, refused, (id_tag, id), self.outbox)?;
+        } else if msg_type == b"j" {
+            self.find_refused()?;
+        }
+        if self.rules.recalls_any() {
+            self.look_up();
+        }
+        Ok(())
+    }
+
+    /// Finds the client of what a BusinessMessageReject refers to: by BusinessRejectRefID(379), which is optional, or else
+    /// by RefSeqNum(45).
+    #[cold]
+    fn find_refused(&mut self) -> Result<(), Trouble> {
+        let message = self.message;
+        let named = message
+            .get(tag::REF_MSG_TYPE)
+            .zip(message.get(tag::BUSINESS_REJECT_REF_ID));
+        let Core {
+            notes,
+            own_id,
+            refused,
+            ..
+        } = &mut *self.core;
+        for (msg_type, id) in named.into_iter().chain(refused.get()) {
+            let Some(id_tag) = id_of(msg_type) else {
+                continue;
+            };
+            let found = notes.refused(self.source, msg_type, (id_tag, id), self.outbox)?;
             if let Some((client, id)) = found {
                 self.back = Back::Refused(client, id_tag == tag::CL_ORD_ID);
                 own_id.clear();
                 own_id.extend_from_slice(id);
+                break;
             }
-        }
-        if self.rules.recalls_any() {
-            self.look_up();
         }
         Ok(())
     }

@@ -68,6 +68,55 @@ fn whoever_asked_is_answered_in_its_own_words_and_version() {
 }
 
 #[test]
+fn a_business_reject_finds_its_request_with_and_without_its_id() {
+    let rules = "[gateway]\nids = 'always'\n[[rule]]\nfrom = ['CLIENT']\ndo = ['convert', 'send VENUE']\n\
+                 [[rule]]\nfrom = ['VENUE']\ndo = ['convert', 'return']\n";
+    let cancel = "35=F|11=2|41=1|55=VOD|54=1|60=20261120-10:00:00|38=9|";
+    for (named, is_found) in [
+        ("45=7|379=ID|", true),
+        ("45=7|", true),
+        ("45=7|379=X9|", true),
+        ("379=ID|", true),
+        ("", true),
+        ("45=7|379=X9|372=R|", false),
+    ] {
+        for (request, of, id) in [(ORDER, "D", "1"), (cancel, "F", "2")] {
+            let versions = [("CLIENT", Version::Fix44), ("VENUE", Version::Fix44)];
+            let mut rig = Rig::of(rules, &versions);
+            rig.all_log_on();
+            let mut sent = rig.hears("CLIENT", ORDER);
+            if of == "F" {
+                sent = rig.hears("CLIENT", request);
+            }
+            let its = sent[0].split('|').find_map(|it| it.strip_prefix("11="));
+            let mut named = named.replace("ID", its.unwrap());
+            if !named.contains("372") {
+                named.push_str(&format!("372={of}|"));
+            }
+            let reject = format!("VENUE: 35=j|{named}380=3|58=not this one|");
+            let written = rig.business_rejects(&reject, Some(&sent[0]));
+            if is_found {
+                let is_it = |it: &String| {
+                    it.starts_with("CLIENT: 35=j|") && it.contains(&format!("|379={id}|"))
+                };
+                assert!(
+                    written.len() == 1 && is_it(&written[0]),
+                    "{named}: {written:?}"
+                );
+                assert_valid(Version::Fix44, &written[0]);
+            } else {
+                assert_eq!(written, [""; 0], "{named}");
+            }
+            // What was refused has ended: the id of a new order is free.
+            if of == "D" {
+                let again = rig.hears("CLIENT", ORDER);
+                assert_eq!(again[0].starts_with("VENUE: 35=D|"), is_found, "{again:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn what_the_venue_has_answered_is_not_ended_by_a_reject_of_its_repetition() {
     let mut rig = Rig::new(PLAIN);
     let sent = rig.hears("ANNA", ORDER);
