@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use fixwire_protocol::session::{Verdict, is_admin};
 use fixwire_protocol::{
-    Application, Message, Mono, MsgSeqNumSource, Nanos, Now, Outbox, SessionId, tag,
+    Application, Message, Mono, MsgSeqNumSource, Nanos, Now, Outbox, SessionId,
 };
 
 use crate::canary::{self, PlantedFault};

@@ -97,13 +97,27 @@ impl OmsState {
                 let number = self.orders.request(request)?.1.number;
                 self.change(number, |state, _| {
                     let declined = state.orders.remove_request(request)?;
-                    if reason.why == Why::NotReceived && declined.kind == RequestKind::Replace {
+                    let is_given_up = matches!(reason.why, Why::NotReceived | Why::GaveWay);
+                    if is_given_up && declined.kind == RequestKind::Replace {
                         state.late.give_up(number, request);
                     }
                     Some(())
                 })
             }
             OrderEvent::Pended { .. } => self.pended(event),
+            OrderEvent::Unanswered { request } => {
+                let request = self.orders.request_mut(request)?;
+                request.state = request.state.after(Happening::Lose)?;
+                Some(())
+            }
+            OrderEvent::ForeignReport { line, order, .. } => {
+                self.sessions.get(line as usize)?;
+                self.orders.get(order).map(|_| ())
+            }
+            OrderEvent::NoAnswer { request } => self.orders.request(request).map(|_| ()),
+            OrderEvent::NotAtVenue { order } => {
+                self.change(order, |state, place| state.step(place, Happening::Doubt))
+            }
             OrderEvent::Asked { order, at, .. } => {
                 self.orders.get_mut(order)?.asked = at;
                 Some(())

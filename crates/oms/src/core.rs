@@ -450,7 +450,10 @@ impl Core {
                 }
                 self.limit_replace(at, change, request, sink);
             }
-            None => self.emit(at, &OrderEvent::CancelTaken { request, order, id }, sink),
+            None => {
+                self.give_way(at, order, sink);
+                self.emit(at, &OrderEvent::CancelTaken { request, order, id }, sink);
+            }
         }
         if is_unsent {
             self.change_unsent(at, request, sink);
@@ -496,7 +499,9 @@ impl Core {
             return Err(Reason::of(Why::TooLate));
         }
         let leaves = order.withdrawn && is_replace;
-        if state.orders().request_of(order).is_some() || order.pended.is_some() || leaves {
+        let request = state.orders().request_of(order);
+        let waits = request.is_some_and(|it| is_replace || !self.gives_way(it, order, false));
+        if waits || order.pended.is_some() || leaves {
             return Err(Reason::of(Why::Pending));
         }
         let symbol = state.instruments().name(order.instrument);

@@ -398,6 +398,24 @@ events! {
         order: Number = "The order.",
         by_venue: bool = "Whether the venue reported it; otherwise a new trading day starts.",
     }
+    /// The venue has not answered a request in time: whether it has it is unknown, and the status of the order is asked.
+    63 Unanswered {
+        request: Number = "The request.",
+    }
+    /// The venue answered neither a request nor the status request: an event says so, once.
+    64 NoAnswer {
+        request: Number = "The request.",
+    }
+    /// The venue does not have an order that it had acknowledged: its state is unknown until the venue says more.
+    65 NotAtVenue {
+        order: Number = "The order.",
+    }
+    /// A line that does not have the order reported on it: nothing of the report is applied.
+    66 ForeignReport {
+        line: u32 = "The session.",
+        order: Number = "The order.",
+        text: &'a [u8] = "What it says.",
+    }
     /// A venue rejected an order; the OMS sends it again.
     70 Retried {
         order: Number = "The order.",

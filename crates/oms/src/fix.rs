@@ -24,6 +24,7 @@ pub(crate) mod markets;
 pub(crate) mod mass;
 pub(crate) mod prices;
 pub(crate) mod quotes;
+mod reject_codes;
 pub(crate) mod report_numbers;
 pub(crate) mod report_requests;
 pub(crate) mod reports;

@@ -179,6 +179,22 @@ impl History {
             OrderEvent::Asked { order, line, .. } if order == self.order => {
                 Some(format!("order status requested on {}", self.session(line)))
             }
+            OrderEvent::Unanswered { request } if self.requests.contains(&request) => Some(
+                "request not answered by the venue in time: whether it has it is unknown".into(),
+            ),
+            OrderEvent::ForeignReport { line, order, text } if order == self.order => {
+                Some(format!(
+                    "{} reported on it, which does not have it: {}; not applied",
+                    String::from_utf8_lossy(self.state.sessions().name(line)),
+                    String::from_utf8_lossy(text)
+                ))
+            }
+            OrderEvent::NoAnswer { request } if self.requests.contains(&request) => {
+                Some("neither the request nor the status request was answered".into())
+            }
+            OrderEvent::NotAtVenue { order } if order == self.order => {
+                Some("the venue does not have it: its state is unknown".into())
+            }
             OrderEvent::LineDown { line } if self.line == Some(line) => Some(format!(
                 "{} disconnected: requests without an answer are in state unknown",
                 self.session(line)

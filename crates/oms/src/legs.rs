@@ -185,6 +185,9 @@ impl Core {
             _ => return Some(Heard::Known),
         }
         let order = self.state.orders().get(number)?;
+        if !self.may_report(report.line, order) {
+            return Some(self.foreign(at, report, sink));
+        }
         let is_other = report
             .side
             .is_some_and(|side| side.is_buy() != of.side_in(order.side).is_buy());

@@ -34,6 +34,15 @@ pub enum OmsEvent<'a> {
         /// It cannot be read.
         unreadable: bool,
     },
+    /// A Reject(3) or BusinessMessageReject(j) of a venue that refers to no order or request of ours; it is ignored.
+    StrayReject {
+        /// The line.
+        line: &'a [u8],
+        /// RefSeqNum(45).
+        number: &'a [u8],
+        /// BusinessRejectRefID(379).
+        id: &'a [u8],
+    },
     /// A limit that activates the kill switch was exceeded.
     Killed {
         /// The scope.
@@ -67,6 +76,24 @@ pub enum OmsEvent<'a> {
     NotAtVenue {
         /// The order.
         order: u64,
+    },
+    /// A line reports on an order that another venue has: nothing of it is applied.
+    ForeignReport {
+        /// The line.
+        line: &'a [u8],
+        /// The order, which its ClOrdID(11) names.
+        order: u64,
+        /// What it says.
+        text: &'a [u8],
+    },
+    /// The venue answers neither a request nor the status request for its order.
+    NoAnswer {
+        /// The order.
+        order: u64,
+        /// The request, by its number at the venue.
+        request: u64,
+        /// It is a cancel; otherwise a replace.
+        is_cancel: bool,
     },
     /// The login of a line that speaks TMP is complete.
     LinkReady {
@@ -222,6 +249,13 @@ impl fmt::Display for OmsEvent<'_> {
                 },
                 String::from_utf8_lossy(id)
             ),
+            Self::StrayReject { line, number, id } => write!(
+                f,
+                "line {}: reject of MsgSeqNum {}, BusinessRejectRefID(379) {}, refers to no order or request that was sent, or to two; it is ignored: check with the venue",
+                String::from_utf8_lossy(line),
+                String::from_utf8_lossy(number),
+                String::from_utf8_lossy(id)
+            ),
             Self::Killed { scope, why } => write!(
                 f,
                 "kill switch on for {scope}: {}; resume trading with fixwire oms arm",
@@ -248,6 +282,23 @@ impl fmt::Display for OmsEvent<'_> {
                 f,
                 "order {order}: the venue does not have it, but it is open here: ask the venue, and enter what it says with fixwire oms report-in"
             ),
+            Self::ForeignReport { line, order, text } => write!(
+                f,
+                "line {} reports on order {order}, which it does not have: {}; nothing of it is applied, and a fill is in no position: check with both venues",
+                String::from_utf8_lossy(line),
+                String::from_utf8_lossy(text)
+            ),
+            Self::NoAnswer {
+                order,
+                request,
+                is_cancel,
+            } => {
+                let what = if *is_cancel { "cancel" } else { "replace" };
+                write!(
+                    f,
+                    "order {order}: the venue has not answered {what} {order}-{request}, nor the request for the order's status: ask the venue; another cancel of the order is sent over it"
+                )
+            }
             Self::LinkReady { line, limit } => write!(
                 f,
                 "line {line} logged in: the exchange takes {limit} messages in a second"

@@ -19,13 +19,12 @@ use crate::fix::clients::Client;
 use crate::fix::mass::Listing;
 use crate::fix::{inquiries, market_requests};
 use crate::notice::{OmsEvent, OmsListener};
-use crate::rejects::VenueReject;
 use crate::reload::{RELOAD, SettingsSource};
 use crate::rules::{RiskRules, UserRule};
 use crate::state::OmsState;
 use crate::tag_counts::DroppedFields;
 use crate::value::{Number, Presence};
-use crate::venue::{VenueId, cut};
+use crate::venue::VenueId;
 use crate::work::earlier;
 
 mod bulletins;
@@ -35,6 +34,7 @@ mod frames;
 mod markets;
 mod out;
 mod recoveries;
+mod refusals;
 mod reload;
 mod requests;
 mod says;
@@ -366,30 +366,37 @@ impl Application for Oms {
         refused: Option<&[u8]>,
         outbox: &mut Outbox,
     ) {
-        let (Some(line), Some(refused)) = (self.line(session), refused) else {
-            return;
-        };
-        self.count_report(reject);
-        if self.core.state().open_inquiries() > 0 && self.has_room(outbox) {
-            let text = reject.get(tag::TEXT).unwrap_or_default();
-            self.rejects_other(now, line, (refused, text), outbox);
-        }
-        let refused = self.decoder.decode(refused);
-        // A rejected status request does not change its order.
-        let is_order = matches!(refused.msg_type(), b"D" | b"F" | b"G");
-        let id = refused.get(tag::CL_ORD_ID).filter(|_| is_order);
-        let id = id.and_then(VenueId::parse);
-        if let Some(id) = id
+        if let Some(line) = self.line(session)
             && self.has_room(outbox)
         {
             let at = self.at(now);
-            let reject = VenueReject {
-                code: None,
-                text: cut(reject.get(tag::TEXT).unwrap_or_default()),
-            };
-            let (core, mut out) = self.parts(outbox, None);
-            core.refused(at, id, &reject, &mut out);
+            self.session_reject(at, line, reject, refused, outbox);
         }
+    }
+
+    fn on_business_reject(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        reject: &Message<'_>,
+        refused: Option<&[u8]>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        let Some(line) = self.line(from) else {
+            return self.on_message(now, from, reject, outbox);
+        };
+        if !self.begin(now, outbox) || !self.has_room(outbox) {
+            return Err(Refusal::NotAvailable);
+        }
+        let at = self.at(now);
+        let written = outbox.entries().len();
+        self.count_report(reject);
+        self.business_reject(at, line, reject, refused, outbox);
+        self.translate(written, outbox);
+        if !self.links.tmp.lines.is_empty() {
+            self.send_frames(now, outbox);
+        }
+        Ok(())
     }
 
     /// An order that was cancelled meanwhile is not resent.

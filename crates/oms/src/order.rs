@@ -135,6 +135,11 @@ impl Order {
             && !canary::is(OmsPlantedFault::RetryPast)
     }
 
+    /// Whether the venue has had it: it gave it an OrderID(37), or filled it.
+    pub(crate) fn is_acknowledged(&self) -> bool {
+        !self.venue_id.bytes().is_empty() || self.filled > 0
+    }
+
     /// LeavesQty(151).
     #[must_use]
     pub fn leaves(&self) -> Quantity {

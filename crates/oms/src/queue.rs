@@ -172,6 +172,17 @@ impl Lines {
         self.group_of.get(instrument as usize).copied().flatten()
     }
 
+    /// Whether a session is a line of the venue of an order: of its group, or of one that helps it or that it helps.
+    pub(crate) fn reaches(&self, session: u32, order: &Order) -> bool {
+        let Some(of) = self.line(session).map(|line| line.group) else {
+            return false;
+        };
+        let has = self.line(order.line).map(|line| line.group);
+        let helps = |one: usize, other: usize| self.groups[one].helpers.contains(&other);
+        let mut groups = [has, self.group(order.instrument)].into_iter().flatten();
+        groups.any(|group| group == of || helps(group, of) || helps(of, group))
+    }
+
     /// Whether anything is queued.
     pub(crate) fn waits(&self) -> bool {
         let mut lines = self.lines.iter().flatten();

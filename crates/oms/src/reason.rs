@@ -195,6 +195,8 @@ reasons! {
     33 Unchangeable, "", 99, 2, "only OrderQty(38) and Price(44) may differ from the order";
     /// The session disconnected, and the venue did not receive the request.
     35 NotReceived, "", 0, 2, "the venue did not receive the request";
+    /// The OMS cancels the order over the request, or the client cancels over one that is unknown.
+    38 GaveWay, "", 0, 3, "another cancel of the order was sent: the answer to this request is not awaited";
     /// The order is closed and was removed from memory.
     37 Forgotten, "", 0, 0, "the order is closed and no longer in memory";
     /// A new trading day is starting.

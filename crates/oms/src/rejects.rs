@@ -1,5 +1,7 @@
 //! Handles rejects from a venue: of new orders, which may be sent again, and of requests.
 
+use fixwire_protocol::tag;
+
 use crate::canary::{self, OmsPlantedFault};
 use crate::core::{Core, Sink};
 use crate::event::OrderEvent;
@@ -24,6 +26,23 @@ impl VenueReject<'_> {
     /// Whether an order with this ClOrdID(11) may be open at the venue despite the reject.
     pub(crate) fn may_live(&self) -> bool {
         self.code == Some(RejectCode::DUPLICATE)
+    }
+}
+
+impl Reason {
+    /// That of a venue: its code is the value, and the tag of the code the limit; 0 without a code.
+    fn of_venue(code: Option<RejectCode>) -> Self {
+        let (tag, code) = match code {
+            Some(RejectCode::Order(code)) => (tag::ORD_REJ_REASON, code),
+            Some(RejectCode::Cancel(code)) => (tag::CXL_REJ_REASON, code),
+            Some(RejectCode::Business(code)) => (tag::BUSINESS_REJECT_REASON, code),
+            Some(RejectCode::Tmp(_)) | None => (0, 0),
+        };
+        Self {
+            value: code.into(),
+            limit: tag.into(),
+            ..Self::of(Why::Venue)
+        }
     }
 }
 
@@ -61,7 +80,10 @@ impl Core {
             let text = self.said(order, reject, &mut room);
             match self.state_after(order, reject) {
                 Some(how) => self.end_rejected(at, (order, how), text, sink),
-                None => self.reject(at, order, Why::Venue, text, sink),
+                None => {
+                    let reason = Reason::of_venue(reject.code);
+                    self.reject_for(at, order, reason, text, sink);
+                }
             }
         }
     }
@@ -92,6 +114,12 @@ impl Core {
         order.map_or(id.order, Order::attempt) == id.request || is_past
     }
 
+    /// Whether a status request had this id, which is that of its order.
+    pub(crate) fn was_asked(&self, id: VenueId) -> bool {
+        let order = self.state().orders().get(id.order);
+        order.is_some_and(|order| order.asked > 0 && order.current == id.request)
+    }
+
     pub(crate) fn reject(
         &mut self,
         at: i64,
@@ -100,10 +128,21 @@ impl Core {
         text: &[u8],
         sink: &mut impl Sink,
     ) {
+        self.reject_for(at, order, Reason::of(why), text, sink);
+    }
+
+    fn reject_for(
+        &mut self,
+        at: i64,
+        order: Number,
+        reason: Reason,
+        text: &[u8],
+        sink: &mut impl Sink,
+    ) {
         self.decline_of(at, order, sink);
         let event = OrderEvent::Rejected {
             order,
-            reason: Reason::of(why),
+            reason,
             text,
         };
         self.emit(at, &event, sink);
@@ -143,7 +182,8 @@ impl Core {
         }
         let mut room = Sentence::new();
         let text = self.said(id.order, reject, &mut room);
-        self.decline(at, id.request, Why::Venue, text, sink)
+        let reason = Reason::of_venue(reject.code);
+        self.decline_for(at, id.request, reason, text, sink)
     }
 
     /// Rejects a request: refused by the venue, or no longer possible.
@@ -155,6 +195,17 @@ impl Core {
         text: &[u8],
         sink: &mut impl Sink,
     ) -> Heard {
+        self.decline_for(at, request, Reason::of(why), text, sink)
+    }
+
+    fn decline_for(
+        &mut self,
+        at: i64,
+        request: Number,
+        reason: Reason,
+        text: &[u8],
+        sink: &mut impl Sink,
+    ) -> Heard {
         let found = self.state().orders().request(request);
         let found = found.map(|(request, order)| (order.number, request.id.bytes().is_empty()));
         let Some((number, is_ours)) = found else {
@@ -162,7 +213,7 @@ impl Core {
         };
         let event = OrderEvent::Declined {
             request,
-            reason: Reason::of(why),
+            reason,
             text,
         };
         self.emit(at, &event, sink);
@@ -186,8 +237,12 @@ impl Core {
         if !self.is_sent_as(id) {
             return self.declined(at, id, reject, sink);
         }
-        let state = self.state().orders().get(id.order).map(|order| order.state);
-        if !matches!(state, Some(OrderState::Sent | OrderState::Unknown)) {
+        let order = self.state().orders().get(id.order);
+        let is_unanswered = order.is_some_and(|order| {
+            let is_sent = matches!(order.state, OrderState::Sent | OrderState::Unknown);
+            is_sent && !order.is_acknowledged()
+        });
+        if !is_unanswered {
             return Heard::Known;
         }
         self.rejected_as(at, id.order, reject, sink);

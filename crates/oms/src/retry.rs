@@ -106,7 +106,8 @@ impl Core {
         }
         // It is not being cancelled, and no report shows that the venue has or had it.
         let is_alone = orders.request_of(order).is_none() && order.pended.is_none();
-        let is_unanswered = matches!(order.state, OrderState::Sent | OrderState::Unknown);
+        let is_unanswered = matches!(order.state, OrderState::Sent | OrderState::Unknown)
+            && !order.is_acknowledged();
         let is_wanted = is_alone && is_unanswered && !must_go(&self.state, order);
         let is_of_today = order.number > self.state.yesterday || order.outlives(self.state.day());
         let tries = order.retry.as_ref().map_or(0, |retry| retry.tries);

@@ -10,6 +10,7 @@
 //!     | |             v        |                | |                             |
 //!     | +-- Retry - Unknown ---+                | +-- Replace                   |
 //!     +--- End, Reject --------+--- Reject -----+-------------------------------+
+//!                 Unknown <--- Doubt -----------|                               |
 //!                                               | Rest   ^ Renew                ^
 //!                                               v        |                      | Fill of the rest, End, Reject
 //!                                            DoneForDay -+----------------------+
@@ -72,6 +73,8 @@ pub enum Happening {
     },
     /// It is done for the day, but valid for longer.
     Rest,
+    /// The venue that had it says that it does not have it.
+    Doubt,
     /// It works again.
     Renew,
     /// It is cancelled, has expired, or is done for its last day.
@@ -83,7 +86,8 @@ impl OrderState {
     #[must_use]
     pub fn after(self, happening: Happening) -> Option<Self> {
         use Happening::{
-            Accept, Fill, Hold, Keep, Lose, Reject, Renew, Replace, Rest, Retry, Send, Trigger,
+            Accept, Doubt, Fill, Hold, Keep, Lose, Reject, Renew, Replace, Rest, Retry, Send,
+            Trigger,
         };
         use OrderState::{DoneForDay, Ended, Held, Parent, Queued, Sent, Unknown, Working};
         let filled = |all| if all { Ended(End::Filled) } else { Working };
@@ -112,6 +116,8 @@ impl OrderState {
             (Sent | Unknown | Working, Send) => None,
             (Sent | Unknown | Working, Fill { all } | Replace { all }) => Some(filled(all)),
             (Working, Accept | Lose | Retry) => None,
+            (Working, Doubt) => Some(Unknown),
+            (Parent | Held | Queued | Sent | Unknown | DoneForDay, Doubt) => None,
 
             // Again, when its fills have arrived.
             (Working | DoneForDay, Rest) => Some(DoneForDay),
@@ -279,6 +285,11 @@ mod tests {
     fn an_order_on_a_broken_line_is_unknown_until_the_venue_says_more() {
         assert_eq!(Sent.after(Lose), Some(Unknown));
         assert_eq!(Working.after(Lose), None, "the venue has it");
+        assert_eq!(
+            Working.after(Happening::Doubt),
+            Some(Unknown),
+            "it does not"
+        );
         assert_eq!(Unknown.after(Accept), Some(Working));
         assert_eq!(Unknown.after(Reject), Some(Ended(End::Rejected)));
         assert_eq!(Unknown.after(Send), None, "it is never sent twice");

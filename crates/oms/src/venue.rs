@@ -149,6 +149,9 @@ impl Core {
             };
             return of_leg.unwrap_or_else(|| self.report_of_none(at, report, sink));
         }
+        if !self.may_report(report.line, order) {
+            return self.foreign(at, report, sink);
+        }
         if order.is_past(report.id.request) {
             return self.report_of_past(at, report, sink);
         }
@@ -335,7 +338,13 @@ impl Core {
         let request = orders.request(report.id.request);
         let request = request
             .filter(|(request, of)| request.kind == RequestKind::Cancel && of.number == number);
-        let request = request.map(|(request, _)| request.number);
+        let request = request.map(|(request, _)| request);
+        // A cancel that is under way is done, whichever id of the order the venue gives.
+        let pending = orders.request_of(order).filter(|it| {
+            let is_sent = matches!(it.state, OrderState::Sent | OrderState::Unknown);
+            how == End::Cancelled && it.kind == RequestKind::Cancel && is_sent
+        });
+        let request = request.or(pending).map(|request| request.number);
         let filled = report.filled.and_then(|filled| whole(filled).ok());
         let filled = filled.unwrap_or(order.filled);
         let rests = order.state == OrderState::DoneForDay && how == End::DoneForDay;
@@ -360,7 +369,7 @@ impl Core {
         Heard::Taken
     }
 
-    fn end(
+    pub(crate) fn end(
         &mut self,
         at: i64,
         order: Number,
@@ -431,35 +440,6 @@ impl Core {
         }
     }
 
-    /// The venue does not have an order: one that it never acknowledged is rejected. Over TMP one of an earlier day has
-    /// expired, and any other is for a person to decide.
-    fn not_there(&mut self, at: i64, report: &VenueReport<'_>, sink: &mut impl Sink) -> Heard {
-        let number = report.id.order;
-        let (state, orders) = (self.state(), self.state().orders());
-        let Some(order) = orders.get(number) else {
-            return Heard::Known;
-        };
-        if matches!(order.state, OrderState::Sent | OrderState::Unknown) {
-            self.reject(at, number, Why::Venue, report.text, sink);
-            return Heard::Taken;
-        }
-        let is_settled = !order.state.is_open() || order.pended.is_some();
-        if is_settled || !self.speaks_tmp(report.line) {
-            return Heard::Known;
-        }
-        if number <= state.yesterday && !order.outlives(state.day()) {
-            let what = (report.at, report.text);
-            self.end(at, number, End::Expired, None, what, sink);
-            return Heard::Taken;
-        }
-        let lost = orders.request_of(order);
-        let lost = lost.filter(|it| it.state == OrderState::Unknown);
-        if let Some(request) = lost.map(|request| request.number) {
-            self.decline(at, request, Why::NotReceived, report.text, sink);
-        }
-        Heard::NotAtVenue(number)
-    }
-
     /// The venue reports an order as open. A request in flight during a disconnect was resent before the status
     /// request, or never will be: unless it is pending there, the venue did not receive it.
     fn working(
@@ -475,8 +455,14 @@ impl Core {
         let filled = report.filled.and_then(|filled| whole(filled).ok());
         let is_missing = filled.is_some_and(|filled| filled > order.filled);
         let lost = orders.request_of(order);
-        let lost = lost.filter(|it| it.state == OrderState::Unknown && !pending);
+        let lost = lost.filter(|it| it.state == OrderState::Unknown);
         let instrument = order.instrument;
+        if pending {
+            if let Some(request) = lost.map(|request| request.number) {
+                self.work.unanswered.is_pending(request);
+            }
+            return is_missing.then_some(Heard::FillsMissing(number));
+        }
         match lost.map(|request| (request.number, request.kind)) {
             // The venue uses the ClOrdID of the replace, whose report is still in flight.
             Some((request, RequestKind::Replace)) if request == report.id.request => {

@@ -13,6 +13,7 @@ use crate::retries::{Retries, retry_of};
 use crate::scope::Scope;
 use crate::state::OmsState;
 use crate::transition::OrderState;
+use crate::unanswered::{Unanswered, lost_of_closed};
 use crate::value::{End, Number, Presence, RequestKind, Trading};
 use crate::venue::VenueId;
 
@@ -46,6 +47,8 @@ pub(crate) struct Work {
     pub retries: Retries,
     /// Parents of which a child was closed.
     settling: VecDeque<Number>,
+    /// Requests that the venue has not answered.
+    pub unanswered: Unanswered,
 }
 
 /// Open orders that match, by number.
@@ -131,10 +134,17 @@ impl Work {
                 let all = self.reset.contains(&line);
                 self.reset.retain(|reset| *reset != line);
                 let asked = |order: &Order| order.line == line && (all || is_unknown(state, order));
-                self.asking.extend(open(state, asked));
+                let mut asked = open(state, asked);
+                asked.extend(lost_of_closed(state, line));
+                asked.sort_unstable();
+                self.unanswered.line_up(state, &asked);
+                self.asking.extend(asked);
                 let goes = |order: &Order| order.line == line && must_go(state, order);
                 self.cancelling.extend(open(state, goes));
                 self.retries.look_again();
+            }
+            OrderEvent::Sent { number, .. } if state.orders().request(number).is_some() => {
+                self.unanswered.sent(state.time(), number);
             }
             OrderEvent::Retried { order, due, .. } => self.retries.add(due, order),
             OrderEvent::Pended { order, .. } => {
@@ -160,6 +170,11 @@ impl Work {
     /// The venue rejected a cancel: it is tried again later.
     pub(crate) fn look_later(&mut self, at: i64, number: Number) {
         self.later.push_back((at, number));
+    }
+
+    /// The status of an order is asked.
+    pub(crate) fn ask_about(&mut self, order: Number) {
+        self.asking.push_back(order);
     }
 
     /// A child of a parent was closed.
@@ -197,12 +212,7 @@ impl Work {
     }
 
     fn cancel(&mut self, state: &OmsState, filter: OrderFilter) {
-        // An order with a pending request comes here when that is answered.
-        let is_sent = |order: &Order| {
-            let request = state.orders().request_of(order);
-            request.is_some_and(|it| it.state != OrderState::Queued)
-        };
-        let orders = open(state, |order| filter.has(state, order) && !is_sent(order));
+        let orders = open(state, |order| filter.has(state, order));
         self.cancelling.extend(orders);
     }
 
@@ -345,9 +355,15 @@ impl Core {
             self.decline(at, request, crate::Why::TooLate, b"", sink);
             return self.cancel_now(at, number, sink);
         }
-        // Its pending request is answered first; then it comes here again.
-        if orders.request_of(order).is_some() || !self.state().is_ready(order.line) {
+        if !self.state().is_ready(order.line) {
             return;
+        }
+        // A cancel that is under way is enough. Over any other request the order is cancelled: it may never be answered.
+        if let Some(request) = orders.request_of(order) {
+            if !self.gives_way(request, order, true) {
+                return;
+            }
+            self.give_way(at, number, sink);
         }
         let request = self.state.last + 1;
         let (order, id) = (number, b"");
@@ -417,6 +433,7 @@ impl Core {
     ) -> Option<Nanos> {
         let cancels = self.due_cancels(at);
         let ends = self.due_ends(at, overdue);
+        let unanswered = self.due_unanswered(at, sink);
         let gone = self.due_withdrawal(at, sink);
         let limits = self.due_limits(at, sink);
         let held = self.due_held(at, sink);
@@ -428,7 +445,7 @@ impl Core {
         let legs = self.due_legs(at, sink);
         earliest(
             [
-                cancels, ends, gone, limits, held, copies, inquiries, legs, waiting,
+                cancels, ends, unanswered, gone, limits, held, copies, inquiries, legs, waiting,
             ],
             Nanos(u64::MAX),
         )

@@ -13,6 +13,8 @@ pub(crate) struct Before {
     pub(super) request: Option<(RequestKind, Text)>,
     /// The order.
     pub(super) order: Number,
+    /// An order that the venue accepts was acknowledged before.
+    pub(super) is_known: bool,
 }
 
 impl Before {
@@ -26,6 +28,11 @@ impl Before {
             _ => None,
         };
         self.request = None;
+        if let OrderEvent::Accepted { order, .. } = *event {
+            let order = state.orders().get(order);
+            self.is_known = order.is_some_and(|it| !it.venue_id.bytes().is_empty());
+            return;
+        }
         if let Some((request, order)) = request.and_then(|it| state.orders().request(it)) {
             self.id = order.id.clone();
             self.order = order.number;

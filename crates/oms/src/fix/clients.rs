@@ -7,6 +7,7 @@ use fixwire_protocol::{Body, Message, Outbox, Precision, SessionId, Tag, Timesta
 
 use super::before::Before;
 use super::mass::{LAST_RPT_REQUESTED, MASS_STATUS_REQ_ID, TOT_NUM_REPORTS};
+use super::reject_codes::{cxl_rej_reason, ord_rej_reason};
 use super::report_numbers::ReportNumbers;
 use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT};
 use super::{average, digits, legs, price, quotes, reason_text};
@@ -47,22 +48,6 @@ impl Client {
     pub(super) fn is_old(self) -> bool {
         self.version <= Version::Fix42
     }
-
-    /// OrdRejReason(103); FIX 4.2 defines values up to 8, others become 0 (broker option).
-    fn ord_rej_reason(self, why: Why) -> u64 {
-        match why.ord_rej_reason() {
-            9.. if self.is_old() => 0,
-            reason => reason,
-        }
-    }
-
-    /// CxlRejReason(102); FIX 4.2 defines values up to 3, others become 2 (broker option).
-    fn cxl_rej_reason(self, why: Why) -> u64 {
-        match why.cxl_rej_reason() {
-            4.. if self.is_old() => 2,
-            reason => reason,
-        }
-    }
 }
 
 /// Writes the report of an event, if it has one.
@@ -92,6 +77,8 @@ pub(crate) fn report(
             plain(state, order, (b'5', b"", None), client, outbox);
         }
         OrderEvent::TermsSet { order, .. } => terms_set(state, order, before, client, outbox),
+        // The venue has it after all: it was told.
+        OrderEvent::Accepted { .. } if before.is_known => {}
         OrderEvent::Accepted { order, .. }
         | OrderEvent::External { order, .. }
         | OrderEvent::ParentAccepted { order } => {
@@ -112,7 +99,7 @@ pub(crate) fn report(
                 } else {
                     text
                 };
-                let extra = Extra::Reject(reason.why);
+                let extra = Extra::Reject(*reason);
                 execution(state, order, (b'8', text), Some(extra), client, outbox);
             }
         }
@@ -295,7 +282,7 @@ pub(super) enum Extra<'a> {
     /// OrigClOrdID(41).
     Original(&'a Text),
     /// OrdRejReason(103).
-    Reject(Why),
+    Reject(Reason),
     /// ExecRestatementReason(378).
     Restated(u64),
     /// MassStatusReqID(584), TotNumReports(911), and whether it is the last.
@@ -364,8 +351,8 @@ pub(super) fn execution(
         report.char(tag::EXEC_TYPE, kind);
     }
     report.char(tag::ORD_STATUS, status);
-    if let Some(Extra::Reject(why)) = extra {
-        report.uint(tag::ORD_REJ_REASON, client.ord_rej_reason(why));
+    if let Some(Extra::Reject(reason)) = &extra {
+        report.uint(tag::ORD_REJ_REASON, ord_rej_reason(reason, client.version));
     }
     if let Some(Extra::Restated(reason)) = extra {
         report.uint(EXEC_RESTATEMENT_REASON, reason);
@@ -475,7 +462,7 @@ fn cancel_reject(
         )
         .uint(
             tag::CXL_REJ_REASON,
-            client.cxl_rej_reason(reject.reason.why),
+            cxl_rej_reason(reject.reason, client.version),
         )
         .field(tag::TEXT, text)
         .time(
@@ -544,7 +531,7 @@ pub(crate) fn refused_new(
     report
         .char(tag::EXEC_TYPE, kind)
         .char(tag::ORD_STATUS, b'8')
-        .uint(tag::ORD_REJ_REASON, client.ord_rej_reason(reason.why));
+        .uint(tag::ORD_REJ_REASON, ord_rej_reason(reason, client.version));
     for tag in [
         tag::ACCOUNT,
         tag::SYMBOL,

@@ -24,7 +24,7 @@ const QUOTE_REJECT_REASON: Tag = 300;
 const QUOTE_REQUEST_REJECT_REASON: Tag = 658;
 
 /// QuoteRequestRejectReason(658): other.
-const OTHER: u64 = 99;
+pub(crate) const OTHER: u64 = 99;
 
 /// Reads a QuoteRequest(R).
 ///
@@ -117,7 +117,6 @@ pub(crate) fn answer<'a>(message: &Message<'a>) -> Option<InquiryAnswer<'a>> {
         ),
         // A quote answers the request that it names.
         b"S" => (QUOTE_REQ_ID, None),
-        b"j" => (tag::BUSINESS_REJECT_REF_ID, Some(OTHER)),
         b"AI" | b"b" => {
             let refused = match number(QUOTE_STATUS)? {
                 // Accepted, active.
@@ -286,7 +285,6 @@ mod tests {
         assert_eq!(read("35=AI|131=17|297=11"), Some((17, Some(99))));
         assert_eq!(read("35=AG|131=17|658=8"), Some((17, Some(8))));
         assert_eq!(read("35=AG|131=17"), Some((17, Some(99))));
-        assert_eq!(read("35=j|372=R|379=17|380=4"), Some((17, Some(99))));
         assert_eq!(read("35=AG|131=X|658=8"), None, "it is not ours");
         assert_eq!(read("35=S|117=Q|132=1"), None, "it answers nothing");
         assert_eq!(read("35=8|131=17"), None);

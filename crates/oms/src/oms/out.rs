@@ -16,6 +16,7 @@ use crate::notice::{OmsEvent, OmsListener};
 use crate::rules::{UserRule, matches};
 use crate::state::OmsState;
 use crate::tmp::TmpLines;
+use crate::value::RequestKind;
 
 use super::texts::Languages;
 
@@ -103,6 +104,21 @@ impl Sink for Out<'_> {
             }
             OrderEvent::ReloadAsked { who, .. } => {
                 (self.listener)(OmsEvent::ReloadAsked { who });
+            }
+            OrderEvent::ForeignReport { line, order, text } => {
+                let line = state.sessions().name(line);
+                (self.listener)(OmsEvent::ForeignReport { line, order, text });
+            }
+            OrderEvent::NoAnswer { request } => {
+                if let Some((known, order)) = state.orders().request(request) {
+                    let is_cancel = known.kind == RequestKind::Cancel;
+                    let order = order.number;
+                    (self.listener)(OmsEvent::NoAnswer {
+                        order,
+                        request,
+                        is_cancel,
+                    });
+                }
             }
             OrderEvent::LegsMissing { order } => (self.listener)(OmsEvent::LegsMissing { order }),
             OrderEvent::StrayFill { id, effect, .. } => {

@@ -1,7 +1,7 @@
 //! Handles messages from clients and venues.
 
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Indexed, Message, Now, Outbox, Refusal, SessionId, tag, value};
+use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, tag, value};
 
 use super::Oms;
 use crate::client_rate::Passage;
@@ -9,7 +9,6 @@ use crate::core::{Core, Sink, scaled};
 use crate::fix::mass::{self, Listing};
 use crate::fix::{inquiries, legs, lines, markets, prices, status};
 use crate::notice::OmsEvent;
-use crate::reason::{Reason, Why};
 use crate::rejects::VenueReject;
 use crate::rules::RejectCode;
 use crate::value::Number;
@@ -221,25 +220,19 @@ impl Oms {
                 Some(id) => {
                     let (core, mut out) = self.parts(outbox, None);
                     let reject = reject(tag::CXL_REJ_REASON, RejectCode::Cancel);
-                    core.declined(at, id, &reject, &mut out)
+                    if core.may_reject(line, id.order) {
+                        core.declined(at, id, &reject, &mut out)
+                    } else {
+                        let of = (line, id.order);
+                        core.foreign_message(at, of, b"OrderCancelReject(9)", &mut out)
+                    }
                 }
                 None => Heard::Unknown,
             },
-            b"j" if message.get(tag::REF_MSG_TYPE) == Some(b"R") => {
-                self.inquiry_says(at, line, message, outbox);
+            b"j" => {
+                self.business_reject(at, line, message, None, outbox);
                 return Ok(());
             }
-            b"j" if !matches!(message.get(tag::REF_MSG_TYPE), Some(b"D" | b"F" | b"G")) => {
-                Heard::Unknown
-            }
-            b"j" => match id(tag::BUSINESS_REJECT_REF_ID) {
-                Some(id) => {
-                    let (core, mut out) = self.parts(outbox, None);
-                    let reject = reject(tag::BUSINESS_REJECT_REASON, RejectCode::Business);
-                    core.refused(at, id, &reject, &mut out)
-                }
-                None => Heard::Unknown,
-            },
             b"W" | b"X" if self.gives_prices(line) => {
                 self.prices(at, line, message, outbox);
                 return Ok(());
@@ -258,6 +251,9 @@ impl Oms {
         if let Heard::FillsMissing(order) = heard {
             (self.listener)(OmsEvent::FillsMissing { order });
         }
+        if let Heard::NotAtVenue(order) = heard {
+            (self.listener)(OmsEvent::NotAtVenue { order });
+        }
         if matches!(heard, Heard::Unknown | Heard::Unreadable) {
             let id = message.get(tag::CL_ORD_ID).unwrap_or(b"NONE");
             let unreadable = heard == Heard::Unreadable;
@@ -274,27 +270,6 @@ impl Oms {
             let said = (answer.reason(), answer.text);
             core.inquiry_answered(at, (line, answer.inquiry), said, &mut out);
         }
-    }
-
-    /// A venue rejects a message that is no order, on its session layer.
-    #[cold]
-    pub(super) fn rejects_other(
-        &mut self,
-        now: Now,
-        line: u32,
-        (refused, text): (&[u8], &[u8]),
-        outbox: &mut Outbox,
-    ) {
-        let refused = self.decoder.decode(refused);
-        let is_inquiry = refused.msg_type() == b"R";
-        let id = refused.get(inquiries::QUOTE_REQ_ID).filter(|_| is_inquiry);
-        let Some(inquiry) = id.and_then(|id| value::uint(id).ok()) else {
-            return;
-        };
-        let at = self.at(now);
-        let (core, mut out) = self.parts(outbox, None);
-        let reason = Some(Reason::of(Why::Venue));
-        core.inquiry_answered(at, (line, inquiry), (reason, cut(text)), &mut out);
     }
 
     /// A venue reports the state of a market.

@@ -375,7 +375,8 @@ fn cancels_have_a_rate_of_their_own() {
     world.sent.clear();
     world.work();
     let cancelled: Vec<Number> = world.sent.iter().map(|it| it.0.order).collect();
-    assert_eq!(cancelled, [second, third], "a kill asks nobody");
+    // The venue may never answer the client's cancel.
+    assert_eq!(cancelled, [first, second, third], "a kill asks nobody");
     world.at += 2_000_000_000;
     world.check();
 }

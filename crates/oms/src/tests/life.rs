@@ -208,8 +208,14 @@ fn what_was_in_flight_on_a_broken_line_is_unknown_until_the_venue_answers() {
     world.report(&about(known, known, ReportKind::Status(b'8')));
     assert_eq!(
         world.state_of(known),
-        Some(Working),
+        Some(Unknown),
         "it was accepted before"
+    );
+    world.report(&about(known, known, ReportKind::Status(b'0')));
+    assert_eq!(
+        world.state_of(known),
+        Some(Working),
+        "the venue has it after all"
     );
     world.check();
 }
@@ -255,7 +261,7 @@ fn a_kill_switch_cancels_what_is_open_and_stays_on_after_a_restart() {
     let orders: Vec<Number> = (0..5)
         .map(|_| world.order(Side::Buy, 10, "100").unwrap())
         .collect();
-    let pending = world.replace(orders[0], 20, "100").unwrap();
+    world.replace(orders[0], 20, "100").unwrap();
     let kill = (Scope::Account(0), Trading::Killed);
     world.tell(|core, at, mut sink| core.set_trading(at, kill, (b"ann", b"test"), &mut sink));
     // Its process dies in the middle.
@@ -272,11 +278,8 @@ fn a_kill_switch_cancels_what_is_open_and_stays_on_after_a_restart() {
         cancelled.sort_unstable();
         cancelled
     };
-    assert_eq!(orders_of(&world), orders[1..], "each once");
-    // That with a pending replace follows when it is answered.
-    world.report(&about(orders[0], pending, ReportKind::Replaced));
-    world.work();
-    assert_eq!(orders_of(&world), orders);
+    // That with a pending replace too: it may never be answered.
+    assert_eq!(orders_of(&world), orders, "each once");
     assert_eq!(world.order(Side::Buy, 10, "100"), None);
     assert_eq!(world.refused, Some(Why::Killed));
     let new = |order| VenueId {

@@ -382,6 +382,9 @@ impl Core {
         }
         let mut room = Sentence::new();
         let text = status_text(said.status, &mut room);
+        if !self.may_reject(line, order) {
+            return self.foreign_message(at, (line, order), b"R03", sink);
+        }
         if said.exec_type == TmpExecType::QUERY {
             return self.tmp_state(at, line, id, (said, text), sink);
         }

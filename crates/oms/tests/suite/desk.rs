@@ -1,6 +1,6 @@
 //! An OMS with clients and venue sessions, without an engine: messages in, messages out.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use fixwire_engine::protocol::dictionary::Version;
 use fixwire_engine::protocol::{
@@ -8,7 +8,7 @@ use fixwire_engine::protocol::{
     Refusal, SessionId, Timestamp,
 };
 use fixwire_oms::load::load;
-use fixwire_oms::{Oms, OmsSession, OmsState};
+use fixwire_oms::{Oms, OmsEvent, OmsSession, OmsState};
 
 use crate::archive::{Kept, MemoryArchive};
 
@@ -68,9 +68,13 @@ pub struct Desk {
     kept: Kept,
     /// The message that is handled.
     cause: Vec<u8>,
+    /// Events for operators.
+    events: Events,
 }
 
-fn oms(setup: &Setup) -> Oms {
+type Events = Arc<Mutex<Vec<String>>>;
+
+fn oms(setup: &Setup, events: &Events) -> Oms {
     let mut open = |wanted: &str| {
         let file = setup.files.iter().find(|(name, _)| *name == wanted);
         file.map(|(_, text)| text.clone())
@@ -84,15 +88,21 @@ fn oms(setup: &Setup) -> Oms {
         ids: Vec::new(),
     });
     crate::canaries::plant();
-    Oms::new(rules, sessions.collect(), 7, Box::new(|_| {}))
+    let events = Arc::clone(events);
+    let listener = Box::new(move |event: OmsEvent<'_>| {
+        events.lock().unwrap().push(event.to_string());
+    });
+    Oms::new(rules, sessions.collect(), 7, listener)
 }
 
 impl Desk {
     /// One that has just started: nobody is logged on.
     pub fn new(setup: &Setup) -> Self {
         let kept = Kept::default();
+        let events = Events::default();
         let mut desk = Self {
-            oms: oms(setup),
+            oms: oms(setup, &events),
+            events,
             kept: Arc::clone(&kept),
             cause: Vec::new(),
             setup: setup.clone(),
@@ -109,6 +119,11 @@ impl Desk {
 
     pub fn state(&self) -> &OmsState {
         self.oms.state()
+    }
+
+    /// The events for operators since the last call.
+    pub fn events(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.events.lock().unwrap())
     }
 
     /// Its journal says that so many of the first events were removed.
@@ -182,14 +197,23 @@ impl Desk {
                 let bytes = format!("8={begin}|9=0|35={msg_type}|{body}").replace('|', "\x01");
                 bytes.as_bytes().clone_into(&mut self.cause);
                 let message = self.decoder.decode(bytes.as_bytes());
-                if *msg_type == "3" {
-                    // Of the message that the fields are of.
-                    let field = |tag| String::from_utf8_lossy(message.get(tag).unwrap());
-                    let refused = format!("8={begin}|9=0|35={}|11={}|", field(372), field(379));
-                    let refused = refused.replace('|', "\x01").into_bytes();
+                if matches!(*msg_type, "3" | "j") {
+                    // Here 45 has the ClOrdID of the message whose number it is, and 372 its type.
+                    let field = |tag| message.get(tag).map(String::from_utf8_lossy);
+                    let refused = field(45).zip(field(372));
+                    let refused = refused
+                        .map(|(id, of)| format!("8={begin}|9=0|35={of}|11={id}|"))
+                        .map(|it| it.replace('|', "\x01").into_bytes());
                     let (id, outbox) = (SessionId(*from as u32), &mut self.outbox);
-                    self.oms
-                        .on_reject(now, id, &message, Some(&refused), outbox);
+                    let refused = refused.as_deref();
+                    if *msg_type == "3" {
+                        self.oms.on_reject(now, id, &message, refused, outbox);
+                    } else {
+                        let heard = self
+                            .oms
+                            .on_business_reject(now, id, &message, refused, outbox);
+                        assert_eq!(heard, Ok(()), "{input:?}");
+                    }
                     self.turn(&mut said);
                     return said;
                 }
@@ -250,7 +274,7 @@ impl Desk {
         let mut written = Vec::new();
         self.state()
             .write(&mut |bytes| written.extend_from_slice(bytes));
-        self.oms = oms(&self.setup);
+        self.oms = oms(&self.setup, &self.events);
         let archive = MemoryArchive::new(Arc::clone(&self.kept));
         self.oms.set_archive(Box::new(archive));
         if from_checkpoint {

@@ -3,6 +3,7 @@
 
 mod archive;
 mod canaries;
+mod classes;
 mod crashes;
 mod desk;
 mod drop_copy;

@@ -11,6 +11,7 @@ pub mod late;
 mod number;
 pub mod pools;
 mod quotes;
+mod requests;
 mod rerun;
 pub mod spreads;
 mod tasks;
@@ -35,15 +36,19 @@ pub enum Why {
     Rc(&'static str, u32),
     /// OrdRejReason(103) and CxlRejReason(102).
     Other(u32, u32),
-    /// The venue, with its Text(58).
-    Venue(String),
+    /// The venue, with its Text(58) and the tag and value of its code.
+    Venue(String, Option<(u32, u32)>),
 }
 
 impl Why {
     fn ord_rej_reason(&self) -> u32 {
         match self {
             Self::Rc(_, reason) | Self::Other(reason, _) => *reason,
-            Self::Venue(_) => 0,
+            // Unknown security.
+            Self::Venue(_, Some((380, 2))) => 1,
+            Self::Venue(_, Some((103, code))) => *code,
+            Self::Venue(_, Some(_)) => 99,
+            Self::Venue(_, None) => 0,
         }
     }
 
@@ -52,14 +57,19 @@ impl Why {
             Self::Rc("RC4", _) => 6,
             Self::Rc(..) => 2,
             Self::Other(_, reason) => *reason,
-            Self::Venue(_) => 0,
+            Self::Venue(_, Some((102, code))) => *code,
+            Self::Venue(_, Some((103, 4))) => 0,
+            Self::Venue(_, Some((103, 5) | (380, 1))) => 1,
+            Self::Venue(_, Some((103, 6))) => 6,
+            Self::Venue(_, Some(_)) => 99,
+            Self::Venue(_, None) => 0,
         }
     }
 
     fn text(&self) -> Option<&str> {
         match self {
             Self::Rc(code, _) => Some(code),
-            Self::Venue(text) if !text.is_empty() => Some(text),
+            Self::Venue(text, _) if !text.is_empty() => Some(text),
             _ => None,
         }
     }
@@ -387,6 +397,12 @@ pub struct Model {
     /// What has become of parents.
     pub steps: Vec<&'static str>,
     asking: VecDeque<u64>,
+    /// Requests on lines that are up: when the venue is asked, or was asked before.
+    unanswered: VecDeque<(i64, u64, bool)>,
+    /// Orders that a venue has acknowledged.
+    acknowledged: BTreeSet<u64>,
+    /// The report that is heard was entered by an operator.
+    is_by_hand: bool,
     /// Orders that the venue would not cancel: when it is tried again.
     later: VecDeque<(i64, u64)>,
     /// Mass status requests that are not answered yet.

@@ -157,7 +157,7 @@ fn an_order_that_the_exchange_no_longer_has_is_told_to_a_person() {
         events.len() == 1 && events[0].starts_with(told),
         "{events:?}"
     );
-    assert_eq!(floor.state_of(1), OrderState::Working);
+    assert_eq!(floor.state_of(1), OrderState::Unknown);
     // It is not stuck.
     floor.cancel(&id);
     assert_eq!(floor.got_one().exec_type, TmpExecType::CANCEL);

@@ -30,6 +30,11 @@ impl Model {
         again.map_or(number, |again| again.attempt)
     }
 
+    /// The venue has had it.
+    pub fn is_acknowledged(&self, order: &super::Order) -> bool {
+        self.acknowledged.contains(&order.number) || order.filled > 0
+    }
+
     fn entry(&self, number: u64, fields: &Fields<'_>) -> Option<Entry> {
         let line = self.orders.get(&number)?.line;
         let mut groups = self.world.groups.iter();
@@ -49,7 +54,9 @@ impl Model {
     pub fn why(&self, number: u64, fields: &Fields<'_>) -> Why {
         let say = self.entry(number, fields).and_then(|entry| entry.say);
         let text = say.or(fields.get(&58).copied()).unwrap_or_default();
-        Why::Venue(text.to_owned())
+        let code = |tag: u32| Some((tag, fields.get(&tag)?.parse::<u32>().ok()?));
+        let code = [102, 103, 380].into_iter().find_map(code);
+        Why::Venue(text.to_owned(), code)
     }
 
     /// A venue has rejected a new order.
@@ -73,6 +80,7 @@ impl Model {
             || order.quote.is_some()
             || fields.get(&103) == Some(&"6")
             || !matches!(order.fate, Fate::Sent | Fate::Unknown)
+            || self.is_acknowledged(order)
             || order.asked.is_some()
             || order.waiting.is_some()
             || self.must_go(number)

@@ -330,6 +330,7 @@ impl Model {
         let number = found.unwrap();
         self.last += 1;
         self.used.insert((client, id.to_owned()), number);
+        self.give_way(number);
         self.ask_for(number, what, (quantity, price, hold), id);
     }
 
@@ -423,7 +424,7 @@ impl Model {
             return Err(TOO_LATE);
         }
         let leaves = order.withdrawn && is_replace;
-        if order.asked.is_some() || order.waiting.is_some() || leaves {
+        if self.is_busy(order, is_replace) || order.waiting.is_some() || leaves {
             return Err(PENDING);
         }
         let symbol = &self.world.symbols[order.symbol];

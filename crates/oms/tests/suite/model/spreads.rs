@@ -225,6 +225,11 @@ impl Model {
         fields: &Fields<'_>,
         in_fill: bool,
     ) {
+        let order = self.orders.get(&number);
+        let is_its = order.is_some_and(|order| self.has_leg(order.symbol, said.symbol));
+        if is_its && !self.may_report(line, number) {
+            return;
+        }
         let mut of_leg = fields.clone();
         of_leg.insert(55, self.world.symbols[said.symbol].name);
         match said.side {

@@ -54,7 +54,20 @@ impl Model {
         }
         self.leaving.remove(&session);
         let all = self.reset.remove(&session);
-        let asked = self.open_on(session, |it, number| all || it.orders[&number].is_unknown());
+        let orders = self.orders.values().filter(|order| order.line == session);
+        let asked = orders.filter(|it| it.is_unknown() || (all && it.is_open()));
+        // Of one that has ended only a request is unknown.
+        let is_lost = |it: &&Order| it.asked.as_ref().is_some_and(|asked| asked.unknown);
+        let asked: Vec<u64> = asked
+            .filter(|it| it.is_open() || is_lost(it))
+            .map(|it| it.number)
+            .collect();
+        for number in &asked {
+            if let Some(lost) = self.orders[number].asked.as_ref().filter(|it| it.unknown) {
+                self.unanswered
+                    .push_back((self.now + 5 * SECOND, lost.number, true));
+            }
+        }
         self.asking.extend(asked);
         let going = self.open_on(session, Self::must_go);
         self.cancelling.extend(going);
@@ -107,6 +120,7 @@ impl Model {
         self.cancelling.clear();
         self.asking.clear();
         self.later.clear();
+        self.unanswered.clear();
         self.prices.clear();
         self.listings.clear();
         self.settle_all_later();
@@ -176,7 +190,8 @@ impl Model {
     pub fn drain(&mut self) {
         loop {
             self.look_at_orders();
-            let mut is_done = !self.look_at_clients();
+            let mut is_done = !self.look_at_unanswered();
+            is_done &= !self.look_at_clients();
             is_done &= !self.look_at_held();
             is_done &= self.touched.is_empty();
             is_done &= self.cancelling.is_empty() && self.asking.is_empty();
@@ -260,10 +275,17 @@ impl Model {
         if order.is_unsent() {
             return self.end(number, '4', None, "");
         }
-        if order.asked.is_none() && self.ready.contains(&order.line) {
-            self.last += 1;
-            self.ask_for(number, 'F', (0, 0, 0), "");
+        if !self.ready.contains(&order.line) {
+            return;
         }
+        // A cancel of its own is enough; it does not wait for the answer to a client.
+        match order.asked.as_ref().map(|asked| asked.id.is_empty()) {
+            Some(true) => return,
+            Some(false) => self.give_way(number),
+            None => {}
+        }
+        self.last += 1;
+        self.ask_for(number, 'F', (0, 0, 0), "");
     }
 
     /// Orders that have ended are forgotten, the first that ended first, but for those with a request that the

@@ -3,7 +3,7 @@
 use super::{At, Fate, Fields, MOST, Model, Number, Passed, SECOND, TOO_LATE, Waiting, Why};
 
 /// Order and request of a ClOrdID(11) of ours.
-fn numbers(id: &str) -> Option<(u64, u64)> {
+pub fn numbers(id: &str) -> Option<(u64, u64)> {
     let (order, request) = id.split_once('-').unwrap_or((id, id));
     Some((order.parse().ok()?, request.parse().ok()?))
 }
@@ -60,13 +60,19 @@ impl Model {
         match msg_type {
             "8" => self.report(line, fields),
             "9" => {
-                if let Some((order, request)) = numbers(fields[&11]) {
+                if let Some((order, request)) = numbers(fields[&11])
+                    && self.may_report(line, order)
+                {
                     self.decline_of(order, request, fields);
                 }
             }
-            "j" | "3" => match fields.get(&379).and_then(|id| numbers(id)) {
+            // By the message that 45 names; 379 is optional, and must not name another one.
+            "j" | "3" => match self.rejected_id(fields) {
+                Some((order, _)) if !self.may_report(line, order) => {}
                 Some((order, request)) if "DFG".contains(fields[&372]) => {
-                    let known = self.orders.get(&order).map(|order| order.fate);
+                    let known = self.orders.get(&order);
+                    let known = known.filter(|it| !self.is_acknowledged(it));
+                    let known = known.map(|order| order.fate);
                     // A Reject(3) gives no such reason.
                     let mut fields = fields.clone();
                     if msg_type == "3" {
@@ -124,6 +130,9 @@ impl Model {
             }
             return;
         }
+        if !self.may_report(line, number) {
+            return;
+        }
         let order = &self.orders[&number];
         if order.again.is_some() && request < self.attempt(number) {
             return self.past(line, number, kind, fields);
@@ -163,7 +172,14 @@ impl Model {
         let order = self.orders.get_mut(&number).unwrap();
         if matches!(order.fate, Fate::Sent | Fate::Unknown) {
             order.fate = Fate::Working;
-            self.write_execution(number, '0', None, &[]);
+            // An operator who enters it gives no OrderID(37).
+            let is_new = match self.is_by_hand {
+                true => !self.acknowledged.contains(&number),
+                false => self.acknowledged.insert(number),
+            };
+            if is_new {
+                self.write_execution(number, '0', None, &[]);
+            }
         }
     }
 
@@ -396,30 +412,6 @@ impl Model {
         }
     }
 
-    /// The venue refuses a request of an order; one of another order is nothing that it can refuse so.
-    fn decline_of(&mut self, number: u64, request: u64, fields: &Fields<'_>) {
-        let order = self.orders.get(&number);
-        let asked = order.and_then(|order| order.asked.as_ref());
-        if asked.is_some_and(|asked| asked.number == request) {
-            let why = self.why(number, fields);
-            self.decline(request, &why);
-        }
-    }
-
-    pub fn decline(&mut self, request: u64, why: &Why) {
-        let of = |it: &&mut super::Order| it.asked.as_ref().is_some_and(|it| it.number == request);
-        let order = self.orders.values_mut().find(of).unwrap();
-        let asked = order.asked.take().unwrap();
-        let (number, client, original) = (order.number, order.client, order.id.clone());
-        if asked.id.is_empty() {
-            self.later.push_back((self.now + 5 * SECOND, number));
-            return;
-        }
-        let ids = (asked.id.as_str(), original.as_str());
-        self.write_cancel_reject(client, asked.what, ids, Some(number), why);
-        self.look_again(number);
-    }
-
     fn ended(&mut self, number: u64, request: u64, how: char, fields: &Fields<'_>) {
         if !self.orders[&number].is_open() {
             return;
@@ -429,7 +421,8 @@ impl Model {
         }
         let order = &self.orders[&number];
         let asked = order.asked.as_ref();
-        let asked = asked.filter(|it| it.what == 'F' && it.number == request);
+        // A cancel is done, whichever id the venue gives.
+        let asked = asked.filter(|it| it.what == 'F' && (it.number == request || how == '4'));
         let asked = asked.map(|asked| asked.number);
         let filled = whole(fields, 14).unwrap_or(order.filled);
         if filled > order.filled {
@@ -501,7 +494,7 @@ impl Model {
         let kind = match get("type").unwrap() {
             "fill" | "leg1" | "leg2" => "F",
             "accepted" => "0",
-            "rejected" => return self.reject(number, &Why::Venue(String::new())),
+            "rejected" => return self.reject(number, &Why::Venue(String::new(), None)),
             "cancelled" => "4",
             _ => "C",
         };
@@ -528,7 +521,9 @@ impl Model {
             let in_fill = self.orders[&number].legs.in_fills == Some(true);
             self.report_of_leg(line, (number, request), &fields, (true, in_fill));
         } else {
+            self.is_by_hand = true;
             self.report(line, &fields);
+            self.is_by_hand = false;
         }
     }
 
@@ -574,7 +569,12 @@ impl Model {
                     self.works(number, fields);
                 }
                 let asked = self.orders[&number].asked.as_ref();
-                let lost = asked.filter(|asked| asked.unknown && !"6E".contains(status));
+                let lost = asked.filter(|asked| asked.unknown);
+                if let Some(request) = lost.map(|it| it.number).filter(|_| "6E".contains(status)) {
+                    // The venue has it, and answers later.
+                    self.unanswered.retain(|it| it.1 != request);
+                }
+                let lost = lost.filter(|_| !"6E".contains(status));
                 match lost.map(|asked| (asked.number, asked.what)) {
                     // The venue goes by the ClOrdID of the replace.
                     Some((asked, 'G')) if asked == request => {
@@ -590,10 +590,7 @@ impl Model {
                 }
             }
             '3' | '4' | 'C' => self.ended(number, request, status, fields),
-            '8' if matches!(self.orders[&number].fate, Fate::Sent | Fate::Unknown) => {
-                let text = fields.get(&58).copied().unwrap_or_default();
-                self.reject(number, &Why::Venue(text.to_owned()));
-            }
+            '8' => self.not_there(number, fields),
             _ => {}
         }
     }

@@ -478,6 +478,8 @@ impl Model {
 
     /// Sends a request for an order to its venue.
     pub fn write_change(&mut self, number: u64) {
+        let request = self.orders[&number].asked.as_ref().map(|it| it.number);
+        self.watch(request.unwrap());
         let order = &self.orders[&number];
         let asked = order.asked.as_ref().unwrap();
         let kind = order.sent_kind();

@@ -559,8 +559,16 @@ impl Dice {
         if self.once_in(4) {
             let of = self.any(&["D", "F", "G", "H"]);
             let reason = self.any(&["0", "4"]);
-            let body = format!("372={of}|379={id}|380={reason}|58=v: what|");
             let msg_type = self.any(&["j", "3"]);
+            // A Reject(3) names it by its number alone, and so do most engines in a BusinessMessageReject(j).
+            let named = match (msg_type, self.below(6)) {
+                ("j", 0) => format!("379={id}|"),
+                ("j", 1) => format!("45={id}|379={id}|"),
+                ("j", 2) => format!("45={id}|379={}|", model.last),
+                (_, 3) => format!("45={}|", model.last + 7),
+                _ => format!("45={id}|"),
+            };
+            let body = format!("372={of}|{named}380={reason}|58=v: what|");
             return Input::Says(line, msg_type, body);
         }
         let reason = self.any(&["0", "0", "2"]);

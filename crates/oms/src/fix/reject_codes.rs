@@ -1,0 +1,63 @@
+//! OrdRejReason(103) and CxlRejReason(102) for a client: the venue's code where the client's version has it, else Other (99),
+//! which FIX 4.2 does not have: there it is the broker's or the exchange's option.
+
+use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::tag;
+
+use crate::reason::{Reason, Why};
+
+/// Other.
+const OTHER: u64 = 99;
+
+/// The tag of a venue's code, and the code.
+fn venue_code(reason: &Reason) -> Option<(u32, u64)> {
+    let tag = u32::try_from(reason.limit).ok().filter(|tag| *tag > 0)?;
+    let is_venue = reason.why == Why::Venue;
+    is_venue.then_some((tag, u64::try_from(reason.value).ok()?))
+}
+
+/// OrdRejReason(103).
+pub(super) fn ord_rej_reason(reason: &Reason, version: Version) -> u64 {
+    let code = match venue_code(reason) {
+        Some((tag::ORD_REJ_REASON, code)) => code,
+        // Unknown security: unknown symbol.
+        Some((tag::BUSINESS_REJECT_REASON, 2)) => 1,
+        Some(_) => OTHER,
+        None => reason.why.ord_rej_reason(),
+    };
+    let is_known = match version {
+        Version::Fix40 | Version::Fix41 | Version::Fix42 => code <= 8,
+        Version::Fix43 => code <= 12,
+        Version::Fix44 => code <= 15 || code == OTHER,
+        _ => matches!(code, 0..=16 | 18 | OTHER..),
+    };
+    match is_known {
+        true => code,
+        false if version < Version::Fix44 => 0,
+        false => OTHER,
+    }
+}
+
+/// CxlRejReason(102).
+pub(super) fn cxl_rej_reason(reason: &Reason, version: Version) -> u64 {
+    let code = match (venue_code(reason), reason.why) {
+        (Some((tag::CXL_REJ_REASON, code)), _) => code,
+        // An ExecutionReport(8) rejects the request: too late to enter, unknown order, duplicate.
+        (Some((tag::ORD_REJ_REASON, 4)), _) => 0,
+        (Some((tag::ORD_REJ_REASON, 5) | (tag::BUSINESS_REJECT_REASON, 1)), _) => 1,
+        (Some((tag::ORD_REJ_REASON, 6)), _) => 6,
+        (Some(_), _) => OTHER,
+        (None, why) => why.cxl_rej_reason(),
+    };
+    let is_known = match version {
+        Version::Fix40 | Version::Fix41 | Version::Fix42 => code <= 3,
+        Version::Fix43 => code <= 6,
+        Version::Fix44 => code <= 6 || code == OTHER,
+        _ => matches!(code, 0..=8 | 18 | OTHER..),
+    };
+    match is_known {
+        true => code,
+        false if version < Version::Fix44 => 2,
+        false => OTHER,
+    }
+}
