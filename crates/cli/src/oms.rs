@@ -136,9 +136,15 @@ pub enum OmsCommand {
         #[arg(long, value_name = "TEXT")]
         why: String,
     },
-    /// Lists the differences between lines and the drop copies of their venues that are open
-    Breaks(Ask),
-    /// Closes one of them: somebody has looked at it
+    /// Lists what venues say that does not agree with the orders here, or with their drop copies
+    #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+    Breaks {
+        #[command(subcommand)]
+        settle: Option<BreaksCommand>,
+        #[command(flatten)]
+        ask: Option<Ask>,
+    },
+    /// Closes a break of a drop copy: somebody has looked at it
     AcceptBreak {
         #[command(flatten)]
         at: EngineFlags,
@@ -159,6 +165,37 @@ pub enum OmsCommand {
     Roll(Tell),
     /// Goes on with the settings and CSV files as they are now, or says what would change
     Reload(reload::ReloadSettingsArgs),
+}
+
+/// What is done with a break.
+#[derive(Debug, Subcommand)]
+pub enum BreaksCommand {
+    /// Settles a break between a report of a venue and its order
+    Settle(Settle),
+}
+
+/// The break, and who is right.
+#[derive(Args, Debug)]
+pub struct Settle {
+    #[command(flatten)]
+    at: EngineFlags,
+    /// Its number
+    number: u64,
+    /// Whose value is right: order, position and limits follow it
+    #[arg(value_name = "venue|ours")]
+    right: BreakSide,
+    /// The reason, recorded in the journal
+    #[arg(long, value_name = "TEXT")]
+    why: String,
+}
+
+/// Whose value of a break is right.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum BreakSide {
+    /// What the venue says
+    Venue,
+    /// What the OMS knows
+    Ours,
 }
 
 /// The OMS to query.
@@ -218,7 +255,18 @@ pub fn run(asked: &OmsCommand) -> Result<ExitCode, Failure> {
             let text = format!("rerun order={order} without={without}");
             command(at, text, why)
         }
-        OmsCommand::Breaks(ask) => query(ask, "breaks"),
+        OmsCommand::Breaks { settle, ask } => match (settle, ask) {
+            (Some(BreaksCommand::Settle(settle)), _) => {
+                let which = match settle.right {
+                    BreakSide::Venue => "venue",
+                    BreakSide::Ours => "ours",
+                };
+                let text = format!("settle break={} {which}", settle.number);
+                command(&settle.at, text, &settle.why)
+            }
+            (None, Some(ask)) => query(ask, "breaks"),
+            (None, None) => Err(Failure::Text("give the settings file of the OMS".into())),
+        },
         OmsCommand::AcceptBreak { at, number, why } => {
             command(at, format!("accept break={number}"), why)
         }

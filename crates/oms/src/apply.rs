@@ -258,6 +258,7 @@ impl OmsState {
         self.spreads.rescale(index, factor, spread_of);
         let is_its = |order| orders.get(order).is_some_and(|it| it.instrument == index);
         self.copies.rescale(is_its, factor);
+        self.breaks.rescale(is_its, factor);
         let holdings = self.holdings.iter_mut();
         for holding in holdings.filter(|it| it.instrument == index) {
             let position = &mut holding.position;
@@ -569,7 +570,10 @@ impl OmsState {
                     self.copies.settle((number, ENDED));
                 }
             }
-            (false, true) => self.orders.is_open_again(number),
+            (false, true) => {
+                self.orders.is_open_again(number);
+                self.families.is_open_again(number);
+            }
             _ => {}
         }
         done

@@ -115,7 +115,10 @@ impl OmsState {
                 self.copies.add_break(self.events, found);
                 Some(())
             }
-            OrderEvent::BreakClosed { number, .. } => self.copies.close(number),
+            OrderEvent::BreakClosed { number, .. } => match self.breaks.get(number) {
+                Some(_) => self.break_closed(number),
+                None => self.copies.close(number),
+            },
             _ => self.apply_spread(event),
         }
     }

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use crate::canary::{self, OmsPlantedFault};
 use crate::event::OrderEvent;
 use crate::flow::Passed;
-use crate::order::{NO_LINE, Pended, Place, Request, Retry};
+use crate::order::{Fill, NO_LINE, Pended, Place, Request, Retry};
 use crate::quotes::QuoteSide;
 use crate::reason::Why;
 use crate::slab::NOWHERE;
@@ -132,13 +132,16 @@ impl OmsState {
         if self.is_open(order) {
             return None;
         }
-        for exec in self.orders.fills_of(order) {
-            self.spent.add(exec);
+        for fill in self.orders.fills_of(order) {
+            self.spent.add(fill.exec);
         }
         if !self.spreads.is_empty() {
             self.spread_forgotten(order);
         }
         self.conditions.forget(order);
+        if !self.breaks.is_empty() {
+            self.breaks.forget(order);
+        }
         self.families.forget(order);
         if !self.late.is_empty() {
             self.late.forget(order);
@@ -312,7 +315,14 @@ impl OmsState {
             let (buys, was_open) = (order.side.is_buy(), order.state.is_open());
             let effect = order.effect;
             order.state.after(Happening::Fill { all })?;
-            if !state.orders.add_fill(place, exec) {
+            let fill = Fill {
+                exec,
+                quantity,
+                price,
+                report: state.events,
+                undone: 0,
+            };
+            if !state.orders.add_fill(place, fill) {
                 return None;
             }
             state.step(place, Happening::Fill { all })?;

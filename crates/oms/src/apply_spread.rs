@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::canary::{self, OmsPlantedFault};
 use crate::event::OrderEvent;
-use crate::order::Order;
+use crate::order::{Fill, Order};
 use crate::scope::Scope;
 use crate::spreads::{LegSource, OrderLegs, SpreadLeg};
 use crate::state::OmsState;
@@ -29,7 +29,7 @@ impl OmsState {
             OrderEvent::SpreadLegs { .. } => self.spread_set(event),
             OrderEvent::LegFilled { .. } => self.leg_filled(event),
             OrderEvent::LegsMissing { order } => self.spreads.reported(order),
-            _ => None,
+            _ => self.apply_break(event),
         }
     }
 
@@ -98,7 +98,12 @@ impl OmsState {
         let legs = self.spreads.get_mut(number)?;
         let filled = legs.filled.get_mut(usize::from(at))?;
         *filled = filled.checked_add(quantity)?;
-        if !self.orders.add_fill(place, exec) && !canary::is(OmsPlantedFault::LegTwice) {
+        let fill = Fill {
+            exec,
+            report: self.events,
+            ..Fill::default()
+        };
+        if !self.orders.add_fill(place, fill) && !canary::is(OmsPlantedFault::LegTwice) {
             *filled -= quantity;
             return None;
         }

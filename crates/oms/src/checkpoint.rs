@@ -6,6 +6,7 @@
 //!            last number of yesterday u64, pools of order numbers u32: name text, pool...
 //!            conditions u32: order u64, condition...
 //!            parent orders u32: order u64, quantity of its children u64, children u32: order u64...
+//!            breaks with venues u32: number u64, kind u8, order u64...
 //!            names of sessions, accounts, instruments: count u32, text...
 //!            firm: standing   session: ready u8, client u8, link u32 u32, standing...   account: parent, standing...
 //!            instrument: scale u8, worth u64, market u8, standing...
@@ -27,7 +28,8 @@
 //!
 //! Versions 1 and 2 have no pools, and orders have no retry and no pool number. Versions 1 to 3 have no conditions,
 //! 1 to 4 no numbers of links and no executions apart from ids, 1 to 5 no parent orders, quotes, rejected orders and
-//! copies, 1 to 6 no price inquiries and no spreads, 1 to 7 no late replaces and no reload, 1 to 9 no locates. Versions 1 to 8 end with
+//! copies, 1 to 6 no price inquiries and no spreads, 1 to 7 no late replaces and no reload, 1 to 9 no locates, only the
+//! ExecIDs of fills and no breaks with venues. Versions 1 to 8 end with
 //! the SipHash-2-4 of what comes before, u64; since then only the file, whose blocks have checksums, finds damage.
 //!
 //! Orders and ids are unordered; the usage of open orders is derived from them.
@@ -40,6 +42,7 @@ use core::hash::Hasher;
 use fixwire_protocol::{Ledger, Timestamp};
 use siphasher::sip::SipHasher24;
 
+use crate::breaks::VenueBreaks;
 use crate::condition::Conditions;
 use crate::copies::Copies;
 use crate::event::OrderEvent;
@@ -266,6 +269,7 @@ impl OmsState {
         }
         self.conditions.put(to);
         self.families.put(to);
+        self.breaks.put(to);
         let names = [
             &self.session_names,
             &self.account_names,
@@ -454,6 +458,9 @@ impl OmsState {
         }
         if version > 5 {
             self.families = Families::take(from)?;
+        }
+        if version > 9 {
+            self.breaks = VenueBreaks::take(from)?;
         }
         Some(())
     }

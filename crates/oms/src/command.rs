@@ -11,6 +11,7 @@
 //! | `report order=NUMBER type=...` | a report of a venue, entered by hand |
 //! | `rerun order=NUMBER without=RC8` | places an order again that a control rejected; also `order=SESSION/ClOrdID` |
 //! | `accept break=NUMBER` | closes a break between a line and a drop copy of the venue |
+//! | `settle break=NUMBER venue` | settles a break between a report of a venue and its order; also `ours` |
 //! | `roll day=2026-11-23` | starts a trading day |
 //! | `bulletin line=NAME from=NUMBER` | asks an exchange over TMP for its bulletins |
 //! | `reload` | goes on with the settings that were put beside the OMS ([`SettingsSource`](crate::SettingsSource)) |
@@ -62,6 +63,9 @@ pub fn carry_out(
     }
     if words.verb == "accept" {
         return core.accept_break(at, words.get("break"), by, sink);
+    }
+    if words.verb == "settle" {
+        return core.settle_break(at, &words, by, sink);
     }
     if words.verb == "roll" {
         return core.roll(at, words.get("day"), by, sink);
@@ -134,7 +138,7 @@ pub(crate) fn bulletin<'a>(
 }
 
 /// Commands, and the right that each one requires.
-pub const VERBS: [(&str, OperatorRight); 13] = [
+pub const VERBS: [(&str, OperatorRight); 14] = [
     ("limit", OperatorRight::Limit),
     ("cancel", OperatorRight::Kill),
     ("kill", OperatorRight::Kill),
@@ -145,6 +149,7 @@ pub const VERBS: [(&str, OperatorRight); 13] = [
     ("report", OperatorRight::Report),
     ("rerun", OperatorRight::Rerun),
     ("accept", OperatorRight::Break),
+    ("settle", OperatorRight::Settle),
     ("roll", OperatorRight::Roll),
     ("bulletin", OperatorRight::Market),
     ("reload", OperatorRight::Reload),
@@ -461,11 +466,12 @@ pub(crate) fn cut(text: &str) -> &[u8] {
 }
 
 /// Verbs with words of their own.
-const FREE: [&str; 6] = [
+const FREE: [&str; 7] = [
     "bulletin",
     "order",
     "report",
     "rerun",
+    "settle",
     "check-reports",
     "check-prices",
 ];

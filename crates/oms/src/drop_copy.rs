@@ -107,6 +107,9 @@ impl Core {
                 let leg = self.copied_leg(order, report);
                 let instrument = leg.or(instrument);
                 let instrument = instrument.or_else(|| state.instruments().find(report.symbol));
+                if let Some(instrument) = instrument {
+                    self.widen(at, instrument, report.last_price, sink);
+                }
                 let fill = instrument.and_then(|it| self.execution(report, it));
                 let Some(fill) = fill else {
                     return Heard::Unreadable;
@@ -248,11 +251,12 @@ impl Core {
     /// The open breaks.
     pub(crate) fn breaks(&self) -> String {
         let mut list = String::from(
-            "break\twhat\torder\tsession\taccount\tsymbol\tline says\tdrop copy says\tvenue's ids",
+            "break\twhat\torder\tsession\taccount\tsymbol\there\tvenue says\tvenue's ids",
         );
         for (number, found) in self.state().copies.breaks() {
             let _ = write!(list, "\n{number}\t{}", self.break_line(found));
         }
+        self.list_breaks(&mut list);
         list
     }
 

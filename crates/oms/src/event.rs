@@ -471,6 +471,89 @@ events! {
         who: &'a [u8] = "Who did it.",
         why: &'a [u8] = "As text.",
     }
+    /// The venue cancelled a trade: its fill counts no more.
+    85 Busted {
+        order: Number = "The order.",
+        exec: u64 = "Hash of the ExecID(17) of the fill, as it was last corrected.",
+        by: u64 = "Hash of the ExecID(17) of the report.",
+        quantity: Quantity = "LastQty(32) of the fill.",
+        price: Price = "LastPx(31) of the fill.",
+        open: bool = "Whether the order is open at the venue.",
+        at: i64 = "TransactTime(60).",
+        text: &'a [u8] = "Text(58).",
+    }
+    /// The venue corrected a trade: its fill counts with another quantity and price.
+    86 Corrected {
+        order: Number = "The order.",
+        exec: u64 = "Hash of the ExecID(17) of the fill, as it was last corrected.",
+        by: u64 = "Hash of the ExecID(17) of the report, which is a fill from now on.",
+        was_quantity: Quantity = "LastQty(32) of the fill.",
+        was_price: Price = "LastPx(31) of the fill.",
+        quantity: Quantity = "The right LastQty(32).",
+        price: Price = "The right LastPx(31).",
+        open: bool = "Whether the order is open at the venue.",
+        at: i64 = "TransactTime(60).",
+        text: &'a [u8] = "Text(58).",
+    }
+    /// A fill of a child that counted for its parent was cancelled or corrected.
+    87 ParentCorrected {
+        order: Number = "The parent.",
+        child: Number = "The child.",
+        report: u64 = "The number of the event of the parent's fill.",
+        was_quantity: Quantity = "LastQty(32) of the fill.",
+        was_price: Price = "LastPx(31) of the fill.",
+        quantity: Quantity = "The right LastQty(32); 0 when the trade was cancelled.",
+        price: Price = "The right LastPx(31).",
+        open: bool = "Whether the child is open at the venue.",
+        at: i64 = "TransactTime(60).",
+    }
+    /// A report of a venue does not agree with the order; the number of the break is that of its first event.
+    88 VenueBroken {
+        kind: BreakKind = "How.",
+        order: Number = "The order.",
+        line: u32 = "The session of the report.",
+        exec: u64 = "Hash of the ExecID(17) that it is about; 0 for none.",
+        filled: Option<Quantity> = "CumQty(14) of the venue.",
+        quantity: Quantity = "LastQty(32) of the fill, or OrderQty(38) of the order, as the venue says.",
+        price: Price = "LastPx(31) of the fill, or Price(44) of the order, as the venue says.",
+        paid: Option<i128> = "CumQty(14) times AvgPx(6) of the venue, as that of the order.",
+        status: u8 = "OrdStatus(39) of the venue; 0 without one.",
+        total: Quantity = "What the order may fill in all, as the venue says.",
+        opposite: Quantity = "What a bust may take back.",
+        ours: &'a [u8] = "What the OMS knows.",
+        venue: &'a [u8] = "What the venue says.",
+    }
+    /// The venue was asked about a break and did not answer, or cannot be asked: an event says so, once.
+    89 BreakAlarmed {
+        number: u64 = "The number of the break.",
+    }
+    /// An operator set OrderQty(38) and Price(44) of an order to what the venue says.
+    93 TermsSettled {
+        order: Number = "The order.",
+        quantity: Quantity = "OrderQty(38).",
+        price: Price = "Price(44).",
+    }
+    /// An operator set CumQty(14) and AvgPx(6) of an order to what the venue says; the position follows.
+    94 FillsSettled {
+        order: Number = "The order.",
+        filled: Quantity = "CumQty(14).",
+        paid: i128 = "CumQty(14) times AvgPx(6).",
+        open: bool = "Whether the order is open at the venue.",
+    }
+    /// An operator decided a break; the events behind it correct the order.
+    95 BreakSettled {
+        number: u64 = "The number of the break.",
+        venue: bool = "Whether the venue is right.",
+        who: &'a [u8] = "Who did it.",
+        why: &'a [u8] = "As text.",
+    }
+    /// An operator decided a break; another one must decide the same.
+    96 SettleAsked {
+        number: u64 = "The number of the break.",
+        venue: bool = "Whether the venue is right.",
+        who: &'a [u8] = "Who did it.",
+        why: &'a [u8] = "As text.",
+    }
     /// A drop copy session of a venue brings a fill, or the end of an order.
     110 Copied {
         order: Number = "The order.",
@@ -515,7 +598,7 @@ events! {
         order: Number = "The order.",
     }
     /// What a new order says of the locate of its stock.
-    93 Located {
+    101 Located {
         order: Number = "The order.",
         reqd: u8 = "LocateReqd(114); 0 for none.",
         broker: &'a [u8] = "LocateBroker(5700); empty for none.",

@@ -127,6 +127,14 @@ impl Families {
         }
     }
 
+    /// An order that was closed is open again.
+    pub fn is_open_again(&mut self, order: Number) {
+        if let Some(parent) = self.parents.get_mut(&order).filter(|it| !it.is_open) {
+            parent.is_open = true;
+            *self.open.entry(parent.session).or_default() += 1;
+        }
+    }
+
     /// An order is removed from memory.
     pub fn forget(&mut self, order: Number) {
         if self.is_empty() {

@@ -11,9 +11,11 @@ use crate::pool::NO_POOL;
 use crate::reason::{Reason, Why};
 use crate::scope::Scope;
 use crate::state::OmsState;
+use crate::units::half_even;
 use crate::value::{Amount, Price, Quantity};
 
 pub(crate) mod before;
+mod changed;
 pub(crate) mod clients;
 pub(crate) mod inquiries;
 pub(crate) mod leg_reports;
@@ -119,12 +121,12 @@ pub(crate) fn price(price: Price, scale: u8) -> Decimal {
     decimal.unwrap_or(Decimal::from_int(price)).normalized()
 }
 
-/// AvgPx(6): with four digits more than prices have, rounded towards zero.
+/// AvgPx(6): with four digits more than prices have, halves rounded to the even digit.
 pub(crate) fn average(paid: Amount, filled: Quantity, scale: u8) -> Decimal {
     const MORE: u8 = 4;
     let exact = |more: u8| {
         let paid = paid.checked_mul(10_i128.pow(more.into()))?;
-        let average = paid.checked_div(i128::from(filled))?;
+        let average = (filled > 0).then(|| half_even(paid, filled.into()))?;
         Decimal::new(i64::try_from(average).ok()?, scale + more)
     };
     let average = exact(MORE).or_else(|| exact(0));
@@ -293,5 +295,10 @@ mod tests {
         );
         assert_eq!(average(0, 0, 2), Decimal::from_int(0));
         assert_eq!(average(10, 3, 0), Decimal::new(33333, 4).unwrap());
+        assert_eq!(average(20, 3, 0), Decimal::new(66667, 4).unwrap());
+        // 0.00005 and 0.00015 are halves.
+        assert_eq!(average(1, 20_000, 0), Decimal::from_int(0));
+        assert_eq!(average(3, 20_000, 0), Decimal::new(2, 4).unwrap());
+        assert_eq!(average(-3, 20_000, 0), Decimal::new(-2, 4).unwrap());
     }
 }

@@ -36,8 +36,9 @@ impl Core {
             ReportKind::Replaced => "Replaced",
             ReportKind::Rejected => "Rejected",
             ReportKind::End(_) => "end",
-            ReportKind::Renewed => "Restated",
-            ReportKind::Bust => "bust, correction or restatement",
+            ReportKind::Renewed | ReportKind::Restated => "Restated",
+            ReportKind::Bust => "Trade Cancel",
+            ReportKind::Correct => "Trade Correct",
             ReportKind::Status(_) => "status",
             ReportKind::Other => "report",
         };

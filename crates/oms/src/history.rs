@@ -14,6 +14,8 @@ use crate::state::OmsState;
 use crate::value::{End, Number, Price, Quantity, RequestKind, Side};
 use crate::venue::VenueId;
 
+mod breaks;
+
 /// Collects the events of one order from journal notes, the oldest first.
 #[derive(Debug)]
 pub struct History {
@@ -403,6 +405,12 @@ impl History {
                     price(last, self.state.scale(leg.instrument))
                 ))
             }
+            OrderEvent::Busted { .. }
+            | OrderEvent::Corrected { .. }
+            | OrderEvent::ParentCorrected { .. }
+            | OrderEvent::VenueBroken { .. }
+            | OrderEvent::TermsSettled { .. }
+            | OrderEvent::FillsSettled { .. } => self.broken(event),
             OrderEvent::LegsMissing { order } if order == self.order => {
                 Some("its legs have not filled what the spread has".into())
             }

@@ -180,7 +180,9 @@ impl Core {
         let (leg, of) = self.leg_of(number, report.symbol)?;
         match report.kind {
             ReportKind::Fill => {}
-            ReportKind::Bust => return Some(Heard::Unreadable),
+            ReportKind::Bust | ReportKind::Correct | ReportKind::Restated => {
+                return Some(Heard::Unreadable);
+            }
             // The order is what the reports of the spread say.
             _ => return Some(Heard::Known),
         }
@@ -213,6 +215,7 @@ impl Core {
         (leg, instrument, in_fill): (u8, u32, bool),
         sink: &mut impl Sink,
     ) -> Heard {
+        self.widen(at, instrument, report.last_price, sink);
         let Some((quantity, price)) = self.execution(report, instrument) else {
             return Heard::Unreadable;
         };
@@ -260,6 +263,10 @@ impl Core {
         sink: &mut impl Sink,
     ) -> Heard {
         let heard = self.hear(at, report, sink);
+        if heard == Heard::Broken {
+            self.forget(at, sink);
+            return heard;
+        }
         let of_legs = self.legs_of_fill(at, report, said, sink);
         self.forget(at, sink);
         match heard {

@@ -18,6 +18,7 @@ use crate::order::Order;
 use crate::reason::Why;
 use crate::spreads::{LegSource, leg_exec};
 use crate::transition::OrderState;
+use crate::units::MOST_DECIMALS;
 use crate::value::{End, Number, Quantity, RequestKind};
 use crate::venue::{ReportKind, VenueId, VenueReport};
 
@@ -190,12 +191,13 @@ impl Core {
                 }
                 None => None,
             };
-        let instrument = leg.map_or(order.instrument, |leg| leg.instrument);
-        let scale = self.state.scale(instrument);
-        let price = entry.price.and_then(|it| scaled(it, scale).ok());
+        let price = entry.price.filter(|it| {
+            let decimals = it.normalized().scale;
+            decimals <= MOST_DECIMALS && scaled(*it, decimals).is_ok()
+        });
         if price.is_none() {
             return Err(format!(
-                "price must be a price with at most {scale} decimals"
+                "price must be a price with at most {MOST_DECIMALS} decimals"
             ));
         }
         let exec_hash = match leg {
@@ -270,6 +272,9 @@ impl Core {
             last_quantity: entry.quantity,
             last_price: entry.price,
             filled: None,
+            leaves: None,
+            average: None,
+            reference: None,
             quantity: None,
             price: None,
             account: b"",

@@ -173,6 +173,19 @@ pub enum OmsEvent<'a> {
         /// OrderID(37) and ExecID(17) of the venue, as far as they are known.
         text: &'a [u8],
     },
+    /// A report of a venue does not agree with an order, and the venue has not settled it.
+    VenueBreak {
+        /// The number of the break.
+        number: u64,
+        /// How.
+        kind: BreakKind,
+        /// The order.
+        order: u64,
+        /// What the OMS knows.
+        ours: &'a [u8],
+        /// What the venue says.
+        venue: &'a [u8],
+    },
     /// A bulletin of an exchange, or the answer to a request for bulletins.
     Bulletin {
         /// The line.
@@ -328,13 +341,10 @@ impl fmt::Display for OmsEvent<'_> {
                 "request {number} not sent on line {}: TMP has no place for its values, and it is rejected; an order from before a change of settings needs its account, instrument and number_pool as they were",
                 String::from_utf8_lossy(line)
             ),
-            Self::NumbersLow { pool, left } => write!(
-                f,
-                "{left} order numbers left in pool {}: orders are rejected when it is empty; extend the pool",
-                String::from_utf8_lossy(pool)
-            ),
-            Self::MarketStatus { .. }
+            Self::NumbersLow { .. }
+            | Self::MarketStatus { .. }
             | Self::CopyBreak { .. }
+            | Self::VenueBreak { .. }
             | Self::Bulletin { .. }
             | Self::SubscriptionRefused { .. }
             | Self::NoReports { .. } => self.write_market(f),
@@ -421,6 +431,23 @@ impl OmsEvent<'_> {
                 }
                 Ok(())
             }
+            Self::NumbersLow { pool, left } => write!(
+                f,
+                "{left} order numbers left in pool {}: orders are rejected when it is empty; extend the pool",
+                String::from_utf8_lossy(pool)
+            ),
+            Self::VenueBreak {
+                number,
+                kind,
+                order,
+                ours,
+                venue,
+            } => write!(
+                f,
+                "break {number}: order {order}: {kind}: {} here, the venue says {}: check with the venue; fixwire oms breaks settle",
+                String::from_utf8_lossy(ours),
+                String::from_utf8_lossy(venue)
+            ),
             Self::CopyBreak {
                 number,
                 kind,

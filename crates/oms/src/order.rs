@@ -6,6 +6,8 @@ use alloc::collections::VecDeque;
 use hashbrown::HashTable;
 
 use crate::canary::{self, OmsPlantedFault};
+pub use crate::fills::Fill;
+use crate::fills::Fills;
 use crate::quotes::QuoteSide;
 use crate::slab::{NOWHERE, Slab};
 use crate::transition::{OrderState, ord_status};
@@ -214,28 +216,6 @@ pub(crate) struct Pended {
     pub at: i64,
 }
 
-#[derive(Clone, Debug)]
-struct Fill {
-    exec: u64,
-    before: u32,
-}
-
-/// The fills of an order, the last one first.
-struct Fills<'a> {
-    fills: &'a Slab<Fill>,
-    at: u32,
-}
-
-impl Iterator for Fills<'_> {
-    type Item = u64;
-
-    fn next(&mut self) -> Option<u64> {
-        let fill = self.fills.get(self.at)?;
-        self.at = fill.before;
-        Some(fill.exec)
-    }
-}
-
 /// Index of an order in memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place(u32);
@@ -245,7 +225,7 @@ pub(crate) struct Place(u32);
 pub struct Orders {
     orders: Slab<Order>,
     requests: Slab<Request>,
-    fills: Slab<Fill>,
+    fills: Fills,
     /// Orders by number.
     places: HashTable<u32>,
     /// Requests by number.
@@ -419,34 +399,48 @@ impl Orders {
     }
 
     /// Remembers a fill; false when it is a duplicate.
-    pub(crate) fn add_fill(&mut self, order: Place, exec: u64) -> bool {
-        let Some(order) = self.orders.get_mut(order.0) else {
+    pub(crate) fn add_fill(&mut self, place: Place, fill: Fill) -> bool {
+        let Some(order) = self.orders.get_mut(place.0) else {
             return false;
         };
-        let mut known = Fills {
-            fills: &self.fills,
-            at: order.last_fill,
-        };
-        if known.any(|known| known == exec) {
+        let Some(last) = self.fills.add(place.0, order.last_fill, fill) else {
             return false;
-        }
-        let before = order.last_fill;
-        order.last_fill = self.fills.add(Fill { exec, before });
+        };
+        order.last_fill = last;
         true
     }
 
     /// Whether a fill of an order is known.
     #[must_use]
     pub fn has_fill(&self, order: Number, exec: u64) -> bool {
-        self.fills_of(order).any(|known| known == exec)
+        self.fill(order, exec).is_some()
+    }
+
+    /// A fill of an order.
+    #[must_use]
+    pub fn fill(&self, order: Number, exec: u64) -> Option<&Fill> {
+        self.fills.get(self.place(order)?.0, exec)
+    }
+
+    /// The fill that an execution has become: itself, or its last correction.
+    #[must_use]
+    pub fn fill_now(&self, order: Number, exec: u64) -> Option<&Fill> {
+        let place = self.place(order)?.0;
+        let mut fill = self.fills.get(place, exec)?;
+        while let Some(next) = self.fills.get(place, fill.undone) {
+            fill = next;
+        }
+        Some(fill)
+    }
+
+    pub(crate) fn fill_mut(&mut self, place: Place, exec: u64) -> Option<&mut Fill> {
+        self.fills.get_mut(place.0, exec)
     }
 
     /// The fills of an order, the last one first.
-    pub(crate) fn fills_of(&self, order: Number) -> impl Iterator<Item = u64> {
-        Fills {
-            fills: &self.fills,
-            at: self.get(order).map_or(NOWHERE, |order| order.last_fill),
-        }
+    pub(crate) fn fills_of(&self, order: Number) -> impl Iterator<Item = &Fill> {
+        let last = self.get(order).map_or(NOWHERE, |order| order.last_fill);
+        self.fills.from_last(last)
     }
 
     pub(crate) fn has_ended(&mut self, number: Number) {
@@ -475,10 +469,7 @@ impl Orders {
         if let Some(request) = request.map(|request| request.number) {
             self.remove_request(request);
         }
-        let mut at = order.last_fill;
-        while let Some(fill) = self.fills.remove(at) {
-            at = fill.before;
-        }
+        self.fills.remove_all(order.last_fill);
         Some(order.quote_side)
     }
 }
@@ -494,6 +485,11 @@ impl Orders {
                 request.hold = request.hold.saturating_mul(factor);
             }
         });
+        let is_its = |place| {
+            let order = orders.get(place);
+            order.is_some_and(|order| order.instrument == instrument)
+        };
+        self.fills.rescale(is_its, factor);
         let orders = self.orders.iter_mut();
         for order in orders.filter(|order| order.instrument == instrument) {
             order.price = order.price.saturating_mul(factor);

@@ -118,6 +118,11 @@ impl OwnOrders {
             | OrderEvent::Triggered { order }
             | OrderEvent::Restated { order, .. }
             | OrderEvent::TermsSet { order, .. }
+            | OrderEvent::Busted { order, .. }
+            | OrderEvent::Corrected { order, .. }
+            | OrderEvent::ParentCorrected { order, .. }
+            | OrderEvent::TermsSettled { order, .. }
+            | OrderEvent::FillsSettled { order, .. }
             | OrderEvent::Ended { order, .. } => order,
             OrderEvent::Replaced { request, .. } | OrderEvent::Declined { request, .. } => {
                 state.orders().request(request)?.1.number

@@ -232,6 +232,12 @@ impl Core {
         if let Some(parent) = closed.and_then(|child| families.parent_of(child.number)) {
             self.work.settle(parent);
         }
+        if let OrderEvent::Busted { order, exec, .. } | OrderEvent::Corrected { order, exec, .. } =
+            *event
+            && let Some(parent) = families.parent_of(order)
+        {
+            return self.follow_undo(at, (parent, exec), event, sink);
+        }
         let OrderEvent::Filled {
             order: child,
             quantity,
@@ -254,6 +260,58 @@ impl Core {
         };
         self.emit(at, &event, sink);
         self.decline_filled(at, order, None, sink);
+        if !self.state.is_open(order) {
+            self.work.cancel_children(&self.state, order);
+        }
+    }
+
+    /// A fill of a child was cancelled or corrected: that of its parent follows.
+    #[cold]
+    fn follow_undo(
+        &mut self,
+        at: i64,
+        (order, exec): (Number, u64),
+        event: &OrderEvent<'_>,
+        sink: &mut impl Sink,
+    ) {
+        let (child, was, now, open, venue_at) = match *event {
+            OrderEvent::Busted {
+                order,
+                quantity,
+                price,
+                open,
+                at,
+                ..
+            } => (order, (quantity, price), (0, 0), open, at),
+            OrderEvent::Corrected {
+                order,
+                was_quantity,
+                was_price,
+                quantity,
+                price,
+                open,
+                at,
+                ..
+            } => {
+                let was = (was_quantity, was_price);
+                (order, was, (quantity, price), open, at)
+            }
+            _ => return,
+        };
+        let fill = self.state.orders().fill(child, exec);
+        let event = OrderEvent::ParentCorrected {
+            order,
+            child,
+            // The event of the parent came right after that of the child.
+            report: fill.map_or(0, |fill| fill.report + 1),
+            was_quantity: was.0,
+            was_price: was.1,
+            quantity: now.0,
+            price: now.1,
+            open,
+            at: venue_at,
+        };
+        self.emit(at, &event, sink);
         if !self.state.is_open(order) {
             self.work.cancel_children(&self.state, order);
         }

@@ -136,7 +136,7 @@ pub(crate) fn status(state: &OmsState, dropped: &DroppedFields) -> String {
         state.events(),
         state.orders().len() - open,
         state.late_fills(),
-        state.copies.breaks().len(),
+        state.copies.breaks().len() + state.breaks.open(),
         browse::markets(state),
         state.trading(Scope::Firm),
         dropped.requests.text(),
@@ -146,7 +146,7 @@ pub(crate) fn status(state: &OmsState, dropped: &DroppedFields) -> String {
     )
 }
 
-const ORDER_COLUMNS: &str = "order\tsession\tClOrdID\taccount\tside\tsymbol\tquantity\tprice\tstate\tfilled\taverage\tline\tpool number\tparent\tlegs";
+const ORDER_COLUMNS: &str = "order\tsession\tClOrdID\taccount\tside\tsymbol\tquantity\tprice\tstate\tfilled\taverage\tline\tbreaks\tpool number\tparent\tlegs";
 
 pub(crate) fn state_name(order: &Order) -> &'static str {
     match order.state {
@@ -193,7 +193,7 @@ fn order_line(state: &OmsState, order: &Order) -> String {
         "market".into()
     };
     format!(
-        "{}\t{}\t{}\t{}\t{side}\t{}\t{}\t{at}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
+        "{}\t{}\t{}\t{}\t{side}\t{}\t{}\t{at}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
         order.number,
         text(state.sessions().name(order.session)),
         text(order.id.bytes()),
@@ -204,6 +204,7 @@ fn order_line(state: &OmsState, order: &Order) -> String {
         order.filled,
         average(order.paid, order.filled, scale),
         text(state.sessions().name(order.line)),
+        crate::settle::venue_says(state, order.number),
         text(order.pool_number.bytes()),
         parent.map(|parent| parent.to_string()).unwrap_or_default(),
         browse::legs(state, order),

@@ -141,6 +141,9 @@ impl ReportFilter {
             }
             OrderEvent::Filled { .. }
             | OrderEvent::ParentFilled { .. }
+            | OrderEvent::Busted { .. }
+            | OrderEvent::Corrected { .. }
+            | OrderEvent::ParentCorrected { .. }
             | OrderEvent::LegFilled { .. } => true,
             _ if self.fills => false,
             _ => order.is_some() || !self.looks_ahead(),

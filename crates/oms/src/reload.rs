@@ -277,7 +277,7 @@ impl Core {
 
     /// Looks up the settings by the numbers of the state, after they have changed; queues, counts of messages and known
     /// prices stay.
-    fn index_again(&mut self, scales: &[u8]) {
+    pub(crate) fn index_again(&mut self, scales: &[u8]) {
         let group_of = self.index_rules();
         self.lines.follow(&self.state, &self.rules.groups, group_of);
         self.own = OwnOrders::new(self.rules.rejects_self_trades);

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use hashbrown::HashTable;
 
+use crate::breaks::VenueBreaks;
 use crate::condition::Conditions;
 use crate::copies::Copies;
 use crate::family::Families;
@@ -224,6 +225,8 @@ pub struct OmsState {
     pub(crate) rejected: RejectedOrders,
     /// Fills that are compared with copies of venues.
     pub(crate) copies: Copies,
+    /// What venues say of orders that does not agree with them.
+    pub(crate) breaks: VenueBreaks,
     /// New orders of the last second.
     pub(crate) recent: Recent,
     /// Whether any scope counts flow.

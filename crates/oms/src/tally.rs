@@ -139,6 +139,57 @@ impl Position {
         *other -= closed;
         *this = this.saturating_add(quantity - closed);
     }
+
+    /// Changes it by a quantity and what was paid for it, each up or down.
+    pub(crate) fn adjust(&mut self, buys: bool, quantity: i128, worth: i128, effect: Effect) {
+        let least = |quantity: i128| u64::try_from(quantity.unsigned_abs()).unwrap_or(u64::MAX);
+        if quantity >= 0 {
+            self.fill(buys, least(quantity), 0, effect);
+        } else {
+            self.undo(buys, (least(quantity), 0), effect, true);
+        }
+        let amount = if buys {
+            &mut self.paid
+        } else {
+            &mut self.received
+        };
+        *amount = amount.saturating_add(worth);
+    }
+
+    /// Takes a fill back. One of an earlier day is undone by the opposite trade of today.
+    pub(crate) fn undo(
+        &mut self,
+        buys: bool,
+        (quantity, price): (Quantity, i64),
+        effect: Effect,
+        is_today: bool,
+    ) {
+        let worth = i128::from(price) * i128::from(quantity);
+        let (done, amount, more) = match (buys, is_today) {
+            (true, true) => (&mut self.bought, &mut self.paid, false),
+            (false, true) => (&mut self.sold, &mut self.received, false),
+            (true, false) => (&mut self.sold, &mut self.received, true),
+            (false, false) => (&mut self.bought, &mut self.paid, true),
+        };
+        if more {
+            *done = done.saturating_add(quantity);
+            *amount = amount.saturating_add(worth);
+        } else {
+            *done = done.saturating_sub(quantity);
+            *amount = amount.saturating_sub(worth);
+        }
+        let (this, other) = if buys {
+            (&mut self.long, &mut self.short)
+        } else {
+            (&mut self.short, &mut self.long)
+        };
+        let opened = match effect {
+            Effect::Close => 0,
+            Effect::Open | Effect::Netting => quantity.min(*this),
+        };
+        *this -= opened;
+        *other = other.saturating_add(quantity - opened);
+    }
 }
 
 #[cfg(test)]
@@ -156,6 +207,28 @@ mod tests {
         assert_eq!((position.long, position.short), (0, 0));
         assert_eq!((position.bought, position.sold), (25, 25));
         assert_eq!((position.paid, position.received), (110, 150));
+    }
+
+    #[test]
+    fn a_fill_that_is_taken_back_leaves_what_was_before() {
+        for effect in [Effect::Netting, Effect::Open, Effect::Close] {
+            for buys in [true, false] {
+                let mut position = Position {
+                    long: if buys { 0 } else { 20 },
+                    short: if buys { 20 } else { 0 },
+                    ..Position::default()
+                };
+                let before = position;
+                position.fill(buys, 15, 7, effect);
+                position.undo(buys, (15, 7), effect, true);
+                assert_eq!(position, before, "{effect:?} {buys}");
+                position.fill(buys, 15, 7, effect);
+                position.undo(buys, (15, 7), effect, false);
+                assert_eq!((position.long, position.short), (before.long, before.short));
+                assert_eq!((position.bought, position.sold), (15, 15));
+                assert_eq!(position.paid, position.received);
+            }
+        }
     }
 
     #[test]

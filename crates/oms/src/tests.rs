@@ -16,6 +16,7 @@ use crate::tally::Tally;
 use crate::value::{Number, OrderType, RequestKind, Side, TimeInForce};
 use crate::venue::{ReportKind, VenueId, VenueReport};
 
+mod breaks;
 mod conditions;
 mod controls;
 mod effects;
@@ -367,6 +368,31 @@ impl World {
     }
 }
 
+impl World {
+    /// An operator says that the venue is wrong in all breaks.
+    fn settle_all(&mut self) {
+        let breaks = self.core.state().breaks.iter().map(|(number, _)| number);
+        for number in breaks.collect::<Vec<u64>>() {
+            self.settle(number, "ours");
+        }
+    }
+
+    fn settle(&mut self, number: u64, which: &str) -> String {
+        let text = format!("settle break={number} {which}");
+        let mut answer = String::new();
+        self.tell(|core, at, mut sink| {
+            let command = fixwire_protocol::OperatorCommand {
+                bytes: text.as_bytes(),
+                who: "ann",
+                why: "why",
+            };
+            let done = crate::command::carry_out(core, at, command, &mut sink);
+            answer = done.unwrap_or_else(|error| error);
+        });
+        answer
+    }
+}
+
 /// A report about an order or a request of it.
 fn about<'a>(order: Number, request: Number, kind: ReportKind) -> VenueReport<'a> {
     VenueReport {
@@ -380,6 +406,9 @@ fn about<'a>(order: Number, request: Number, kind: ReportKind) -> VenueReport<'a
         last_quantity: None,
         last_price: None,
         filled: None,
+        leaves: None,
+        average: None,
+        reference: None,
         quantity: None,
         price: None,
         account: b"A1",

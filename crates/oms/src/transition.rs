@@ -16,6 +16,8 @@
 //!                                            DoneForDay -+----------------------+
 //! ```
 //!
+//! A filled order whose fill is undone is Working again when the venue has it open, else cancelled.
+//!
 //! A parent order is never sent: Keep leads from Queued to Parent, and from there only Fill, Replace, End and Reject lead
 //! on.
 
@@ -71,6 +73,11 @@ pub enum Happening {
         /// Whether it is then filled.
         all: bool,
     },
+    /// A fill was cancelled or corrected, and something is left.
+    Undo {
+        /// Whether the venue has the order open.
+        open: bool,
+    },
     /// It is done for the day, but valid for longer.
     Rest,
     /// The venue that had it says that it does not have it.
@@ -87,7 +94,7 @@ impl OrderState {
     pub fn after(self, happening: Happening) -> Option<Self> {
         use Happening::{
             Accept, Doubt, Fill, Hold, Keep, Lose, Reject, Renew, Replace, Rest, Retry, Send,
-            Trigger,
+            Trigger, Undo,
         };
         use OrderState::{DoneForDay, Ended, Held, Parent, Queued, Sent, Unknown, Working};
         let filled = |all| if all { Ended(End::Filled) } else { Working };
@@ -139,6 +146,13 @@ impl OrderState {
                 Parent | Held | Queued | Sent | Unknown | Working | DoneForDay,
                 Happening::End(how),
             ) => Some(Ended(how)),
+
+            (Parent | Sent | Unknown | Working | DoneForDay, Undo { .. }) => Some(self),
+            // It was never sent, so nothing of it was filled.
+            (Held | Queued, Undo { .. }) => None,
+            (Ended(End::Filled), Undo { open: true }) => Some(Working),
+            (Ended(End::Filled), Undo { open: false }) => Some(Ended(End::Cancelled)),
+            (Ended(how), Undo { .. }) => Some(Ended(how)),
 
             // The venue had increased it before the fill that seemed to be the last.
             (Ended(End::Filled), Replace { all }) => Some(filled(all)),

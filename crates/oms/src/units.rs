@@ -30,18 +30,34 @@ pub(crate) fn whole(quantity: Decimal) -> Result<Quantity, Reason> {
     }
 }
 
-/// The price of a fill in units of the instrument; rounded if it has more digits.
+/// Decimals that a price has, of those that an instrument can have.
+pub(crate) fn decimals(price: Decimal) -> u8 {
+    price.normalized().scale.min(MOST_DECIMALS)
+}
+
+/// The most decimals that prices of an instrument have.
+pub(crate) const MOST_DECIMALS: u8 = 9;
+
+/// A quotient, halves to the even one.
+pub(crate) fn half_even(amount: i128, by: i128) -> i128 {
+    let (whole, rest) = (amount.div_euclid(by), amount.rem_euclid(by));
+    let is_more = match (2 * rest).cmp(&by) {
+        core::cmp::Ordering::Less => false,
+        core::cmp::Ordering::Equal => whole % 2 != 0,
+        core::cmp::Ordering::Greater => true,
+    };
+    whole + i128::from(is_more)
+}
+
+/// The price of a fill in units of the instrument; one with more decimals than prices can have is rounded, halves to
+/// the even digit.
 pub(crate) fn rounded(price: Decimal, scale: u8) -> Option<Price> {
     let price = price.normalized();
     let Some(more) = price.scale.checked_sub(scale) else {
         return scaled(price, scale).ok();
     };
     let one = 10_i64.checked_pow(more.into())?;
-    let half = if price.mantissa < 0 {
-        -(one / 2)
-    } else {
-        one / 2
-    };
-    let mantissa = price.mantissa.checked_add(half)? / one;
+    let mantissa = half_even(price.mantissa.into(), one.into());
+    let mantissa = i64::try_from(mantissa).ok()?;
     scaled(Decimal::new(mantissa, scale)?, scale).ok()
 }

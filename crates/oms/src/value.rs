@@ -66,7 +66,7 @@ impl Side {
 }
 
 bytes! {
-    /// How the reports of a line and a venue's drop copy differ.
+    /// How the reports of a line differ from a venue's drop copy, or from what the OMS knows of its order.
     BreakKind {
         /// The drop copy did not bring a fill of the line.
         NoCopy = 1,
@@ -78,6 +78,26 @@ bytes! {
         NotClosed = 4,
         /// A fill of an order placed elsewhere, whose account or symbol is not configured.
         Unplaced = 5,
+        /// CumQty(14) of the venue is above the fills received.
+        FillsMissing = 6,
+        /// CumQty(14) of the venue is below the fills received.
+        FillsSurplus = 7,
+        /// A fill that is new by its ExecID(17), and that CumQty(14) of its report does not count.
+        NotCounted = 8,
+        /// A fill under the ExecID(17) of another one.
+        ReusedExec = 9,
+        /// A bust or correction that fits no fill.
+        Bust = 10,
+        /// OrderQty(38) differs.
+        Quantity = 11,
+        /// Price(44) differs.
+        LimitPrice = 12,
+        /// LeavesQty(151) differs.
+        Leaves = 13,
+        /// OrdStatus(39) differs.
+        Status = 14,
+        /// AvgPx(6) differs.
+        Average = 15,
     }
 }
 
@@ -89,6 +109,16 @@ impl fmt::Display for BreakKind {
             Self::Differs => "fill and copy differ",
             Self::NotClosed => "closed in the drop copy",
             Self::Unplaced => "fill of an unknown account or symbol",
+            Self::FillsMissing => "fills missing: CumQty(14)",
+            Self::FillsSurplus => "more fills than CumQty(14)",
+            Self::NotCounted => "fill that CumQty(14) does not count",
+            Self::ReusedExec => "ExecID(17) of another fill",
+            Self::Bust => "bust or correction that fits no fill",
+            Self::Quantity => "OrderQty(38) differs",
+            Self::LimitPrice => "Price(44) differs",
+            Self::Leaves => "LeavesQty(151) differs",
+            Self::Status => "OrdStatus(39) differs",
+            Self::Average => "AvgPx(6) differs",
         })
     }
 }

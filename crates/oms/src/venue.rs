@@ -9,6 +9,7 @@ use crate::spreads::leg_exec;
 use crate::transition::{Happening, OrderState};
 use crate::units::rounded;
 use crate::value::{Effect, End, Number, Price, Quantity, RequestKind, Side};
+pub use crate::venue_id::VenueId;
 
 /// An ExecutionReport(8) of a venue.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +34,12 @@ pub struct VenueReport<'a> {
     pub last_price: Option<Decimal>,
     /// CumQty(14).
     pub filled: Option<Decimal>,
+    /// LeavesQty(151).
+    pub leaves: Option<Decimal>,
+    /// AvgPx(6).
+    pub average: Option<Decimal>,
+    /// Hash of ExecRefID(19).
+    pub reference: Option<u64>,
     /// OrderQty(38).
     pub quantity: Option<Decimal>,
     /// Price(44).
@@ -55,30 +62,6 @@ pub struct VenueReport<'a> {
     pub text: &'a [u8],
 }
 
-/// A ClOrdID(11) of ours: `17` for order 17, `17-25` for its request 25, or for itself when it was sent again under 25.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct VenueId {
-    /// The order; 0 when it is not ours.
-    pub order: Number,
-    /// The request; for a new order the number of the order.
-    pub request: Number,
-}
-
-impl VenueId {
-    /// Parses one.
-    #[must_use]
-    pub fn parse(text: &[u8]) -> Option<Self> {
-        let mut parts = text.splitn(2, |byte| *byte == b'-');
-        let number = |part: &[u8]| fixwire_protocol::value::uint(part).ok();
-        let order = number(parts.next()?)?;
-        let request = match parts.next() {
-            Some(part) => number(part)?,
-            None => order,
-        };
-        Some(Self { order, request })
-    }
-}
-
 /// Kind of an ExecutionReport.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ReportKind {
@@ -94,8 +77,12 @@ pub enum ReportKind {
     End(End),
     /// ExecType(150) = D: an order that is valid for longer is restated unchanged.
     Renewed,
-    /// A trade cancel or correction, or a restatement: needs manual handling.
+    /// A trade is cancelled: ExecType(150) = H, ExecTransType(20) = 1.
     Bust,
+    /// A trade is corrected: ExecType(150) = G, ExecTransType(20) = 2.
+    Correct,
+    /// Another restatement: needs manual handling.
+    Restated,
     /// ExecType(150) = I: the answer to our status request, with OrdStatus(39).
     Status(u8),
     /// Pending, or another report without effect.
@@ -109,6 +96,8 @@ pub enum Heard {
     Taken,
     /// A duplicate, or without news.
     Known,
+    /// It does not agree with its order, and nothing of it was applied: there is a break.
+    Broken,
     /// CumQty(14) of the venue exceeds the fills received.
     FillsMissing(Number),
     /// The venue does not have an order that is open here.
@@ -167,9 +156,12 @@ impl Core {
             ReportKind::End(how) => self.ended(at, report, how, sink),
             ReportKind::Renewed => self.restated(at, report, sink),
             ReportKind::Status(status) => self.status(at, report, status, sink),
-            ReportKind::Bust => Heard::Unreadable,
+            ReportKind::Bust => self.undone(at, report, false, sink),
+            ReportKind::Correct => self.undone(at, report, true, sink),
+            ReportKind::Restated => Heard::Unreadable,
             ReportKind::Other => Heard::Known,
         };
+        self.agree(at, report, heard, sink);
         self.settle(at, number, sink);
         // A rejected request is settled: a cancel by the OMS is tried again later.
         if report.kind != ReportKind::Rejected {
@@ -208,12 +200,13 @@ impl Core {
         instrument: u32,
         sink: &mut impl Sink,
     ) -> Heard {
+        self.widen(at, instrument, report.last_price, sink);
         let Some((quantity, price)) = self.execution(report, instrument) else {
             return Heard::Unreadable;
         };
         let order = report.id.order;
-        if self.state().orders().has_fill(order, report.exec) {
-            return Heard::Known;
+        if let Some(heard) = self.fill_broken(at, report, (quantity, price), sink) {
+            return heard;
         }
         // The venue's acknowledgement comes later, or never.
         self.accepted(at, report, sink);
@@ -301,6 +294,13 @@ impl Core {
         let scale = self.state().scale(instrument);
         let quantity = report.quantity.and_then(|it| whole(it).ok());
         let price = report.price.and_then(|it| scaled(it, scale).ok());
+        // Other terms than those that were asked for are a break; over TMP the exchange sets them.
+        let is_set = self.speaks_tmp(report.line);
+        let cum = report.filled.and_then(|it| whole(it).ok());
+        let is_amended =
+            |it: &Quantity| request.quantity < *it && (*it == filled || Some(*it) == cum);
+        let quantity = quantity.filter(|it| is_set || is_amended(it));
+        let price = price.filter(|_| is_set);
         let quantity = quantity.unwrap_or(request.quantity);
         let event = OrderEvent::Replaced {
             request: number,
@@ -396,7 +396,7 @@ impl Core {
 
     /// Applies a held final state once its fills have arrived; a request for a filled order is too late only when the
     /// venue says so.
-    fn settle(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
+    pub(crate) fn settle(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
         let Some(order) = self.state().orders().get(number) else {
             return;
         };
@@ -535,6 +535,7 @@ impl Core {
         (side, effect): (Side, Option<Effect>),
         sink: &mut impl Sink,
     ) -> Heard {
+        self.widen(at, instrument, report.last_price, sink);
         let Some((quantity, price)) = self.execution(report, instrument) else {
             return Heard::Unreadable;
         };

@@ -24,7 +24,7 @@ const PATIENCE: i64 = 5_000_000_000;
 #[derive(Debug, Default)]
 pub(crate) struct Work {
     /// Orders that need a status request.
-    asking: VecDeque<Number>,
+    pub asking: VecDeque<Number>,
     /// Orders to be cancelled.
     cancelling: VecDeque<Number>,
     /// Orders that expire with the day.
@@ -35,6 +35,8 @@ pub(crate) struct Work {
     next_day: Option<(u32, u128)>,
     /// When final states began to wait for fills.
     pended: VecDeque<(i64, Number)>,
+    /// When breaks with a venue become alarms, and their numbers.
+    pub alarms: VecDeque<(i64, u64)>,
     /// Orders whose cancel the venue rejected, and when.
     later: VecDeque<(i64, Number)>,
     /// Disconnected clients, and when their orders are cancelled.
@@ -133,7 +135,10 @@ impl Work {
                 self.leaving.retain(|leaving| *leaving != line);
                 let all = self.reset.contains(&line);
                 self.reset.retain(|reset| *reset != line);
-                let asked = |order: &Order| order.line == line && (all || is_unknown(state, order));
+                let asked = |order: &Order| {
+                    let is_doubtful = || state.breaks.of(order.number).next().is_some();
+                    order.line == line && (all || is_unknown(state, order) || is_doubtful())
+                };
                 let mut asked = open(state, asked);
                 asked.extend(lost_of_closed(state, line));
                 asked.sort_unstable();
@@ -232,6 +237,9 @@ impl Work {
         let goes = |order: &Order| (some_killed || order.withdrawn) && must_go(state, order);
         self.cancelling.extend(open(state, goes));
         let pended = open(state, |order| order.pended.is_some());
+        let breaks = state.breaks.iter().filter(|(_, it)| !it.is_alarmed);
+        let breaks = breaks.map(|(number, _)| (state.time(), number));
+        self.alarms = breaks.collect();
         self.pended = pended.into_iter().map(|it| (state.time(), it)).collect();
         for order in open(state, |order| order.retry.is_some()) {
             if let Some(retry) = retry_of(state, order) {
@@ -306,10 +314,15 @@ impl Core {
             let Some(order) = orders.get(**number) else {
                 return false;
             };
+            if self.state().breaks.of(**number).next().is_some() {
+                return false;
+            }
             let other = order.other_side();
             orders.request_of(order).is_none() && other.is_none_or(|it| !self.state().is_open(it))
         };
-        orders.ended().iter().take(64).find(is_settled).copied()
+        // Those with an open break stay.
+        let most = 64 + self.state().breaks.open();
+        orders.ended().iter().take(most).find(is_settled).copied()
     }
 
     /// Removes closed orders from memory, the oldest first, above the limit `remembered`.
@@ -434,6 +447,7 @@ impl Core {
         let cancels = self.due_cancels(at);
         let ends = self.due_ends(at, overdue);
         let unanswered = self.due_unanswered(at, sink);
+        let alarms = self.due_alarms(at, sink);
         let gone = self.due_withdrawal(at, sink);
         let limits = self.due_limits(at, sink);
         let held = self.due_held(at, sink);
@@ -445,7 +459,8 @@ impl Core {
         let legs = self.due_legs(at, sink);
         earliest(
             [
-                cancels, ends, unanswered, gone, limits, held, copies, inquiries, legs, waiting,
+                cancels, ends, unanswered, alarms, gone, limits, held, copies, inquiries, legs,
+                waiting,
             ],
             Nanos(u64::MAX),
         )

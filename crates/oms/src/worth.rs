@@ -1,5 +1,6 @@
 //! What quantities are worth, and what open orders count for limits.
 
+use crate::breaks::Exposure;
 use crate::order::{Order, Request};
 use crate::state::OmsState;
 use crate::tally::Tally;
@@ -61,6 +62,11 @@ impl OmsState {
     /// Usage of an order with its pending request: the larger of before and after.
     #[must_use]
     pub fn counted(&self, order: &Order, request: Option<&Request>) -> Tally {
+        if !self.breaks.is_empty()
+            && let Some(more) = self.breaks.exposure(order.number)
+        {
+            return self.counted_with(order, request, more);
+        }
         if !order.state.is_open() {
             return Tally::default();
         }
@@ -78,6 +84,39 @@ impl OmsState {
             reserved: self.worth_at_most(order.instrument, hold, held),
             unanswered: (!order.state.is_answered()).into(),
             ..Tally::open(order.side.is_buy(), held)
+        }
+    }
+
+    /// The same for an order that its venue sees differently: the larger of both.
+    #[cold]
+    fn counted_with(&self, order: &Order, request: Option<&Request>, more: Exposure) -> Tally {
+        let request = request.filter(|it| it.kind == crate::RequestKind::Replace);
+        let (mut quantity, mut hold) = (more.total, order.hold.max(more.hold));
+        let is_open = order.state.is_open();
+        if is_open {
+            quantity = quantity.max(order.quantity);
+            quantity = quantity.max(request.map_or(0, |request| request.quantity));
+            hold = hold.max(request.map_or(0, |request| request.hold));
+        }
+        let mut held = quantity.saturating_sub(order.filled);
+        if order.state == OrderState::Parent {
+            held = held.saturating_sub(self.families.held(order.number));
+        }
+        let (buying, selling) = match order.side.is_buy() {
+            true => (held, more.opposite),
+            false => (more.opposite, held),
+        };
+        Tally {
+            orders: is_open.into(),
+            reserved: self.worth_at_most(
+                order.instrument,
+                hold,
+                held.saturating_add(more.opposite),
+            ),
+            unanswered: (!order.state.is_answered()).into(),
+            buying,
+            selling,
+            ..Tally::default()
         }
     }
 }

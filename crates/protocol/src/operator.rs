@@ -38,11 +38,13 @@ pub enum OperatorRight {
     Rerun,
     /// Closes differences between lines and drop copies.
     Break,
+    /// Settles breaks between an OMS and its venues, which corrects orders, positions and limits.
+    Settle,
 }
 
 impl OperatorRight {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Read,
         Self::Session,
         Self::Numbers,
@@ -57,6 +59,7 @@ impl OperatorRight {
         Self::Report,
         Self::Rerun,
         Self::Break,
+        Self::Settle,
     ];
 
     /// Its name in settings.
@@ -77,6 +80,7 @@ impl OperatorRight {
             Self::Report => "report",
             Self::Rerun => "rerun",
             Self::Break => "break",
+            Self::Settle => "settle",
         }
     }
 

@@ -110,8 +110,8 @@ fn a_break_with_the_drop_copy_of_a_venue_stays_until_it_is_accepted() {
     client.expect("8");
     running.hears("fill without a copy, order 1: check with the venue");
     let row = &json(folder, "breaks", &[])[0];
-    assert_eq!(row["line_says"], "40 at 12.5");
-    assert_eq!(row["drop_copy_says"], "-");
+    assert_eq!(row["here"], "40 at 12.5");
+    assert_eq!(row["venue_says"], "-");
     assert_eq!(json(folder, "status", &[])[0]["breaks"], 1);
     let number = row["break"].to_string();
     let accept = |number: &str| oms(folder, "accept-break", &[number, "--why", "seen"]);

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::take_all;
-use crate::order::{Order, Pended, Request};
+use crate::order::{Fill, Order, Pended, Request};
 use crate::pool::NO_POOL;
 use crate::quotes::QuoteSide;
 use crate::slab::NOWHERE;
@@ -57,7 +57,7 @@ impl OmsState {
         }
         let fills = || self.orders.fills_of(order.number);
         (fills().count() as u32).put(to);
-        fills().for_each(|exec| exec.put(to));
+        fills().for_each(|fill| put_fill(fill, to));
         let request = self.orders.request_of(order);
         request.is_some().put(to);
         if let Some(request) = request {
@@ -134,10 +134,10 @@ impl OmsState {
         let place = self.orders.add(order);
         let mut fills = Vec::new();
         for _ in 0..u32::take(from)? {
-            fills.push(u64::take(from)?);
+            fills.push(take_fill(version, from)?);
         }
-        for exec in fills.into_iter().rev() {
-            self.orders.add_fill(place, exec).then_some(())?;
+        for fill in fills.into_iter().rev() {
+            self.orders.add_fill(place, fill).then_some(())?;
         }
         if bool::take(from)? {
             let request = Request {
@@ -157,4 +157,36 @@ impl OmsState {
         }
         self.count_order(place)
     }
+}
+
+fn put_fill(fill: &Fill, to: &mut Vec<u8>) {
+    let Fill {
+        exec,
+        quantity,
+        price,
+        report,
+        undone,
+    } = *fill;
+    exec.put(to);
+    quantity.put(to);
+    price.put(to);
+    report.put(to);
+    undone.put(to);
+}
+
+fn take_fill(version: u32, from: &mut &[u8]) -> Option<Fill> {
+    let exec = Wire::take(from)?;
+    if version <= 9 {
+        return Some(Fill {
+            exec,
+            ..Fill::default()
+        });
+    }
+    Some(Fill {
+        exec,
+        quantity: Wire::take(from)?,
+        price: Wire::take(from)?,
+        report: Wire::take(from)?,
+        undone: Wire::take(from)?,
+    })
 }

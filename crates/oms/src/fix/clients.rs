@@ -20,6 +20,7 @@ use crate::state::OmsState;
 use crate::value::{Effect, Number, RequestKind, Text};
 
 const COPY_MSG_INDICATOR: Tag = 797;
+const EXEC_REF_ID: Tag = 19;
 const SECONDARY_ORDER_ID: Tag = 198;
 /// ExecRestatementReason(378): market (exchange) option.
 const MARKET_OPTION: u64 = 8;
@@ -47,6 +48,15 @@ impl Client {
 
     pub(super) fn is_old(self) -> bool {
         self.version <= Version::Fix42
+    }
+
+    /// ExecRestatementReason(378) of an order that its venue changed.
+    pub(super) fn restated(self) -> u64 {
+        if self.is_old() {
+            BROKER_OPTION
+        } else {
+            MARKET_OPTION
+        }
     }
 }
 
@@ -76,7 +86,6 @@ pub(crate) fn report(
         OrderEvent::Restated { order, .. } => {
             plain(state, order, (b'5', b"", None), client, outbox);
         }
-        OrderEvent::TermsSet { order, .. } => terms_set(state, order, before, client, outbox),
         // The venue has it after all: it was told.
         OrderEvent::Accepted { .. } if before.is_known => {}
         OrderEvent::Accepted { order, .. }
@@ -153,33 +162,6 @@ pub(crate) fn report(
     }
 }
 
-/// The venue has set the terms of an order: by a pending replace, by one that was given up, or elsewhere.
-#[cold]
-fn terms_set(
-    state: &OmsState,
-    number: Number,
-    before: &Before,
-    client: Client,
-    outbox: &mut Outbox,
-) {
-    let order = state.orders().get(number);
-    if order.is_none_or(|order| order.is_external()) {
-        return plain(state, number, (b'5', b"", None), client, outbox);
-    }
-    if before.order() == Some(number) {
-        let extra = before.original().map(Extra::Original);
-        return plain(state, number, (b'5', b"", extra), client, outbox);
-    }
-    let reason = if client.is_old() {
-        BROKER_OPTION
-    } else {
-        MARKET_OPTION
-    };
-    let text = b"the venue has carried out a replace that was rejected as not received";
-    let extra = Some(Extra::Restated(reason));
-    plain(state, number, (b'D', text, extra), client, outbox);
-}
-
 /// A conditional order is held, or was triggered.
 fn held(state: &OmsState, order: &Order, client: Client, outbox: &mut Outbox) {
     // Triggered or Activated by System is of FIX 5.0.
@@ -250,6 +232,11 @@ pub(crate) fn order_of(event: &OrderEvent<'_>, before: &Before) -> Option<Number
         | OrderEvent::ParentFilled { order, .. }
         | OrderEvent::Rejected { order, .. }
         | OrderEvent::Filled { order, .. }
+        | OrderEvent::Busted { order, .. }
+        | OrderEvent::Corrected { order, .. }
+        | OrderEvent::ParentCorrected { order, .. }
+        | OrderEvent::TermsSettled { order, .. }
+        | OrderEvent::FillsSettled { order, .. }
         | OrderEvent::LegFilled { order, .. }
         | OrderEvent::Ended { order, .. }
         | OrderEvent::DoneForDay { order, .. }
@@ -279,6 +266,8 @@ pub(crate) fn session_of(state: &OmsState, event: &OrderEvent<'_>, before: &Befo
 pub(super) enum Extra<'a> {
     /// LastQty(32) and LastPx(31).
     Fill(u64, i64),
+    /// ExecRefID(19), and the right LastQty(32) and LastPx(31); 0 when the trade was cancelled.
+    Undone(u64, (u64, i64)),
     /// OrigClOrdID(41).
     Original(&'a Text),
     /// OrdRejReason(103).
@@ -313,6 +302,23 @@ pub(super) fn plain(
     }
 }
 
+/// ExecType(150), and up to FIX 4.2 ExecTransType(20).
+fn put_exec_type(kind: u8, status: u8, client: Client, report: &mut Body<'_>) {
+    if !client.is_old() {
+        report.char(tag::EXEC_TYPE, kind);
+        return;
+    }
+    let trans = match kind {
+        b'H' => b'1',
+        b'G' => b'2',
+        b'I' => b'3',
+        _ => b'0',
+    };
+    report.char(tag::EXEC_TRANS_TYPE, trans);
+    // ExecType(150) has no G, H and I there: it is that of the order.
+    report.char(tag::EXEC_TYPE, if trans == b'0' { kind } else { status });
+}
+
 /// Writes an ExecutionReport(8); its ExecID(17) is the event number.
 pub(super) fn execution(
     state: &OmsState,
@@ -343,13 +349,10 @@ pub(super) fn execution(
         }
     }
     report.uint(tag::EXEC_ID, exec);
-    if client.is_old() {
-        report.char(tag::EXEC_TRANS_TYPE, if is_status { b'3' } else { b'0' });
-        // ExecType(150) has no I there: it is that of the order.
-        report.char(tag::EXEC_TYPE, if is_status { status } else { kind });
-    } else {
-        report.char(tag::EXEC_TYPE, kind);
+    if let Some(Extra::Undone(reference, _)) = extra {
+        report.uint(EXEC_REF_ID, reference);
     }
+    put_exec_type(kind, status, client, &mut report);
     report.char(tag::ORD_STATUS, status);
     if let Some(Extra::Reject(reason)) = &extra {
         report.uint(tag::ORD_REJ_REASON, ord_rej_reason(reason, client.version));
@@ -379,7 +382,7 @@ pub(super) fn execution(
     if order.effect != Effect::Netting && !client.is_old() {
         report.char(POSITION_EFFECT, order.effect.byte());
     }
-    if let Some(Extra::Fill(quantity, at)) = extra {
+    if let Some(Extra::Fill(quantity, at) | Extra::Undone(_, (quantity @ 1.., at))) = extra {
         report
             .uint(tag::LAST_QTY, quantity)
             .decimal(tag::LAST_PX, price(at, scale));

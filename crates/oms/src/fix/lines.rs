@@ -1,7 +1,7 @@
 //! Sessions to venues: sends orders and requests, receives reports.
 
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Body, Indexed, Outbox, Precision, SessionId, Timestamp, tag, value};
+use fixwire_protocol::{Body, Indexed, Outbox, Precision, SessionId, Tag, Timestamp, tag, value};
 use siphasher::sip::SipHasher13;
 
 use super::inquiries;
@@ -16,6 +16,8 @@ use crate::state::OmsState;
 use crate::transition::OrderState;
 use crate::value::{Effect, End, Number, RequestKind, Side};
 use crate::venue::{ReportKind, VenueId, VenueReport, cut};
+
+const EXEC_REF_ID: Tag = 19;
 
 /// ClOrdID(11) at the venue.
 fn venue_id(order: Number, request: Number) -> Digits {
@@ -230,10 +232,15 @@ fn report_with<'a>(
     let trans = byte(tag::EXEC_TRANS_TYPE).filter(|_| is_old);
     let is_status = trans == Some(b'3');
     let status = byte(tag::ORD_STATUS).unwrap_or_default();
+    // FIX 4.0 has no ExecType(150), and a bust may have any.
+    let is_undo = matches!(trans, Some(b'1' | b'2'));
+    let has_type = version > Version::Fix40 && !is_undo;
+    let exec_type = byte(tag::EXEC_TYPE).or((!has_type).then_some(status))?;
     let traded = last_quantity.is_some_and(|quantity| quantity.mantissa > 0);
-    let kind = match byte(tag::EXEC_TYPE)? {
+    let kind = match exec_type {
         _ if is_status => ReportKind::Status(status),
-        _ if matches!(trans, Some(b'1' | b'2')) => ReportKind::Bust,
+        _ if trans == Some(b'1') => ReportKind::Bust,
+        _ if trans == Some(b'2') => ReportKind::Correct,
         b'I' => ReportKind::Status(status),
         b'0' => ReportKind::New,
         b'F' => ReportKind::Fill,
@@ -243,10 +250,13 @@ fn report_with<'a>(
         // An order that is good till cancel or till a date continues.
         b'D' if message.get(EXEC_RESTATEMENT_REASON) == Some(b"1") => ReportKind::Renewed,
         // Restated: needs manual handling.
-        b'D' | b'G' | b'H' => ReportKind::Bust,
+        b'D' => ReportKind::Restated,
+        b'G' => ReportKind::Correct,
+        b'H' => ReportKind::Bust,
         how @ (b'3' | b'4' | b'C') => ReportKind::End(End::of(how)?),
         _ => ReportKind::Other,
     };
+    let is_undone = matches!(kind, ReportKind::Bust | ReportKind::Correct);
     Some(VenueReport {
         line,
         id: VenueId::parse(text_id).unwrap_or_default(),
@@ -258,6 +268,12 @@ fn report_with<'a>(
         last_quantity,
         last_price: decimal(tag::LAST_PX),
         filled: decimal(tag::CUM_QTY),
+        leaves: decimal(tag::LEAVES_QTY),
+        average: decimal(tag::AVG_PX),
+        reference: is_undone
+            .then(|| message.get(EXEC_REF_ID))
+            .flatten()
+            .map(|id| SipHasher13::new().hash(id)),
         quantity: decimal(tag::ORDER_QTY),
         price: decimal(tag::PRICE),
         account: message.get(tag::ACCOUNT).unwrap_or_default(),

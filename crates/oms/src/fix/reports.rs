@@ -4,7 +4,7 @@ use fixwire_protocol::{Message, Outbox};
 
 use super::before::Before;
 use super::clients::{self, Client};
-use super::{inquiries, leg_reports, mass, quotes};
+use super::{changed, inquiries, leg_reports, mass, quotes};
 use crate::event::OrderEvent;
 use crate::state::OmsState;
 
@@ -37,6 +37,15 @@ pub(crate) fn report(
             | OrderEvent::QuotesWithdrawn { .. },
             message,
         ) => quotes::report(state, event, message, client, outbox),
+        (
+            OrderEvent::TermsSet { .. }
+            | OrderEvent::Busted { .. }
+            | OrderEvent::Corrected { .. }
+            | OrderEvent::ParentCorrected { .. }
+            | OrderEvent::TermsSettled { .. }
+            | OrderEvent::FillsSettled { .. },
+            _,
+        ) => changed::report(state, event, before, client, outbox),
         (OrderEvent::LegFilled { .. }, _) => leg_reports::leg_fill(state, event, client, outbox),
         _ => clients::report(state, event, before, client, outbox),
     }

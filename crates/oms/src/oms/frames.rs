@@ -429,7 +429,7 @@ impl Oms {
                 let (id, unreadable) = (&said.order_no[..], heard == Heard::Unreadable);
                 (self.listener)(OmsEvent::StrayReport { id, unreadable });
             }
-            Heard::Taken | Heard::Known => {}
+            Heard::Taken | Heard::Known | Heard::Broken => {}
         }
     }
 

@@ -99,6 +99,17 @@ impl Sink for Out<'_> {
                     text,
                 });
             }
+            OrderEvent::BreakAlarmed { number } => {
+                if let Some(found) = state.breaks.get(number) {
+                    (self.listener)(OmsEvent::VenueBreak {
+                        number,
+                        kind: found.kind,
+                        order: found.order,
+                        ours: found.ours.bytes(),
+                        venue: found.venue.bytes(),
+                    });
+                }
+            }
             OrderEvent::Reloaded { who, back, .. } => {
                 (self.listener)(OmsEvent::Reloaded { who, back });
             }

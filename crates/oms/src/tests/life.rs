@@ -356,20 +356,6 @@ fn an_order_that_stays_over_the_day_can_still_be_cancelled() {
 }
 
 #[test]
-fn a_fill_at_a_price_of_more_digits_is_rounded_not_dropped() {
-    let mut world = World::new();
-    let order = world.order(Side::Buy, 20, "100").unwrap();
-    world.fill(order, 10, "99.985");
-    world.fill(order, 10, "99.9849");
-    let position = world.core.state().position(1, 0);
-    assert_eq!(
-        (position.long, position.paid),
-        (20, 10 * 9_999 + 10 * 9_998)
-    );
-    world.check();
-}
-
-#[test]
 fn a_request_that_the_venue_never_got_is_answered() {
     let mut world = World::new();
     let order = world.order(Side::Buy, 10, "100").unwrap();

@@ -323,7 +323,7 @@ fn each_wrong_report_is_named_and_those_before_it_count() {
             "order=1 type=fill quantity=1",
             "order=1 type=gone",
             "order=1 type=cancelled exec=E1",
-            "order=1 type=fill quantity=1 price=100.001 exec=E3",
+            "order=1 type=fill quantity=1 price=100.0000000001 exec=E3",
             "order=1 colour=red",
         ]),
         "2\tquantity is above what is left of order 1, 6\n\
@@ -334,7 +334,7 @@ fn each_wrong_report_is_named_and_those_before_it_count() {
          8\ta fill needs quantity, price and exec, the ExecID(17) of the venue\n\
          9\tunknown type gone: write fill, accepted, rejected, cancelled, expired or done, or leg1 or leg2 for a fill of a leg\n\
          10\tonly a fill has quantity, price and exec\n\
-         11\tprice must be a price with at most 2 decimals\n\
+         11\tprice must be a price with at most 9 decimals\n\
          12\tunknown word colour: the words are order, type, quantity, price, exec\n"
     );
 }

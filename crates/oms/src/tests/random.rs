@@ -252,6 +252,7 @@ fn the_notes_make_the_state_and_each_order_counts_once() {
             world.report(&about(order, attempt, ReportKind::Rejected));
         }
         world.work();
+        world.settle_all();
         assert!(world.core.state().firm.tally.is_flat(), "seed {seed}");
         world.check();
     }

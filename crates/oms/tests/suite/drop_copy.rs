@@ -130,7 +130,8 @@ impl Office {
             let cells: Vec<&str> = row.split('\t').collect();
             [cells[1], cells[2], cells[6], cells[7]].join(", ")
         });
-        rows.collect()
+        // Those with the line alone have tests of their own.
+        rows.filter(|row| !row.starts_with("ExecID(17)")).collect()
     }
 
     /// The number of the only break.

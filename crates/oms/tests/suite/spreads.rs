@@ -478,7 +478,7 @@ fn legs_that_do_not_come_raise_an_alarm_once_and_can_be_entered() {
     assert!(after - before <= line_events + 6);
     for (text, works) in [
         ("leg2 quantity=11 price=100 exec=H1", false),
-        ("leg2 quantity=10 price=100.25 exec=H1", false),
+        ("leg2 quantity=10 price=100.0000000001 exec=H1", false),
         ("leg1 quantity=1 price=100 exec=E2", false),
         ("leg2 quantity=10 price=100 exec=H1", true),
         ("leg2 quantity=10 price=100 exec=H1", false),

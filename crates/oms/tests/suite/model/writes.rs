@@ -61,11 +61,14 @@ fn decimal(value: i128, scale: u32) -> String {
     format!("{sign}{whole}.{}", part.trim_end_matches('0'))
 }
 
-/// AvgPx(6): four digits more than prices have, towards zero; fewer where that many do not fit.
+/// AvgPx(6): four digits more than prices have, halves to the even one; fewer where that many do not fit.
 fn average(paid: i128, filled: i128, scale: u32) -> String {
     for more in [4, 0] {
         let paid = paid.checked_mul(10_i128.pow(more));
-        let average = paid.and_then(|paid| paid.checked_div(filled));
+        let average = paid.filter(|_| filled > 0).map(|paid| {
+            let (whole, rest) = (paid.div_euclid(filled), 2 * paid.rem_euclid(filled));
+            whole + i128::from(rest > filled || (rest == filled && whole % 2 != 0))
+        });
         if let Some(average) = average.filter(|it| i64::try_from(*it).is_ok()) {
             return decimal(average, scale + more);
         }

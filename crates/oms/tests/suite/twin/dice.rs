@@ -73,7 +73,7 @@ impl Dice {
                 0 => self.new_order(model),
                 count => {
                     let back = self.below(20.min(count as u64)) as usize;
-                    self.reports[count - 1 - back].clone()
+                    without_filled(self.reports[count - 1 - back].clone())
                 }
             },
             91 => self.question(model),
@@ -427,7 +427,7 @@ impl Dice {
             Some(_) if request == given_up => {
                 format!("150=5|39=0|38={}|", self.quantity(symbol.lot))
             }
-            _ => self.what(&order, is_old, symbol.name, symbol.lot),
+            _ => self.what(&order, is_old, name, symbol.lot),
         };
         if what.starts_with("150=5|") && self.once_in(2) {
             what.push_str(&format!("60=20261122-08:00:0{}|", self.below(8)));
@@ -436,8 +436,28 @@ impl Dice {
             what.push_str(&self.legs_in_fill(model, &order));
         }
         let input = Input::Says(line, "8", body + &what);
-        self.reports.push(input.clone());
+        if !what.starts_with("150=I") {
+            self.reports.push(input.clone());
+        }
         input
+    }
+
+    /// A price that its symbol can have.
+    pub(super) fn last_price(&mut self, symbol: &str) -> String {
+        let most = match symbol {
+            "ABC" => 0,
+            "OLD1" => 3,
+            "FIN" => 5,
+            "FUT" | "NOREF" => 1,
+            _ => 2,
+        };
+        loop {
+            let price = self.price(symbol);
+            let part = price.split_once('.').map_or("", |(_, part)| part);
+            if part.trim_end_matches('0').len() <= most {
+                return price;
+            }
+        }
     }
 
     /// Content of the report: usually a valid one.
@@ -448,7 +468,7 @@ impl Dice {
             .as_ref()
             .map(|asked| (asked.what, asked.quantity));
         let kind = match (order.fate, asked, self.below(10)) {
-            (_, _, 0) => self.any(&["0", "F", "5", "8", "4", "C", "3", "I", "D", "6", "H", "A"]),
+            (_, _, 0) => self.any(&["0", "F", "5", "8", "4", "C", "3", "I", "D", "6", "A"]),
             (Fate::Sent | Fate::Unknown, _, 1..6) => self.any(&["0", "0", "0", "8", "8"]),
             (Fate::Waits, _, 1..9) => "8",
             (_, Some(('F', _)), 1..5) => "4",
@@ -473,7 +493,7 @@ impl Dice {
                         .to_string(),
                 };
                 filled += quantity.parse::<i128>().unwrap_or(0);
-                text = format!("32={quantity}|31={}|", self.price(symbol));
+                text = format!("32={quantity}|31={}|", self.last_price(symbol));
                 if is_old {
                     exec_type = if filled >= order.quantity { "2" } else { "1" }.to_owned();
                 }
@@ -482,11 +502,6 @@ impl Dice {
                 let quantity = asked.map_or(order.quantity, |(_, quantity)| quantity);
                 if !self.once_in(20) {
                     text = format!("38={quantity}|");
-                } else if self.once_in(2) {
-                    text = format!("38={}|", self.quantity(lot));
-                }
-                if "24".contains(order.kind) && self.once_in(2) {
-                    text.push_str(&format!("44={}|", self.price(symbol)));
                 }
             }
             "D" => {
@@ -506,24 +521,29 @@ impl Dice {
             _ => {}
         }
         let status = if kind == "I" {
-            let fits = order.status();
-            if self.once_in(2) {
-                fits
+            if self.once_in(2) || order.filled >= order.quantity {
+                order.status()
             } else {
-                self.any(&['0', '1', '2', '3', '4', 'C', '8', '6', 'E'])
+                self.any(&['0', '1', '3', '4', 'C', '8', '6', 'E'])
             }
+        } else if "34C".contains(kind) {
+            kind.chars().next().unwrap_or('4')
+        } else if "F0D6EA".contains(kind) && filled >= order.quantity
+            || kind == "5" && asked.is_some_and(|it| it.0 == 'G' && filled >= it.1)
+        {
+            '2'
         } else if self.once_in(5) {
             '3'
         } else {
             '0'
         };
-        if kind != "F" && self.once_in(6) {
+        // Of an end alone: other reports that do not agree have a test of their own.
+        if "34C".contains(kind) && self.once_in(6) {
             filled += lot * i128::from(self.below(4));
         }
         if is_old {
             let trans = match kind {
                 "I" => '3',
-                _ if self.once_in(40) => '1',
                 _ => '0',
             };
             text.push_str(&format!("20={trans}|"));
@@ -575,4 +595,14 @@ impl Dice {
         let body = format!("37=V{number}|11={id}|41={number}|39=0|434=1|102={reason}|58=v: no|");
         Input::Says(line, "9", body)
     }
+}
+
+/// CumQty(14) of a report that comes late is not that of the order.
+fn without_filled(input: Input) -> Input {
+    let Input::Says(from, msg_type, body) = input else {
+        return input;
+    };
+    let fields = body.split('|').filter(|field| !field.starts_with("14="));
+    let body = fields.collect::<Vec<_>>().join("|");
+    Input::Says(from, msg_type, body)
 }

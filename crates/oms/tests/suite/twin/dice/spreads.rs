@@ -55,7 +55,7 @@ impl Dice {
         if is_old {
             body.push_str("20=0|");
         }
-        let price = self.price(symbol.name);
+        let price = self.last_price(symbol.name);
         body.push_str(&format!("150={exec_type}|39=1|32={quantity}|31={price}|"));
         let input = Input::Says(line, "8", body);
         self.reports.push(input.clone());
@@ -75,7 +75,7 @@ impl Dice {
             let symbol = model.world.symbols[leg.symbol].name;
             let buys = (order.buys() == leg.buys) != self.once_in(60);
             let side = if buys { 1 } else { 2 };
-            let price = self.price(symbol);
+            let price = self.last_price(symbol);
             body.push_str(&format!("600={symbol}|624={side}|637={price}|"));
         }
         body
