@@ -1,6 +1,7 @@
 //! `fixwire oms`: queries and controls a running OMS.
 
 pub mod archive;
+mod days;
 mod fields;
 mod load;
 pub mod reload;
@@ -160,9 +161,15 @@ pub enum OmsCommand {
     Reducing(Tell),
     /// Lets a scope trade again
     Arm(Tell),
-    /// Begins a trading day: day=2026-11-23
+    /// Begins a trading day, day=2026-11-23; refused while orders of the day are live at a venue
     #[command(mut_arg("words", |arg| arg.value_name("DAY").help("The new trading day: day=2026-11-23")))]
-    Roll(Tell),
+    Roll {
+        #[command(flatten)]
+        told: Tell,
+        /// First cancels the orders of the day, and waits for the venues at most `roll_wait`
+        #[arg(long)]
+        cancel: bool,
+    },
     /// Goes on with the settings and CSV files as they are now, or says what would change
     Reload(reload::ReloadSettingsArgs),
 }
@@ -273,7 +280,11 @@ pub fn run(asked: &OmsCommand) -> Result<ExitCode, Failure> {
         OmsCommand::Kill(told) => tell(told, "kill"),
         OmsCommand::Reducing(told) => tell(told, "reducing"),
         OmsCommand::Arm(told) => tell(told, "arm"),
-        OmsCommand::Roll(told) => tell(told, "roll"),
+        OmsCommand::Roll { told, cancel } => {
+            let words = told.words.join(" ");
+            let cancel = if *cancel { " cancel" } else { "" };
+            command(&told.at, format!("roll {words}{cancel}"), &told.why)
+        }
         OmsCommand::Reload(args) => reload::run(args),
     }
 }

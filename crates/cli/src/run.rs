@@ -297,6 +297,9 @@ fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
     }
     let config = how.config(&begun.settings)?;
     let mut app = oms::load(&begun.source, &begun.settings, oms::listener()?)?;
+    if how.new_journal {
+        app.set_replaces_journal();
+    }
     if app.rules().recovers_reports() && config.durability != Durability::Memory {
         let archive = JournalArchive::start(&config.journal_dir).map_err(Failure::thread)?;
         app.set_archive(Box::new(archive));

@@ -148,7 +148,7 @@ pub(crate) fn oms(orders: usize, lines: LineProtocol) -> Result<Oms, Error> {
 
 fn settings_text(orders: usize, lines: LineProtocol) -> String {
     let mut text = format!(
-        "[oms]\ninstruments = 'instruments'\nlimits = 'limits'\nrestricted = 'restricted'\n\
+        "[oms]\nday_begins = '00:00 UTC'\ninstruments = 'instruments'\nlimits = 'limits'\nrestricted = 'restricted'\n\
          self_trade = 'reject'\norders = {orders}\nremembered = 10000\n\
          [[account]]\nname = 'DESK'\n"
     );

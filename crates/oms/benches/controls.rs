@@ -145,7 +145,7 @@ fn order<'a>(account: &'a Name, symbol: &'a Name, id: &'a str) -> NewOrder<'a> {
 }
 
 fn rules(all: bool, accounts: usize, symbols: usize) -> fixwire_oms::rules::RiskRules {
-    let mut text = "[oms]\ninstruments = 'instruments'\nlimits = 'limits'\nself_trade = 'reject'\norders = 200000\n\
+    let mut text = "[oms]\nday_begins = '00:00 UTC'\ninstruments = 'instruments'\nlimits = 'limits'\nself_trade = 'reject'\norders = 200000\n\
                     [[account]]\nname = 'DESK'\n"
         .to_owned();
     let mut limits = "scope,control,limit\n".to_owned();

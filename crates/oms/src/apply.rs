@@ -9,9 +9,8 @@ use crate::copies::ENDED;
 use crate::event::OrderEvent;
 use crate::filter::OrderFilter;
 use crate::flow::Passed;
-use crate::ids::Ids;
 use crate::order::{NO_LINE, Order, Place};
-use crate::pool::{NO_POOL, NUMBERS, Pool};
+use crate::pool::NO_POOL;
 use crate::quotes::QuoteSide;
 use crate::slab::NOWHERE;
 use crate::state::{Account, Instrument, OmsState, Session, Standing};
@@ -49,13 +48,12 @@ impl OmsState {
     pub(crate) fn apply_event(&mut self, event: &OrderEvent<'_>) -> Option<()> {
         match *event {
             OrderEvent::Day { date, key } => self.begin_day(date, key),
+            OrderEvent::DayAsked { .. }
+            | OrderEvent::DayBack { .. }
+            | OrderEvent::NumbersAfter { .. } => self.apply_day(event),
             OrderEvent::Session { .. }
             | OrderEvent::Account { .. }
             | OrderEvent::Instrument { .. } => self.apply_name(event),
-            OrderEvent::DayAsked { date, .. } => {
-                self.next_day = date;
-                Some(())
-            }
             OrderEvent::Limit { .. }
             | OrderEvent::LimitUntil { .. }
             | OrderEvent::Trading { .. }
@@ -323,52 +321,6 @@ impl OmsState {
             change(&mut instrument.standing);
         }
         change(&mut self.holding_mut(account, instrument).standing);
-    }
-
-    /// Day orders were expired by separate events before.
-    fn begin_day(&mut self, date: u32, key: u128) -> Option<()> {
-        if date <= self.day {
-            return None;
-        }
-        (self.day, self.next_day) = (date, 0);
-        let mut ids = Ids::new(key, self.ids.len());
-        // Open orders can still be referenced.
-        for order in self.orders.iter().filter(|order| order.state.is_open()) {
-            ids.add(order.session, order.id.bytes(), order.number);
-            let request = self.orders.request_of(order);
-            // Cancels by the OMS have none.
-            if let Some(request) = request.filter(|it| !it.id.bytes().is_empty()) {
-                ids.add(order.session, request.id.bytes(), order.number);
-            }
-            if order.pool != NO_POOL {
-                ids.add(NUMBERS, order.pool_number.bytes(), order.number);
-            }
-        }
-        self.ids = ids;
-        self.spent.begin_day();
-        self.rejected.begin_day(self.events);
-        self.yesterday = self.last;
-        self.sessions.iter_mut().for_each(|it| it.link = (0, 0));
-        let pools = self.pools.iter_mut();
-        pools.filter(|pool| pool.each_day).for_each(Pool::begin);
-        let standings = core::iter::once(&mut self.firm)
-            .chain(self.sessions.iter_mut().map(|it| &mut it.standing))
-            .chain(self.accounts.iter_mut().map(|it| &mut it.standing))
-            .chain(self.instruments.iter_mut().map(|it| &mut it.standing))
-            .chain(self.holdings.iter_mut().map(|it| &mut it.standing));
-        for standing in standings {
-            (standing.tally.traded, standing.tally.gained) = (0, 0);
-            if let Some(flow) = &mut standing.flow {
-                flow.begin_day();
-            }
-        }
-        for holding in &mut self.holdings {
-            holding.opened_at = holding.mark;
-            let position = &mut holding.position;
-            (position.bought, position.sold) = (0, 0);
-            (position.paid, position.received) = (0, 0);
-        }
-        Some(())
     }
 
     /// Numbers are consecutive.

@@ -64,20 +64,21 @@ impl OmsState {
                     state.replaced(place, request, quantity, price)
                 })
             }
+            OrderEvent::Lapsed { order } => {
+                self.change(order, |state, place| state.step(place, Happening::Lapse))
+            }
             OrderEvent::Ended {
                 order,
                 how,
                 request,
                 ..
-            } => self.change(order, |state, place| {
-                state.step(place, Happening::End(how))?;
-                state.orders.at_mut(place)?.pended = None;
-                if let Some(request) = request {
-                    let request = state.orders.remove_request(request)?;
-                    state.take_id(place, &request.id)?;
-                }
-                Some(())
-            }),
+            }
+            | OrderEvent::LapseConfirmed {
+                order,
+                how,
+                request,
+                ..
+            } => self.ended(order, how, request),
             OrderEvent::DoneForDay { order, .. } => self.change(order, |state, place| {
                 state.step(place, Happening::Rest)?;
                 state.orders.at_mut(place)?.pended = None;
@@ -125,6 +126,18 @@ impl OmsState {
             OrderEvent::Forgotten { order } => self.forget(order),
             _ => self.apply_condition(event),
         }
+    }
+
+    fn ended(&mut self, order: Number, how: End, request: Option<Number>) -> Option<()> {
+        self.change(order, |state, place| {
+            state.step(place, Happening::End(how))?;
+            state.orders.at_mut(place)?.pended = None;
+            if let Some(request) = request {
+                let request = state.orders.remove_request(request)?;
+                state.take_id(place, &request.id)?;
+            }
+            Some(())
+        })
     }
 
     /// Remembers the fills of a removed order until the end of the next day.

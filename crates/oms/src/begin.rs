@@ -9,14 +9,24 @@ use crate::event::OrderEvent;
 use crate::limits::RiskControl;
 use crate::pool::Pools;
 use crate::queue::Lines;
+use crate::roll::RollCause;
 use crate::rules::{InstrumentRule, LegRule, RiskRules, ScopeName, matches};
 use crate::scope::Scope;
 use crate::spreads::SpreadLeg;
+use crate::value::Number;
 
 /// Passes on at most so many events, and records whether there were more.
 struct Steps<'a, S> {
     sink: &'a mut S,
     left: usize,
+}
+
+/// The number after which a journal that replaces another begins: a thousand for each second since November 14, 2023.
+/// An OMS that used fewer numbers on average never gave one out before.
+fn first_number(at: i64) -> Number {
+    const SINCE: i64 = 1_700_000_000;
+    let seconds = at / 1_000_000_000 - SINCE;
+    u64::try_from(seconds).unwrap_or(0) * 1_000
 }
 
 /// Decimals of the tick; those of an instrument may be more.
@@ -55,12 +65,15 @@ impl Core {
             }
         }
         if self.state.day() == 0 {
+            if self.replaces_journal && self.state.last == 0 {
+                let number = first_number(at);
+                self.emit(at, &OrderEvent::NumbersAfter { number }, sink);
+            }
             self.emit(at, &OrderEvent::Day { date: day, key }, sink);
         } else {
-            let asked = self.state.next_day;
-            let day = day.max(asked);
+            let day = day.max(self.state.next_day);
             if day > self.state.day() {
-                self.work.roll(&self.state, day, key);
+                self.roll_to(at, day, RollCause::Start, sink);
             }
         }
         self.work.resume(&self.state);

@@ -12,7 +12,7 @@
 //! | `rerun order=NUMBER without=RC8` | places an order again that a control rejected; also `order=SESSION/ClOrdID` |
 //! | `accept break=NUMBER` | closes a break between a line and a drop copy of the venue |
 //! | `settle break=NUMBER venue` | settles a break between a report of a venue and its order; also `ours` |
-//! | `roll day=2026-11-23` | starts a trading day |
+//! | `roll day=2026-11-23 cancel` | starts a trading day; `cancel` cancels the Day orders that are live first |
 //! | `bulletin line=NAME from=NUMBER` | asks an exchange over TMP for its bulletins |
 //! | `reload` | goes on with the settings that were put beside the OMS ([`SettingsSource`](crate::SettingsSource)) |
 //!
@@ -26,7 +26,7 @@ use core::fmt::Write as _;
 
 use siphasher::sip::SipHasher24;
 
-use fixwire_protocol::{Decimal, OperatorCommand, OperatorRight, Permission, Timestamp};
+use fixwire_protocol::{Decimal, OperatorCommand, OperatorRight, Permission};
 
 use crate::core::{Core, Sink, scaled};
 use crate::event::OrderEvent;
@@ -68,7 +68,7 @@ pub fn carry_out(
         return core.settle_break(at, &words, by, sink);
     }
     if words.verb == "roll" {
-        return core.roll(at, words.get("day"), by, sink);
+        return core.roll(at, &words, by, sink);
     }
     let scope = words.scope()?;
     let scope = core
@@ -425,39 +425,6 @@ impl Core {
             }
         }
     }
-
-    /// Starts a trading day once the orders of the current one are closed.
-    fn roll(
-        &mut self,
-        at: i64,
-        day: &str,
-        (who, why): (&[u8], &[u8]),
-        sink: &mut impl Sink,
-    ) -> Result<String, String> {
-        let today = self.state.day();
-        let wanted = "give the new trading day, for example day=2026-11-23";
-        let next = crate::day::parse(day).ok_or(wanted)?;
-        if next <= today {
-            return Err(format!("{day} is not after the trading day {today}"));
-        }
-        let now = today.max(crate::day::date(Timestamp(at)));
-        if crate::day::is_far(now, next) {
-            return Err(format!("{day} is more than a month after {now}"));
-        }
-        if self.work.ends_day() {
-            return Err("a new trading day is already starting".into());
-        }
-        let event = OrderEvent::DayAsked {
-            date: next,
-            who,
-            why,
-        };
-        self.emit(at, &event, sink);
-        self.begin_day(next);
-        Ok(format!(
-            "{day} starts when the orders of {today} are closed"
-        ))
-    }
 }
 
 /// Cuts a text to what a note can hold.
@@ -495,7 +462,9 @@ impl<'a> Words<'a> {
             "break",
         ];
         let is_known = |key: &str| {
-            known.contains(&key) || key.starts_with("RC") || MARKETS.iter().any(|it| it.0 == key)
+            let is_of_roll = verb == "roll" && key == "cancel";
+            let is_market = MARKETS.iter().any(|it| it.0 == key);
+            known.contains(&key) || key.starts_with("RC") || is_market || is_of_roll
         };
         let unknown = words.pairs().find(|(key, _)| !is_known(key));
         match unknown {

@@ -153,6 +153,8 @@ pub struct Core {
     pub(crate) tmp_scales: Vec<u8>,
     /// A client may place parent orders.
     pub(crate) has_parents: bool,
+    /// Its journal begins in place of one that was removed.
+    pub(crate) replaces_journal: bool,
 }
 
 impl Core {
@@ -172,6 +174,7 @@ impl Core {
             copy_since: BTreeMap::new(),
             tmp_scales: Vec::new(),
             has_parents: rules.users.iter().any(|user| user.parents.is_some()),
+            replaces_journal: false,
             rules,
         }
     }
@@ -186,6 +189,11 @@ impl Core {
     #[must_use]
     pub fn rules(&self) -> &RiskRules {
         &self.rules
+    }
+
+    /// Its journal begins in place of one that was removed: its order numbers continue after those of that one.
+    pub fn set_replaces_journal(&mut self) {
+        self.replaces_journal = true;
     }
 
     /// Applies a journal note.
@@ -495,7 +503,8 @@ impl Core {
         if !self.user(change.session)?.may(account, right) {
             return Err(Reason::of(Why::NotAllowed));
         }
-        if !order.state.is_open() {
+        // Of an order whose trading day is over only the rest can be cancelled.
+        if !order.state.is_open() || (is_replace && order.state == OrderState::Lapsed) {
             return Err(Reason::of(Why::TooLate));
         }
         let leaves = order.withdrawn && is_replace;

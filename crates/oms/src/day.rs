@@ -26,17 +26,45 @@ pub(crate) fn date(at: Timestamp) -> u32 {
 
 const DAY: i64 = 86_400_000_000_000;
 
-/// The time whose date is the trading day's, when days begin so many nanoseconds after midnight UTC; in the second
-/// half of a day begins the next one's.
-pub(crate) fn shifted(at: Timestamp, begins: i64) -> Timestamp {
-    let later = if begins >= DAY / 2 { DAY } else { 0 };
-    Timestamp(at.0.saturating_sub(begins).saturating_add(later))
+/// A trading day: its date, and the time from its start until the next one starts.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct DaySpan {
+    /// The date, as 20261122.
+    pub day: u32,
+    /// Its start.
+    pub from: Timestamp,
+    /// The start of the next one.
+    pub until: Timestamp,
 }
 
-/// Time until the next trading day starts.
-pub(crate) fn left(at: Timestamp, begins: i64) -> Nanos {
+impl DaySpan {
+    /// Whether an instant is in it.
+    #[must_use]
+    pub fn has(&self, at: Timestamp) -> bool {
+        (self.from..self.until).contains(&at)
+    }
+
+    /// Time until the next one starts.
+    pub(crate) fn left(&self, at: Timestamp) -> Nanos {
+        Nanos(self.until.0.saturating_sub(at.0).max(0).unsigned_abs())
+    }
+}
+
+/// Finds the trading day of an instant, when days begin so many nanoseconds after midnight of a time zone; `None` for an
+/// unknown zone.
+pub type DayFinder = fn(zone: &str, begins: i64, at: Timestamp) -> Option<DaySpan>;
+
+/// The trading day of an instant, when days begin so many nanoseconds after midnight UTC; in the second half of a day
+/// begins the next one's.
+pub(crate) fn in_utc(begins: i64, at: Timestamp) -> DaySpan {
     let since = at.0.saturating_sub(begins).rem_euclid(DAY);
-    Nanos((DAY - since).unsigned_abs())
+    let from = at.0.saturating_sub(since);
+    let later = if begins >= DAY / 2 { DAY } else { 0 };
+    DaySpan {
+        day: date(Timestamp((from - begins).saturating_add(later))),
+        from: Timestamp(from),
+        until: Timestamp(from.saturating_add(DAY)),
+    }
 }
 
 /// A time of day in nanoseconds after midnight, as settings have it: `07:30`, or `07:30:15`.
@@ -166,8 +194,10 @@ mod tests {
             ("22:00", "20261122-22:00:00", 20_261_123, 24),
         ] {
             let begins = time(begins).unwrap();
-            assert_eq!(date(shifted(at(now), begins)), day, "{now}");
-            assert_eq!(left(at(now), begins).0, hours * 3_600_000_000_000);
+            let span = in_utc(begins, at(now));
+            assert_eq!(span.day, day, "{now}");
+            assert!(span.has(at(now)) && !span.has(span.until), "{now}");
+            assert_eq!(span.left(at(now)).0, hours * 3_600_000_000_000);
         }
         let now = at("20261122-05:00:00").0;
         assert_eq!(next(now, "05:00"), Some(at("20261123-05:00:00").0));

@@ -416,6 +416,28 @@ events! {
         order: Number = "The order.",
         text: &'a [u8] = "What it says.",
     }
+    /// The trading day of an order is over, and the venue has not confirmed that it has ended.
+    120 Lapsed {
+        order: Number = "The order.",
+    }
+    /// The venue confirmed that an order whose trading day is over has ended; its client knows it already.
+    121 LapseConfirmed {
+        order: Number = "The order.",
+        how: End = "How.",
+        request: Option<Number> = "The request of the OMS that closed it.",
+        at: i64 = "TransactTime(60).",
+        text: &'a [u8] = "Text(58).",
+    }
+    /// The trading day, on which nothing was done, is an earlier one again: its date was wrong.
+    122 DayBack {
+        date: u32 = "The date, such as 20261122.",
+        who: &'a [u8] = "Who did it.",
+        why: &'a [u8] = "As text.",
+    }
+    /// The first event of a journal in place of one that was removed: its order numbers continue after this one.
+    123 NumbersAfter {
+        number: Number = "The number.",
+    }
     /// A venue rejected an order; the OMS sends it again.
     70 Retried {
         order: Number = "The order.",

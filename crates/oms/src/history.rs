@@ -174,6 +174,8 @@ impl History {
                 })
             }
             OrderEvent::Ended { .. }
+            | OrderEvent::Lapsed { .. }
+            | OrderEvent::LapseConfirmed { .. }
             | OrderEvent::Pended { .. }
             | OrderEvent::Replaced { .. }
             | OrderEvent::TermsSet { .. }
@@ -516,7 +518,16 @@ impl History {
             End::DoneForDay => "done for the day",
         };
         match *event {
+            OrderEvent::Lapsed { order } if order == self.order => {
+                Some("expired: its trading day is over, which the venue has not confirmed".into())
+            }
             OrderEvent::Ended {
+                order,
+                how,
+                text: said,
+                ..
+            }
+            | OrderEvent::LapseConfirmed {
                 order,
                 how,
                 text: said,

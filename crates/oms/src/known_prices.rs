@@ -99,6 +99,7 @@ impl Prices {
         match *event {
             OrderEvent::Held { order, .. } => self.deadlines.extend(deadline(state, order)),
             OrderEvent::Ended { order, .. }
+            | OrderEvent::LapseConfirmed { order, .. }
             | OrderEvent::Rejected { order, .. }
             | OrderEvent::Triggered { order } => {
                 if let Some(key) = deadline(state, order) {

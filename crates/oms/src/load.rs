@@ -17,6 +17,7 @@ use crate::state::SCOPES;
 use fixwire_protocol::OperatorRight;
 
 mod copies;
+mod days;
 mod drops;
 mod errors;
 mod files;
@@ -126,6 +127,7 @@ pub fn load(
             remembered: 10_000,
             appl_id: "OMS".into(),
             copy_within: 5_000_000_000,
+            roll_wait: 60_000_000_000,
             ..RiskRules::default()
         },
         known: Known::default(),
@@ -317,6 +319,7 @@ impl Reader<'_> {
             "reload",
             "remembered",
             "restricted",
+            "roll_wait",
             "self_trade",
             "stamps",
             "texts",
@@ -328,6 +331,7 @@ impl Reader<'_> {
         self.own_tags(table);
         self.appl_id(table);
         self.copy_within(table);
+        self.roll_wait(table);
         for (at, session) in self.texts(table, "market_data").unwrap_or_default() {
             self.check_session(at, &session);
             self.rules.market_data.push(session);
@@ -346,9 +350,9 @@ impl Reader<'_> {
             "arming",
             &[("one person", false), ("two people", true)],
         );
-        self.rules.day_begins = self.time_of_day(table, "day_begins");
         self.rules.reload_at = self.time_of_day(table, "reload");
         let at = value.span().start;
+        self.day_begins(table, at);
         for key in ["instruments", "limits"] {
             if table.get(key).is_none() {
                 let hint = format!("name a CSV file: {key} = \"{key}.csv\"");
@@ -376,24 +380,6 @@ impl Reader<'_> {
                 }
             }
         }
-    }
-
-    /// A time of day in UTC, in nanoseconds after midnight.
-    fn time_of_day(&mut self, table: &DeTable<'_>, key: &str) -> Option<i64> {
-        let text = self.text(table, key)?;
-        let (time, hint) = match key {
-            "reload" => (
-                crate::day::time_with_seconds(&text),
-                "write it in UTC: 07:30, 07:30:15",
-            ),
-            _ => (crate::day::time(&text), "write it in UTC: 00:00, 22:00"),
-        };
-        if time.is_none() {
-            let place = table.get(key).map_or(0, |it| it.span().start);
-            let what = format!("{key} = \"{text}\" is not a time of day");
-            self.wrong(place, what, hint);
-        }
-        time
     }
 
     /// ApplID(1180) of numbered reports.

@@ -307,6 +307,7 @@ fn name(state: Option<OrderState>) -> String {
         Some(OrderState::Ended(End::DoneForDay) | OrderState::DoneForDay) => {
             "done for the day".to_string()
         }
+        Some(OrderState::Lapsed) => "closed here, not confirmed by the venue".to_string(),
         _ => "working".to_string(),
     }
 }

@@ -3,13 +3,14 @@
 use crate::core::{Core, Sink};
 use crate::event::OrderEvent;
 use crate::reason::Why;
+use crate::roll::is_unconfirmed;
 use crate::transition::OrderState;
 use crate::value::End;
 use crate::venue::{Heard, VenueReport};
 
 impl Core {
-    /// The venue answers a status request that it does not have the order. One that it never acknowledged is rejected. Over
-    /// TMP one of an earlier day has expired. Any other is unknown until the venue says more, and an event says so: its
+    /// The venue answers a status request that it does not have the order. One that it never acknowledged is rejected. One
+    /// whose trading day is over has expired, over TMP also one of an earlier day. Any other is unknown until the venue says more, and an event says so: its
     /// reservation stays, and it can be cancelled.
     pub(crate) fn not_there(
         &mut self,
@@ -32,7 +33,9 @@ impl Core {
         let is_of_earlier_day = number <= state.yesterday && !order.outlives(state.day());
         let lost = orders.request_of(order);
         let lost = lost.filter(|it| it.state == OrderState::Unknown);
-        if is_open && !waits && is_of_earlier_day && self.speaks_tmp(report.line) {
+        let has_expired =
+            is_unconfirmed(state, order) || (is_of_earlier_day && self.speaks_tmp(report.line));
+        if is_open && !waits && has_expired {
             let what = (report.at, report.text);
             self.end(at, number, End::Expired, None, what, sink);
             return Heard::Taken;

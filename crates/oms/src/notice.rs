@@ -228,6 +228,38 @@ pub enum OmsEvent<'a> {
         /// Every mistake, a line each.
         why: &'a str,
     },
+    /// A new trading day was requested.
+    DayAsked {
+        /// The trading day that ends.
+        from: u32,
+        /// The one that starts.
+        day: u32,
+        /// Who requested it.
+        who: &'a [u8],
+        /// What is open at which venue.
+        open: &'a str,
+    },
+    /// A new trading day started.
+    DayStarted {
+        /// Which.
+        day: u32,
+        /// Orders of days before that venues may still have, by line; empty without one.
+        unconfirmed: &'a str,
+    },
+    /// An operator went back to an earlier trading day.
+    DayBack {
+        /// Which.
+        day: u32,
+        /// Who did it.
+        who: &'a [u8],
+    },
+    /// The clock is too far ahead of the trading day.
+    DayFar {
+        /// The trading day.
+        day: u32,
+        /// That of the clock.
+        clock: u32,
+    },
     /// Notes of the journal could not be read: new orders are rejected.
     Incomplete {
         /// How many.
@@ -351,10 +383,11 @@ impl fmt::Display for OmsEvent<'_> {
             Self::Reloaded { .. } | Self::ReloadAsked { .. } | Self::NotReloaded { .. } => {
                 self.write_reload(f)
             }
-            Self::Incomplete { notes } => write!(
-                f,
-                "{notes} notes in the journal cannot be read: new orders are rejected until the journal is restored"
-            ),
+            Self::DayAsked { .. }
+            | Self::DayStarted { .. }
+            | Self::DayBack { .. }
+            | Self::DayFar { .. }
+            | Self::Incomplete { .. } => self.write_day(f),
         }
     }
 }
@@ -385,6 +418,44 @@ impl OmsEvent<'_> {
                     "settings not reloaded by {who}, those in force stay: {why}"
                 )
             }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes what happens to the trading day, and to the journal.
+    fn write_day(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DayAsked {
+                from,
+                day,
+                who,
+                open,
+            } => write!(
+                f,
+                "trading day {from} ends, by {}: {open}; {day} starts when its orders are closed",
+                String::from_utf8_lossy(who)
+            ),
+            Self::DayStarted {
+                day,
+                unconfirmed: "",
+            } => write!(f, "trading day {day} started"),
+            Self::DayStarted { day, unconfirmed } => write!(
+                f,
+                "trading day {day} started: orders of days before are closed here, not confirmed by the venue: {unconfirmed}; fixwire oms orders shows them, fixwire oms cancel and kill reach them"
+            ),
+            Self::DayBack { day, who } => write!(
+                f,
+                "{day} is the trading day again, by {}",
+                String::from_utf8_lossy(who)
+            ),
+            Self::DayFar { day, clock } => write!(
+                f,
+                "trading day {day} stays, and new orders are rejected: by the clock it is {clock}, more than a month later; correct the clock, or start a trading day with fixwire oms roll"
+            ),
+            Self::Incomplete { notes } => write!(
+                f,
+                "{notes} notes in the journal cannot be read: new orders are rejected until the journal is restored"
+            ),
             _ => Ok(()),
         }
     }

@@ -13,14 +13,14 @@ use fixwire_protocol::{
 
 use crate::client_rate::ClientRates;
 use crate::core::Core;
-use crate::day::date;
+use crate::day::{DayFinder, DaySpan};
 use crate::fix::before::Before;
 use crate::fix::clients::Client;
 use crate::fix::mass::Listing;
 use crate::fix::{inquiries, market_requests};
 use crate::notice::{OmsEvent, OmsListener};
 use crate::reload::{RELOAD, SettingsSource};
-use crate::rules::{RiskRules, UserRule};
+use crate::rules::{DayBegins, RiskRules, UserRule};
 use crate::state::OmsState;
 use crate::tag_counts::DroppedFields;
 use crate::value::{Number, Presence};
@@ -29,6 +29,7 @@ use crate::work::earlier;
 
 mod bulletins;
 mod copies;
+mod days;
 mod fields;
 mod frames;
 mod markets;
@@ -89,6 +90,9 @@ pub struct Oms {
     decoder: Decoder,
     listener: OmsListener,
     settings: Option<Box<dyn SettingsSource>>,
+    day_finder: Option<DayFinder>,
+    /// The trading day, and the setting that it was found with.
+    span: (DayBegins, DaySpan),
 }
 
 impl Oms {
@@ -124,6 +128,8 @@ impl Oms {
             decoder: Decoder::with_capacity(128),
             listener,
             settings: None,
+            day_finder: None,
+            span: <(DayBegins, DaySpan)>::default(),
         }
     }
 
@@ -194,14 +200,6 @@ impl Oms {
         outbox.has_room(messages, bytes)
     }
 
-    /// The trading day by the clock.
-    fn today(&self, now: Now) -> u32 {
-        date(crate::day::shifted(
-            now.wall,
-            self.rules().day_begins.unwrap_or(0),
-        ))
-    }
-
     /// Applies settings and session changes to the state, in steps; true when done.
     fn begin(&mut self, now: Now, outbox: &mut Outbox) -> bool {
         if self.begun && self.changed.is_empty() {
@@ -215,11 +213,12 @@ impl Oms {
             let links = self.links.tmp.lines.iter().map(|line| &line.name);
             let names = self.sessions.iter().map(|it| &it.name).chain(links);
             let names: Vec<String> = names.cloned().collect();
-            let (day, key) = (self.today(now), self.key);
+            let (day, key) = (self.today(now).day, self.key);
             let (core, mut out) = self.parts(outbox, None);
             if core.begin(at, (day, key), &names, STEP, &mut out) {
                 self.find_sessions();
                 self.begun = true;
+                self.day_is_far(self.core.far_day());
                 let notes = self.core.state().violations();
                 if notes > 0 {
                     (self.listener)(OmsEvent::Incomplete { notes });
@@ -428,14 +427,12 @@ impl Application for Oms {
         if !self.links.tmp.lines.is_empty() {
             self.links_at(now, outbox);
         }
-        let begins = self.rules().day_begins;
-        let today = begins.map(|_| self.today(now));
+        let today = self.today(now);
         let mut overdue = Vec::new();
         let (messages, bytes) = self.room();
         let (core, mut out) = self.parts(outbox, None);
-        if let Some(today) = today {
-            core.begin_day(today);
-        }
+        let far = core.far_day();
+        core.begin_day(at, today.day, &mut out);
         // Due work comes first, and again after the other work, which must not delay it.
         let due = loop {
             if !out.outbox.has_room(messages, bytes) {
@@ -449,6 +446,8 @@ impl Application for Oms {
                 core.work(at, &mut out);
             }
         };
+        let is_far = self.core.far_day();
+        self.day_is_far(is_far.filter(|_| far != is_far));
         if !self.listings.is_empty() {
             self.list(outbox);
         }
@@ -467,7 +466,7 @@ impl Application for Oms {
         if !self.listings.is_empty() || untold {
             return Some(now.mono);
         }
-        let next_day = begins.map(|begins| crate::day::left(now.wall, begins));
+        let next_day = Some(today.left(now.wall));
         let next = earlier(due, earlier(next_day, recovering));
         let day = self.core.state().day();
         let links = self.links.tmp.next_due(now.mono.0, day).map(Mono);

@@ -152,6 +152,21 @@ impl Order {
         }
     }
 
+    /// LeavesQty(151) as its client knows it: an order whose trading day is over has expired.
+    #[must_use]
+    pub(crate) fn told_leaves(&self) -> Quantity {
+        match self.state {
+            OrderState::Lapsed => 0,
+            _ => self.leaves(),
+        }
+    }
+
+    /// Whether the venue has, or may have, it for this trading day only: one that is valid for longer outlives the
+    /// next.
+    pub(crate) fn ends_before(&self, day: u32) -> bool {
+        self.state.is_open() && self.state != OrderState::Lapsed && !self.outlives(day)
+    }
+
     /// It is done for the day, or will be when its fills have arrived, and works again on this date.
     pub(crate) fn rests_until(&self, day: u32) -> bool {
         let waits = || {

@@ -123,6 +123,7 @@ impl OwnOrders {
             | OrderEvent::ParentCorrected { order, .. }
             | OrderEvent::TermsSettled { order, .. }
             | OrderEvent::FillsSettled { order, .. }
+            | OrderEvent::LapseConfirmed { order, .. }
             | OrderEvent::Ended { order, .. } => order,
             OrderEvent::Replaced { request, .. } | OrderEvent::Declined { request, .. } => {
                 state.orders().request(request)?.1.number

@@ -222,6 +222,7 @@ impl Core {
             }
             OrderEvent::Rejected { order: number, .. }
             | OrderEvent::TermsSet { order: number, .. }
+            | OrderEvent::LapseConfirmed { order: number, .. }
             | OrderEvent::Ended { order: number, .. } => order.number == number,
             OrderEvent::Replaced { request, .. } => order.current == request,
             _ => false,

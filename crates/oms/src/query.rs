@@ -158,6 +158,7 @@ pub(crate) fn state_name(order: &Order) -> &'static str {
         OrderState::Unknown => "unknown",
         OrderState::Working if order.filled > 0 => "partially filled",
         OrderState::Working => "working",
+        OrderState::Lapsed => "closed here, not confirmed by the venue",
         OrderState::Ended(End::Filled) => "filled",
         OrderState::Ended(End::Cancelled) => "cancelled",
         OrderState::Ended(End::Rejected) => "rejected",

@@ -18,6 +18,8 @@ use crate::venue::{Heard, VenueId, VenueReport};
 pub struct VenueReject<'a> {
     /// The reject code, in the field of its message type.
     pub code: Option<RejectCode>,
+    /// OrdStatus(39); 0 without one.
+    pub status: u8,
     /// Text(58).
     pub text: &'a [u8],
 }
@@ -55,9 +57,15 @@ impl Core {
     ) -> Heard {
         let reject = VenueReject {
             code: report.reason.map(RejectCode::Order),
+            status: report.status,
             text: report.text,
         };
         if !self.is_sent_as(report.id) {
+            // OrdStatus(39) is that of the request.
+            let reject = VenueReject {
+                status: 0,
+                ..reject
+            };
             return self.declined(at, report.id, &reject, sink);
         }
         if !self.is_open(report.id.order) {
@@ -140,6 +148,9 @@ impl Core {
         sink: &mut impl Sink,
     ) {
         self.decline_of(at, order, sink);
+        if self.has_lapsed(order) {
+            return self.end(at, order, End::Rejected, None, (0, text), sink);
+        }
         let event = OrderEvent::Rejected {
             order,
             reason,
@@ -183,7 +194,11 @@ impl Core {
         let mut room = Sentence::new();
         let text = self.said(id.order, reject, &mut room);
         let reason = Reason::of_venue(reject.code);
-        self.decline_for(at, id.request, reason, text, sink)
+        let heard = self.decline_for(at, id.request, reason, text, sink);
+        if heard == Heard::Taken {
+            self.rejected_at_end(at, id.order, reject, sink);
+        }
+        heard
     }
 
     /// Rejects a request: refused by the venue, or no longer possible.
@@ -239,7 +254,10 @@ impl Core {
         }
         let order = self.state().orders().get(id.order);
         let is_unanswered = order.is_some_and(|order| {
-            let is_sent = matches!(order.state, OrderState::Sent | OrderState::Unknown);
+            let is_sent = matches!(
+                order.state,
+                OrderState::Sent | OrderState::Unknown | OrderState::Lapsed
+            );
             is_sent && !order.is_acknowledged()
         });
         if !is_unanswered {

@@ -202,6 +202,28 @@ impl RejectCode {
     pub const DUPLICATE: Self = Self::Order(6);
 }
 
+/// When trading days begin: a time of day in a time zone.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct DayBegins {
+    /// In nanoseconds after midnight.
+    pub time: i64,
+    /// The time zone, such as `America/New_York`; the caller finds it.
+    pub zone: String,
+    /// Byte offset in the settings.
+    pub place: usize,
+}
+
+impl DayBegins {
+    /// The zone that needs no time-zone database.
+    pub const UTC: &'static str = "UTC";
+
+    /// As settings have it.
+    #[must_use]
+    pub fn text(&self) -> String {
+        alloc::format!("{} {}", crate::day::clock(self.time), self.zone)
+    }
+}
+
 /// Handling of a new order that a venue rejected.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Remedy {
@@ -445,8 +467,10 @@ pub struct RiskRules {
     pub operators: Vec<OperatorRule>,
     /// Two operators must arm a stopped scope, other than the one who stopped it.
     pub two_arm: bool,
-    /// Start of trading days, in nanoseconds after midnight UTC.
-    pub day_begins: Option<i64>,
+    /// Start of trading days.
+    pub day_begins: DayBegins,
+    /// How long a roll waits for the venues to confirm cancels of Day orders, in nanoseconds.
+    pub roll_wait: i64,
     /// When the files beside the settings are reloaded each day, in nanoseconds after midnight UTC.
     pub reload_at: Option<i64>,
     /// An entry of the restricted list.

@@ -40,11 +40,12 @@ mod reload;
 mod rerun;
 mod retry;
 mod rights;
+mod roll;
 mod tmp;
 mod versions;
 
-const SETTINGS: &str = r#"
-[oms]
+const SETTINGS: &str = r#"[oms]
+day_begins = "00:00 UTC"
 instruments = "instruments.csv"
 limits = "limits.csv"
 remembered = 4
@@ -86,7 +87,10 @@ fn rules(limits: &str) -> RiskRules {
         "limits.csv" => Ok(limits.to_string()),
         other => Err(format!("no {other}")),
     };
-    load(SETTINGS, &SESSIONS, &mut open).unwrap()
+    let mut rules = load(SETTINGS, &SESSIONS, &mut open).unwrap();
+    // Tests of rolls wait.
+    rules.roll_wait = 0;
+    rules
 }
 
 /// A core and its notes.

@@ -17,6 +17,7 @@
 //! ```
 //!
 //! A filled order whose fill is undone is Working again when the venue has it open, else cancelled.
+//! Lapse leads from Sent, Unknown and Working to Lapsed, and Fill of the rest, End and Reject from there to Ended.
 //!
 //! A parent order is never sent: Keep leads from Queued to Parent, and from there only Fill, Replace, End and Reject lead
 //! on.
@@ -40,6 +41,8 @@ pub enum OrderState {
     Working,
     /// Done for the day, until the next trading day.
     DoneForDay,
+    /// Its trading day is over, and its client was told that it expired; the venue has not confirmed it.
+    Lapsed,
     /// Closed.
     Ended(End),
 }
@@ -84,6 +87,8 @@ pub enum Happening {
     Doubt,
     /// It works again.
     Renew,
+    /// Its trading day is over, and the venue may still have it.
+    Lapse,
     /// It is cancelled, has expired, or is done for its last day.
     End(End),
 }
@@ -93,10 +98,10 @@ impl OrderState {
     #[must_use]
     pub fn after(self, happening: Happening) -> Option<Self> {
         use Happening::{
-            Accept, Doubt, Fill, Hold, Keep, Lose, Reject, Renew, Replace, Rest, Retry, Send,
-            Trigger, Undo,
+            Accept, Doubt, Fill, Hold, Keep, Lapse, Lose, Reject, Renew, Replace, Rest, Retry,
+            Send, Trigger, Undo,
         };
-        use OrderState::{DoneForDay, Ended, Held, Parent, Queued, Sent, Unknown, Working};
+        use OrderState::{DoneForDay, Ended, Held, Lapsed, Parent, Queued, Sent, Unknown, Working};
         let filled = |all| if all { Ended(End::Filled) } else { Working };
         match (self, happening) {
             (Queued, Send) => Some(Sent),
@@ -105,7 +110,7 @@ impl OrderState {
             // Its children are filled, and nothing of it goes to a venue.
             (Parent, Fill { all: false } | Replace { all: false }) => Some(Parent),
             (Parent, Fill { .. } | Replace { .. }) => Some(Ended(End::Filled)),
-            (Parent, Hold | Trigger | Send | Lose | Accept | Retry | Rest | Renew) => None,
+            (Parent, Hold | Trigger | Send | Lose | Accept | Retry | Rest | Renew | Lapse) => None,
             (Parent | Held | Sent | Unknown | Working | DoneForDay, Keep) => None,
             // Once: a second trigger finds it queued or sent.
             (Held, Trigger) => Some(Queued),
@@ -138,16 +143,27 @@ impl OrderState {
             (Queued | Sent | Unknown | Working | DoneForDay, Trigger) => None,
             (Held | Sent | Unknown | Working | DoneForDay, Hold) => None,
 
+            // What was never sent ends without the venue.
+            (Held | Queued | DoneForDay, Lapse) => None,
+            (Sent | Unknown | Working, Lapse) => Some(Lapsed),
+            // It may still trade, until the venue says that it has ended.
+            (Lapsed, Fill { all } | Replace { all }) if !all => Some(Lapsed),
+            (Lapsed, Fill { .. } | Replace { .. }) => Some(Ended(End::Filled)),
+            (
+                Lapsed,
+                Hold | Keep | Trigger | Send | Lose | Accept | Retry | Rest | Doubt | Renew | Lapse,
+            ) => None,
+
             // A venue may reject an order after accepting it.
-            (Parent | Held | Queued | Sent | Unknown | Working | DoneForDay, Reject) => {
+            (Parent | Held | Queued | Sent | Unknown | Working | DoneForDay | Lapsed, Reject) => {
                 Some(Ended(End::Rejected))
             }
             (
-                Parent | Held | Queued | Sent | Unknown | Working | DoneForDay,
+                Parent | Held | Queued | Sent | Unknown | Working | DoneForDay | Lapsed,
                 Happening::End(how),
             ) => Some(Ended(how)),
 
-            (Parent | Sent | Unknown | Working | DoneForDay, Undo { .. }) => Some(self),
+            (Parent | Sent | Unknown | Working | DoneForDay | Lapsed, Undo { .. }) => Some(self),
             // It was never sent, so nothing of it was filled.
             (Held | Queued, Undo { .. }) => None,
             (Ended(End::Filled), Undo { open: true }) => Some(Working),
@@ -190,6 +206,7 @@ impl OrderState {
             Self::Unknown => b'u',
             Self::Working => b'w',
             Self::DoneForDay => b'd',
+            Self::Lapsed => b'l',
             Self::Ended(how) => how.byte(),
         }
     }
@@ -203,6 +220,7 @@ impl OrderState {
             b'u' => Self::Unknown,
             b'w' => Self::Working,
             b'd' => Self::DoneForDay,
+            b'l' => Self::Lapsed,
             byte => Self::Ended(End::of(byte)?),
         })
     }
@@ -216,6 +234,7 @@ pub fn ord_status(state: OrderState, filled: bool, pending: Option<crate::Reques
         (Some(crate::RequestKind::Replace), _) => b'E',
         (None, OrderState::Ended(how)) => how.byte(),
         (None, OrderState::DoneForDay) => End::DoneForDay.byte(),
+        (None, OrderState::Lapsed) => End::Expired.byte(),
         (None, _) if filled => b'1',
         (None, OrderState::Working | OrderState::Parent) => b'0',
         (None, _) => b'A',

@@ -161,6 +161,7 @@ impl Core {
             ReportKind::Restated => Heard::Unreadable,
             ReportKind::Other => Heard::Known,
         };
+        let heard = self.reported_at_end(at, report, sink).unwrap_or(heard);
         self.agree(at, report, heard, sink);
         self.settle(at, number, sink);
         // A rejected request is settled: a cancel by the OMS is tried again later.
@@ -319,7 +320,7 @@ impl Core {
     }
 
     /// Holds a final state until the missing fills have arrived.
-    fn ended(
+    pub(crate) fn ended(
         &mut self,
         at: i64,
         report: &VenueReport<'_>,
@@ -367,31 +368,6 @@ impl Core {
         }
         self.end(at, number, how, request, (report.at, report.text), sink);
         Heard::Taken
-    }
-
-    pub(crate) fn end(
-        &mut self,
-        at: i64,
-        order: Number,
-        how: End,
-        request: Option<Number>,
-        (venue_at, text): (i64, &[u8]),
-        sink: &mut impl Sink,
-    ) {
-        if self.rests(order, how) {
-            return self.rest(at, order, (venue_at, text), sink);
-        }
-        if request.is_none() {
-            self.decline_of(at, order, sink);
-        }
-        let event = OrderEvent::Ended {
-            order,
-            how,
-            request,
-            at: venue_at,
-            text,
-        };
-        self.emit(at, &event, sink);
     }
 
     /// Applies a held final state once its fills have arrived; a request for a filled order is too late only when the

@@ -10,6 +10,7 @@ use crate::event::OrderEvent;
 use crate::filter::OrderFilter;
 use crate::order::Order;
 use crate::retries::{Retries, retry_of};
+use crate::roll::{Roll, ends_with_day, is_unconfirmed};
 use crate::scope::Scope;
 use crate::state::OmsState;
 use crate::transition::OrderState;
@@ -20,19 +21,25 @@ use crate::venue::VenueId;
 /// Maximum wait of a final state for missing fills before a status request, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
 
+/// Time that a client has to log on again after a start, before its orders are cancelled, when its settings give none,
+/// in nanoseconds.
+const RETURN: i64 = 10_000_000_000;
+
 /// Pending work; derived from the state.
 #[derive(Debug, Default)]
 pub(crate) struct Work {
     /// Orders that need a status request.
     pub asking: VecDeque<Number>,
     /// Orders to be cancelled.
-    cancelling: VecDeque<Number>,
+    pub(crate) cancelling: VecDeque<Number>,
+    /// The trading day by the clock, when it is too far ahead to start without an operator.
+    pub(crate) far_day: Option<u32>,
     /// Orders that expire with the day.
-    expiring: VecDeque<Number>,
+    pub(crate) expiring: VecDeque<Number>,
     /// Orders that are done for the day and work again on the next one.
-    renewing: VecDeque<Number>,
-    /// The new trading day and the hash key of its ids.
-    next_day: Option<(u32, u128)>,
+    pub(crate) renewing: VecDeque<Number>,
+    /// The new trading day that starts.
+    pub(crate) roll: Option<Roll>,
     /// When final states began to wait for fills.
     pended: VecDeque<(i64, Number)>,
     /// When breaks with a venue become alarms, and their numbers.
@@ -54,7 +61,7 @@ pub(crate) struct Work {
 }
 
 /// Open orders that match, by number.
-fn open(state: &OmsState, is: impl Fn(&Order) -> bool) -> Vec<Number> {
+pub(crate) fn open(state: &OmsState, is: impl Fn(&Order) -> bool) -> Vec<Number> {
     let orders = state.orders().iter();
     let open = orders.filter(|order| order.state.is_open() && is(order));
     let mut numbers: Vec<Number> = open.map(|order| order.number).collect();
@@ -87,8 +94,13 @@ pub(crate) fn must_go(state: &OmsState, order: &Order) -> bool {
     order.withdrawn || is_killed(state, order)
 }
 
+/// Whether it is to be cancelled: it must go, or ends with the trading day that is being closed.
+fn is_going(state: &OmsState, order: &Order) -> bool {
+    must_go(state, order) || ends_with_day(state, order)
+}
+
 /// Whether its state, or that of its request, is unknown.
-fn is_unknown(state: &OmsState, order: &Order) -> bool {
+pub(crate) fn is_unknown(state: &OmsState, order: &Order) -> bool {
     let request = state.orders().request_of(order);
     let is_lost = request.is_some_and(|it| it.state == OrderState::Unknown);
     order.state == OrderState::Unknown || is_lost
@@ -135,16 +147,16 @@ impl Work {
                 self.leaving.retain(|leaving| *leaving != line);
                 let all = self.reset.contains(&line);
                 self.reset.retain(|reset| *reset != line);
-                let asked = |order: &Order| {
+                let is_asked = |order: &Order| {
                     let is_doubtful = || state.breaks.of(order.number).next().is_some();
-                    order.line == line && (all || is_unknown(state, order) || is_doubtful())
+                    all || is_unknown(state, order) || is_unconfirmed(state, order) || is_doubtful()
                 };
-                let mut asked = open(state, asked);
+                let mut asked = open(state, |order| order.line == line && is_asked(order));
                 asked.extend(lost_of_closed(state, line));
                 asked.sort_unstable();
                 self.unanswered.line_up(state, &asked);
                 self.asking.extend(asked);
-                let goes = |order: &Order| order.line == line && must_go(state, order);
+                let goes = |order: &Order| order.line == line && is_going(state, order);
                 self.cancelling.extend(open(state, goes));
                 self.retries.look_again();
             }
@@ -167,7 +179,7 @@ impl Work {
     pub(crate) fn look_again(&mut self, state: &OmsState, number: Number) {
         let order = state.orders().get(number);
         let is_later = self.later.iter().any(|(_, later)| *later == number);
-        if !is_later && order.is_some_and(|order| order.state.is_open() && must_go(state, order)) {
+        if !is_later && order.is_some_and(|order| order.state.is_open() && is_going(state, order)) {
             self.cancelling.push_back(number);
         }
     }
@@ -194,40 +206,14 @@ impl Work {
         self.cancelling.len() > before
     }
 
-    /// The trading day that is about to start.
-    pub(crate) fn day_after(&self) -> Option<u32> {
-        self.next_day.map(|(day, _)| day)
-    }
-
-    /// Whether a day change is in progress.
-    pub(crate) fn ends_day(&self) -> bool {
-        self.next_day.is_some()
-    }
-
     /// Whether a venue session accepts no new orders.
     pub(crate) fn is_leaving(&self, line: u32) -> bool {
         self.leaving.contains(&line)
     }
 
-    /// Registers an order for the day change: one done for the day works again on the next day.
-    fn rest(&mut self, order: Number) {
-        if self.ends_day() {
-            self.renewing.push_back(order);
-        }
-    }
-
     fn cancel(&mut self, state: &OmsState, filter: OrderFilter) {
         let orders = open(state, |order| filter.has(state, order));
         self.cancelling.extend(orders);
-    }
-
-    /// Starts the new trading day once the orders of the old one are closed.
-    pub(crate) fn roll(&mut self, state: &OmsState, day: u32, key: u128) {
-        // An unknown order stays unknown until the venue answers.
-        let of_day = |order: &Order| !order.outlives(day) && !is_unknown(state, order);
-        self.expiring = open(state, of_day).into();
-        self.renewing = open(state, |order| order.rests_until(day)).into();
-        self.next_day = Some((day, key));
     }
 
     /// Collects work that a killed process left.
@@ -272,8 +258,8 @@ impl Core {
         let waits = work.cancelling.is_empty()
             && work.expiring.is_empty()
             && work.settling.is_empty()
-            && work.next_day.is_none();
-        !waits || self.forgettable().is_some()
+            && work.renewing.is_empty();
+        !waits || self.is_roll_due(at) || self.forgettable().is_some()
     }
 
     /// Does one step: a few events.
@@ -296,8 +282,8 @@ impl Core {
         } else if let Some(order) = self.next_asked(at) {
             self.work.asking.pop_front();
             self.ask(at, order, sink);
-        } else if let Some((date, key)) = self.work.next_day.take() {
-            self.emit(at, &OrderEvent::Day { date, key }, sink);
+        } else if self.is_roll_due(at) {
+            self.roll_step(at, sink);
         } else {
             self.forget(at, sink);
         }
@@ -412,30 +398,6 @@ impl Core {
         }
     }
 
-    fn expire(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
-        let orders = self.state().orders();
-        let Some(order) = orders.get(number).filter(|it| it.state.is_open()) else {
-            return;
-        };
-        // Its session may have disconnected since. A parent expires after its children.
-        if is_unknown(&self.state, order) || self.state.open_children(number).next().is_some() {
-            return;
-        }
-        if let Some(request) = orders.request_of(order) {
-            let request = request.number;
-            self.decline(at, request, crate::Why::TooLate, b"", sink);
-        }
-        let event = OrderEvent::Ended {
-            order: number,
-            how: End::Expired,
-            request: None,
-            at: 0,
-            text: b"end of the trading day",
-        };
-        self.emit(at, &event, sink);
-        self.forget(at, sink);
-    }
-
     /// Requests the status of orders that have waited for missing fills too long, passing each to the sink; cancels
     /// orders of clients that have been disconnected long enough. Returns when the next of it is due.
     pub fn due(
@@ -454,24 +416,17 @@ impl Core {
         let copies = self.due_copies(at, sink);
         let inquiries = self.due_inquiries(at, sink);
         let asking = self.due_asking(at);
+        let roll = self.due_roll(at);
         let waiting = earliest([self.due_waiting(at), asking, self.due_retry(at)], i64::MAX);
         let waiting = waiting.map(|when| Nanos(when.saturating_sub(at).max(0).unsigned_abs()));
         let legs = self.due_legs(at, sink);
         earliest(
             [
                 cancels, ends, unanswered, alarms, gone, limits, held, copies, inquiries, legs,
-                waiting,
+                waiting, roll,
             ],
             Nanos(u64::MAX),
         )
-    }
-
-    /// Closes the orders of the day, then starts the new trading day.
-    pub fn begin_day(&mut self, day: u32) {
-        if day > self.state.day() && !self.work.ends_day() {
-            let key = self.state.ids.key().rotate_left(31) ^ u128::from(day);
-            self.work.roll(&self.state, day, key);
-        }
     }
 
     /// Restores the limit before an expired temporary one.
@@ -498,6 +453,8 @@ impl Core {
             return;
         }
         let was = self.state.client(session);
+        // The client could not stay while the OMS was stopped.
+        let must_return = is.is_none() && was != Presence::LoggedOut;
         let is = is.unwrap_or(match was {
             // It was logged on when the process was killed.
             Presence::Here => Presence::Lost,
@@ -510,6 +467,10 @@ impl Core {
             Presence::Here => None,
             Presence::LoggedOut => on_logout,
             Presence::Lost => on_disconnect,
+        };
+        let grace = match grace {
+            Some(0) if must_return => Some(RETURN),
+            grace => grace,
         };
         if let Some(grace) = grace {
             self.work.gone.push((at.saturating_add(grace), session));
@@ -616,7 +577,11 @@ impl Core {
             let is_known = id.request == order.attempt() || is_asked;
             let request = self.state.orders().request_of(order);
             let cancelled = request.is_some_and(|it| it.kind == RequestKind::Cancel);
-            is_known && order.state.is_open() && !cancelled && !must_go(&self.state, order)
+            is_known
+                && order.state.is_open()
+                && !cancelled
+                && !is_going(&self.state, order)
+                && order.state != OrderState::Lapsed
         })
     }
 }

@@ -12,6 +12,7 @@
 //! arithmetic between civil time and instants is [`zone::reach`].
 #![forbid(unsafe_code)]
 
+mod days;
 mod display;
 mod period;
 pub mod zone;
@@ -25,6 +26,7 @@ use jiff::Timestamp as Instant;
 pub use jiff::civil::{Date, Time, Weekday};
 pub use jiff::tz::TimeZone;
 
+pub use days::{TradingDay, trading_day};
 pub use display::utc;
 pub use period::{DAYS_SEARCHED, Period};
 

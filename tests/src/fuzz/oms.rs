@@ -29,6 +29,7 @@ const FILES: [&str; 4] = [
 
 const SETTINGS: &str = r#"
 [oms]
+day_begins = "00:00 UTC"
 orders = 100
 instruments = "instruments.csv"
 limits = "limits.csv"

@@ -166,7 +166,7 @@ impl Floor {
                 version(of)
             );
         }
-        text += "[oms]\ninstruments = \"instruments.csv\"\nlimits = \"limits.csv\"\n";
+        text += "[oms]\nday_begins = \"00:00 UTC\"\ninstruments = \"instruments.csv\"\nlimits = \"limits.csv\"\n";
         for account in ACCOUNTS {
             let _ = write!(text, "[[account]]\nname = \"{account}\"\n");
         }

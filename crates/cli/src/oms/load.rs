@@ -3,14 +3,16 @@
 use std::hash::{BuildHasher, DefaultHasher, Hasher, RandomState};
 use std::io;
 
+use fixwire::schedule::TimeZone;
 use fixwire::settings::{Id, LoadError, Problem, SessionSettings, Settings, Source, Span};
 use fixwire_oms::load::OmsError;
-use fixwire_oms::rules::RiskRules;
+use fixwire_oms::rules::{DayBegins, RiskRules};
 use fixwire_oms::{Oms, OmsListener, OmsSession, OmsTmpLine};
 use fixwire_protocol::readable::Escaped;
 use fixwire_protocol::time::{Precision, TimestampWriter};
 use fixwire_protocol::{Tag, tag};
 
+use super::days::trading_day;
 use crate::failure::Failure;
 use crate::print::Printer;
 use crate::teller::now;
@@ -33,7 +35,8 @@ pub fn load(source: &Source, settings: &Settings, listener: OmsListener) -> Resu
     let key = random() << 64 | random();
     #[cfg(feature = "canary")]
     fixwire_oms::canary::plant(&std::env::var("FIXWIRE_CANARY").unwrap_or_default());
-    let oms = Oms::new(rules, sessions.collect(), key, listener);
+    let mut oms = Oms::new(rules, sessions.collect(), key, listener);
+    oms.set_day_finder(trading_day);
     Ok(oms.with_tmp_lines(lines))
 }
 
@@ -65,6 +68,7 @@ pub fn read(
     let mut open = |file: &str| source.read_table(file).map_err(|error| error.to_string());
     let rules = fixwire_oms::load::load(&source.text, &called, &mut open);
     let mut rules = rules.map_err(|errors| found(source, settings, &errors))?;
+    check_zone(&rules.day_begins).map_err(|error| found(source, settings, &[error]))?;
     rules.build = build();
     let lines = settings.tmp_lines()?.into_iter();
     let lines = lines.map(|(name, settings)| OmsTmpLine { name, settings });
@@ -76,6 +80,20 @@ pub fn read(
         return Err(settings.found(problems.iter().map(problem).collect()));
     }
     Ok((rules, lines))
+}
+
+/// Whether the time zone of the trading days is known.
+fn check_zone(begins: &DayBegins) -> Result<(), OmsError> {
+    let zone = &begins.zone;
+    if TimeZone::get(zone).is_ok() {
+        return Ok(());
+    }
+    Err(OmsError {
+        at: begins.place,
+        file: None,
+        what: format!("day_begins: unknown time zone {zone}"),
+        hint: "write UTC, or a name of the time-zone database such as America/New_York".into(),
+    })
 }
 
 /// Mistakes with their places in the file.

@@ -58,7 +58,7 @@ impl OrderStamps {
         };
         let read = stamps_file::read(BufReader::new(file), Some(order));
         let mut stamps = read.map_err(cannot)?;
-        // A new journal gives out the numbers of the one before again.
+        // A new journal in another folder gives out the numbers of the one before again.
         if let Some(newest) = stamps.iter().rposition(|it| it.kind == b'D') {
             stamps.drain(..newest);
         }

@@ -24,7 +24,9 @@ impl Before {
             OrderEvent::Replaced { request, .. } | OrderEvent::Declined { request, .. } => {
                 Some(request)
             }
-            OrderEvent::Ended { request, .. } | OrderEvent::TermsSet { request, .. } => request,
+            OrderEvent::Ended { request, .. }
+            | OrderEvent::LapseConfirmed { request, .. }
+            | OrderEvent::TermsSet { request, .. } => request,
             _ => None,
         };
         self.request = None;

@@ -17,8 +17,10 @@ use crate::pool::NO_POOL;
 use crate::quotes::QuoteSide;
 use crate::reason::{Reason, Why};
 use crate::state::OmsState;
-use crate::value::{Effect, Number, RequestKind, Text};
+use crate::value::{Effect, End, Number, RequestKind, Text};
 
+/// Text(58) of an order whose trading day is over.
+pub(crate) const DAY_OVER: &[u8] = b"end of the trading day";
 const COPY_MSG_INDICATOR: Tag = 797;
 const EXEC_REF_ID: Tag = 19;
 const SECONDARY_ORDER_ID: Tag = 198;
@@ -148,6 +150,23 @@ pub(crate) fn report(
                 execution(state, order, (how.byte(), text), extra, client, outbox);
             }
         }
+        OrderEvent::Lapsed { .. } | OrderEvent::DoneForDay { .. } | OrderEvent::Renewed { .. } => {
+            of_day(state, event, client, outbox);
+        }
+        OrderEvent::Declined { .. } => declined(state, event, before, client, outbox),
+        OrderEvent::Refused { .. } => refused(state, event, client, outbox),
+        _ => {}
+    }
+}
+
+/// The trading day of an order is over, or a new one begins.
+#[cold]
+fn of_day(state: &OmsState, event: &OrderEvent<'_>, client: Client, outbox: &mut Outbox) {
+    match *event {
+        OrderEvent::Lapsed { order } => {
+            let kind = End::Expired.byte();
+            plain(state, order, (kind, DAY_OVER, None), client, outbox);
+        }
         OrderEvent::DoneForDay { order, text, .. } => {
             plain(state, order, (b'3', text, None), client, outbox);
         }
@@ -156,8 +175,6 @@ pub(crate) fn report(
             let extra = Some(Extra::Restated(1));
             plain(state, order, (b'D', b"", extra), client, outbox);
         }
-        OrderEvent::Declined { .. } => declined(state, event, before, client, outbox),
-        OrderEvent::Refused { .. } => refused(state, event, client, outbox),
         _ => {}
     }
 }
@@ -240,6 +257,7 @@ pub(crate) fn order_of(event: &OrderEvent<'_>, before: &Before) -> Option<Number
         | OrderEvent::LegFilled { order, .. }
         | OrderEvent::Ended { order, .. }
         | OrderEvent::DoneForDay { order, .. }
+        | OrderEvent::Lapsed { order }
         | OrderEvent::Renewed { order, .. } => Some(order),
         OrderEvent::Replaced { .. } => Some(before.order),
         _ => None,
@@ -391,7 +409,7 @@ pub(super) fn execution(
         report.uint(tag::LAST_QTY, 0).uint(tag::LAST_PX, 0);
     }
     report
-        .uint(tag::LEAVES_QTY, order.leaves())
+        .uint(tag::LEAVES_QTY, order.told_leaves())
         .uint(tag::CUM_QTY, order.filled)
         .decimal(tag::AVG_PX, average(order.paid, order.filled, scale))
         .time(

@@ -246,7 +246,7 @@ fn status(
         ] {
             if let Some(order) = order {
                 answer.decimal(px, price(order.price, scale));
-                answer.uint(size, order.leaves());
+                answer.uint(size, order.told_leaves());
             }
         }
     }
@@ -267,7 +267,11 @@ pub(super) fn side_changed(
     };
     let other = state.orders().get(other).map(|other| other.state);
     let ended = End::Cancelled;
-    let other = other.unwrap_or(OrderState::Ended(ended));
+    let other = match other.unwrap_or(OrderState::Ended(ended)) {
+        // Its client was told so.
+        OrderState::Lapsed => OrderState::Ended(End::Expired),
+        other => other,
+    };
     let rejected = OrderState::Ended(End::Rejected);
     let is_last_fill = order.state == OrderState::Ended(End::Filled)
         && order.filled.saturating_sub(last) < order.quantity;

@@ -13,6 +13,7 @@ use crate::fix::clients::{self, Client};
 use crate::fix::{lines, reports, scope_name};
 use crate::market_watches::MarketWatches;
 use crate::notice::{OmsEvent, OmsListener};
+use crate::roll::{open_at_venues, unconfirmed_at_venues};
 use crate::rules::{UserRule, matches};
 use crate::state::OmsState;
 use crate::tmp::TmpLines;
@@ -131,6 +132,9 @@ impl Sink for Out<'_> {
                     });
                 }
             }
+            OrderEvent::DayAsked { .. } | OrderEvent::Day { .. } | OrderEvent::DayBack { .. } => {
+                self.day(state, event);
+            }
             OrderEvent::LegsMissing { order } => (self.listener)(OmsEvent::LegsMissing { order }),
             OrderEvent::StrayFill { id, effect, .. } => {
                 let nets = effect.is_none();
@@ -203,6 +207,34 @@ impl Out<'_> {
                 let from = (&*self.before, None);
                 reports::report(state, event, from, *client, self.outbox);
             }
+        }
+    }
+
+    /// Reports what happens to the trading day.
+    #[cold]
+    fn day(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
+        match *event {
+            OrderEvent::DayAsked { date, who, .. } => {
+                let (from, open) = (state.day(), &open_at_venues(state, date));
+                (self.listener)(OmsEvent::DayAsked {
+                    from,
+                    day: date,
+                    who,
+                    open,
+                });
+            }
+            // Not the first day of a new journal.
+            OrderEvent::Day { date, .. } if state.last > 0 => {
+                let unconfirmed = &unconfirmed_at_venues(state);
+                (self.listener)(OmsEvent::DayStarted {
+                    day: date,
+                    unconfirmed,
+                });
+            }
+            OrderEvent::DayBack { date, who, .. } => {
+                (self.listener)(OmsEvent::DayBack { day: date, who });
+            }
+            _ => {}
         }
     }
 

@@ -75,7 +75,16 @@ impl Oms {
                 let what = b"BusinessMessageReject(j) or Reject(3)";
                 core.foreign_message(at, (line, id.order), what, &mut out)
             }
-            Refused::Request(id) => core.refused(at, id, &VenueReject { code, text }, &mut out),
+            Refused::Request(id) => core.refused(
+                at,
+                id,
+                &VenueReject {
+                    code,
+                    status: 0,
+                    text,
+                },
+                &mut out,
+            ),
             Refused::Inquiry(inquiry) => {
                 let reason = Reason {
                     value: inquiries::OTHER.into(),

@@ -195,6 +195,10 @@ impl Oms {
             let reason = message.get(tag).and_then(|it| value::uint(it).ok());
             VenueReject {
                 code: reason.map(code),
+                status: match message.get(tag::ORD_STATUS) {
+                    Some([status]) => *status,
+                    _ => 0,
+                },
                 text: cut(message.get(tag::TEXT).unwrap_or_default()),
             }
         };

@@ -50,6 +50,33 @@ fn the_time_of_a_reload_is_a_time_of_day() {
 }
 
 #[test]
+fn a_trading_day_begins_at_a_time_of_a_zone() {
+    const DAY: &str = "day_begins = \"00:00 UTC\"";
+    let of = |key: &str| mistakes(&SETTINGS.replace(DAY, key), INSTRUMENTS, LIMITS);
+    for right in [
+        "17:05 America/New_York",
+        "17:05:30 Asia/Kolkata",
+        "00:00 utc",
+    ] {
+        assert_eq!(of(&format!("day_begins = \"{right}\"")), [""; 0]);
+    }
+    has(&of(""), "[oms] day_begins is missing");
+    has(
+        &of(""),
+        "day_begins = \"00:00 UTC\" is the day of a file without it",
+    );
+    has(
+        &of("day_begins = \"06:00\""),
+        "line 2: day_begins = \"06:00\" has no time zone",
+    );
+    has(&of("day_begins = \"06:00\""), "write it as 06:00 UTC");
+    for wrong in ["6:00 UTC", "24:00 UTC", "UTC", "UTC 06:00", ""] {
+        let found = of(&format!("day_begins = \"{wrong}\""));
+        has(&found, "is not a time of day and a time zone");
+    }
+}
+
+#[test]
 fn every_mistake_is_named_with_its_line() {
     let settings = SETTINGS
         .replace(

@@ -1,7 +1,7 @@
 //! Order life cycles, report by report.
 
 use super::*;
-use crate::transition::OrderState::{Ended, Sent, Unknown, Working};
+use crate::transition::OrderState::{Ended, Lapsed, Sent, Unknown, Working};
 use crate::value::{End, Trading};
 use crate::venue::Heard;
 use crate::{OrderState, Scope};
@@ -302,13 +302,11 @@ fn a_new_day_ends_day_orders_and_frees_ids() {
     assert_eq!(world.refused, Some(Why::Duplicate));
     world.restart(20_261_123);
     world.work();
-    assert_eq!(world.said, ["Ended", "Day"]);
-    assert_eq!(
-        world.state_of(unknown),
-        Some(Unknown),
-        "only the venue knows"
-    );
-    world.report(&about(unknown, unknown, ReportKind::Status(b'8')));
+    assert_eq!(world.said, ["Lapsed", "Lapsed", "Day"]);
+    for order in [working, unknown] {
+        assert_eq!(world.state_of(order), Some(Lapsed), "only the venue knows");
+        world.report(&about(order, order, ReportKind::Status(b'8')));
+    }
     let state = world.core.state();
     assert!(state.firm.tally.is_flat());
     assert_eq!(state.firm.tally.traded, 0);

@@ -165,6 +165,33 @@ fn a_client_that_does_not_come_back_after_a_restart_is_gone() {
 }
 
 #[test]
+fn a_client_has_time_to_return_after_a_restart() {
+    let mut rules = rules(LIMITS);
+    rules.users[0].on_disconnect = Some(0);
+    let mut world = World::of(rules);
+    let order = world.order(Side::Buy, 10, "100").unwrap();
+    world.accept(order);
+    // Killed again before it is back.
+    for returns in [true, false, false] {
+        world.restart(20_261_122);
+        for line in LINES {
+            world.tell(|core, at, mut sink| core.line_up(at, line, &mut sink));
+        }
+        world.present(None);
+        world.pass(9);
+        assert_eq!(world.cancelled(), [0; 0]);
+        if returns {
+            world.present(Some(Presence::Here));
+            world.pass(9);
+            assert_eq!(world.cancelled(), [0; 0]);
+        }
+    }
+    world.pass(2);
+    assert_eq!(world.cancelled(), [order]);
+    world.check();
+}
+
+#[test]
 fn a_cancel_that_an_execution_report_refuses_is_not_sent_again_at_once() {
     let mut world = World::new();
     let order = world.order(Side::Buy, 10, "100").unwrap();

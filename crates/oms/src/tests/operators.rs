@@ -4,13 +4,13 @@ use super::*;
 use crate::command::carry_out;
 use crate::limits::RiskControl;
 use crate::rules::OperatorRule;
-use crate::transition::OrderState::{DoneForDay, Ended};
+use crate::transition::OrderState::{DoneForDay, Ended, Lapsed, Working};
 use crate::value::{End, Trading};
 use crate::{Amount, Scope};
 use fixwire_protocol::OperatorCommand;
 
 impl World {
-    fn says(&mut self, who: &str, text: &str) -> Result<String, String> {
+    pub(super) fn says(&mut self, who: &str, text: &str) -> Result<String, String> {
         let command = OperatorCommand {
             bytes: text.as_bytes(),
             who,
@@ -190,13 +190,13 @@ fn orders_until_a_date_stay_until_it_is_over() {
         terms: crate::Terms::NONE,
     };
     world.tell(|core, at, mut sink| core.new_order(at, &new, &mut sink));
-    for (day, is_open) in [(20_261_123, true), (20_261_124, false)] {
+    for (day, state) in [(20_261_123, Working), (20_261_124, Lapsed)] {
         world.restart(day);
         world.line(LINES[0], true);
         world.accept(1);
         world.work();
         let order = world.core.state().orders().get(1).unwrap();
-        assert_eq!(order.state.is_open(), is_open, "{day}");
+        assert_eq!(order.state, state, "{day}");
         world.check();
     }
 }
@@ -213,20 +213,20 @@ fn a_day_is_rolled_by_hand_or_by_the_clock() {
     assert!(world.says("ann", "roll").is_err());
     assert!(world.says("ann", "roll day=2026-11-31").is_err());
     assert!(world.says("ann", "roll day=2027-11-23").is_err());
-    world.says("ann", "roll day=2026-11-23").unwrap();
+    world.says("ann", "roll day=2026-11-23 cancel").unwrap();
     world.check();
     world.restart(20_261_122);
-    assert!(world.core.has_work(world.at), "it was asked for");
+    assert_eq!(world.core.state().next_day, 20_261_123, "it was asked for");
     assert!(world.says("ann", "roll day=2026-11-24").is_err());
     assert_eq!(world.order(Side::Buy, 10, "100"), None);
     assert_eq!(world.refused, Some(Why::DayEnds));
     world.work();
     assert_eq!(world.core.state().day(), 20_261_123);
     let state = world.core.state().orders().get(order).unwrap().state;
-    assert_eq!(state, Ended(End::Expired));
-    world.core.begin_day(20_261_123);
+    assert_eq!(state, Lapsed);
+    world.tell(|core, at, mut sink| core.begin_day(at, 20_261_123, &mut sink));
     assert!(!world.core.has_work(world.at), "it is that day");
-    world.core.begin_day(20_261_124);
+    world.tell(|core, at, mut sink| core.begin_day(at, 20_261_124, &mut sink));
     world.work();
     assert_eq!(world.core.state().day(), 20_261_124);
     world.check();

@@ -271,10 +271,11 @@ fn orders_of_the_day_end_before_they_leave() {
     let (sent, queued) = (world.buy(), world.buy());
     world.accept(sent);
     world.at += 2 * SECOND;
-    world.core.begin_day(20_261_123);
+    world.tell(|core, at, mut sink| core.begin_day(at, 20_261_123, &mut sink));
     world.sent.clear();
     world.work();
-    assert_eq!(world.sent, [], "it has ended");
+    let left: Vec<Number> = world.sent.iter().map(|(id, _)| id.order).collect();
+    assert_eq!(left, [sent], "its cancel; the other has ended");
     assert_eq!(world.stands(queued), Ended(End::Expired));
     world.check();
 }

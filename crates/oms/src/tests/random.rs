@@ -227,7 +227,7 @@ fn the_notes_make_the_state_and_each_order_counts_once() {
                 world.check();
             }
         }
-        // Orders unknown to the venue are closed with the day: nothing is reserved then.
+        // What the venue does not have is closed: nothing is reserved then.
         for line in LINES {
             world.tell(|core, at, mut sink| core.line_up(at, line, &mut sink));
         }
@@ -243,7 +243,7 @@ fn the_notes_make_the_state_and_each_order_counts_once() {
             // A parent waits for a child that is.
             let is_unknown = matches!(
                 known.state,
-                crate::OrderState::Unknown | crate::OrderState::Parent
+                crate::OrderState::Lapsed | crate::OrderState::Parent
             );
             // The venue did not answer its cancel, which is tried again.
             let goes = crate::work::must_go(world.core.state(), known);
@@ -268,6 +268,9 @@ fn the_notes_make_the_state_and_each_order_counts_once() {
         "Filled",
         "Replaced",
         "Ended",
+        "Lapsed",
+        "LapseConfirmed",
+        "DayAsked",
         "Declined",
         "Pended",
         "StrayFill",

@@ -71,7 +71,11 @@ impl World {
 
     fn refuse(&mut self, id: VenueId, code: Option<RejectCode>, text: &str) {
         let text = text.as_bytes();
-        let reject = VenueReject { code, text };
+        let reject = VenueReject {
+            code,
+            text,
+            ..VenueReject::default()
+        };
         self.tell(|core, at, mut sink| core.refused(at, id, &reject, &mut sink));
     }
 
@@ -200,7 +204,11 @@ fn the_first_entry_that_fits_decides() {
     world.accept(order);
     let cancel = world.cancel(order).unwrap();
     let (code, text) = (Some(RejectCode::Cancel(3)), &b"busy"[..]);
-    let reject = VenueReject { code, text };
+    let reject = VenueReject {
+        code,
+        text,
+        ..VenueReject::default()
+    };
     let declined = id(order, cancel);
     world.tell(|core, at, mut sink| core.declined(at, declined, &reject, &mut sink));
     assert_eq!(world.told(), "no cancel");
@@ -370,12 +378,12 @@ fn an_order_of_yesterday_is_not_sent_again() {
     world.restart(20_261_123);
     world.work();
     assert_eq!(world.stands(waits), Ended(End::Expired));
-    assert_eq!(world.stands(day), OrderState::Unknown);
+    assert_eq!(world.stands(day), OrderState::Lapsed);
     for line in LINES {
         world.line(line, true);
     }
     world.reject(day, "busy");
-    assert_eq!(world.said, ["Rejected"]);
+    assert_eq!(world.said, ["LapseConfirmed"]);
     world.reject(long, "busy");
     assert_eq!(world.said, ["Retried"], "it is good till cancel");
     assert_eq!(world.pass_by(SECOND).len(), 1);

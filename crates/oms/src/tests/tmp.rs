@@ -39,6 +39,8 @@ mod spreads;
 
 const SETTINGS: &str = r#"
 [oms]
+day_begins = "00:00 UTC"
+roll_wait = "0s"
 instruments = "instruments.csv"
 limits = "limits.csv"
 [[account]]

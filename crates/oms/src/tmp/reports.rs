@@ -393,6 +393,7 @@ impl Core {
         }
         let reject = VenueReject {
             code: Some(RejectCode::Tmp(CODES + u64::from(said.status.0))),
+            status: 0,
             text,
         };
         self.refused(at, id, &reject, sink)

@@ -17,6 +17,7 @@ const VENUE_COPY: usize = 4;
 
 const SETTINGS: &str = r#"
 [oms]
+day_begins = "00:00 UTC"
 orders = 100
 instruments = "instruments.csv"
 limits = "limits.csv"

@@ -16,6 +16,7 @@ const VENUE: usize = 1;
 
 const SETTINGS: &str = r#"
 [oms]
+day_begins = "00:00 UTC"
 instruments = "instruments.csv"
 limits = "limits.csv"
 [[account]]

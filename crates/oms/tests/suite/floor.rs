@@ -20,6 +20,7 @@ pub const COPY: SessionId = SessionId(2);
 
 const SETTINGS: &str = r#"
 [oms]
+day_begins = "00:00 UTC"
 orders = 100
 instruments = "instruments.csv"
 limits = "limits.csv"

@@ -4,6 +4,7 @@
 pub mod again;
 mod checks;
 mod clients;
+mod ends;
 mod family;
 mod fields;
 pub mod held;
@@ -172,6 +173,8 @@ pub enum Fate {
     Working,
     /// Until the next day.
     Done,
+    /// Its day is over, and the venue has not said that it has ended.
+    Lapsed,
     Over(char),
 }
 
@@ -261,6 +264,14 @@ impl Order {
         }
     }
 
+    /// As its client knows it.
+    pub fn told_leaves(&self) -> i128 {
+        match self.fate {
+            Fate::Lapsed => 0,
+            _ => self.leaves(),
+        }
+    }
+
     /// OrdStatus(39) by precedence.
     pub fn status(&self) -> char {
         let asked = self.asked.as_ref().filter(|asked| !asked.id.is_empty());
@@ -269,6 +280,7 @@ impl Order {
             (Some(_), _) => 'E',
             (None, Fate::Over(how)) => how,
             (None, Fate::Done) => '3',
+            (None, Fate::Lapsed) => 'C',
             (None, _) if self.filled > 0 => '1',
             (None, Fate::Working | Fate::Parent) => '0',
             (None, _) => 'A',

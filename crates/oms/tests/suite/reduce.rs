@@ -10,6 +10,7 @@ const LINE: usize = 1;
 
 const SETTINGS: &str = r#"
 [oms]
+day_begins = "00:00 UTC"
 instruments = "instruments.csv"
 limits = "limits.csv"
 [oms.own_tags]

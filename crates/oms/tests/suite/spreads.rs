@@ -21,6 +21,7 @@ const JUN: u32 = 1;
 
 const SETTINGS: &str = r#"
 [oms]
+day_begins = "00:00 UTC"
 orders = 100
 instruments = "instruments.csv"
 limits = "limits.csv"

@@ -170,6 +170,7 @@ fn the_example_translates_every_text_of_the_oms() {
 }
 
 const SETTINGS: &str = "[oms]
+day_begins = '00:00 UTC'
 instruments = 'instruments'
 limits = 'limits'
 texts = 'texts.csv'

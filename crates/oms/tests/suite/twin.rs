@@ -199,6 +199,7 @@ impl Twin {
             OrderState::Unknown => Fate::Unknown,
             OrderState::Working => Fate::Working,
             OrderState::DoneForDay => Fate::Done,
+            OrderState::Lapsed => Fate::Lapsed,
             OrderState::Ended(how) => Fate::Over(how.byte() as char),
         };
         same("state", fate, order.fate)?;

@@ -1,6 +1,7 @@
 //! How parents end: by a cancel, a kill switch, the day, or their fills.
 
 use super::*;
+use crate::OrderState::Lapsed;
 
 #[test]
 fn a_cancel_of_a_parent_cancels_its_children_first() {
@@ -165,12 +166,12 @@ fn families_end_with_their_day() {
     world.restart(20_261_123);
     world.work();
     assert_eq!(world.core.state().day(), 20_261_123);
-    assert_eq!(world.stage_of(first), Ended(End::Expired));
+    assert_eq!(world.stage_of(first), Lapsed);
     assert_eq!(world.stage_of(alone), Ended(End::Expired));
-    // One of its children is unknown.
+    // The venue may still have its children.
     assert_eq!(
         (world.stage_of(parent), world.stage_of(lost)),
-        (Parent, Unknown)
+        (Parent, Lapsed)
     );
     assert_eq!(
         world.refuses(plain(10, "100", child_of(parent))),
@@ -182,6 +183,9 @@ fn families_end_with_their_day() {
     }
     world.child(stays, 10, "100");
     world.fill(lost, 30, "100");
+    world.work();
+    assert_eq!(world.stage_of(parent), Parent);
+    world.report(&about(first, first, ReportKind::End(End::Expired)));
     world.work();
     assert_eq!(world.stage_of(parent), Ended(End::Expired));
     assert_eq!(world.filled(parent).0, 30);

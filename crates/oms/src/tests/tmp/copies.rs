@@ -389,7 +389,7 @@ fn a_killed_process_has_a_copy_and_its_number_or_neither() {
 
 #[test]
 fn a_copy_that_is_read_after_its_day_counts_and_its_number_does_not() {
-    let days = with_copy().replace("[oms]\n", "[oms]\nday_begins = \"06:00\"\n");
+    let days = with_copy().replace("00:00 UTC", "06:00 UTC");
     let mut floor = floor_of(&days, |_| {});
     floor.says_on(COPY, &elsewhere(TmpExecType::NEW, 30, (0, 0, 10, 0)));
     let line = floor.oms.state().sessions().find(b"T2").unwrap();

@@ -8,8 +8,11 @@ use crate::value::End;
 const DAY: u64 = 86_400 * SECOND;
 
 fn with_days(more: &str) -> Floor {
-    let oms = format!("[oms]\nday_begins = \"06:00\"\n{more}");
-    let mut floor = Floor::with(&SETTINGS.replace("[oms]", &oms), 1, |_| {});
+    let oms = format!("[oms]\n{more}");
+    let settings = SETTINGS
+        .replace("[oms]", &oms)
+        .replace("00:00 UTC", "06:00 UTC");
+    let mut floor = Floor::with(&settings, 1, |_| {});
     floor.connect(0);
     floor
 }
@@ -287,7 +290,7 @@ fn a_program_that_starts_lets_a_second_pass_before_it_logs_in() {
 
 #[test]
 fn a_new_day_does_not_forget_what_counts_for_the_flow_limit() {
-    let settings = SETTINGS.replace("[oms]", "[oms]\nday_begins = \"06:00\"");
+    let settings = SETTINGS.replace("00:00 UTC", "06:00 UTC");
     let mut floor = Floor::with(&settings, 1, |settings| settings.max_flow_ctrl_cnt = 10);
     floor.connect(0);
     floor.pass(2 * SECOND);

@@ -245,7 +245,7 @@ fn orders_go_by_turns_over_two_lines() {
 
 #[test]
 fn a_new_day_begins_with_new_numbers_and_connections() {
-    let settings = SETTINGS.replace("[oms]", "[oms]\nday_begins = \"06:00\"");
+    let settings = SETTINGS.replace("00:00 UTC", "06:00 UTC");
     let mut floor = Floor::with(&settings, 1, |_| {});
     floor.connect(0);
     floor.order(10, "100", "");
@@ -256,11 +256,24 @@ fn a_new_day_begins_with_new_numbers_and_connections() {
     floor.now.wall.0 += 86_400_000_000_000;
     floor.pass(1);
     assert!(floor.oms.state().day() > day);
-    assert_eq!(floor.state_of(1), OrderState::Ended(End::Expired));
+    assert_eq!(floor.state_of(1), OrderState::Lapsed);
     let why = "a new trading day: sequence numbers begin again at 1";
     assert_eq!(floor.hangups, [why]);
     let text = format!("line T1 closed: {why}; the engine connects again");
-    assert_eq!(floor.events(), [text]);
+    let (day, closed): (Vec<_>, Vec<_>) = floor
+        .events()
+        .into_iter()
+        .partition(|it| it.starts_with("trading day"));
+    assert_eq!(day.len(), 2, "{day:?}");
+    assert!(
+        day[0].contains("orders open at T1: 1 end with the day"),
+        "{day:?}"
+    );
+    assert!(
+        day[1].contains("not confirmed by the venue: 1 at T1"),
+        "{day:?}"
+    );
+    assert_eq!(closed, [text]);
     assert_eq!(floor.numbers(), (0, 0));
     floor.disconnect(0);
     // So does the exchange.

@@ -420,7 +420,7 @@ impl Model {
         let order = &self.orders[&number];
         let is_replace = what == 'G';
         self.may(client, if is_replace { "replace" } else { "cancel" })?;
-        if !order.is_open() {
+        if !order.is_open() || (is_replace && order.fate == Fate::Lapsed) {
             return Err(TOO_LATE);
         }
         let leaves = order.withdrawn && is_replace;

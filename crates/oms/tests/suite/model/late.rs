@@ -95,6 +95,7 @@ impl Model {
         order.fate = match order.fate {
             _ if order.filled >= order.quantity => Fate::Over('2'),
             Fate::Done => Fate::Done,
+            Fate::Lapsed => Fate::Lapsed,
             _ => Fate::Working,
         };
         let is_open = order.is_open();

@@ -252,7 +252,10 @@ impl Model {
         };
         let other = if number == bid { bid + 1 } else { bid };
         let other = self.orders.get(&other);
-        let fate = other.map_or(Fate::Over('4'), |it| it.fate);
+        let fate = match other.map_or(Fate::Over('4'), |it| it.fate) {
+            Fate::Lapsed => Fate::Over('C'),
+            fate => fate,
+        };
         let is_open = !matches!(fate, Fate::Over(_));
         let is_rejected = fate == Fate::Over('8');
         let is_answered = other.is_none_or(Order::is_answered);

@@ -57,6 +57,16 @@ impl Model {
         if asked.is_some_and(|asked| asked.number == request) {
             let why = self.why(number, fields);
             self.decline(request, &why);
+            let is = |tag: u32, values: &[&str]| {
+                fields.get(&tag).is_some_and(|value| values.contains(value))
+            };
+            // Too late, or unknown: it is not there any more.
+            let is_gone = !fields.contains_key(&150)
+                && !fields.contains_key(&380)
+                && (is(102, &["0", "1"]) || is(39, &["4", "8", "C"]));
+            if is_gone && self.orders[&number].fate == Fate::Lapsed {
+                self.end(number, 'C', None, "");
+            }
         }
     }
 
@@ -141,6 +151,9 @@ impl Model {
             return self.reject(number, &Why::Venue(text.to_owned(), None));
         }
         let waits = order.waiting.is_some();
+        if order.fate == Fate::Lapsed && !waits {
+            return self.end(number, 'C', None, "");
+        }
         let lost = order.asked.as_ref().filter(|it| it.unknown && !waits);
         if let Some((request, what)) = lost.map(|it| (it.number, it.what)) {
             if what == 'G' {

@@ -55,7 +55,8 @@ impl Model {
         self.leaving.remove(&session);
         let all = self.reset.remove(&session);
         let orders = self.orders.values().filter(|order| order.line == session);
-        let asked = orders.filter(|it| it.is_unknown() || (all && it.is_open()));
+        let asked =
+            orders.filter(|it| it.is_unknown() || it.fate == Fate::Lapsed || (all && it.is_open()));
         // Of one that has ended only a request is unknown.
         let is_lost = |it: &&Order| it.asked.as_ref().is_some_and(|asked| asked.unknown);
         let asked: Vec<u64> = asked
@@ -142,15 +143,30 @@ impl Model {
         }
     }
 
-    /// Day orders that are not unknown expire, orders that are done for the day work again; then the new day starts.
+    /// Day orders that were never sent expire, and then those lapse that the venue may have; orders that are done for
+    /// the day work again; then the new day starts.
     fn begin_day(&mut self) {
-        let open = self.orders.values().filter(|order| order.is_open());
-        let of_day = open.filter(|order| !order.outlives(self.day) && !order.is_unknown());
-        let of_day: Vec<u64> = of_day.map(|order| order.number).collect();
-        for number in of_day {
-            let is_open = self.orders.get(&number).is_some_and(|it| it.is_open());
-            if is_open && !self.waits_for_children(number) {
+        for number in self.of_day() {
+            let is_unsent = self.orders.get(&number).is_some_and(Order::is_unsent);
+            if is_unsent && !self.waits_for_children(number) {
                 self.end(number, 'C', None, "end of the trading day");
+            }
+            while self.settle_parent() {}
+        }
+        while self.settle_parent() || self.send_again() {}
+        for number in self.of_day() {
+            let known = self.orders.get(&number).filter(|it| it.is_open());
+            let Some(is_unsent) = known.map(Order::is_unsent) else {
+                continue;
+            };
+            if self.waits_for_children(number) {
+                continue;
+            }
+            if is_unsent {
+                self.end(number, 'C', None, "end of the trading day");
+            } else {
+                self.orders.get_mut(&number).unwrap().fate = Fate::Lapsed;
+                self.write_ended(number, 'C', None, "end of the trading day");
             }
             while self.settle_parent() {}
         }
@@ -184,6 +200,13 @@ impl Model {
             (holding.bought, holding.sold) = (0, 0);
             (holding.paid, holding.received) = (0, 0);
         }
+    }
+
+    /// Open orders that end with the day that is over.
+    fn of_day(&self) -> Vec<u64> {
+        let open = self.orders.values().filter(|order| order.is_open());
+        let of_day = open.filter(|it| !it.outlives(self.day) && it.fate != Fate::Lapsed);
+        of_day.map(|order| order.number).collect()
     }
 
     /// Does what is to be done, until nothing is: what is due comes first.

@@ -80,7 +80,7 @@ impl Model {
                     }
                     if self.attempt(order) != request {
                         self.decline_of(order, request, &fields);
-                    } else if matches!(known, Some(Fate::Sent | Fate::Unknown)) {
+                    } else if matches!(known, Some(Fate::Sent | Fate::Unknown | Fate::Lapsed)) {
                         self.rejected(order, &fields);
                     }
                 }
@@ -100,7 +100,8 @@ impl Model {
         let is_known =
             self.attempt(number) == request || asked.is_some_and(|asked| asked.number == request);
         let is_cancelled = asked.is_some_and(|asked| asked.what == 'F');
-        is_known && order.is_open() && !is_cancelled && !self.must_go(number)
+        let is_over = order.fate == Fate::Lapsed;
+        is_known && order.is_open() && !is_over && !is_cancelled && !self.must_go(number)
     }
 
     fn report(&mut self, line: usize, fields: &Fields<'_>) {
@@ -161,6 +162,9 @@ impl Model {
             Kind::Restated => self.restated(number, fields),
             Kind::Status(status) => self.status_of(number, request, status, fields),
             Kind::Bust | Kind::Other => {}
+        }
+        if kind != Kind::Rejected {
+            self.said_to_have_ended(number, request, fields);
         }
         self.settle(number);
         if !refused {
@@ -380,6 +384,7 @@ impl Model {
         order.fate = match order.fate {
             _ if order.filled >= quantity => Fate::Over('2'),
             Fate::Done => Fate::Done,
+            Fate::Lapsed => Fate::Lapsed,
             _ => Fate::Working,
         };
         let is_open = order.is_open();
@@ -400,19 +405,22 @@ impl Model {
 
     pub fn reject(&mut self, number: u64, why: &Why) {
         self.too_late(number);
+        if self.orders[&number].fate == Fate::Lapsed {
+            return self.end(number, '8', None, "");
+        }
         self.orders.get_mut(&number).unwrap().fate = Fate::Over('8');
         self.write_rejected(number, why);
         self.over(number);
     }
 
     /// Rejects the request of an order that was closed otherwise.
-    fn too_late(&mut self, number: u64) {
+    pub fn too_late(&mut self, number: u64) {
         if let Some(asked) = &self.orders[&number].asked {
             self.decline(asked.number, &TOO_LATE);
         }
     }
 
-    fn ended(&mut self, number: u64, request: u64, how: char, fields: &Fields<'_>) {
+    pub fn ended(&mut self, number: u64, request: u64, how: char, fields: &Fields<'_>) {
         if !self.orders[&number].is_open() {
             return;
         }
@@ -444,7 +452,7 @@ impl Model {
     }
 
     /// An order valid for longer than today is not closed when it is done for the day.
-    fn rests(&self, number: u64, how: char) -> bool {
+    pub fn rests(&self, number: u64, how: char) -> bool {
         how == '3' && self.orders[&number].outlives(self.day + 1)
     }
 
@@ -524,40 +532,6 @@ impl Model {
             self.is_by_hand = true;
             self.report(line, &fields);
             self.is_by_hand = false;
-        }
-    }
-
-    pub fn end(&mut self, number: u64, how: char, request: Option<u64>, text: &str) {
-        if self.rests(number, how) {
-            let order = self.orders.get_mut(&number).unwrap();
-            (order.fate, order.waiting) = (Fate::Done, None);
-            self.write_ended(number, how, None, text);
-            return;
-        }
-        if request.is_none() {
-            self.too_late(number);
-        }
-        let order = self.orders.get_mut(&number).unwrap();
-        order.fate = Fate::Over(how);
-        let mut original = None;
-        let asked = order.asked.take();
-        if let Some(asked) = asked.filter(|asked| !asked.id.is_empty()) {
-            original = Some(std::mem::replace(&mut order.id, asked.id));
-        }
-        self.write_ended(number, how, original.as_deref(), text);
-        self.over(number);
-    }
-
-    /// An end that waits happens when its fills are there.
-    fn settle(&mut self, number: u64) {
-        let order = &self.orders[&number];
-        let Some(waiting) = order.waiting.clone() else {
-            return;
-        };
-        if order.filled >= waiting.filled {
-            let asked = order.asked.as_ref().map(|asked| asked.number);
-            let request = waiting.request.filter(|it| asked == Some(*it));
-            self.end(number, waiting.how, request, "");
         }
     }
 

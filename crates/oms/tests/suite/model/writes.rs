@@ -197,7 +197,7 @@ impl Model {
             for (side, (price, size)) in [(bid, (132, 134)), (bid + 1, (133, 135))] {
                 if let Some(order) = self.orders.get(&side) {
                     body.put(price, decimal(order.price, symbol.scale));
-                    body.put(size, order.leaves());
+                    body.put(size, order.told_leaves());
                 }
             }
         }
@@ -276,7 +276,7 @@ impl Model {
         if is_old && more.is_empty() {
             body.put(32, 0).put(31, 0);
         }
-        body.put(151, order.leaves())
+        body.put(151, order.told_leaves())
             .put(14, order.filled)
             .put(6, average(order.paid, order.filled, scale));
         if self.legs_of(order.symbol).is_some() {

@@ -13,10 +13,12 @@ pub const LINES: [usize; 3] = [3, 4, 5];
 
 const SETTINGS: &str = r#"
 [oms]
+day_begins = "00:00 UTC"
 orders = 100
 instruments = "instruments.csv"
 limits = "limits.csv"
 remembered = 6
+roll_wait = "0s"
 RESTRICTED
 SELF_TRADE
 [oms.own_tags]

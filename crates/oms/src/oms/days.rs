@@ -1,0 +1,42 @@
+//! The trading day by the clock.
+
+use fixwire_protocol::Now;
+
+use super::Oms;
+use crate::day::{DayFinder, DaySpan};
+use crate::notice::OmsEvent;
+use crate::rules::DayBegins;
+
+impl Oms {
+    /// Its journal begins in place of one that was removed: no order number of that one is given out again.
+    pub fn set_replaces_journal(&mut self) {
+        self.core.set_replaces_journal();
+    }
+
+    /// Finds trading days in time zones other than UTC.
+    pub fn set_day_finder(&mut self, find: DayFinder) {
+        self.day_finder = Some(find);
+    }
+
+    /// The trading day by the clock.
+    pub(super) fn today(&mut self, now: Now) -> DaySpan {
+        let begins = &self.core.rules().day_begins;
+        let (of, span) = &self.span;
+        if of == begins && span.has(now.wall) {
+            return *span;
+        }
+        let find = self.day_finder.filter(|_| begins.zone != DayBegins::UTC);
+        let found = find.and_then(|find| find(&begins.zone, begins.time, now.wall));
+        let span = found.unwrap_or_else(|| crate::day::in_utc(begins.time, now.wall));
+        self.span = (begins.clone(), span);
+        span
+    }
+
+    /// The clock is too far ahead.
+    pub(super) fn day_is_far(&mut self, clock: Option<u32>) {
+        if let Some(clock) = clock {
+            let day = self.core.state().day();
+            (self.listener)(OmsEvent::DayFar { day, clock });
+        }
+    }
+}

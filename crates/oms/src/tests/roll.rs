@@ -1,0 +1,324 @@
+//! Rolls of the trading day with live orders.
+
+use super::*;
+use crate::rejects::VenueReject;
+use crate::rules::RejectCode;
+use crate::scope::Scope;
+use crate::transition::OrderState::{Ended, Lapsed, Working};
+use crate::value::{End, Trading};
+
+const SECOND: i64 = 1_000_000_000;
+
+/// A roll waits for the venues.
+fn waiting() -> World {
+    let mut rules = rules(LIMITS);
+    rules.roll_wait = 60 * SECOND;
+    World::of(rules)
+}
+
+impl World {
+    fn stands_as(&self, order: Number) -> crate::transition::OrderState {
+        self.core.state().orders().get(order).unwrap().state
+    }
+
+    /// An order that the venue has acknowledged.
+    fn live(&mut self) -> Number {
+        let order = self.order(Side::Buy, 10, "100").unwrap();
+        self.accept(order);
+        order
+    }
+
+    fn live_with(&mut self, tif: TimeInForce) -> Number {
+        let order = self.order_with(tif).unwrap();
+        self.accept(order);
+        order
+    }
+
+    /// The day is over and the venue did not answer.
+    fn lapsed() -> (Self, Number) {
+        let mut world = waiting();
+        let order = world.live();
+        world.tell(|core, at, mut sink| core.begin_day(at, 20_261_123, &mut sink));
+        world.work();
+        world.at += 61 * SECOND;
+        world.work();
+        assert_eq!(world.stands_as(order), Lapsed);
+        assert_eq!(world.core.state().day(), 20_261_123);
+        world.check();
+        (world, order)
+    }
+
+    fn reject_cancel(&mut self, order: Number, reject: &VenueReject<'_>) {
+        let request = self.core.state().last;
+        let id = VenueId { order, request };
+        self.tell(|core, at, mut sink| core.declined(at, id, reject, &mut sink));
+    }
+
+    /// The last request that was sent, if it is of this order.
+    fn last_sent_of(&self, order: Number) -> Option<Number> {
+        let (id, _) = self.sent.last()?;
+        (id.order == order).then_some(id.request)
+    }
+}
+
+#[test]
+fn a_roll_by_hand_refuses_live_orders_of_the_day() {
+    let mut world = waiting();
+    let stays = world.live_with(TimeInForce::GoodTillCancel);
+    let order = world.live();
+    let sent = world.sent.len();
+    let why = world.says("ann", "roll day=2026-11-23").unwrap_err();
+    assert!(why.contains("1 orders of the day are live"), "{why}");
+    assert!(
+        why.contains("SIM-1: 1 end with the day, 1 stay") || why.contains("SIM-2"),
+        "{why}"
+    );
+    assert!(why.contains("--cancel"), "{why}");
+    assert_eq!(world.sent.len(), sent);
+    world.says("ann", "roll day=2026-11-23 cancel").unwrap();
+    world.work();
+    let request = world.last_sent_of(order).expect("a cancel");
+    assert_eq!(
+        world.core.state().day(),
+        20_261_122,
+        "it waits for the venue"
+    );
+    world.report(&about(order, request, ReportKind::End(End::Cancelled)));
+    assert_eq!(world.said, ["Ended"]);
+    world.work();
+    assert_eq!(world.core.state().day(), 20_261_123);
+    assert_eq!(world.stands_as(stays), Working);
+    world.check();
+}
+
+#[test]
+fn an_order_without_an_answer_stays_known() {
+    for by_kill in [false, true] {
+        let (mut world, order) = World::lapsed();
+        let firm = world.core.state().firm.tally;
+        assert_eq!((firm.orders, firm.buying), (1, 10), "the venue may have it");
+        world.decline(world.core.state().last);
+        world.sent.clear();
+        if by_kill {
+            let firm = (Scope::Firm, Trading::Killed);
+            world.tell(|core, at, mut sink| core.set_trading(at, firm, (b"ann", b""), &mut sink));
+        } else {
+            let told = world.says("ann", "cancel firm").unwrap();
+            assert!(told.contains("cancelling 1 open orders"), "{told}");
+        }
+        world.at += 6 * SECOND;
+        world.tell(|core, at, mut sink| core.due(at, &mut |_| {}, &mut sink));
+        world.work();
+        assert!(world.last_sent_of(order).is_some(), "it reaches the venue");
+        world.check();
+    }
+}
+
+#[test]
+fn the_client_can_cancel_an_order_whose_day_is_over() {
+    let (mut world, order) = World::lapsed();
+    world.decline(world.core.state().last);
+    assert_eq!(world.replace(order, 20, "100"), None);
+    assert_eq!(world.refused, Some(Why::TooLate));
+    let request = world.cancel(order).unwrap();
+    assert_eq!(world.last_sent_of(order), Some(request));
+    world.report(&about(order, request, ReportKind::End(End::Cancelled)));
+    assert_eq!(world.said, ["Ended"], "its cancel is answered");
+    world.check();
+}
+
+#[test]
+fn fills_after_the_day_are_booked() {
+    let (mut world, order) = World::lapsed();
+    world.fill(order, 4, "100");
+    assert_eq!(world.stands_as(order), Lapsed);
+    assert_eq!(world.core.state().position(1, 0).long, 4);
+    world.restart(20_261_123);
+    assert_eq!(world.stands_as(order), Lapsed, "a restart keeps it");
+    world.fill(order, 6, "100");
+    assert_eq!(world.stands_as(order), Ended(End::Filled));
+    assert_eq!(world.core.state().position(1, 0).long, 10);
+    world.check();
+}
+
+#[test]
+fn the_word_of_the_venue_closes_it_without_another_report() {
+    let gone = |code| VenueReject {
+        code: Some(code),
+        ..VenueReject::default()
+    };
+    let closed = |status| VenueReject {
+        code: Some(RejectCode::Cancel(99)),
+        status,
+        ..VenueReject::default()
+    };
+    for (reject, is_word) in [
+        (gone(RejectCode::Cancel(0)), true),
+        (gone(RejectCode::Cancel(1)), true),
+        (gone(RejectCode::Cancel(2)), false),
+        (gone(RejectCode::Cancel(3)), false),
+        (gone(RejectCode::Tmp(40_005)), true),
+        (gone(RejectCode::Tmp(40_007)), true),
+        (gone(RejectCode::Tmp(40_010)), true),
+        (gone(RejectCode::Tmp(40_016)), false),
+        (closed(b'C'), true),
+        (closed(b'4'), true),
+        (closed(b'8'), true),
+        (closed(b'0'), false),
+        (closed(b'1'), false),
+    ] {
+        // In the roll its client is told, after it the client knows.
+        for is_over in [false, true] {
+            let mut world = waiting();
+            let order = world.live();
+            world.tell(|core, at, mut sink| core.begin_day(at, 20_261_123, &mut sink));
+            world.work();
+            if is_over {
+                world.at += 61 * SECOND;
+                world.work();
+            }
+            world.reject_cancel(order, &reject);
+            let told = match (is_word, is_over) {
+                (false, _) => &["Declined"][..],
+                (true, false) => &["Declined", "Ended"],
+                (true, true) => &["Declined", "LapseConfirmed"],
+            };
+            assert_eq!(world.said, told, "{reject:?}");
+            world.work();
+            assert_eq!(world.core.state().day() == 20_261_123, is_word || is_over);
+            world.check();
+        }
+    }
+    for (kind, status) in [
+        (ReportKind::Status(b'8'), b'8'),
+        (ReportKind::Status(b'C'), b'C'),
+        (ReportKind::Status(b'4'), b'4'),
+        (ReportKind::End(End::Expired), b'C'),
+        (ReportKind::End(End::Cancelled), b'4'),
+        (ReportKind::Rejected, b'8'),
+        (ReportKind::Other, b'C'),
+        (ReportKind::Bust, b'4'),
+    ] {
+        let (mut world, order) = World::lapsed();
+        let report = VenueReport {
+            status,
+            ..about(order, order, kind)
+        };
+        world.report(&report);
+        assert_eq!(world.said.last().unwrap(), "LapseConfirmed", "{kind:?}");
+        assert!(!world.stands_as(order).is_open());
+        world.report(&report);
+        assert!(world.said.is_empty(), "{kind:?} comes again");
+        world.check();
+    }
+}
+
+#[test]
+fn a_roll_at_a_start_asks_the_venue() {
+    let mut world = waiting();
+    let order = world.live();
+    let stays = world.live_with(TimeInForce::GoodTillCancel);
+    world.restart(20_261_123);
+    assert!(world.said.contains(&"DayAsked".to_string()));
+    world.work();
+    assert_eq!(
+        world.core.state().day(),
+        20_261_122,
+        "it waits for the lines"
+    );
+    assert_eq!(world.order(Side::Buy, 10, "100"), None);
+    assert_eq!(world.refused, Some(Why::DayEnds));
+    for line in LINES {
+        world.tell(|core, at, mut sink| core.line_up(at, line, &mut sink));
+    }
+    world.sent.clear();
+    world.work();
+    assert!(world.said.contains(&"Asked".to_string()));
+    assert!(world.last_sent_of(order).is_some(), "a cancel");
+    // Killed in between: it is asked for once.
+    let asked = |world: &World| {
+        let notes = world.notes.iter();
+        let events = notes.map(|(_, note)| OrderEvent::of(&note[8..]).unwrap().name());
+        events.filter(|name| *name == "DayAsked").count()
+    };
+    world.restart(20_261_123);
+    assert_eq!(asked(&world), 1);
+    world.at += 61 * SECOND;
+    world.work();
+    assert_eq!(world.core.state().day(), 20_261_123);
+    assert_eq!(world.stands_as(order), Lapsed);
+    assert_eq!(world.stands_as(stays), Working);
+    world.check();
+}
+
+#[test]
+fn a_clock_that_is_ahead_moves_no_trading_day() {
+    let mut world = waiting();
+    world.restart(21_261_104);
+    assert_eq!(world.core.far_day(), Some(21_261_104));
+    world.work();
+    assert_eq!(world.core.state().day(), 20_261_122);
+    for line in LINES {
+        world.tell(|core, at, mut sink| core.line_up(at, line, &mut sink));
+    }
+    assert_eq!(world.order(Side::Buy, 10, "100"), None);
+    assert_eq!(world.refused, Some(Why::DayEnds));
+    // The clock is right again.
+    world.tell(|core, at, mut sink| core.begin_day(at, 20_261_122, &mut sink));
+    assert_eq!(world.core.far_day(), None);
+    assert!(world.order(Side::Buy, 10, "100").is_some());
+    world.tell(|core, at, mut sink| core.begin_day(at, 21_261_104, &mut sink));
+    assert_eq!(world.core.far_day(), Some(21_261_104));
+    world.check();
+}
+
+#[test]
+fn numbers_do_not_come_again_after_a_new_journal() {
+    let mut world = World::of(rules(LIMITS));
+    let old = world.live_with(TimeInForce::GoodTillCancel);
+    assert_eq!(old, 1);
+    let mut last = old;
+    for days in [0, 1, 30] {
+        let mut core = Core::new(world.core.rules().clone());
+        core.set_replaces_journal();
+        world.core = core;
+        world.notes.clear();
+        world.at = (1_795_305_600 + days * 86_400) * SECOND;
+        world.begin(20_261_122);
+        for line in LINES {
+            world.tell(|core, at, mut sink| core.line_up(at, line, &mut sink));
+        }
+        // Its ClOrdIDs have at most 20 characters before a request.
+        assert!(world.core.state().last < 1 << 53);
+        let order = world.order(Side::Buy, 10, "100").unwrap();
+        assert!(order > last, "{order} after {last}");
+        world.accept(order);
+        // Of the journal before: no order of this one is filled.
+        world.fill(old, 10, "100");
+        assert_eq!(world.said, ["StrayFill"]);
+        assert_eq!(world.core.state().orders().get(order).unwrap().filled, 0);
+        world.restart(20_261_122);
+        assert_eq!(world.core.state().last, order, "once");
+        world.check();
+        last = order;
+    }
+}
+
+#[test]
+fn a_trading_day_without_orders_can_be_taken_back() {
+    let mut world = waiting();
+    world.at = 1_795_305_600 * SECOND;
+    world.says("ann", "roll day=2026-12-20").unwrap();
+    world.work();
+    assert_eq!(world.core.state().day(), 20_261_220);
+    assert!(
+        world.says("ann", "roll day=2026-01-20").is_err(),
+        "too far back"
+    );
+    world.says("ann", "roll day=2026-11-23").unwrap();
+    assert_eq!(world.core.state().day(), 20_261_123);
+    assert!(world.order(Side::Buy, 10, "100").is_some());
+    let why = world.says("ann", "roll day=2026-11-22").unwrap_err();
+    assert!(why.contains("which has orders"), "{why}");
+    world.check();
+}
