@@ -3,6 +3,7 @@
 //! Plain values, made in code or by a reader of settings. [`EngineConfig::check`] answers with the
 //! first thing that cannot work.
 
+mod dictionary;
 mod error;
 mod link;
 
@@ -12,7 +13,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::outbox::{RESERVE, RESERVE_MESSAGES};
 use fixwire_protocol::{LogonSigner, Nanos, OperatorRights, Tag, session};
 
@@ -27,6 +27,7 @@ use crate::transport::Transport;
 pub use fixwire_net::Wait;
 use fixwire_net::network::Network;
 
+pub use dictionary::MissingDictionary;
 pub use error::ConfigError;
 pub use link::LinkConfig;
 
@@ -72,8 +73,7 @@ pub struct EngineConfig {
     /// Fields whose values are masked in the logs, beside those that always are. The journal keeps
     /// them.
     pub masked_in_logs: Vec<Tag>,
-    /// Who may do what at a control socket, unless the application has operators of its own; none: the user of the
-    /// process and root may everything, other users of the socket read.
+    /// Who may do what at a control socket, unless the application has operators of its own.
     pub operators: Vec<OperatorRights>,
     /// Missing dictionary files that were replaced by built-in dictionaries: an
     /// [`Event::DictionaryMissing`](crate::Event) reports each at every start.
@@ -86,15 +86,6 @@ pub struct EngineConfig {
     /// Links, which carry frames instead of FIX. The id of each is
     /// [`SessionId::of_link`](fixwire_protocol::SessionId::of_link) of its place here.
     pub links: Vec<LinkConfig>,
-}
-
-/// A missing dictionary file that was replaced by a built-in dictionary.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct MissingDictionary {
-    /// The file, as the settings name it.
-    pub file: String,
-    /// The dictionary that is used.
-    pub version: Version,
 }
 
 impl Default for EngineConfig {

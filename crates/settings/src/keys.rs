@@ -5,7 +5,7 @@
 //! for one role only has no scope of its own: `rules.rs` rejects it in the other.
 
 use super::kinds::*;
-use super::registry::{ForeignName, Key, KeyScope};
+use super::registry::{ForeignName, Key, KeyScope, numbered, scope};
 use super::value::ValueKind;
 
 /// Makes [`Id`] and [`KEYS`] from one list. An entry is its text, then
@@ -36,24 +36,6 @@ macro_rules! keys {
                 doc: concat!($($doc, "\n"),+),
             },
         )+];
-    };
-}
-
-macro_rules! scope {
-    (Engine) => {
-        KeyScope::Engine
-    };
-    ($other:ident) => {
-        KeyScope::Session
-    };
-}
-
-macro_rules! numbered {
-    (Numbered) => {
-        true
-    };
-    ($other:ident) => {
-        false
     };
 }
 

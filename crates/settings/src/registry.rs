@@ -59,6 +59,28 @@ pub enum Known {
     Custom,
 }
 
+/// The scope of a key, as the list of keys has it.
+macro_rules! scope {
+    (Engine) => {
+        KeyScope::Engine
+    };
+    ($other:ident) => {
+        KeyScope::Session
+    };
+}
+
+/// Whether a number may follow its name.
+macro_rules! numbered {
+    (Numbered) => {
+        true
+    };
+    ($other:ident) => {
+        false
+    };
+}
+
+pub(super) use {numbered, scope};
+
 /// The prefix of keys that belong to the application.
 pub const CUSTOM: &str = "X-";
 
