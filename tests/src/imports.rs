@@ -13,7 +13,7 @@ use syn::{Attribute, ImplItem, Item, ItemUse, Signature, TraitItem, UseTree};
 /// The most files of a circle.
 pub const CIRCLE_MAX: usize = 3;
 /// The most lines of a function.
-pub const FUNCTION_LINES_MAX: usize = 100;
+pub const FUNCTION_LINES_MAX: usize = 110;
 
 /// Names that the files of a folder do without: what lies above them, and what is not theirs.
 pub const UNNAMED: [(&str, &[&str]); 4] = [

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 /// The longest source file.
-pub const LINES_MAX: usize = 600;
+pub const LINES_MAX: usize = 650;
 /// The largest file of any kind, in bytes.
 pub const BYTES_MAX: u64 = 1 << 20;
 /// The most lines of code in the crate that holds the unsafe ones.

@@ -43,6 +43,7 @@ mod load;
 mod memory;
 mod notes;
 mod options;
+mod passage;
 mod queues;
 mod raised;
 mod rejected;

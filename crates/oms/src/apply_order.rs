@@ -106,24 +106,31 @@ impl OmsState {
                 })
             }
             OrderEvent::Pended { .. } => self.pended(event),
-            OrderEvent::Unanswered { request } => {
-                let request = self.orders.request_mut(request)?;
-                request.state = request.state.after(Happening::Lose)?;
-                Some(())
-            }
-            OrderEvent::ForeignReport { line, order, .. } => {
-                self.sessions.get(line as usize)?;
-                self.orders.get(order).map(|_| ())
-            }
-            OrderEvent::NoAnswer { request } => self.orders.request(request).map(|_| ()),
-            OrderEvent::NotAtVenue { order } => {
-                self.change(order, |state, place| state.step(place, Happening::Doubt))
-            }
             OrderEvent::Asked { order, at, .. } => {
                 self.orders.get_mut(order)?.asked = at;
                 Some(())
             }
             OrderEvent::Forgotten { order } => self.forget(order),
+            _ => self.doubted(event),
+        }
+    }
+
+    /// A venue has not answered, does not have an order, or reports on that of another.
+    fn doubted(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+        match *event {
+            OrderEvent::Unanswered { request } => {
+                let request = self.orders.request_mut(request)?;
+                request.state = request.state.after(Happening::Lose)?;
+                Some(())
+            }
+            OrderEvent::NoAnswer { request } => self.orders.request(request).map(|_| ()),
+            OrderEvent::NotAtVenue { order } => {
+                self.change(order, |state, place| state.step(place, Happening::Doubt))
+            }
+            OrderEvent::ForeignReport { line, order, .. } => {
+                self.sessions.get(line as usize)?;
+                self.orders.get(order).map(|_| ())
+            }
             _ => self.apply_condition(event),
         }
     }

@@ -507,10 +507,9 @@ impl Core {
         if !order.state.is_open() || (is_replace && order.state == OrderState::Lapsed) {
             return Err(Reason::of(Why::TooLate));
         }
-        let leaves = order.withdrawn && is_replace;
         let request = state.orders().request_of(order);
         let waits = request.is_some_and(|it| is_replace || !self.gives_way(it, order, false));
-        if waits || order.pended.is_some() || leaves {
+        if waits || order.pended.is_some() || (is_replace && order.withdrawn) {
             return Err(Reason::of(Why::Pending));
         }
         let symbol = state.instruments().name(order.instrument);

@@ -183,6 +183,23 @@ impl History {
             OrderEvent::Asked { order, line, .. } if order == self.order => {
                 Some(format!("order status requested on {}", self.session(line)))
             }
+            OrderEvent::Unanswered { .. }
+            | OrderEvent::NoAnswer { .. }
+            | OrderEvent::NotAtVenue { .. }
+            | OrderEvent::ForeignReport { .. } => self.doubted(event),
+            OrderEvent::LineDown { line } if self.line == Some(line) => Some(format!(
+                "{} disconnected: requests without an answer are in state unknown",
+                self.session(line)
+            )),
+            OrderEvent::Forgotten { order } if order == self.order => {
+                Some("closed long enough ago: removed from memory".into())
+            }
+            _ => self.special(event),
+        }
+    }
+
+    fn doubted(&self, event: &OrderEvent<'_>) -> Option<String> {
+        match *event {
             OrderEvent::Unanswered { request } if self.requests.contains(&request) => Some(
                 "request not answered by the venue in time: whether it has it is unknown".into(),
             ),
@@ -199,14 +216,7 @@ impl History {
             OrderEvent::NotAtVenue { order } if order == self.order => {
                 Some("the venue does not have it: its state is unknown".into())
             }
-            OrderEvent::LineDown { line } if self.line == Some(line) => Some(format!(
-                "{} disconnected: requests without an answer are in state unknown",
-                self.session(line)
-            )),
-            OrderEvent::Forgotten { order } if order == self.order => {
-                Some("closed long enough ago: removed from memory".into())
-            }
-            _ => self.special(event),
+            _ => None,
         }
     }
 

@@ -294,13 +294,10 @@ impl fmt::Display for OmsEvent<'_> {
                 },
                 String::from_utf8_lossy(id)
             ),
-            Self::StrayReject { line, number, id } => write!(
-                f,
-                "line {}: reject of MsgSeqNum {}, BusinessRejectRefID(379) {}, refers to no order or request that was sent, or to two; it is ignored: check with the venue",
-                String::from_utf8_lossy(line),
-                String::from_utf8_lossy(number),
-                String::from_utf8_lossy(id)
-            ),
+            Self::StrayReject { .. }
+            | Self::NotAtVenue { .. }
+            | Self::ForeignReport { .. }
+            | Self::NoAnswer { .. } => self.write_doubt(f),
             Self::Killed { scope, why } => write!(
                 f,
                 "kill switch on for {scope}: {}; resume trading with fixwire oms arm",
@@ -323,27 +320,6 @@ impl fmt::Display for OmsEvent<'_> {
                 f,
                 "order {order}: its legs have not filled what the spread has: ask the venue, and enter what it says with fixwire oms report-in"
             ),
-            Self::NotAtVenue { order } => write!(
-                f,
-                "order {order}: the venue does not have it, but it is open here: ask the venue, and enter what it says with fixwire oms report-in"
-            ),
-            Self::ForeignReport { line, order, text } => write!(
-                f,
-                "line {} reports on order {order}, which it does not have: {}; nothing of it is applied, and a fill is in no position: check with both venues",
-                String::from_utf8_lossy(line),
-                String::from_utf8_lossy(text)
-            ),
-            Self::NoAnswer {
-                order,
-                request,
-                is_cancel,
-            } => {
-                let what = if *is_cancel { "cancel" } else { "replace" };
-                write!(
-                    f,
-                    "order {order}: the venue has not answered {what} {order}-{request}, nor the request for the order's status: ask the venue; another cancel of the order is sent over it"
-                )
-            }
             Self::LinkReady { line, limit } => write!(
                 f,
                 "line {line} logged in: the exchange takes {limit} messages in a second"
@@ -393,6 +369,41 @@ impl fmt::Display for OmsEvent<'_> {
 }
 
 impl OmsEvent<'_> {
+    /// Writes what a venue leaves in doubt.
+    fn write_doubt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAtVenue { order } => write!(
+                f,
+                "order {order}: the venue does not have it, but it is open here: ask the venue, and enter what it says with fixwire oms report-in"
+            ),
+            Self::StrayReject { line, number, id } => write!(
+                f,
+                "line {}: reject of MsgSeqNum {}, BusinessRejectRefID(379) {}, refers to no order or request that was sent, or to two; it is ignored: check with the venue",
+                String::from_utf8_lossy(line),
+                String::from_utf8_lossy(number),
+                String::from_utf8_lossy(id)
+            ),
+            Self::ForeignReport { line, order, text } => write!(
+                f,
+                "line {} reports on order {order}, which it does not have: {}; nothing of it is applied, and a fill is in no position: check with both venues",
+                String::from_utf8_lossy(line),
+                String::from_utf8_lossy(text)
+            ),
+            Self::NoAnswer {
+                order,
+                request,
+                is_cancel,
+            } => {
+                let what = if *is_cancel { "cancel" } else { "replace" };
+                write!(
+                    f,
+                    "order {order}: the venue has not answered {what} {order}-{request}, nor the request for the order's status: ask the venue; another cancel of the order is sent over it"
+                )
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn write_reload(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Reloaded { who, back } => {

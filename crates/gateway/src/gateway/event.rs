@@ -4,7 +4,7 @@ use core::fmt;
 
 use fixwire_protocol::{BodyError, Message, SessionId, Tag};
 
-use super::notes::Passage;
+use super::passage::Passage;
 use crate::convert::Unconvertible;
 use crate::orders::{CheckpointError, OrdersError};
 use crate::rules::ActionFailure;

@@ -10,7 +10,8 @@
 
 use fixwire_protocol::{BodyError, Mono, Nanos, Now, Outbox, SessionId};
 
-use super::notes::{ANSWERED, Held, Passage, came_at, target};
+use super::notes::{ANSWERED, Held, came_at, target};
+use super::passage::Passage;
 use super::work::Work;
 use super::{Gateway, GatewayEvent, Trouble};
 

@@ -45,7 +45,7 @@ mod ledger;
 mod remembered;
 mod words;
 
-pub(super) use held::{ANSWERED, Held, Holding, Passage, UNANSWERED, came_at, row, target};
+pub(super) use held::{ANSWERED, Held, Holding, UNANSWERED, came_at, row, target};
 pub(super) use remembered::Order;
 use words::{limits, put_draft, put_ids, put_limits, put_number, rewriting, word};
 

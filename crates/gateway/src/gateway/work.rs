@@ -3,8 +3,8 @@
 use fixwire_protocol::{BodyError, Message, Now, Outbox, Refusal, SessionId, tag};
 
 use super::answer::{Answer, plain};
-use super::notes::Passage;
 use super::options::Away;
+use super::passage::Passage;
 use super::raised::Target;
 use super::status::Status;
 use super::{Core, GatewayEvent, Trouble};

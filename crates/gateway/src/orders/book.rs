@@ -22,6 +22,7 @@ use alloc::vec::Vec;
 use fixwire_protocol::{Nanos, SessionId, Timestamp};
 use siphasher::sip::SipHasher13;
 
+use super::held_at::HeldAt;
 use super::table::IdKind;
 use index::Places;
 pub(super) use restore::{ANSWERED, Saved};
@@ -67,15 +68,6 @@ pub(super) struct Link {
     pub(super) place: u32,
     /// 0 is none.
     pub(super) number: u64,
-}
-
-/// Where a message is held: its block and its place there, as its owner counts them.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct HeldAt {
-    /// The block.
-    pub(crate) block: u32,
-    /// The byte in it.
-    pub(crate) at: u16,
 }
 
 /// One of the lists that each name is in.

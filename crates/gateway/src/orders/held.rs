@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use fixwire_protocol::{SessionId, tag};
 
 use super::OrderTracker;
-use super::book::{HeldAt, Purpose, State};
+use super::book::{Purpose, State};
+use super::held_at::HeldAt;
 use super::inbound::MAX_REPLACED;
 use super::table::IdKind;
 use crate::Draft;

@@ -12,6 +12,7 @@ mod book;
 mod checkpoint;
 mod guard;
 mod held;
+mod held_at;
 mod inbound;
 pub mod known;
 mod lifecycle;
@@ -30,9 +31,9 @@ use core::fmt;
 use fixwire_protocol::{Nanos, SessionId, Tag};
 
 use book::Book;
-pub(crate) use book::HeldAt;
 pub(crate) use checkpoint::BODY_VERSION;
 pub use checkpoint::CheckpointError;
+pub(crate) use held_at::HeldAt;
 pub use inbound::ReportAddressee;
 pub use rewrite::{Rewriting, When};
 

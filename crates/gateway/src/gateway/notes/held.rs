@@ -10,6 +10,7 @@ use fixwire_protocol::{Message, Outbox, SOH, SessionId, Timestamp};
 
 use super::super::answer;
 use super::super::event::{NoteError, Trouble};
+use super::super::passage::Passage;
 use super::super::queues::{CANCELLED, Place};
 use super::{Notes, put_draft, put_number};
 use crate::Draft;
@@ -27,28 +28,6 @@ pub(in super::super) fn row(target: SessionId) -> usize {
 /// The target of a queue.
 pub(in super::super) fn target(row: usize) -> SessionId {
     SessionId(row as u32)
-}
-
-/// What a held message is for the gateway.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(in super::super) enum Passage {
-    /// A request that opens an order, or an order's replace or cancel: a cancel of the order may end it here.
-    Opens,
-    /// Another request.
-    Sent,
-    /// A copy.
-    Copied,
-    /// A response on its way back.
-    Returned,
-}
-
-impl Passage {
-    const ALL: [Self; 4] = [Self::Opens, Self::Sent, Self::Copied, Self::Returned];
-
-    /// Its number in notes.
-    fn of(number: u32) -> Option<Self> {
-        Self::ALL.get(number as usize).copied()
-    }
 }
 
 /// A message that is to be held.

@@ -7,8 +7,9 @@ use fixwire_protocol::{BodyError, Decoder, SECRETS, SessionId, tag};
 
 use super::super::answer::Answer;
 use super::super::held::{ANSWER, LOOK};
-use super::super::notes::{ANSWERED, Held, Holding, Passage, UNANSWERED, row};
+use super::super::notes::{ANSWERED, Held, Holding, UNANSWERED, row};
 use super::super::options::Away;
+use super::super::passage::Passage;
 use super::super::{GatewayEvent, Trouble};
 use super::{Passing, Work};
 use crate::Draft;
