@@ -39,9 +39,9 @@ const STRANGER: u32 = 40_000;
 const ONE: u32 = 40_100;
 const ALL_BUT: u32 = 40_200;
 
-const RIGHTS: [&str; 14] = [
+const RIGHTS: [&str; 15] = [
     "read", "session", "numbers", "send", "command", "reload", "limit", "kill", "arm", "market",
-    "roll", "report", "rerun", "break",
+    "roll", "report", "rerun", "break", "settle",
 ];
 
 /// The commands of the page, each with its right; empty for none.
