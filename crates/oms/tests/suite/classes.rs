@@ -10,6 +10,7 @@ use crate::desk::{Desk, Input, Said, Setup};
 
 const SETTINGS: &str = r#"
 [oms]
+day_begins = "00:00 UTC"
 orders = 100
 instruments = "instruments.csv"
 limits = "limits.csv"
