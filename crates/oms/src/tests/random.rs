@@ -243,7 +243,7 @@ fn the_notes_make_the_state_and_each_order_counts_once() {
             // A parent waits for a child that is.
             let is_unknown = matches!(
                 known.state,
-                crate::OrderState::Lapsed | crate::OrderState::Parent
+                crate::OrderState::Lapsed | crate::OrderState::Unknown | crate::OrderState::Parent
             );
             // The venue did not answer its cancel, which is tried again.
             let goes = crate::work::must_go(world.core.state(), known);

@@ -15,6 +15,7 @@ const COPY: usize = 3;
 const SETTINGS: &str = r#"
 [oms]
 day_begins = "00:00 UTC"
+roll_wait = "0s"
 orders = 100
 instruments = "instruments.csv"
 limits = "limits.csv"

@@ -179,7 +179,7 @@ fn an_order_of_the_day_before_that_the_exchange_no_longer_has_has_expired() {
     next_day(&mut floor);
     assert_eq!(
         floor.state_of(1),
-        OrderState::Working,
+        OrderState::Lapsed,
         "its cancel is unknown"
     );
     floor.connect(0);
@@ -187,7 +187,7 @@ fn an_order_of_the_day_before_that_the_exchange_no_longer_has_has_expired() {
     floor.reports.clear();
     floor.events();
     floor.says(&reject(&query, TmpStatus::NOT_IN_BOOK));
-    assert_eq!(floor.reports(&["35", "39"]), ["35=9|39=0", "35=8|39=C"]);
+    assert_eq!(floor.reports(&["35", "39"]), ["35=9|39=C"]);
     assert_eq!(floor.state_of(1), OrderState::Ended(End::Expired));
     assert_eq!(floor.events(), [""; 0]);
     floor.check();
@@ -266,7 +266,7 @@ fn a_new_day_does_not_forget_that_a_link_has_ended() {
     let line = floor.oms.state().sessions().find(b"T1").unwrap();
     assert!(!floor.oms.state().is_ready(line));
     let text = "line T1 closed: ";
-    assert!(floor.events()[0].starts_with(text));
+    assert!(floor.events().iter().any(|it| it.starts_with(text)));
     floor.check();
 }
 
@@ -297,7 +297,12 @@ fn a_new_day_does_not_forget_what_counts_for_the_flow_limit() {
     for _ in 0..8 {
         floor.order(1, "100", "");
     }
-    assert_eq!(floor.got().len(), 8);
+    let orders = floor.got();
+    assert_eq!(orders.len(), 8);
+    for order in &orders {
+        floor.says(&accepted(order));
+        floor.says(&fill(order, 1, 1_000, (0, 1)));
+    }
     next_day(&mut floor);
     let exchange =
         ExchangeLinkSettings::new(7, 1, TmpPassword::new(PASSWORD), SystemType::FUTURES_DAY);

@@ -147,7 +147,7 @@ fn a_quote_of_a_long_symbol_is_an_r39() {
     let quote: R39 = frame.body().unwrap();
     assert_eq!((quote.bid_size, quote.offer_size), (1, 2));
     assert_eq!(quote.symbol_type, TmpSymbolType::TEXT_40);
-    assert!(quote.symbol.starts_with(b"A-SYMBOL-OF-MORE-THAN-20\0"));
+    assert!(quote.symbol.starts_with(b"A-SYMBOL-OF-MORE-THAN-20 "));
 }
 
 #[test]
