@@ -283,10 +283,14 @@ fn a_new_day_begins_with_new_numbers_and_connections() {
     floor.members[0].kept.0.clear();
     floor.connect(0);
     floor.order(10, "100", "");
-    let order = floor.got_one();
+    let [asked, order] = floor.got()[..] else {
+        panic!("the exchange is asked for the order of the day before");
+    };
+    assert_eq!(asked.exec_type, TmpExecType::QUERY);
     floor.says(&accepted(&order));
+    let number = floor.oms.state().orders().iter().map(|it| it.number).max();
     assert_eq!(
-        (floor.numbers(), floor.state_of(2)),
+        (floor.numbers(), floor.state_of(number.unwrap())),
         ((1, 1), OrderState::Working)
     );
     floor.check();
