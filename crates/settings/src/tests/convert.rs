@@ -78,6 +78,7 @@ SocketConnectPort = [5001, 5002]
 SocketNodelay = false  # QuickFIX's default
 LogonTimeout = "1500ms"
 "AppDataDictionary.FIX.4.4" = "a.xml"
+ValidateUnorderedGroupFields = false  # QuickFIX's default
 
 [default.application]
 "Desk Name" = "Paris \"Ouest\""
