@@ -155,7 +155,7 @@ impl Served {
         }
     }
 
-    /// Finds a place for a connection, or says why there is none.
+    /// Finds a place for a connection, or says why every place is taken.
     fn take_place(&self, asks: &UnixStream) -> Option<(u64, Requester)> {
         let (who, standing) = match self.place.who(asks) {
             Ok(who) => who,
@@ -456,7 +456,7 @@ enum LineRead {
     /// The connection has ended, or was idle for too long.
     End,
     Long,
-    /// The rest of the line did not come in time.
+    /// The rest of the line was not received in time.
     Late,
 }
 

@@ -5,8 +5,11 @@ pub(crate) mod flow;
 pub(crate) mod hours;
 pub(crate) mod link;
 pub(crate) mod output;
+mod rejected_numbers;
 pub(crate) mod resending;
 pub(crate) mod trail;
+
+use rejected_numbers::RejectedNumbers;
 
 use std::sync::mpsc::Sender;
 
@@ -20,7 +23,6 @@ use crate::event::PeerText;
 use crate::host::{ConnId, SocketOptions};
 use crate::journal::JournalId;
 use crate::operation::{OperationError, Operator};
-use crate::rejected::RejectedNumbers;
 use dialler::{Dialler, State};
 use flow::{Inbound, Pacer};
 use hours::Hours;

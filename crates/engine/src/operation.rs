@@ -104,7 +104,7 @@ pub enum Operation {
 impl Operation {
     /// The line that the journal and the operators get to read.
     ///
-    /// A message that was sent by hand stands there with its fields; values of `masked` ones, beside those that always
+    /// A message that was sent by hand appears there with its fields; values of `masked` ones, beside those that always
     /// are, as stars.
     pub(crate) fn note(&self, by: &Operator, masked: &[Tag]) -> String {
         let done = match self {

@@ -6,6 +6,7 @@ mod deliver;
 mod inquiries;
 mod lines;
 mod operate;
+mod rights;
 mod watches;
 
 use alloc::boxed::Box;
@@ -39,7 +40,7 @@ use crate::tmp::copies::CopySubscription;
 pub use crate::tmp::line::ExchangeTmpLine;
 use crate::tmp::line::TmpLine;
 use crate::watch::Watch;
-pub use operate::RIGHTS;
+pub use rights::RIGHTS;
 
 /// Maximum number of reports waiting for room in the outbox; above it requests are rejected.
 const WAITING_MAX: usize = 100_000;
@@ -535,11 +536,11 @@ impl Application for Exchange {
     }
 
     fn command_right(&self, command: &[u8]) -> Option<OperatorRight> {
-        operate::right(command)
+        rights::right(command)
     }
 
     fn query_right(&self, query: &[u8]) -> Option<OperatorRight> {
-        operate::right(query)
+        rights::right(query)
     }
 
     fn survives_panics(&self) -> bool {

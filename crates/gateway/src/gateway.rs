@@ -46,6 +46,7 @@ mod options;
 mod passage;
 mod queues;
 mod raised;
+mod refused_message;
 mod rejected;
 mod reload;
 mod remarks;
@@ -68,7 +69,7 @@ use conversions::Conversions;
 use notes::Notes;
 use options::Away;
 use raised::Raised;
-use rejected::RefusedMessage;
+use refused_message::RefusedMessage;
 use rounds::Rounds;
 use work::Work;
 

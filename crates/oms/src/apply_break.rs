@@ -86,7 +86,7 @@ impl OmsState {
         })
     }
 
-    /// Closes a break; `None` when there is none with this number.
+    /// Closes a break; `None` when no break has this number.
     pub(crate) fn break_closed(&mut self, number: u64) -> Option<()> {
         let order = self.breaks.get(number)?.order;
         self.change(order, |state, _| state.breaks.close(number).map(|_| ()))

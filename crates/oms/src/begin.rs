@@ -5,11 +5,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::core::{Core, Sink};
+use crate::day_end::RollCause;
 use crate::event::OrderEvent;
 use crate::limits::RiskControl;
 use crate::pool::Pools;
 use crate::queue::Lines;
-use crate::roll::RollCause;
 use crate::rules::{InstrumentRule, LegRule, RiskRules, ScopeName, matches};
 use crate::scope::Scope;
 use crate::spreads::SpreadLeg;

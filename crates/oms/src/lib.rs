@@ -42,6 +42,7 @@ mod condition;
 mod copies;
 pub mod core;
 mod day;
+mod day_end;
 mod differences;
 mod done_for_day;
 mod drop_copy;

@@ -1,9 +1,9 @@
 //! Orders that a venue says it does not have.
 
 use crate::core::{Core, Sink};
+use crate::day_end::is_unconfirmed;
 use crate::event::OrderEvent;
 use crate::reason::Why;
-use crate::roll::is_unconfirmed;
 use crate::transition::OrderState;
 use crate::value::End;
 use crate::venue::{Heard, VenueReport};

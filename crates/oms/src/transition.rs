@@ -41,7 +41,7 @@ pub enum OrderState {
     Working,
     /// Done for the day, until the next trading day.
     DoneForDay,
-    /// Its trading day is over, and its client was told that it expired; the venue has not confirmed it.
+    /// Its trading day is over, and its client knows it as expired; the venue has not confirmed it.
     Lapsed,
     /// Closed.
     Ended(End),

@@ -6,11 +6,11 @@ use alloc::vec::Vec;
 use fixwire_protocol::Nanos;
 
 use crate::core::{Core, Sink};
+use crate::day_end::{Roll, ends_with_day, is_unconfirmed};
 use crate::event::OrderEvent;
 use crate::filter::OrderFilter;
 use crate::order::Order;
 use crate::retries::{Retries, retry_of};
-use crate::roll::{Roll, ends_with_day, is_unconfirmed};
 use crate::scope::Scope;
 use crate::state::OmsState;
 use crate::transition::OrderState;

@@ -75,7 +75,9 @@ mod tests {
         let files = PasswordFiles::of([&users[0], &users[1], &users[0], &own].into_iter());
         write(
             &one,
-            &format!("# anna is another, bert is gone\nanna:{lion}\ncarl:{tiger}\nemil:{wolf}\n"),
+            &format!(
+                "# anna is another, bert is removed\nanna:{lion}\ncarl:{tiger}\nemil:{wolf}\n"
+            ),
         );
         // A mistake in one file: nothing changes in any.
         write(&two, "dora:tiger\n");

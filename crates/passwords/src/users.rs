@@ -269,7 +269,7 @@ impl Users {
 
     /// Gives a user the hash of a new password, which need not be changed: first in the file, then here. The
     /// file is replaced as a whole. When it was edited since it was read, what it says now counts: a user whose line
-    /// is gone or another gets no new password.
+    /// was removed or replaced gets no new password.
     pub(crate) fn change(&self, name: &[u8], hash: String) -> io::Result<()> {
         let Some(path) = &self.file else {
             return Err(io::ErrorKind::Unsupported.into());

@@ -19,9 +19,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use fixwire_book::{Depth, Side};
-use fixwire_protocol::{BodyError, Decimal, Now, OperatorRight, Outbox};
+use fixwire_protocol::{BodyError, Decimal, Now, Outbox};
 
 use super::Exchange;
+use super::rights::split;
 use crate::config::{state_name, state_of};
 use crate::faults::{FaultNames, USAGE};
 use crate::fields;
@@ -33,37 +34,6 @@ use crate::scripted::Scripted;
 const ALL: &str = "*";
 const COMMANDS: &str = "state STATE SYMBOL, uncross SYMBOL, band LOW HIGH SYMBOL, bulletin TEXT, lock LINE, unlock LINE";
 const QUERIES: &str = "instruments, book SYMBOL, scripts, lines, faults";
-
-/// Commands and queries, and the right that each one requires.
-pub const RIGHTS: [(&str, OperatorRight); 14] = [
-    ("state", OperatorRight::Market),
-    ("uncross", OperatorRight::Market),
-    ("band", OperatorRight::Market),
-    ("bulletin", OperatorRight::Market),
-    ("fault", OperatorRight::Command),
-    ("lock", OperatorRight::Session),
-    ("unlock", OperatorRight::Session),
-    ("instruments", OperatorRight::Read),
-    ("book", OperatorRight::Read),
-    ("scripts", OperatorRight::Read),
-    ("lines", OperatorRight::Read),
-    ("faults", OperatorRight::Read),
-    ("counts", OperatorRight::Read),
-    ("figures", OperatorRight::Read),
-];
-
-/// The right that a command or query requires; `None` for one that nobody knows.
-pub(super) fn right(text: &[u8]) -> Option<OperatorRight> {
-    let (verb, _) = split(core::str::from_utf8(text).ok()?);
-    let known = RIGHTS.iter().find(|(known, _)| *known == verb);
-    known.map(|(_, right)| *right)
-}
-
-/// The verb, and what follows it.
-fn split(text: &str) -> (&str, &str) {
-    let text = text.trim();
-    text.split_once(' ').unwrap_or((text, ""))
-}
 
 impl Exchange {
     /// Executes a command; returns what was done.

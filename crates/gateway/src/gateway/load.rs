@@ -10,7 +10,7 @@ use fixwire_protocol::{Decoder, Mono};
 use super::conversions::Conversions;
 use super::notes::{MAX_SESSIONS, Notes};
 use super::options::{Away, Options};
-use super::rejected::RefusedMessage;
+use super::refused_message::RefusedMessage;
 use super::remarks::{Remark, remarks};
 use super::rounds::Rounds;
 use super::shares::Shares;

@@ -11,6 +11,7 @@ use super::reject_codes::{cxl_rej_reason, ord_rej_reason};
 use super::report_numbers::ReportNumbers;
 use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT};
 use super::{average, digits, legs, price, quotes, reason_text};
+use crate::day_end::DAY_OVER;
 use crate::event::OrderEvent;
 use crate::order::Order;
 use crate::pool::NO_POOL;
@@ -19,8 +20,6 @@ use crate::reason::{Reason, Why};
 use crate::state::OmsState;
 use crate::value::{Effect, End, Number, RequestKind, Text};
 
-/// Text(58) of an order whose trading day is over.
-pub(crate) const DAY_OVER: &[u8] = b"end of the trading day";
 const COPY_MSG_INDICATOR: Tag = 797;
 const EXEC_REF_ID: Tag = 19;
 const SECONDARY_ORDER_ID: Tag = 198;
@@ -88,7 +87,7 @@ pub(crate) fn report(
         OrderEvent::Restated { order, .. } => {
             plain(state, order, (b'5', b"", None), client, outbox);
         }
-        // The venue has it after all: it was told.
+        // The venue has it after all: the client knows it as accepted.
         OrderEvent::Accepted { .. } if before.is_known => {}
         OrderEvent::Accepted { order, .. }
         | OrderEvent::External { order, .. }

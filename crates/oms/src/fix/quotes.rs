@@ -268,7 +268,7 @@ pub(super) fn side_changed(
     let other = state.orders().get(other).map(|other| other.state);
     let ended = End::Cancelled;
     let other = match other.unwrap_or(OrderState::Ended(ended)) {
-        // Its client was told so.
+        // Its client knows it so.
         OrderState::Lapsed => OrderState::Ended(End::Expired),
         other => other,
     };

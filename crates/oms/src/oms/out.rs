@@ -7,13 +7,13 @@ use fixwire_protocol::{Message, Outbox};
 
 use crate::canary::{self, OmsPlantedFault};
 use crate::core::{Core, Sink};
+use crate::day_end::{open_at_venues, unconfirmed_at_venues};
 use crate::event::OrderEvent;
 use crate::fix::before::Before;
 use crate::fix::clients::{self, Client};
 use crate::fix::{lines, reports, scope_name};
 use crate::market_watches::MarketWatches;
 use crate::notice::{OmsEvent, OmsListener};
-use crate::roll::{open_at_venues, unconfirmed_at_venues};
 use crate::rules::{UserRule, matches};
 use crate::state::OmsState;
 use crate::tmp::TmpLines;

@@ -167,7 +167,7 @@ fn the_word_of_the_venue_closes_it_without_another_report() {
         (closed(b'0'), false),
         (closed(b'1'), false),
     ] {
-        // In the roll its client is told, after it the client knows.
+        // In the roll its client gets a report, after it the client knows.
         for is_over in [false, true] {
             let mut world = waiting();
             let order = world.live();

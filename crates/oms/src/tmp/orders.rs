@@ -49,7 +49,7 @@ pub(crate) struct LineMarks {
     pub(super) order_source: u8,
     pub(super) info_source: [u8; 3],
     investor_flag: u8,
-    /// PositionEffect of an order whose positions net; `None`: there is none.
+    /// PositionEffect of an order whose positions net; `None` when the link has no such setting.
     netting: Option<TmpPositionEffect>,
 }
 

@@ -109,7 +109,7 @@ impl Office {
         rows.collect()
     }
 
-    /// One thing happens at the venue; whether the OMS hears of it.
+    /// One thing happens at the venue; whether its report reaches the OMS.
     fn step(&mut self, dice: &mut Dice) {
         let at = dice.below(4) as usize;
         let is_heard = dice.below(5) > 0;

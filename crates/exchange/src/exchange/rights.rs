@@ -1,0 +1,34 @@
+//! Commands and queries of operators, and their rights.
+
+use fixwire_protocol::OperatorRight;
+
+/// Commands and queries, and the right that each one requires.
+pub const RIGHTS: [(&str, OperatorRight); 14] = [
+    ("state", OperatorRight::Market),
+    ("uncross", OperatorRight::Market),
+    ("band", OperatorRight::Market),
+    ("bulletin", OperatorRight::Market),
+    ("fault", OperatorRight::Command),
+    ("lock", OperatorRight::Session),
+    ("unlock", OperatorRight::Session),
+    ("instruments", OperatorRight::Read),
+    ("book", OperatorRight::Read),
+    ("scripts", OperatorRight::Read),
+    ("lines", OperatorRight::Read),
+    ("faults", OperatorRight::Read),
+    ("counts", OperatorRight::Read),
+    ("figures", OperatorRight::Read),
+];
+
+/// The right that a command or query requires; `None` for one that nobody knows.
+pub(super) fn right(text: &[u8]) -> Option<OperatorRight> {
+    let (verb, _) = split(core::str::from_utf8(text).ok()?);
+    let known = RIGHTS.iter().find(|(known, _)| *known == verb);
+    known.map(|(_, right)| *right)
+}
+
+/// The verb, and what follows it.
+pub(super) fn split(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    text.split_once(' ').unwrap_or((text, ""))
+}
