@@ -295,7 +295,8 @@ mod tests {
             .filter_map(|line| line.strip_prefix("    fn "));
         let names: Vec<&str> = names.filter_map(|line| line.split('(').next()).collect();
         assert!(names.len() > 20, "{names:?}");
-        let own = include_str!("watched.rs");
+        // A long call stands in lines of its own parts.
+        let own: String = include_str!("watched.rs").split_whitespace().collect();
         for name in names {
             let calls = format!("app.{name}(");
             assert!(own.contains(&calls), "{name} is not handed on");
