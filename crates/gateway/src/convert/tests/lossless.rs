@@ -64,6 +64,8 @@ fn is_lossless_value(tag: Tag, value: &[u8], before: &[u8]) -> bool {
         .iter()
         .any(|code| code.as_bytes() == value),
         394 => matches!(value, b"1" | b"2" | b"3"),
+        // The other spelling comes back as the usual one.
+        347 => value != b"Shift_JIS",
         _ => true,
     }
 }
@@ -123,6 +125,7 @@ fn messages_of_fix_4_3_come_back_from_4_4() {
             (103, Some(value)) => value != b"12",
             (167, Some(value)) => !matches!(value, b"RP" | b"RVRP" | b"?" | b"POOL"),
             (235, Some(value)) => !matches!(value, b"LONGEST" | b"SHORTEST" | b"AVGLIFE"),
+            (347, Some(value)) => value != b"Shift_JIS",
             (465, Some(value)) => matches!(value, b"1" | b"6"),
             _ => true,
         },
@@ -134,9 +137,16 @@ fn messages_of_fix_5_0_come_back_from_its_last_service_pack() {
     let types = [
         "D", "8", "F", "G", "9", "H", "J", "R", "S", "V", "W", "X", "Y", "i", "Z",
     ];
-    come_back(Version::Fix50, Version::Fix50Sp2, &types, |tag, _, _| {
-        !matches!(tag, 276 | 336 | 539 | 566 | 574 | 625 | 1048 | 1094)
-    });
+    come_back(
+        Version::Fix50,
+        Version::Fix50Sp2,
+        &types,
+        |tag, value, _| match (tag, value) {
+            (276 | 336 | 539 | 566 | 574 | 625 | 1048 | 1094, _) => false,
+            (167, Some(value)) => value != b"?",
+            _ => true,
+        },
+    );
 }
 
 #[test]
