@@ -85,6 +85,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("oms rejected", &["oms rejected oms.toml"]),
     ("oms breaks", &["oms breaks oms.toml"]),
     (
+        "oms breaks settle",
+        &["oms breaks settle oms.toml 58 venue --why 'fill lost, confirmed by telephone'"],
+    ),
+    (
         "oms limit",
         &[
             "oms limit oms.toml account=A1 RC6=500 --why 'new desk'",
