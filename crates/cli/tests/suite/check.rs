@@ -315,6 +315,7 @@ fn changed_shows_what_differs_from_the_defaults_alone() {
         "ConnectionType",
         "SocketAcceptPort",
         "SocketNodelay",
+        "ValidateUnorderedGroupFields",
         "Password",
         "MaxLatency",
         "X-Desk",
