@@ -207,6 +207,8 @@ pub enum BreakSide {
 
 /// The OMS to query.
 #[derive(Args, Debug)]
+// A group has no arguments of a flattened one: without this, `Option<Ask>` is nothing when a file is given alone.
+#[group(args = ["engine"])]
 pub struct Ask {
     /// Print JSON
     #[arg(long)]
