@@ -141,8 +141,16 @@ fn a_client_that_lost_its_store_gets_each_report_after_kill_9_and_on_another_day
     assert_eq!(again, [""; 0], "the first event is none of a client");
 
     let day = format!("day={}", tomorrow());
-    let (code, said) = oms(folder, "roll", &[&day, "--why", "a test"]);
+    let (_, said) = oms(folder, "roll", &[&day, "--why", "a test"]);
+    assert!(said.contains("1 orders of the day are live"), "{said}");
+    let (code, said) = oms(folder, "roll", &[&day, "--cancel", "--why", "a test"]);
     assert_eq!(code, 0, "{said}");
+    let cancel = venue.expect("F");
+    let cancelled = report(&id(&cancel), 3, '4', (100, 40))
+        .replace(&format!("37=V{}", id(&cancel)), &format!("37=V{first}"))
+        .replace("|32=40|", &format!("|32=0|41={first}|"))
+        .replace("151=60", "151=0");
+    venue.send("8", &cancelled);
     all.push(client.expect("8"));
     assert_eq!(get(&all[4], 39), "C");
     drop(running);
