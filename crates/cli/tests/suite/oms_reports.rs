@@ -152,7 +152,7 @@ fn a_client_that_lost_its_store_gets_each_report_after_kill_9_and_on_another_day
         .replace("151=60", "151=0");
     venue.send("8", &cancelled);
     all.push(client.expect("8"));
-    assert_eq!(get(&all[4], 39), "C");
+    assert_eq!(get(&all[4], 39), "4");
     drop(running);
 
     // Its rights to reports are for other accounts by now.
