@@ -136,8 +136,8 @@ impl Pulse {
         }
     }
 
-    /// Time has passed. Our Heartbeats go on while a TestRequest is out: the peer, which may just be slow to answer, asks
-    /// after our silence too.
+    /// Time has passed. While a TestRequest is out no Heartbeat is sent: it was a message itself,
+    /// and either the peer answers or the connection ends.
     #[must_use]
     pub fn elapse(self, now: Mono) -> (Self, Due) {
         let Self::Beating {
@@ -168,9 +168,8 @@ impl Pulse {
                 (self, Due::Nothing { until })
             }
             Liveness::Probing { last } if now >= last + patience.give_up => (self, Due::Disconnect),
-            Liveness::Probing { .. } if now >= sent + patience.beat => (self, Due::Heartbeat),
             Liveness::Probing { last } => {
-                let until = (last + patience.give_up).min(sent + patience.beat);
+                let until = last + patience.give_up;
                 (self, Due::Nothing { until })
             }
         }
@@ -192,11 +191,6 @@ mod tests {
         let quiet = pulse().sent(Mono(11 * SECOND));
         let (probing, due) = quiet.elapse(Mono(12 * SECOND));
         assert_eq!(due, Due::TestRequest);
-        let probing = probing.sent(Mono(12 * SECOND));
-        // Our Heartbeats go on.
-        let (probing, due) = probing.elapse(Mono(22 * SECOND));
-        assert_eq!(due, Due::Heartbeat);
-        let probing = probing.sent(Mono(22 * SECOND));
         let (probing, due) = probing.elapse(Mono(23 * SECOND));
         assert_eq!(
             due,
