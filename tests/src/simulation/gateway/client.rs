@@ -161,8 +161,43 @@ impl Client {
         Ok(())
     }
 
+    /// The gateway has cancelled an order that it held: that answers the order, and the cancel. Whether it is so.
+    fn take_cancelled(&mut self, raw: &[u8]) -> bool {
+        let (id, original) = (number(raw, "11"), number(raw, "41"));
+        let of = |orders: &[Order]| {
+            orders.iter().position(|order| {
+                let has = |id| order.requests.iter().any(|it| it.id.parse().ok() == id);
+                has(id) && has(original)
+            })
+        };
+        let Some(order) = of(&self.orders) else {
+            return false;
+        };
+        let requests = &mut self.orders[order].requests;
+        let cancel = requests
+            .iter()
+            .position(|it| it.kind == 'F' && it.id.parse().ok() == id);
+        let Some(cancel) = cancel.filter(|_| requests[0].kind == 'D') else {
+            return false;
+        };
+        for at in [0, cancel] {
+            if requests[at].answers > 0 {
+                return false;
+            }
+            requests[at].answers += 1;
+            requests[at].rejected_by_gateway = true;
+        }
+        true
+    }
+
     /// A reject that the gateway has made itself.
     fn take_reject(&mut self, raw: &[u8]) -> Result<(), String> {
+        if value(raw, "39") == Some(b"4")
+            && value(raw, "35") == Some(b"8")
+            && self.take_cancelled(raw)
+        {
+            return Ok(());
+        }
         let id = number(raw, "11");
         let mut requests = self.orders.iter_mut().flat_map(|order| &mut order.requests);
         let found = requests.find(|request| request.id.parse().ok() == id);
