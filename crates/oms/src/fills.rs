@@ -88,7 +88,7 @@ impl Fills {
     }
 
     /// From the last one of an order to its first.
-    pub fn distance_from_last(&self, last: u32) -> impl Iterator<Item = &Fill> {
+    pub fn back_from(&self, last: u32) -> impl Iterator<Item = &Fill> {
         let mut next = last;
         core::iter::from_fn(move || {
             let kept = self.kept.get(next)?;
@@ -142,10 +142,7 @@ mod tests {
         }
         assert_eq!(fills.get(1, 77).map(|it| it.quantity), Some(77));
         assert_eq!(fills.get(3, 77), None);
-        let all: Vec<u64> = fills
-            .distance_from_last(last[2])
-            .map(|it| it.exec)
-            .collect();
+        let all: Vec<u64> = fills.back_from(last[2]).map(|it| it.exec).collect();
         assert!(all.into_iter().rev().eq(1..=5_000));
         fills.remove_all(last[1]);
         assert_eq!(fills.get(1, 77), None);

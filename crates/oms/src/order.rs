@@ -455,7 +455,7 @@ impl Orders {
     /// The fills of an order, the last one first.
     pub(crate) fn fills_of(&self, order: Number) -> impl Iterator<Item = &Fill> {
         let last = self.get(order).map_or(NOWHERE, |order| order.last_fill);
-        self.fills.from_last(last)
+        self.fills.back_from(last)
     }
 
     pub(crate) fn has_ended(&mut self, number: Number) {
