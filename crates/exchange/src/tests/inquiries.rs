@@ -65,7 +65,6 @@ fn a_fault_refuses_inquiries() {
         symbol,
         order_source: b'D',
         info_source: *b"999",
-        ..R07::default()
     };
     let mut ask = |command: &str| {
         if !command.is_empty() {

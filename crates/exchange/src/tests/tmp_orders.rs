@@ -392,7 +392,6 @@ fn services_are_answered_or_refused_by_name() {
         symbol,
         order_source: b'D',
         info_source: *b"999",
-        ..R07::default()
     };
     desk.brokers[ONE].heard.clear();
     desk.send(ONE, &inquiry);
