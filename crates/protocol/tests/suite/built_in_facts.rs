@@ -100,12 +100,15 @@ fn a_venue_of_today_logs_on_and_out() {
     }
 }
 
+/// Versions, a tag, values that are taken, and values that are refused.
+type OpenCase<'a> = (&'a [Version], u32, &'a [&'a str], &'a [&'a str]);
+
 #[test]
 fn open_lists_take_what_the_standard_leaves_open() {
     use Version::{Fix41, Fix42, Fix43, Fix44, Fix50, Fix50Sp1, Fix50Sp2};
     let five: &[Version] = &[Fix50, Fix50Sp1, Fix50Sp2];
     let both: &[Version] = &Version::ALL[..8];
-    let cases: [(&[Version], u32, &[&str], &[&str]); 18] = [
+    let cases: [OpenCase<'_>; 18] = [
         (
             both,
             27,
