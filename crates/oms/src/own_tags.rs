@@ -11,7 +11,7 @@ pub struct OwnTags {
     pub validity: Tag,
     /// `last>=101.5`.
     pub condition: Tag,
-    /// Names of [`ReportFilter`](crate::recovery::ReportFilter), separated by blanks.
+    /// Names of filters, separated by blanks.
     pub report_filter: Tag,
     /// OrderID(37) of the parent of a child order.
     pub parent: Tag,

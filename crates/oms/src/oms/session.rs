@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use fixwire_protocol::Tag;
 use fixwire_protocol::dictionary::Version;
 
-/// A session of the OMS. Its index is its [`SessionId`].
+/// A session of the OMS. Its index is its `SessionId` in the engine.
 #[derive(Clone, Debug)]
 pub struct OmsSession {
     /// Its name in the settings.
