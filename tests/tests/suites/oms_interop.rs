@@ -165,6 +165,7 @@ impl Party {
     /// What a value of FIX 4.4 is in the version of this session: `F1` and `F2` are fills of a part and of the rest.
     fn dialect<'a>(&self, tag: &str, value: &'a str) -> &'a str {
         match (self.version, tag, value) {
+            ("FIX.4.2", "103", "99") => "0",
             ("FIX.4.2", "150", "F1") => "1",
             ("FIX.4.2", "150", "F2") => "2",
             (_, "150", "F1" | "F2") => "F",
@@ -278,7 +279,7 @@ impl Market {
         taker.expect("35=8|37=NONE|11=T4|150=8|39=8|103=1|55=NONE|58=RC2: unknown symbol")?;
         taker.say("D", "11=T5|55=VOD|54=1|38=1|40=2|44=13.6|59=0")?;
         taker.expect(
-            "35=8|11=T5|150=8|39=8|103=0|38=1|44=13.6|151=0|58=The price is outside the price band from 11.50 to 13.50",
+            "35=8|11=T5|150=8|39=8|103=99|38=1|44=13.6|151=0|58=The price is outside the price band from 11.50 to 13.50",
         )?;
         taker.say("F", "11=T6|41=T99|55=VOD|54=1|38=1")?;
         taker.expect("35=9|37=NONE|11=T6|41=T99|39=8|434=1|102=1|58=unknown order")?;

@@ -65,6 +65,7 @@ fn ends(step: &OrderStep) -> [String; 2] {
 }
 
 /// The first field of each tag that tells what a message of an order did.
+#[cfg(feature = "view")]
 pub fn shown(bytes: &[u8]) -> String {
     shown_of(|tag| value(bytes, tag))
 }
