@@ -4,7 +4,6 @@ use fixwire_protocol::{BodyError, Message, Now, Outbox, Refusal, SessionId, tag}
 
 use super::answer::{Answer, plain};
 use super::options::Away;
-use super::passage::Passage;
 use super::raised::Target;
 use super::status::Status;
 use super::{Core, GatewayEvent, Trouble};
@@ -15,8 +14,11 @@ use crate::rules::{ActionFailure, Facts, RejectKind, RuleOutcome, RuleScratch, R
 
 mod hold;
 pub(super) mod on;
+mod passing;
 mod remember;
 mod round;
+
+use passing::Passing;
 
 /// Bytes of a peer's text that are passed on.
 const MAX_TEXT: usize = 200;
@@ -29,32 +31,6 @@ enum Back {
     Heard(ReportAddressee),
     /// It is the BusinessMessageReject of something that this client sent: whether of an order.
     Refused(SessionId, bool),
-}
-
-/// Why a message goes to a session.
-#[derive(Clone, Copy)]
-enum Passing {
-    /// A rule sends it: what the orders say of it.
-    Sent(Out),
-    Copied,
-    Returned,
-}
-
-impl Passing {
-    fn sent(self) -> Option<Out> {
-        match self {
-            Self::Sent(out) => Some(out),
-            Self::Copied | Self::Returned => None,
-        }
-    }
-
-    fn passage(self) -> Passage {
-        match self {
-            Self::Sent(_) => Passage::Sent,
-            Self::Copied => Passage::Copied,
-            Self::Returned => Passage::Returned,
-        }
-    }
 }
 
 /// A message while its outcomes are carried out.
