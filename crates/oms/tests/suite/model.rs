@@ -8,7 +8,9 @@ mod ends;
 mod family;
 mod fields;
 pub mod held;
+mod holding;
 pub mod late;
+mod mass;
 mod number;
 pub mod pools;
 mod quotes;
@@ -22,6 +24,7 @@ mod writes;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::desk::Input;
+pub use holding::Holding;
 pub use number::Number;
 pub use writes::line;
 
@@ -321,30 +324,6 @@ impl Order {
 
     fn is_unknown(&self) -> bool {
         self.fate == Fate::Unknown || self.asked.as_ref().is_some_and(|it| it.unknown)
-    }
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Holding {
-    pub long: i128,
-    pub short: i128,
-    pub bought: i128,
-    pub sold: i128,
-    pub paid: i128,
-    pub received: i128,
-    mark: i128,
-    opened_at: i128,
-}
-
-impl Holding {
-    pub fn net(&self) -> i128 {
-        self.long - self.short
-    }
-
-    /// Sold less bought today, and the change of the worth of what is held.
-    fn gained(&self) -> i128 {
-        let before = self.net() - self.bought + self.sold;
-        self.received - self.paid + self.net() * self.mark - before * self.opened_at
     }
 }
 
