@@ -124,7 +124,7 @@ impl Passing {
         let asked = (request, LineProtocol::Fix);
         write_request(&mut self.client, asked, number, self.at, &mut self.bytes)?;
         let took = self.engine.pass(CLIENT, &self.bytes, VENUE)?;
-        let report = report(&mut self.venue, request, number, self.at)?;
+        let report = report(&mut self.venue, (request, (0, 0)), number, self.at)?;
         self.engine.pass(VENUE, report, CLIENT)?;
         Ok(took)
     }

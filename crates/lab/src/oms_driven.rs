@@ -37,6 +37,8 @@ pub struct DrivenOms {
     lines: LineProtocol,
     /// Requests so far, each with its report.
     pub requests: u64,
+    /// The order that the venue has filled last, and by how much.
+    filled: (u64, u64),
     bytes: Vec<u8>,
 }
 
@@ -118,6 +120,7 @@ impl DrivenOms {
             },
             lines,
             requests: 0,
+            filled: (0, 0),
             bytes: Vec::with_capacity(4096),
         };
         let logon = logon(&mut driven.client)?;
@@ -211,7 +214,7 @@ impl DrivenOms {
             ScriptedVenue::Tmp { .. } => self.await_frame()?,
         }
         if let ScriptedVenue::Fix(writer) = &mut self.venue {
-            let report = report(writer, request, number, WALL)?;
+            let report = report(writer, (request, self.filled), number, WALL)?;
             self.engine.host_mut().send(VENUE, report);
         }
         self.await_message(CLIENT)
@@ -245,6 +248,7 @@ impl DrivenOms {
                 .uint(tag::CUM_QTY, filled + 1)
                 .uint(tag::AVG_PX, 12);
         })?;
+        self.filled = (order, filled + 1);
         self.engine.host_mut().send(VENUE, report);
         self.await_message(CLIENT)
     }
@@ -284,10 +288,11 @@ fn logon(writer: &mut Writer) -> Result<&[u8], Error> {
     })
 }
 
-/// The venue of a line over FIX accepts the request of this number. The OMS counts orders and requests from 1.
+/// The venue of a line over FIX accepts the request of this number; the order that was filled last is filled by so
+/// many. The OMS counts orders and requests from 1.
 pub(crate) fn report(
     venue: &mut Writer,
-    request: LoadRequest,
+    (request, (last_filled, filled)): (LoadRequest, (u64, u64)),
     number: u64,
     at: Timestamp,
 ) -> Result<&[u8], Error> {
@@ -313,6 +318,8 @@ pub(crate) fn report(
         LoadRequest::Replace(_) => LineProtocol::Fix.replaced(),
         _ => ORDER_QTY,
     });
+    let filled = if order == last_filled { filled } else { 0 };
+    let leaves = if status == b'4' { 0 } else { quantity - filled };
     venue.message(b"8", at, |body| {
         body.uint(tag::ORDER_ID, order + 1)
             .field(tag::CL_ORD_ID, id)
@@ -323,8 +330,8 @@ pub(crate) fn report(
         body.field(tag::SYMBOL, symbol.as_bytes())
             .char(tag::SIDE, b'1')
             .uint(tag::ORDER_QTY, quantity)
-            .uint(tag::LEAVES_QTY, if status == b'4' { 0 } else { quantity })
-            .uint(tag::CUM_QTY, 0)
+            .uint(tag::LEAVES_QTY, leaves)
+            .uint(tag::CUM_QTY, filled)
             .uint(tag::AVG_PX, 0);
     })
 }

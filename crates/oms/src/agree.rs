@@ -85,7 +85,6 @@ impl Core {
         let order = state.orders().get(number)?;
         let scale = state.scale(order.instrument);
         let cum = cum_qty(report);
-        let venue = format!("{}{}", fill_text(fill, scale), cum_text(cum));
         let total = order.filled.saturating_add(fill.0);
         let (kind, exec, ours) = match state.orders().fill(number, report.exec) {
             Some(known) if known.quantity == 0 => return Some(Heard::Known),
@@ -104,6 +103,7 @@ impl Core {
                 (BreakKind::NotCounted, report.exec, ours)
             }
         };
+        let venue = format!("{}{}", fill_text(fill, scale), cum_text(cum));
         let found = Found {
             exec,
             quantity: fill.0,

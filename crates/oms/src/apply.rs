@@ -515,7 +515,9 @@ impl OmsState {
                     self.count(session, account, instrument, &old, &new);
                 }
                 self.orders.at_mut(place)?.pended = None;
-                self.orders.has_ended(number);
+                if !self.breaks.has_open(number) {
+                    self.orders.may_be_forgotten(number);
+                }
                 self.conditions.has_ended(number);
                 self.families.has_ended(number);
                 if !self.copies.is_off() {
@@ -523,7 +525,7 @@ impl OmsState {
                 }
             }
             (false, true) => {
-                self.orders.is_open_again(number);
+                self.orders.is_kept(number);
                 self.families.is_open_again(number);
             }
             _ => {}

@@ -83,13 +83,26 @@ impl OmsState {
         self.change(order, |state, _| {
             state.breaks.put_in(number, found);
             Some(())
-        })
+        })?;
+        if !self.is_open(order) {
+            self.orders.is_kept(order);
+        }
+        Some(())
+    }
+
+    /// A break of an order is open no longer.
+    fn unbroken(&mut self, order: Number) {
+        if !self.is_open(order) && !self.breaks.has_open(order) {
+            self.orders.may_be_forgotten(order);
+        }
     }
 
     /// Closes a break; `None` when no break has this number.
     pub(crate) fn break_closed(&mut self, number: u64) -> Option<()> {
         let order = self.breaks.get(number)?.order;
-        self.change(order, |state, _| state.breaks.close(number).map(|_| ()))
+        self.change(order, |state, _| state.breaks.close(number).map(|_| ()))?;
+        self.unbroken(order);
+        Some(())
     }
 
     fn break_settled(&mut self, number: u64, venue: bool) -> Option<()> {
@@ -105,7 +118,9 @@ impl OmsState {
                 }
             }
             state.breaks.settle(number)
-        })
+        })?;
+        self.unbroken(order);
+        Some(())
     }
 
     fn terms_settled(

@@ -108,6 +108,10 @@ impl VenueBreaks {
         all.filter(|(_, found)| !found.is_settled)
     }
 
+    pub fn has_open(&self, order: Number) -> bool {
+        self.open > 0 && self.of(order).next().is_some()
+    }
+
     /// What limits count for an order with an open break.
     pub fn exposure(&self, order: Number) -> Option<Exposure> {
         let mut most = None;

@@ -366,7 +366,7 @@ impl OmsState {
         for _ in 0..u64::take(from)? {
             let number = Wire::take(from)?;
             let order = state.orders.get(number)?;
-            (!order.state.is_open()).then(|| state.orders.has_ended(number))?;
+            (!order.state.is_open()).then(|| state.orders.may_be_forgotten(number))?;
         }
         state.check_ended()?;
         state.conditions.mark(&mut state.orders)?;

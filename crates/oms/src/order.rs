@@ -245,7 +245,7 @@ pub struct Orders {
     places: HashTable<u32>,
     /// Requests by number.
     request_places: HashTable<u32>,
-    /// Closed orders, the oldest first.
+    /// Closed orders without an open break, the oldest first.
     ended: VecDeque<Number>,
 }
 
@@ -365,7 +365,7 @@ impl Orders {
         self.orders.iter()
     }
 
-    /// Numbers of closed orders, the oldest first.
+    /// Numbers of closed orders without an open break, the oldest first.
     pub(crate) fn ended(&self) -> &VecDeque<Number> {
         &self.ended
     }
@@ -458,13 +458,17 @@ impl Orders {
         self.fills.back_from(last)
     }
 
-    pub(crate) fn has_ended(&mut self, number: Number) {
+    /// A closed order may be removed from memory, after those before it.
+    pub(crate) fn may_be_forgotten(&mut self, number: Number) {
         self.ended.push_back(number);
     }
 
-    /// Reopens a closed order.
-    pub(crate) fn is_open_again(&mut self, number: Number) {
-        self.ended.retain(|ended| *ended != number);
+    /// An order is open again, or has an open break: it stays in memory.
+    pub(crate) fn is_kept(&mut self, number: Number) {
+        // Most have ended lately.
+        if let Some(place) = self.ended.iter().rposition(|ended| *ended == number) {
+            self.ended.remove(place);
+        }
     }
 
     /// Removes a closed order from memory; which side of a quote it was.

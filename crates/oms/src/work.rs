@@ -300,15 +300,10 @@ impl Core {
             let Some(order) = orders.get(**number) else {
                 return false;
             };
-            if self.state().breaks.of(**number).next().is_some() {
-                return false;
-            }
             let other = order.other_side();
             orders.request_of(order).is_none() && other.is_none_or(|it| !self.state().is_open(it))
         };
-        // Those with an open break stay.
-        let most = 64 + self.state().breaks.open();
-        orders.ended().iter().take(most).find(is_settled).copied()
+        orders.ended().iter().take(64).find(is_settled).copied()
     }
 
     /// Removes closed orders from memory, the oldest first, above the limit `remembered`.

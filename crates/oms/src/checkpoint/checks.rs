@@ -48,7 +48,9 @@ impl OmsState {
         let mut ended: Vec<Number> = self.orders.ended().iter().copied().collect();
         ended.sort_unstable();
         ended.dedup();
-        let all = self.orders.iter().filter(|order| !order.state.is_open());
+        let may_be_forgotten =
+            |order: &&Order| !order.state.is_open() && !self.breaks.has_open(order.number);
+        let all = self.orders.iter().filter(may_be_forgotten);
         let is_whole = ended.len() == self.orders.ended().len() && ended.len() == all.count();
         (is_whole && self.last < MOST && self.events < MOST).then_some(())
     }
