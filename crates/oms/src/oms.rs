@@ -20,7 +20,7 @@ use crate::fix::mass::Listing;
 use crate::fix::{inquiries, market_requests};
 use crate::notice::{OmsEvent, OmsListener};
 use crate::reload::{RELOAD, SettingsSource};
-use crate::rules::{DayBegins, RiskRules, UserRule};
+use crate::rules::{RiskRules, UserRule};
 use crate::state::OmsState;
 use crate::tag_counts::DroppedFields;
 use crate::value::{Number, Presence};
@@ -91,8 +91,8 @@ pub struct Oms {
     listener: OmsListener,
     settings: Option<Box<dyn SettingsSource>>,
     day_finder: Option<DayFinder>,
-    /// The trading day, and the setting that it was found with.
-    span: (DayBegins, DaySpan),
+    /// The trading day, and the hash of the settings that it was found with.
+    span: (u64, DaySpan),
 }
 
 impl Oms {
@@ -129,7 +129,7 @@ impl Oms {
             listener,
             settings: None,
             day_finder: None,
-            span: <(DayBegins, DaySpan)>::default(),
+            span: (0, DaySpan::default()),
         }
     }
 

@@ -20,15 +20,16 @@ impl Oms {
 
     /// The trading day by the clock.
     pub(super) fn today(&mut self, now: Now) -> DaySpan {
-        let begins = &self.core.rules().day_begins;
-        let (of, span) = &self.span;
-        if of == begins && span.has(now.wall) {
-            return *span;
+        let settings = self.core.state().settings;
+        let (of, span) = self.span;
+        if of == settings && span.has(now.wall) {
+            return span;
         }
+        let begins = &self.core.rules().day_begins;
         let find = self.day_finder.filter(|_| begins.zone != DayBegins::UTC);
         let found = find.and_then(|find| find(&begins.zone, begins.time, now.wall));
         let span = found.unwrap_or_else(|| crate::day::in_utc(begins.time, now.wall));
-        self.span = (begins.clone(), span);
+        self.span = (settings, span);
         span
     }
 

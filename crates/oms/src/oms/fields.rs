@@ -17,8 +17,29 @@ const COMMON: usize = 256;
 #[inline]
 pub(super) fn first_unusual(request: &Message<'_>) -> Option<usize> {
     let message = request_bit(request.msg_type());
+    let fields = request.fields();
+    // Most requests have a few tags from 64 on, and pass.
+    let (mut low, mut high, mut passing) = (0_u64, 0, true);
+    for field in fields {
+        passing &= passes(field.tag, message);
+        match field.tag {
+            0..64 => low |= 1 << field.tag,
+            _ => high += 1,
+        }
+    }
+    let is_usual = passing && high < 2 && low.count_ones() + high == fields.len() as u32;
+    if is_usual {
+        None
+    } else {
+        search(fields, message)
+    }
+}
+
+/// The same, where there may be one.
+#[cold]
+fn search(fields: &[Field], message: Messages) -> Option<usize> {
     let mut seen = [0_u64; COMMON / 64];
-    request.fields().iter().position(|field| {
+    fields.iter().position(|field| {
         let tag = field.tag as usize;
         let bit = 1 << (tag % 64);
         let repeated = match seen.get_mut(tag / 64) {
