@@ -10,6 +10,7 @@ use crate::core::{Core, Sink, scaled, whole};
 use crate::event::OrderEvent;
 use crate::fix::{average, price};
 use crate::order::Order;
+use crate::transition::OrderState;
 use crate::units::half_even;
 use crate::value::{Amount, BreakKind, End, Number, Price, Quantity};
 use crate::venue::{Heard, ReportKind, VenueReport};
@@ -160,7 +161,12 @@ impl Core {
     ) {
         let is_status = matches!(report.kind, ReportKind::Status(_));
         let is_news = match report.kind {
-            ReportKind::Status(status) => status != b'8',
+            // It does not know the order, or says again that it has rejected it.
+            ReportKind::Status(b'8') => {
+                let order = self.state().orders().get(report.id.order);
+                order.is_some_and(|it| it.state == OrderState::Ended(End::Rejected))
+            }
+            ReportKind::Status(_) => true,
             ReportKind::Rejected | ReportKind::Other => false,
             // Over TMP its fill comes next.
             ReportKind::New => {
@@ -204,9 +210,13 @@ impl Core {
             0 => true,
             b'0' | b'1' => order.filled < order.quantity,
             b'2' => order.filled >= order.quantity,
+            b'4' => order.state == OrderState::Ended(End::Cancelled),
             _ => false,
         };
-        let left = order.quantity.saturating_sub(order.filled);
+        let left = match order.state.is_open() {
+            true => order.quantity.saturating_sub(order.filled),
+            false => 0,
+        };
         let is_all = |said: Decimal| {
             let tick = self.rule(order.instrument);
             is_about(
@@ -371,13 +381,28 @@ impl Core {
         let (Some(order), Some(cum)) = (self.state().orders().get(number), cum_qty(report)) else {
             return;
         };
-        // Late reports of what happened before the end.
-        if !order.state.is_open() && order.state != crate::OrderState::Ended(End::Filled) {
+        let is_end = matches!(report.status, b'3' | b'4' | b'8' | b'C');
+        if !order.state.is_open() && order.state != OrderState::Ended(End::Filled) {
+            let ours = char::from(self.state().orders().status(order)).to_string();
+            if is_end {
+                self.agreed(at, number, BreakKind::Leaves, sink);
+                self.agreed(at, number, BreakKind::Status, sink);
+            } else if report.kind == ReportKind::Status(report.status)
+                && matches!(report.status, b'0' | b'1')
+            {
+                // Others are late reports of what happened before the end.
+                let leaves = report.leaves.and_then(|it| whole(it).ok());
+                let venue = format!("{}{}", char::from(report.status), cum_text(Some(cum)));
+                let found = Found {
+                    total: cum.saturating_add(leaves.unwrap_or(0)),
+                    ..Found::of(BreakKind::Status, ours, venue)
+                };
+                self.raise(at, report, found, sink);
+            }
             return;
         }
         let (quantity, is_open) = (order.quantity, order.state.is_open());
         let ours = char::from(self.state().orders().status(order));
-        let is_end = matches!(report.status, b'3' | b'4' | b'8' | b'C');
         let left = |of: Quantity| if is_end { 0 } else { of.saturating_sub(cum) };
         let leaves = report.leaves.and_then(|it| whole(it).ok());
         if let Some(leaves) = leaves {
@@ -420,6 +445,10 @@ impl Core {
         let scale = self.state().scale(order.instrument);
         let said = report.average.filter(|it| it.mantissa != 0);
         let cum = cum_qty(report);
+        if order.filled == 0 && cum == Some(0) {
+            self.agreed(at, number, BreakKind::Average, sink);
+            return;
+        }
         let (Some(said), true) = (said, order.filled > 0 && cum == Some(order.filled)) else {
             return;
         };

@@ -257,6 +257,8 @@ impl OmsState {
         let is_its = |order| orders.get(order).is_some_and(|it| it.instrument == index);
         self.copies.rescale(is_its, factor);
         self.breaks.rescale(is_its, factor);
+        self.strays
+            .rescale(|instrument| instrument == index, factor);
         let holdings = self.holdings.iter_mut();
         for holding in holdings.filter(|it| it.instrument == index) {
             let position = &mut holding.position;

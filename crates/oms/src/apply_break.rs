@@ -20,7 +20,11 @@ impl OmsState {
                 number, venue, who, ..
             } => {
                 let by = Text::new(&who[..who.len().min(Text::MAX)]);
-                self.breaks.get_mut(number)?.asked_by = Some((by, venue));
+                let asked_by = match self.strays.get_mut(number) {
+                    Some(stray) => &mut stray.asked_by,
+                    None => &mut self.breaks.get_mut(number)?.asked_by,
+                };
+                *asked_by = Some((by, venue));
                 Some(())
             }
             OrderEvent::BreakSettled { number, venue, .. } => self.break_settled(number, venue),
@@ -106,6 +110,9 @@ impl OmsState {
     }
 
     fn break_settled(&mut self, number: u64, venue: bool) -> Option<()> {
+        if self.strays.get(number).is_some() {
+            return self.stray_settled(number, venue);
+        }
         let found = self.breaks.get(number)?;
         let (order, kind) = (found.order, found.kind);
         self.change(order, |state, place| {
@@ -130,8 +137,12 @@ impl OmsState {
     ) -> Option<()> {
         (quantity <= MOST).then_some(())?;
         self.change(number, |state, place| {
-            let all = state.orders.at(place)?.filled >= quantity;
-            state.step(place, Happening::Replace { all })?;
+            let order = state.orders.at(place)?;
+            let may_trade = order.state.is_open() || order.state == OrderState::Ended(End::Filled);
+            if may_trade {
+                let all = order.filled >= quantity;
+                state.step(place, Happening::Replace { all })?;
+            }
             let order = state.orders.at_mut(place)?;
             order.hold = order.hold.max(price.saturating_abs());
             (order.quantity, order.price) = (quantity, price);

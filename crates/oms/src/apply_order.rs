@@ -10,6 +10,7 @@ use crate::quotes::QuoteSide;
 use crate::reason::Why;
 use crate::slab::NOWHERE;
 use crate::state::OmsState;
+use crate::strays::Stray;
 use crate::tally::Tally;
 use crate::transition::{Happening, OrderState};
 use crate::units::MOST;
@@ -368,8 +369,9 @@ impl OmsState {
 
     /// A fill of an unknown order.
     fn strayed(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        let (of, side, effect, exec, fill) = match *event {
+        let (of, side, effect, exec, fill, id) = match *event {
             OrderEvent::Stray {
+                id,
                 line,
                 account,
                 instrument,
@@ -380,7 +382,7 @@ impl OmsState {
                 ..
             } => {
                 let of = (line, account, instrument);
-                (of, side, None, exec, (quantity, price))
+                (of, side, None, exec, (quantity, price), id)
             }
             OrderEvent::StrayFill {
                 line,
@@ -391,10 +393,10 @@ impl OmsState {
                 exec,
                 quantity,
                 price,
-                ..
+                id,
             } => {
                 let of = (line, account, instrument);
-                (of, side, effect, exec, (quantity, price))
+                (of, side, effect, exec, (quantity, price), id)
             }
             _ => return None,
         };
@@ -404,6 +406,19 @@ impl OmsState {
         self.instruments.get(of.2 as usize)?;
         self.late_fills += 1;
         let effect = effect.unwrap_or(Effect::Netting);
+        let stray = Stray {
+            line: of.0,
+            account: of.1,
+            instrument: of.2,
+            side,
+            effect,
+            exec,
+            quantity: fill.0,
+            price: fill.1,
+            id: Text::new(id),
+            asked_by: None,
+        };
+        self.strays.add(self.events, stray);
         self.trade(of, (side.is_buy(), effect), fill);
         Some(())
     }

@@ -22,6 +22,7 @@
 //!            late replaces u32: order u64, requests u32: number u64..., times i64 i64...
 //!            reload that a second operator must ask for, optional: operator text, settings u64
 //!            locates u32: order u64, LocateReqd u8, LocateBroker text...
+//!            fills of orders that are not known u32: number u64, line, account, instrument u32, side u8...
 //! standing = traded i128  gained i128  trading u8  limits: value and that of the file, each optional
 //!            flow counters, optional
 //! ```
@@ -29,7 +30,7 @@
 //! Versions 1 and 2 have no pools, and orders have no retry and no pool number. Versions 1 to 3 have no conditions,
 //! 1 to 4 no numbers of links and no executions apart from ids, 1 to 5 no parent orders, quotes, rejected orders and
 //! copies, 1 to 6 no price inquiries and no spreads, 1 to 7 no late replaces and no reload, 1 to 9 no locates, only the
-//! ExecIDs of fills and no breaks with venues. Versions 1 to 8 end with
+//! ExecIDs of fills and no breaks with venues, 1 to 10 no fills of orders that are not known. Versions 1 to 8 end with
 //! the SipHash-2-4 of what comes before, u64; since then only the file, whose blocks have checksums, finds damage.
 //!
 //! Orders and ids are unordered; the usage of open orders is derived from them.
@@ -59,6 +60,7 @@ use crate::rejected::RejectedOrders;
 use crate::spent::Spent;
 use crate::spreads::Spreads;
 use crate::state::{Account, Expiry, Instrument, OmsState, Session, Standing, Stop};
+use crate::strays::Strays;
 use crate::tally::Tally;
 use crate::wire::Wire;
 
@@ -71,7 +73,7 @@ use orders::LEAST_ORDER;
 use standing::{put_position, put_standing, take_standing};
 
 const NAME: &str = "oms";
-const VERSION: u32 = 10;
+const VERSION: u32 = 11;
 
 /// The state as a fold of its events.
 impl Ledger for OmsState {
@@ -149,6 +151,11 @@ impl Ledger for OmsState {
         if !self.locates.is_empty() {
             bytes.clear();
             self.locates.put(&mut bytes);
+            hasher.write(&bytes);
+        }
+        if !self.strays.is_empty() {
+            bytes.clear();
+            self.strays.put(&mut bytes);
             hasher.write(&bytes);
         }
         if self.pending_reload.is_some() {
@@ -232,6 +239,7 @@ impl OmsState {
         self.late.put(&mut bytes);
         self.pending_reload.put(&mut bytes);
         self.locates.put(&mut bytes);
+        self.strays.put(&mut bytes);
         put(&bytes);
     }
 
@@ -387,6 +395,10 @@ impl OmsState {
         }
         if version > 9 {
             state.locates = Locates::take(from)?;
+        }
+        if version > 10 {
+            state.strays = Strays::take(from)?;
+            state.check_strays()?;
         }
         Some(state)
     }

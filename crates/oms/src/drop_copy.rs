@@ -257,6 +257,7 @@ impl Core {
             let _ = write!(list, "\n{number}\t{}", self.break_line(found));
         }
         self.list_breaks(&mut list);
+        self.list_strays(&mut list);
         list
     }
 

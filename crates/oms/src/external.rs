@@ -138,7 +138,10 @@ impl Core {
             && !self.state().orders().has_fill(number, report.exec);
         match report.kind {
             // A line has reported it, as a fill of an unknown order.
-            ReportKind::Fill if is_counted => Heard::FillsMissing(number),
+            ReportKind::Fill if is_counted => {
+                self.stray_confirmed(at, report.exec, instrument, sink);
+                Heard::FillsMissing(number)
+            }
             ReportKind::New => Heard::Taken,
             ReportKind::Replaced => self.restated_external(at, number, instrument, report, sink),
             _ => {

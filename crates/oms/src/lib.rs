@@ -115,6 +115,7 @@ mod spent;
 mod spreads;
 pub mod state;
 mod status_requests;
+mod strays;
 mod table;
 mod tag_counts;
 mod tally;

@@ -276,7 +276,7 @@ impl fmt::Display for OmsEvent<'_> {
             ),
             Self::StrayFill { id, nets } => write!(
                 f,
-                "fill for unknown order {}{}; the position includes it: check with the venue",
+                "fill for unknown order {}{}; the position includes it: check with the venue; fixwire oms breaks settle",
                 String::from_utf8_lossy(id),
                 if *nets {
                     " without PositionEffect(77): it closed the opposite position first"

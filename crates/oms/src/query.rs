@@ -136,7 +136,7 @@ pub(crate) fn status(state: &OmsState, dropped: &DroppedFields) -> String {
         state.events(),
         state.orders().len() - open,
         state.late_fills(),
-        state.copies.breaks().len() + state.breaks.open(),
+        state.copies.breaks().len() + state.breaks.open() + state.strays.len(),
         browse::markets(state),
         state.trading(Scope::Firm),
         dropped.requests.text(),

@@ -38,6 +38,10 @@ impl Core {
             (false, true) => false,
             _ => return Err("say who is right: venue or ours".into()),
         };
+        if let Some(stray) = self.state.strays.get(number) {
+            let asked_by = stray.asked_by.clone();
+            return self.settle_stray(at, (number, venue, asked_by.as_ref()), (who, why), sink);
+        }
         let breaks = &self.state.breaks;
         let Some(found) = breaks.get(number).cloned() else {
             return Err(match self.state.copies.breaks().contains_key(&number) {
@@ -48,10 +52,10 @@ impl Core {
             });
         };
         let correction = match venue {
-            true => Some(self.correction(number, &found)?),
+            true => self.correction(number, &found)?,
             false => None,
         };
-        if !self.is_second_settle(&found, who, venue)? {
+        if !self.is_second_settle(found.asked_by.as_ref(), who, venue)? {
             let event = OrderEvent::SettleAsked {
                 number,
                 venue,
@@ -80,10 +84,45 @@ impl Core {
         Ok(format!("break {number}: settled with {which} value"))
     }
 
+    /// The same of a fill of an order that is not known here.
+    fn settle_stray(
+        &mut self,
+        at: i64,
+        (number, venue, asked_by): (u64, bool, Option<&(Text, bool)>),
+        (who, why): (&[u8], &[u8]),
+        sink: &mut impl Sink,
+    ) -> Result<String, String> {
+        let is_second = self.is_second_settle(asked_by, who, venue)?;
+        let event = match is_second {
+            true => OrderEvent::BreakSettled {
+                number,
+                venue,
+                who,
+                why,
+            },
+            false => OrderEvent::SettleAsked {
+                number,
+                venue,
+                who,
+                why,
+            },
+        };
+        self.emit(at, &event, sink);
+        Ok(match (is_second, venue) {
+            (false, _) => {
+                format!("break {number}: requested; another operator must settle it the same way")
+            }
+            (true, true) => format!("break {number}: settled: the position keeps the fill"),
+            (true, false) => {
+                format!("break {number}: settled: the fill is taken out of the position")
+            }
+        })
+    }
+
     /// Whether this settles it: with `arming = "two people"` another operator must have said the same.
     fn is_second_settle(
         &self,
-        found: &VenueBreak,
+        asked_by: Option<&(Text, bool)>,
         who: &[u8],
         venue: bool,
     ) -> Result<bool, String> {
@@ -91,7 +130,7 @@ impl Core {
             return Ok(true);
         }
         let me = Text::new(&who[..who.len().min(Text::MAX)]);
-        match &found.asked_by {
+        match asked_by {
             Some((other, _)) if *other == me => {
                 Err("you already requested it: another operator must settle it too".into())
             }
@@ -100,13 +139,14 @@ impl Core {
         }
     }
 
-    /// What makes the order what the venue says.
-    fn correction(&self, number: u64, found: &VenueBreak) -> Result<Correction, String> {
+    /// What makes the order what the venue says; `None` when it is that already.
+    fn correction(&self, number: u64, found: &VenueBreak) -> Result<Option<Correction>, String> {
         let order = self.state.orders().get(found.order);
         let order = order.ok_or_else(|| format!("no order {} in memory", found.order))?;
         let is_live = !matches!(found.status, b'2' | b'3' | b'4' | b'8' | b'C');
         let is_open = order.state.is_open();
-        Ok(match found.kind {
+        let may_trade = is_open || order.state == OrderState::Ended(End::Filled);
+        Ok(Some(match found.kind {
             BreakKind::FillsMissing => {
                 let said = found.filled.and_then(|it| it.checked_sub(order.filled));
                 let missing = said.filter(|missing| *missing > 0);
@@ -128,10 +168,12 @@ impl Core {
             }
             BreakKind::Quantity => Correction::Terms(found.quantity, order.price),
             BreakKind::LimitPrice => Correction::Terms(order.quantity, found.price),
+            // Nothing is left of a closed order.
+            BreakKind::Leaves if !may_trade => return Ok(None),
             BreakKind::Leaves => Correction::Terms(found.total, order.price),
             BreakKind::Status => match End::of(found.status) {
                 Some(how) if is_open => Correction::End(how),
-                Some(_) => return Err(format!("order {} is closed", order.number)),
+                Some(_) => return Ok(None),
                 None => Correction::Fills(order.filled, order.paid, true),
             },
             BreakKind::Average => {
@@ -144,13 +186,7 @@ impl Core {
             | BreakKind::Differs
             | BreakKind::NotClosed
             | BreakKind::Unplaced => return Err("it is of a drop copy".into()),
-        })
-        .and_then(|correction| match correction {
-            Correction::Terms(..) if !is_open && order.state != OrderState::Ended(End::Filled) => {
-                Err(format!("order {} is closed", order.number))
-            }
-            other => Ok(other),
-        })
+        }))
     }
 
     fn correct(&mut self, at: i64, order: Number, correction: &Correction, sink: &mut impl Sink) {

@@ -23,6 +23,7 @@ use crate::rejected::RejectedOrders;
 use crate::scope::Scope;
 use crate::spent::Spent;
 use crate::spreads::Spreads;
+use crate::strays::Strays;
 use crate::tally::{Position, Tally};
 use crate::value::{Amount, Market, Number, Presence, Price, Text, Trading};
 
@@ -227,6 +228,7 @@ pub struct OmsState {
     pub(crate) copies: Copies,
     /// What venues say of orders that does not agree with them.
     pub(crate) breaks: VenueBreaks,
+    pub(crate) strays: Strays,
     /// New orders of the last second.
     pub(crate) recent: Recent,
     /// Whether any scope counts flow.

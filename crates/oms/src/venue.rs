@@ -459,8 +459,12 @@ impl Core {
         report: &VenueReport<'_>,
         sink: &mut impl Sink,
     ) -> Heard {
-        if report.kind != ReportKind::Fill {
-            return Heard::Unknown;
+        match report.kind {
+            ReportKind::Fill => {}
+            ReportKind::Bust if !self.state().strays.is_empty() => {
+                return self.stray_busted(at, report, sink);
+            }
+            _ => return Heard::Unknown,
         }
         let state = self.state();
         let account = state.accounts().find(report.account);

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use crate::order::{Order, Place, Retry};
 use crate::pool::NO_POOL;
 use crate::state::OmsState;
+use crate::strays::Stray;
 use crate::tally::Tally;
 use crate::value::Number;
 use crate::wire::Wire;
@@ -40,6 +41,16 @@ impl OmsState {
         families.complete(&self.orders, held)?;
         self.families = families;
         Some(())
+    }
+
+    /// Fills of orders that are not known have a line, an account and an instrument.
+    pub(super) fn check_strays(&self) -> Option<()> {
+        let is_known = |it: &Stray| {
+            self.sessions.get(it.line as usize).is_some()
+                && self.accounts.get(it.account as usize).is_some()
+                && self.instruments.get(it.instrument as usize).is_some()
+        };
+        self.strays.iter().all(is_known).then_some(())
     }
 
     /// Each closed order is listed once among the closed ones, and no number overflows.

@@ -20,7 +20,7 @@ fn a_fill_that_says_too_little_is_told_as_one() {
     let told = |nets| OmsEvent::StrayFill { id: b"X", nets }.to_string();
     assert_eq!(
         told(false),
-        "fill for unknown order X; the position includes it: check with the venue"
+        "fill for unknown order X; the position includes it: check with the venue; fixwire oms breaks settle"
     );
     assert!(told(true).contains("without PositionEffect(77): it closed the opposite"));
 }

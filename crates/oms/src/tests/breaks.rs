@@ -302,3 +302,79 @@ fn a_fill_at_a_price_of_more_digits_is_kept_exactly() {
     assert_eq!(world.refused, Some(Why::Tick));
     world.check();
 }
+
+impl World {
+    /// A fill under an id that no order has; the number of its break.
+    fn stray_fill(&mut self, exec: u64, quantity: i64) -> u64 {
+        let report = VenueReport {
+            exec,
+            symbol: b"XYZ",
+            account: b"A1",
+            side: Some(Side::Buy),
+            last_quantity: Some(Decimal::from_int(quantity)),
+            last_price: decimal("100"),
+            ..about(9_999, 9_999, ReportKind::Fill)
+        };
+        self.report(&report);
+        assert_eq!(self.said, ["StrayFill"]);
+        self.core.state().events()
+    }
+
+    fn held(&self) -> i128 {
+        let positions = self.core.state().positions();
+        positions.map(|(.., position)| position.net()).sum()
+    }
+}
+
+#[test]
+fn a_fill_of_an_unknown_order_is_in_the_position_until_it_is_settled() {
+    let mut world = World::new();
+    let kept = world.stray_fill(71, 30);
+    let taken = world.stray_fill(72, 40);
+    let busted = world.stray_fill(73, 50);
+    assert_eq!(world.held(), 120);
+    let list = world.core.breaks();
+    let line = format!("\n{taken}\tfill of an order that is not known here\t0\t");
+    assert!(
+        list.contains(&line) && list.contains("\tbuy 40 at 100\t"),
+        "{list}"
+    );
+    world.restart(20_261_122);
+    assert_eq!(world.core.breaks(), list, "over a restart");
+    let answer = world.settles_as("ann", kept, "venue");
+    assert_eq!(
+        answer.unwrap(),
+        format!("break {kept}: settled: the position keeps the fill")
+    );
+    assert_eq!(world.held(), 120);
+    world.settles_as("ann", taken, "ours").unwrap();
+    assert_eq!(world.held(), 80);
+    assert_eq!(world.said, ["BreakSettled"]);
+    let bust = VenueReport {
+        exec: 74,
+        reference: Some(73),
+        ..about(9_999, 9_999, ReportKind::Bust)
+    };
+    world.report(&bust);
+    assert_eq!(world.held(), 30);
+    assert_eq!(world.core.breaks().lines().count(), 1, "none is left");
+    assert!(world.settles_as("ann", busted, "ours").is_err());
+    world.report(&bust);
+    assert_eq!((world.held(), world.said.len()), (30, 0), "once");
+    world.check();
+}
+
+#[test]
+fn a_second_operator_settles_a_fill_of_an_unknown_order() {
+    let mut world = World::new();
+    world.core.rules.two_arm = true;
+    let number = world.stray_fill(71, 30);
+    world.settles_as("ann", number, "ours").unwrap();
+    assert_eq!(world.held(), 30);
+    assert_eq!(world.said, ["SettleAsked"]);
+    assert!(world.settles_as("ann", number, "ours").is_err());
+    world.restart(20_261_122);
+    world.settles_as("bob", number, "ours").unwrap();
+    assert_eq!(world.held(), 0);
+    world.check();
+}

@@ -104,6 +104,7 @@ pub struct Floor {
     pub world: World<Oms>,
     pub venue: Venue,
     power: bool,
+    venue_version: BeginString,
     pub crashes: u32,
     /// Parent orders and their children.
     pub families: BTreeMap<u64, Vec<u64>>,
@@ -224,6 +225,7 @@ impl Floor {
             world: World::new(&config, 1, make),
             venue: Venue::default(),
             power: durability == Durability::Disk,
+            venue_version: venue,
             crashes: 0,
             families: BTreeMap::new(),
         };
@@ -231,8 +233,16 @@ impl Floor {
         floor
     }
 
+    pub fn is_durable(&self) -> bool {
+        self.power
+    }
+
+    pub fn venue_version(&self) -> BeginString {
+        self.venue_version
+    }
+
     /// Until everybody has said and heard all, over the end of the process.
-    fn calm(&mut self) {
+    pub fn calm(&mut self) {
         for _ in 0..10 {
             match self.world.settle() {
                 Ok(()) => return,

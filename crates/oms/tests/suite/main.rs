@@ -5,6 +5,7 @@ mod archive;
 mod canaries;
 mod classes;
 mod crashes;
+mod days;
 mod desk;
 mod drop_copy;
 mod fields;

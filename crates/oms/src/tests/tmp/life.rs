@@ -297,7 +297,7 @@ fn a_fill_of_an_order_of_others_counts_for_its_account() {
         ..fill(&other, 5, 1_001, (0, 10))
     });
     assert_eq!((position(&floor).long, floor.find(1).filled), (8, 0));
-    let text = "fill for unknown order Z9999; the position includes it: check with the venue";
+    let text = "fill for unknown order Z9999; the position includes it: check with the venue; fixwire oms breaks settle";
     assert_eq!(floor.events(), [text, text]);
     // An account that nobody knows.
     floor.says(&R02 {
