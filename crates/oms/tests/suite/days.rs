@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use fixwire_engine::protocol::Nanos;
 use fixwire_engine::protocol::session::BeginString;
 use fixwire_engine::{Durability, Operator};
-use fixwire_oms::Scope;
+use fixwire_oms::{Order, OrderState, Scope};
 
 use crate::floor::{CLIENT, Floor, VENUE};
 
@@ -114,6 +114,8 @@ struct Day {
     reports: u64,
     /// Requests of the client: the letter of the message by its ClOrdID(11).
     requests: BTreeMap<String, &'static str>,
+    /// The trading day has changed.
+    has_rolled: bool,
     log: String,
 }
 
@@ -138,6 +140,7 @@ impl Day {
             wrong,
             reports: 0,
             requests: BTreeMap::new(),
+            has_rolled: false,
             log: String::new(),
         }
     }
@@ -491,6 +494,10 @@ impl Day {
                     let _ = self.floor.world.turn().unwrap();
                 }
             }
+            _ if !self.has_rolled && self.dice.below(3) == 0 => {
+                self.has_rolled = true;
+                let _ = self.command("roll day=2026-03-03 cancel");
+            }
             _ => {
                 let _ = self.command("cancel account=A1");
             }
@@ -579,11 +586,17 @@ impl Day {
     /// The evening: nothing goes wrong any more.
     fn ends(&mut self) {
         self.wrong.clear();
-        for _ in 0..3 {
-            self.talk();
-            self.floor.world.pass(Nanos::from_secs(6));
+        self.rest(3);
+        if self.has_rolled {
+            // The roll waits for the venue at most a minute.
+            self.rest(12);
+            let state = self.floor.state();
+            let lapsed = |it: &Order| it.state == OrderState::Lapsed;
+            if state.orders().iter().any(lapsed) {
+                let _ = self.command("cancel account=A1");
+                self.rest(3);
+            }
         }
-        self.talk();
         self.note("the venue's next word");
         self.next_word();
         // What is not as the venue has it has been told.
@@ -603,6 +616,15 @@ impl Day {
         self.check_reservations();
         self.check_answers();
         self.check_client();
+    }
+
+    /// Time passes in which nobody asks for anything.
+    fn rest(&mut self, times: u32) {
+        for _ in 0..times {
+            self.talk();
+            self.floor.world.pass(Nanos::from_secs(6));
+        }
+        self.talk();
     }
 
     fn settle_breaks(&mut self) {
