@@ -55,6 +55,8 @@ pub struct Dialogue {
     pub changes: usize,
     /// ClOrdID(11), Symbol(55) and Side(54) of the new orders.
     sent: Vec<(String, [String; 2])>,
+    /// New orders that are good till cancelled or till a date, by ClOrdID(11).
+    pub lasting: BTreeSet<String>,
     /// Mass cancels (q), by ClOrdID(11): the orders that were sent before and are meant.
     meant: BTreeMap<String, Vec<String>>,
     /// Orders that were open when a mass cancel was reported (r) that means them.
@@ -180,7 +182,12 @@ impl Dialogue {
         let root = self.roots.get(&text(raw, "41")).unwrap_or(&id).clone();
         let about = ["55", "54"].map(|tag| text(raw, tag));
         match value(raw, "35") {
-            Some(b"D") => self.sent.push((id.clone(), about)),
+            Some(b"D") => {
+                if matches!(value(raw, "59"), Some(b"1" | b"6")) {
+                    self.lasting.insert(id.clone());
+                }
+                self.sent.push((id.clone(), about));
+            }
             Some(b"q") => {
                 let is_meant = |of: &[String; 2]| {
                     let mut both = about.iter().zip(of);

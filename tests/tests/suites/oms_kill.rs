@@ -11,11 +11,15 @@
 //! * every order stands the same in all three: state, quantity, price, filled, left, average price;
 //! * positions are what the orders make of them, and add up to nothing, for both sides of every trade are here;
 //! * an account for which the kill switch was used stays without open orders;
+//! * a trading day that an operator has begun in the middle of it all, and in which one of the three was killed at once,
+//!   has begun: no order of the day before is open;
 //! * a start after a clean stop, which some of the ends of the OMS are, finds the state that the stop has noted.
 //!
 //! `OMS_KILLS` says how many (200), `FIXWIRE_SEED` repeats the moments.
 
+use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 use fixwire_rigs::oms::books::{Books, agree};
+use fixwire_rigs::oms::dialogue::{Dialogue, Told};
 use fixwire_rigs::oms::floor::{ACCOUNTS, Floor, LARGEST, SYMBOLS, TMP};
 use fixwire_rigs::peers::Running;
 use fixwire_rigs::random::{Random, seed};
@@ -26,7 +30,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::mpsc::{Receiver, TryRecvError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Worlds at the same time: the version of the client, the lines, and what the exchange does wrong with one report in
 /// ten.
@@ -92,6 +96,7 @@ fn client_oms_and_exchange_agree_over_kills_of_each() -> Result<(), String> {
     println!("{total:?}, nothing lost, doubled or mixed up; seed {seed}");
     match total {
         Played { changes: 0, .. } => Err("no request has changed an order".into()),
+        Played { rolled: 0, .. } => Err("no trading day has begun with orders of another".into()),
         Played { withdrawn: 0, .. } => Err("no mass cancel has met an open order".into()),
         _ => Ok(()),
     }
@@ -117,6 +122,8 @@ struct Played {
     withdrawn: usize,
     /// Uses of the kill switch.
     switched: usize,
+    /// Trading days that began with orders of the day before.
+    rolled: usize,
 }
 
 impl Played {
@@ -132,6 +139,7 @@ impl Played {
         self.mass_cancels += other.mass_cancels;
         self.withdrawn += other.withdrawn;
         self.switched += other.switched;
+        self.rolled += other.rolled;
     }
 }
 
@@ -171,6 +179,8 @@ struct Life<'r> {
     faults: &'static [&'static str],
     /// The last order of the account that was killed.
     last: Option<u64>,
+    /// The last order before the trading day that began.
+    rolled: Option<u64>,
 }
 
 impl<'r> Life<'r> {
@@ -194,6 +204,7 @@ impl<'r> Life<'r> {
             stops: 0,
             has_mass: version != "FIX.4.2",
             last: None,
+            rolled: None,
         };
         life.start()?;
         Ok(life)
@@ -239,6 +250,9 @@ impl<'r> Life<'r> {
             self.trade(moment)?;
             if self.last.is_none() && self.deaths.iter().sum::<u64>() > deaths / 2 {
                 self.last = self.switch().ok();
+            }
+            if self.rolled.is_none() && self.deaths.iter().sum::<u64>() > deaths / 3 {
+                self.rolled = self.roll().ok();
             }
             self.kill()?;
             if self.random.below(5) == 0 {
@@ -380,6 +394,32 @@ impl<'r> Life<'r> {
         Ok(numbers.max().unwrap_or(0))
     }
 
+    /// Begins the next trading day, unless the OMS does not answer: the last order of the one before.
+    fn roll(&self) -> Result<u64, String> {
+        let orders = self.floor.ask(&["orders"])?;
+        let numbers = orders.iter().filter_map(|order| order["order"].as_u64());
+        let last = numbers.max().unwrap_or(0);
+        let day = format!("day={}", tomorrow());
+        self.floor
+            .tell(&["roll", &day, "--cancel", "--why", "a drill"])?;
+        Ok(last)
+    }
+
+    /// No order of the day before is open, but those that are good till cancelled.
+    fn has_rolled(&self, client: &Dialogue) -> Result<(), String> {
+        let Some(last) = self.rolled else {
+            return Ok(());
+        };
+        let is_old = |told: &Told| told.order_id.parse::<u64>().is_ok_and(|it| it <= last);
+        let is_left = |(id, told): &(&String, &Told)| {
+            told.standing.state == "open" && is_old(told) && !client.lasting.contains(*id)
+        };
+        match client.orders.iter().find(is_left) {
+            Some((id, told)) => Err(format!("{id} is open in the day after {last}: {told:?}")),
+            None => Ok(()),
+        }
+    }
+
     /// The account that was killed has neither open nor new orders.
     fn stays_killed(&self, books: &Books) -> Result<(), String> {
         let Some(last) = self.last else {
@@ -435,10 +475,12 @@ impl<'r> Life<'r> {
         let [client] = &clients[..] else {
             return Err("no client".into());
         };
+        self.has_rolled(client)?;
         Ok(Played {
             deaths: self.deaths,
             stops: self.stops,
             switched: usize::from(self.last.is_some()),
+            rolled: usize::from(self.rolled.is_some_and(|last| last > 0)),
             requests: client.requests(),
             sent: exchange.requests(),
             fills: client.fills,
@@ -447,6 +489,16 @@ impl<'r> Life<'r> {
             withdrawn: client.withdrawn.len(),
         })
     }
+}
+
+/// The date of tomorrow in UTC, as operators write it.
+fn tomorrow() -> String {
+    const DAY: Duration = Duration::from_secs(86_400);
+    let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default() + DAY;
+    let wall = Timestamp(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX));
+    let mut stamp = TimestampWriter::new();
+    let text = String::from_utf8_lossy(stamp.format(wall, Precision::Seconds)).into_owned();
+    format!("{}-{}-{}", &text[..4], &text[4..6], &text[6..8])
 }
 
 /// A client that runs, and what it has said since it was started.
