@@ -3,7 +3,7 @@
 //!
 //! A field that is not in the table is refused. A new field of a dictionary needs a row: a test sends each of them.
 
-use fixwire_protocol::Tag;
+use fixwire_protocol::{Field, Tag};
 
 mod reports;
 mod requests;
@@ -167,6 +167,80 @@ const fn passing(rows: &[FieldRow]) -> [Messages; LOW] {
 
 static PASSING_REQUESTS: [Messages; LOW] = passing(REQUEST_FIELDS);
 static PASSING_REPORTS: [Messages; LOW] = passing(REPORT_FIELDS);
+
+/// Messages that have a bit.
+const ALL: usize = Messages::BITS as usize;
+
+/// The same of the tags below 64, which most fields have: a word for each message.
+const fn words(passing: &[Messages; LOW]) -> [u64; ALL] {
+    let mut all = [0; ALL];
+    let mut tag = 0;
+    while tag < u64::BITS as usize {
+        let mut message = 0;
+        while message < ALL {
+            all[message] |= ((passing[tag] >> message & 1) as u64) << tag;
+            message += 1;
+        }
+        tag += 1;
+    }
+    all
+}
+
+static REQUEST_WORDS: [u64; ALL] = words(&PASSING_REQUESTS);
+static REPORT_WORDS: [u64; ALL] = words(&PASSING_REPORTS);
+
+/// The tags of a message, in one look.
+struct Glance {
+    /// Those below 64.
+    low: u64,
+    /// How many there are from 64 on.
+    high: usize,
+    /// Whether each of these passes.
+    high_pass: bool,
+}
+
+impl Glance {
+    #[inline(always)]
+    fn at(fields: &[Field], passes: impl Fn(Tag) -> bool) -> Self {
+        let (mut low, mut high, mut high_pass) = (0, 0, true);
+        for field in fields {
+            match field.tag {
+                tag @ 0..64 => low |= 1 << tag,
+                tag => {
+                    high += 1;
+                    high_pass &= passes(tag);
+                }
+            }
+        }
+        Self {
+            low,
+            high,
+            high_pass,
+        }
+    }
+
+    #[inline(always)]
+    fn all_pass(&self, words: &[u64; ALL], message: Messages) -> bool {
+        let known = words.get(message.trailing_zeros() as usize);
+        self.high_pass && known.is_some_and(|known| self.low & !known == 0)
+    }
+}
+
+/// Whether all fields of a request pass, and none is there twice. Most requests have at most one tag from 64 on; of others
+/// this says nothing.
+#[inline(always)]
+pub(crate) fn is_usual_request(fields: &[Field], message: Messages) -> bool {
+    let seen = Glance::at(fields, |tag| passes(tag, message));
+    let is_once = seen.high < 2 && seen.low.count_ones() as usize + seen.high == fields.len();
+    is_once && seen.all_pass(&REQUEST_WORDS, message)
+}
+
+/// Whether all fields of a report are passed on, or have no need to.
+#[inline(always)]
+pub(crate) fn is_usual_report(fields: &[Field], message: Messages) -> bool {
+    let seen = Glance::at(fields, |tag| is_passed_on(tag, message));
+    seen.all_pass(&REPORT_WORDS, message)
+}
 
 /// Whether a field of a request needs no further look.
 #[inline(always)]

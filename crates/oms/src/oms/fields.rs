@@ -4,7 +4,8 @@ use fixwire_protocol::{Field, Message, Tag, tag};
 
 use super::Oms;
 use crate::field_table::{
-    self, FieldClass, FieldCondition, Messages, is_passed_on, passes, report_bit, request_bit,
+    self, FieldClass, FieldCondition, Messages, is_passed_on, is_usual_report, is_usual_request,
+    passes, report_bit, request_bit,
 };
 use crate::locate::is_value;
 use crate::rules::LineGroup;
@@ -18,17 +19,7 @@ const COMMON: usize = 256;
 pub(super) fn first_unusual(request: &Message<'_>) -> Option<usize> {
     let message = request_bit(request.msg_type());
     let fields = request.fields();
-    // Most requests have a few tags from 64 on, and pass.
-    let (mut low, mut high, mut passing) = (0_u64, 0, true);
-    for field in fields {
-        passing &= passes(field.tag, message);
-        match field.tag {
-            0..64 => low |= 1 << field.tag,
-            _ => high += 1,
-        }
-    }
-    let is_usual = passing && high < 2 && low.count_ones() + high == fields.len() as u32;
-    if is_usual {
+    if is_usual_request(fields, message) {
         None
     } else {
         search(fields, message)
@@ -210,6 +201,9 @@ impl Oms {
     #[inline]
     pub(super) fn count_report(&mut self, message: &Message<'_>) {
         let bit = report_bit(message.msg_type());
+        if is_usual_report(message.fields(), bit) {
+            return;
+        }
         for field in message.fields() {
             if !is_passed_on(field.tag, bit) {
                 self.count_field(message, field.tag);
