@@ -4,13 +4,11 @@
 use std::ops::Range;
 
 use fixwire_protocol::session::{Verdict, is_admin};
-use fixwire_protocol::{
-    Application, Message, Mono, MsgSeqNumSource, Nanos, Now, Outbox, SessionId,
-};
+use fixwire_protocol::{Application, Message, Mono, MsgSeqNumSource, Nanos, Now, Outbox};
 
 use crate::canary::{self, PlantedFault};
 use crate::consult::{guarded, receive_logon};
-use crate::event::{Ending, Event, Events};
+use crate::event::{Ending, Event, Events, MessageLoss};
 use crate::frame_link::FrameLink;
 use crate::host::{Host, Mark};
 use crate::journal::{self, Arrival, Cause, Disk, Effect, Journal, JournalError, RecordKind};
@@ -18,8 +16,9 @@ use crate::journal::{JournalPosition, Wrote};
 use crate::line::Line;
 use crate::line::link::Stage;
 use crate::notes::Notes;
-use crate::raise::{contents, is_reported};
+use crate::raise::is_reported;
 use crate::timers::Timers;
+use crate::unsent::{self, UnsentMessages};
 use fixwire_protocol::Redactor;
 
 /// The inbound message among those that were copied without secrets.
@@ -40,12 +39,10 @@ pub(crate) struct Core<D: Disk> {
     pub(crate) sync_first: bool,
     pub(crate) redactor: Redactor,
     pub(crate) notes: Notes,
-    /// Messages for sessions that do not exist, or that are closed.
+    /// Messages for sessions that do not exist.
     pub(crate) astray: u64,
-    /// Messages that no connection had taken when the sequence numbers were reset to 1.
-    pub(crate) voided: u64,
-    /// The same by session, with what the first of them are, until an event has reported them.
-    pub(crate) voids: Vec<(SessionId, u64, String)>,
+    /// Messages of sessions that are never sent.
+    pub(crate) unsent: UnsentMessages,
     /// Messages at which the application panicked.
     pub(crate) panics: u64,
     /// Sessions with bytes or messages that wait for their socket.
@@ -253,12 +250,16 @@ impl<D: Disk> Core<D> {
                     let private = !is_admin && Redactor::concerns(outbox.msg_type(index));
                     // A restart at the start of the engine may be recorded before that of the session it
                     // writes to. What the journal has of a UserRequest could not be sent later.
-                    if line.is_out_of_hours()
-                        || to != cause && has_restarted(line, &self.journal)
-                        || private && !line.session.is_logged_on()
-                    {
+                    let refused = if line.session.is_logged_on() {
+                        None
+                    } else {
+                        unsent::refusal(line, is_admin, private)
+                    };
+                    let restarts = to != cause && has_restarted(line, &self.journal);
+                    if refused.is_some() || restarts {
+                        let why = refused.unwrap_or(MessageLoss::Restart);
+                        self.unsent.refuse(line.session.id(), why, outbox, index);
                         outbox.discard(index);
-                        self.astray += 1;
                         continue;
                     }
                     stored |= entry.number == MsgSeqNumSource::Next;
@@ -382,13 +383,13 @@ impl<D: Disk> Core<D> {
         let is_reset = known.epoch != epoch;
         if is_reset {
             // Messages that wait for the peer were numbered before the reset.
-            let void = line.output.void() + std::mem::take(&mut line.waiting);
+            let first = line.take_unsent_from();
+            line.output.void();
             line.resending = None;
-            if void > 0 {
-                let first = known.next_out.saturating_sub(void);
-                let what = contents(journal, line.journal, first, known.next_out - 1);
-                self.voided += void;
-                self.voids.push((line.session.id(), void, what));
+            if let Some(first) = first {
+                let range = (line.journal, first, known.next_out.saturating_sub(1));
+                let (id, why) = (line.session.id(), MessageLoss::Reset);
+                self.unsent.lose_of_journal(id, why, journal, range);
             }
         }
         let mut cause = Cause {

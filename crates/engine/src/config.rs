@@ -415,6 +415,8 @@ pub struct SessionConfig {
     /// [`Refusal::NotAvailable`](fixwire_protocol::Refusal::NotAvailable), and the message is counted.
     /// Otherwise it ends the process, and the message is received again.
     pub answer_panics: bool,
+    /// Messages given before the logon are refused; otherwise they are stored, and resent on request.
+    pub refuse_before_logon: bool,
     /// SO_SNDBUF of its socket, bytes; `None` leaves it to the system.
     pub send_buffer: Option<usize>,
     /// SO_RCVBUF of its socket, bytes; `None` leaves it to the system.
@@ -499,6 +501,7 @@ impl SessionConfig {
             validate_checksum: true,
             nodelay: true,
             answer_panics: false,
+            refuse_before_logon: false,
             send_buffer: None,
             receive_buffer: None,
             schedule: None,

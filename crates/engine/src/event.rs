@@ -1,6 +1,7 @@
 //! Events: what an engine reports to its operator, at a bounded rate.
 
 mod ending;
+mod loss;
 mod peer_text;
 mod refusal;
 mod reject_details;
@@ -11,12 +12,14 @@ mod system_error;
 use std::net::SocketAddr;
 
 use fixwire_protocol::frame::Garbled;
+use fixwire_protocol::session::OtherHeartBtInt;
 use fixwire_protocol::{AdminOutError, Nanos, SessionId, Timestamp};
 
 use crate::descriptors::Shortage;
 use crate::journal::{JournalTrouble, Torn};
 
 pub use ending::Ending;
+pub use loss::MessageLoss;
 pub use peer_text::PeerText;
 pub(crate) use refusal::wrong_certificate;
 pub use refusal::{ConnectionRefusal, FailureLimit};
@@ -312,9 +315,8 @@ pub enum Event {
         why: Garbled,
     },
     /// The application or a command wrote messages that could not be sent: too long for the outbox, for a
-    /// session that does not exist, that its schedule has closed, or whose sequence numbers are reset at the
-    /// start of the engine; a UserRequest(BE) for a session that is not logged on; or a frame that is not what
-    /// the framing of its link says, or that is for a link without a connection.
+    /// session that does not exist; or a frame that is not what the framing of its link says, or that is for a
+    /// link without a connection. Those that a session refuses are [`Event::MessagesLost`].
     NotSent {
         /// How many.
         messages: u64,
@@ -325,15 +327,35 @@ pub enum Event {
         /// The session.
         session: SessionId,
     },
-    /// The sequence numbers were reset to 1 while messages waited for a connection, or for the socket of a
-    /// slow peer: they are void. The journal has them. What waited when the process ended is not counted.
-    Voided {
+    /// Application messages of a session will never be sent: they were refused when they were given, or waited
+    /// when the sequence numbers were reset. Many have several events. What waited when the process ended is not
+    /// reported.
+    MessagesLost {
         /// The session.
         session: SessionId,
         /// How many.
         messages: u64,
-        /// The first of them by MsgType and id: `D 11=A1, F 11=A2`. Empty where they cannot be read.
+        /// Why.
+        why: MessageLoss,
+        /// Each of them by MsgType and id, with its MsgSeqNum if it has one: `MsgSeqNum 4 D 11=A1, MsgSeqNum 5 F
+        /// 11=A2`.
         what: String,
+    },
+    /// The peer's Logon has another HeartBtInt(108) than ours.
+    HeartBtIntDiffers {
+        /// The session.
+        session: SessionId,
+        /// Both values; ours counts.
+        interval: OtherHeartBtInt,
+    },
+    /// NextExpectedMsgSeqNum(789) of the peer's Logout was above our next MsgSeqNum, which is now as it says.
+    NumberMovedOn {
+        /// The session.
+        session: SessionId,
+        /// Our next MsgSeqNum before.
+        was: u64,
+        /// Our next MsgSeqNum.
+        next: u64,
     },
     /// The application panicked at messages, which were rejected.
     Panicked {
@@ -422,7 +444,9 @@ impl Event {
             | Self::NumbersReset { session }
             | Self::Garbled { session, .. }
             | Self::NotReset { session }
-            | Self::Voided { session, .. }
+            | Self::MessagesLost { session, .. }
+            | Self::HeartBtIntDiffers { session, .. }
+            | Self::NumberMovedOn { session, .. }
             | Self::SessionAdded { session, .. }
             | Self::SessionRemoved { session }
             | Self::LinkRefused { session, .. }
@@ -474,7 +498,9 @@ impl Event {
             Self::Garbled { .. } => "garbled message ignored",
             Self::NotSent { .. } => "messages dropped",
             Self::NotReset { .. } => "sequence numbers not reset",
-            Self::Voided { .. } => "messages dropped at a reset",
+            Self::MessagesLost { .. } => "messages not sent",
+            Self::HeartBtIntDiffers { .. } => "other HeartBtInt",
+            Self::NumberMovedOn { .. } => "next MsgSeqNum set by a Logout",
             Self::Panicked { .. } => "the application panicked",
             Self::JournalFailed { .. } => "journal failed",
             Self::JournalCut { .. } => "journal cut",

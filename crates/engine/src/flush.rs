@@ -95,18 +95,19 @@ impl<D: Disk> Core<D> {
         };
         let link = line.link.filter(|link| link.leaving().is_none());
         let Some(Link { conn, .. }) = link else {
-            line.waiting += run.len() as u64;
+            line.note_unsent(&self.outbox, run);
             return;
         };
         line.counters.sent += run.len() as u64;
         let result = match line.pacer {
-            None => line.output.send(host, conn, &self.outbox, run, gate),
-            Some(_) => line.send_paced(self.clock, host, conn, &self.outbox, run, gate),
+            None => line
+                .output
+                .send(host, conn, &self.outbox, run.clone(), gate),
+            Some(_) => line.send_paced(self.clock, host, conn, &self.outbox, run.clone(), gate),
         };
-        let void = line.output.take_voided();
-        if void > 0 {
-            self.voided += void;
-            self.voids.push((line.session.id(), void, String::new()));
+        if let Some(lost) = line.output.take_voided() {
+            let id = line.session.id();
+            self.unsent.lose_of_outbox(id, &self.outbox, run, lost);
         }
         if let Err(ending) = result {
             self.failed.push((session, ending));

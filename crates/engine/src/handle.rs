@@ -65,6 +65,11 @@ impl Handle {
     /// Sends a message whose body fields `build` writes. It is numbered and journalled when the
     /// engine handles it; the fields of the standard header and trailer are the session's.
     ///
+    /// While the session is not logged on, it gets the next MsgSeqNum all the same, and the peer gets it as a
+    /// possible duplicate when it asks for it after the logon. Where it would never be sent, it is refused and
+    /// [`Event::MessagesLost`](crate::Event::MessagesLost) names it; with
+    /// [`refuse_before_logon`](SessionConfig::refuse_before_logon) that is so for each message before the logon.
+    ///
     /// ```
     /// use fixwire_engine::protocol::{SessionId, tag};
     /// use fixwire_engine::{Handle, SendError};

@@ -47,6 +47,7 @@ mod resending;
 mod timers;
 mod trail;
 mod turn;
+mod unsent;
 
 pub use fixwire_journal as journal;
 #[doc(hidden)]

@@ -11,10 +11,11 @@ pub(crate) mod trail;
 
 use rejected_numbers::RejectedNumbers;
 
+use std::ops::Range;
 use std::sync::mpsc::Sender;
 
 use fixwire_protocol::session::{PendingReply, Phase, is_admin};
-use fixwire_protocol::{Mono, Session};
+use fixwire_protocol::{Mono, MsgSeqNumSource, Outbox, Session};
 
 use crate::canary::{self, PlantedFault};
 use crate::config::SessionConfig;
@@ -42,8 +43,11 @@ pub(crate) struct Line {
     pub(crate) dialler: Option<Dialler>,
     pub(crate) output: Output,
     pub(crate) resending: Option<Resending>,
-    /// Messages that the last connection did not send, and those numbered since it ended.
-    pub(crate) waiting: u64,
+    /// The MsgSeqNum from which on no connection has sent what was numbered: what the last one had left, and what
+    /// came since it ended. `None`: nothing waits for a connection.
+    pub(crate) unsent_from: Option<u64>,
+    /// Our next MsgSeqNum when the connection began, before a Logon of ours.
+    pub(crate) began_at: u64,
     /// Stands in [`Core::busy`](crate::commit::Core).
     pub(crate) is_busy: bool,
     /// Its schedule, if it has one.
@@ -138,7 +142,8 @@ impl Line {
             dialler: Dialler::of(&config),
             output: Output::new(room),
             resending: None,
-            waiting: 0,
+            unsent_from: None,
+            began_at: 1,
             is_busy: false,
             hours: config
                 .schedule
@@ -172,6 +177,34 @@ impl Line {
             receive_buffer: config.receive_buffer,
             ..config.transport.socket_options()
         }
+    }
+
+    /// Messages that were numbered are not sent before the next logon.
+    #[cold]
+    pub(crate) fn note_unsent(&mut self, outbox: &Outbox, run: Range<usize>) {
+        let mut new = outbox.entries()[run].iter();
+        let first =
+            new.find(|entry| entry.number == MsgSeqNumSource::Next && !entry.is_discarded());
+        if let Some(entry) = first {
+            self.unsent_from.get_or_insert(entry.seq);
+        }
+    }
+
+    /// The connection ends: what it has left waits for the next one.
+    pub(crate) fn keep_unsent(&mut self) {
+        self.unsent_from = self.first_unsent();
+    }
+
+    /// From which MsgSeqNum on messages wait, if they do; they no longer count.
+    pub(crate) fn take_unsent_from(&mut self) -> Option<u64> {
+        let first = self.first_unsent();
+        self.unsent_from = None;
+        first
+    }
+
+    fn first_unsent(&self) -> Option<u64> {
+        let both = [self.unsent_from, self.output.first_waiting()];
+        both.into_iter().flatten().min()
     }
 
     /// Its connection.

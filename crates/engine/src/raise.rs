@@ -4,11 +4,11 @@
 use std::ops::Range;
 
 use fixwire_protocol::session::{DisconnectReason, Verdict};
-use fixwire_protocol::{Decoder, Message, MsgSeqNumSource, Now, SessionId, Tag, tag};
+use fixwire_protocol::{Decoder, Message, MsgSeqNumSource, Now, SessionId, tag};
 
 use crate::commit::Core;
 use crate::event::{Event, PeerText, RejectDetails};
-use crate::journal::{Disk, Journal, JournalId, Stored};
+use crate::journal::Disk;
 
 /// Fields of a message that are looked at.
 const FIELDS: usize = 64;
@@ -18,44 +18,6 @@ const FIELDS: usize = 64;
 #[inline]
 pub(crate) fn is_reported(msg_type: &[u8]) -> bool {
     matches!(msg_type, b"2" | b"3" | b"5" | b"j")
-}
-
-/// The first of the stored messages of these MsgSeqNums, each with its type and id: `D 11=A1, F 11=A2`.
-#[cold]
-pub(crate) fn contents<D: Disk>(
-    journal: &mut Journal<D>,
-    session: JournalId,
-    first: u64,
-    last: u64,
-) -> String {
-    /// Ids of application messages, the most useful first.
-    const IDS: [Tag; 4] = [tag::CL_ORD_ID, tag::EXEC_ID, tag::ORDER_ID, tag::LIST_ID];
-    /// So many are named.
-    const MOST: usize = 8;
-    let mut decoder = Decoder::with_capacity(FIELDS);
-    let mut replay = journal.replay(session, first.max(1), last);
-    let mut found = Vec::new();
-    // One that cannot be read is not named; the count says that it was there.
-    while found.len() < MOST
-        && let Ok(Some(stored)) = journal.next_of(&mut replay)
-    {
-        let Stored::Message { bytes, .. } = stored else {
-            continue;
-        };
-        let message = decoder.decode(bytes);
-        let id = IDS
-            .iter()
-            .find_map(|tag| message.get(*tag).map(|id| (*tag, id)));
-        let kind = message.msg_type().escape_ascii();
-        found.push(match id {
-            Some((tag, id)) => {
-                let id = &id[..id.len().min(64)];
-                format!("{kind} {tag}={}", id.escape_ascii())
-            }
-            None => format!("{kind}"),
-        });
-    }
-    found.join(", ")
 }
 
 impl<D: Disk> Core<D> {
@@ -79,6 +41,7 @@ impl<D: Disk> Core<D> {
         verdict: Verdict,
     ) {
         let id = SessionId(session as u32);
+        self.raise_agreed(now, session, verdict);
         let line = &mut self.lines[session];
         let (is_logged_on, new) = (line.session.is_logged_on(), line.session.next_in());
         let text = |tag| PeerText::new(message.get(tag).unwrap_or_default());
@@ -131,6 +94,29 @@ impl<D: Disk> Core<D> {
             _ => return,
         };
         self.raise(now, &event);
+    }
+
+    /// Reports what a Logon or Logout of the peer says otherwise than we do.
+    fn raise_agreed(&mut self, now: Now, session: usize, verdict: Verdict) {
+        let id = SessionId(session as u32);
+        let state = &mut self.lines[session].session;
+        let (interval, moved_on) = (state.take_other_heart_bt_int(), state.take_moved_on());
+        let is_refused = matches!(verdict, Verdict::Disconnect(_));
+        if let Some(interval) = interval.filter(|_| !is_refused) {
+            let event = Event::HeartBtIntDiffers {
+                session: id,
+                interval,
+            };
+            self.raise(now, &event);
+        }
+        if let Some((was, next)) = moved_on {
+            let event = Event::NumberMovedOn {
+                session: id,
+                was,
+                next,
+            };
+            self.raise(now, &event);
+        }
     }
 
     /// Reports what was sent for a message of the session `cause`, or for none.

@@ -39,8 +39,9 @@ use core::fmt::{self, Write};
 
 pub use config::{ApplVerId, BeginString, Config, OnReject, Party, ResetOn, Role, SessionLimits};
 pub use identify::{LogonIdentity, identify};
+pub use logon::OtherHeartBtInt;
 pub use phase::{LoggedOn, PendingReply, Phase};
-pub use verdict::{DisconnectReason, Fate, Verdict};
+pub use verdict::{DisconnectReason, Fate, Loss, Verdict};
 
 use crate::dictionary::Scratch;
 use crate::outbox::{HeaderTemplate, Outbox};
@@ -126,6 +127,10 @@ pub struct Session {
     disabled: bool,
     /// DefaultApplVerID(1137) of the peer's Logon.
     peer_version: Option<ApplVerId>,
+    /// The peer's last Logon has another HeartBtInt(108) than ours, until it is taken.
+    other_heart_bt_int: Option<OtherHeartBtInt>,
+    /// What the peer's Logout has set our next MsgSeqNum from and to, until it is taken.
+    moved_on: Option<(u64, u64)>,
     /// Whether the message that was received last while logged on was rejected.
     rejected: Rejected,
     /// The sequence numbers are reset to 1 when the connection is closed.
@@ -158,6 +163,8 @@ impl Session {
             closed: false,
             disabled: false,
             peer_version: None,
+            other_heart_bt_int: None,
+            moved_on: None,
             rejected: Rejected::No,
             reset_due: false,
             reset_open: false,
@@ -391,6 +398,16 @@ impl Session {
         self.held_mark
     }
 
+    /// That the peer's last Logon asks for another heartbeat interval than ours, once.
+    pub fn take_other_heart_bt_int(&mut self) -> Option<OtherHeartBtInt> {
+        self.other_heart_bt_int.take()
+    }
+
+    /// Our next MsgSeqNum before and after the NextExpectedMsgSeqNum(789) of the peer's Logout, once.
+    pub fn take_moved_on(&mut self) -> Option<(u64, u64)> {
+        self.moved_on.take()
+    }
+
     /// The phase of the session.
     #[must_use]
     pub fn phase(&self) -> Phase {
@@ -499,6 +516,8 @@ impl Session {
             self.config.test_request_percent,
             self.config.give_up_percent,
         );
+        let beats_on = self.config.heartbeat_while_probing;
+        let patience = patience.map(|patience| patience.beating_on(beats_on));
         let patience = match self.config.check_heartbeats {
             true => patience,
             false => patience.map(Patience::without_end),

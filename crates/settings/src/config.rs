@@ -207,6 +207,7 @@ fn session_config(
     config.validate_checksum = from.bool(Id::ValidateChecksum);
     config.nodelay = from.bool(Id::SocketNodelay);
     config.answer_panics = from.bool(Id::RejectMessageOnUnhandledException);
+    config.refuse_before_logon = from.text(Id::MessagesBeforeLogon) == Some("refuse");
     config.send_buffer = buffer(Id::SocketSendBufferSize);
     config.receive_buffer = buffer(Id::SocketReceiveBufferSize);
     config.schedule = schedule;
@@ -284,7 +285,8 @@ fn fix_config(
     session.reject_garbled = from.bool(Id::RejectGarbledMessage);
     session.own_heart_bt_int = from.bool(Id::HeartBtIntOverride);
     session.check_heartbeats = !from.bool(Id::DisableHeartBeatCheck);
-    session.logout_for_logon_sending_time = from.bool(Id::SendLogoutForLogonSendingTime);
+    session.logout_for_bad_logon = from.bool(Id::SendLogoutForLogonSendingTime);
+    session.heartbeat_while_probing = from.bool(Id::SendHeartbeatsDuringTestRequest);
     session.logout_before_give_up = from.bool(Id::SendLogoutBeforeDisconnectFromTimeout);
     let reset = from.bool(Id::ResetOnError);
     session.on_reject = match from.bool(Id::DisconnectOnError) {
@@ -302,6 +304,7 @@ fn fix_config(
     limits.same_resend_requests = most(Id::MaxSimilarResendRequests, limits.same_resend_requests);
     session.max_order_age = from.time(Id::MaxOrderAge).map(Nanos::from);
     session.next_expected_msg_seq_num = from.bool(Id::SendNextExpectedMsgSeqNum);
+    session.next_expected_of_logout = from.bool(Id::UseNextExpectedMsgSeqNumOfLogout);
     session.last_msg_seq_num_processed = from.bool(Id::EnableLastMsgSeqNumProcessed);
     session.appl_ver_id_in_business_reject = from.bool(Id::ApplVerIDInBusinessReject);
     session.precision = precision(from, begin_string);

@@ -324,12 +324,16 @@ keys! {
     /// The peer may be silent for any length of time: no TestRequest is sent, and it is not disconnected.
     /// Our own Heartbeats are still sent.
     DisableHeartBeatCheck ["DisableHeartBeatCheck": "J"], ValueKind::Bool, Some("N"), Session;
+    /// Our Heartbeats go on while a TestRequest of ours has no answer (case 4 of the FIX Session Layer Test
+    /// Cases). Otherwise, as in QuickFIX, no Heartbeat is sent until the peer is heard again.
+    SendHeartbeatsDuringTestRequest [], ValueKind::Bool, Some("N"), Session;
     /// A Logout is sent before a silent peer is disconnected.
     SendLogoutBeforeDisconnectFromTimeout ["SendLogoutBeforeDisconnectFromTimeout": "N"], ValueKind::Bool,
         Some("N"), Session;
-    /// A Logon with valid CompIDs and password whose SendingTime is further than MaxLatency from our clock
-    /// is answered with a Logout, `SendingTime accuracy problem`. Otherwise the connection is closed
-    /// without a message. In a file of QuickFIX/J the default is `Y`.
+    /// A Logon with valid CompIDs and password is answered with a Logout with the reason when its SendingTime
+    /// is further than MaxLatency from our clock or no time, or when a FIXT Logon has no DefaultApplVerID(1137).
+    /// An initiator also answers a first message that is no Logon, or is one of another session. Otherwise the
+    /// connection is closed without a message. In a file of QuickFIX/J the default is `Y`.
     SendLogoutForLogonSendingTime [], ValueKind::Bool, Some("N"), Session;
 
     /// Messages are validated against a dictionary.
@@ -448,6 +452,14 @@ keys! {
     SendNextExpectedMsgSeqNum
         ["SendNextExpectedMsgSeqNum": "C", "EnableNextExpectedMsgSeqNum": "JG"], ValueKind::Bool, Some("N"),
         Session;
+    /// A Logout of the peer whose NextExpectedMsgSeqNum(789) is above our next MsgSeqNum sets it, so that the
+    /// next Logon is accepted, as with CME in mid-week. A lower one changes nothing.
+    UseNextExpectedMsgSeqNumOfLogout [], ValueKind::Bool, Some("N"), Session;
+    /// Messages of the application while the session is not logged on. `store`: they get the next MsgSeqNums,
+    /// and the peer gets them as possible duplicates when it requests the gap, as with QuickFIX; where
+    /// `ResetOnLogon` or `PersistMessages=N` would lose them, they are refused. `refuse`: they are refused. An
+    /// event names each message that is refused, or lost in a later reset.
+    MessagesBeforeLogon [], MESSAGES_BEFORE_LOGON, Some("store"), Session;
     /// Orders older than this are gap-filled instead of resent. Absent: orders of any age are resent.
     MaxOrderAge [], time(1, 365 * DAY), None, Session;
     /// BusinessMessageReject carries DefaultApplVerID(1137), as QuickFIX (C++) sends it; no dictionary

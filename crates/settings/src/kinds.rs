@@ -92,6 +92,8 @@ pub(super) const DIALECTS: ValueKind = ValueKind::Word(&[
     ("quickfixgo", "quickfixgo"),
     ("quickfixn", "quickfixn"),
 ]);
+pub(super) const MESSAGES_BEFORE_LOGON: ValueKind =
+    ValueKind::Word(&[("store", "store"), ("refuse", "refuse")]);
 pub(super) const EXCESSES: ValueKind = ValueKind::Word(&[
     ("reject", "reject"),
     ("delay", "delay"),

@@ -10,7 +10,7 @@
 //! `business-version=on`, `logon-field=TAG:VALUE`, `closed=on` and `redundant=on` (ResendRequests),
 //! `resend-messages=off`, `resend-rejects=on`, `ignore-poss-dup-resends=on`, `show-poss-dups=on`,
 //! `own-poss-dup=keep`, `reject-garbled=on`, `on-reject=log-out|reset`, `own-heartbeat=on`,
-//! `check-heartbeats=off`, `say-sending-time=on` (a Logout for the Logon's), `say-goodbye=on` (a Logout before a silent peer is given up),
+//! `check-heartbeats=off`, `heartbeat-while-probing=on`, `next-expected-of-logout=on`, `say-sending-time=on` (a Logout for a Logon with a fault), `say-goodbye=on` (a Logout before a silent peer is given up),
 //! `probe=PERCENT` and `give-up=PERCENT` of the interval, `appl-version=4.4` (one more dictionary).
 //! `own-sub-id=`, `own-location-id=`, `peer-sub-id=`, `peer-location-id=`, `on-behalf-of=off`,
 //! `seq-num-jump=N`.
@@ -68,9 +68,11 @@ pub(super) fn set(
             }
         }
         "own-heartbeat" => config.own_heart_bt_int = switch()?,
+        "heartbeat-while-probing" => config.heartbeat_while_probing = switch()?,
+        "next-expected-of-logout" => config.next_expected_of_logout = switch()?,
         "check-heartbeats" => config.check_heartbeats = switch()?,
         "say-goodbye" => config.logout_before_give_up = switch()?,
-        "say-sending-time" => config.logout_for_logon_sending_time = switch()?,
+        "say-sending-time" => config.logout_for_bad_logon = switch()?,
         "probe" => config.test_request_percent = small()?,
         "give-up" => config.give_up_percent = small()?,
         "appl-version" => {

@@ -37,6 +37,7 @@ use crate::lock_memory::lock_memory;
 use crate::log::{Feed, FeedStart};
 use crate::notes::Notes;
 use crate::timers::Timers;
+use crate::unsent::UnsentMessages;
 use fixwire_protocol::Redactor;
 
 /// Segments of a journal in memory.
@@ -84,8 +85,8 @@ pub struct Engine<A, H: Host = Os, D: Disk = OsDisk> {
     pub(crate) commands: Commands,
     /// Messages that could not be sent, as reported so far.
     pub(crate) unsent: u64,
-    /// Messages that a reset made void, and panics of the application, as reported so far.
-    pub(crate) told: (u64, u64),
+    /// Panics of the application, as reported so far.
+    pub(crate) told: u64,
     /// When the application wants to be called though nothing happens.
     pub(crate) app_due: Mono,
     pub(crate) max_message: usize,
@@ -333,8 +334,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 sync_first: config.durability == Durability::Disk,
                 notes,
                 astray: 0,
-                voided: 0,
-                voids: Vec::new(),
+                unsent: UnsentMessages::default(),
                 panics: 0,
                 redactor: Redactor::new(config.max_message, config.max_fields),
                 busy: Vec::with_capacity(lines.len()),
@@ -365,7 +365,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             troubles,
             restarts_recorded: 0,
             unsent: 0,
-            told: (0, 0),
+            told: 0,
             // The application may have begun something before it was killed.
             app_due: Mono(0),
             max_message: config.max_message,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Event, PeerText};
 use crate::schedule;
-use fixwire_protocol::AdminOutError;
+use fixwire_protocol::{AdminOutError, Timestamp};
 
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -60,10 +60,7 @@ impl fmt::Display for Event {
             | Self::ResendCutShort { .. }
             | Self::SequenceResetReceived { .. } => write_gap(self, f),
             Self::SessionOpened { .. } => f.write_str("open: the session schedule allows logon"),
-            Self::SessionClosed { opens: None, .. } => f.write_str("closed by the session schedule"),
-            Self::SessionClosed {
-                opens: Some(opens), ..
-            } => write!(f, "closed until {} by the session schedule", schedule::utc(*opens)),
+            Self::SessionClosed { opens, .. } => write_closed(*opens, f),
             Self::NumbersRestarted { .. } => {
                 f.write_str("sequence numbers reset to 1 by the session schedule")
             }
@@ -75,7 +72,10 @@ impl fmt::Display for Event {
                 write!(f, "connection from {from} refused: {why}")
             }
             Self::Refused { from, why, logon } => {
-                write!(f, "connection from {from} refused: {why}: Logon with {logon}")
+                write!(
+                    f,
+                    "connection from {from} refused: {why}: Logon with {logon}"
+                )
             }
             Self::CannotAccept { error } => write!(f, "cannot accept connections: {error}"),
             Self::SessionAdded { name, .. } => write!(f, "session {} added", name.escape_debug()),
@@ -90,10 +90,12 @@ impl fmt::Display for Event {
                  for this hour; check why the peer repeats messages or ResendRequests"
             ),
             Self::Garbled { why, .. } => write!(f, "garbled message ignored: {why}"),
-            Self::NotSent { .. } | Self::Voided { .. } | Self::Panicked { .. } => write_dropped(self, f),
-            Self::NotReset { .. } => f.write_str(
-                "sequence numbers not reset: log out first, or wait for the end of the Logon or Logout",
-            ),
+            Self::NotSent { .. } | Self::MessagesLost { .. } | Self::Panicked { .. } => {
+                write_dropped(self, f)
+            }
+            Self::NotReset { .. } | Self::HeartBtIntDiffers { .. } | Self::NumberMovedOn { .. } => {
+                write_agreed(self, f)
+            }
             Self::JournalFailed { error } => write!(f, "{error}"),
             Self::JournalCut { cut } => write!(f, "{cut}"),
             Self::JournalTrouble { trouble } => write!(f, "{trouble}"),
@@ -105,6 +107,18 @@ impl fmt::Display for Event {
                 write!(f, "{} not shown: {kind}", Counted(*events, "more event"))
             }
         }
+    }
+}
+
+/// The sentence about a session that its schedule has closed.
+fn write_closed(opens: Option<Timestamp>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match opens {
+        None => f.write_str("closed by the session schedule"),
+        Some(opens) => write!(
+            f,
+            "closed until {} by the session schedule",
+            schedule::utc(opens)
+        ),
     }
 }
 
@@ -174,25 +188,45 @@ fn write_gap(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
+/// The sentences about a Logon or Logout that says otherwise than we do, or is in the way; other events have none here.
+fn write_agreed(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match event {
+        Event::HeartBtIntDiffers { interval, .. } => write!(
+            f,
+            "HeartBtInt(108) of the peer's Logon is {} s, ours is {} s: ours counts; set the same on both sides",
+            interval.peers, interval.ours
+        ),
+        Event::NumberMovedOn { was, next, .. } => write!(
+            f,
+            "next MsgSeqNum is {next}, was {was}: NextExpectedMsgSeqNum(789) of the peer's Logout"
+        ),
+        Event::NotReset { .. } => f.write_str(
+            "sequence numbers not reset: log out first, or wait for the end of the Logon or Logout",
+        ),
+        _ => Ok(()),
+    }
+}
+
 /// The sentences about messages that are not sent; other events have none here.
 fn write_dropped(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match event {
         Event::NotSent { messages } => write!(
             f,
-            "{} dropped: too long, UserRequest before logon, bad frame, link not connected, or session unknown, \
-             closed by schedule or resetting its sequence numbers",
+            "{} dropped: too long, bad frame, link not connected, or session unknown",
             Counted(*messages, "message")
         ),
-        Event::Voided { messages, what, .. } => {
-            write!(
-                f,
-                "{} dropped before sending: the sequence numbers were reset",
-                Counted(*messages, "message")
-            )?;
-            if !what.is_empty() {
-                write!(f, ": {what}")?;
-            }
-            Ok(())
+        Event::MessagesLost {
+            messages,
+            why,
+            what,
+            ..
+        } => {
+            let done = match why.is_numbered() {
+                true => "dropped before sending",
+                false => "not sent",
+            };
+            let messages = Counted(*messages, "message");
+            write!(f, "{messages} {done}: {what}; {why}")
         }
         Event::Panicked { messages } => write!(
             f,

@@ -32,8 +32,8 @@ pub(crate) struct Output {
     blocked: bool,
     /// Since when it accepts nothing.
     since: Option<Mono>,
-    /// Messages that a reset in the same write has made void.
-    voided: u64,
+    /// The MsgSeqNums of messages that a reset in the same write has made void.
+    voided: Option<Range<u64>>,
     /// An event has reported the slow consumer.
     pub(crate) is_slow: bool,
 }
@@ -71,7 +71,7 @@ impl Output {
             cursor: None,
             blocked: false,
             since: None,
-            voided: 0,
+            voided: None,
             is_slow: false,
         }
     }
@@ -114,17 +114,20 @@ impl Output {
         self.secrets.push((seq, bytes.to_vec()));
     }
 
-    /// The sequence numbers are reset: what waits in the journal is void. Answers how many messages.
-    pub(crate) fn void(&mut self) -> u64 {
-        let waiting = self.waiting();
+    /// The sequence numbers are reset: what waits in the journal is void.
+    pub(crate) fn void(&mut self) {
         self.forget();
-        waiting
     }
 
-    /// Messages that were void as soon as they waited, since the last call.
+    /// The MsgSeqNums of messages that were void as soon as they waited, since the last call.
     #[inline]
-    pub(crate) fn take_voided(&mut self) -> u64 {
-        std::mem::take(&mut self.voided)
+    pub(crate) fn take_voided(&mut self) -> Option<Range<u64>> {
+        self.voided.take()
+    }
+
+    /// The MsgSeqNum of the first message that waits in the journal.
+    pub(crate) fn first_waiting(&self) -> Option<u64> {
+        self.behind.map(|behind| behind.next)
     }
 
     /// The socket accepts bytes again.
@@ -275,7 +278,7 @@ impl Output {
         });
         if seq < behind.next {
             // The sequence numbers were reset in the same write: what waits was numbered before.
-            self.voided += behind.end - behind.next;
+            self.voided = Some(behind.next..behind.end);
             *behind = Behind {
                 next: seq,
                 end: seq,

@@ -31,6 +31,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         line.link = Some(Link::new(conn, is_acceptor.then(|| peer.ip())));
         line.output.reset();
         line.counters.connections += 1;
+        line.began_at = line.session.next_out();
         let options = line.socket_options();
         let id = SessionId(session as u32);
         self.core
@@ -111,7 +112,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             return Ok(());
         };
         let why = link.leaving().map_or(why, |leaving| leaving.why);
-        line.waiting += line.output.waiting();
+        line.keep_unsent();
         line.output.reset();
         line.resending = None;
         line.wake = Mono::NEVER;

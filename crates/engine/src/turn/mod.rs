@@ -94,8 +94,11 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             self.log_out_wanted(now)?;
         }
         let unsent = self.core.astray + self.core.outbox.failures();
-        if (self.core.voided, self.core.panics) != self.told {
-            self.tell_losses(now);
+        if !self.core.unsent.is_empty() {
+            self.core.raise_unsent(now);
+        }
+        if self.core.panics != self.told {
+            self.tell_panics(now);
         }
         if unsent != self.unsent {
             let messages = unsent - std::mem::replace(&mut self.unsent, unsent);
@@ -117,20 +120,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     }
 
     #[cold]
-    fn tell_losses(&mut self, now: Now) {
-        let (_, panics) = std::mem::replace(&mut self.told, (self.core.voided, self.core.panics));
-        for (session, messages, what) in std::mem::take(&mut self.core.voids) {
-            let event = Event::Voided {
-                session,
-                messages,
-                what,
-            };
-            self.core.raise(now, &event);
-        }
-        if self.core.panics > panics {
-            let messages = self.core.panics - panics;
-            self.core.raise(now, &Event::Panicked { messages });
-        }
+    fn tell_panics(&mut self, now: Now) {
+        let panics = std::mem::replace(&mut self.told, self.core.panics);
+        let messages = self.core.panics - panics;
+        self.core.raise(now, &Event::Panicked { messages });
     }
 
     /// Whether the next turn has work although nothing arrives.

@@ -202,13 +202,13 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 core.note_due(index);
             }
             Operation::Send { msg_type, fields } => {
-                let lost = self.core.astray + self.core.outbox.failures();
+                let lost = self.core.lost();
                 let mut body = self.core.outbox.begin(session, &msg_type);
                 body.encoded(&fields);
                 // One that does not fit is counted by the outbox.
                 let _ = body.finish();
                 self.core.commit_sent(now, &mut self.app, &mut self.host)?;
-                if self.core.astray + self.core.outbox.failures() > lost {
+                if self.core.lost() > lost {
                     let why = OperationError::NotSent;
                     let what = Operation::Send { msg_type, fields }.note(&by, &self.masked);
                     self.note_refusal(now, Some(session), &what, &why)?;

@@ -192,8 +192,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     #[cold]
     fn logged_on(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
         self.core.raise_gap_announced(now, session);
+        self.core.pass_unsent(session);
         let line = &mut self.core.lines[session];
-        line.waiting = 0;
         if let Some(dialler) = &mut line.dialler {
             dialler.logged_on();
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use fixwire::Event;
 use fixwire::config::{Durability, EngineConfig, SessionConfig};
+use fixwire::event::MessageLoss;
 use fixwire::host::ConnId;
 use fixwire::host::sim::SimNet;
 use fixwire::journal::sim::SimDisk;
@@ -219,21 +220,20 @@ fn the_application_hears_how_a_connection_ended_and_can_act_on_another() {
 
 #[test]
 fn messages_that_a_reset_makes_void_are_counted() {
-    let mut resetting = session(0);
-    resetting.session.reset_on.logon = true;
-    let mut world = World::new(vec![resetting]);
+    let mut world = World::new(vec![session(0)]);
     let mut handle = world.engine.handle();
     for _ in 0..3 {
         handle.send_fields(SessionId(0), b"D", b"11=A\x01").unwrap();
     }
     world.turns();
     let conn = world.connect();
-    world.say(conn, "P0", "A", 1, "98=0|108=0|");
+    world.say(conn, "P0", "A", 1, "98=0|108=0|141=Y|");
     assert_eq!(world.hear(conn, &[]), ["A 1"]);
-    assert!(world.has(&Event::Voided {
+    assert!(world.has(&Event::MessagesLost {
         session: SessionId(0),
         messages: 3,
-        what: "D 11=A, D 11=A, D 11=A".into(),
+        why: MessageLoss::Reset,
+        what: "MsgSeqNum 1 D 11=A, MsgSeqNum 2 D 11=A, MsgSeqNum 3 D 11=A".into(),
     }));
 }
 
@@ -259,8 +259,8 @@ fn a_backlog_that_a_reset_makes_void_is_counted() {
     let messages = reports - taken;
     let events = world.events.lock().unwrap();
     let voided = events.iter().any(|event| {
-        matches!(event, Event::Voided { session: SessionId(0), messages: count, what }
-            if *count == messages && what.starts_with("8 "))
+        matches!(event, Event::MessagesLost { session: SessionId(0), messages: count, what, .. }
+            if *count == messages && what.starts_with("MsgSeqNum ") && what.contains(" 8 11="))
     });
     assert!(voided, "{messages} of {reports}: {events:?}");
 }
@@ -275,7 +275,7 @@ fn a_backlog_that_a_reset_at_the_disconnect_makes_void_is_counted() {
     world.turns();
     let events = world.events.lock().unwrap();
     let voided = events.iter().find_map(|event| match event {
-        Event::Voided { messages, .. } => Some(*messages),
+        Event::MessagesLost { messages, .. } => Some(*messages),
         _ => None,
     });
     assert!(

@@ -12,6 +12,7 @@ mod relay;
 
 mod admin_messages;
 mod allocations;
+mod before_logon;
 mod broken_lines;
 mod checkpoint_files;
 mod checkpoints;

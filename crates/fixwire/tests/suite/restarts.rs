@@ -84,7 +84,7 @@ impl World {
     fn not_sent(&self) -> u64 {
         let events = self.events.lock().unwrap();
         let messages = events.iter().map(|event| match event {
-            Event::NotSent { messages } => *messages,
+            Event::MessagesLost { messages, .. } => *messages,
             _ => 0,
         });
         messages.sum()

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use fixwire::event::{Ending, Event};
+use fixwire::event::{Ending, Event, MessageLoss};
 use fixwire::host::sim::SimNet;
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{Journal, JournalConfig};
@@ -455,7 +455,10 @@ fn a_closed_session_takes_no_logon_and_no_message() {
     firms[1].order();
     settle(&mut firms);
     assert_eq!(firms[1].state(), numbers);
-    let not_sent = firms[1].times(|event| matches!(event, Event::NotSent { messages: 1 }));
+    let not_sent = firms[1].times(|event| {
+        let why = MessageLoss::OutOfSchedule;
+        matches!(event, Event::MessagesLost { messages: 1, why: loss, .. } if *loss == why)
+    });
     assert_eq!(not_sent.len(), 1);
     assert_eq!([firms[0].open(), firms[1].open()], [None, Some(false)]);
     firms[1].kill();

@@ -245,9 +245,13 @@ pub struct Config {
     pub own_heart_bt_int: bool,
     /// A silent peer gets a TestRequest, then is disconnected.
     pub check_heartbeats: bool,
-    /// A Logon whose SendingTime(52) is too far from our clock is answered with a Logout with the reason; it
-    /// has the right CompIDs and password.
-    pub logout_for_logon_sending_time: bool,
+    /// A first message that cannot be logged on with is answered with a Logout with the reason, where the
+    /// connection would otherwise be closed without one. An acceptor does so for a Logon with the right CompIDs
+    /// and password whose SendingTime(52) or DefaultApplVerID(1137) is at fault, an initiator for any answer to
+    /// its Logon: no Logon, another CompID, BeginString or MsgSeqNum.
+    pub logout_for_bad_logon: bool,
+    /// Our Heartbeats go on while a TestRequest of ours is open.
+    pub heartbeat_while_probing: bool,
     /// A Logout is written before a silent peer is disconnected.
     pub logout_before_give_up: bool,
     /// Messages asked for by one ResendRequest; `None`: all missing ones.
@@ -277,6 +281,8 @@ pub struct Config {
     pub max_order_age: Option<Nanos>,
     /// NextExpectedMsgSeqNum(789) is written in our Logon and used in the peer's.
     pub next_expected_msg_seq_num: bool,
+    /// A Logout of the peer whose NextExpectedMsgSeqNum(789) is above our next MsgSeqNum sets the latter.
+    pub next_expected_of_logout: bool,
     /// LastMsgSeqNumProcessed(369) is written in every message.
     pub last_msg_seq_num_processed: bool,
     /// DefaultApplVerID(1137) is echoed in a BusinessMessageReject, as QuickFIX (C++) does. No
@@ -361,7 +367,8 @@ impl Config {
             give_up_percent: 240,
             own_heart_bt_int: false,
             check_heartbeats: true,
-            logout_for_logon_sending_time: false,
+            logout_for_bad_logon: false,
+            heartbeat_while_probing: false,
             logout_before_give_up: false,
             resend_chunk: None,
             closed_resend: false,
@@ -375,6 +382,7 @@ impl Config {
             on_reject: OnReject::GoOn,
             max_order_age: None,
             next_expected_msg_seq_num: false,
+            next_expected_of_logout: false,
             last_msg_seq_num_processed: false,
             appl_ver_id_in_business_reject: false,
             precision: if begin_string < BeginString::Fix42 {

@@ -34,6 +34,8 @@ pub struct Patience {
     pub probe: Nanos,
     /// The peer's silence until we close the connection.
     pub give_up: Nanos,
+    /// Our Heartbeats go on while a TestRequest is out.
+    pub beats_on: bool,
 }
 
 impl Patience {
@@ -50,7 +52,14 @@ impl Patience {
             beat: percent(100),
             probe,
             give_up: percent(give_up_percent).max(probe),
+            beats_on: false,
         })
+    }
+
+    /// The same with Heartbeats while a TestRequest is out, or without.
+    #[must_use]
+    pub fn beating_on(self, beats_on: bool) -> Self {
+        Self { beats_on, ..self }
     }
 
     /// The same for us, and any silence of the peer.
@@ -136,8 +145,8 @@ impl Pulse {
         }
     }
 
-    /// Time has passed. While a TestRequest is out no Heartbeat is sent: it was a message itself,
-    /// and either the peer answers or the connection ends.
+    /// Time has passed. While a TestRequest is out no Heartbeat is sent, unless the patience says so: it was a
+    /// message itself, and either the peer answers or the connection ends.
     #[must_use]
     pub fn elapse(self, now: Mono) -> (Self, Due) {
         let Self::Beating {
@@ -168,8 +177,15 @@ impl Pulse {
                 (self, Due::Nothing { until })
             }
             Liveness::Probing { last } if now >= last + patience.give_up => (self, Due::Disconnect),
+            Liveness::Probing { .. } if patience.beats_on && now >= sent + patience.beat => {
+                (self, Due::Heartbeat)
+            }
             Liveness::Probing { last } => {
-                let until = last + patience.give_up;
+                let beat = match patience.beats_on {
+                    true => sent + patience.beat,
+                    false => Mono(u64::MAX),
+                };
+                let until = beat.min(last + patience.give_up);
                 (self, Due::Nothing { until })
             }
         }
@@ -200,6 +216,23 @@ mod tests {
         );
         let (_, due) = probing.elapse(Mono(24 * SECOND));
         assert_eq!(due, Due::Disconnect);
+    }
+
+    #[test]
+    fn heartbeats_go_on_while_a_test_request_is_out_when_they_shall() {
+        let patience = Patience::of(10, 120, 240).map(|patience| patience.beating_on(true));
+        let quiet = Pulse::start(Mono(0), patience).sent(Mono(11 * SECOND));
+        let (probing, due) = quiet.elapse(Mono(12 * SECOND));
+        assert_eq!(due, Due::TestRequest);
+        let probing = probing.sent(Mono(12 * SECOND));
+        let until = Mono(22 * SECOND);
+        assert_eq!(probing.elapse(Mono(13 * SECOND)).1, Due::Nothing { until });
+        let (probing, due) = probing.elapse(until);
+        assert_eq!(due, Due::Heartbeat);
+        let until = Mono(24 * SECOND);
+        let probing = probing.sent(Mono(22 * SECOND));
+        assert_eq!(probing.elapse(Mono(23 * SECOND)).1, Due::Nothing { until });
+        assert_eq!(probing.elapse(until).1, Due::Disconnect);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use alloc::string::String;
 use super::config::{ApplVerId, Role};
 use super::phase::{LoggedOn, Phase};
 use super::reject::{Objection, RefTag};
-use super::sequence::{self, Inbound, SequencePlace};
+use super::sequence::{self, Inbound, MAX_SEQ_NUM, SequencePlace};
 use super::verdict::{DisconnectReason, Verdict};
 use super::{Config, Session};
 use crate::dictionary::RejectReason;
@@ -23,6 +23,15 @@ pub(super) struct Terms {
     /// NextExpectedMsgSeqNum(789), when we act on it.
     next_expected: Option<u64>,
     pub(super) appl_ver_id: Option<ApplVerId>,
+}
+
+/// The peer's Logon has another HeartBtInt(108) than ours, in seconds.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct OtherHeartBtInt {
+    /// What our Logon or our configuration says: this counts.
+    pub ours: u32,
+    /// What the peer's Logon says.
+    pub peers: u32,
 }
 
 /// Why a Logon is refused.
@@ -155,9 +164,15 @@ impl Session {
                 if number == Some(self.next_in) && self.is_of_this_session(message) {
                     self.next_in += 1;
                 }
+                if self.is_of_this_session(message) {
+                    self.move_on(message);
+                }
                 return self.close(DisconnectReason::RefusedByPeer);
             }
-            _ => return self.close(DisconnectReason::NotALogon),
+            _ => {
+                let flaw = Flaw::Stranger(DisconnectReason::NotALogon);
+                return self.refuse_logon(message, flaw, outbox);
+            }
         }
         let terms = match self.read_logon(now, message) {
             Ok(terms) => terms,
@@ -166,7 +181,7 @@ impl Session {
         if let Err(flaw) = self.check_first(&terms) {
             return self.refuse_logon(message, flaw, outbox);
         }
-        let heart_bt_int_seconds = self.config.heart_bt_int_seconds;
+        let heart_bt_int_seconds = self.heart_bt_int(&terms);
         if terms.reset && !self.reset_open {
             // The peer starts again from 1 and wants us to do the same: our Logon counts no more.
             self.reset_numbers();
@@ -180,10 +195,25 @@ impl Session {
     }
 
     /// The interval of both sides: the initiator's, unless we keep to our own.
-    pub(super) fn heart_bt_int(&self, terms: &Terms) -> u32 {
-        match self.config.role {
-            Role::Acceptor if !self.config.own_heart_bt_int => terms.heart_bt_int_seconds,
-            _ => self.config.heart_bt_int_seconds,
+    pub(super) fn heart_bt_int(&mut self, terms: &Terms) -> u32 {
+        let (ours, peers) = (self.config.heart_bt_int_seconds, terms.heart_bt_int_seconds);
+        if self.config.role == Role::Acceptor && !self.config.own_heart_bt_int {
+            return peers;
+        }
+        self.other_heart_bt_int = (ours != peers).then_some(OtherHeartBtInt { ours, peers });
+        ours
+    }
+
+    /// Uses the NextExpectedMsgSeqNum(789) of a Logout: the peer has had higher MsgSeqNums from us than we know
+    /// of. A lower one means a gap, which the peer asks for at the next Logon.
+    pub(super) fn move_on(&mut self, logout: &Message<'_>) {
+        let expected = logout.get(tag::NEXT_EXPECTED_MSG_SEQ_NUM);
+        let expected = expected.and_then(sequence::parse);
+        if let Some(next) = expected.filter(|next| (self.next_out + 1..=MAX_SEQ_NUM).contains(next))
+            && self.config.next_expected_of_logout
+        {
+            self.moved_on = Some((self.next_out, next));
+            self.next_out = next;
         }
     }
 
@@ -324,6 +354,24 @@ impl Session {
                 .any(|(other, _)| *other == version)
     }
 
+    /// The Text(58) of the Logout for a first message that is not answered otherwise. An acceptor says nothing to
+    /// whom it does not know; an initiator has chosen whom it connects to.
+    fn says_to_stranger(&self, reason: DisconnectReason) -> Option<&'static str> {
+        let text = match reason {
+            DisconnectReason::LogonSendingTime { .. }
+            | DisconnectReason::LogonWithoutSendingTime => "SendingTime accuracy problem",
+            DisconnectReason::NoDefaultApplVerId => "Required tag missing: DefaultApplVerID(1137)",
+            DisconnectReason::NotALogon if self.config.role == Role::Initiator => {
+                "First message not a Logon"
+            }
+            DisconnectReason::NotThisSession if self.config.role == Role::Initiator => {
+                "Logon does not match this session (BeginString, CompIDs or MsgSeqNum)"
+            }
+            _ => return None,
+        };
+        self.config.logout_for_bad_logon.then_some(text)
+    }
+
     /// Ends a connection that has no session yet. Beside the answer no state is touched.
     fn refuse_logon(
         &mut self,
@@ -332,13 +380,12 @@ impl Session {
         outbox: &mut Outbox,
     ) -> Verdict {
         let text = match &flaw {
-            Flaw::Stranger(reason @ DisconnectReason::LogonSendingTime { .. })
-                if self.config.logout_for_logon_sending_time =>
-            {
-                self.write_logout("SendingTime accuracy problem", outbox);
+            Flaw::Stranger(reason) => {
+                if let Some(text) = self.says_to_stranger(*reason) {
+                    self.write_logout(text, outbox);
+                }
                 return self.close(*reason);
             }
-            Flaw::Stranger(reason) => return self.close(*reason),
             Flaw::Field(objection) => {
                 self.write_reject(message, *objection, outbox);
                 objection.sentence()

@@ -125,7 +125,7 @@ impl Session {
             b"A" if message.get(tag::RESET_SEQ_NUM_FLAG) == Some(b"Y") => {
                 return self.receive_reset(now, message, outbox);
             }
-            b"5" if !seen => return self.receive_logout(now, number, place, outbox),
+            b"5" if !seen => return self.receive_logout(now, message, number, place, outbox),
             b"4" if message.get(tag::GAP_FILL_FLAG) != Some(b"Y") => {
                 return self.receive_sequence_reset(message, outbox);
             }
@@ -315,6 +315,7 @@ impl Session {
     fn receive_logout(
         &mut self,
         now: Now,
+        message: &Message<'_>,
         number: u64,
         place: SequencePlace,
         outbox: &mut Outbox,
@@ -325,6 +326,7 @@ impl Session {
         let Phase::LoggedOn(up) = self.phase else {
             return self.close(DisconnectReason::LoggedOut);
         };
+        self.move_on(message);
         match up.exchange {
             PendingReply::Logout { .. } => return self.close(DisconnectReason::LoggedOut),
             PendingReply::Settled

@@ -17,7 +17,7 @@ use super::config::BeginString;
 use super::logon::{Flaw, Terms};
 use super::phase::{LoggedOn, PendingReply, Phase};
 use super::sequence::Inbound;
-use super::verdict::Verdict;
+use super::verdict::{Loss, Verdict};
 use crate::outbox::Outbox;
 use crate::{Message, Now, tag};
 
@@ -54,6 +54,19 @@ impl Session {
             _ => {}
         }
         Verdict::Handled
+    }
+
+    /// Whether a message that is given while it has no connection would never be sent: its sequence number is
+    /// lost in a reset at the next Logon, or it is gap-filled when the peer asks for it.
+    #[must_use]
+    pub fn loses_what_waits(&self) -> Option<Loss> {
+        if self.config.reset_on.logon || self.announces_reset() {
+            Some(Loss::Reset)
+        } else if !self.config.resend_messages {
+            Some(Loss::GapFill)
+        } else {
+            None
+        }
     }
 
     pub(super) fn reset_numbers(&mut self) {

@@ -51,6 +51,15 @@ pub enum Fate {
     Ignored,
 }
 
+/// Why a message that waits for a Logon is never sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Loss {
+    /// The sequence numbers are reset before or at the Logon.
+    Reset,
+    /// Messages are not resent: the peer gets a gap fill.
+    GapFill,
+}
+
 /// Why a connection ends. For the log and the counters.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]

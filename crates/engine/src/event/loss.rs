@@ -1,0 +1,64 @@
+//! Why application messages are never sent.
+
+use std::fmt;
+
+use fixwire_protocol::session::Loss;
+
+/// Why application messages of a session are never sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum MessageLoss {
+    /// Refused when they were given: outside the session schedule, after which the sequence numbers restart.
+    OutOfSchedule,
+    /// Refused when they were given: the engine starts, and resets the sequence numbers of the session.
+    Restart,
+    /// Refused when they were given: a UserRequest(BE), of which the journal has no password, before the logon.
+    UserRequest,
+    /// Refused when they were given: the session is not logged on, and its configuration refuses messages until it
+    /// is.
+    NotLoggedOn,
+    /// Refused when they were given: the session has no connection, and its next Logon resets the sequence numbers,
+    /// or, with [`Loss::GapFill`], it resends nothing.
+    Down(Loss),
+    /// They had their MsgSeqNums, and waited for a connection or for the socket of a slow peer, when the sequence
+    /// numbers were reset.
+    Reset,
+    /// They had their MsgSeqNums, and waited for a connection; the session resends nothing.
+    NotResent,
+}
+
+impl MessageLoss {
+    /// They have MsgSeqNums, and stand in the journal.
+    #[must_use]
+    pub fn is_numbered(self) -> bool {
+        matches!(self, Self::Reset | Self::NotResent)
+    }
+}
+
+impl fmt::Display for MessageLoss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::OutOfSchedule => {
+                "the session is closed by its schedule: send them in the next trading session"
+            }
+            Self::Restart => {
+                "the session was about to reset its sequence numbers: send them again"
+            }
+            Self::UserRequest => "a UserRequest is sent while logged on only: send it after the logon",
+            Self::NotLoggedOn => {
+                "the session is not logged on, and MessagesBeforeLogon=refuse: send them after the logon"
+            }
+            Self::Down(Loss::Reset) => {
+                "the session is not connected, and the next Logon resets its sequence numbers: send them after the \
+                 logon"
+            }
+            Self::Down(Loss::GapFill) => {
+                "the session is not connected, and resends nothing (PersistMessages=N): send them after the logon"
+            }
+            Self::Reset => "the sequence numbers were reset: send again after the logon what is still wanted",
+            Self::NotResent => {
+                "they waited for the logon, and nothing is resent (PersistMessages=N): send again what is still wanted"
+            }
+        })
+    }
+}

@@ -1,0 +1,234 @@
+//! Application messages that are never sent: what is reported of them, so that none is lost in silence.
+
+use std::ops::Range;
+
+use fixwire_protocol::session::is_admin;
+use fixwire_protocol::{Decoder, Message, MsgSeqNumSource, Now, Outbox, SessionId, Tag, tag};
+
+use crate::commit::Core;
+use crate::event::{Event, MessageLoss};
+use crate::journal::{Disk, Journal, JournalId, Stored};
+use crate::line::Line;
+
+/// Ids of application messages, the most useful first.
+const IDS: [Tag; 5] = [
+    tag::CL_ORD_ID,
+    tag::EXEC_ID,
+    tag::ORDER_ID,
+    tag::LIST_ID,
+    tag::QUOTE_ID,
+];
+/// One event names so many messages; more have further events.
+const MOST: u64 = 50;
+/// Fields of a message that are looked at.
+const FIELDS: usize = 64;
+/// Bytes of an id that are shown.
+const ID_BYTES: usize = 64;
+
+/// Messages of one event.
+pub(crate) struct Unsent {
+    session: SessionId,
+    why: MessageLoss,
+    messages: u64,
+    what: String,
+}
+
+/// Messages that are never sent, until events have reported them.
+#[derive(Default)]
+pub(crate) struct UnsentMessages {
+    /// How many there were so far.
+    pub(crate) count: u64,
+    /// Those that no event has reported.
+    events: Vec<Unsent>,
+}
+
+impl UnsentMessages {
+    /// Something is to be reported.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    /// A message, by its type and id, and by its MsgSeqNum where it has one.
+    fn add(&mut self, session: SessionId, why: MessageLoss, name: &str) {
+        self.count += 1;
+        let is_open =
+            |last: &&mut Unsent| (last.session, last.why) == (session, why) && last.messages < MOST;
+        match self.events.last_mut().filter(is_open) {
+            Some(last) => {
+                last.messages += 1;
+                last.what.push_str(", ");
+                last.what.push_str(name);
+            }
+            None => self.events.push(Unsent {
+                session,
+                why,
+                messages: 1,
+                what: name.to_owned(),
+            }),
+        }
+    }
+
+    /// A message that is refused when it is given.
+    #[cold]
+    pub(crate) fn refuse(
+        &mut self,
+        session: SessionId,
+        why: MessageLoss,
+        outbox: &Outbox,
+        index: usize,
+    ) {
+        let mut decoder = Decoder::with_capacity(FIELDS);
+        let name = name(outbox.msg_type(index), &decoder.decode(outbox.body(index)));
+        self.add(session, why, &name);
+    }
+
+    /// Messages of the outbox with these MsgSeqNums, which were numbered before a reset in the same write.
+    #[cold]
+    pub(crate) fn lose_of_outbox(
+        &mut self,
+        session: SessionId,
+        outbox: &Outbox,
+        run: Range<usize>,
+        mut lost: Range<u64>,
+    ) {
+        let mut decoder = Decoder::with_capacity(FIELDS);
+        for index in run {
+            let entry = &outbox.entries()[index];
+            let is_next = entry.number == MsgSeqNumSource::Next && !entry.is_discarded();
+            if lost.is_empty() || !is_next || entry.seq != lost.start {
+                continue;
+            }
+            lost.start += 1;
+            self.lose(
+                session,
+                MessageLoss::Reset,
+                entry.seq,
+                &decoder.decode(outbox.sealed(index)),
+            );
+        }
+    }
+
+    /// The application messages of a session that its journal has from a MsgSeqNum on.
+    #[cold]
+    pub(crate) fn lose_of_journal<D: Disk>(
+        &mut self,
+        session: SessionId,
+        why: MessageLoss,
+        journal: &mut Journal<D>,
+        (id, first, last): (JournalId, u64, u64),
+    ) {
+        let mut decoder = Decoder::with_capacity(FIELDS);
+        let mut replay = journal.replay(id, first.max(1), last);
+        loop {
+            let next = replay.next_number();
+            match journal.next_of(&mut replay) {
+                Ok(Some(Stored::Message { bytes, .. })) => {
+                    let message = decoder.decode(bytes);
+                    let number = message.uint(tag::MSG_SEQ_NUM).and_then(Result::ok);
+                    self.lose(session, why, number.unwrap_or(next), &message);
+                }
+                Ok(Some(_)) => {}
+                Ok(None) => return,
+                Err(error) => {
+                    let what = format!("MsgSeqNum {next} to {last}, which cannot be read: {error}");
+                    self.add(session, why, &what);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn lose(&mut self, session: SessionId, why: MessageLoss, seq: u64, message: &Message<'_>) {
+        let kind = message.msg_type();
+        if !is_admin(kind) {
+            self.add(
+                session,
+                why,
+                &format!("MsgSeqNum {seq} {}", name(kind, message)),
+            );
+        }
+    }
+}
+
+/// The type and id of a message: `D 11=A1`.
+fn name(msg_type: &[u8], message: &Message<'_>) -> String {
+    let kind = msg_type.escape_ascii();
+    let id = IDS.iter().find_map(|tag| Some((*tag, message.get(*tag)?)));
+    match id {
+        Some((tag, id)) => {
+            let id = &id[..id.len().min(ID_BYTES)];
+            format!("{kind} {tag}={}", id.escape_ascii())
+        }
+        None => kind.to_string(),
+    }
+}
+
+/// Why a message for a session that is not logged on is refused; `None`: it gets its MsgSeqNum.
+#[cold]
+pub(crate) fn refusal(line: &Line, is_admin: bool, has_secret: bool) -> Option<MessageLoss> {
+    if line.is_out_of_hours() {
+        return Some(MessageLoss::OutOfSchedule);
+    }
+    if is_admin || line.session.is_logged_on() {
+        return None;
+    }
+    if has_secret {
+        return Some(MessageLoss::UserRequest);
+    }
+    if line.config.refuse_before_logon {
+        return Some(MessageLoss::NotLoggedOn);
+    }
+    let is_down = line.link.is_none() || line.leaving().is_some();
+    let loss = line.session.loses_what_waits().filter(|_| is_down);
+    loss.map(MessageLoss::Down)
+}
+
+impl<D: Disk> Core<D> {
+    /// Messages that were given and are not sent, so far.
+    pub(crate) fn lost(&self) -> u64 {
+        self.astray + self.outbox.failures() + self.unsent.count
+    }
+
+    /// A session is logged on: what has waited for it is sent by a resend, or not at all.
+    #[cold]
+    pub(crate) fn pass_unsent(&mut self, session: usize) {
+        let Self {
+            lines,
+            journal,
+            unsent,
+            ..
+        } = self;
+        let line = &mut lines[session];
+        // What was given since the connection began is still to be sent.
+        let Some(first) = line.unsent_from.take() else {
+            return;
+        };
+        if line.session.config().resend_messages {
+            return;
+        }
+        let range = (line.journal, first, line.began_at.saturating_sub(1));
+        let (id, why) = (line.session.id(), MessageLoss::NotResent);
+        unsent.lose_of_journal(id, why, journal, range);
+    }
+
+    /// Reports the messages that are never sent.
+    #[cold]
+    pub(crate) fn raise_unsent(&mut self, now: Now) {
+        for unsent in std::mem::take(&mut self.unsent.events) {
+            let Unsent {
+                session,
+                why,
+                messages,
+                what,
+            } = unsent;
+            let event = Event::MessagesLost {
+                session,
+                messages,
+                why,
+                what,
+            };
+            self.raise(now, &event);
+        }
+    }
+}
