@@ -240,10 +240,11 @@ impl<'a> LogEntry<'a> {
         }
     }
 
-    /// Which way it went, as far as that is known.
+    /// Which way it went, as far as that is known. What was said to be ours comes first, then what the journal
+    /// says, of whoever wrote it.
     #[must_use]
     pub fn direction(&self) -> Option<Direction> {
-        if self.known_direction.is_some() {
+        if self.hints.ours.is_empty() && self.known_direction.is_some() {
             return self.known_direction;
         }
         let sender = self.get(49).unwrap_or_default();
@@ -254,6 +255,9 @@ impl<'a> LogEntry<'a> {
             (false, true) => return Some(Direction::In),
             _ => {}
         }
+        if self.known_direction.is_some() {
+            return self.known_direction;
+        }
         let words = || prefix::direction(self.prefix);
         let name = || self.hints.by_name(sender, target);
         self.hints.direction.or_else(name).or_else(words)
@@ -263,7 +267,10 @@ impl<'a> LogEntry<'a> {
     /// alphabet when the direction is not known.
     #[must_use]
     pub fn session(&self) -> String {
-        if let Some(name) = self.journal_session {
+        // The journal's name has the side first that wrote it.
+        if let Some(name) = self.journal_session
+            && self.direction() == self.known_direction
+        {
             return name.to_owned();
         }
         let text = |tag| String::from_utf8_lossy(self.get(tag).unwrap_or_default());

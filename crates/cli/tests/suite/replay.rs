@@ -185,6 +185,37 @@ fn a_log_of_an_acceptor_is_replayed_to_it_and_differences_are_named() {
     }
 }
 
+/// The journal says who wrote it; `--ours` says whose messages are sent.
+#[test]
+fn a_journal_of_an_acceptor_is_replayed_as_its_client() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = recorded(folder.path());
+    let journal = log.with_file_name("store");
+    let running = acceptor(&folder.path().join("second"), "echo");
+    let args = ["--ours", "CLIENT", "--flood"];
+    let all = said(&replay(&journal, running.port, &args), 0);
+    assert_eq!(all["session"], "FIX.4.4:CLIENT->BROKER", "{all}");
+    assert_eq!(
+        (&all["sent"]["D"], &all["sent"]["F"]),
+        (&ORDERS.into(), &40.into()),
+        "{all}"
+    );
+    assert_eq!(all["answered"], ORDERS + 40, "{all}");
+    // Without it the acceptor's reports would be sent.
+    let entries = |args: &[&str]| {
+        let output = fixwire()
+            .arg("log")
+            .arg("sessions")
+            .arg(&journal)
+            .args(args)
+            .output();
+        String::from_utf8(output.unwrap().stdout).unwrap()
+    };
+    assert!(entries(&[]).contains("FIX.4.4:BROKER->CLIENT"));
+    assert!(entries(&["--ours", "BROKER"]).contains("FIX.4.4:BROKER->CLIENT"));
+    assert!(entries(&["--ours", "CLIENT"]).contains("FIX.4.4:CLIENT->BROKER"));
+}
+
 #[test]
 fn a_simulated_exchange_answers_every_recorded_order() {
     let folder = tempfile::tempdir().unwrap();
