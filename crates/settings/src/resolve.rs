@@ -148,12 +148,15 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
         .iter()
         .filter(|section| section.kind == SectionKind::Session)
         .map(|own| {
-            let session = combine(default, own, &reading);
+            let mut session = combine(default, own, &reading);
             let given = |id: Id| {
                 let broken = |section: &Checked| section.broken.contains(&id);
                 session.find(id).is_some() || broken(own) || default.is_some_and(broken)
             };
             rules::check_session(&session, dialect, &given, &mut problems);
+            let ignored = rules::ignored(&session, dialect);
+            let is_ignored = |id: Id| ignored.iter().any(|(it, _)| *it == id);
+            session.settings.retain(|found| !is_ignored(found.key.id));
             shelf::warn_of_missing(&session, &mut problems);
             shelf::warn_of_odd(&session, &mut seen, &mut problems);
             session

@@ -82,6 +82,12 @@ pub fn check_session(
     check_hosts(session, problems);
     check_schedule(session, given, problems);
     check_dictionaries(session, dialect, problems);
+    for (id, note) in ignored(session, dialect) {
+        let span = session.find(id).and_then(|found| found.origin.span());
+        let span = span.unwrap_or(session.header);
+        let fault = SettingsFault::Surprise { note };
+        problems.push(Problem { span, fault });
+    }
     super::transport::check(session, problems);
     if let (Some(origin), Some(durability)) = (asks_to_sync(session), session.text(Id::Durability))
         && durability != "disk"
@@ -148,41 +154,65 @@ fn check_dictionaries(session: &SessionSettings, dialect: Dialect, problems: &mu
     let Some(begin_string) = session.text(Id::BeginString) else {
         return;
     };
-    let wrong: &[Id] = if begin_string == "FIXT.1.1" {
-        &[Id::DataDictionary]
-    } else {
-        &[Id::TransportDataDictionary, Id::AppDataDictionary]
-    };
-    for id in wrong {
-        // In [DEFAULT] it may serve the other sessions of the file.
-        if let Some(setting) = session.find(*id)
-            && let Origin::Session(span) = setting.origin
-        {
-            if Dialect::FAMILY.contains(&dialect) {
-                let note = match begin_string {
-                    "FIXT.1.1" => {
-                        "ignored: a FIXT.1.1 session has a TransportDataDictionary and an AppDataDictionary"
-                    }
-                    _ => {
-                        "ignored: only a FIXT.1.1 session has a transport dictionary; this one has a DataDictionary"
-                    }
-                };
-                let fault = SettingsFault::Surprise { note };
-                problems.push(Problem { span, fault });
-                continue;
-            }
-            let note = if begin_string == "FIXT.1.1" {
-                "a FIXT.1.1 session has a TransportDataDictionary and an AppDataDictionary"
-                    .to_owned()
-            } else {
-                format!("a {begin_string} session has one DataDictionary")
-            };
-            problems.push(Problem {
-                span,
-                fault: SettingsFault::Conflict { note },
-            });
-        }
+    if Dialect::FAMILY.contains(&dialect) {
+        return;
     }
+    for (_, span) in dictionaries_of_the_other_transport(session) {
+        let note = if begin_string == "FIXT.1.1" {
+            "a FIXT.1.1 session has a TransportDataDictionary and an AppDataDictionary".to_owned()
+        } else {
+            format!("a {begin_string} session has one DataDictionary")
+        };
+        let fault = SettingsFault::Conflict { note };
+        problems.push(Problem { span, fault });
+    }
+}
+
+/// The dictionary keys in a session's own section that are for the other transport. In `[DEFAULT]` one may serve the
+/// other sessions of the file.
+fn dictionaries_of_the_other_transport(session: &SessionSettings) -> Vec<(Id, Span)> {
+    let wrong: &[Id] = match session.text(Id::BeginString) {
+        Some("FIXT.1.1") => &[Id::DataDictionary],
+        Some(_) => &[Id::TransportDataDictionary, Id::AppDataDictionary],
+        None => &[],
+    };
+    let all = session.settings.iter();
+    let wrong = all.filter(|found| wrong.contains(&found.key.id));
+    let own = wrong.filter_map(|found| match found.origin {
+        Origin::Session(span) => Some((found.key.id, span)),
+        _ => None,
+    });
+    own.collect()
+}
+
+/// The keys of a session that the engine of the file ignores, and why: they have no effect here either.
+pub fn ignored(session: &SessionSettings, dialect: Dialect) -> Vec<(Id, &'static str)> {
+    let mut found = Vec::new();
+    if Dialect::FAMILY.contains(&dialect) {
+        let note = match session.text(Id::BeginString) {
+            Some("FIXT.1.1") => {
+                "ignored: a FIXT.1.1 session has a TransportDataDictionary and an AppDataDictionary"
+            }
+            _ => {
+                "ignored: only a FIXT.1.1 session has a transport dictionary; this one has a DataDictionary"
+            }
+        };
+        let dictionaries = dictionaries_of_the_other_transport(session);
+        found.extend(dictionaries.into_iter().map(|(id, _)| (id, note)));
+    }
+    if dialect == Dialect::QuickFix {
+        let pairs = [
+            (Id::ServerCertificateKeyFile, Id::ServerCertificateFile),
+            (Id::ClientCertificateKeyFile, Id::ClientCertificateFile),
+        ];
+        let note =
+            "ignored: a private key without its certificate, which QuickFIX does not read either";
+        let lone = pairs.into_iter().filter(|(key, certificate)| {
+            session.find(*key).is_some() && session.find(*certificate).is_none()
+        });
+        found.extend(lone.map(|(key, _)| (key, note)));
+    }
+    found
 }
 
 /// Checks the sessions of a file together.

@@ -253,3 +253,33 @@ proptest! {
         }
     }
 }
+
+/// Keys that the engine of the file ignores have no effect here: written down, they would be refused.
+#[test]
+fn what_the_engine_ignores_is_not_written() {
+    for (lines, key) in [
+        (
+            "BeginString=FIX.4.4\nTransportDataDictionary=a.xml\n",
+            "TransportDataDictionary",
+        ),
+        (
+            "BeginString=FIX.4.4\nAppDataDictionary=a.xml\n",
+            "AppDataDictionary",
+        ),
+        (
+            "BeginString=FIXT.1.1\nDefaultApplVerID=FIX.5.0\nDataDictionary=a.xml\n",
+            "\nDataDictionary",
+        ),
+        (
+            "BeginString=FIX.4.4\nServerCertificateKeyFile=a.key\n",
+            "ServerCertificateKeyFile",
+        ),
+    ] {
+        let text = format!(
+            "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort=1\nStartTime=00:00:00\nEndTime=00:00:00\n\
+             UseDataDictionary=N\n[SESSION]\nSenderCompID=A\nTargetCompID=B\n{lines}"
+        );
+        let said = convert(Dialect::QuickFix, &text).unwrap();
+        assert!(!said.contains(key), "{said}");
+    }
+}

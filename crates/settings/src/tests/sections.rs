@@ -60,3 +60,43 @@ fn a_dictionary_of_the_other_transport_is_ignored_where_the_engine_ignores_it() 
         assert!(file("fixwire", lines).is_err());
     }
 }
+
+#[test]
+fn a_private_key_without_its_certificate_is_ignored_where_the_engine_ignores_it() {
+    let file = |dialect: &str, role: &str, lines: &str| {
+        let text = format!(
+            "[DEFAULT]\nDialect={dialect}\nConnectionType={role}\nSocketAcceptPort=1\nSocketConnectHost=a\n\
+             SocketConnectPort=1\nHeartBtInt=30\nSocketUseSSL=Y\nSocketInsecureSkipVerify=Y\n\
+             StartTime=00:00:00\nEndTime=00:00:00\n{lines}\n[SESSION]\nBeginString=FIX.4.4\nSenderCompID=A\n\
+             TargetCompID=B\n"
+        );
+        let path = "x.cfg".into();
+        Settings::read(&Source { path, text })
+    };
+    for (role, line) in [
+        ("initiator", "ClientCertificateKeyFile=client.key"),
+        ("acceptor", "ServerCertificateKeyFile=server.key"),
+        // The other role's, which nobody reads.
+        ("acceptor", "ClientCertificateKeyFile=client.key"),
+    ] {
+        let settings = file("quickfix", role, line).unwrap();
+        let warnings = settings.report.to_string();
+        assert!(
+            warnings.contains("ignored: a private key without its certificate"),
+            "{role} {line}: {warnings}"
+        );
+        let ours = file("fixwire", role, line).unwrap();
+        assert!(!ours.report.to_string().contains("ignored"));
+        let error = ours.to_config().map(drop).unwrap_err().to_string();
+        assert!(error.contains("certificate"), "{error}");
+    }
+    let config = file(
+        "quickfix",
+        "initiator",
+        "ClientCertificateKeyFile=client.key",
+    );
+    // Without the feature there is no TLS at all; the key is not what it stumbles over.
+    if let Err(error) = config.unwrap().to_config() {
+        assert!(error.to_string().contains("has no TLS"), "{error}");
+    }
+}
