@@ -306,6 +306,25 @@ fn another_heart_bt_int_of_the_answer_is_reported_with_both() {
 }
 
 #[test]
+fn the_next_logon_or_logout_has_the_number_that_a_logout_asks_for() {
+    let set = |it: &mut SessionConfig| it.session.next_expected_of_logout = true;
+    let mut world = World::initiator(set);
+    let conn = world.connect();
+    assert_eq!(world.hear(conn), ["A 1"]);
+    world.say(conn, "5", 1, "789=120|");
+    let conn = world.connect();
+    assert_eq!(world.hear(conn), ["A 120"]);
+    world.say(conn, "A", 2, "98=0|108=30|");
+    world.give(&["A"]);
+    assert_eq!(world.hear(conn), ["D 121 A"]);
+    let mut world = World::acceptor(set);
+    let conn = world.connect();
+    world.say(conn, "A", 1, "98=0|108=30|");
+    world.say(conn, "5", 2, "789=40|");
+    assert_eq!(world.hear(conn), ["A 1", "5 40"]);
+}
+
+#[test]
 fn a_number_that_a_logout_has_set_outlives_the_process() {
     let set = |it: &mut SessionConfig| it.session.next_expected_of_logout = true;
     let mut world = World::initiator(set);
