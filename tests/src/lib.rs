@@ -17,6 +17,7 @@ pub mod house;
 pub mod imports;
 pub mod licences;
 pub mod oms;
+pub mod orchestrations;
 pub mod order_flow;
 pub mod packages;
 pub mod pages;

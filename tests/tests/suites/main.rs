@@ -27,6 +27,7 @@ mod oms_faults;
 mod oms_interop;
 mod oms_kill;
 mod operate_kill;
+mod orchestrations;
 mod page;
 mod pages;
 mod peers;
