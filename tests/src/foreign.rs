@@ -21,6 +21,29 @@ pub enum ForeignClient {
     Simplefix,
 }
 
+/// Whose venue.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ForeignVenue {
+    /// fixcore-engine, Python.
+    Fixcore,
+    /// QuickFIX for Python.
+    QuickfixPython,
+}
+
+/// The program of a venue, as `tests/foreign/README.md` describes it.
+///
+/// # Errors
+///
+/// pip is missing, or the package cannot be fetched.
+pub fn venue(of: ForeignVenue) -> Result<Command, String> {
+    static INSTALLING: Mutex<()> = Mutex::new(());
+    let _installing = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
+    match of {
+        ForeignVenue::Fixcore => python("fixcore", "venue.py"),
+        ForeignVenue::QuickfixPython => python("quickfixpy", "venue.py"),
+    }
+}
+
 impl ForeignClient {
     /// Starts it in this folder; it connects to the port on the command to log on.
     pub fn start(

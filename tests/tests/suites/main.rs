@@ -40,3 +40,4 @@ mod stores;
 mod strangers;
 mod tidy;
 mod two_hosts;
+mod venues;
