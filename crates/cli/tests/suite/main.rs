@@ -45,3 +45,4 @@ mod sim;
 mod sim_faults;
 mod sim_scripts;
 mod stock;
+mod venues_of_today;

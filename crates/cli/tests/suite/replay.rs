@@ -205,7 +205,7 @@ fn a_journal_of_an_acceptor_is_replayed_as_its_client() {
     let entries = |args: &[&str]| {
         let output = fixwire()
             .arg("log")
-            .arg("sessions")
+            .arg("summary")
             .arg(&journal)
             .args(args)
             .output();
