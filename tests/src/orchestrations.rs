@@ -173,10 +173,13 @@ fn only<T: Ord + std::fmt::Display>(
     );
 }
 
-/// The values of FIX Latest by tag, each with the version that has it first: `added` and `addedEP`.
+/// Values of a field, each with the version that has it first: `added` and `addedEP`.
+pub type ValuesSince = BTreeMap<String, (String, Option<u32>)>;
+
+/// The values of FIX Latest by tag.
 #[must_use]
-pub fn values_since(latest: &str) -> BTreeMap<u32, BTreeMap<String, (String, Option<u32>)>> {
-    let mut sets: BTreeMap<&str, BTreeMap<String, (String, Option<u32>)>> = BTreeMap::new();
+pub fn values_since(latest: &str) -> BTreeMap<u32, ValuesSince> {
+    let mut sets: BTreeMap<&str, ValuesSince> = BTreeMap::new();
     let mut fields = BTreeMap::new();
     let mut set = "";
     for element in latest.split("<fixr:").skip(1) {
