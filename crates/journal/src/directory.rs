@@ -9,11 +9,12 @@ use super::folder::Folding;
 use super::lock::{LOCK, lock_file, lock_folder};
 use super::maker::{Job, Maker, make};
 use super::newest::{NEWEST, newest_of};
+use super::reserve::{Reserve, SharedReserve};
 use super::retiring::Retiring;
 use super::salvage::refuse_mark;
 use super::segment::HEADER;
 use super::watch::SharedNews;
-use super::{Base, Disk, DiskNews, JournalError, Start, archive, newest};
+use super::{Base, Disk, DiskNews, JournalError, JournalReserve, Start, archive, newest};
 use crate::disk::DiskWakeUp;
 use fixwire_protocol::time::Timestamp;
 use fixwire_sys::Map;
@@ -32,6 +33,7 @@ pub struct Directory {
     /// Retires old segments, when it has to.
     retiring: Retiring,
     news: SharedNews,
+    reserve: SharedReserve,
     folding: Box<Folding>,
     _locks: (Option<File>, File),
 }
@@ -100,15 +102,27 @@ impl Directory {
         undo_pending(&path)?;
         let news = SharedNews::default();
         news.watch(0, &path.join(LOCK));
-        let maker = Maker::start(path.clone(), Arc::clone(&news))?;
+        let reserve = Arc::new(Reserve::new(path.clone(), Arc::clone(&news)));
+        let maker = Maker::start(path.clone(), Arc::clone(&news), Arc::clone(&reserve))?;
         Ok(Self {
             path,
             maker,
             retiring: Retiring::default(),
             news,
+            reserve,
             folding: Box::default(),
             _locks: locks,
         })
+    }
+
+    /// Keeps a reserve for a full disk from now on. When the disk has no room for it,
+    /// [`JournalTrouble::OnReserve`](super::JournalTrouble) says so.
+    ///
+    /// # Errors
+    ///
+    /// The system's error, when it is another one.
+    pub fn keep_reserve(&self, reserve: JournalReserve) -> Result<(), JournalError> {
+        self.reserve.keep(reserve)
     }
 
     /// Whether it holds no segment.
@@ -193,7 +207,7 @@ impl Disk for Directory {
             len,
             header: *header,
         };
-        make(&self.path, &job, &self.news, || ())
+        make(&self.path, &job, (&self.news, &self.reserve), || ())
     }
 
     fn prepare(&mut self, number: u32, len: usize, header: &[u8; HEADER]) {
@@ -225,7 +239,10 @@ impl Disk for Directory {
     }
 
     fn set_newest(&mut self, number: u32) -> Result<(), JournalError> {
-        newest::write(&self.path, number)
+        match newest::write(&self.path, number) {
+            Err(error) if self.reserve.newest_is_late(number, &error) => Ok(()),
+            done => done,
+        }
     }
 
     #[inline]

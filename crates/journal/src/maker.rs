@@ -2,11 +2,13 @@
 //! old ones and watches the files.
 
 use super::files::{segment_path, sync_names};
+use super::reserve::{SharedReserve, is_full};
 use super::segment::HEADER;
 use super::watch::{JournalTrouble, SharedNews};
 use super::{JournalError, newest};
 use fixwire_sys::{FilePages, Map, private};
-use std::fs;
+use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,11 +34,11 @@ const ROUNDS_UNTIL_AGAIN: u32 = 5;
 
 /// Makes a segment under another name, and gives it its own when all of it is on the disk: so a
 /// segment's name never belongs to an unfinished file. Then it is [`newest`]. Rests between small steps
-/// of its longest part.
+/// of its longest part. On a full disk it is made of a file of the reserve.
 pub(super) fn make(
     directory: &Path,
     job: &Job,
-    news: &SharedNews,
+    (news, reserve): (&SharedNews, &SharedReserve),
     rest: impl Fn(),
 ) -> Result<Map, JournalError> {
     let Job {
@@ -47,20 +49,27 @@ pub(super) fn make(
     let path = segment_path(directory, number);
     let unfinished = path.with_extension(UNFINISHED);
     let name = unfinished.display().to_string();
-    let file = private()
-        .read(true)
-        .truncate(true)
-        .open(&unfinished)
-        .map_err(JournalError::io("create", &name))?;
-    fixwire_sys::allocate(&file, len as u64).map_err(JournalError::io("allocate", &name))?;
+    let file = match allocate(&unfinished, len as u64) {
+        Err(error) if is_full(&error) => reserve
+            .give((&path, &unfinished), len as u64, &error)
+            .ok_or(error)?,
+        made => made?,
+    };
     file.write_all_at(&header, 0)
         .map_err(JournalError::io("write", &name))?;
     file.sync_all().map_err(JournalError::io("sync", &name))?;
     news.forget(|known| known == number);
-    fs::rename(&unfinished, &path).map_err(JournalError::io("rename", &name))?;
+    match fs::rename(&unfinished, &path) {
+        // It was made ahead before a restart, holds nothing, and has its name.
+        Err(error) if error.kind() == ErrorKind::NotFound && path.exists() => {}
+        renamed => renamed.map_err(JournalError::io("rename", &name))?,
+    }
     sync_names(directory)?;
-    if newest::read(directory)? != Some(number) {
-        newest::write(directory, number)?;
+    if newest::read(directory)? != Some(number)
+        && let Err(error) = newest::write(directory, number)
+        && !reserve.newest_is_late(number, &error)
+    {
+        return Err(error);
     }
     let map = Map::file(&file, len).map_err(JournalError::io("map", &name))?;
     // The first store to a page that is not in memory takes the engine's thread several microseconds,
@@ -75,6 +84,19 @@ pub(super) fn make(
     }
     news.watch(number, &path);
     Ok(map)
+}
+
+/// A new file of so many bytes; none when the disk has no room for all of them.
+fn allocate(path: &Path, len: u64) -> Result<File, JournalError> {
+    let name = path.display().to_string();
+    let file = private().read(true).truncate(true).open(path);
+    let file = file.map_err(JournalError::io("create", &name))?;
+    if let Err(error) = fixwire_sys::allocate(&file, len) {
+        // Others need the room that it found.
+        let _ = fs::remove_file(path);
+        return Err(JournalError::io("allocate", name)(error));
+    }
+    Ok(file)
 }
 
 /// A segment to be made.
@@ -112,13 +134,18 @@ pub(super) struct Maker {
 }
 
 impl Maker {
-    pub(super) fn start(path: PathBuf, news: SharedNews) -> Result<Self, JournalError> {
+    pub(super) fn start(
+        path: PathBuf,
+        news: SharedNews,
+        reserve: SharedReserve,
+    ) -> Result<Self, JournalError> {
         let (jobs, to_do) = channel::<Task>();
         let (done, made) = channel();
         let hurry = Arc::new(AtomicBool::new(false));
         let work = Work {
             path,
             news,
+            reserve,
             hurried: Arc::clone(&hurry),
             done,
             last: None,
@@ -201,6 +228,7 @@ impl Drop for Maker {
 struct Work {
     path: PathBuf,
     news: SharedNews,
+    reserve: SharedReserve,
     hurried: Arc<AtomicBool>,
     done: Sender<Made>,
     /// When the last segment was begun.
@@ -231,6 +259,7 @@ impl Work {
                 Err(RecvTimeoutError::Disconnected) => return,
             }
             place = self.news.look(place);
+            self.reserve.round(self.failed.is_some());
             if let Some(rounds) = &mut self.failed {
                 *rounds += 1;
                 if *rounds % ROUNDS_UNTIL_AGAIN == 0 {
@@ -246,7 +275,7 @@ impl Work {
         let lasts = self.last.replace(Instant::now()).map(|last| last.elapsed());
         let steps = job.len.div_ceil(STEP) as u32;
         let nap = lasts.map_or(FIRST_REST, |lasts| (lasts / 4 / steps).min(LONGEST_REST));
-        let result = make(&self.path, job, &self.news, || {
+        let result = make(&self.path, job, (&self.news, &self.reserve), || {
             if !self.hurried.load(Ordering::Relaxed) {
                 thread::sleep(nap);
             }

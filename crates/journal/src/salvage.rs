@@ -30,6 +30,7 @@ use super::files::{
 };
 use super::known::is_session;
 use super::lock::{LOCK, lock_file, lock_folder};
+use super::reserve::RESERVE_SUFFIX;
 use super::{
     Damage, Directory, Journal, JournalConfig, JournalError, JournalId, JournalPosition,
     SequenceCounters, Start, newest,
@@ -204,7 +205,9 @@ fn copy_files(from: &Path, to: &Path) -> Result<(), JournalError> {
         let entry = entry.map_err(JournalError::io("list", &name))?;
         let path = entry.path();
         let failed = || JournalError::io("copy", path.display().to_string());
-        if entry.file_type().map_err(failed())?.is_file() {
+        // What is kept for a full disk holds nothing.
+        let is_reserve = path.extension().is_some_and(|it| it == RESERVE_SUFFIX);
+        if entry.file_type().map_err(failed())?.is_file() && !is_reserve {
             let copy = to.join(entry.file_name());
             fs::copy(&path, &copy).map_err(failed())?;
             let file = File::open(&copy).map_err(failed())?;

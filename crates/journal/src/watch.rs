@@ -41,6 +41,40 @@ pub enum JournalTrouble {
     },
     /// The next segment has been made after [`JournalTrouble::NotMade`].
     Made,
+    /// The disk has no room for the next segment: the journal runs on its reserve.
+    OnReserve {
+        /// The journal's folder.
+        folder: String,
+        /// Bytes that are free.
+        free: u64,
+        /// Bytes of a segment.
+        wanted: u64,
+        /// Segments of the reserve.
+        segments: u32,
+        /// The system's error.
+        error: String,
+    },
+    /// The disk has room again after [`JournalTrouble::OnReserve`]: the reserve is whole.
+    ReserveRestored {
+        /// The journal's folder.
+        folder: String,
+    },
+    /// The disk fills up.
+    LowSpace {
+        /// The journal's folder.
+        folder: String,
+        /// Bytes that are free.
+        free: u64,
+        /// The threshold in bytes.
+        below: u64,
+    },
+    /// The disk has room again after [`JournalTrouble::LowSpace`].
+    EnoughSpace {
+        /// The journal's folder.
+        folder: String,
+        /// Bytes that are free.
+        free: u64,
+    },
     /// Messages that the journal has could not be read.
     NotRead {
         /// The error.
@@ -82,6 +116,18 @@ pub enum Alteration {
     },
 }
 
+impl JournalTrouble {
+    /// Whether the journal runs on its reserve from now on, when this says anything of it.
+    #[must_use]
+    pub fn on_reserve(&self) -> Option<bool> {
+        match self {
+            Self::OnReserve { .. } => Some(true),
+            Self::ReserveRestored { .. } => Some(false),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for JournalTrouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -106,6 +152,38 @@ impl fmt::Display for JournalTrouble {
             ),
             Self::Made => {
                 f.write_str("the journal's next segment has been made: the journal continues")
+            }
+            Self::OnReserve {
+                folder,
+                free,
+                wanted,
+                segments,
+                error,
+            } => write!(
+                f,
+                "the disk of journal {folder} is full: {free} bytes free, the next segment needs {wanted} \
+                 ({error}); the journal goes on in its reserve (JournalReserve={segments}): an OMS and a gateway \
+                 reject new orders and replaces, and go on with cancels, kills and reports; free disk space now: \
+                 when the reserve is used up too, the engine stops without loss"
+            ),
+            Self::ReserveRestored { folder } => write!(
+                f,
+                "the disk of journal {folder} has room again: its reserve is restored, new orders are accepted again"
+            ),
+            Self::LowSpace {
+                folder,
+                free,
+                below,
+            } => write!(
+                f,
+                "the disk of journal {folder} fills up: {free} bytes free, less than JournalLowSpace={below}; free \
+                 disk space: on a full disk new orders are rejected, and without a reserve the engine stops"
+            ),
+            Self::EnoughSpace { folder, free } => {
+                write!(
+                    f,
+                    "the disk of journal {folder} has room again: {free} bytes free"
+                )
             }
             Self::NotRead { error } => write!(
                 f,

@@ -1,8 +1,12 @@
-//! Two system calls that the standard library does not have.
+//! System calls that the standard library does not have.
 
+use std::ffi::CString;
 use std::fs::File;
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// Gives a file `len` bytes of zeros that are really on the disk, so that storing into them through
 /// a map cannot run out of space later.
@@ -22,6 +26,23 @@ pub fn allocate(file: &File, len: u64) -> io::Result<()> {
             error => return Err(io::Error::from_raw_os_error(error)),
         }
     }
+}
+
+/// Bytes that this process may still write to the file system of a path; a quota is not seen.
+///
+/// # Errors
+///
+/// The system's error.
+pub fn free_space(path: &Path) -> io::Result<u64> {
+    let path = CString::new(path.as_os_str().as_bytes())?;
+    let mut facts = MaybeUninit::<libc::statvfs>::uninit();
+    // SAFETY: the path ends in a zero byte, and the call writes only to `facts`, which is as long as it has to be.
+    if unsafe { libc::statvfs(path.as_ptr(), facts.as_mut_ptr()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call has succeeded, so it has written all of it.
+    let facts = unsafe { facts.assume_init() };
+    Ok(facts.f_bavail * facts.f_frsize)
 }
 
 /// The user id this process acts as.
@@ -47,6 +68,12 @@ mod tests {
         assert_eq!(facts.len(), 1 << 16);
         assert!(facts.blocks() * 512 >= 1 << 16);
         assert_eq!(facts.uid(), effective_user());
+    }
+
+    #[test]
+    fn a_file_system_says_what_is_free() {
+        assert!(free_space(&std::env::temp_dir()).unwrap() > 0);
+        assert!(free_space(Path::new("/no/such/folder")).is_err());
     }
 
     #[test]

@@ -7,6 +7,6 @@ mod private;
 pub mod regular;
 
 pub use bus_error::end_on_bus_error;
-pub use file::{allocate, effective_user};
+pub use file::{allocate, effective_user, free_space};
 pub use map::{FilePages, Map};
 pub use private::private;
