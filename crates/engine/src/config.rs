@@ -18,7 +18,7 @@ use fixwire_protocol::{LogonSigner, Nanos, OperatorRights, Tag, session};
 
 use crate::bucket::Rate;
 pub use crate::journal::Durability;
-use crate::journal::Retention;
+use crate::journal::{MOST_RESERVE, Retention};
 use crate::journal::{RUN, record::EFFECT};
 use crate::log::Log;
 use crate::passwords::{PasswordFiles, Users};
@@ -54,6 +54,11 @@ pub struct EngineConfig {
     pub lock_memory: bool,
     /// Size of one journal segment, bytes.
     pub segment_bytes: usize,
+    /// Segments of the journal that are allocated ahead for a full disk; 0 for none. While the journal runs on them, the
+    /// application hears it: [`Application::on_disk`](fixwire_protocol::Application::on_disk).
+    pub reserve_segments: u32,
+    /// An event warns when the disk of the journal has fewer bytes free; 0 for never.
+    pub low_space: u64,
     /// Longest message accepted from a peer and longest message sent, bytes.
     pub max_message: usize,
     /// Most fields in a message accepted from a peer.
@@ -98,6 +103,8 @@ impl Default for EngineConfig {
             core: None,
             lock_memory: false,
             segment_bytes: 64 << 20,
+            reserve_segments: 1,
+            low_space: 1 << 30,
             max_message: 2 << 20,
             max_fields: 65_536,
             read_buffer: 2 << 20,
@@ -205,7 +212,7 @@ impl EngineConfig {
     }
 
     /// Each size by its name, and its bounds.
-    fn sizes(&self) -> [(&'static str, u64, u64, u64); 18] {
+    fn sizes(&self) -> [(&'static str, u64, u64, u64); 19] {
         let limits = &self.limits;
         [
             ("max_message", self.max_message as u64, 256, 16 << 20),
@@ -221,6 +228,12 @@ impl EngineConfig {
                 self.segment_bytes as u64,
                 self.longest_record(),
                 1 << 30,
+            ),
+            (
+                "reserve_segments",
+                self.reserve_segments.into(),
+                0,
+                MOST_RESERVE.into(),
             ),
             (
                 "limits.outbox_bytes",

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use fixwire_engine::journal::sim::SimDisk;
 use fixwire_engine::protocol::session::Config;
 use fixwire_engine::protocol::{
-    AdminOut, Application, Hangup, Ledger, Link, Message, Mono, Now, OperatorCommand,
+    AdminOut, Application, DiskRoom, Hangup, Ledger, Link, Message, Mono, Now, OperatorCommand,
     OperatorRight, Outbox, Parting, PeerLogout, Permission, Refusal, SessionId, Timestamp,
 };
 
@@ -231,6 +231,10 @@ impl<A: Application> Application for Watched<A> {
 
     fn on_hours(&mut self, now: Now, session: SessionId, open: bool) {
         self.with(|app| app.on_hours(now, session, open));
+    }
+
+    fn on_disk(&mut self, now: Now, room: DiskRoom) {
+        self.with(|app| app.on_disk(now, room));
     }
 
     fn on_session_added(&mut self, now: Now, session: SessionId, name: &str, config: &Config) {

@@ -250,6 +250,11 @@ pub trait Application {
     /// session: its sequence numbers will be reset. Every session counts as open until this says otherwise.
     fn on_hours(&mut self, _now: Now, _session: SessionId, _open: bool) {}
 
+    /// The disk of the journal is full, so that it runs on its reserve, or has room again. At a start it has room until
+    /// this says otherwise, which it does before the first message. What brings little and takes much should be
+    /// refused on the reserve, so that what ends risk lasts: when it is used up, the engine stops.
+    fn on_disk(&mut self, _now: Now, _room: DiskRoom) {}
+
     /// A session was added while the engine runs, or restored under its name. Ids of new ones
     /// follow the existing ones.
     fn on_session_added(&mut self, _now: Now, _session: SessionId, _name: &str, _config: &Config) {}
@@ -340,6 +345,16 @@ pub enum Link {
         /// Frames up to it may have reached the peer; later ones have not, as wholes.
         written: u64,
     },
+}
+
+/// What the disk has room for.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum DiskRoom {
+    /// For all that comes.
+    #[default]
+    Enough,
+    /// For no further segment of the journal: it runs on what was kept for this.
+    Reserve,
 }
 
 /// How a connection has ended.

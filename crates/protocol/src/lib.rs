@@ -34,7 +34,7 @@ pub mod time;
 pub mod typed;
 pub mod value;
 
-pub use application::{Application, Link, OperatorCommand, Parting, PeerLogout, Refusal};
+pub use application::{Application, DiskRoom, Link, OperatorCommand, Parting, PeerLogout, Refusal};
 pub use decimal::{Decimal, DecimalError};
 pub use decode::{Decoder, FaultKind, FieldFault};
 pub use dictionary::Dictionary;

@@ -74,6 +74,11 @@ impl Settings {
             core: size(Id::Core),
             lock_memory: first.bool(Id::LockMemory),
             segment_bytes: segment.next_multiple_of(PAGE),
+            reserve_segments: first
+                .int(Id::JournalReserve)
+                .and_then(|value| u32::try_from(value).ok())
+                .unwrap_or(usual.reserve_segments),
+            low_space: first.int(Id::JournalLowSpace).unwrap_or(usual.low_space),
             max_message,
             max_fields: size(Id::MaxFields).unwrap_or(usual.max_fields),
             read_buffer,

@@ -510,6 +510,15 @@ keys! {
     /// Size of one journal file: at least 2 messages of `MaxMessageSize` and 1 MiB. Rounded up to pages of
     /// 4 KiB.
     JournalSegmentSize [], bytes(2 * MB, GB), Some("64M"), Engine;
+    /// Journal files that are allocated ahead for a full disk; `0` switches it off. When the disk has no room for the next
+    /// file of the journal besides these, the journal goes on in them: an event names the folder and the bytes that are
+    /// free, an OMS and a gateway reject new orders and replaces, and go on with cancels, kills and reports. When the disk
+    /// has room again, they are allocated again and new orders are accepted. When they are used up, the engine stops
+    /// without loss, as it does with `0` at once. Not with `Durability=memory`.
+    JournalReserve [], ValueKind::Int { min: 0, max: 16, unit: "files" }, Some("1"), Engine;
+    /// An event warns, once, when the disk of `FileStorePath` has fewer bytes free, and another says when it has a quarter
+    /// more again; `0` for never. Not with `Durability=memory`.
+    JournalLowSpace [], bytes(0, 1024 * GB), Some("1G"), Engine;
     /// Folder of message and event logs, two files a session, for tools that read the logs of QuickFIX.
     /// They are written from the journal, off the message path; passwords are masked, control characters
     /// other than SOH are written as `\\xNN`. Absent: no log files, the journal is the log.

@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use fixwire_lab::scenario::Echo;
 use fixwire_protocol::session::Config;
 use fixwire_protocol::{
-    AdminOut, Application, Hangup, Ledger, Link, Message, Mono, Now, OperatorCommand,
+    AdminOut, Application, DiskRoom, Hangup, Ledger, Link, Message, Mono, Now, OperatorCommand,
     OperatorRight, Outbox, Parting, PeerLogout, Permission, Refusal, SessionId, Timestamp,
 };
 
@@ -205,6 +205,10 @@ impl Application for BuiltIn {
 
     fn on_hours(&mut self, now: Now, session: SessionId, open: bool) {
         self.get_mut().on_hours(now, session, open);
+    }
+
+    fn on_disk(&mut self, now: Now, room: DiskRoom) {
+        self.get_mut().on_disk(now, room);
     }
 
     fn on_session_added(&mut self, now: Now, session: SessionId, name: &str, config: &Config) {

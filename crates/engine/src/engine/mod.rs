@@ -268,7 +268,13 @@ fn os_disk(config: &EngineConfig) -> Result<OsDisk, JournalError> {
     if !config.new_journal {
         journal::refuse_other_store(&config.journal_dir)?;
     }
-    Directory::open_with(&config.journal_dir, config.new_journal).map(OsDisk::Directory)
+    let directory = Directory::open_with(&config.journal_dir, config.new_journal)?;
+    directory.keep_reserve(journal::JournalReserve {
+        segments: config.reserve_segments,
+        segment_bytes: segment_bytes(config),
+        warn_below: config.low_space,
+    })?;
+    Ok(OsDisk::Directory(directory))
 }
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {

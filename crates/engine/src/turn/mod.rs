@@ -19,14 +19,14 @@ mod operate;
 mod receive;
 mod timers;
 
-use fixwire_protocol::{Application, Mono, Nanos, Now, SessionId};
+use fixwire_protocol::{Application, DiskRoom, Mono, Nanos, Now, SessionId};
 
 use crate::engine::{Engine, Owner, Stopping};
 use crate::error::EngineError;
 use crate::event::{Ending, Event};
 use crate::frames::link_of;
 use crate::host::{ConnId, Host, Mark, Ready};
-use crate::journal::Disk;
+use crate::journal::{Disk, JournalTrouble};
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     /// One turn that sleeps at most `wait` when nothing is ready.
@@ -114,9 +114,23 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
         self.core.journal.idle_work();
         for trouble in self.core.journal.troubles(now.wall)? {
-            self.core.raise(now, &Event::JournalTrouble { trouble });
+            self.journal_trouble(now, trouble);
         }
         Ok(work)
+    }
+
+    /// Raises an event, and lets the application know whether the journal runs on its reserve.
+    #[cold]
+    fn journal_trouble(&mut self, now: Now, trouble: JournalTrouble) {
+        if let Some(is_used) = trouble.on_reserve() {
+            let room = if is_used {
+                DiskRoom::Reserve
+            } else {
+                DiskRoom::Enough
+            };
+            self.app.on_disk(now, room);
+        }
+        self.core.raise(now, &Event::JournalTrouble { trouble });
     }
 
     #[cold]
