@@ -4,7 +4,7 @@ use fixwire_control::{COUNTS, FIGURES};
 use fixwire_gateway::Gateway;
 use fixwire_protocol::session::Config;
 use fixwire_protocol::{
-    AdminOut, Application, Hangup, Ledger, Link, Message, Mono, Now, OperatorCommand,
+    AdminOut, Application, DiskRoom, Hangup, Ledger, Link, Message, Mono, Now, OperatorCommand,
     OperatorRight, Outbox, Parting, PeerLogout, Permission, Refusal, SessionId, Timestamp,
 };
 use fixwire_settings::{LoadError, Settings, Source};
@@ -317,6 +317,10 @@ impl Application for GatewayService {
 
     fn on_hours(&mut self, now: Now, session: SessionId, open: bool) {
         self.gateway().on_hours(now, session, open);
+    }
+
+    fn on_disk(&mut self, now: Now, room: DiskRoom) {
+        self.gateway().on_disk(now, room);
     }
 
     fn on_session_added(&mut self, now: Now, session: SessionId, name: &str, config: &Config) {

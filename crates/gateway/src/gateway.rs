@@ -24,8 +24,8 @@ use core::fmt;
 
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::{
-    Application, Decoder, Ledger, Message, Mono, Nanos, Now, Outbox, Parting, PeerLogout, Refusal,
-    SessionId, Timestamp,
+    Application, Decoder, DiskRoom, Ledger, Message, Mono, Nanos, Now, Outbox, Parting, PeerLogout,
+    Refusal, SessionId, Timestamp,
 };
 
 use crate::convert::{Conversion, Losses};
@@ -96,6 +96,8 @@ struct Core {
     notes: Notes,
     conversions: Conversions,
     reject_unmatched: bool,
+    /// The journal runs on its reserve: what opens orders is rejected.
+    on_reserve: bool,
     counters: GatewayCounters,
     /// The counters that rules name.
     counted: Vec<u64>,
@@ -315,6 +317,11 @@ impl Application for Gateway {
     /// What is known of orders would be ahead of its notes.
     fn survives_panics(&self) -> bool {
         false
+    }
+
+    /// Its journal's end would be the end of all cancels through it.
+    fn on_disk(&mut self, _now: Now, room: DiskRoom) {
+        self.core.on_reserve = room == DiskRoom::Reserve;
     }
 
     fn on_hours(&mut self, _now: Now, session: SessionId, open: bool) {

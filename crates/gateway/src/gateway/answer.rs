@@ -207,6 +207,7 @@ impl Answer<'_> {
                 | Trouble::MaxHeld
                 | Trouble::MaxRemembered
                 | Trouble::Expired
+                | Trouble::DiskFull
                 | Trouble::Cancelled
                 | Trouble::TargetGone,
             ) => b"4",

@@ -129,6 +129,8 @@ pub enum Trouble {
     Rejected,
     /// A mass request that may affect the orders of all clients, and the rule does not name its MsgType.
     ReachesAll,
+    /// The disk of the gateway is full, and it would open or change an order.
+    DiskFull,
 }
 
 /// Why a note has no effect.
@@ -175,6 +177,7 @@ impl Trouble {
             Self::Cancelled => "order cancelled before it was sent to the destination",
             Self::Expired => "time to live expired before the destination logged on",
             Self::Unmatched => "no destination for this message",
+            Self::DiskFull => "gateway's disk is full: only cancels are accepted",
             Self::CameBack => "routing loop: message came back from its destination",
             Self::OwnAnswer => "routing loop: response of the gateway came back",
             Self::GoesRound => "routing loop detected",

@@ -65,6 +65,7 @@ pub(super) fn load(
             notes,
             conversions: parts.conversions,
             reject_unmatched: parts.options.reject_unmatched,
+            on_reserve: false,
             counters: GatewayCounters::default(),
             counted: alloc::vec![0; parts.rules.counters().len()],
             text: Vec::with_capacity(256),

@@ -23,6 +23,13 @@ use passing::Passing;
 /// Bytes of a peer's text that are passed on.
 const MAX_TEXT: usize = 200;
 
+/// Messages that open or change orders, Quote(S) apart: NewOrderSingle, NewOrderList, OrderCancelReplaceRequest,
+/// ListExecute, NewOrderCross, CrossOrderCancelReplaceRequest, NewOrderMultileg, MultilegOrderCancelReplace, MassQuote,
+/// QuoteResponse.
+const OPENING: [&[u8]; 10] = [
+    b"D", b"E", b"G", b"L", b"s", b"t", b"AB", b"AC", b"i", b"AJ",
+];
+
 /// The client that a message returns to.
 #[derive(Clone, Copy)]
 enum Back {
@@ -208,12 +215,24 @@ impl<'w> Work<'w> {
         msg_type == b"j" || (answers(msg_type) && !asks(msg_type))
     }
 
+    /// Whether its destination would have more or other orders. A Quote(S) of a destination is an answer.
+    #[cold]
+    fn opens_orders(&self) -> bool {
+        match self.message.msg_type() {
+            b"S" => !self.core.sessions[self.source].is_sent,
+            msg_type => OPENING.contains(&msg_type),
+        }
+    }
+
     /// The steps before any rule.
     fn before(&mut self) -> Result<(), Trouble> {
         if let Err(error) = self.core.notes.begin(self.outbox)? {
             (self.core.listener)(GatewayEvent::Note(error));
         }
         let msg_type = self.message.msg_type();
+        if self.core.on_reserve && self.opens_orders() {
+            return Err(Trouble::DiskFull);
+        }
         let notes = &self.core.notes;
         let number = notes.number(self.source);
         if number.is_some_and(|number| notes.orders().came_back(number, self.message)) {

@@ -154,6 +154,7 @@ fn the_table_of_reasons_has_every_text() {
         Trouble::CameBack,
         Trouble::GoesRound,
         Trouble::ReachesAll,
+        Trouble::DiskFull,
         Trouble::Orders(OrdersError::UnknownOrder { tag: 37 }),
         Trouble::Share,
         Trouble::Cancelled,

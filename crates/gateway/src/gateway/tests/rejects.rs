@@ -56,6 +56,40 @@ pub(super) fn assert_valid(version: Version, written: &str) {
     assert_eq!(checked, Ok(()), "{} {written}", version.name());
 }
 
+/// A gateway that stopped for want of room would take all cancels through it along.
+#[test]
+fn on_a_full_disk_only_what_opens_or_changes_orders_is_rejected() {
+    use fixwire_protocol::DiskRoom;
+    let rules = "[[rule]]\nfrom = ['CLIENT']\ndo = ['send VENUE']\n[[rule]]\nfrom = ['VENUE']\ndo = ['return']\n";
+    for version in VERSIONS {
+        let mut rig = of_version(version, rules);
+        let open = "35=D|11=A|55=VOD|54=1|38=100|44=7|40=2|21=1|60=20261120-10:00:00|";
+        assert!(rig.hears("CLIENT", open)[0].starts_with("VENUE: 35=D|"));
+        let now = rig.now();
+        rig.gateway.on_disk(now, DiskRoom::Reserve);
+        for text in [
+            open.replace("11=A|", "11=B|"),
+            "35=G|37=O7|41=A|11=C|55=VOD|54=1|38=100|44=7|40=2|21=1|60=20261120-10:00:00|".into(),
+        ] {
+            let written = rig.hears("CLIENT", &text);
+            let said = "58=gateway's disk is full: only cancels are accepted|";
+            assert!(
+                written.len() == 1
+                    && written[0].starts_with("CLIENT: ")
+                    && written[0].contains(said),
+                "{written:?}"
+            );
+            assert_valid(version, &written[0]);
+        }
+        let cancel = "35=F|41=A|11=D|55=VOD|54=1|38=100|60=20261120-10:00:00|";
+        assert!(rig.hears("CLIENT", cancel)[0].starts_with("VENUE: 35=F|"));
+        assert!(rig.hears("CLIENT", "35=H|11=A|55=VOD|54=1|")[0].starts_with("VENUE: 35=H|"));
+        rig.gateway.on_disk(now, DiskRoom::Enough);
+        let again = rig.hears("CLIENT", &open.replace("11=A|", "11=E|"));
+        assert!(again[0].starts_with("VENUE: 35=D|"), "{again:?}");
+    }
+}
+
 #[test]
 fn every_reject_is_valid_in_its_version() {
     for version in VERSIONS {
