@@ -341,8 +341,8 @@ impl Core {
         if state.violations() > 0 {
             return Err(Reason::of(Why::Incomplete));
         }
-        if self.work.ends_day() {
-            return Err(Reason::of(Why::DayEnds));
+        if let Some(why) = self.work.closed() {
+            return Err(Reason::of(why));
         }
         let user = self.user(new.session)?;
         let default = user.default_account.as_ref();
@@ -532,6 +532,9 @@ impl Core {
         let is_parent = order.state == OrderState::Parent;
         if is_replace {
             change.check_values(order)?;
+        }
+        if is_replace && self.work.is_on_reserve() {
+            return Err(Reason::of(Why::DiskFull));
         }
         if is_replace && self.cannot_replace(order.instrument) && !is_parent {
             return Err(Reason::of(Why::NoReplace));

@@ -7,8 +7,9 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use fixwire_protocol::{
-    Application, Decoder, Hangup, Ledger, Link, Message, Mono, Nanos, Now, OperatorCommand,
-    OperatorRight, Outbox, Parting, PeerLogout, Permission, Refusal, SessionId, Timestamp, tag,
+    Application, Decoder, DiskRoom, Hangup, Ledger, Link, Message, Mono, Nanos, Now,
+    OperatorCommand, OperatorRight, Outbox, Parting, PeerLogout, Permission, Refusal, SessionId,
+    Timestamp, tag,
 };
 
 use crate::client_rate::ClientRates;
@@ -327,6 +328,10 @@ impl Application for Oms {
         if let Some(line) = self.line(session) {
             self.core.set_leaving(line, true);
         }
+    }
+
+    fn on_disk(&mut self, _now: Now, room: DiskRoom) {
+        self.core.set_on_reserve(room == DiskRoom::Reserve);
     }
 
     /// After a sequence reset sent messages may be lost: requests the status of every open order.

@@ -201,6 +201,8 @@ reasons! {
     37 Forgotten, "", 0, 0, "the order is closed and no longer in memory";
     /// A new trading day is starting.
     36 DayEnds, "", 0, 2, "a new trading day is starting: try again";
+    /// The disk of the journal is full.
+    160 DiskFull, "", 0, 2, "the disk of the OMS is full: only cancels are accepted until it has room";
     /// It timed out before it could be sent.
     34 Stale, "RC20", 8, 2, "timed out before it could be sent to the venue";
 

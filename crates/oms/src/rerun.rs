@@ -66,8 +66,8 @@ impl Core {
         if state.violations() > 0 {
             return Err(Reason::of(Why::Incomplete));
         }
-        if self.work.ends_day() {
-            return Err(Reason::of(Why::DayEnds));
+        if let Some(why) = self.work.closed() {
+            return Err(Reason::of(why));
         }
         let account = state.accounts().name(terms.account);
         let rights = self.user(terms.session)?.rights(account);

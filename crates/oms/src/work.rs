@@ -10,6 +10,7 @@ use crate::day_end::{Roll, ends_with_day, is_unconfirmed};
 use crate::event::OrderEvent;
 use crate::filter::OrderFilter;
 use crate::order::Order;
+use crate::reason::Why;
 use crate::retries::{Retries, retry_of};
 use crate::scope::Scope;
 use crate::state::OmsState;
@@ -58,6 +59,8 @@ pub(crate) struct Work {
     settling: VecDeque<Number>,
     /// Requests that the venue has not answered.
     pub unanswered: Unanswered,
+    /// The journal runs on its reserve: nothing new is accepted, so that what ends risk lasts.
+    on_reserve: bool,
 }
 
 /// Open orders that match, by number.
@@ -206,6 +209,19 @@ impl Work {
         self.cancelling.len() > before
     }
 
+    /// Whether the journal runs on its reserve.
+    pub(crate) fn is_on_reserve(&self) -> bool {
+        self.on_reserve
+    }
+
+    /// Why no order is accepted at the moment, whosever it is.
+    pub(crate) fn closed(&self) -> Option<Why> {
+        if self.ends_day() {
+            return Some(Why::DayEnds);
+        }
+        self.on_reserve.then_some(Why::DiskFull)
+    }
+
     /// Whether a venue session accepts no new orders.
     pub(crate) fn is_leaving(&self, line: u32) -> bool {
         self.leaving.contains(&line)
@@ -346,7 +362,7 @@ impl Core {
             .filter(|it| it.kind == RequestKind::Replace && it.state == OrderState::Queued)
             .map(|request| request.number);
         if let Some(request) = unsent {
-            self.decline(at, request, crate::Why::TooLate, b"", sink);
+            self.decline(at, request, Why::TooLate, b"", sink);
             return self.cancel_now(at, number, sink);
         }
         if !self.state().is_ready(order.line) {
@@ -553,6 +569,11 @@ impl Core {
         if is {
             self.work.leaving.push(line);
         }
+    }
+
+    /// The disk of the journal is full, or has room again. No part of the state: each order that is rejected for it is.
+    pub fn set_on_reserve(&mut self, is: bool) {
+        self.work.on_reserve = is;
     }
 
     /// The sequence numbers of a venue session were reset: sent messages may be lost.

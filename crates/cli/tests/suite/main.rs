@@ -28,6 +28,7 @@ mod oms;
 mod oms_conditions;
 mod oms_desk;
 mod oms_fields;
+mod oms_full_disk;
 mod oms_reload;
 mod oms_reports;
 mod order_guide;

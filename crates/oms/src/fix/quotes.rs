@@ -181,7 +181,7 @@ impl Client {
 fn reject_reason(why: Why, client: Client) -> Option<u64> {
     Some(match why {
         Why::Symbol | Why::NoRoute => 1,
-        Why::DayEnds | Why::Market => 2,
+        Why::DayEnds | Why::DiskFull | Why::Market => 2,
         Why::OrderQuantity | Why::Value => 3,
         Why::UnknownQuote => 5,
         Why::Duplicate => 6,

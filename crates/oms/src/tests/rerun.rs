@@ -251,3 +251,27 @@ fn the_oldest_of_a_thousand_rejects_is_forgotten() {
     world.rerun("CLIENT/C2", "RC6,RC8").unwrap();
     world.check();
 }
+
+#[test]
+fn on_a_full_disk_nothing_new_is_accepted_and_what_is_open_ends() {
+    let mut world = World::new();
+    let [first, second] = [(); 2].map(|()| {
+        let order = world.order(Side::Buy, 10, "100").unwrap();
+        world.accept(order);
+        order
+    });
+    assert_eq!(world.order(Side::Buy, 6_000, "100"), None);
+    world.core.set_on_reserve(true);
+    assert_eq!(world.order(Side::Buy, 10, "100"), None);
+    assert_eq!(world.refused, Some(Why::DiskFull));
+    assert_eq!(world.replace(first, 20, "100"), None);
+    assert_eq!(world.refused, Some(Why::DiskFull));
+    let still = world.rerun("CLIENT/C3", "RC6,RC7,RC15").unwrap_err();
+    assert!(still.contains("the disk of the OMS is full"), "{still}");
+    assert!(world.cancel(first).is_some());
+    world.report(&about(second, second, ReportKind::End(End::Cancelled)));
+    assert!(!world.stands(second).is_open());
+    world.core.set_on_reserve(false);
+    assert!(world.order(Side::Buy, 10, "100").is_some());
+    world.check();
+}
