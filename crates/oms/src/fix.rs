@@ -249,6 +249,10 @@ fn write_reason(
     };
     let (value, limit) = (figure(reason.value, digits), figure(reason.limit, digits));
     match why {
+        // Found when it was read: what it would be in units of the instrument is not known.
+        Why::Tick if reason.limit == 0 => {
+            write!(text, " (more than {scale} decimals)")
+        }
         Why::Lot | Why::Tick => write!(text, " ({value}, size {limit})"),
         Why::Collar => write!(
             text,

@@ -34,6 +34,23 @@ pub enum OmsEvent<'a> {
         /// It cannot be read.
         unreadable: bool,
     },
+    /// A venue restates an order, and somebody has to ask it why; nothing of it is applied.
+    Restatement {
+        /// ClOrdID(11) at the venue.
+        id: &'a [u8],
+        /// ExecRestatementReason(378); empty when missing.
+        reason: &'a [u8],
+    },
+    /// A message of a venue that the OMS makes no use of. Reported for the first of its MsgType(35) on a line, the tenth, the
+    /// hundredth and so on.
+    NotUsed {
+        /// The line.
+        line: &'a [u8],
+        /// MsgType(35).
+        msg_type: &'a [u8],
+        /// How many have come since the start.
+        count: u64,
+    },
     /// A Reject(3) or BusinessMessageReject(j) of a venue that refers to no order or request of ours; it is ignored.
     StrayReject {
         /// The line.
@@ -295,6 +312,8 @@ impl fmt::Display for OmsEvent<'_> {
                 String::from_utf8_lossy(id)
             ),
             Self::StrayReject { .. }
+            | Self::Restatement { .. }
+            | Self::NotUsed { .. }
             | Self::NotAtVenue { .. }
             | Self::ForeignReport { .. }
             | Self::NoAnswer { .. } => self.write_doubt(f),
@@ -375,6 +394,26 @@ impl OmsEvent<'_> {
             Self::NotAtVenue { order } => write!(
                 f,
                 "order {order}: the venue does not have it, but it is open here: ask the venue, and enter what it says with fixwire oms report-in"
+            ),
+            Self::Restatement { id, reason } => write!(
+                f,
+                "restatement of order {} by the venue, ExecRestatementReason(378) {}, is not applied: check with the venue",
+                String::from_utf8_lossy(id),
+                if reason.is_empty() {
+                    "missing".into()
+                } else {
+                    String::from_utf8_lossy(reason)
+                }
+            ),
+            Self::NotUsed {
+                line,
+                msg_type,
+                count,
+            } => write!(
+                f,
+                "line {}: message with MsgType(35) {} is not used: it is in the journal only ({count} since the start)",
+                String::from_utf8_lossy(line),
+                String::from_utf8_lossy(msg_type)
             ),
             Self::StrayReject { line, number, id } => write!(
                 f,

@@ -23,7 +23,7 @@ use crate::notice::{OmsEvent, OmsListener};
 use crate::reload::{RELOAD, SettingsSource};
 use crate::rules::{RiskRules, UserRule};
 use crate::state::OmsState;
-use crate::tag_counts::DroppedFields;
+use crate::tag_counts::{DroppedFields, NotUsed};
 use crate::value::{Number, Presence};
 use crate::venue::VenueId;
 use crate::work::earlier;
@@ -85,6 +85,7 @@ pub struct Oms {
     listings: VecDeque<Listing>,
     recoveries: Recoveries,
     dropped: DroppedFields,
+    not_used: NotUsed,
     /// Orders whose clients wait for the venue's answer to a status request.
     status_waits: Vec<Number>,
     note: Vec<u8>,
@@ -124,6 +125,7 @@ impl Oms {
             listings: VecDeque::new(),
             recoveries: Recoveries::default(),
             dropped: DroppedFields::default(),
+            not_used: NotUsed::default(),
             status_waits: Vec::new(),
             note: Vec::with_capacity(1 << 10),
             decoder: Decoder::with_capacity(128),

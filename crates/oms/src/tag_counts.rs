@@ -1,5 +1,6 @@
 //! How often fields were dropped, by tag.
 
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write as _;
@@ -18,6 +19,29 @@ pub(crate) struct DroppedFields {
     pub requests: TagCounts,
     /// Of reports of venues, which are not passed on.
     pub reports: TagCounts,
+}
+
+/// Most MsgTypes and lines that are counted on their own.
+const KINDS: usize = 256;
+
+/// Messages of venues that the OMS makes no use of, since the start.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NotUsed {
+    /// Line and MsgType(35); without a MsgType all that are above [`KINDS`].
+    counts: BTreeMap<(u32, Vec<u8>), u64>,
+}
+
+impl NotUsed {
+    /// Counts a message; how many of its kind have come.
+    pub(crate) fn add(&mut self, line: u32, msg_type: &[u8]) -> u64 {
+        let mut kind = (line, msg_type.to_vec());
+        if self.counts.len() >= KINDS && !self.counts.contains_key(&kind) {
+            kind = (line, Vec::new());
+        }
+        let count = self.counts.entry(kind).or_default();
+        *count += 1;
+        *count
+    }
 }
 
 /// Counts by tag, since the start of the process.

@@ -1,7 +1,7 @@
 //! Handles messages from clients and venues.
 
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, tag, value};
+use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, Tag, tag, value};
 
 use super::Oms;
 use crate::client_rate::Passage;
@@ -16,6 +16,8 @@ use crate::venue::{Heard, ReportKind, VenueId, VenueReport, cut};
 
 /// Orders that clients have asked venues about and that are not answered yet.
 const STATUS_MOST: usize = 1024;
+
+const EXEC_RESTATEMENT_REASON: Tag = 378;
 
 impl Oms {
     /// Handles a client request: rejected above the rate limit; too many rejects log the client out.
@@ -249,8 +251,10 @@ impl Oms {
                 self.inquiry_says(at, line, message, outbox);
                 return Ok(());
             }
-            // Other messages of a venue are only journalled.
-            _ => return Ok(()),
+            msg_type => {
+                self.is_not_used(line, msg_type);
+                return Ok(());
+            }
         };
         if let Heard::FillsMissing(order) = heard {
             (self.listener)(OmsEvent::FillsMissing { order });
@@ -261,9 +265,29 @@ impl Oms {
         if matches!(heard, Heard::Unknown | Heard::Unreadable) {
             let id = message.get(tag::CL_ORD_ID).unwrap_or(b"NONE");
             let unreadable = heard == Heard::Unreadable;
-            (self.listener)(OmsEvent::StrayReport { id, unreadable });
+            (self.listener)(match message.get(tag::EXEC_TYPE) {
+                Some(b"D") if unreadable => OmsEvent::Restatement {
+                    id,
+                    reason: message.get(EXEC_RESTATEMENT_REASON).unwrap_or_default(),
+                },
+                _ => OmsEvent::StrayReport { id, unreadable },
+            });
         }
         Ok(())
+    }
+
+    /// Another message of a venue is only journalled.
+    #[cold]
+    fn is_not_used(&mut self, line: u32, msg_type: &[u8]) {
+        let count = self.not_used.add(line, msg_type);
+        // 1, 10, 100 and so on.
+        if count == 10_u64.pow(count.ilog10()) {
+            (self.listener)(OmsEvent::NotUsed {
+                line: self.core.state().sessions().name(line),
+                msg_type,
+                count,
+            });
+        }
     }
 
     /// A venue answers a price inquiry. One that waits no more, such as after a late answer, stays as it is.
