@@ -27,6 +27,9 @@ use crate::line::output::{Gate, Output};
 /// How long the last frames of a connection that the application ends may wait for the socket.
 pub(crate) const FAREWELL: Nanos = Nanos::from_secs(2);
 
+/// How long a connection without a whole frame keeps others out. It is no peer: that one sends at once.
+const SILENT: Nanos = Nanos::from_secs(1);
+
 /// One link.
 pub(crate) struct FrameLink {
     pub(crate) id: SessionId,
@@ -58,6 +61,8 @@ pub(crate) struct FrameLink {
 #[derive(Clone, Copy)]
 pub(crate) struct Up {
     pub(crate) conn: ConnId,
+    /// When it was accepted, or had connected.
+    pub(crate) since: Mono,
     /// Bytes of whole frames received.
     pub(crate) bytes_in: u64,
     /// The last frame that was given to the output: written, or waiting there.
@@ -118,7 +123,7 @@ impl FrameLink {
     }
 
     /// A new connection, without a frame so far: its frames count from 1.
-    pub(crate) fn connect(&mut self, conn: ConnId) {
+    pub(crate) fn connect(&mut self, now: Mono, conn: ConnId) {
         self.output.reset();
         self.secret.clear();
         self.epoch = self.epoch.wrapping_add(1);
@@ -126,12 +131,19 @@ impl FrameLink {
         self.connections += 1;
         self.up = Some(Up {
             conn,
+            since: now,
             bytes_in: 0,
             given: 0,
             is_closing: false,
             has_failed: false,
             leaving: None,
         });
+    }
+
+    /// Whether its connection gives way to another one: it has sent no whole frame for too long.
+    pub(crate) fn gives_way(&self, now: Mono) -> bool {
+        let up = self.up.filter(|up| up.leaving.is_none());
+        up.is_some_and(|up| up.bytes_in == 0 && now >= up.since + SILENT)
     }
 
     /// Nothing more is written to this connection.

@@ -104,7 +104,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.set_owner(conn, Owner::Link(link));
         let at = &mut self.core.links[link];
         let options = at.socket_options();
-        at.connect(conn);
+        at.connect(now.mono, conn);
         let session = at.id;
         self.link_inputs[link].clear();
         self.core.raise(now, &Event::Connected { session, peer });
@@ -226,7 +226,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             };
             let refusal = if !at.config().takes(from.ip()) {
                 Some(ConnectionRefusal::AddressNotAllowed)
-            } else if at.up.is_some_and(|up| up.leaving.is_none()) {
+            } else if at.up.is_some_and(|up| up.leaving.is_none()) && !at.gives_way(now.mono) {
                 Some(ConnectionRefusal::AlreadyConnected)
             } else {
                 self.is_stopping().then_some(ConnectionRefusal::Stopping)
@@ -237,6 +237,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 let event = Event::LinkRefused { session, from, why };
                 self.core.raise(now, &event);
                 continue;
+            }
+            if self.core.links[link].gives_way(now.mono) {
+                let why = "it sent no message, and another peer connects";
+                self.end_link(now, link, Ending::Application(why))?;
             }
             // Who comes anew does not wait for the rest of the old connection.
             if let Some(leaving) = self.core.links[link].leaving() {

@@ -266,6 +266,34 @@ fn a_second_connection_is_refused_and_the_first_one_stays() {
 }
 
 #[test]
+fn who_sends_no_frame_keeps_the_peer_out_for_a_second_at_most() {
+    let mut world = world(calm(1 << 16));
+    let silent = world.connect();
+    world.say(silent, &frame("A")[..3]);
+    world.net.advance(Nanos::from_secs(1));
+    let peer = world.connect();
+    world.say(peer, &frame("B"));
+    assert_eq!(texts(&read(&world.net, peer)).0, ["B"]);
+    assert_eq!(world.heard(), ["up", "down 0", "up", "B"]);
+    let gone = "it sent no message, and another peer connects";
+    let events = world.events();
+    assert!(
+        events.iter().any(|event| event.contains(gone)),
+        "{events:?}"
+    );
+    // Who has sent one stays.
+    world.net.advance(Nanos::from_secs(5));
+    world.connect();
+    world.turns();
+    let events = world.events();
+    let refused = "refused: the session is already connected";
+    assert!(
+        events.iter().any(|event| event.contains(refused)),
+        "{events:?}"
+    );
+}
+
+#[test]
 fn an_initiator_connects_backs_off_and_goes_on_to_the_next_host() {
     let (net, disk) = (SimNet::new(1, calm(1 << 16)), SimDisk::new());
     let config = config(Durability::Process, initiator());
