@@ -475,18 +475,45 @@ fn show(ask: &Ask, text: &str) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// An object for each row, with numbers where there are numbers.
+/// Columns of ids and names, which may be digits only.
+const IDS: [&str; 17] = [
+    "session",
+    "ClOrdID",
+    "account",
+    "symbol",
+    "line",
+    "line group",
+    "pool",
+    "pool number",
+    "scope",
+    "control",
+    "setting",
+    "name",
+    "was",
+    "is",
+    "condition",
+    "venue's ids",
+    "settings",
+];
+/// The greatest number that every reader of JSON keeps exactly.
+const EXACT: u64 = 1 << 53;
+
+/// An object for each row, with numbers where there are numbers. Ids are texts.
 fn json(text: &str) -> Value {
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();
-    let value = |cell: &str| match cell.parse::<u64>() {
-        Ok(number) if number.to_string() == cell => Value::from(number),
+    // Of an account, the parent is an account; of an order, an order.
+    let is_id = |name: &str| IDS.contains(&name) || (name == "parent" && !names.contains(&"order"));
+    let value = |name: &str, cell: &str| match cell.parse::<u64>() {
+        Ok(number) if number <= EXACT && number.to_string() == cell && !is_id(name) => {
+            Value::from(number)
+        }
         _ => Value::from(cell),
     };
     let object = |line: &str| {
         let cells = line.split('\t');
         let pairs = names.iter().zip(cells);
-        let pairs = pairs.map(|(name, cell)| (name.replace(' ', "_"), value(cell)));
+        let pairs = pairs.map(|(name, cell)| (name.replace(' ', "_"), value(name, cell)));
         Value::Object(pairs.collect::<Map<_, _>>())
     };
     Value::Array(lines.map(object).collect())
@@ -548,5 +575,26 @@ mod tests {
         let rows = json(ROWS);
         assert_eq!(rows[1]["open_to_buy"], 5);
         assert_eq!(rows[0]["state"], "working");
+    }
+
+    #[test]
+    fn ids_are_texts_whatever_they_are_made_of() {
+        let text = "order\tsession\tClOrdID\taccount\tsymbol\tquantity\tparent\tpool number\n\
+                    7\t1\t1234567890123456789\t42\t2330\t100\t6\t00001";
+        let row = &json(text)[0];
+        assert_eq!((&row["order"], &row["quantity"]), (&7.into(), &100.into()));
+        assert_eq!(row["parent"], 6, "an order");
+        for (name, id) in [
+            ("session", "1"),
+            ("ClOrdID", "1234567890123456789"),
+            ("account", "42"),
+            ("symbol", "2330"),
+            ("pool_number", "00001"),
+        ] {
+            assert_eq!(row[name], id);
+        }
+        let row = &json("account\tparent\ttraded\n42\t7\t9007199254740993")[0];
+        assert_eq!(row["parent"], "7", "an account");
+        assert_eq!(row["traded"], "9007199254740993", "no reader may round it");
     }
 }
