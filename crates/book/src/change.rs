@@ -23,6 +23,28 @@ impl Book {
         });
     }
 
+    /// Puts an order with another traded quantity in the place of the one with its id, or back into the book: a trade of it was
+    /// cancelled or corrected. It goes to the back of its level, and trades if it can; when it is filled, it leaves the book, and
+    /// when trading is closed, it expires.
+    pub fn reinstate(&mut self, order: BookOrder, sink: &mut impl FnMut(BookEvent)) {
+        if let Some(slot) = self.index.get(order.id) {
+            self.drop_order(slot);
+        }
+        if order.filled >= order.quantity {
+            return;
+        }
+        if self.state == BookState::Closed {
+            sink(BookEvent::Cancelled {
+                id: order.id,
+                leaves: order.leaves(),
+                reason: CancelReason::Expired,
+            });
+            return;
+        }
+        self.place(order, sink);
+        self.run_stops(sink);
+    }
+
     /// Changes an order. It keeps its place when its prices stay and its quantity does not rise; otherwise
     /// it goes to the back of its level, and trades if it can.
     ///

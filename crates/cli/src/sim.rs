@@ -30,6 +30,7 @@ pub use load::load;
   fixwire session command sim.toml 'state halted VOD'    halt trading; cancels are accepted, orders rejected
   fixwire session command sim.toml 'state auction *'     open an auction call for every instrument
   fixwire session command sim.toml 'uncross VOD'         end the auction with its trades
+  fixwire session command sim.toml 'bust 17'             cancel the trade with ExecID 17
   fixwire session command sim.toml 'band 9 11 VOD'       move the price band
   fixwire session command sim.toml 'fault drop session=OMS count=1'
                                                          drop one report on purpose

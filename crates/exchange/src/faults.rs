@@ -1,10 +1,11 @@
 //! Injected faults: what the exchange does wrong on demand, to test its members.
 //!
 //! ```text
-//! fault KIND [session=NAME] [type=MSGTYPE] [count=N] [percent=P] [seed=N] [ms=N] [status=N]
+//! fault KIND [session=NAME] [type=MSGTYPE] [count=N] [percent=P] [seed=N] [ms=N] [status=N] [set=TAG:VALUE]...
 //!
 //! drop        a report is not sent                      duplicate   it is sent twice
 //! delay       it is sent ms later, as are those after   reorder     it is sent after the next one
+//! repeat      it is sent, and again ms later            change      it is sent with other values (set=14:40)
 //! stall       nothing is sent until fault clear         reject      a request gets a BusinessMessageReject
 //!
 //! checksum    CheckSum(10) is wrong on the wire         gap         the message is dropped on the wire
@@ -30,15 +31,17 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use fixwire_protocol::session::is_admin;
-use fixwire_protocol::{Mono, Nanos};
+use fixwire_protocol::{Mono, Nanos, Tag};
 use fixwire_tmp::messages::LAYOUTS;
 use fixwire_tmp::{FRAME_BYTES_LEAST, TmpStatus};
+
+use crate::market::Report;
 
 /// Maximum number of faults at a time.
 const FAULTS_MAX: usize = 100;
 /// The syntax of faults.
 pub(crate) const USAGE: &str = "fault KIND [session=NAME] [type=MSGTYPE] [count=N] [percent=P] [seed=N] [ms=N] \
-     [status=N], where KIND is drop, duplicate, delay, reorder, stall, reject, checksum, gap, logout or disconnect, or for TMP \
+     [status=N] [set=TAG:VALUE]..., where KIND is drop, duplicate, delay, reorder, repeat, change, stall, reject, checksum, gap, logout or disconnect, or for TMP \
      lines refuse, silence or cut; faults; fault clear";
 
 /// Checks the words after `fault` in a command.
@@ -61,6 +64,24 @@ pub fn check_fault_names(words: &str, sessions: &[&str], lines: &[&str]) -> Resu
     FaultRule::read(words)?.is_of_line(names).map(drop)
 }
 
+/// Checks that a session that a script names is one of these.
+///
+/// # Errors
+///
+/// The mistake, as a sentence.
+pub fn check_session(name: &str, sessions: &[&str], lines: &[&str]) -> Result<(), String> {
+    let names = FaultNames {
+        sessions,
+        lines: Some(lines),
+    };
+    if names.is_session(name) || names.is_line(name) {
+        return Ok(());
+    }
+    Err(format!(
+        "unknown session {name}: give the name of a session, its TargetCompID, or the name of a TMP line"
+    ))
+}
+
 /// Effect of a fault.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum FaultKind {
@@ -68,6 +89,8 @@ enum FaultKind {
     Duplicate,
     Delay,
     Reorder,
+    Repeat,
+    Change,
     Stall,
     Reject,
     Wire(WireFault),
@@ -133,11 +156,13 @@ pub enum WireFault {
     Disconnect,
 }
 
-const KINDS: [(&str, FaultKind); 13] = [
+const KINDS: [(&str, FaultKind); 15] = [
     ("drop", FaultKind::Drop),
     ("duplicate", FaultKind::Duplicate),
     ("delay", FaultKind::Delay),
     ("reorder", FaultKind::Reorder),
+    ("repeat", FaultKind::Repeat),
+    ("change", FaultKind::Change),
     ("stall", FaultKind::Stall),
     ("reject", FaultKind::Reject),
     ("checksum", FaultKind::Wire(WireFault::CheckSum)),
@@ -150,11 +175,15 @@ const KINDS: [(&str, FaultKind); 13] = [
 ];
 
 /// Effect of a fault on a waiting report.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Fate {
     Send,
     Drop,
     Twice,
+    /// Sent now, and again at this time.
+    Again(Mono),
+    /// Sent with these values in place of its own.
+    Changed(Vec<(Tag, Vec<u8>)>),
     /// Delayed until this time.
     After(Mono),
     /// Sent after the next report for the same member.
@@ -175,6 +204,8 @@ struct FaultRule {
     delay: Nanos,
     /// What a TMP member gets.
     status: u8,
+    /// Values of fields; an empty one removes the field.
+    sets: Vec<(Tag, Vec<u8>)>,
     random: u64,
 }
 
@@ -232,6 +263,8 @@ pub(crate) struct Faults {
     /// `None`: wire faults are not possible.
     wire: Option<Arc<dyn WireControl>>,
     pub(crate) fates: VecDeque<Fate>,
+    /// Reports that are sent again, and when.
+    pub(crate) again: Vec<(Mono, Report)>,
 }
 
 impl Faults {
@@ -247,6 +280,7 @@ impl Faults {
         if words == "clear" {
             let mut count = self.rules.len();
             self.rules.clear();
+            self.again.clear();
             self.on_wire(&mut |wire| {
                 count += wire.rules.len();
                 wire.rules.clear();
@@ -297,6 +331,11 @@ impl Faults {
         self.rules.is_empty()
     }
 
+    /// A report that is due again.
+    pub(crate) fn due_again(&self, now: Mono) -> Option<usize> {
+        self.again.iter().position(|(at, _)| *at <= now)
+    }
+
     /// The status of the L10 that a frame of a TMP member gets instead of an answer.
     pub(crate) fn refuses(&mut self, line: &str, message: &str) -> Option<u8> {
         let wanted = |rule: &FaultRule| rule.kind == FaultKind::Refuse;
@@ -345,17 +384,23 @@ impl Faults {
     }
 
     /// Effect of the faults on a new report.
-    pub(crate) fn fate(&mut self, now: Mono, session: &str, msg_type: &[u8]) -> Fate {
+    pub(crate) fn fate(&mut self, now: Mono, session: &str, msg_type: &[u8], is_tmp: bool) -> Fate {
         let of_reports = |rule: &FaultRule| {
-            use FaultKind::{Delay, Drop, Duplicate, Reorder};
-            matches!(rule.kind, Drop | Duplicate | Delay | Reorder)
+            use FaultKind::{Change, Delay, Drop, Duplicate, Reorder, Repeat};
+            // The fields of a frame have no tags.
+            matches!(rule.kind, Drop | Duplicate | Delay | Reorder | Repeat)
+                || (rule.kind == Change && !is_tmp)
         };
-        let met = meet(&mut self.rules, session, msg_type, of_reports);
-        match met.map(|met| (met.kind, met.delay)) {
-            Some((FaultKind::Drop, _)) => Fate::Drop,
-            Some((FaultKind::Duplicate, _)) => Fate::Twice,
-            Some((FaultKind::Delay, delay)) => Fate::After(now + delay),
-            Some((FaultKind::Reorder, _)) => Fate::Behind,
+        let Some(met) = meet(&mut self.rules, session, msg_type, of_reports) else {
+            return Fate::Send;
+        };
+        match met.kind {
+            FaultKind::Drop => Fate::Drop,
+            FaultKind::Duplicate => Fate::Twice,
+            FaultKind::Delay => Fate::After(now + met.delay),
+            FaultKind::Reorder => Fate::Behind,
+            FaultKind::Repeat => Fate::Again(now + met.delay),
+            FaultKind::Change => Fate::Changed(met.sets),
             _ => Fate::Send,
         }
     }
@@ -366,6 +411,7 @@ struct Met {
     kind: FaultKind,
     delay: Nanos,
     status: u8,
+    sets: Vec<(Tag, Vec<u8>)>,
 }
 
 /// The first matching fault of the given kinds for a message.
@@ -385,6 +431,7 @@ fn meet(
         kind: rule.kind,
         delay: rule.delay,
         status: rule.status,
+        sets: rule.sets.clone(),
     };
     if let Some(count) = &mut rule.count {
         *count -= 1;
@@ -424,6 +471,7 @@ impl FaultRule {
             percent: 100,
             delay: Nanos::from_millis(100),
             status: TmpStatus::MAJOR_ERROR.0,
+            sets: Vec::new(),
             random: 1,
         };
         for part in parts {
@@ -441,6 +489,19 @@ impl FaultRule {
                 "status" if matches!(kind, FaultKind::Reject | FaultKind::Refuse) => {
                     rule.status = u8::try_from(number(255)?).unwrap_or_default();
                 }
+                "set" if *kind == FaultKind::Change => {
+                    let set = value.split_once(':').and_then(|(tag, value)| {
+                        let tag: Tag = tag.parse().ok().filter(|tag| *tag > 0)?;
+                        Some((tag, value.as_bytes().to_vec()))
+                    });
+                    rule.sets.extend(set);
+                    if rule.sets.is_empty() {
+                        return Err(usage(format!(
+                            "{part}: write set=TAG:VALUE, as in set=14:40"
+                        )));
+                    }
+                }
+                "set" => return Err(usage(format!("{part}: only change has values to set"))),
                 "status" => {
                     let what = format!("{part}: only reject and refuse have a status");
                     return Err(usage(what));
@@ -455,6 +516,9 @@ impl FaultRule {
             if key != "count" {
                 rule.words += &format!(" {part}");
             }
+        }
+        if *kind == FaultKind::Change && rule.sets.is_empty() {
+            return Err(usage("change needs a value to set, as in set=14:40".into()));
         }
         if *kind == FaultKind::Cut
             && let Some(message) = rule.msg_type.as_deref().filter(|name| is_shortest(name))
@@ -482,6 +546,11 @@ impl FaultRule {
         if self.kind == FaultKind::Wire(WireFault::Logout) && is_line && names.lines.is_some() {
             return Err(format!(
                 "{said}: {name} is a TMP line, which has no Logout: use refuse or disconnect"
+            ));
+        }
+        if self.kind == FaultKind::Change && is_line && names.lines.is_some() {
+            return Err(format!(
+                "{said}: {name} is a TMP line, whose fields have no tags: this fault is for FIX sessions"
             ));
         }
         if !self.kind.is_of_tmp() {

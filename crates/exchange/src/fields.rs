@@ -98,12 +98,12 @@ impl<'a> Fields<'a> {
 }
 
 /// The tags and the places of the values, in order.
-struct Each<'a> {
+pub(crate) struct Each<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-fn each(bytes: &[u8]) -> Each<'_> {
+pub(crate) fn each(bytes: &[u8]) -> Each<'_> {
     Each { bytes, at: 0 }
 }
 

@@ -8,8 +8,8 @@ use fixwire_protocol::{Ledger, Timestamp};
 use crate::market::Market;
 
 const NAME: &str = "exchange";
-/// Version 1 had no scripted orders, version 2 no TMP lines, version 3 no copies for lines that subscribe to them.
-const VERSION: u32 = 4;
+/// Before version 5 orders had no fills.
+const VERSION: u32 = 5;
 
 /// The market built from notes.
 #[derive(Debug, Default)]
@@ -19,11 +19,11 @@ pub(crate) struct MarketLedger {
     is_broken: bool,
 }
 
-/// Reads a state of this version or one before.
+/// Reads a state of this version.
 pub(crate) fn read(version: u32, state: &[u8]) -> Result<Market, String> {
-    if !(1..=VERSION).contains(&version) {
+    if version != VERSION {
         return Err(format!(
-            "the saved state of the exchange has format version {version}; this release reads versions 1 to {VERSION}: use the release that wrote it"
+            "the saved state of the exchange has format version {version}; this release reads version {VERSION}: use the release that wrote it"
         ));
     }
     Market::read(state)

@@ -44,7 +44,9 @@ pub use config::{
     ConfigProblem, ConfigTable, ExchangeConfig, InstrumentConfig, state_name, state_of,
 };
 pub use exchange::{Exchange, ExchangeError, ExchangeSession, ExchangeTmpLine, RIGHTS};
-pub use faults::{WireControl, WireFault, WireFaults, check_fault, check_fault_names};
+pub use faults::{
+    WireControl, WireFault, WireFaults, check_fault, check_fault_names, check_session,
+};
 pub use fixwire_book::BookState;
 pub use leg_config::{LegConfig, parse_legs};
 pub use script::{OrderScript, check_step};

@@ -8,6 +8,7 @@ mod request;
 mod settle;
 mod terms;
 mod tmp;
+mod trade_change;
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::{String, ToString};
@@ -117,6 +118,7 @@ impl Market {
                         .set_state(state, &mut |event| sink.push(event));
                 })?;
             }
+            Note::TradeChange { at, exec_id, to } => self.change_trade(at, exec_id, to)?,
             Note::Uncross { at, symbol } => {
                 self.run(symbol, at, |instrument, sink| {
                     instrument.book.uncross(&mut |event| sink.push(event));

@@ -11,6 +11,8 @@
 //! T time order                        the next step of such an order is due
 //! S time state symbol                 an operator changed the trading state
 //! U time symbol                       an operator ended an auction call with its trades
+//! H time ExecID                       an operator cancelled a trade
+//! G time ExecID quantity price        an operator corrected a trade; no price when it stays
 //! B low high symbol                   an operator moved the price band
 //! W place count                       pending reports were written: count, from this index on
 //! N member number                     a TMP line has received the message with this MsgSeqNum
@@ -69,6 +71,12 @@ pub(crate) enum Note<'a> {
     Uncross {
         at: Timestamp,
         symbol: &'a str,
+    },
+    TradeChange {
+        at: Timestamp,
+        exec_id: u64,
+        /// Its quantity and price; `None` when it is cancelled.
+        to: Option<(Decimal, Option<Decimal>)>,
     },
     Band {
         low: Decimal,
@@ -177,6 +185,28 @@ impl<'a> Note<'a> {
                 let (at, symbol) = timed(rest)?;
                 Self::Uncross { at, symbol }
             }
+            b"H" => {
+                let (at, exec_id) = timed(rest)?;
+                Self::TradeChange {
+                    at,
+                    exec_id: exec_id.parse().ok()?,
+                    to: None,
+                }
+            }
+            b"G" => {
+                let (at, rest) = word(rest)?;
+                let (exec_id, rest) = word(rest)?;
+                let (quantity, price) = word(rest)?;
+                let price = match price {
+                    b"" => None,
+                    price => Some(Decimal::parse(price).ok()?),
+                };
+                Self::TradeChange {
+                    at: time(at)?,
+                    exec_id: number(exec_id)?,
+                    to: Some((Decimal::parse(quantity).ok()?, price)),
+                }
+            }
             b"B" => {
                 let (low, rest) = word(rest)?;
                 let (high, symbol) = word(rest)?;
@@ -262,6 +292,14 @@ impl<'a> Note<'a> {
             }
             Self::Uncross { at, symbol } => {
                 line.word("U").time(at).word(symbol);
+            }
+            Self::TradeChange { at, exec_id, to } => {
+                line.word(if to.is_some() { "G" } else { "H" });
+                line.time(at).number(exec_id);
+                if let Some((quantity, price)) = to {
+                    line.bytes(&text(quantity));
+                    line.bytes(&price.map(text).unwrap_or_default());
+                }
             }
             Self::Band { low, high, symbol } => {
                 line.word("B").bytes(&text(low)).bytes(&text(high));

@@ -8,6 +8,15 @@ use hashbrown::HashMap;
 
 use crate::dialect::Dialect;
 
+/// A trade of an order.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Filled {
+    /// ExecID(17) of its last report.
+    pub(crate) exec_id: u64,
+    pub(crate) lots: u64,
+    pub(crate) ticks: i64,
+}
+
 /// An order with the data of its reports.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Order {
@@ -32,6 +41,8 @@ pub(crate) struct Order {
     pub(crate) filled: u64,
     /// Ticks times lots of all its trades.
     pub(crate) notional: i128,
+    /// Its trades, without those that were cancelled.
+    pub(crate) fills: Vec<Filled>,
     /// OrdStatus(39) of a closed order.
     pub(crate) closed: Option<u8>,
     /// OrdStatus(39) of an open scripted order that differs from its quantities: A, 6 or E.

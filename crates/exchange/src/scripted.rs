@@ -19,14 +19,6 @@ pub(crate) struct Asked {
     pub(crate) fields: Box<[u8]>,
 }
 
-/// A fill that was not busted.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Filled {
-    pub(crate) exec_id: u64,
-    pub(crate) lots: u64,
-    pub(crate) ticks: i64,
-}
-
 /// The script state of an order.
 #[derive(Clone, Debug)]
 pub(crate) struct Scripted {
@@ -39,7 +31,6 @@ pub(crate) struct Scripted {
     pub(crate) until: Option<Timestamp>,
     /// It was reported as new, or filled.
     pub(crate) is_new: bool,
-    pub(crate) fills: Vec<Filled>,
     /// The oldest first.
     pub(crate) asked: VecDeque<Asked>,
 }
@@ -53,7 +44,6 @@ impl Scripted {
             at: 0,
             until: None,
             is_new: false,
-            fills: Vec::new(),
             asked: VecDeque::new(),
         })
     }

@@ -11,13 +11,14 @@
 //! instrument = words of its note, gone u8, state, low i64, high i64, last, lowest, highest: optional i64,
 //!           4 queues (buy, sell, buy that wait, sell that wait): count u32, (OrderID u64, visible u64, has stop u8)...
 //! order   = OrderID u64, member u32, instrument u32, ids: count u32, text..., account, Side, OrdType,
-//!           TimeInForce u8, quantity u64, filled u64, notional i128, display, price, stop: optional, closed u8
+//!           TimeInForce u8, quantity u64, filled u64, notional i128, display, price, stop: optional, closed u8,
+//!           fills: count u32, (ExecID u64, lots u64, ticks i64)...
 //! ```
 //! scripted order = OrderID u64, script as its note has it, next step u32, end of its wait: optional i64, is new u8,
-//!           fills: count u32, (ExecID u64, lots u64, ticks i64)..., asked: count u32, (MsgType u8, is pending u8, fields)...
+//!           asked: count u32, (MsgType u8, is pending u8, fields)...
 //! line    = member u32, last MsgSeqNum received u32, sent u32, the last frames sent: count u32, frame...
 //!
-//! Version 1 has no scripted orders, version 2 no TMP lines, version 3 no copies. Numbers are little-endian, texts are prefixed with their length as u32, and optional numbers with a
+//! Numbers are little-endian, texts are prefixed with their length as u32, and optional numbers with a
 //! u8 that is 1 if present. All other data of an order in a book is in the order itself.
 
 use alloc::boxed::Box;
@@ -33,9 +34,9 @@ use crate::config::{state_name, state_of};
 use crate::dialect::Dialect;
 use crate::instrument::Instrument;
 use crate::market::{Market, Member, Report};
-use crate::orders::{Order, Orders};
+use crate::orders::{Filled, Order, Orders};
 use crate::script::Asking;
-use crate::scripted::{Asked, Filled, Scripted, ScriptedOrders};
+use crate::scripted::{Asked, Scripted, ScriptedOrders};
 use crate::tmp::copies::ReportCopies;
 use crate::tmp::store::TmpStore;
 
@@ -90,7 +91,6 @@ impl Market {
             out.u8(report.msg_type);
             out.text(&report.body);
         }
-        // Without them the state is that of version 1, and has its hash.
         if self.scripted.len() > 0 || !self.links.is_empty() || self.copies.is_some() {
             out.count(self.scripted.len());
             for (id, scripted) in self.scripted.iter() {
@@ -205,6 +205,12 @@ fn put_order(out: &mut Out<'_>, order: &Order) {
     out.optional(order.price);
     out.optional(order.stop);
     out.u8(order.closed.unwrap_or_default());
+    out.count(order.fills.len());
+    for fill in &order.fills {
+        out.u64(fill.exec_id);
+        out.u64(fill.lots);
+        out.i64(fill.ticks);
+    }
 }
 
 fn put_scripted(out: &mut Out<'_>, id: u64, scripted: &Scripted) {
@@ -213,12 +219,6 @@ fn put_scripted(out: &mut Out<'_>, id: u64, scripted: &Scripted) {
     out.count(scripted.at);
     out.optional(scripted.until.map(|until| until.0));
     out.u8(u8::from(scripted.is_new));
-    out.count(scripted.fills.len());
-    for fill in &scripted.fills {
-        out.u64(fill.exec_id);
-        out.u64(fill.lots);
-        out.i64(fill.ticks);
-    }
     out.count(scripted.asked.len());
     for asked in &scripted.asked {
         out.u8(match asked.asking {
@@ -452,13 +452,6 @@ impl<'a> Parts<'a> {
         scripted.until = self.optional()?.map(Timestamp);
         scripted.is_new = self.u8()? == 1;
         for _ in 0..self.u32()? {
-            scripted.fills.push(Filled {
-                exec_id: self.u64()?,
-                lots: self.u64()?,
-                ticks: self.i64()?,
-            });
-        }
-        for _ in 0..self.u32()? {
             scripted.asked.push_back(Asked {
                 asking: match self.u8()? {
                     b'F' => Asking::Cancel,
@@ -501,7 +494,7 @@ impl<'a> Parts<'a> {
         for _ in 0..self.u32()? {
             ids.push(self.bytes()?.into());
         }
-        Some(Order {
+        let mut order = Order {
             id,
             member,
             instrument,
@@ -517,13 +510,22 @@ impl<'a> Parts<'a> {
             price: self.optional()?,
             stop: self.optional()?,
             closed: Some(self.u8()?).filter(|status| *status != 0),
+            fills: Vec::new(),
             pending: None,
-        })
+        };
+        for _ in 0..self.u32()? {
+            order.fills.push(Filled {
+                exec_id: self.u64()?,
+                lots: self.u64()?,
+                ticks: self.i64()?,
+            });
+        }
+        Some(order)
     }
 }
 
 /// The order in its book.
-fn in_book(order: &Order, (id, visible, waits): Queued) -> BookOrder {
+pub(crate) fn in_book(order: &Order, (id, visible, waits): Queued) -> BookOrder {
     BookOrder {
         id,
         side: if order.side == b'1' {

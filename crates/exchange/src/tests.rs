@@ -21,4 +21,5 @@ mod tmp_orders;
 mod tmp_quotes;
 mod tmp_random;
 mod tmp_restarts;
+mod trade_changes;
 mod watches;

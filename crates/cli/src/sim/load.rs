@@ -3,7 +3,7 @@
 use fixwire::settings::{Id, LoadError, Problem, Settings, SettingsReport, Source, Span};
 use fixwire_exchange::{
     BookState, ConfigTable, ExchangeConfig, InstrumentConfig, OrderScript, check_fault_names,
-    check_step, parse_legs, state_of,
+    check_session, check_step, parse_legs, state_of,
 };
 use fixwire_protocol::Decimal;
 use toml::Spanned;
@@ -13,7 +13,7 @@ const OF_EXCHANGE: &str = "the keys of [exchange] are max_orders and max_remembe
 const OF_INSTRUMENT: &str =
     "the keys of [[instrument]] are symbol, tick, lot, low, high, reference, state and legs";
 const OF_FAULT: &str =
-    "the keys of [[fault]] are kind, session, type, count, percent, seed, ms and status";
+    "the keys of [[fault]] are kind, session, type, count, percent, seed, ms, set and status";
 const OF_SCRIPT: &str =
     "the keys of [[script]] are name, session, symbol, side, account, quantity, price and steps";
 const STATES: &str = "give \"continuous\", \"auction\", \"halted\" or \"closed\"";
@@ -55,6 +55,11 @@ struct Reader<'a> {
     links: Vec<&'a str>,
     /// Where keys have their values, and the entries of those that have several; the table itself has no key.
     places: Vec<(ConfigTable, String, Option<usize>, Span)>,
+}
+
+/// Whether it can be part of a command.
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && !text.contains(char::is_whitespace)
 }
 
 impl Reader<'_> {
@@ -179,6 +184,20 @@ impl Reader<'_> {
         for (name, value) in table {
             let span = Span::from(value.span());
             let key: &str = name.get_ref();
+            if let ("set", DeValue::Array(values)) = (key, value.get_ref()) {
+                for value in values {
+                    let word = value.get_ref().as_str().filter(|word| is_word(word));
+                    match word {
+                        Some(word) => rest += &format!(" set={word}"),
+                        None => self.report(
+                            Span::from(value.span()),
+                            "set is a list of texts",
+                            Some("write set = [\"14:40\", \"151:60\"]"),
+                        ),
+                    }
+                }
+                continue;
+            }
             let word = match value.get_ref() {
                 DeValue::String(text) => Some(text.to_string()),
                 DeValue::Integer(number) if number.radix() == 10 => {
@@ -186,17 +205,18 @@ impl Reader<'_> {
                 }
                 _ => None,
             };
-            let word = word.filter(|word| !word.is_empty() && !word.contains(char::is_whitespace));
+            let word = word.filter(|word| is_word(word));
             match (key, word) {
                 ("kind", Some(word)) => kind = Some(word),
                 (
-                    "session" | "type" | "count" | "percent" | "seed" | "ms" | "status",
+                    "session" | "type" | "count" | "percent" | "seed" | "ms" | "set" | "status",
                     Some(word),
                 ) => {
                     rest += &format!(" {key}={word}");
                 }
                 (
-                    "kind" | "session" | "type" | "count" | "percent" | "seed" | "ms" | "status",
+                    "kind" | "session" | "type" | "count" | "percent" | "seed" | "ms" | "set"
+                    | "status",
                     None,
                 ) => {
                     let title = format!("{key} is neither a word nor a number");
@@ -206,7 +226,7 @@ impl Reader<'_> {
             }
         }
         let Some(kind) = kind else {
-            let help = "add kind = \"drop\", duplicate, delay, reorder, stall, reject, checksum, gap, logout or \
+            let help = "add kind = \"drop\", duplicate, delay, reorder, repeat, change, stall, reject, checksum, gap, logout or \
                         disconnect; for a link also refuse, silence or cut";
             self.report(header, "the fault has no kind", Some(help));
             return None;
@@ -342,6 +362,12 @@ impl Reader<'_> {
             if text.is_none() {
                 let title = format!("{is} is not text");
                 self.report(span, &title, Some("give it in quotes"));
+            }
+            if let ("session", Some(name)) = (is, text.as_deref()) {
+                let sessions: Vec<&str> = self.names.iter().map(String::as_str).collect();
+                if let Err(what) = check_session(name, &sessions, &self.links) {
+                    self.report(span, &what, None);
+                }
             }
         }
         for (key, is_missing, what) in [

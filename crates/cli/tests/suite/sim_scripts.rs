@@ -126,7 +126,7 @@ fn mistakes_in_scripts_have_their_lines_and_check_shows_what_is_understood() {
     };
     let said = shown(
         "[[script]]\nname = 'one'\nquantity = 'many'\nsides = 'buy'\nsteps = [\n  'ack',\n  'fil 40',\n  'wait 5',\n]\n\
-         [[script]]\nsymbol = 5\nsteps = 'ack'\n",
+         [[script]]\nsymbol = 5\nsteps = 'ack'\nsession = 'NOBODY'\n",
     );
     for (title, place) in [
         ("quantity is not a decimal number", "sim.toml:26:12"),
@@ -139,6 +139,7 @@ fn mistakes_in_scripts_have_their_lines_and_check_shows_what_is_understood() {
         ("the script has no name", "sim.toml:33:1"),
         ("symbol is not text", "sim.toml:34:10"),
         ("steps is not a list", "sim.toml:35:9"),
+        ("unknown session NOBODY", "sim.toml:36:11"),
     ] {
         let at = said.find(title);
         let at = at.unwrap_or_else(|| panic!("{title}: {said}"));

@@ -112,7 +112,7 @@ impl Exchange {
             Some(_) => Fate::Send,
             None => {
                 let name = &self.lines[line].name;
-                self.faults.fate(now.mono, name, R06::NAME.as_bytes())
+                self.faults.fate(now.mono, name, R06::NAME.as_bytes(), true)
             }
         };
         if let Fate::After(until) = fate {
@@ -127,8 +127,11 @@ impl Exchange {
                 subscription.behind = Some(copy);
                 (None, None)
             }
-            Fate::Twice => (Some(copy), Some(copy)),
-            Fate::Send | Fate::Behind => (Some(copy), subscription.behind.take()),
+            // A copy that is to come again does so at once.
+            Fate::Twice | Fate::Again(_) => (Some(copy), Some(copy)),
+            Fate::Send | Fate::Behind | Fate::Changed(_) => {
+                (Some(copy), subscription.behind.take())
+            }
         };
         for copy in [first, second].into_iter().flatten() {
             self.push_frame(now, line, &mut encode(&copy), outbox);

@@ -2,12 +2,13 @@
 
 use alloc::vec::Vec;
 
-use fixwire_protocol::{BodyError, Message, Mono, Now, Outbox, Refusal, SessionId, tag};
+use fixwire_protocol::{BodyError, Message, Mono, Now, Outbox, Refusal, SessionId, Tag, tag};
 use fixwire_tmp::TmpFrame;
 
 use super::{Exchange, NOTE_ROOM, RETRY};
 use crate::dialect::Dialect;
 use crate::faults::Fate;
+use crate::fields::{FieldWriter, each};
 use crate::note::Note;
 use crate::tags::{QUOTE_REQ_ID, SECURITY_STATUS_REQ_ID, TRAD_SES_REQ_ID};
 
@@ -48,10 +49,28 @@ pub(super) fn business_reject(
     body.finish().map_err(|_| Refusal::NotAvailable)
 }
 
+/// The fields of a report with these values: in place of its own, or behind them. An empty value removes a field.
+fn with(body: &[u8], sets: &[(Tag, Vec<u8>)]) -> Vec<u8> {
+    let mut out = FieldWriter::default();
+    let mut left: Vec<&(Tag, Vec<u8>)> = sets.iter().collect();
+    for (tag, value) in each(body) {
+        match left.iter().position(|(set, _)| *set == tag) {
+            Some(at) => out.put(tag, &left.remove(at).1),
+            None => out.put(tag, &body[value]),
+        };
+    }
+    for (tag, value) in left {
+        out.put(*tag, value);
+    }
+    out.0
+}
+
 impl Exchange {
     /// Writes the waiting reports, and copies of them. Returns when to try again, if any are left.
     pub(super) fn deliver(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         let due = self.deliver_reports(now, outbox);
+        let due = [due, self.repeat_reports(now, outbox)];
+        let due = due.into_iter().flatten().min();
         if self.subscriptions.is_empty() || self.is_broken {
             return due;
         }
@@ -113,9 +132,9 @@ impl Exchange {
             } else if is_tmp {
                 let frame = TmpFrame::read(&report.body);
                 let message = frame.map_or("", |frame| frame.name());
-                self.faults.fate(now, name, message.as_bytes())
+                self.faults.fate(now, name, message.as_bytes(), true)
             } else {
-                self.faults.fate(now, name, &[report.msg_type])
+                self.faults.fate(now, name, &[report.msg_type], false)
             };
             self.faults.fates.push_back(fate);
         }
@@ -148,11 +167,15 @@ impl Exchange {
         if member.is_some_and(|member| self.faults.stalls(&member.name)) {
             return Left::Waits(None);
         }
-        let times = match self.faults.fates[index] {
+        let times = match &self.faults.fates[index] {
             Fate::Drop => return Left::Done,
-            Fate::After(until) if now.mono < until => return Left::Waits(Some(until)),
+            Fate::After(until) if now.mono < *until => return Left::Waits(Some(*until)),
             Fate::Twice => 2,
             _ => 1,
+        };
+        let changed = match &self.faults.fates[index] {
+            Fate::Changed(sets) => Some(with(&report.body, sets)),
+            _ => None,
         };
         // A member whose session was removed from the file receives nothing.
         let route = self.routes.get(&report.member).copied();
@@ -167,14 +190,48 @@ impl Exchange {
         if !outbox.has_room(times + 2, bytes) {
             return Left::Full;
         }
+        let said = changed.as_ref().unwrap_or(&report.body);
         for _ in 0..times {
             let mut body = outbox.begin(session, &[report.msg_type]);
-            body.encoded(&report.body);
+            body.encoded(said);
             if body.finish() == Err(BodyError::Full) {
                 return Left::Full;
             }
         }
+        self.note_again(index);
         Left::Done
+    }
+
+    /// The report at an index was sent: it may be sent again.
+    fn note_again(&mut self, index: usize) {
+        if let Fate::Again(at) = self.faults.fates[index] {
+            let report = self.market.waiting[index].clone();
+            self.faults.again.push((at, report));
+        }
+    }
+
+    /// Sends the reports again whose time has come. Returns when the next one is due.
+    fn repeat_reports(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
+        while let Some(index) = self.faults.due_again(now.mono) {
+            let (_, report) = &self.faults.again[index];
+            let bytes = 3 * (report.body.len() + NOTE_ROOM);
+            if !outbox.has_room(6, bytes) {
+                return Some(now.mono + RETRY);
+            }
+            let (_, report) = self.faults.again.remove(index);
+            let Some(session) = self.route(report.member) else {
+                continue;
+            };
+            if let Some(at) = session.link() {
+                self.line_report(now, at, &report.body, outbox);
+                continue;
+            }
+            let mut body = outbox.begin(session, &[report.msg_type]);
+            body.encoded(&report.body);
+            // There was room for it, and it was written before.
+            let _ = body.finish();
+        }
+        self.faults.again.iter().map(|(at, _)| *at).min()
     }
 
     /// The same over a TMP line: the frame gets its number and is noted, whether the member is logged in or not.
@@ -195,6 +252,7 @@ impl Exchange {
         for _ in 0..times {
             self.line_report(now, at, &frame, outbox);
         }
+        self.note_again(index);
         Left::Done
     }
 

@@ -4,6 +4,8 @@
 //! state STATE SYMBOL        continuous, auction, halted, closed; the symbol * is every instrument
 //! uncross SYMBOL            ends an auction call with its trades; the call goes on
 //! band LOW HIGH SYMBOL      moves the price band
+//! bust EXECID               cancels a trade of a FIX member's order
+//! correct EXECID QTY [@ PRICE]    corrects it
 //! fault ...                 see `faults`
 //! bulletin TEXT             sends a bulletin to the TMP lines that are logged in
 //! lock LINE, unlock LINE    locks a TMP line from its next login on, and unlocks it; a restart unlocks it too
@@ -11,6 +13,7 @@
 //! instruments               (also as a command) the instruments, their states and last prices
 //! book SYMBOL               (also as a command) the price levels
 //! scripts                   (also as a command) the orders that follow scripts, and their progress
+//! fills                     (also as a command) the trades of all known orders, as far as they were not cancelled
 //! lines                     (also as a command) the TMP lines, their states and sequence numbers
 //! ```
 
@@ -32,8 +35,8 @@ use crate::scripted::Scripted;
 
 /// Stands for all symbols.
 const ALL: &str = "*";
-const COMMANDS: &str = "state STATE SYMBOL, uncross SYMBOL, band LOW HIGH SYMBOL, bulletin TEXT, lock LINE, unlock LINE";
-const QUERIES: &str = "instruments, book SYMBOL, scripts, lines, faults";
+const COMMANDS: &str = "state STATE SYMBOL, uncross SYMBOL, band LOW HIGH SYMBOL, bust EXECID, correct EXECID QTY [@ PRICE], bulletin TEXT, lock LINE, unlock LINE";
+const QUERIES: &str = "instruments, book SYMBOL, scripts, lines, fills, faults";
 
 impl Exchange {
     /// Executes a command; returns what was done.
@@ -91,7 +94,13 @@ impl Exchange {
             }
             "bulletin" => self.publish(now, rest, outbox),
             "lock" | "unlock" => self.lock(rest, verb == "lock"),
-            "instruments" | "book" | "scripts" | "lines" | "faults" => {
+            "bust" => self.change_trade(now, rest, None, outbox),
+            "correct" => {
+                let (exec_id, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+                let to = corrected(rest)?;
+                self.change_trade(now, exec_id, Some(to), outbox)
+            }
+            "instruments" | "book" | "scripts" | "lines" | "fills" | "faults" => {
                 self.answer(command.as_bytes())
             }
             _ => Err(format!(
@@ -115,6 +124,7 @@ impl Exchange {
                 Ok(traded.map(figures).collect())
             }
             "faults" => Ok(self.faults.shown()),
+            "fills" => Ok(self.fills()),
             "lines" => {
                 let lines = self.lines.iter().enumerate();
                 Ok(lines
@@ -143,6 +153,59 @@ impl Exchange {
             }
             _ => Err(format!("unknown query {verb:?}: the queries are {QUERIES}")),
         }
+    }
+
+    /// Cancels or corrects a trade.
+    fn change_trade(
+        &mut self,
+        now: Now,
+        exec_id: &str,
+        to: Option<(Decimal, Option<Decimal>)>,
+        outbox: &mut Outbox,
+    ) -> Result<String, String> {
+        let exec_id = exec_id.trim();
+        let known = exec_id.parse().ok();
+        let known =
+            known.ok_or_else(|| format!("{exec_id:?} is no ExecID(17) of this exchange"))?;
+        let can = self.market.cannot_change(known, to);
+        can.map_err(|why| format!("trade {exec_id}: {why}"))?;
+        let at = now.wall;
+        let note = Note::TradeChange {
+            at,
+            exec_id: known,
+            to,
+        };
+        self.keep(note, outbox).map_err(full)?;
+        let what = if to.is_some() {
+            "corrected"
+        } else {
+            "cancelled"
+        };
+        Ok(format!("trade {exec_id}: {what}"))
+    }
+
+    /// The trades of all known orders.
+    fn fills(&self) -> String {
+        let mut text = String::new();
+        for order in self.market.orders.iter() {
+            let Some(instrument) = self.market.instruments.get(order.instrument as usize) else {
+                continue;
+            };
+            let member = self.market.members.get(order.member as usize);
+            let member = member.map_or("", |member| &*member.name);
+            let id = String::from_utf8_lossy(order.cl_ord_id());
+            for fill in &order.fills {
+                text += &format!(
+                    "{}: order {} of {member}, ClOrdID {id}, {}: {} at {}\n",
+                    fill.exec_id,
+                    order.id,
+                    instrument.symbol,
+                    shown(instrument.quantity(fill.lots)),
+                    shown(instrument.price(fill.ticks)),
+                );
+            }
+        }
+        text
     }
 
     fn lock(&mut self, name: &str, is_locked: bool) -> Result<String, String> {
@@ -224,4 +287,21 @@ fn shown(value: Decimal) -> String {
 
 fn full(error: BodyError) -> String {
     format!("command not executed: {error:?}; try again")
+}
+
+/// Quantity and price of a corrected trade: `30`, or `30 @ 12.40`.
+fn corrected(words: &str) -> Result<(Decimal, Option<Decimal>), String> {
+    let number = |text: &str| Decimal::parse(text.trim().as_bytes()).ok();
+    let (quantity, price) = match words.split_once('@') {
+        Some((quantity, price)) => (quantity, Some(number(price))),
+        None => (words, None),
+    };
+    let read = match (number(quantity), price) {
+        (Some(quantity), None) => Some((quantity, None)),
+        (Some(quantity), Some(Some(price))) => Some((quantity, Some(price))),
+        _ => None,
+    };
+    read.ok_or_else(|| {
+        format!("{words:?} is no quantity and price: write correct 17 30 or correct 17 30 @ 12.40")
+    })
 }

@@ -3,11 +3,13 @@
 use fixwire_protocol::OperatorRight;
 
 /// Commands and queries, and the right that each one requires.
-pub const RIGHTS: [(&str, OperatorRight); 14] = [
+pub const RIGHTS: [(&str, OperatorRight); 17] = [
     ("state", OperatorRight::Market),
     ("uncross", OperatorRight::Market),
     ("band", OperatorRight::Market),
     ("bulletin", OperatorRight::Market),
+    ("bust", OperatorRight::Market),
+    ("correct", OperatorRight::Market),
     ("fault", OperatorRight::Command),
     ("lock", OperatorRight::Session),
     ("unlock", OperatorRight::Session),
@@ -16,6 +18,7 @@ pub const RIGHTS: [(&str, OperatorRight); 14] = [
     ("scripts", OperatorRight::Read),
     ("lines", OperatorRight::Read),
     ("faults", OperatorRight::Read),
+    ("fills", OperatorRight::Read),
     ("counts", OperatorRight::Read),
     ("figures", OperatorRight::Read),
 ];

@@ -18,7 +18,7 @@ use crate::note::Request;
 use crate::orders::Order;
 use crate::report::{Entry, Said};
 use crate::script::{Amount, Asking, OrderEnd, ScriptStep};
-use crate::scripted::{Asked, Filled, Scripted};
+use crate::scripted::{Asked, Scripted};
 
 /// Maximum number of pending requests of one scripted order.
 const ASKED_MAX: usize = 16;
@@ -146,8 +146,16 @@ impl Market {
                 self.report(at, id, &Said::of(Kind::New));
             }
             ScriptStep::Fill(amount, price) => self.fill(at, id, *amount, *price),
-            ScriptStep::Bust => self.bust(at, id),
-            ScriptStep::Correct(quantity, price) => self.correct(at, id, *quantity, *price),
+            ScriptStep::Bust => {
+                if let Some(place) = self.last_fill(id) {
+                    self.bust(at, (id, place));
+                }
+            }
+            ScriptStep::Correct(quantity, price) => {
+                if let Some(place) = self.last_fill(id) {
+                    self.correct(at, (id, place), *quantity, *price);
+                }
+            }
             ScriptStep::Restate(quantity, price, text) => {
                 self.restate(at, id, (*quantity, *price), text);
             }
@@ -198,56 +206,12 @@ impl Market {
         }
         self.refilled(id, i128::from(lots), i128::from(lots) * i128::from(ticks));
         self.set_new(id);
-        // The id of its report, before those of its legs.
-        let exec_id = self.last_exec + 1;
         self.report_trade(at, id, (lots, ticks), Entry::default());
-        self.remember_fill(id, exec_id, (lots, ticks));
     }
 
-    /// Busts the last fill.
-    fn bust(&mut self, at: Timestamp, id: u64) {
-        let scripted = self.scripted.get_mut(id);
-        let Some(fill) = scripted.and_then(|it| it.fills.pop()) else {
-            return;
-        };
-        let lots = i128::from(fill.lots);
-        self.refilled(id, -lots, -lots * i128::from(fill.ticks));
-        let mut more = FieldWriter::default();
-        more.uint(tag::EXEC_REF_ID, fill.exec_id);
-        let said = Said {
-            more: &more.0,
-            ..Said::of(Kind::TradeCancel)
-        };
-        self.report(at, id, &said);
-    }
-
-    /// Corrects the last fill.
-    fn correct(&mut self, at: Timestamp, id: u64, quantity: Decimal, price: Option<Decimal>) {
-        let scripted = self.scripted.get_mut(id);
-        let Some(fill) = scripted.and_then(|it| it.fills.pop()) else {
-            return;
-        };
-        let Some((_, instrument)) = self.placed(id) else {
-            return;
-        };
-        let lots = lots(instrument, quantity);
-        let price = price.and_then(|price| units(price, instrument.tick).ok());
-        let ticks = price.unwrap_or(fill.ticks);
-        let worth = |lots: u64, ticks: i64| i128::from(lots) * i128::from(ticks);
-        self.refilled(
-            id,
-            i128::from(lots) - i128::from(fill.lots),
-            worth(lots, ticks) - worth(fill.lots, fill.ticks),
-        );
-        let mut more = FieldWriter::default();
-        more.uint(tag::EXEC_REF_ID, fill.exec_id);
-        let said = Said {
-            last: Some((lots, ticks)),
-            more: &more.0,
-            ..Said::of(Kind::TradeCorrect)
-        };
-        self.report(at, id, &said);
-        self.remember_fill(id, self.last_exec, (lots, ticks));
+    /// The place of the last fill of an order.
+    fn last_fill(&self, id: u64) -> Option<usize> {
+        self.orders.get(id)?.fills.len().checked_sub(1)
     }
 
     /// Restates the order.
@@ -458,7 +422,7 @@ impl Market {
     }
 
     /// Changes the sums of an order by lots, and by ticks times lots.
-    fn refilled(&mut self, id: u64, lots: i128, notional: i128) {
+    pub(super) fn refilled(&mut self, id: u64, lots: i128, notional: i128) {
         if let Some(order) = self.orders.get_mut(id) {
             let filled = i128::from(order.filled) + lots;
             order.filled = u64::try_from(filled.max(0)).unwrap_or(u64::MAX);
@@ -467,23 +431,13 @@ impl Market {
         self.orders.refill(id);
     }
 
-    fn remember_fill(&mut self, id: u64, exec_id: u64, (lots, ticks): (u64, i64)) {
-        if let Some(scripted) = self.scripted.get_mut(id) {
-            scripted.fills.push(Filled {
-                exec_id,
-                lots,
-                ticks,
-            });
-        }
-    }
-
     fn is_closed(&self, id: u64) -> bool {
         let order = self.orders.get(id);
         order.is_none_or(|order| order.closed.is_some())
     }
 
     /// An order and its instrument.
-    fn placed(&self, id: u64) -> Option<(&Order, &Instrument)> {
+    pub(super) fn placed(&self, id: u64) -> Option<(&Order, &Instrument)> {
         let order = self.orders.get(id)?;
         Some((order, self.instruments.get(order.instrument as usize)?))
     }
@@ -503,7 +457,7 @@ fn request(member: u32, at: Timestamp, asking: Asking, fields: &[u8]) -> Request
 }
 
 /// A quantity in lots. That it is a multiple was checked when the script was read.
-fn lots(instrument: &Instrument, quantity: Decimal) -> u64 {
+pub(super) fn lots(instrument: &Instrument, quantity: Decimal) -> u64 {
     let lots = units(quantity, instrument.lot).unwrap_or_default();
     u64::try_from(lots).unwrap_or_default()
 }

@@ -138,6 +138,7 @@ impl Market {
             filled: 0,
             notional: 0,
             closed: None,
+            fills: Vec::new(),
             pending: None,
         };
         let entry = EntryOrder {

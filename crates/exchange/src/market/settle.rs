@@ -7,6 +7,7 @@ use fixwire_protocol::Timestamp;
 
 use super::{Market, Report, transact_time};
 use crate::dialect::{Dialect, Kind};
+use crate::orders::Filled;
 use crate::report::{self, Entry, Said};
 use crate::spread::{self, LegTrade};
 
@@ -119,6 +120,16 @@ impl Market {
     /// Reports a trade of an order; of a spread also its legs.
     pub(super) fn report_trade(&mut self, at: Timestamp, id: u64, last: (u64, i64), entry: Entry) {
         let legs = self.leg_trades(id, last);
+        // The id of its report, before those of its legs.
+        let exec_id = self.last_exec + 1;
+        if let Some(order) = self.orders.get_mut(id) {
+            let (lots, ticks) = last;
+            order.fills.push(Filled {
+                exec_id,
+                lots,
+                ticks,
+            });
+        }
         let said = Said {
             last: Some(last),
             legs,

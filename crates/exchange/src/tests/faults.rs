@@ -210,3 +210,35 @@ fn faults_of_the_wire_are_given_to_it_and_meet_what_they_name() {
     let error = Desk::new().command("fault gap").0.unwrap_err();
     assert!(error.contains("run it with fixwire sim"), "{error}");
 }
+
+#[test]
+fn a_report_comes_again_later_and_another_one_with_other_values() {
+    let mut desk = Desk::new();
+    fault(&mut desk, "repeat session=M0 count=1 ms=50");
+    let first = desk.say(A, &order(1));
+    assert_eq!(ids(&desk.say(A, &order(2))), ["2"]);
+    desk.sleep(50);
+    assert_eq!(desk.pass().1, first, "once more");
+    desk.sleep(500);
+    assert_eq!(desk.pass().1, []);
+    fault(
+        &mut desk,
+        "change session=M0 type=8 count=1 set=14:1 set=151: set=58:Odd",
+    );
+    let said = desk.say(A, &order(3));
+    said[0].has("11=3|14=1|58=Odd|!151");
+    desk.say(A, "H 11=3|55=VOD|54=1")[0].has("14=0|151=1");
+    assert_eq!(
+        desk.again(config()).state_hash(),
+        desk.exchange.state_hash()
+    );
+    for (words, why) in [
+        ("change", "change needs a value to set"),
+        ("change set=14", "write set=TAG:VALUE"),
+        ("change set=x:1", "write set=TAG:VALUE"),
+        ("drop set=14:1", "only change has values to set"),
+    ] {
+        let said = desk.command(&format!("fault {words}")).0.unwrap_err();
+        assert!(said.contains(why), "{said}");
+    }
+}
