@@ -185,28 +185,7 @@ impl<'a> Note<'a> {
                 let (at, symbol) = timed(rest)?;
                 Self::Uncross { at, symbol }
             }
-            b"H" => {
-                let (at, exec_id) = timed(rest)?;
-                Self::TradeChange {
-                    at,
-                    exec_id: exec_id.parse().ok()?,
-                    to: None,
-                }
-            }
-            b"G" => {
-                let (at, rest) = word(rest)?;
-                let (exec_id, rest) = word(rest)?;
-                let (quantity, price) = word(rest)?;
-                let price = match price {
-                    b"" => None,
-                    price => Some(Decimal::parse(price).ok()?),
-                };
-                Self::TradeChange {
-                    at: time(at)?,
-                    exec_id: number(exec_id)?,
-                    to: Some((Decimal::parse(quantity).ok()?, price)),
-                }
-            }
+            b"G" | b"H" => Self::of_trade(letter, rest)?,
             b"B" => {
                 let (low, rest) = word(rest)?;
                 let (high, symbol) = word(rest)?;
@@ -224,6 +203,28 @@ impl<'a> Note<'a> {
                 }
             }
             _ => return Self::of_line(letter, rest),
+        })
+    }
+
+    /// Reads a note of a trade that was cancelled or corrected.
+    fn of_trade(letter: &[u8], rest: &'a [u8]) -> Option<Self> {
+        let (at, rest) = word(rest)?;
+        let (exec_id, to) = match letter {
+            b"H" => (rest, None),
+            _ => {
+                let (exec_id, rest) = word(rest)?;
+                let (quantity, price) = word(rest)?;
+                let price = match price {
+                    b"" => None,
+                    price => Some(Decimal::parse(price).ok()?),
+                };
+                (exec_id, Some((Decimal::parse(quantity).ok()?, price)))
+            }
+        };
+        Some(Self::TradeChange {
+            at: time(at)?,
+            exec_id: number(exec_id)?,
+            to,
         })
     }
 
