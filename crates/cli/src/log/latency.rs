@@ -150,7 +150,7 @@ fn screen(
         })
     });
     let curves: Vec<PictureCurve<'_>> = curves.collect();
-    picture::write(&curves, scale.unit, |nanos| scale.show(nanos), text)?;
+    picture::write(&curves, "", scale.unit, |nanos| scale.show(nanos), text)?;
     let mut heads = vec![
         scale.unit.trim(),
         "count",

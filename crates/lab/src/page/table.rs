@@ -17,7 +17,7 @@ pub(super) fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     writeln!(
         to,
         "<table class=\"figures\"><caption>Response time, {}, median over the runs{times}. \
-         ~: disturbed by the machine</caption>",
+         ~: affected by what else the machine did</caption>",
         screen::unit(report.unit)
     )?;
     write!(to, "<thead><tr><th>Rate<th>Subject")?;
@@ -54,19 +54,13 @@ pub(super) fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
 }
 
 fn cell(report: &Report, row: &Row, column: usize) -> String {
-    let Some(value) = screen::value(report, row, column) else {
-        return "~".to_owned();
-    };
-    let Some(floor) = report.floor_of(row).filter(|_| !row.is_floor()) else {
-        return value;
-    };
-    let ratio = screen::ratio(report, row, column).or_else(|| {
+    let time = screen::time_cell(report, row, column);
+    let ratio = screen::ratio_cell(report, row, column);
+    match &*ratio {
         // A missing comparison is not a disturbance.
-        row.comparable_runs(floor).next().map(|_| "~".to_owned())
-    });
-    match ratio {
-        Some(ratio) => format!("{value}<small>{ratio} x</small>"),
-        None => value,
+        "" | "-" => time,
+        "~" => format!("{time}<small>~</small>"),
+        _ => format!("{time}<small>{ratio} x</small>"),
     }
 }
 

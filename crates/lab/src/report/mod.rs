@@ -223,8 +223,8 @@ const CLEARLY: f64 = 0.25;
 const JUDGED: usize = 4;
 
 impl Report {
-    /// Whether the machine made a percentile of a row: in most runs it did, and it did less in the floor's run
-    /// beside them. A row without a floor is judged by its long gaps: a virtual machine has short ones always.
+    /// Whether the machine made a percentile of a row, in most of its runs: by long gaps, or by any gaps and clearly
+    /// more than in the floor's run beside it. A virtual machine has short ones always.
     pub fn is_machines(&self, row: &Row, column: usize) -> bool {
         let runs = 0..row.runs.len();
         runs.filter(|run| self.is_machines_run(row, *run, column))
@@ -236,9 +236,9 @@ impl Report {
     /// The same of one run.
     pub fn is_machines_run(&self, row: &Row, run: usize, column: usize) -> bool {
         let beside = self.floor_of(row).and_then(|floor| floor.runs.get(run));
-        row.runs.get(run).is_some_and(|run| match beside {
-            Some(floor) => run.is_touched_more(floor, column),
-            None => run.touched_long[column] > MOST_TOUCHED,
+        row.runs.get(run).is_some_and(|run| {
+            run.touched_long[column] > MOST_TOUCHED
+                || beside.is_some_and(|floor| run.is_touched_more(floor, column))
         })
     }
 
@@ -274,7 +274,7 @@ impl Row {
     }
 
     /// Whether, in most runs, gaps made a percentile that they did not make in the runs of another row.
-    fn is_touched_more(&self, other: &Row, column: usize) -> bool {
+    pub(crate) fn is_touched_more(&self, other: &Row, column: usize) -> bool {
         let pairs = self.runs.iter().zip(&other.runs);
         let more = pairs.filter(|(ours, other)| ours.is_touched_more(other, column));
         more.count() * 2 > self.runs.len()

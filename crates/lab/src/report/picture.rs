@@ -23,13 +23,14 @@ pub struct PictureCurve<'a> {
 }
 
 /// Writes the picture; nothing when all curves are empty. A later curve covers those before it, and comes before
-/// them in the legend. `shown` is the text of nanoseconds in `unit`.
+/// them in the legend, which begins with `of` if that says something. `shown` is the text of nanoseconds in `unit`.
 ///
 /// # Errors
 ///
 /// Those of the writer.
 pub fn write(
     curves: &[PictureCurve<'_>],
+    of: &str,
     unit: &str,
     shown: impl Fn(u64) -> String,
     to: &mut impl Write,
@@ -59,6 +60,10 @@ pub fn write(
     let legend = curves.iter().rev();
     let legend = legend.map(|(curve, _)| format!("{} {}", curve.mark, curve.name));
     let legend = legend.collect::<Vec<_>>().join("  ");
+    let legend = match of {
+        "" => legend,
+        _ => format!("{of}: {legend}"),
+    };
     for (index, line) in grid.iter().enumerate() {
         let share = (height - 1 - index) as f64 / (height - 1) as f64;
         let value = (low + share * (high - low)).exp() as u64;

@@ -123,28 +123,54 @@ pub(crate) fn sentences(report: &Report) -> String {
             thousands(faults)
         ),
     };
-    text += &disturbance(report, "values marked ~ are affected; ");
-    let apart = runs().filter(|run| is_apart(run)).count();
-    if apart > 0 {
-        text += &format!(
-            "During {apart} runs the host held the two cores apart; ratios are of runs with their own kind. "
-        );
-    }
-    text
+    text += &disturbance(report, "times and ratios marked ~ are affected; ");
+    text + &distances(report)
 }
 
-/// Number of disturbed runs, and `meaning`; empty without any.
+/// Number of disturbed runs, those of the floor apart, and `meaning`; empty without any.
 pub fn disturbance(report: &Report, meaning: &str) -> String {
-    let disturbed: usize = report.rows.iter().map(|row| report.disturbed(row)).sum();
-    match disturbed {
-        0 => String::new(),
-        _ => {
-            let all: usize = report.rows.iter().map(|row| row.runs.len()).sum();
-            format!(
-                "The machine disturbed {disturbed} of {all} runs: {meaning}`fixwire doctor` says why. "
-            )
-        }
+    let count = |of_floor: bool| {
+        let rows = report.rows.iter().filter(|row| row.is_floor() == of_floor);
+        rows.fold((0, 0), |(disturbed, all), row| {
+            (disturbed + report.disturbed(row), all + row.runs.len())
+        })
+    };
+    let ((ours, all), (floor, floors)) = (count(false), count(true));
+    let runs = match (ours, floor) {
+        (0, 0) => return String::new(),
+        (0, _) if all == 0 => format!("{floor} of {floors} runs"),
+        (0, _) => format!("{floor} of the {floors} runs of raw TCP beside ours"),
+        (_, 0) => format!("{ours} of {all} runs"),
+        _ => format!("{ours} of {all} runs, and {floor} of the {floors} of raw TCP beside them"),
+    };
+    format!("The machine disturbed {runs}: {meaning}`fixwire doctor` says why. ")
+}
+
+/// What the distance of the cores did to times and ratios; empty when they always shared a cache.
+fn distances(report: &Report) -> String {
+    let runs = || report.rows.iter().flat_map(|row| &row.runs);
+    let (apart, all) = (runs().filter(|run| is_apart(run)).count(), runs().count());
+    if apart == 0 {
+        return String::new();
     }
+    let with_floor = |row: &&Row| report.floor_of(row).is_some() && !row.is_floor();
+    let ratios = match report.rows.iter().filter(with_floor).count() {
+        0 => "",
+        _ if report.rows.iter().any(|row| has_no_pair(report, row)) => {
+            " Ratios compare only runs with the cores at the same distance; - where there are none."
+        }
+        _ => " Ratios compare only runs with the cores at the same distance.",
+    };
+    format!(
+        "In {apart} of {all} runs the two cores shared no cache, at least for a time, so that each message took \
+         longer.{ratios} "
+    )
+}
+
+/// Whether no run of a row had its cores at the distance of the floor's run beside it.
+fn has_no_pair(report: &Report, row: &Row) -> bool {
+    let floor = report.floor_of(row).filter(|_| !row.is_floor());
+    floor.is_some_and(|floor| row.comparable_runs(floor).next().is_none())
 }
 
 fn is_apart(run: &Run) -> bool {
@@ -196,6 +222,7 @@ fn plot(report: &Report, to: &mut impl Write) -> fmt::Result {
         .collect();
     picture::write(
         &curves,
+        &name(row.pace),
         unit(report.unit),
         |nanos| shown(report.unit, nanos),
         to,
@@ -216,7 +243,7 @@ fn table(report: &Report, to: &mut impl Write) -> fmt::Result {
         grid[0].push(String::new());
     }
     for (_, name, against) in columns {
-        grid[0].push((*name).to_owned());
+        grid[0].push(format!("{name} {}", unit(report.unit)));
         if *against {
             grid[0].push("x TCP".to_owned());
         }
@@ -228,14 +255,9 @@ fn table(report: &Report, to: &mut impl Write) -> fmt::Result {
             line.push(row.subject.clone());
         }
         for (column, _, against) in columns {
-            line.push(value(report, row, *column).unwrap_or_else(|| "~".to_owned()));
+            line.push(time_cell(report, row, *column));
             if *against {
-                line.push(ratio(report, row, *column).unwrap_or_else(
-                    || match report.floor_of(row) {
-                        Some(_) => "~".to_owned(),
-                        None => String::new(),
-                    },
-                ));
+                line.push(ratio_cell(report, row, *column));
             }
         }
         line.push(match report.disturbed(row) {
@@ -301,13 +323,34 @@ pub(crate) fn value(report: &Report, row: &Row, column: usize) -> Option<String>
     (!report.is_machines(row, column)).then(|| shown(report.unit, median(row, column)))
 }
 
-/// As a multiple of the floor's; `None` without a floor, and when the machine disturbed either.
+/// The same in a table, marked when the machine disturbed it.
+pub(crate) fn time_cell(report: &Report, row: &Row, column: usize) -> String {
+    let mark = match report.is_machines(row, column) {
+        true => "~",
+        false => "",
+    };
+    format!("{mark}{}", shown(report.unit, median(row, column)))
+}
+
+/// As a multiple of the floor's; `None` without a floor, and when the machine disturbed one of both more than the
+/// other.
 pub(crate) fn ratio(report: &Report, row: &Row, column: usize) -> Option<String> {
     let floor = report.floor_of(row)?;
-    if report.is_machines(row, column) || floor.is_touched_more(row, column) {
+    if row.is_touched_more(floor, column) || floor.is_touched_more(row, column) {
         return None;
     }
     row.ratios(floor)[column].map(|ratio| format!("{ratio:.2}"))
+}
+
+/// The same in a table: `~` when the machine disturbed one of both, `-` when no two runs can be compared.
+pub(crate) fn ratio_cell(report: &Report, row: &Row, column: usize) -> String {
+    if row.is_floor() || report.floor_of(row).is_none() {
+        return String::new();
+    }
+    if has_no_pair(report, row) {
+        return "-".to_owned();
+    }
+    ratio(report, row, column).unwrap_or_else(|| "~".to_owned())
 }
 
 #[cfg(test)]

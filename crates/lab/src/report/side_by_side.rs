@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Write};
 
-use super::screen::{faults, lines, median, name, paragraph, ratio, value};
+use super::screen::{faults, lines, median, name, paragraph, ratio, ratio_cell, time_cell, value};
 use super::{FLOOR_SPINS, Report, Row, flood, thousands};
 use crate::load::Pace;
 use crate::stats;
@@ -119,8 +119,9 @@ fn fastest(report: &Report, kind: &[Row]) -> String {
 
 fn table(report: &Report, kind: &[Row], to: &mut impl Write) -> fmt::Result {
     let is_flood = kind[0].pace == Pace::Flood;
+    let unit = if is_flood { "" } else { ", us" };
     let mut head = vec![format!(
-        "{}, those that {}",
+        "{}, those that {}{unit}",
         name(kind[0].pace),
         short(kind)
     )];
@@ -147,13 +148,9 @@ fn table(report: &Report, kind: &[Row], to: &mut impl Write) -> fmt::Result {
             });
         }
         for (column, _, against) in COLUMNS.iter().filter(|_| !is_flood) {
-            line.push(value(report, row, *column).unwrap_or_else(|| "~".to_owned()));
+            line.push(time_cell(report, row, *column));
             if *against {
-                let ratio = ratio(report, row, *column);
-                line.push(match row.is_floor() {
-                    true => String::new(),
-                    false => ratio.unwrap_or_else(|| "~".to_owned()),
-                });
+                line.push(ratio_cell(report, row, *column));
             }
         }
         line.push(match report.disturbed(row) {
@@ -205,14 +202,14 @@ bench peers: FIX 4.2 order and report
   (4.76 times the floor). Of those that sleep until data arrives: fixwire:memory
   17.5 us (1.06 times the floor).
 
-  closed loop, those that spin  p50   x TCP  p90   p99   x TCP  p99.9  runs
-  tcp floor, spins              8.50         8.90  8.99         9.00   3
-  fixwire-spin:memory           9.50  1.12   9.90  9.99  1.11   10.00  3
-  slow:memory                   40.5  4.76   40.9  41.0  4.56   41.0   3
+  closed loop, those that spin, us  p50   x TCP  p90   p99   x TCP  p99.9  runs
+  tcp floor, spins                  8.50         8.90  8.99         9.00   3
+  fixwire-spin:memory               9.50  1.12   9.90  9.99  1.11   10.00  3
+  slow:memory                       40.5  4.76   40.9  41.0  4.56   41.0   3
 
-  closed loop, those that sleep  p50   x TCP  p90   p99   x TCP  p99.9  runs
-  tcp floor, sleeps              16.5         16.9  17.0         17.0   3
-  fixwire:memory                 17.5  1.06   17.9  18.0  1.06   18.0   3
+  closed loop, those that sleep, us  p50   x TCP  p90   p99   x TCP  p99.9  runs
+  tcp floor, sleeps                  16.5         16.9  17.0         17.0   3
+  fixwire:memory                     17.5  1.06   17.9  18.0  1.06   18.0   3
 
   flood, those that spin  orders/s  x TCP  runs
   tcp floor, spins        2,000            3

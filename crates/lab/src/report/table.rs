@@ -122,7 +122,7 @@ fn legend(unit: Unit) -> &'static str {
             "Microseconds; cells are the runs in order. Response time counts from when the order was due \
              (no coordinated\nomission), service time from just before it was built. Ratios compare each \
              run with the run of the floor above it;\nvariation is 100 (max - min) / (max + min / 2) percent of the runs but the first. \
-             Cores: near or far, as a cache line travels between them."
+             Cores: near when both share a cache, far when they do not, moved when that changed during the run."
         }
         Unit::Nanos => {
             "Nanoseconds; cells are the runs in order. Response time counts from when the message was \

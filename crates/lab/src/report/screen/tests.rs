@@ -43,7 +43,11 @@ fn a_quiet_run_has_one_sentence_one_picture_and_one_table() {
         ),
         "{text}"
     );
-    assert!(said.contains("* fixwire . TCP"), "{text}");
+    assert!(said.contains("closed loop: * fixwire . TCP"), "{text}");
+    assert!(
+        said.contains("rate p50 us x TCP p99 us x TCP p99.9 us runs"),
+        "{text}"
+    );
     assert!(
         said.contains("closed loop 9.55 1.12 10.0 1.11 10.1 3"),
         "{text}"
@@ -66,11 +70,13 @@ fn what_the_machine_did_is_marked_and_said() {
     let text = screen(&report);
     let said = words(&text);
     assert!(
-        said.contains("The machine disturbed 3 of 12 runs: values marked ~ are affected; `fixwire doctor` says why."),
+        said.contains(
+            "The machine disturbed 3 of 6 runs: times and ratios marked ~ are affected; `fixwire doctor` says why."
+        ),
         "{text}"
     );
     assert!(
-        said.contains("50,000/s 16.6 1.94 ~ ~ ~ 3, 2 disturbed"),
+        said.contains("50,000/s 16.6 1.94 ~17.0 ~ ~17.1 3, 2 disturbed"),
         "{text}"
     );
     assert!(
@@ -80,13 +86,31 @@ fn what_the_machine_did_is_marked_and_said() {
 }
 
 #[test]
-fn what_the_floor_suffers_as_well_is_not_marked() {
+fn a_time_that_the_floor_suffered_as_well_is_marked_and_its_ratio_is_not() {
     let mut report = sample::report();
-    for run in 0..3 {
-        report.rows[2].runs[run].touched = [0.0, 0.3, 0.8, 0.9, 1.0, 1.0];
-    }
+    disturb(&mut report, 2, &[0, 1, 2]);
     disturb(&mut report, 3, &[0, 1, 2]);
-    assert!(!screen(&report).contains('~'));
+    let said = words(&screen(&report));
+    assert!(
+        said.contains("50,000/s 16.6 1.94 ~17.0 1.89 ~17.1 3, 3 disturbed"),
+        "{said}"
+    );
+    assert!(
+        said.contains("disturbed 3 of 6 runs, and 3 of the 6 of raw TCP beside them: times"),
+        "{said}"
+    );
+}
+
+#[test]
+fn short_gaps_of_both_mark_nothing() {
+    let mut report = sample::report();
+    for row in &mut report.rows[2..] {
+        for run in &mut row.runs {
+            run.touched = [0.0, 0.3, 0.8, 0.9, 1.0, 1.0];
+        }
+    }
+    let text = screen(&report);
+    assert!(!text.contains('~') && !text.contains("disturbed"), "{text}");
 }
 
 #[test]
@@ -95,7 +119,48 @@ fn a_ratio_to_a_disturbed_floor_is_none() {
     disturb(&mut report, 2, &[0, 1]);
     let said = words(&screen(&report));
     assert!(said.contains("50,000/s 16.6 1.94 17.0 ~ 17.1 3"), "{said}");
-    assert!(said.contains("disturbed 2 of 12 runs"), "{said}");
+    assert!(
+        said.contains("disturbed 2 of the 6 runs of raw TCP beside ours: times"),
+        "{said}"
+    );
+}
+
+#[test]
+fn the_disturbed_runs_of_the_sentence_are_those_of_the_rows() {
+    for rows in [&[1_usize, 3][..], &[0, 1], &[0, 2], &[0, 1, 2, 3]] {
+        let mut report = sample::report();
+        for row in rows {
+            disturb(&mut report, *row, &[0, 1]);
+        }
+        let said = words(&screen(&report));
+        let of_rows = said.matches("3, 2 disturbed").count() * 2;
+        let ours = format!("The machine disturbed {of_rows} of 6 runs");
+        let floor_only = "The machine disturbed 4 of the 6 runs of raw TCP";
+        let expected = if of_rows == 0 { floor_only } else { &ours };
+        assert!(said.contains(expected), "{rows:?}: {said}");
+    }
+}
+
+#[test]
+fn the_distance_of_the_cores_says_what_it_does() {
+    let mut report = sample::report();
+    let said = words(&screen(&report));
+    let apart = "In 4 of 12 runs the two cores shared no cache, at least for a time, so that each message took longer.";
+    let ratios = "Ratios compare only runs with the cores at the same distance";
+    assert!(said.contains(&format!("{apart} {ratios}.")), "{said}");
+    for run in &mut report.rows[3].runs {
+        run.distance = crate::distance::Distance::Moved;
+    }
+    let said = words(&screen(&report));
+    assert!(said.contains("In 6 of 12 runs"), "{said}");
+    assert!(
+        said.contains(&format!("{ratios}; - where there are none.")),
+        "{said}"
+    );
+    assert!(said.contains("50,000/s 16.6 - 17.0 - 17.1 3"), "{said}");
+    report.rows.truncate(1);
+    let said = words(&screen(&report));
+    assert!(!said.contains(ratios), "{said}");
 }
 
 #[test]
@@ -131,7 +196,10 @@ fn a_floor_alone_has_more_percentiles() {
     report.rows.truncate(1);
     let said = words(&screen(&report));
     assert!(said.contains("8.55 us an exchange. 3,000 orders"), "{said}");
-    assert!(said.contains("rate p50 p90 p99 p99.9 worst runs"), "{said}");
+    assert!(
+        said.contains("rate p50 us p90 us p99 us p99.9 us worst us runs"),
+        "{said}"
+    );
     assert!(said.contains("* tcp floor"), "{said}");
 }
 
