@@ -1,6 +1,9 @@
 //! The guide "What happened to order X?": its commands, on a log, a journal and a capture of one order.
+//!
+//! They are in `examples/what-happened`, so that a reader can type the commands; `UPDATE=1` writes them.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use fixwire::journal::{Cause, Directory, Effect, Journal, JournalConfig, RecordKind};
@@ -11,6 +14,12 @@ use crate::log::{Page, fixwire};
 
 /// 2026-11-20 10:00:00 UTC, in seconds.
 const TEN: i64 = 1_795_168_800;
+/// The files, from the root of the repository.
+const SAMPLES: &str = "examples/what-happened";
+const CLIENT_LOG: &str = "client/FIX.4.4-CLIENT-GATE.messages.current.log";
+const CAPTURE: &str = "venue.pcap";
+/// Bytes of the journal's only segment: this is a small example.
+const SEGMENT: usize = 16 << 10;
 /// Packets of this kind begin with the header of IPv4.
 const RAW_IP: u32 = 101;
 
@@ -132,14 +141,18 @@ fn client_log(folder: &Path) {
         log.push(b'\n');
     }
     fs::create_dir(folder.join("client")).unwrap();
-    let name = "client/FIX.4.4-CLIENT-GATE.messages.current.log";
-    fs::write(folder.join(name), log).unwrap();
+    fs::write(folder.join(CLIENT_LOG), log).unwrap();
 }
 
 /// The journal of the gateway: a record has what came in, and what it caused.
 fn journal(folder: &Path) {
-    let directory = Directory::open(folder.join("store")).unwrap();
-    let (mut journal, _) = Journal::open(directory, JournalConfig::default()).unwrap();
+    let directory = Directory::open(folder.join("gateway")).unwrap();
+    let config = JournalConfig {
+        segment_bytes: SEGMENT,
+        index_entries: 64,
+        ..JournalConfig::default()
+    };
+    let (mut journal, _) = Journal::open(directory, config).unwrap();
     let names = ["FIX.4.4:GATE->CLIENT", "FIX.4.4:GATE->VENUE"];
     let [client, venue] = names.map(|name| journal.register(Timestamp(0), name).unwrap());
     for [cause, effect] in &SAID {
@@ -203,22 +216,58 @@ fn capture(folder: &Path) {
         file.extend(&message);
         sent[end] += message.len() as u32;
     }
-    fs::write(folder.join("venue.pcap"), file).unwrap();
+    fs::write(folder.join(CAPTURE), file).unwrap();
+}
+
+/// Copies a folder, closed to others as a journal must be.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    fs::set_permissions(to, Permissions::from_mode(0o700)).unwrap();
+    for entry in fs::read_dir(from).unwrap().flatten() {
+        let (path, to) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copy(&path, &to);
+        } else {
+            fs::write(&to, fs::read(&path).unwrap()).unwrap();
+            fs::set_permissions(&to, Permissions::from_mode(0o600)).unwrap();
+        }
+    }
 }
 
 #[test]
 fn the_guide_shows_what_happened_to_an_order() {
+    let made = tempfile::tempdir().unwrap();
+    client_log(made.path());
+    journal(made.path());
+    capture(made.path());
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let samples = repository.join(SAMPLES);
+    if std::env::var_os("UPDATE").is_some() {
+        let _ = fs::remove_dir_all(&samples);
+        copy(made.path(), &samples);
+        fs::remove_file(samples.join("gateway/lock")).unwrap();
+    }
+    for file in [CLIENT_LOG, CAPTURE] {
+        let [is, wanted] = [&samples, made.path()].map(|folder| fs::read(folder.join(file)));
+        assert!(is.unwrap() == wanted.unwrap(), "{file}: run with UPDATE=1");
+    }
+
     let root = tempfile::tempdir().unwrap();
-    client_log(root.path());
-    journal(root.path());
-    capture(root.path());
+    copy(&samples, &root.path().join(SAMPLES));
+    // A journal has random bytes of its own, so its messages are compared.
+    let [is, wanted] = [root.path().join(SAMPLES), made.path().to_owned()]
+        .map(|folder| fixwire(&folder, &["journal", "dump", "gateway"]).stdout);
+    assert!(is == wanted && !is.is_empty(), "gateway: run with UPDATE=1");
+
     let mut page = Page::read("docs/guide/what-happened.md");
+    let [client, store, capture] =
+        ["client", "gateway", CAPTURE].map(|name| format!("{SAMPLES}/{name}"));
     for args in [
-        &["log", "order", "K-7", "client"][..],
-        &["log", "grep", "11=K-8", "client"],
-        &["log", "order", "K-7", "store"],
-        &["log", "order", "--ours", "GATE", "G42", "venue.pcap"],
-        &["log", "gaps", "client", "store"],
+        &["log", "order", "K-7", &client][..],
+        &["log", "grep", "11=K-8", &client],
+        &["log", "order", "K-7", &store],
+        &["log", "order", "--ours", "GATE", "G42", &capture],
+        &["log", "gaps", &client, &store],
     ] {
         let output = fixwire(root.path(), args);
         assert!(output.status.success(), "{args:?}: {output:?}");
