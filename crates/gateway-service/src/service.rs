@@ -81,7 +81,7 @@ pub fn counts(gateway: &Gateway) -> Vec<String> {
             all.received, all.sent, all.copied, all.returned, all.rejected
         ),
         format!(
-            "unmatched {}, unsolicited {}, came back {}, scripts failed {}, troubles {}",
+            "unmatched {}, unsolicited {}, routing loops {}, scripts failed {}, failures {}",
             all.unmatched, all.unsolicited, all.came_back, all.scripts_failed, all.troubles
         ),
         format!(
