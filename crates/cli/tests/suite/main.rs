@@ -12,6 +12,7 @@ mod echo;
 mod events_page;
 mod gateway;
 mod gateway_run;
+mod glossary_page;
 mod hash_password;
 mod links;
 mod log;
