@@ -85,7 +85,7 @@ pub fn counts(gateway: &Gateway) -> Vec<String> {
             all.unmatched, all.unsolicited, all.came_back, all.scripts_failed, all.troubles
         ),
         format!(
-            "orders live {}, remembered {}, refused {}, ids rewritten {}",
+            "orders live {}, ended and remembered {}, refused {}, ids rewritten {}",
             orders.live, orders.remembered, orders.refused, orders.rewritten
         ),
     ];
