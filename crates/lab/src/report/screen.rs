@@ -124,7 +124,8 @@ pub(crate) fn sentences(report: &Report) -> String {
         ),
     };
     text += &disturbance(report, "times and ratios marked ~ are affected; ");
-    text + &distances(report)
+    text += &distances(report);
+    text
 }
 
 /// Number of disturbed runs, those of the floor apart, and `meaning`; empty without any.
@@ -157,7 +158,7 @@ fn distances(report: &Report) -> String {
     let ratios = match report.rows.iter().filter(with_floor).count() {
         0 => "",
         _ if report.rows.iter().any(|row| has_no_pair(report, row)) => {
-            " Ratios compare only runs with the cores at the same distance; - where there are none."
+            " Ratios compare only runs with the cores at the same distance; - without such runs."
         }
         _ => " Ratios compare only runs with the cores at the same distance.",
     };
