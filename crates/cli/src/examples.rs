@@ -248,6 +248,7 @@ fn add(command: Command, path: &str) -> Command {
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory as _;
+    use clap::error::ErrorKind;
 
     use super::*;
 
@@ -256,6 +257,54 @@ mod tests {
             let path = format!("{path} {}", one.get_name());
             seen(one, path.trim());
             each(one, &path, seen);
+        }
+    }
+
+    /// The words of a command, as a shell has them, up to a pipe or to what says what the command does.
+    fn words(line: &str) -> Vec<String> {
+        let (mut words, mut quote) = (vec![String::new()], None);
+        let mut chars = line.chars().peekable();
+        while let Some(c) = chars.next() {
+            let word = words.last_mut().unwrap();
+            match (c, quote) {
+                ('\'' | '"', None) => quote = Some(c),
+                (_, Some(open)) if c == open => quote = None,
+                (' ', None) if chars.peek() == Some(&' ') => break,
+                ('|' | '&', None) => break,
+                // What a command in it prints is a number here.
+                ('$', None) if chars.peek() == Some(&'(') => {
+                    word.push('1');
+                    chars.by_ref().find(|c| *c == ')');
+                }
+                (' ', None) => words.push(String::new()),
+                _ => word.push(c),
+            }
+        }
+        let is_redirection = |word: &str| word.starts_with(['<', '>']) || word.starts_with("2>");
+        if let Some(at) = words.iter().position(|word| is_redirection(word)) {
+            words.truncate(at);
+        }
+        words.retain(|word| !word.is_empty());
+        words
+    }
+
+    #[test]
+    fn every_example_is_read() {
+        let all = with_examples(crate::Cli::command());
+        let mut lines = Vec::new();
+        let mut take = |command: &Command, path: &str| {
+            let help = command.clone().render_long_help().to_string();
+            let examples = help.lines().filter(|line| line.starts_with("  fixwire "));
+            lines.extend(examples.map(|line| (path.to_owned(), line.trim().to_owned())));
+        };
+        take(&all, "");
+        each(&all, "", &mut take);
+        assert!(lines.len() > 150, "{}", lines.len());
+        for (path, line) in lines {
+            let read = all.clone().try_get_matches_from(words(&line));
+            if let Some(error) = read.err().filter(|it| it.kind() != ErrorKind::DisplayHelp) {
+                panic!("`fixwire {path} --help` has `{line}`: {error}");
+            }
         }
     }
 

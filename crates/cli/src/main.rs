@@ -166,7 +166,14 @@ fn sparing(mut error: clap::Error) -> clap::Error {
     };
     let is_list = matches!(error.get(tips), Some(ContextValue::Strings(_)));
     match near.first() {
-        None => drop(error.remove(tips)),
+        None => {
+            drop(error.remove(tips));
+            // Without entries it would be a blank line.
+            let rest = error.get(ContextKind::Suggested);
+            if matches!(rest, Some(ContextValue::StyledStrs(all)) if all.is_empty()) {
+                drop(error.remove(ContextKind::Suggested));
+            }
+        }
         Some(_) if is_list => drop(error.insert(tips, ContextValue::Strings(near))),
         Some(_) => {}
     }
@@ -264,8 +271,21 @@ mod tests {
             nosuch.contains("'nosuch'") && !nosuch.contains("similar"),
             "{nosuch}"
         );
+        assert!(!nosuch.contains("\n\n\n"), "{nosuch}");
         assert!(said(&["fixwire", "stauts"]).contains("'status'"));
         let flag = said(&["fixwire", "status", "--jsno", "a"]);
         assert!(flag.contains("'--json'"), "{flag}");
+        for (command, words) in [
+            ("kill", "<SCOPE>..."),
+            ("limit", "<SCOPE LIMIT>..."),
+            ("market", "<SYMBOL STATE>..."),
+            ("price", "<SYMBOL PRICE>..."),
+            ("roll", "<DAY>..."),
+        ] {
+            let help = said(&["fixwire", "oms", command, "--help"]);
+            let has_scope = help.contains("firm, session=NAME, account=NAME");
+            assert!(help.contains(words), "{help}");
+            assert_eq!(has_scope, words.contains("SCOPE"), "{help}");
+        }
     }
 }

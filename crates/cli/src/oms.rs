@@ -79,12 +79,15 @@ pub enum OmsCommand {
     /// Lists the conditional orders that are held
     Held(Ask),
     /// Sets limits of a scope: RC6=500; RC6=none removes a limit
+    #[command(mut_arg("words", |words| words.value_name("SCOPE LIMIT").help(OF_LIMIT)))]
     Limit(Tell),
     /// Cancels every open order of a scope; new orders are accepted
     Cancel(Tell),
     /// Sets the market state of a symbol: symbol=VOD halted (open, auction, halted, closed)
+    #[command(mut_arg("words", |words| words.value_name("SYMBOL STATE").help(OF_MARKET)))]
     Market(Tell),
     /// Sets prices of a symbol for conditional orders: symbol=VOD last=101.5 (last, bid, offer)
+    #[command(mut_arg("words", |words| words.value_name("SYMBOL PRICE").help(OF_PRICE)))]
     Price(Tell),
     /// Sets the prices of a CSV file: symbol,last,bid,offer
     Prices {
@@ -215,12 +218,18 @@ pub struct Ask {
     at: EngineFlags,
 }
 
+/// What these commands take beside a scope.
+const OF_LIMIT: &str = "The scope: firm, session=NAME, account=NAME, symbol=NAME, or account=NAME symbol=NAME; then \
+                        limits, RC6=500, RC6=none for no limit; until=17:00 (UTC): the limit before comes back then";
+const OF_MARKET: &str = "symbol=NAME, then its state: open, auction, halted or closed";
+const OF_PRICE: &str = "symbol=NAME, then its prices: last=101.5, bid=101.4, offer=101.6";
+
 /// A command for the OMS, with its scope.
 #[derive(Args, Debug)]
 pub struct Tell {
     #[command(flatten)]
     at: EngineFlags,
-    /// The scope; of a limit CONTROL=VALUE and until=HH:MM (UTC), of a market its state
+    /// The scope: firm, session=NAME, account=NAME, symbol=NAME, or account=NAME symbol=NAME
     #[arg(required = true, value_name = "SCOPE")]
     words: Vec<String>,
     /// The reason, recorded in the journal

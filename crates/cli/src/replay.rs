@@ -39,7 +39,7 @@ const AHEAD: usize = 4096;
   fixwire replay client.log --to uat.example.com:9876 --really uat.example.com:9876
 
 It sends the messages that the log says were sent: of one session, and with --ours those of this SenderCompID, so a log of
-the acceptor can be replayed too. Admin messages and resent messages are left out; the session logs on anew, with
+the acceptor can be replayed too. Admin messages and resent messages are left out; the session logs on, with
 ResetSeqNumFlag(141), numbers and stamps its messages and answers Heartbeats, TestRequests and ResendRequests. TransactTime(60) is the time now,
 OrderID(37) that of the acceptor.
 The answers are compared with the recorded ones: order by order (ClOrdID), in their sequence, but for ids and times of the
@@ -62,7 +62,7 @@ pub struct ReplayArgs {
     /// The TargetCompID to log on with [default: the recorded one]
     #[arg(long, value_name = "COMPID")]
     target: Option<String>,
-    /// Send so many times as fast as recorded
+    /// Send this many times as fast as recorded
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = speed)]
     speed: f64,
     /// Send as fast as possible, with at most 256 orders without an answer
@@ -80,7 +80,7 @@ pub struct ReplayArgs {
     /// Timeout in seconds for the logon, and for answers after the last message
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     timeout: u32,
-    /// Print at most so many differences
+    /// Print at most this many differences
     #[arg(long, value_name = "COUNT", default_value_t = 20)]
     most: usize,
     /// Print JSON

@@ -193,7 +193,7 @@ fn shown(found: &Found) -> String {
     };
     let (behind, timed) = match found.notes_behind {
         Some(notes) => {
-            let behind = format!("  notes behind it         {}\n", thousands(notes));
+            let behind = format!("  notes after it          {}\n", thousands(notes));
             (behind, "an order, to the venue,")
         }
         None => (String::new(), "a message"),
