@@ -517,6 +517,9 @@ impl OmsState {
                     self.count(session, account, instrument, &old, &new);
                 }
                 self.orders.at_mut(place)?.pended = None;
+                if !self.remade.is_empty() {
+                    self.remade.forget(number);
+                }
                 if !self.breaks.has_open(number) {
                     self.orders.may_be_forgotten(number);
                 }

@@ -35,6 +35,10 @@ impl OmsState {
                 Some(request) => Some(state.orders.remove_request(request)?),
                 None => None,
             };
+            let before = state.orders.at(place)?.current;
+            if !state.remade.is_empty() && (request.is_some() || current != before) {
+                state.remade.forget(number);
+            }
             let order = state.orders.at_mut(place)?;
             (order.quantity, order.price, order.current) = (quantity, price, current);
             // A spread is reserved with the prices of its legs.

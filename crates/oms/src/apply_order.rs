@@ -8,6 +8,7 @@ use crate::flow::Passed;
 use crate::order::{Fill, NO_LINE, Pended, Place, Request, Retry};
 use crate::quotes::QuoteSide;
 use crate::reason::Why;
+use crate::remade::RemadeStep;
 use crate::slab::NOWHERE;
 use crate::state::OmsState;
 use crate::strays::Stray;
@@ -132,8 +133,53 @@ impl OmsState {
                 self.sessions.get(line as usize)?;
                 self.orders.get(order).map(|_| ())
             }
+            OrderEvent::CancelHeld { .. }
+            | OrderEvent::ReplacedAsNew { .. }
+            | OrderEvent::CancelDropped { .. }
+            | OrderEvent::StrayCancelled { .. } => self.remade(event),
             _ => self.apply_condition(event),
         }
+    }
+
+    /// A venue does, or seems to do, a replace as Canceled and New.
+    #[cold]
+    fn remade(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+        match *event {
+            OrderEvent::CancelHeld {
+                order,
+                of_replace,
+                filled,
+                at,
+            } => {
+                self.is_open(order).then_some(())?;
+                let held = RemadeStep::Held {
+                    filled,
+                    at,
+                    of_replace,
+                };
+                self.remade.set(order, held);
+            }
+            OrderEvent::ReplacedAsNew { order, former } => {
+                self.is_open(order).then_some(())?;
+                let at = self.time;
+                self.remade
+                    .set(order, RemadeStep::Former { number: former, at });
+            }
+            OrderEvent::CancelDropped { order } => return self.remade.forget(order),
+            OrderEvent::StrayCancelled {
+                order,
+                former,
+                request,
+                line,
+            } => {
+                self.sessions.get(line as usize)?;
+                self.orders.get(order)?;
+                self.number(request)?;
+                self.remade.set(order, RemadeStep::Stray(former));
+            }
+            _ => return None,
+        }
+        Some(())
     }
 
     fn ended(&mut self, order: Number, how: End, request: Option<Number>) -> Option<()> {
@@ -166,6 +212,9 @@ impl OmsState {
         self.families.forget(order);
         if !self.late.is_empty() {
             self.late.forget(order);
+        }
+        if !self.remade.is_empty() {
+            self.remade.forget(order);
         }
         if !self.locates.is_empty() {
             self.locates.forget(order);
@@ -287,6 +336,9 @@ impl OmsState {
         };
         let waits = !canary::is(OmsPlantedFault::DropPended);
         self.orders.get_mut(order)?.pended = waits.then(|| Box::new(pended));
+        if self.remade.is_held(order) {
+            self.remade.forget(order);
+        }
         Some(())
     }
 
@@ -474,6 +526,11 @@ impl OmsState {
             order.current = request.number;
         }
         (order.quantity, order.price) = (quantity, price);
+        if !self.remade.is_empty() {
+            let number = self.orders.at(place)?.number;
+            self.remade.forget(number);
+        }
+        let order = self.orders.at_mut(place)?;
         // The venue's result may differ from the request.
         order.hold = request.hold.max(price.saturating_abs());
         self.take_id(place, &request.id)

@@ -23,6 +23,7 @@
 //!            reload that a second operator must ask for, optional: operator text, settings u64
 //!            locates u32: order u64, LocateReqd u8, LocateBroker text...
 //!            fills of orders that are not known u32: number u64, line, account, instrument u32, side u8...
+//!            replaces as Canceled and New u32: order u64, step u8, number u64, time i64...
 //! standing = traded i128  gained i128  trading u8  limits: value and that of the file, each optional
 //!            flow counters, optional
 //! ```
@@ -30,7 +31,8 @@
 //! Versions 1 and 2 have no pools, and orders have no retry and no pool number. Versions 1 to 3 have no conditions,
 //! 1 to 4 no numbers of links and no executions apart from ids, 1 to 5 no parent orders, quotes, rejected orders and
 //! copies, 1 to 6 no price inquiries and no spreads, 1 to 7 no late replaces and no reload, 1 to 9 no locates, only the
-//! ExecIDs of fills and no breaks with venues, 1 to 10 no fills of orders that are not known. Versions 1 to 8 end with
+//! ExecIDs of fills and no breaks with venues, 1 to 10 no fills of orders that are not known and no replaces as Canceled and
+//! New. Versions 1 to 8 end with
 //! the SipHash-2-4 of what comes before, u64; since then only the file, whose blocks have checksums, finds damage.
 //!
 //! Orders and ids are unordered; the usage of open orders is derived from them.
@@ -57,6 +59,7 @@ use crate::order::Orders;
 use crate::pool::Pool;
 use crate::quotes::Quotes;
 use crate::rejected::RejectedOrders;
+use crate::remade::RemadeOrders;
 use crate::spent::Spent;
 use crate::spreads::Spreads;
 use crate::state::{Account, Expiry, Instrument, OmsState, Session, Standing, Stop};
@@ -158,6 +161,11 @@ impl Ledger for OmsState {
             self.strays.put(&mut bytes);
             hasher.write(&bytes);
         }
+        if !self.remade.is_empty() {
+            bytes.clear();
+            self.remade.put(&mut bytes);
+            hasher.write(&bytes);
+        }
         if self.pending_reload.is_some() {
             bytes.clear();
             self.pending_reload.put(&mut bytes);
@@ -240,6 +248,7 @@ impl OmsState {
         self.pending_reload.put(&mut bytes);
         self.locates.put(&mut bytes);
         self.strays.put(&mut bytes);
+        self.remade.put(&mut bytes);
         put(&bytes);
     }
 
@@ -399,6 +408,7 @@ impl OmsState {
         if version > 10 {
             state.strays = Strays::take(from)?;
             state.check_strays()?;
+            state.remade = RemadeOrders::take(from)?;
         }
         Some(state)
     }

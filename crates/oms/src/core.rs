@@ -98,6 +98,8 @@ pub struct Change<'a> {
     pub id: &'a [u8],
     /// OrigClOrdID(41).
     pub original: &'a [u8],
+    /// OrderID(37), when it is a number.
+    pub order_id: Option<Number>,
     /// Symbol(55).
     pub symbol: &'a [u8],
     /// Side(54).
@@ -422,7 +424,7 @@ impl Core {
 
     /// Handles a replace or cancel of a client.
     pub fn change(&mut self, at: i64, change: &Change<'_>, sink: &mut impl Sink) {
-        let found = self.find(change.session, change.original);
+        let found = self.named(change);
         let order = found.map(|order| order.number);
         let is_used = self.state.used(change.session, change.id).is_some();
         let taken = match found {
@@ -470,21 +472,6 @@ impl Core {
         }
     }
 
-    /// The order of an OrigClOrdID(41), which must be the current ClOrdID(11) of the order.
-    pub(crate) fn find(&self, session: u32, original: &[u8]) -> Option<&Order> {
-        let number = self.state.used(session, original)?;
-        let order = self.state.orders().get(number)?;
-        (order.id.bytes() == original).then_some(order)
-    }
-
-    /// Why the order is missing: closed and removed from memory, or unknown.
-    fn lost(&self, change: &Change<'_>) -> Why {
-        match self.state.used(change.session, change.original) {
-            Some(number) if number > 0 && self.state.orders().get(number).is_none() => Why::TooLate,
-            _ => Why::UnknownOrder,
-        }
-    }
-
     /// Quantity, price and price to reserve for of a replace; `None` for a cancel.
     fn accept_change(
         &self,
@@ -511,6 +498,9 @@ impl Core {
         let waits = request.is_some_and(|it| is_replace || !self.gives_way(it, order, false));
         if waits || order.pended.is_some() || (is_replace && order.withdrawn) {
             return Err(Reason::of(Why::Pending));
+        }
+        if order.id.bytes() != change.original {
+            return Err(Reason::of(Why::FormerId));
         }
         let symbol = state.instruments().name(order.instrument);
         let is_other = !change.symbol.is_empty() && change.symbol != symbol;

@@ -416,6 +416,30 @@ events! {
         order: Number = "The order.",
         text: &'a [u8] = "What it says.",
     }
+    /// The venue reports Canceled while a replace is in flight, which it may do as Canceled and New: the answer to the
+    /// replace decides.
+    67 CancelHeld {
+        order: Number = "The order.",
+        of_replace: bool = "Whether it says so under the id of the replace.",
+        filled: Quantity = "CumQty(14).",
+        at: i64 = "TransactTime(60).",
+    }
+    /// The venue accepted a replace with ExecType(150) = 0: Canceled of the former order may follow.
+    68 ReplacedAsNew {
+        order: Number = "The order.",
+        former: Number = "The number at the venue that it had before.",
+    }
+    /// Canceled of the venue was that of the former order, or it has the order open after all.
+    69 CancelDropped {
+        order: Number = "The order.",
+    }
+    /// The venue has open, under the id of a replace, an order that is closed here: a cancel of it was sent.
+    118 StrayCancelled {
+        order: Number = "The order.",
+        former: Number = "The number at the venue that is open.",
+        request: Number = "The number of the cancel.",
+        line: u32 = "The session.",
+    }
     /// The trading day of an order is over, and the venue has not confirmed that it has ended.
     120 Lapsed {
         order: Number = "The order.",

@@ -187,6 +187,10 @@ impl History {
             OrderEvent::Unanswered { .. }
             | OrderEvent::NoAnswer { .. }
             | OrderEvent::NotAtVenue { .. }
+            | OrderEvent::CancelHeld { .. }
+            | OrderEvent::ReplacedAsNew { .. }
+            | OrderEvent::CancelDropped { .. }
+            | OrderEvent::StrayCancelled { .. }
             | OrderEvent::ForeignReport { .. } => self.doubted(event),
             OrderEvent::LineDown { line } if self.line == Some(line) => Some(format!(
                 "{} disconnected: requests without an answer are in state unknown",
@@ -213,6 +217,20 @@ impl History {
             }
             OrderEvent::NoAnswer { request } if self.requests.contains(&request) => {
                 Some("neither the request nor the status request was answered".into())
+            }
+            OrderEvent::CancelHeld { order, .. } if order == self.order => Some(
+                "the venue reports cancelled: the answer to the replace in flight decides".into(),
+            ),
+            OrderEvent::ReplacedAsNew { order, .. } if order == self.order => {
+                Some("the venue has done the replace as a new order".into())
+            }
+            OrderEvent::CancelDropped { order } if order == self.order => {
+                Some("the venue's cancelled was not the end of the order".into())
+            }
+            OrderEvent::StrayCancelled { order, former, .. } if order == self.order => {
+                Some(format!(
+                    "the venue has it open as {order}-{former} after it was closed here: cancel sent"
+                ))
             }
             OrderEvent::NotAtVenue { order } if order == self.order => {
                 Some("the venue does not have it: its state is unknown".into())

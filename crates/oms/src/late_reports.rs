@@ -39,7 +39,9 @@ impl Core {
             quantity = quantity.or(Some(asked.0));
             price = price.or(Some(asked.1));
         }
-        if pending.is_none() && (report.at == 0 || quantity.or(price.map(|_| 0)).is_none()) {
+        // After Canceled it is the last that the venue has done.
+        let has_time = report.at > 0 || state.remade.is_held(number);
+        if pending.is_none() && (!has_time || quantity.or(price.map(|_| 0)).is_none()) {
             // When it was, or what it set, is not known: a person has to ask.
             return Some(Heard::Unreadable);
         }

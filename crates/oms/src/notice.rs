@@ -94,6 +94,13 @@ pub enum OmsEvent<'a> {
         /// The order.
         order: u64,
     },
+    /// The venue has open, under the id of a replace, an order that is closed here: a cancel of it was sent.
+    LiveAfterEnd {
+        /// The order.
+        order: u64,
+        /// Its number at the venue.
+        former: u64,
+    },
     /// A line reports on an order that another venue has: nothing of it is applied.
     ForeignReport {
         /// The line.
@@ -315,6 +322,7 @@ impl fmt::Display for OmsEvent<'_> {
             | Self::Restatement { .. }
             | Self::NotUsed { .. }
             | Self::NotAtVenue { .. }
+            | Self::LiveAfterEnd { .. }
             | Self::ForeignReport { .. }
             | Self::NoAnswer { .. } => self.write_doubt(f),
             Self::Killed { scope, why } => write!(
@@ -414,6 +422,10 @@ impl OmsEvent<'_> {
                 "line {}: message with MsgType(35) {} is not used: it is in the journal only ({count} since the start)",
                 String::from_utf8_lossy(line),
                 String::from_utf8_lossy(msg_type)
+            ),
+            Self::LiveAfterEnd { order, former } => write!(
+                f,
+                "order {order}: the venue has it open as {order}-{former}, but it is closed here: a cancel of {order}-{former} was sent; check with the venue"
             ),
             Self::StrayReject { line, number, id } => write!(
                 f,

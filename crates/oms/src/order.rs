@@ -216,6 +216,21 @@ pub struct Request {
 }
 
 impl Request {
+    /// A cancel of this number that no order has.
+    pub(crate) fn cancel(number: Number) -> Self {
+        Self {
+            number,
+            order: NOWHERE,
+            kind: RequestKind::Cancel,
+            state: OrderState::Queued,
+            quantity: 0,
+            price: 0,
+            hold: 0,
+            id: Text::EMPTY,
+            queued: 0,
+        }
+    }
+
     /// The time after which it must not be sent, in nanoseconds since 1970.
     pub(crate) fn valid_until(&self) -> Option<i64> {
         (self.queued < 0).then(|| self.queued.saturating_neg())

@@ -189,6 +189,8 @@ reasons! {
     30 UnknownOrder, "", 5, 1, "unknown order";
     /// The order is closed.
     31 TooLate, "", 4, 0, "too late: the order is no longer open";
+    /// OrigClOrdID(41) is a former ClOrdID of an open order, or was never its ClOrdID.
+    39 FormerId, "", 99, 0, "OrigClOrdID(41) is not the ClOrdID(11) that the order has now";
     /// Another request for the order is pending.
     32 Pending, "", 99, 3, "the order already has a pending cancel or replace";
     /// The request changes a field that cannot be replaced.

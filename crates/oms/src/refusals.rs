@@ -140,7 +140,7 @@ impl Core {
         (change, tag): (&Change<'_>, Tag),
         sink: &mut impl Sink,
     ) {
-        let order = self.find(change.session, change.original);
+        let order = self.named(change);
         let order = order.map(|order| order.number);
         let reason = self.of_field((change.session, change.id), tag);
         self.refuse_change_of(at, change, (order, reason), sink);

@@ -196,6 +196,7 @@ impl Core {
         let reason = Reason::of_venue(reject.code);
         let heard = self.decline_for(at, id.request, reason, text, sink);
         if heard == Heard::Taken {
+            self.settle_cancel(at, id.order, sink);
             self.rejected_at_end(at, id.order, reject, sink);
         }
         heard

@@ -20,6 +20,7 @@ use crate::pending_reload::PendingReload;
 use crate::pool::Pool;
 use crate::quotes::Quotes;
 use crate::rejected::RejectedOrders;
+use crate::remade::RemadeOrders;
 use crate::scope::Scope;
 use crate::spent::Spent;
 use crate::spreads::Spreads;
@@ -220,6 +221,8 @@ pub struct OmsState {
     pub(crate) spreads: Spreads,
     /// Orders whose replaces may be reported out of order.
     pub(crate) late: LateReplaces,
+    /// Orders that the venue replaces by Canceled and New.
+    pub(crate) remade: RemadeOrders,
     /// Locates of orders.
     pub(crate) locates: Locates,
     /// Orders that controls rejected today.

@@ -261,6 +261,7 @@ impl World {
         let known = self.core.state().orders().get(order);
         let original = known.map_or("gone".to_string(), |order| order.id.to_string());
         let change = Change {
+            order_id: None,
             session: CLIENT,
             kind,
             id: id.as_bytes(),

@@ -24,6 +24,12 @@ use crate::value::{Number, RequestKind};
 /// How long a venue may take for an answer, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
 
+/// How long New may come after Canceled of a replace before the venue is asked, in nanoseconds.
+const TOGETHER: i64 = 2_000_000_000;
+
+/// How long the venue may take for that answer, in nanoseconds.
+const DECISION: i64 = 3_000_000_000;
+
 /// What is done next about a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Step {
@@ -60,6 +66,21 @@ impl Unanswered {
     fn asked(&mut self, at: i64, request: Number) {
         let due = at.saturating_add(PATIENCE);
         self.waiting.push_back((due, request, Step::Tell));
+    }
+
+    /// The venue cancelled an order with this replace in flight: it is asked soon.
+    #[cold]
+    pub(crate) fn decides(&mut self, at: i64, request: Number) {
+        self.is_pending(request);
+        self.wait(at, TOGETHER, (request, Step::Ask));
+    }
+
+    /// Something is due earlier than what waits longer.
+    #[cold]
+    fn wait(&mut self, at: i64, time: i64, (request, step): (Number, Step)) {
+        let due = at.saturating_add(time);
+        let place = self.waiting.partition_point(|waits| waits.0 <= due);
+        self.waiting.insert(place, (due, request, step));
     }
 
     /// The venue says that it has the request, and answers later.
@@ -119,14 +140,21 @@ impl Core {
                     self.emit(at, &OrderEvent::Unanswered { request }, sink);
                 }
                 self.work.ask_about(order);
-                self.work.unanswered.asked(at, number);
+                match self.state.remade.is_held(order) {
+                    true => self
+                        .work
+                        .unanswered
+                        .wait(at, DECISION, (number, Step::Tell)),
+                    false => self.work.unanswered.asked(at, number),
+                }
             }
             Step::Tell => {
                 self.emit(at, &OrderEvent::NoAnswer { request }, sink);
-                let is_open = self.state.is_open(order);
+                let is_open = self.state.is_open(order) && !self.state.remade.is_held(order);
                 if is_ours || !is_open {
                     // The OMS tries again; what is closed cannot change any more.
                     self.decline(at, request, Why::NotReceived, b"", sink);
+                    self.settle_cancel(at, order, sink);
                 }
             }
         }

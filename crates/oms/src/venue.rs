@@ -126,7 +126,7 @@ impl Core {
     ) -> Heard {
         let number = report.id.order;
         let Some(order) = self.state().orders().get(number) else {
-            return self.report_of_none(at, report, sink);
+            return self.report_by_other_id(at, report, sink);
         };
         let instrument = order.instrument;
         let symbol = self.state().instruments().name(instrument);
@@ -149,13 +149,13 @@ impl Core {
             return self.report_of_none(at, report, sink);
         }
         let heard = match report.kind {
-            ReportKind::New => self.accepted(at, report, sink),
+            ReportKind::New => self.new_reported(at, report, instrument, sink),
             ReportKind::Fill => self.filled(at, report, instrument, sink),
-            ReportKind::Replaced => self.replaced(at, report, instrument, sink),
+            ReportKind::Replaced => self.replace_reported(at, report, instrument, sink),
             ReportKind::Rejected => self.rejected(at, report, sink),
             ReportKind::End(how) => self.ended(at, report, how, sink),
             ReportKind::Renewed => self.restated(at, report, sink),
-            ReportKind::Status(status) => self.status(at, report, status, sink),
+            ReportKind::Status(status) => self.status(at, report, (status, instrument), sink),
             ReportKind::Bust => self.undone(at, report, false, sink),
             ReportKind::Correct => self.undone(at, report, true, sink),
             ReportKind::Restated => Heard::Unreadable,
@@ -164,6 +164,7 @@ impl Core {
         let heard = self.reported_at_end(at, report, sink).unwrap_or(heard);
         self.agree(at, report, heard, sink);
         self.settle(at, number, sink);
+        self.settle_cancel(at, number, sink);
         // A rejected request is settled: a cancel by the OMS is tried again later.
         if report.kind != ReportKind::Rejected {
             self.work.look_again(&self.state, number);
@@ -206,6 +207,9 @@ impl Core {
             return Heard::Unreadable;
         };
         let order = report.id.order;
+        if !self.state().remade.is_empty() {
+            self.fill_of_replace(at, report, instrument, sink);
+        }
         if let Some(heard) = self.fill_broken(at, report, (quantity, price), sink) {
             return heard;
         }
@@ -266,13 +270,16 @@ impl Core {
         (quantity > 0).then_some((quantity, price))
     }
 
-    fn replaced(
+    pub(crate) fn replaced(
         &mut self,
         at: i64,
         report: &VenueReport<'_>,
         instrument: u32,
         sink: &mut impl Sink,
     ) -> Heard {
+        if self.is_replaced_after_end(report.id) && !self.speaks_tmp(report.line) {
+            return self.live_after_end(at, report, sink);
+        }
         if !self.state().late.is_empty()
             && let Some(heard) = self.replaced_late(at, report, instrument, sink)
         {
@@ -328,6 +335,12 @@ impl Core {
         sink: &mut impl Sink,
     ) -> Heard {
         let number = report.id.order;
+        if how == End::Cancelled
+            && !self.state().remade.is_empty()
+            && let Some(heard) = self.former_cancelled(at, report, sink)
+        {
+            return heard;
+        }
         if self.rests(number, how) {
             // Done for the day implies that the venue accepted the order.
             self.accepted(at, report, sink);
@@ -348,6 +361,16 @@ impl Core {
         let request = request.or(pending).map(|request| request.number);
         let filled = report.filled.and_then(|filled| whole(filled).ok());
         let filled = filled.unwrap_or(order.filled);
+        if how == End::Cancelled
+            && request.is_none()
+            && let Some(heard) = self.hold_cancel(at, report, filled, sink)
+        {
+            return heard;
+        }
+        let orders = self.state().orders();
+        let Some(order) = orders.get(number) else {
+            return Heard::Known;
+        };
         let rests = order.state == OrderState::DoneForDay && how == End::DoneForDay;
         if rests && filled <= order.filled {
             return Heard::Known;
@@ -394,9 +417,20 @@ impl Core {
         &mut self,
         at: i64,
         report: &VenueReport<'_>,
-        status: u8,
+        (status, instrument): (u8, u32),
         sink: &mut impl Sink,
     ) -> Heard {
+        if matches!(status, b'0' | b'1') {
+            if report.id.request != report.id.order
+                && self.is_open_as_replace(report.id)
+                && let Some(heard) = self.confirmed(at, report, instrument, sink)
+            {
+                return heard;
+            }
+            if !self.state().remade.is_empty() {
+                self.open_after_cancel(at, report, sink);
+            }
+        }
         match status {
             b'0' | b'1' | b'2' | b'6' | b'E' => {
                 let heard = self.accepted(at, report, sink);
@@ -409,6 +443,10 @@ impl Core {
             b'3' | b'4' | b'C' => {
                 let how = End::of(status).unwrap_or(End::Cancelled);
                 self.ended(at, report, how, sink)
+            }
+            b'8' if !self.state().remade.is_empty() => {
+                let heard = self.replace_not_there(at, report, sink);
+                heard.unwrap_or_else(|| self.not_there(at, report, sink))
             }
             // The venue answers this status request that it does not have the order.
             b'8' => self.not_there(at, report, sink),

@@ -11,6 +11,7 @@ use crate::event::OrderEvent;
 use crate::filter::OrderFilter;
 use crate::order::Order;
 use crate::reason::Why;
+use crate::replace_as_new::deciding;
 use crate::retries::{Retries, retry_of};
 use crate::scope::Scope;
 use crate::state::OmsState;
@@ -165,6 +166,12 @@ impl Work {
             }
             OrderEvent::Sent { number, .. } if state.orders().request(number).is_some() => {
                 self.unanswered.sent(state.time(), number);
+            }
+            OrderEvent::CancelHeld { order, .. } => {
+                let replace = state.orders().get(order);
+                if let Some(replace) = replace.and_then(|it| deciding(state, it)) {
+                    self.unanswered.decides(state.time(), replace);
+                }
             }
             OrderEvent::Retried { order, due, .. } => self.retries.add(due, order),
             OrderEvent::Pended { order, .. } => {

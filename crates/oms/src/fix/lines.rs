@@ -12,6 +12,7 @@ use crate::canary::{self, OmsPlantedFault};
 use crate::event::OrderEvent;
 use crate::locate::put_locate;
 use crate::order::{Order, Request};
+use crate::replace_as_new::deciding;
 use crate::state::OmsState;
 use crate::transition::OrderState;
 use crate::value::{Effect, End, Number, RequestKind, Side};
@@ -54,6 +55,16 @@ pub(crate) fn send(
             }
         }
         OrderEvent::Inquired { .. } => inquiries::send(state, event, line.0, outbox),
+        OrderEvent::StrayCancelled {
+            order,
+            former,
+            request,
+            ..
+        } => {
+            if let Some(order) = state.orders().get(order) {
+                cancel_stray(state, order, (former, request), line, outbox);
+            }
+        }
         OrderEvent::Asked { order, .. } => {
             if let Some(order) = state.orders().get(order) {
                 if canary::is(OmsPlantedFault::ResendUnknown) && order.state == OrderState::Unknown
@@ -179,25 +190,44 @@ fn change(
     let _ = out.finish();
 }
 
+/// Cancels what the venue has open of an order that is closed here.
+#[cold]
+fn cancel_stray(
+    state: &OmsState,
+    order: &Order,
+    (former, request): (Number, Number),
+    line: (SessionId, Version),
+    outbox: &mut Outbox,
+) {
+    let order = Order {
+        current: former,
+        ..order.clone()
+    };
+    let request = Request::cancel(request);
+    change(state, &order, &request, line, outbox);
+}
+
 fn ask(state: &OmsState, order: &Order, (line, _): (SessionId, Version), outbox: &mut Outbox) {
+    let decides = match state.remade.is_empty() {
+        true => None,
+        false => deciding(state, order),
+    };
+    let current = decides.unwrap_or(order.current);
     let mut out = outbox.begin(line, b"H");
-    out.field(
-        tag::CL_ORD_ID,
-        venue_id(order.number, order.current).bytes(),
-    );
+    out.field(tag::CL_ORD_ID, venue_id(order.number, current).bytes());
     put_pool_number(state, order, &mut out);
     out.field(tag::SYMBOL, state.instruments().name(order.instrument))
         .char(tag::SIDE, order.side.byte());
     let _ = out.finish();
 }
 
-/// Reads an ExecutionReport(8); `None` when it has no ClOrdID(11).
+/// Reads an ExecutionReport(8); `None` when it has no ExecType(150).
 pub(crate) fn report<'a>(
     line: u32,
     message: &Indexed<'_, 'a>,
     version: Version,
 ) -> Option<VenueReport<'a>> {
-    let text_id = message.get(tag::CL_ORD_ID)?;
+    let text_id = message.get(tag::CL_ORD_ID).unwrap_or(b"NONE");
     report_with(line, message, version, text_id)
 }
 

@@ -1,6 +1,6 @@
 //! Reads client requests: NewOrderSingle(D), OrderCancelReplaceRequest(G) and OrderCancelRequest(F).
 
-use fixwire_protocol::{Decimal, Indexed, Refusal, Tag, tag};
+use fixwire_protocol::{Decimal, Indexed, Refusal, Tag, tag, value};
 
 use crate::condition::Terms;
 use crate::core::{Change, NewOrder, Others};
@@ -163,6 +163,9 @@ pub(crate) fn change<'a>(
         kind,
         id: id(message, tag::CL_ORD_ID)?,
         original: id(message, tag::ORIG_CL_ORD_ID)?,
+        order_id: message
+            .get(tag::ORDER_ID)
+            .and_then(|id| value::uint(id).ok()),
         symbol: message.get(tag::SYMBOL).unwrap_or_default(),
         side: byte(message, tag::SIDE).and_then(Side::of),
         quantity: number(tag::ORDER_QTY)?,

@@ -67,7 +67,11 @@ impl Sink for Out<'_> {
             OrderEvent::Sent { line, .. }
             | OrderEvent::Asked { line, .. }
             | OrderEvent::Inquired { line, .. }
-            | OrderEvent::QuoteSent { line, .. } => {
+            | OrderEvent::QuoteSent { line, .. }
+            | OrderEvent::StrayCancelled { line, .. } => {
+                if let OrderEvent::StrayCancelled { order, former, .. } = *event {
+                    (self.listener)(OmsEvent::LiveAfterEnd { order, former });
+                }
                 if let Some(Some(link)) = self.links.clients.get(line as usize) {
                     let link = (link.session, link.version);
                     lines::send(state, event, link, self.outbox);

@@ -11,7 +11,7 @@ use crate::fix::{inquiries, legs, lines, markets, prices, status};
 use crate::notice::OmsEvent;
 use crate::rejects::VenueReject;
 use crate::rules::RejectCode;
-use crate::value::Number;
+use crate::value::{Number, RequestKind};
 use crate::venue::{Heard, ReportKind, VenueId, VenueReport, cut};
 
 /// Orders that clients have asked venues about and that are not answered yet.
@@ -222,12 +222,19 @@ impl Oms {
                 }
                 None => Heard::Unreadable,
             },
-            b"9" => match id(tag::CL_ORD_ID) {
+            b"9" => match self.core.rejected_request(
+                id(tag::CL_ORD_ID),
+                id(tag::ORIG_CL_ORD_ID),
+                rejected_kind(message),
+            ) {
                 Some(id) => {
                     let (core, mut out) = self.parts(outbox, None);
                     let reject = reject(tag::CXL_REJ_REASON, RejectCode::Cancel);
                     if core.may_reject(line, id.order) {
-                        core.declined(at, id, &reject, &mut out)
+                        match core.declined(at, id, &reject, &mut out) {
+                            Heard::Known if core.has_stray_cancel(id.order) => Heard::Unknown,
+                            heard => heard,
+                        }
                     } else {
                         let of = (line, id.order);
                         core.foreign_message(at, of, b"OrderCancelReject(9)", &mut out)
@@ -317,6 +324,15 @@ impl Oms {
                 symbols,
             });
         }
+    }
+}
+
+/// CxlRejResponseTo(434); FIX 4.0 and 4.1 have none.
+fn rejected_kind(message: &Message<'_>) -> Option<RequestKind> {
+    match message.get(tag::CXL_REJ_RESPONSE_TO) {
+        Some(b"1") => Some(RequestKind::Cancel),
+        Some(b"2") => Some(RequestKind::Replace),
+        _ => None,
     }
 }
 

@@ -417,6 +417,7 @@ fn a_refused_cancel_takes_no_name_from_a_live_order() {
     let mut world = World::new();
     let order = world.order_of("A", b"A1", Side::Buy, 10, "100").unwrap();
     let change = Change {
+        order_id: None,
         session: CLIENT,
         kind: RequestKind::Cancel,
         id: b"A",
@@ -459,6 +460,7 @@ fn a_replace_that_would_change_something_else_is_refused() {
         world.ids += 1;
         let id = format!("R{}", world.ids);
         let change = Change {
+            order_id: None,
             session: CLIENT,
             kind: RequestKind::Replace,
             id: id.as_bytes(),

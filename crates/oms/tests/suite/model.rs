@@ -14,6 +14,7 @@ mod mass;
 mod number;
 pub mod pools;
 mod quotes;
+pub mod remade;
 mod requests;
 mod rerun;
 pub mod spreads;
@@ -248,6 +249,7 @@ pub struct Order {
     pub quote: Option<u64>,
     pub legs: spreads::Legs,
     pub late: Option<late::Late>,
+    pub remade: Option<remade::Remade>,
 }
 
 impl Order {

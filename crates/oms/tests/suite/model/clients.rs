@@ -282,6 +282,7 @@ impl Model {
             quote: None,
             legs: super::spreads::Legs::default(),
             late: None,
+            remade: None,
             locate: super::fields::locate(fields),
         };
         Ok((order, is_located))
@@ -310,8 +311,8 @@ impl Model {
         let (id, original) = (fields[&11], fields[&41]);
         let named = self.used(client, original);
         let known = named.and_then(|number| self.orders.get(&number));
-        let found = known.filter(|order| order.id == original);
-        let found = found.map(|order| order.number);
+        // By any ClOrdID of its chain.
+        let found = known.map(|order| order.number);
         let refused = self.refused_at_once(client, &what.to_string(), fields);
         let taken = match found {
             _ if refused.is_some() => Err(refused.unwrap()),
@@ -426,6 +427,9 @@ impl Model {
         let leaves = order.withdrawn && is_replace;
         if self.is_busy(order, is_replace) || order.waiting.is_some() || leaves {
             return Err(PENDING);
+        }
+        if order.id != fields[&41] {
+            return Err(Why::Other(99, 0));
         }
         let symbol = &self.world.symbols[order.symbol];
         let is = |tag: u32, known: &str| fields.get(&tag).is_none_or(|it| *it == known);

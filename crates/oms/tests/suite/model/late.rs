@@ -1,5 +1,6 @@
 //! Model: replaces whose reports come late or out of order.
 
+use super::remade::Remade;
 use super::venue::{number_of, whole};
 use super::{Fate, Fields, Model, Number, TOO_LATE};
 
@@ -48,7 +49,8 @@ impl Model {
             price = price.or(Some(asked.price));
         }
         let time = fields.get(&60).copied().unwrap_or_default();
-        if asked.is_none() && (time.is_empty() || (quantity, price) == (None, None)) {
+        let is_held = matches!(order.remade, Some(Remade::Held(..)));
+        if asked.is_none() && ((time.is_empty() && !is_held) || (quantity, price) == (None, None)) {
             return true;
         }
         let current = order.current;
@@ -81,6 +83,9 @@ impl Model {
         order.late = Some(late);
         order.quantity = quantity.unwrap_or(order.quantity);
         order.price = price.unwrap_or(order.price);
+        if asked.is_some() || is_last {
+            order.remade = None;
+        }
         if is_last {
             order.current = request;
         }

@@ -57,6 +57,7 @@ impl Model {
         if asked.is_some_and(|asked| asked.number == request) {
             let why = self.why(number, fields);
             self.decline(request, &why);
+            self.settle_cancel(number);
             let is = |tag: u32, values: &[&str]| {
                 fields.get(&tag).is_some_and(|value| values.contains(value))
             };
@@ -127,15 +128,21 @@ impl Model {
                 .unwrap();
             asked.unknown = true;
             let (what, is_own) = (asked.what, asked.id.is_empty());
+            let is_held = self.is_held(number);
             if !is_asked {
                 self.asking.push_back(number);
-                self.unanswered
-                    .push_back((self.now + 5 * SECOND, request, true));
-            } else if is_own || !is_open {
+                if is_held {
+                    self.wait(3 * SECOND, request, true);
+                } else {
+                    self.unanswered
+                        .push_back((self.now + 5 * SECOND, request, true));
+                }
+            } else if is_own || !is_open || is_held {
                 if what == 'G' {
                     self.give_up(number, request);
                 }
                 self.decline(request, &super::Why::Other(0, 2));
+                self.settle_cancel(number);
             }
             return true;
         }

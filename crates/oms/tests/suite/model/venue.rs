@@ -60,7 +60,7 @@ impl Model {
         match msg_type {
             "8" => self.report(line, fields),
             "9" => {
-                if let Some((order, request)) = numbers(fields[&11])
+                if let Some((order, request)) = self.refused_request(fields)
                     && self.may_report(line, order)
                 {
                     self.decline_of(order, request, fields);
@@ -146,9 +146,17 @@ impl Model {
         }
         let mut refused = false;
         match kind {
-            Kind::New => self.accepted(number),
+            Kind::New => {
+                let is_own = request == number;
+                if is_own || !self.opened(line, number, request, fields) {
+                    self.accepted(number);
+                }
+            }
             Kind::Fill => self.filled(number, fields),
-            Kind::Replaced => self.replaced(number, request, fields),
+            Kind::Replaced if self.is_after_end(number, request) => {
+                self.live_after_end(line, number, request);
+            }
+            Kind::Replaced => self.replace_reported(number, request, fields),
             Kind::Rejected if self.attempt(number) != request => {
                 self.decline_of(number, request, fields);
                 refused = true;
@@ -160,13 +168,14 @@ impl Model {
             }
             Kind::End(how) => self.ended(number, request, how, fields),
             Kind::Restated => self.restated(number, fields),
-            Kind::Status(status) => self.status_of(number, request, status, fields),
+            Kind::Status(status) => self.status_of((line, number, request), status, fields),
             Kind::Bust | Kind::Other => {}
         }
         if kind != Kind::Rejected {
             self.said_to_have_ended(number, request, fields);
         }
         self.settle(number);
+        self.settle_cancel(number);
         if !refused {
             self.look_again(number);
         }
@@ -209,7 +218,11 @@ impl Model {
             return;
         };
         let exec = fields[&17].to_owned();
-        if order.execs.contains(&exec) {
+        let (_, request) = numbers(fields[&11]).unwrap_or((0, 0));
+        if self.is_held(number) && self.replace_in_flight(number) == Some(request) {
+            self.replaced(number, request, fields);
+        }
+        if self.orders[&number].execs.contains(&exec) {
             return;
         }
         self.accepted(number);
@@ -353,7 +366,7 @@ impl Model {
         self.pass(scopes, passed);
     }
 
-    fn replaced(&mut self, number: u64, request: u64, fields: &Fields<'_>) {
+    pub fn replaced(&mut self, number: u64, request: u64, fields: &Fields<'_>) {
         if self.replaced_late(number, request, fields) {
             return;
         }
@@ -375,6 +388,7 @@ impl Model {
         let original = order.id.clone();
         let was_open = order.is_open();
         order.asked = None;
+        order.remade = None;
         order.current = request;
         (order.quantity, order.price) = (quantity, price);
         order.hold = asked.hold.max(price.abs());
@@ -398,7 +412,8 @@ impl Model {
 
     /// An order has ended: nothing waits for fills of it.
     pub fn over(&mut self, number: u64) {
-        self.orders.get_mut(&number).unwrap().waiting = None;
+        let order = self.orders.get_mut(&number).unwrap();
+        (order.waiting, order.remade) = (None, None);
         self.ended.push(number);
         self.settle_later(number);
     }
@@ -424,6 +439,9 @@ impl Model {
         if !self.orders[&number].is_open() {
             return;
         }
+        if how == '4' && self.former_cancelled(number, request, fields) {
+            return;
+        }
         if self.rests(number, how) {
             self.accepted(number);
         }
@@ -433,6 +451,10 @@ impl Model {
         let asked = asked.filter(|it| it.what == 'F' && (it.number == request || how == '4'));
         let asked = asked.map(|asked| asked.number);
         let filled = whole(fields, 14).unwrap_or(order.filled);
+        if how == '4' && asked.is_none() && self.hold_cancel(number, request, filled, fields) {
+            return;
+        }
+        let order = &self.orders[&number];
         if filled > order.filled {
             let due = self.now + 5 * SECOND;
             let order = self.orders.get_mut(&number).unwrap();
@@ -535,7 +557,25 @@ impl Model {
         }
     }
 
-    fn status_of(&mut self, number: u64, request: u64, status: char, fields: &Fields<'_>) {
+    fn status_of(
+        &mut self,
+        (line, number, request): (usize, u64, u64),
+        status: char,
+        fields: &Fields<'_>,
+    ) {
+        if "01".contains(status) {
+            let is_open = self.replace_in_flight(number) == Some(request)
+                || self.is_after_end(number, request);
+            if request != number && is_open && self.opened(line, number, request, fields) {
+                return;
+            }
+            if self.is_held(number) {
+                self.orders.get_mut(&number).unwrap().remade = None;
+            }
+        }
+        if status == '8' && self.replace_not_there(number) {
+            return;
+        }
         match status {
             '0' | '1' | '2' | '6' | 'E' => {
                 self.accepted(number);

@@ -516,11 +516,32 @@ impl Model {
     pub fn write_question(&mut self, number: u64) {
         let order = &self.orders[&number];
         let mut body = Body::default();
-        self.put_current(number, 11, &mut body);
+        let replace = self.replace_in_flight(number);
+        match replace.filter(|_| self.is_held(number)) {
+            Some(replace) => {
+                body.put(11, format!("{number}-{replace}"));
+            }
+            None => self.put_current(number, 11, &mut body),
+        }
         self.put_pool_number(number, &mut body);
         body.put(55, self.symbol_of(number).name)
             .put(54, order.side);
         self.write(order.line, "H", body);
+    }
+
+    /// A cancel of what a venue has open of an order that is closed.
+    pub fn write_stray_cancel(&mut self, line: usize, number: u64, former: u64) {
+        let order = &self.orders[&number];
+        let mut body = Body::default();
+        body.put(11, format!("{number}-{}", self.last))
+            .put(41, format!("{number}-{former}"))
+            .put(1, self.world.accounts[order.account].name)
+            .put(55, self.symbol_of(number).name)
+            .put(54, order.side)
+            .put(38, order.quantity);
+        self.put_pool_number(number, &mut body);
+        self.put_security_type(number, &mut body);
+        self.write(line, "F", body);
     }
 
     pub fn write_mass_cancel(

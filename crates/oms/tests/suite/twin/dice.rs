@@ -7,6 +7,7 @@ mod spreads;
 
 use super::floors::{CLIENTS, LINES};
 use crate::desk::Input;
+use crate::model::remade::Remade;
 use crate::model::{At, Model, Order, SECOND, date};
 
 /// xorshift64*, and what was said before.
@@ -404,7 +405,12 @@ impl Dice {
             (_, 6..28) if order.again.is_some() => order.again.map(|again| again.attempt),
             _ => None,
         };
-        let id = match request {
+        let former = match order.remade {
+            Some(Remade::Former(former, _)) if self.once_in(2) => Some(former),
+            _ => None,
+        };
+        let id = match former.filter(|former| *former != number).or(request) {
+            _ if former == Some(number) => number.to_string(),
             Some(request) => format!("{number}-{request}"),
             None => number.to_string(),
         };
@@ -473,7 +479,8 @@ impl Dice {
             (Fate::Sent | Fate::Unknown, _, 1..6) => self.any(&["0", "0", "0", "8", "8"]),
             (Fate::Waits, _, 1..9) => "8",
             (_, Some(('F', _)), 1..5) => "4",
-            (_, Some(('G', _)), 1..5) => "5",
+            (_, Some(('G', _)), 1..4) => "5",
+            (_, Some(('G', _)), 4) => self.any(&["0", "4"]),
             (Fate::Unknown, _, _) | (_, Some(_), 9) => "I",
             (Fate::Done, None, 4..6) => "D",
             (_, None, 8) if order.outlives(i64::MIN) => "3",
