@@ -187,10 +187,6 @@ impl History {
             OrderEvent::Unanswered { .. }
             | OrderEvent::NoAnswer { .. }
             | OrderEvent::NotAtVenue { .. }
-            | OrderEvent::CancelHeld { .. }
-            | OrderEvent::ReplacedAsNew { .. }
-            | OrderEvent::CancelDropped { .. }
-            | OrderEvent::StrayCancelled { .. }
             | OrderEvent::ForeignReport { .. } => self.doubted(event),
             OrderEvent::LineDown { line } if self.line == Some(line) => Some(format!(
                 "{} disconnected: requests without an answer are in state unknown",
@@ -199,7 +195,7 @@ impl History {
             OrderEvent::Forgotten { order } if order == self.order => {
                 Some("closed long enough ago: removed from memory".into())
             }
-            _ => self.special(event),
+            _ => self.doubted(event).or_else(|| self.special(event)),
         }
     }
 
