@@ -40,7 +40,10 @@ impl OmsState {
                 order, venue_id, ..
             } => self.change(order, |state, place| {
                 state.step(place, Happening::Accept)?;
-                state.orders.at_mut(place)?.venue_id = Text::new(venue_id);
+                // An operator who enters it gives none.
+                if !venue_id.is_empty() {
+                    state.orders.at_mut(place)?.venue_id = Text::new(venue_id);
+                }
                 Some(())
             }),
             OrderEvent::Rejected { order, .. } => {

@@ -549,12 +549,13 @@ impl Model {
         if leg.is_some() {
             // It counts beside those of the venue, however that reports them.
             let in_fill = self.orders[&number].legs.in_fills == Some(true);
+            self.is_by_hand = true;
             self.report_of_leg(line, (number, request), &fields, (true, in_fill));
         } else {
             self.is_by_hand = true;
             self.report(line, &fields);
-            self.is_by_hand = false;
         }
+        self.is_by_hand = false;
     }
 
     fn status_of(
