@@ -1,5 +1,6 @@
 //! Model: reports of venues.
 
+use super::remade::Remade;
 use super::{At, Fate, Fields, MOST, Model, Number, Passed, SECOND, TOO_LATE, Waiting, Why};
 
 /// Order and request of a ClOrdID(11) of ours.
@@ -458,6 +459,9 @@ impl Model {
         if filled > order.filled {
             let due = self.now + 5 * SECOND;
             let order = self.orders.get_mut(&number).unwrap();
+            if order.waiting.is_none() {
+                order.remade = order.remade.filter(|it| !matches!(it, Remade::Held(..)));
+            }
             order.waiting.get_or_insert(Waiting {
                 how,
                 request: asked,
