@@ -520,9 +520,7 @@ impl OmsState {
                 if !self.remade.is_empty() {
                     self.remade.forget(number);
                 }
-                if !self.breaks.has_open(number) {
-                    self.orders.may_be_forgotten(number);
-                }
+                self.orders.has_ended(number, self.breaks.has_open(number));
                 self.conditions.has_ended(number);
                 self.families.has_ended(number);
                 if !self.copies.is_off() {
@@ -530,7 +528,7 @@ impl OmsState {
                 }
             }
             (false, true) => {
-                self.orders.is_kept(number);
+                self.orders.is_open_again(number);
                 self.families.is_open_again(number);
             }
             _ => {}

@@ -89,7 +89,7 @@ impl OmsState {
             Some(())
         })?;
         if !self.is_open(order) {
-            self.orders.is_kept(order);
+            self.orders.stays(order);
         }
         Some(())
     }
@@ -97,7 +97,7 @@ impl OmsState {
     /// A break of an order is open no longer.
     fn unbroken(&mut self, order: Number) {
         if !self.is_open(order) && !self.breaks.has_open(order) {
-            self.orders.may_be_forgotten(order);
+            self.orders.may_go(order);
         }
     }
 

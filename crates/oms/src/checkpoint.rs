@@ -172,7 +172,7 @@ impl Ledger for OmsState {
             hasher.write(&bytes);
         }
         for number in self.orders.ended() {
-            hasher.write_u64(*number);
+            hasher.write_u64(number);
         }
         // The usage must equal that of the orders.
         for standing in self.all_standings() {
@@ -229,7 +229,7 @@ impl OmsState {
             self.put_order(order, &mut bytes);
             put(&bytes);
         }
-        put(&(self.orders.ended().len() as u64).to_le_bytes());
+        put(&(self.orders.ended_count() as u64).to_le_bytes());
         for number in self.orders.ended() {
             put(&number.to_le_bytes());
         }
@@ -383,7 +383,8 @@ impl OmsState {
         for _ in 0..u64::take(from)? {
             let number = Wire::take(from)?;
             let order = state.orders.get(number)?;
-            (!order.state.is_open()).then(|| state.orders.may_be_forgotten(number))?;
+            let stays = state.breaks.has_open(number);
+            (!order.state.is_open()).then(|| state.orders.has_ended(number, stays))?;
         }
         state.check_ended()?;
         state.conditions.mark(&mut state.orders)?;

@@ -129,8 +129,7 @@ events! {
     22 Filled {
         order: Number = "The order.",
         exec: u64 = "Hash of the venue's ExecID(17).",
-        quantity: Quantity = "LastQty(32).",
-        price: Price = "LastPx(31).",
+        quantity: Quantity = "LastQty(32).", price: Price = "LastPx(31).",
         at: i64 = "TransactTime(60).",
     }
     /// The venue accepted a replace.
@@ -169,8 +168,7 @@ events! {
         instrument: u32 = "The instrument.",
         side: Side = "Side(54).",
         exec: u64 = "Hash of ExecID(17).",
-        quantity: Quantity = "LastQty(32).",
-        price: Price = "LastPx(31).",
+        quantity: Quantity = "LastQty(32).", price: Price = "LastPx(31).",
         id: &'a [u8] = "ClOrdID(11) at the venue.",
     }
     /// The status of an order was requested from the venue.
@@ -266,8 +264,7 @@ events! {
     41 Trading {
         scope: Scope = "The scope.",
         state: Trading = "The trading state.",
-        who: &'a [u8] = "Who did it.",
-        why: &'a [u8] = "As text.",
+        who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
     }
     /// A position was set by a file or an operator.
     42 Position {
@@ -281,8 +278,7 @@ events! {
     43 Market {
         instrument: u32 = "The instrument.",
         state: Market = "Which.",
-        who: &'a [u8] = "Who did it.",
-        why: &'a [u8] = "As text.",
+        who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
     }
     /// The last limit that was set expires at a time; then the one before it is restored.
     44 LimitUntil {
@@ -294,14 +290,12 @@ events! {
     /// An operator requested that a scope trade again; a second operator must confirm.
     45 ArmAsked {
         scope: Scope = "The scope.",
-        who: &'a [u8] = "Who did it.",
-        why: &'a [u8] = "As text.",
+        who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
     }
     /// A new trading day was requested: it starts when the orders of this one are closed.
     46 DayAsked {
         date: u32 = "The date, such as 20261122.",
-        who: &'a [u8] = "Who did it.",
-        why: &'a [u8] = "As text.",
+        who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
     }
     /// A control rejected a new order, with the event before: an operator may run it again.
     47 RejectKept {
@@ -314,8 +308,7 @@ events! {
         reject: u64 = "The number of the reject.",
         old: &'a [u8] = "ClOrdID(11) of the rejected order.",
         without: &'a [u8] = "The controls that were off.",
-        who: &'a [u8] = "Who did it.",
-        why: &'a [u8] = "As text.",
+        who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
     }
     /// Fills of a line are compared with a drop copy session of the venue, or no longer.
     49 CopyLine {
@@ -341,15 +334,13 @@ events! {
     51 Reloaded {
         settings: u64 = "The hash of their files.",
         back: bool = "Whether they are those from before the last reload.",
-        who: &'a [u8] = "Who did it.",
-        why: &'a [u8] = "As text.",
+        who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
         changes: NestedEvents<'a> = "The events that change accounts, instruments, pools and limits.",
     }
     /// An operator asked for other limits, or a reload of limits or users; a second operator must ask for the same.
     52 ReloadAsked {
         settings: u64 = "The hash of the files, or of the limits.",
-        who: &'a [u8] = "Who did it.",
-        why: &'a [u8] = "As text.",
+        who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
     }
     /// The legs of a spread were set.
     55 SpreadLegs {
@@ -383,8 +374,7 @@ events! {
         side: Side = "Side(54).",
         effect: Option<Effect> = "PositionEffect(77), if the symbol uses it; `None` when the report lacks it: the fill nets.",
         exec: u64 = "Hash of ExecID(17).",
-        quantity: Quantity = "LastQty(32).",
-        price: Price = "LastPx(31).",
+        quantity: Quantity = "LastQty(32).", price: Price = "LastPx(31).",
         id: &'a [u8] = "ClOrdID(11) at the venue.",
     }
     /// An order that is valid for longer is done for the day, until the next trading day.
@@ -455,8 +445,7 @@ events! {
     /// The trading day, on which nothing was done, is an earlier one again: its date was wrong.
     122 DayBack {
         date: u32 = "The date, such as 20261122.",
-        who: &'a [u8] = "Who did it.",
-        why: &'a [u8] = "As text.",
+        who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
     }
     /// The first event of a journal in place of one that was removed: its order numbers continue after this one.
     123 NumbersAfter {
@@ -514,8 +503,7 @@ events! {
     /// An operator enters the report of a venue about an order; the events behind it are of this report.
     84 ReportEntered {
         order: Number = "The order.",
-        who: &'a [u8] = "Who did it.",
-        why: &'a [u8] = "As text.",
+        who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
     }
     /// The venue cancelled a trade: its fill counts no more.
     85 Busted {
@@ -590,22 +578,19 @@ events! {
     95 BreakSettled {
         number: u64 = "The number of the break.",
         venue: bool = "Whether the venue is right.",
-        who: &'a [u8] = "Who did it.",
-        why: &'a [u8] = "As text.",
+        who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
     }
     /// An operator decided a break; another one must decide the same.
     96 SettleAsked {
         number: u64 = "The number of the break.",
         venue: bool = "Whether the venue is right.",
-        who: &'a [u8] = "Who did it.",
-        why: &'a [u8] = "As text.",
+        who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
     }
     /// A drop copy session of a venue brings a fill, or the end of an order.
     110 Copied {
         order: Number = "The order.",
         exec: u64 = "Hash of ExecID(17); 0 when the copy closes the order.",
-        quantity: Quantity = "LastQty(32).",
-        price: Price = "LastPx(31).",
+        quantity: Quantity = "LastQty(32).", price: Price = "LastPx(31).",
     }
     /// A venue reports the state of the market of all symbols of a line.
     111 VenueMarket {
@@ -624,8 +609,7 @@ events! {
     /// A break is closed.
     113 BreakClosed {
         number: u64 = "Its number.",
-        who: &'a [u8] = "Who did it.",
-        why: &'a [u8] = "As text.",
+        who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
     }
     /// An order placed elsewhere was replaced there.
     114 Restated {
@@ -658,8 +642,7 @@ events! {
     92 ParentFilled {
         order: Number = "The parent.",
         child: Number = "The child.",
-        quantity: Quantity = "LastQty(32).",
-        price: Price = "LastPx(31).",
+        quantity: Quantity = "LastQty(32).", price: Price = "LastPx(31).",
         at: i64 = "TransactTime(60).",
     }
 }

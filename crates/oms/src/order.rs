@@ -1,7 +1,8 @@
 //! Orders and their pending requests, in memory while they are open.
 
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
 
 use hashbrown::HashTable;
 
@@ -260,8 +261,13 @@ pub struct Orders {
     places: HashTable<u32>,
     /// Requests by number.
     request_places: HashTable<u32>,
-    /// Closed orders without an open break, the oldest first.
-    ended: VecDeque<Number>,
+    /// Closed orders that may be removed from memory, the oldest first, each behind its place among all closed ones.
+    ended: VecDeque<(u64, Number)>,
+    /// Closed orders that stay in memory, with their places.
+    kept: BTreeMap<Number, u64>,
+    /// The place of the next one.
+    next_ended: u64,
+    last_ended: Option<Number>,
 }
 
 /// Consecutive numbers are spread by multiplication.
@@ -380,9 +386,27 @@ impl Orders {
         self.orders.iter()
     }
 
-    /// Numbers of closed orders without an open break, the oldest first.
-    pub(crate) fn ended(&self) -> &VecDeque<Number> {
-        &self.ended
+    /// Closed orders that may be removed from memory, the oldest first.
+    pub(crate) fn forgettable(&self) -> impl Iterator<Item = Number> {
+        self.ended.iter().map(|(_, number)| *number)
+    }
+
+    /// How many are closed.
+    pub(crate) fn ended_count(&self) -> usize {
+        self.ended.len() + self.kept.len()
+    }
+
+    /// The order that was closed last; it may be open again.
+    pub(crate) fn last_ended(&self) -> Option<Number> {
+        self.last_ended
+    }
+
+    /// All closed orders, the oldest first.
+    pub(crate) fn ended(&self) -> Vec<Number> {
+        let kept = self.kept.iter().map(|(number, place)| (*place, *number));
+        let mut all: Vec<(u64, Number)> = self.ended.iter().copied().chain(kept).collect();
+        all.sort_unstable();
+        all.into_iter().map(|(_, number)| number).collect()
     }
 
     pub(crate) fn add(&mut self, order: Order) -> Place {
@@ -473,16 +497,38 @@ impl Orders {
         self.fills.back_from(last)
     }
 
-    /// A closed order may be removed from memory, after those before it.
-    pub(crate) fn may_be_forgotten(&mut self, number: Number) {
-        self.ended.push_back(number);
+    /// An order is closed; whether it stays in memory until [`may_go`](Self::may_go).
+    pub(crate) fn has_ended(&mut self, number: Number, stays: bool) {
+        let place = self.next_ended;
+        self.next_ended += 1;
+        self.last_ended = Some(number);
+        if stays {
+            self.kept.insert(number, place);
+        } else {
+            self.ended.push_back((place, number));
+        }
     }
 
-    /// An order is open again, or has an open break: it stays in memory.
-    pub(crate) fn is_kept(&mut self, number: Number) {
+    /// A closed order is open again.
+    pub(crate) fn is_open_again(&mut self, number: Number) {
+        self.stays(number);
+        self.kept.remove(&number);
+    }
+
+    /// A closed order stays in memory.
+    pub(crate) fn stays(&mut self, number: Number) {
         // Most have ended lately.
-        if let Some(place) = self.ended.iter().rposition(|ended| *ended == number) {
-            self.ended.remove(place);
+        let at = self.ended.iter().rposition(|(_, ended)| *ended == number);
+        if let Some((place, _)) = at.and_then(|at| self.ended.remove(at)) {
+            self.kept.insert(number, place);
+        }
+    }
+
+    /// A closed order may be removed from memory, in its turn.
+    pub(crate) fn may_go(&mut self, number: Number) {
+        if let Some(place) = self.kept.remove(&number) {
+            let at = self.ended.partition_point(|(before, _)| *before < place);
+            self.ended.insert(at, (place, number));
         }
     }
 
@@ -490,10 +536,9 @@ impl Orders {
     pub(crate) fn forget(&mut self, number: Number) -> Option<QuoteSide> {
         let place = self.place(number)?;
         // It is the oldest, except in a modified journal.
-        if self.ended.front() == Some(&number) {
-            self.ended.pop_front();
-        } else {
-            self.ended.retain(|ended| *ended != number);
+        match self.ended.front() {
+            Some((_, oldest)) if *oldest == number => drop(self.ended.pop_front()),
+            _ => self.is_open_again(number),
         }
         if let Ok(entry) = self.places.find_entry(mixed(number), |at| *at == place.0) {
             entry.remove();

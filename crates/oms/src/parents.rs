@@ -228,7 +228,7 @@ impl Core {
             _ => false,
         };
         // If it has closed an order, that is the last one.
-        let last = orders.ended().back().and_then(|last| orders.get(*last));
+        let last = orders.last_ended().and_then(|last| orders.get(last));
         let closed = last.filter(|last| is_closed(last));
         if let Some(parent) = closed.and_then(|child| families.parent_of(child.number)) {
             self.work.settle(parent);

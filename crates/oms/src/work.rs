@@ -316,17 +316,17 @@ impl Core {
     /// closed too.
     pub(crate) fn forgettable(&self) -> Option<Number> {
         let orders = self.state().orders();
-        if orders.ended().len() <= self.rules().remembered {
+        if orders.ended_count() <= self.rules().remembered {
             return None;
         }
-        let is_settled = |number: &&Number| {
-            let Some(order) = orders.get(**number) else {
+        let is_settled = |number: &Number| {
+            let Some(order) = orders.get(*number) else {
                 return false;
             };
             let other = order.other_side();
             orders.request_of(order).is_none() && other.is_none_or(|it| !self.state().is_open(it))
         };
-        orders.ended().iter().take(64).find(is_settled).copied()
+        orders.forgettable().take(64).find(is_settled)
     }
 
     /// Removes closed orders from memory, the oldest first, above the limit `remembered`.

@@ -1,14 +1,12 @@
 //! Checks and completes a state that was read: its parts fit together.
 
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 
 use crate::order::{Order, Place, Retry};
 use crate::pool::NO_POOL;
 use crate::state::OmsState;
 use crate::strays::Stray;
 use crate::tally::Tally;
-use crate::value::Number;
 use crate::wire::Wire;
 
 impl OmsState {
@@ -56,13 +54,12 @@ impl OmsState {
     /// Each closed order is listed once among the closed ones, and no number overflows.
     pub(super) fn check_ended(&self) -> Option<()> {
         const MOST: u64 = 1 << 62;
-        let mut ended: Vec<Number> = self.orders.ended().iter().copied().collect();
+        let mut ended = self.orders.ended();
+        let count = ended.len();
         ended.sort_unstable();
         ended.dedup();
-        let may_be_forgotten =
-            |order: &&Order| !order.state.is_open() && !self.breaks.has_open(order.number);
-        let all = self.orders.iter().filter(may_be_forgotten);
-        let is_whole = ended.len() == self.orders.ended().len() && ended.len() == all.count();
+        let all = self.orders.iter().filter(|order| !order.state.is_open());
+        let is_whole = ended.len() == count && count == all.count();
         (is_whole && self.last < MOST && self.events < MOST).then_some(())
     }
 
