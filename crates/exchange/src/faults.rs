@@ -35,7 +35,7 @@ use fixwire_protocol::{Mono, Nanos, Tag};
 use fixwire_tmp::messages::LAYOUTS;
 use fixwire_tmp::{FRAME_BYTES_LEAST, TmpStatus};
 
-use crate::market::Report;
+use crate::outgoing::Report;
 
 /// Maximum number of faults at a time.
 const FAULTS_MAX: usize = 100;

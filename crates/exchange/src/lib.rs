@@ -29,6 +29,7 @@ mod leg_config;
 mod market;
 mod note;
 mod orders;
+mod outgoing;
 mod report;
 mod script;
 mod scripted;

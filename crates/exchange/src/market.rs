@@ -21,6 +21,7 @@ use crate::dialect::Dialect;
 use crate::instrument::{Instrument, units};
 use crate::note::{Note, Request};
 use crate::orders::Orders;
+use crate::outgoing::Report;
 use crate::report::Entry;
 use crate::scripted::ScriptedOrders;
 use crate::tmp::copies::ReportCopies;
@@ -54,14 +55,6 @@ pub(crate) struct Member {
     pub(crate) dialect: Dialect,
     /// Fraction digits of TransactTime(60).
     pub(crate) digits: u8,
-}
-
-/// A message to a member, without its header; to a TMP member a frame, with an empty header.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Report {
-    pub(crate) member: u32,
-    pub(crate) msg_type: u8,
-    pub(crate) body: Vec<u8>,
 }
 
 /// The note cannot be applied: the journal belongs to another exchange or a later version.

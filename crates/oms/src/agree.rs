@@ -6,6 +6,7 @@ use alloc::string::{String, ToString};
 
 use fixwire_protocol::{Decimal, Nanos};
 
+use crate::canary::{self, OmsPlantedFault};
 use crate::core::{Core, Sink, scaled, whole};
 use crate::event::OrderEvent;
 use crate::fix::{average, price};
@@ -466,6 +467,9 @@ impl Core {
 
     /// Raises a break, or notes the new word of the venue about it; asks the venue.
     fn raise(&mut self, at: i64, report: &VenueReport<'_>, found: Found, sink: &mut impl Sink) {
+        if canary::is(OmsPlantedFault::MissBreak) {
+            return;
+        }
         let order = report.id.order;
         let (ours, venue) = (cut(&found.ours), cut(&found.venue));
         let known = self.state().breaks.find(order, found.kind, found.exec);

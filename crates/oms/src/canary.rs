@@ -25,11 +25,13 @@ pub enum OmsPlantedFault {
     InquireTwice,
     /// A leg that is reported again counts again.
     LegTwice,
+    /// What a venue says and does not agree with its order is no break.
+    MissBreak,
 }
 
 impl OmsPlantedFault {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::SkipNote,
         Self::DropPended,
         Self::ResendUnknown,
@@ -39,6 +41,7 @@ impl OmsPlantedFault {
         Self::CountTwice,
         Self::InquireTwice,
         Self::LegTwice,
+        Self::MissBreak,
     ];
 
     /// Its name in `FIXWIRE_CANARY`.
@@ -54,6 +57,7 @@ impl OmsPlantedFault {
             Self::CountTwice => "count-twice",
             Self::InquireTwice => "inquire-twice",
             Self::LegTwice => "leg-twice",
+            Self::MissBreak => "miss-break",
         }
     }
 }

@@ -118,6 +118,7 @@ mod spent;
 mod spreads;
 pub mod state;
 mod status_requests;
+mod stray_fills;
 mod strays;
 mod table;
 mod tag_counts;

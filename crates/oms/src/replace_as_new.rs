@@ -28,13 +28,14 @@ fn replace_of<'s>(state: &'s OmsState, order: &Order) -> Option<&'s Request> {
     request.filter(|it| it.kind == RequestKind::Replace && is_in_flight(it))
 }
 
-/// The replace whose answer decides whether an order is cancelled, if there is one.
-#[cold]
-pub(crate) fn deciding(state: &OmsState, order: &Order) -> Option<Number> {
-    let is_held = state.remade.is_held(order.number);
-    replace_of(state, order)
-        .filter(|_| is_held)
-        .map(|it| it.number)
+impl OmsState {
+    /// The replace whose answer decides whether an order is cancelled, if there is one.
+    #[cold]
+    pub(crate) fn deciding(&self, order: &Order) -> Option<Number> {
+        let is_held = self.remade.is_held(order.number);
+        let replace = replace_of(self, order).filter(|_| is_held);
+        replace.map(|it| it.number)
+    }
 }
 
 impl Core {
@@ -204,7 +205,7 @@ impl Core {
         sink: &mut impl Sink,
     ) {
         let order = self.state().orders().get(report.id.order);
-        let decides = order.and_then(|order| deciding(self.state(), order));
+        let decides = order.and_then(|order| self.state().deciding(order));
         if decides == Some(report.id.request) {
             self.replaced(at, report, instrument, sink);
         }
@@ -233,7 +234,7 @@ impl Core {
         sink: &mut impl Sink,
     ) -> Option<Heard> {
         let order = self.state().orders().get(report.id.order)?;
-        let request = deciding(self.state(), order)?;
+        let request = self.state().deciding(order)?;
         self.decline(at, request, Why::NotReceived, report.text, sink);
         self.settle_cancel(at, report.id.order, sink);
         Some(Heard::Taken)

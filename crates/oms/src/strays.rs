@@ -2,18 +2,9 @@
 //! operator decides whether it counts, or the venue cancels it.
 
 use alloc::collections::BTreeMap;
-use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::Write as _;
 
-use crate::core::{Core, Sink};
-use crate::event::OrderEvent;
-use crate::fix::price;
-use crate::query::text;
-use crate::spreads::leg_exec;
-use crate::state::OmsState;
 use crate::value::{Effect, Price, Quantity, Side, Text};
-use crate::venue::{Heard, VenueReport};
 use crate::wire::Wire;
 
 /// A fill of an order that is not known here.
@@ -51,12 +42,22 @@ impl Strays {
         self.0.insert(number, stray);
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Stray> {
-        self.0.values()
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &Stray)> {
+        self.0.iter().map(|(number, stray)| (*number, stray))
     }
 
     pub fn get(&self, number: u64) -> Option<&Stray> {
         self.0.get(&number)
+    }
+
+    /// The number of the first of which this is true.
+    pub fn find(&self, is: impl Fn(&Stray) -> bool) -> Option<u64> {
+        let mut all = self.0.iter();
+        all.find(|(_, stray)| is(stray)).map(|(number, _)| *number)
+    }
+
+    pub fn remove(&mut self, number: u64) -> Option<Stray> {
+        self.0.remove(&number)
     }
 
     pub fn get_mut(&mut self, number: u64) -> Option<&mut Stray> {
@@ -111,86 +112,5 @@ impl Strays {
             all.insert(number, stray).is_none().then_some(())?;
         }
         Some(Self(all))
-    }
-}
-
-impl OmsState {
-    /// Somebody decided whether a fill of no order counts: unless the venue is right, the position gives it back.
-    pub(crate) fn stray_settled(&mut self, number: u64, venue: bool) -> Option<()> {
-        let stray = self.strays.0.remove(&number)?;
-        if !venue {
-            let of = (stray.line, stray.account, stray.instrument);
-            let side = (stray.side.is_buy(), stray.effect);
-            let quantity = i128::from(stray.quantity);
-            let worth = quantity.saturating_mul(stray.price.into());
-            self.trade_worth(of, side, -quantity, -worth);
-        }
-        Some(())
-    }
-}
-
-impl Core {
-    /// A venue cancels a fill of an order that is not known here.
-    pub(crate) fn stray_busted(
-        &mut self,
-        at: i64,
-        report: &VenueReport<'_>,
-        sink: &mut impl Sink,
-    ) -> Heard {
-        let mut strays = self.state().strays.0.iter();
-        let found =
-            strays.find(|(_, it)| (it.line, Some(it.exec)) == (report.line, report.reference));
-        let Some((&number, _)) = found else {
-            return Heard::Unknown;
-        };
-        let event = OrderEvent::BreakSettled {
-            number,
-            venue: false,
-            who: b"",
-            why: b"Trade Cancel of the venue",
-        };
-        self.emit(at, &event, sink);
-        Heard::Taken
-    }
-
-    /// A drop copy of the venue has a fill too.
-    pub(crate) fn stray_confirmed(
-        &mut self,
-        at: i64,
-        exec: u64,
-        instrument: u32,
-        sink: &mut impl Sink,
-    ) {
-        let execs = [exec, leg_exec(exec, instrument)];
-        let mut strays = self.state().strays.0.iter();
-        let found = strays.find(|(_, it)| it.instrument == instrument && execs.contains(&it.exec));
-        if let Some((&number, _)) = found {
-            let event = OrderEvent::BreakSettled {
-                number,
-                venue: true,
-                who: b"",
-                why: b"the drop copy of the venue has it",
-            };
-            self.emit(at, &event, sink);
-        }
-    }
-
-    /// The lines of `oms breaks` for them.
-    pub(crate) fn list_strays(&self, list: &mut String) {
-        let state = self.state();
-        for (number, stray) in &state.strays.0 {
-            let scale = state.scale(stray.instrument);
-            let side = if stray.side.is_buy() { "buy" } else { "sell" };
-            let _ = write!(
-                list,
-                "\n{number}\tfill of an order that is not known here\t0\t{}\t{}\t{}\tin the position\t{side} {} at {}\t{}",
-                text(state.sessions().name(stray.line)),
-                text(state.accounts().name(stray.account)),
-                text(state.instruments().name(stray.instrument)),
-                stray.quantity,
-                price(stray.price, scale),
-                text(stray.id.bytes()),
-            );
-        }
     }
 }

@@ -11,7 +11,6 @@ use crate::event::OrderEvent;
 use crate::filter::OrderFilter;
 use crate::order::Order;
 use crate::reason::Why;
-use crate::replace_as_new::deciding;
 use crate::retries::{Retries, retry_of};
 use crate::scope::Scope;
 use crate::state::OmsState;
@@ -169,7 +168,7 @@ impl Work {
             }
             OrderEvent::CancelHeld { order, .. } => {
                 let replace = state.orders().get(order);
-                if let Some(replace) = replace.and_then(|it| deciding(state, it)) {
+                if let Some(replace) = replace.and_then(|it| state.deciding(it)) {
                     self.unanswered.decides(state.time(), replace);
                 }
             }

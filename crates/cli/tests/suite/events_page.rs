@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 
 /// Files with the texts of events, from the root of the repository.
-const SOURCES: [&str; 18] = [
+const SOURCES: [&str; 19] = [
     "crates/engine/src/event/ending.rs",
+    "crates/engine/src/event/loss.rs",
     "crates/engine/src/event/refusal.rs",
     "crates/engine/src/event/reject_details.rs",
     "crates/engine/src/event/sentence.rs",

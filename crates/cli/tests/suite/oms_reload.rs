@@ -50,7 +50,7 @@ fn new_limits_and_instruments_are_in_force_at_the_next_order_and_after_kill_9() 
     assert_eq!(code, 0, "{said}");
     let wanted = json!({
         "result": "nothing is applied: 1 change",
-        "changes": [{ "setting": "limit", "name": "firm RC6", "was": 10_000, "is": 70 }],
+        "changes": [{ "setting": "limit", "name": "firm RC6", "was": "10000", "is": "70" }],
     });
     assert_eq!(serde_json::from_str::<Value>(&said).unwrap(), wanted);
     assert_eq!(limit_of_firm(folder), 10_000);

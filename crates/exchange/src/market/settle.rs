@@ -5,9 +5,10 @@ use alloc::vec::Vec;
 use fixwire_book::{BookEvent, CancelReason, Side};
 use fixwire_protocol::Timestamp;
 
-use super::{Market, Report, transact_time};
+use super::{Market, transact_time};
 use crate::dialect::{Dialect, Kind};
 use crate::orders::Filled;
+use crate::outgoing::Report;
 use crate::report::{self, Entry, Said};
 use crate::spread::{self, LegTrade};
 

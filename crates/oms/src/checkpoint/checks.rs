@@ -48,7 +48,10 @@ impl OmsState {
                 && self.accounts.get(it.account as usize).is_some()
                 && self.instruments.get(it.instrument as usize).is_some()
         };
-        self.strays.iter().all(is_known).then_some(())
+        self.strays
+            .iter()
+            .all(|(_, stray)| is_known(stray))
+            .then_some(())
     }
 
     /// Each closed order is listed once among the closed ones, and no number overflows.

@@ -12,7 +12,6 @@ use crate::canary::{self, OmsPlantedFault};
 use crate::event::OrderEvent;
 use crate::locate::put_locate;
 use crate::order::{Order, Request};
-use crate::replace_as_new::deciding;
 use crate::state::OmsState;
 use crate::transition::OrderState;
 use crate::value::{Effect, End, Number, RequestKind, Side};
@@ -210,7 +209,7 @@ fn cancel_stray(
 fn ask(state: &OmsState, order: &Order, (line, _): (SessionId, Version), outbox: &mut Outbox) {
     let decides = match state.remade.is_empty() {
         true => None,
-        false => deciding(state, order),
+        false => state.deciding(order),
     };
     let current = decides.unwrap_or(order.current);
     let mut out = outbox.begin(line, b"H");

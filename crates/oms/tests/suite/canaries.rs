@@ -13,7 +13,7 @@ mod trials {
     use std::time::Instant;
 
     /// A fault, the test that must find it, and what it says then.
-    const TRIALS: [(OmsPlantedFault, &str, &str); 9] = [
+    const TRIALS: [(OmsPlantedFault, &str, &str); 10] = [
         (
             OmsPlantedFault::SkipNote,
             "crashes::nothing_is_sent_twice_or_forgotten_when_the_process_is_killed",
@@ -58,6 +58,11 @@ mod trials {
             OmsPlantedFault::LegTwice,
             "spreads::an_order_of_a_spread_is_sent_as_its_symbol_and_filled_in_legs",
             "left: (4, [8, 8])",
+        ),
+        (
+            OmsPlantedFault::MissBreak,
+            "days::what_a_venue_loses_changes_or_repeats_is_found_told_and_settled",
+            "here, at the venue",
         ),
     ];
 

@@ -62,7 +62,7 @@ impl Day {
         }
         self.note("the venue's next word");
         self.next_word();
-        // What is not as the venue has it has been told.
+        // What is not as the venue has it stands among the breaks.
         let differing = self.differing();
         let breaks = self.breaks();
         for number in differing {
