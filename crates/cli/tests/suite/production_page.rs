@@ -28,7 +28,7 @@ fn the_units_run_the_file_of_the_page() {
         let (program, file) = command.split_once(" run ").expect(command);
         for path in [program, file] {
             let is_installed = |line: &&str| line.starts_with("install ") && line.ends_with(path);
-            assert!(lines.iter().any(|line| is_installed(&line)), "{path}");
+            assert!(lines.iter().any(is_installed), "{path}");
         }
         // It writes only where the sandbox lets it.
         assert_eq!(unit(&text, "ProtectSystem"), "strict");
@@ -38,6 +38,6 @@ fn the_units_run_the_file_of_the_page() {
         assert!(Path::new(value("FileLogPath")).starts_with(logs));
         let user = unit(&text, "User");
         let makes = |line: &&str| line.starts_with("useradd ") && line.ends_with(user);
-        assert!(lines.iter().any(|line| makes(&line)), "{user}");
+        assert!(lines.iter().any(makes), "{user}");
     }
 }

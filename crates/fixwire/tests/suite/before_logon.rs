@@ -270,11 +270,10 @@ fn what_is_not_resent_is_named_at_the_logon() {
 fn another_heart_bt_int_of_the_answer_is_reported_with_both() {
     let differs = |world: &World| {
         let events = world.events.lock().unwrap();
-        let found = events.iter().find_map(|event| match event {
+        events.iter().find_map(|event| match event {
             Event::HeartBtIntDiffers { interval, .. } => Some((*interval, event.to_string())),
             _ => None,
-        });
-        found
+        })
     };
     for (peers, reported) in [(30, false), (60, true), (0, true)] {
         let mut world = World::initiator(|_| ());
