@@ -52,7 +52,7 @@ pub fn file(name: &str) -> Result<String, String> {
 ///
 /// # Errors
 ///
-/// As for [`file`], or the file is not read.
+/// As for [`file()`], or the file is not read.
 pub fn dictionary(name: &str) -> Result<Dictionary, String> {
     orchestra::read(&file(name)?, DocumentLimits::default())
         .map_err(|error| format!("{name}: {error}"))

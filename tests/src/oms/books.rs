@@ -1,6 +1,6 @@
 //! Do client, OMS and exchange say the same of every order?
 
-use super::dialogue::{Dialogue, Standing};
+use super::dialogue::{Dialogue, Standing, Told};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -126,6 +126,8 @@ pub fn agree(clients: &[Dialogue], books: &Books, exchange: &Dialogue) -> Result
             (Some(order), _) if same(&order.standing, &told.standing) && order.id == told.id => {
                 known.extend(number);
             }
+            // It ended with the trading day, and its venue has said later how.
+            (Some(order), "expired") if lapsed_as(order, told) => known.extend(number),
             (Some(order), _) => {
                 return Err(format!(
                     "the client received another state of {id}: {told:?}, the OMS has {order:?}"
@@ -162,6 +164,15 @@ pub fn agree(clients: &[Dialogue], books: &Books, exchange: &Dialogue) -> Result
         )),
         None => books.add_up(),
     }
+}
+
+/// Whether an order that ended with the trading day for its client has ended at its venue, otherwise the same.
+fn lapsed_as(order: &Order, told: &Told) -> bool {
+    let lapsed = Standing {
+        state: "expired",
+        ..order.standing.clone()
+    };
+    order.standing.state != "open" && same(&lapsed, &told.standing) && order.id == told.id
 }
 
 fn same(one: &Standing, other: &Standing) -> bool {

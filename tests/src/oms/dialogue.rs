@@ -272,11 +272,13 @@ impl Dialogue {
         let decimal = |tag: &str| of(tag).parse::<f64>().ok();
         let before = self.orders.get(&root);
         let ended = before.is_some_and(|told| told.standing.state != "open");
+        let is_fill = matches!(&*exec_type, "1" | "2" | "F");
+        // It ended with the trading day, before its venue had confirmed that.
+        let lapsed = before.is_some_and(|told| told.standing.state == "expired");
         // A venue may have made it larger before the fill that seemed to be the last.
-        if ended && exec_type != "5" {
+        if ended && exec_type != "5" && !(lapsed && is_fill) {
             return Err("reported after its end".into());
         }
-        let is_fill = matches!(&*exec_type, "1" | "2" | "F");
         let last = if is_fill { whole("32") } else { 0 };
         self.fills += usize::from(is_fill);
         let (filled, paid) = before.map_or((0, 0.0), |told| (told.standing.filled, told.paid));

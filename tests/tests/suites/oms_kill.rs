@@ -26,6 +26,7 @@ use fixwire_rigs::random::{Random, seed};
 use fixwire_rigs::server::{Server, scratch};
 use fixwire_rigs::trade::{Event, PATIENCE};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::Command;
@@ -61,6 +62,8 @@ const PACE: Duration = Duration::from_millis(4);
 const KILLED: &str = ACCOUNTS[5];
 /// A state that is another than the one that a clean stop has noted.
 const DIFFERS: &str = "give a state with hash";
+/// The state of an order of the day before whose end the venue has not confirmed.
+const LAPSED: &str = "closed here, not confirmed by the venue";
 const CLIENT: &str = "CLIENT";
 /// The file of its standard error stream.
 const CLIENT_ERRORS: &str = "stderr";
@@ -405,6 +408,17 @@ impl<'r> Life<'r> {
         Ok(last)
     }
 
+    /// Cancels what the venue may still have of the day before, as operators do; an OMS that does not answer is told later.
+    fn cancel_lapsed(&self) {
+        let orders = self.floor.ask(&["orders", "--open"]).unwrap_or_default();
+        let lapsed = orders.iter().filter(|order| order["state"] == LAPSED);
+        let accounts: BTreeSet<&str> = lapsed.filter_map(|it| it["account"].as_str()).collect();
+        for account in accounts {
+            let scope = format!("account={account}");
+            let _ = self.floor.tell(&["cancel", &scope, "--why", "a drill"]);
+        }
+    }
+
     /// No order of the day before is open, but those that are good till cancelled.
     fn has_rolled(&self, client: &Dialogue) -> Result<(), String> {
         let Some(last) = self.rolled else {
@@ -455,7 +469,7 @@ impl<'r> Life<'r> {
             match self.judge() {
                 Ok(played) => break played,
                 Err(fault) if Instant::now() > deadline => return Err(fault),
-                Err(_) => {}
+                Err(_) => self.cancel_lapsed(),
             }
         };
         self.stays_the_same()?;
