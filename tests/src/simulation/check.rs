@@ -259,8 +259,13 @@ pub fn journal(
         let inbound = reading.inbound(&record);
         let inbound = inbound.filter(|_| record.kind != RecordKind::Queued);
         let order = row.count(&record, inbound, next_in, &left)?;
-        together(&record, order, &left, keeps_notes)?;
         row.before = after;
+        // A session whose reset waits for its answer refuses what is given while it has no connection.
+        let others = rows.iter().enumerate().filter(|(at, _)| *at != own);
+        let may_refuse = others
+            .map(|(_, row)| row)
+            .any(|row| row.before.next_in == 0);
+        together(&record, order, &left, (keeps_notes, may_refuse))?;
     }
     for row in &rows {
         row.look(is_end)?;
@@ -282,7 +287,7 @@ fn together(
     record: &Record<'_>,
     order: Option<(&[u8], u64)>,
     left: &Left<'_>,
-    keeps_notes: bool,
+    (keeps_notes, may_refuse): (bool, bool),
 ) -> Result<(), String> {
     let (id, quantity) = order.unzip();
     let quantity = quantity.unwrap_or_default();
@@ -291,7 +296,9 @@ fn together(
         format!("{} reports instead of {wanted}", left.reports)
     } else if left.noted != id.filter(|_| keeps_notes) {
         format!("{id:?} was handled, noted is {:?}", left.noted)
-    } else if left.crossed != id.filter(|_| crosses(quantity)) {
+    } else if left.crossed != id.filter(|_| crosses(quantity))
+        && !(may_refuse && left.crossed.is_none())
+    {
         let crossed = left.crossed;
         format!("{id:?} was handled, the other session received reports of {crossed:?}")
     } else {
