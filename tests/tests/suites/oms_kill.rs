@@ -408,7 +408,7 @@ impl<'r> Life<'r> {
         Ok(last)
     }
 
-    /// Cancels what the venue may still have of the day before, as operators do; an OMS that does not answer is told later.
+    /// Cancels what the venue may still have of the day before, as operators do; an OMS that does not answer gets it later.
     fn cancel_lapsed(&self) {
         let orders = self.floor.ask(&["orders", "--open"]).unwrap_or_default();
         let lapsed = orders.iter().filter(|order| order["state"] == LAPSED);
