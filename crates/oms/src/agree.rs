@@ -384,7 +384,7 @@ impl Core {
         };
         let is_end = matches!(report.status, b'3' | b'4' | b'8' | b'C');
         if !order.state.is_open() && order.state != OrderState::Ended(End::Filled) {
-            let ours = char::from(self.state().orders().status(order)).to_string();
+            let ours = self.state().orders().status(order);
             if is_end {
                 self.agreed(at, number, BreakKind::Leaves, sink);
                 self.agreed(at, number, BreakKind::Status, sink);
@@ -396,7 +396,7 @@ impl Core {
                 let venue = format!("{}{}", char::from(report.status), cum_text(Some(cum)));
                 let found = Found {
                     total: cum.saturating_add(leaves.unwrap_or(0)),
-                    ..Found::of(BreakKind::Status, ours, venue)
+                    ..Found::of(BreakKind::Status, char::from(ours).to_string(), venue)
                 };
                 self.raise(at, report, found, sink);
             }

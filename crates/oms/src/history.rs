@@ -181,10 +181,12 @@ impl History {
             | OrderEvent::Replaced { .. }
             | OrderEvent::TermsSet { .. }
             | OrderEvent::Declined { .. } => self.answered(event),
-            OrderEvent::Asked { order, line, .. } if order == self.order => {
-                Some(format!("order status requested on {}", self.session(line)))
-            }
-            OrderEvent::Unanswered { .. }
+            OrderEvent::Asked { .. }
+            | OrderEvent::CancelHeld { .. }
+            | OrderEvent::ReplacedAsNew { .. }
+            | OrderEvent::CancelDropped { .. }
+            | OrderEvent::StrayCancelled { .. }
+            | OrderEvent::Unanswered { .. }
             | OrderEvent::NoAnswer { .. }
             | OrderEvent::NotAtVenue { .. }
             | OrderEvent::ForeignReport { .. } => self.doubted(event),
@@ -195,12 +197,15 @@ impl History {
             OrderEvent::Forgotten { order } if order == self.order => {
                 Some("closed long enough ago: removed from memory".into())
             }
-            _ => self.doubted(event).or_else(|| self.special(event)),
+            _ => self.special(event),
         }
     }
 
     fn doubted(&self, event: &OrderEvent<'_>) -> Option<String> {
         match *event {
+            OrderEvent::Asked { order, line, .. } if order == self.order => {
+                Some(format!("order status requested on {}", self.session(line)))
+            }
             OrderEvent::Unanswered { request } if self.requests.contains(&request) => Some(
                 "request not answered by the venue in time: whether it has it is unknown".into(),
             ),

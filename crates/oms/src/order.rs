@@ -536,9 +536,14 @@ impl Orders {
     pub(crate) fn forget(&mut self, number: Number) -> Option<QuoteSide> {
         let place = self.place(number)?;
         // It is the oldest, except in a modified journal.
-        match self.ended.front() {
-            Some((_, oldest)) if *oldest == number => drop(self.ended.pop_front()),
-            _ => self.is_open_again(number),
+        if self
+            .ended
+            .front()
+            .is_some_and(|(_, oldest)| *oldest == number)
+        {
+            self.ended.pop_front();
+        } else {
+            self.is_open_again(number);
         }
         if let Ok(entry) = self.places.find_entry(mixed(number), |at| *at == place.0) {
             entry.remove();
