@@ -172,23 +172,20 @@ impl<D: Disk> Journal<D> {
         self.keep_untold(Untold::Reading(error));
     }
 
+    /// Whether [`troubles`](Self::troubles) may report something: looked at in every turn.
+    #[inline]
+    pub fn has_troubles(&self) -> bool {
+        !self.troubles.is_empty() || self.disk.has_news()
+    }
+
     /// Faults of the files since the last call. The journal itself goes on. Looks at old
     /// segments again when the disk has news that some more may be retired.
     ///
     /// # Errors
     ///
     /// [`JournalError::Unsynced`]: it does not.
-    #[inline]
-    pub fn troubles(&mut self, now: Timestamp) -> Result<Vec<JournalTrouble>, JournalError> {
-        // Asked in every turn: nothing is moved when there is nothing.
-        if self.troubles.is_empty() && !self.disk.has_news() {
-            return Ok(Vec::new());
-        }
-        self.take_troubles(now)
-    }
-
     #[cold]
-    fn take_troubles(&mut self, now: Timestamp) -> Result<Vec<JournalTrouble>, JournalError> {
+    pub fn troubles(&mut self, now: Timestamp) -> Result<Vec<JournalTrouble>, JournalError> {
         let DiskNews {
             mut troubles,
             prepare_again,

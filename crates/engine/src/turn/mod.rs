@@ -26,7 +26,7 @@ use crate::error::EngineError;
 use crate::event::{Ending, Event};
 use crate::frames::link_of;
 use crate::host::{ConnId, Host, Mark, Ready};
-use crate::journal::{Disk, JournalTrouble};
+use crate::journal::Disk;
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     /// One turn that sleeps at most `wait` when nothing is ready.
@@ -113,24 +113,27 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             }
         }
         self.core.journal.idle_work();
-        for trouble in self.core.journal.troubles(now.wall)? {
-            self.journal_trouble(now, trouble);
+        if self.core.journal.has_troubles() {
+            self.journal_troubles(now)?;
         }
         Ok(work)
     }
 
-    /// Raises an event, and lets the application know whether the journal runs on its reserve.
+    /// Raises events, and lets the application know whether the journal runs on its reserve.
     #[cold]
-    fn journal_trouble(&mut self, now: Now, trouble: JournalTrouble) {
-        if let Some(is_used) = trouble.on_reserve() {
-            let room = if is_used {
-                DiskRoom::Reserve
-            } else {
-                DiskRoom::Enough
-            };
-            self.app.on_disk(now, room);
+    fn journal_troubles(&mut self, now: Now) -> Result<(), EngineError> {
+        for trouble in self.core.journal.troubles(now.wall)? {
+            if let Some(is_used) = trouble.on_reserve() {
+                let room = if is_used {
+                    DiskRoom::Reserve
+                } else {
+                    DiskRoom::Enough
+                };
+                self.app.on_disk(now, room);
+            }
+            self.core.raise(now, &Event::JournalTrouble { trouble });
         }
-        self.core.raise(now, &Event::JournalTrouble { trouble });
+        Ok(())
     }
 
     #[cold]
