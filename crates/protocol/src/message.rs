@@ -254,15 +254,32 @@ impl<'m, 'a> Indexed<'m, 'a> {
             message,
             places: [0; INDEXED],
         };
+        indexed.look_through();
+        indexed
+    }
+
+    /// Looks a message through, and lets it be read: for the hot path, where [`new`](Self::new) would copy all places.
+    #[inline(always)]
+    pub fn read<T>(message: &'m Message<'a>, read: impl FnOnce(&Self) -> T) -> T {
+        let mut indexed = Self {
+            message,
+            places: [0; INDEXED],
+        };
+        indexed.look_through();
+        read(&indexed)
+    }
+
+    #[inline(always)]
+    fn look_through(&mut self) {
+        let fields = self.message.fields;
         // Backwards: the first field of a tag is the one that counts.
-        let mut place = message.fields.len().min(INDEXED - 1);
+        let mut place = fields.len().min(INDEXED - 1);
         while let Some(before) = place.checked_sub(1) {
-            if let Some(known) = indexed.places.get_mut(message.fields[before].tag as usize) {
+            if let Some(known) = self.places.get_mut(fields[before].tag as usize) {
                 *known = place as u8;
             }
             place = before;
         }
-        indexed
     }
 
     /// Result of [`Message::get`].

@@ -368,7 +368,10 @@ impl Outbox {
     /// A message as it goes on the wire; empty before it is sealed and when it was discarded.
     #[inline]
     pub fn sealed(&self, index: usize) -> &[u8] {
-        self.bytes(index..index + 1)
+        match self.entries.get(index) {
+            Some(entry) if entry.state == State::Sealed => &self.buffer[entry.start..entry.end],
+            _ => &[],
+        }
     }
 
     /// The body of a message that is not sealed yet.

@@ -62,7 +62,8 @@ impl Oms {
         } else {
             RequestKind::Cancel
         };
-        let mut change = requests::change(index, kind, &Indexed::new(message))?;
+        let change = Indexed::read(message, |it| requests::change(index, kind, it));
+        let mut change = change?;
         let unusual = first_unusual(message);
         if let Some(tag) = unusual.and_then(|from| self.look_closer(index, message, from)) {
             let (core, mut out) = self.parts(outbox, None);

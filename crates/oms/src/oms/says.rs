@@ -206,7 +206,7 @@ impl Oms {
         };
         let id = |tag| message.get(tag).and_then(VenueId::parse);
         let heard = match message.msg_type() {
-            b"8" => match lines::report(line, &Indexed::new(message), version) {
+            b"8" => match Indexed::read(message, |it| lines::report(line, it, version)) {
                 Some(report) => {
                     let (core, mut out) = self.parts(outbox, None);
                     let heard = if core.state().spreads.is_empty() {
