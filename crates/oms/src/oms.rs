@@ -204,10 +204,13 @@ impl Oms {
     }
 
     /// Applies settings and session changes to the state, in steps; true when done.
+    #[inline]
     fn begin(&mut self, now: Now, outbox: &mut Outbox) -> bool {
-        if self.begun && self.changed.is_empty() {
-            return true;
-        }
+        (self.begun && self.changed.is_empty()) || self.begin_step(now, outbox)
+    }
+
+    #[cold]
+    fn begin_step(&mut self, now: Now, outbox: &mut Outbox) -> bool {
         let at = self.at(now);
         while !self.begun {
             if !outbox.has_room(STEP + 16, STEP * 512) {

@@ -56,6 +56,8 @@ pub(crate) struct Lines {
     unknown_until: i64,
     /// Queued for a session or route that was removed from the settings.
     pub lost: VecDeque<Number>,
+    /// Something was queued since all queues were seen empty.
+    has_queued: bool,
 }
 
 /// Action for the next order of a queue.
@@ -184,7 +186,14 @@ impl Lines {
     }
 
     /// Whether anything is queued.
-    pub(crate) fn waits(&self) -> bool {
+    #[inline]
+    pub(crate) fn waits(&mut self) -> bool {
+        self.has_queued = self.has_queued && self.is_something_queued();
+        self.has_queued
+    }
+
+    #[cold]
+    fn is_something_queued(&self) -> bool {
         let mut lines = self.lines.iter().flatten();
         !self.lost.is_empty()
             || self.groups.iter().any(|group| !group.orders.is_empty())
@@ -194,12 +203,25 @@ impl Lines {
     /// Queues a new order for its line group.
     fn wait(&mut self, order: &Order) {
         match self.group(order.instrument) {
-            Some(group) => {
-                let orders = &mut self.groups[group].orders;
-                orders.push(order.number, order.valid_until());
-            }
-            None => self.lost.push_back(order.number),
+            Some(group) => self.wait_for_group(group, order.number, order.valid_until()),
+            None => self.lose(order.number),
         }
+    }
+
+    /// Queues a new order for a line group.
+    pub(crate) fn wait_for_group(
+        &mut self,
+        group: usize,
+        number: Number,
+        valid_until: Option<i64>,
+    ) {
+        self.groups[group].orders.push(number, valid_until);
+        self.has_queued = true;
+    }
+
+    fn lose(&mut self, number: Number) {
+        self.lost.push_back(number);
+        self.has_queued = true;
     }
 
     pub(crate) fn wait_for_line(&mut self, line: u32, request: &Request) {
@@ -208,8 +230,9 @@ impl Lines {
                 RequestKind::Cancel => line.cancels.push_back(request.number),
                 RequestKind::Replace => line.replaces.push(request.number, request.valid_until()),
             }
+            self.has_queued = true;
         } else {
-            self.lost.push_back(request.number);
+            self.lose(request.number);
         }
     }
 

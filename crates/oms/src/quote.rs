@@ -267,7 +267,7 @@ impl Core {
             Err(_) if self.lines.groups[group].patience.is_some() => {
                 for number in [bid, bid + 1] {
                     self.emit(at, &OrderEvent::Queued { number }, sink);
-                    self.lines.groups[group].orders.push(number, None);
+                    self.lines.wait_for_group(group, number, None);
                 }
             }
             Err((why, _)) => self.reject_sides(at, bid, Reason::of(why), sink),

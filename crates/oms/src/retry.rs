@@ -119,10 +119,16 @@ impl Core {
     }
 
     /// The first order that can be sent again now, or has timed out.
+    #[inline]
     pub(crate) fn next_retry(&mut self, at: i64) -> Option<Again> {
         if at < self.work.retries.look {
             return None;
         }
+        self.next_waiting_retry(at)
+    }
+
+    #[cold]
+    fn next_waiting_retry(&mut self, at: i64) -> Option<Again> {
         let mut look = i64::MAX;
         let mut behind = (i64::MIN, 0);
         while let Some((due, number)) = self.work.retries.next(&self.state, behind) {

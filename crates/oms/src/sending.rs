@@ -68,7 +68,7 @@ impl Core {
                 self.emit(at, &OrderEvent::Queued { number }, sink);
                 let order = self.state.orders().get(number);
                 let valid_until = order.and_then(|order| order.valid_until());
-                self.lines.groups[group].orders.push(number, valid_until);
+                self.lines.wait_for_group(group, number, valid_until);
             }
             Err((why, _)) => self.reject_unsent(at, number, why, sink),
         }
@@ -128,10 +128,17 @@ impl Core {
     }
 
     /// Sends queued messages that can go now and rejects those that timed out; cancels first.
+    #[inline]
     pub(crate) fn next_waiting(&mut self, at: i64) -> Option<(Number, Option<u32>)> {
-        if !self.lines.waits() {
-            return None;
+        if self.lines.waits() {
+            self.next_of_queues(at)
+        } else {
+            None
         }
+    }
+
+    #[cold]
+    fn next_of_queues(&mut self, at: i64) -> Option<(Number, Option<u32>)> {
         let done = |(number, next)| match next {
             Next::Goes(line) => Some((number, Some(line))),
             Next::Stale => Some((number, None)),
@@ -153,10 +160,17 @@ impl Core {
     }
 
     /// When the next queued message can be sent or times out.
+    #[inline]
     pub(crate) fn due_waiting(&mut self, at: i64) -> Option<i64> {
-        if !self.lines.waits() {
-            return None;
+        if self.lines.waits() {
+            self.due_of_queues(at)
+        } else {
+            None
         }
+    }
+
+    #[cold]
+    fn due_of_queues(&mut self, at: i64) -> Option<i64> {
         let when = |next| match next {
             Next::Waits(when) => when,
             _ => at,

@@ -19,18 +19,22 @@ impl Oms {
     }
 
     /// The trading day by the clock.
+    #[inline]
     pub(super) fn today(&mut self, now: Now) -> DaySpan {
-        let settings = self.core.state().settings;
         let (of, span) = self.span;
-        if of == settings && span.has(now.wall) {
-            return span;
+        if of != self.core.state().settings || !span.has(now.wall) {
+            self.find_today(now);
         }
+        self.span.1
+    }
+
+    #[cold]
+    fn find_today(&mut self, now: Now) {
         let begins = &self.core.rules().day_begins;
         let find = self.day_finder.filter(|_| begins.zone != DayBegins::UTC);
         let found = find.and_then(|find| find(&begins.zone, begins.time, now.wall));
         let span = found.unwrap_or_else(|| crate::day::in_utc(begins.time, now.wall));
-        self.span = (settings, span);
-        span
+        self.span = (self.core.state().settings, span);
     }
 
     /// The clock is too far ahead.
