@@ -533,8 +533,8 @@ impl Core {
             return Err(Reason::of(Why::NoLine));
         }
         if !is_replace {
-            let scopes = state.standings(order.session, order.account, order.instrument);
-            risk::check_cancel(state, &scopes, at)?;
+            let of = (order.session, order.account, order.instrument);
+            risk::check_cancel(state, of, at)?;
             return Ok(None);
         }
         let rule = self.rule(order.instrument)?;

@@ -53,8 +53,7 @@ impl Core {
             return Err(Reason::of(Why::NotAllowed));
         }
         // Accounts and symbols are not counted here.
-        let scopes = state.standings(session, u32::MAX, u32::MAX);
-        risk::check_cancel(state, &scopes, at)?;
+        risk::check_cancel(state, (session, u32::MAX, u32::MAX), at)?;
         let instrument = match cancel.kind {
             b'1' => state.instruments().find(cancel.symbol).map(Some),
             b'7' => Some(None),

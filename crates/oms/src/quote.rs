@@ -362,8 +362,7 @@ impl Core {
             return Err(Reason::of(Why::NotAllowed));
         }
         // Accounts and symbols are not counted here.
-        let scopes = state.standings(session, u32::MAX, u32::MAX);
-        risk::check_cancel(state, &scopes, at)?;
+        risk::check_cancel(state, (session, u32::MAX, u32::MAX), at)?;
         match (cancel.kind, cancel.symbol) {
             _ if cancel.has_more => Err(Reason::of(Why::Unsupported)),
             (b'1', b"") | (b'5', _) => {

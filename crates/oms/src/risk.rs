@@ -142,8 +142,9 @@ fn checked(
     new: &Tally,
     (limits, in_market): (u32, bool),
 ) -> Result<(), Reason> {
-    let mut scopes = state.standings(order.session, order.account, order.instrument);
-    let controls = scopes.keep_limited();
+    let mut scopes = Standings::new(state, order.account, order.instrument);
+    let of = (order.session, order.account, order.instrument);
+    let controls = scopes.add_limited(state, of);
     let checking = Checking {
         state,
         rule,
@@ -348,27 +349,19 @@ pub(crate) fn stops(state: &OmsState, order: &Order) -> Option<Why> {
 /// # Errors
 ///
 /// The rate limit for cancels is exceeded.
-pub(crate) fn check_cancel(
-    state: &OmsState,
-    scopes: &Standings<'_>,
-    at: i64,
-) -> Result<(), Reason> {
-    scopes.all().iter().try_for_each(|&(scope, standing)| {
-        let Some(limit) = standing.limits.get(RiskControl::CancelRate) else {
-            return Ok(());
-        };
+pub(crate) fn check_cancel(state: &OmsState, of: (u32, u32, u32), at: i64) -> Result<(), Reason> {
+    let refused = state.find_standing(of, state.holding(of.1, of.2), |scope, standing| {
+        let limit = standing.limits.get(RiskControl::CancelRate)?;
         let value =
             i128::from(state.passed(standing, Span::Second, at, |passed| passed.cancels)) + 1;
-        if value <= limit {
-            return Ok(());
-        }
-        Err(Reason {
+        (value > limit).then_some(Reason {
             why: Why::CancelRate,
             scope,
             value,
             limit,
         })
-    })
+    });
+    refused.map_or(Ok(()), Err)
 }
 
 /// The controls that activate a kill switch.
@@ -378,33 +371,42 @@ const KILLING: u32 =
 /// The first scope that exceeds such a control: scope, control, value, limit.
 pub(crate) fn exceeded(
     state: &OmsState,
-    (session, account, instrument): (u32, u32, u32),
+    of: (u32, u32, u32),
     at: i64,
 ) -> Option<(Scope, RiskControl, i128, i128)> {
-    let scopes = state.standings(session, account, instrument);
-    scopes.all().iter().find_map(|&(scope, standing)| {
-        let limits = &standing.limits;
-        if limits.controls() & KILLING == 0 {
+    state.find_standing(of, state.holding(of.1, of.2), |scope, standing| {
+        if standing.limits.controls() & KILLING == 0 {
             return None;
         }
-        let controls = [
-            RiskControl::KillRate,
-            RiskControl::Executions,
-            RiskControl::Loss,
-        ];
-        controls.into_iter().find_map(|control| {
-            let limit = limits.get(control)?;
-            if limits.trading == Trading::Killed {
-                return None;
-            }
-            let value = match control.span() {
-                None => -standing.tally.gained,
-                Some(span) => state.passed(standing, span, at, |passed| match control {
-                    RiskControl::Executions => passed.executions.into(),
-                    _ => i128::from(passed.messages) + i128::from(passed.refused),
-                }),
-            };
-            (value > limit).then_some((scope, control, value, limit))
-        })
+        let (control, value, limit) = exceeded_at(state, standing, at)?;
+        Some((scope, control, value, limit))
+    })
+}
+
+/// The first such control that a scope exceeds, unless it is killed.
+fn exceeded_at(
+    state: &OmsState,
+    standing: &Standing,
+    at: i64,
+) -> Option<(RiskControl, i128, i128)> {
+    let limits = &standing.limits;
+    if limits.trading == Trading::Killed {
+        return None;
+    }
+    let controls = [
+        RiskControl::KillRate,
+        RiskControl::Executions,
+        RiskControl::Loss,
+    ];
+    controls.into_iter().find_map(|control| {
+        let limit = limits.get(control)?;
+        let value = match control.span() {
+            None => -standing.tally.gained,
+            Some(span) => state.passed(standing, span, at, |passed| match control {
+                RiskControl::Executions => passed.executions.into(),
+                _ => i128::from(passed.messages) + i128::from(passed.refused),
+            }),
+        };
+        (value > limit).then_some((control, value, limit))
     })
 }

@@ -105,6 +105,16 @@ pub(crate) struct Standings<'a> {
 }
 
 impl<'a> Standings<'a> {
+    /// None yet, for an account and an instrument.
+    #[inline(always)]
+    pub fn new(state: &'a OmsState, account: u32, instrument: u32) -> Self {
+        Self {
+            all: [(Scope::Firm, &state.firm); SCOPES],
+            count: 0,
+            holding: state.holding(account, instrument),
+        }
+    }
+
     #[inline]
     fn push(&mut self, scope: Scope, standing: &'a Standing) {
         if let Some(place) = self.all.get_mut(self.count) {
@@ -117,17 +127,18 @@ impl<'a> Standings<'a> {
         &self.all[..self.count]
     }
 
-    /// Keeps the standings with limits or stopped trading; returns a bit for each limited control.
-    #[inline]
-    pub fn keep_limited(&mut self) -> u32 {
-        let (mut kept, mut controls) = (0, 0);
-        for at in 0..self.count {
-            let limits = &self.all[at].1.limits;
+    /// Adds the standings of an order with limits or stopped trading; returns a bit for each limited control.
+    #[inline(always)]
+    pub fn add_limited(&mut self, state: &'a OmsState, of: (u32, u32, u32)) -> u32 {
+        let mut controls = 0;
+        state.find_standing(of, self.holding, |scope, standing| {
+            let limits = &standing.limits;
             controls |= limits.controls();
-            self.all[kept] = self.all[at];
-            kept += usize::from(limits.controls() != 0 || limits.trading != Trading::Active);
-        }
-        self.count = kept;
+            if limits.controls() != 0 || limits.trading != Trading::Active {
+                self.push(scope, standing);
+            }
+            None::<()>
+        });
         controls
     }
 }
@@ -455,34 +466,47 @@ impl OmsState {
 
     /// The scopes of an order, the widest first, with usage and limits. [`each_standing`](Self::each_standing)
     /// changes the same ones.
-    #[inline(always)]
     pub(crate) fn standings(&self, session: u32, account: u32, instrument: u32) -> Standings<'_> {
-        let mut all = Standings {
-            all: [(Scope::Firm, &self.firm); SCOPES],
-            count: 1,
-            holding: self.holding(account, instrument),
-        };
+        let mut all = Standings::new(self, account, instrument);
+        let of = (session, account, instrument);
+        self.find_standing(of, all.holding, |scope, standing| {
+            all.push(scope, standing);
+            None::<()>
+        });
+        all
+    }
+
+    /// The first answer of the scopes of an order, the widest first; `holding` is that of its account in its instrument.
+    #[inline(always)]
+    pub(crate) fn find_standing<'a, T>(
+        &'a self,
+        (session, account, instrument): (u32, u32, u32),
+        holding: Option<&'a Holding>,
+        mut answer: impl FnMut(Scope, &'a Standing) -> Option<T>,
+    ) -> Option<T> {
+        let mut found = answer(Scope::Firm, &self.firm);
         if let Some(known) = self.sessions.get(session as usize) {
-            all.push(Scope::Session(session), &known.standing);
+            found = found.or_else(|| answer(Scope::Session(session), &known.standing));
         }
         let own = self.accounts.get(account as usize);
         let mut above = own.and_then(|own| own.parent);
         while let Some((index, of)) =
             above.and_then(|of| Some((of, self.accounts.get(of as usize)?)))
         {
-            all.push(Scope::Account(index), &of.standing);
+            found = found.or_else(|| answer(Scope::Account(index), &of.standing));
             above = of.parent;
         }
         if let Some(own) = own {
-            all.push(Scope::Account(account), &own.standing);
+            found = found.or_else(|| answer(Scope::Account(account), &own.standing));
         }
         if let Some(known) = self.instruments.get(instrument as usize) {
-            all.push(Scope::Instrument(instrument), &known.standing);
+            found = found.or_else(|| answer(Scope::Instrument(instrument), &known.standing));
         }
-        if let Some(holding) = all.holding {
-            all.push(Scope::Holding(account, instrument), &holding.standing);
+        if let Some(holding) = holding {
+            let scope = Scope::Holding(account, instrument);
+            found = found.or_else(|| answer(scope, &holding.standing));
         }
-        all
+        found
     }
 
     /// Fetches what the controls will read of an account from memory.
@@ -513,6 +537,12 @@ impl OmsState {
         let holdings = self.holdings.iter();
         scopes.extend(holdings.map(|it| Scope::Holding(it.account, it.instrument)));
         scopes
+    }
+
+    /// Whether trading is stopped at any scope, also where only reducing orders pass.
+    #[inline]
+    pub(crate) fn is_somewhere_stopped(&self) -> bool {
+        !self.stops.is_empty()
     }
 
     /// Whether a kill switch is on at any scope.

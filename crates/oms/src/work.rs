@@ -72,7 +72,13 @@ pub(crate) fn open(state: &OmsState, is: impl Fn(&Order) -> bool) -> Vec<Number>
     numbers
 }
 
+#[inline]
 fn is_killed(state: &OmsState, order: &Order) -> bool {
+    state.is_somewhere_stopped() && is_killed_at_scope(state, order)
+}
+
+#[cold]
+fn is_killed_at_scope(state: &OmsState, order: &Order) -> bool {
     let scopes = state.standings(order.session, order.account, order.instrument);
     let mut scopes = scopes.all().iter();
     let is_killed = scopes.any(|(_, standing)| standing.limits.trading == Trading::Killed);
