@@ -289,7 +289,12 @@ pub fn report_bit(msg_type: &[u8]) -> Messages {
 }
 
 fn bit(of: &[&str], msg_type: &[u8]) -> Messages {
-    let place = of.iter().position(|known| known.as_bytes() == msg_type);
+    let mut all = of.iter().map(|known| known.as_bytes());
+    let place = match msg_type {
+        // Nearly all have one letter, which is compared without a call.
+        [letter] => all.position(|known| matches!(known, [it] if it == letter)),
+        _ => all.position(|known| known == msg_type),
+    };
     place.map_or(0, |place| 1 << place)
 }
 

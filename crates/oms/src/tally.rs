@@ -42,6 +42,8 @@ impl Tally {
     pub(crate) fn difference(old: &Self, new: &Self) -> Difference {
         let count = |old: u64, new: u64| new.wrapping_sub(old).cast_signed();
         Difference {
+            size: (old.orders, old.buying, old.selling, old.reserved)
+                != (new.orders, new.buying, new.selling, new.reserved),
             orders: count(old.orders, new.orders),
             buying: count(old.buying, new.buying),
             selling: count(old.selling, new.selling),
@@ -56,10 +58,12 @@ impl Tally {
     /// Adds the change of one order or position.
     #[inline]
     pub(crate) fn add(&mut self, more: &Difference) {
-        self.orders = self.orders.saturating_add_signed(more.orders);
-        self.buying = self.buying.saturating_add_signed(more.buying);
-        self.selling = self.selling.saturating_add_signed(more.selling);
-        self.reserved = self.reserved.saturating_add(more.reserved);
+        if more.size {
+            self.orders = self.orders.saturating_add_signed(more.orders);
+            self.buying = self.buying.saturating_add_signed(more.buying);
+            self.selling = self.selling.saturating_add_signed(more.selling);
+            self.reserved = self.reserved.saturating_add(more.reserved);
+        }
         self.unanswered = self.unanswered.saturating_add_signed(more.unanswered);
         if more.day {
             self.traded = self.traded.saturating_add(more.traded);
@@ -84,12 +88,14 @@ impl Tally {
 /// Change of the tallies of the scopes of an event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Difference {
+    unanswered: i64,
+    /// Whether any of the next four is not 0.
+    size: bool,
     orders: i64,
     buying: i64,
     selling: i64,
     reserved: Amount,
-    unanswered: i64,
-    /// Whether the other fields are not 0.
+    /// Whether any of the next two is not 0.
     day: bool,
     traded: Amount,
     gained: Amount,

@@ -38,7 +38,7 @@ impl OmsState {
 
     /// Value of price times quantity, rounded away from zero.
     pub(crate) fn money(&self, instrument: u32, amount: Amount) -> Option<Amount> {
-        const TENS: [Amount; 10] = {
+        const TENS: [u64; 10] = {
             let mut tens = [1; 10];
             let mut at = 1;
             while at < tens.len() {
@@ -51,9 +51,9 @@ impl OmsState {
         let amount = amount.checked_mul(i128::from(known.worth))?;
         // 10^-scale and 10^-6 become 10^-9.
         let amount = if known.scale <= 3 {
-            amount.checked_mul(TENS[usize::from(3 - known.scale)])?
+            amount.checked_mul(TENS[usize::from(3 - known.scale)].into())?
         } else {
-            let parts = *TENS.get(usize::from(known.scale - 3))?;
+            let parts = Amount::from(*TENS.get(usize::from(known.scale - 3))?);
             amount / parts + (amount % parts).signum()
         };
         (amount.abs() <= MOST).then_some(amount)
