@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
+use core::cell::Cell;
 
 use hashbrown::HashTable;
 
@@ -15,6 +16,8 @@ use crate::transition::{OrderState, ord_status};
 use crate::value::{
     Amount, Effect, End, Number, OrderType, Price, Quantity, RequestKind, Side, Text, TimeInForce,
 };
+
+mod bulk;
 
 /// Session number that stands for no session.
 pub(crate) const NO_LINE: u32 = u32::MAX;
@@ -259,6 +262,9 @@ pub struct Orders {
     fills: Fills,
     /// Orders by number.
     places: HashTable<u32>,
+    /// Where the last order and the last request were found: most of what a message causes is about these.
+    last_found: Cell<u32>,
+    last_request: Cell<u32>,
     /// Requests by number.
     request_places: HashTable<u32>,
     /// Closed orders that may be removed from memory, the oldest first, each behind its place among all closed ones.
@@ -320,8 +326,12 @@ impl Orders {
 
     /// An order in memory.
     #[must_use]
+    #[inline]
     pub fn get(&self, number: Number) -> Option<&Order> {
-        self.at(self.place(number)?)
+        match self.orders.get(self.last_found.get()) {
+            Some(last) if last.number == number => Some(last),
+            _ => self.at(self.find(number)?),
+        }
     }
 
     pub(crate) fn get_mut(&mut self, number: Number) -> Option<&mut Order> {
@@ -336,20 +346,46 @@ impl Orders {
         self.orders.get_mut(place.0)
     }
 
+    #[inline]
     pub(crate) fn place(&self, number: Number) -> Option<Place> {
+        let last = self.last_found.get();
+        match self.orders.get(last) {
+            Some(order) if order.number == number => Some(Place(last)),
+            _ => self.find(number),
+        }
+    }
+
+    /// Finds an order that is not the last one found.
+    #[inline(never)]
+    fn find(&self, number: Number) -> Option<Place> {
         let is = |place: &u32| {
             let order = self.orders.get(*place);
             order.is_some_and(|order| order.number == number)
         };
-        self.places.find(mixed(number), is).copied().map(Place)
+        let place = self.places.find(mixed(number), is).copied()?;
+        self.last_found.set(place);
+        Some(Place(place))
     }
 
+    #[inline]
     fn request_place(&self, number: Number) -> Option<u32> {
+        let last = self.last_request.get();
+        match self.requests.get(last) {
+            Some(request) if request.number == number => Some(last),
+            _ => self.find_request(number),
+        }
+    }
+
+    /// Finds a request that is not the last one found.
+    #[inline(never)]
+    fn find_request(&self, number: Number) -> Option<u32> {
         let is = |place: &u32| {
             let request = self.requests.get(*place);
             request.is_some_and(|request| request.number == number)
         };
-        self.request_places.find(mixed(number), is).copied()
+        let place = self.request_places.find(mixed(number), is).copied()?;
+        self.last_request.set(place);
+        Some(place)
     }
 
     /// A pending request and its order.
@@ -555,52 +591,5 @@ impl Orders {
         }
         self.fills.remove_all(order.last_fill);
         Some(order.quote_side)
-    }
-}
-
-impl Orders {
-    /// Rescales the prices of an instrument.
-    pub(crate) fn rescale(&mut self, instrument: u32, factor: i64) {
-        let orders = &self.orders;
-        self.requests.iter_mut().for_each(|request| {
-            let order = orders.get(request.order);
-            if order.is_some_and(|order| order.instrument == instrument) {
-                request.price = request.price.saturating_mul(factor);
-                request.hold = request.hold.saturating_mul(factor);
-            }
-        });
-        let is_its = |place| {
-            let order = orders.get(place);
-            order.is_some_and(|order| order.instrument == instrument)
-        };
-        self.fills.rescale(is_its, factor);
-        let orders = self.orders.iter_mut();
-        for order in orders.filter(|order| order.instrument == instrument) {
-            order.price = order.price.saturating_mul(factor);
-            order.stop = order.stop.saturating_mul(factor);
-            order.hold = order.hold.saturating_mul(factor);
-            order.paid = order.paid.saturating_mul(factor.into());
-        }
-    }
-
-    /// Marks requests in flight on a session as unknown.
-    pub(crate) fn lose(&mut self, line: u32) {
-        use crate::transition::Happening;
-        let orders = &self.orders;
-        self.requests.iter_mut().for_each(|request| {
-            let order = orders.get(request.order);
-            if order.is_some_and(|order| order.line == line)
-                && let Some(state) = request.state.after(Happening::Lose)
-            {
-                request.state = state;
-            }
-        });
-        self.orders.iter_mut().for_each(|order| {
-            if order.line == line
-                && let Some(state) = order.state.after(Happening::Lose)
-            {
-                order.state = state;
-            }
-        });
     }
 }

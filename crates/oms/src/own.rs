@@ -109,8 +109,9 @@ impl OwnOrders {
             OrderEvent::Filled {
                 order, quantity, ..
             } if state.orders().get(order)?.leaves() > quantity => return None,
-            OrderEvent::Taken { order, .. }
-            | OrderEvent::ReplaceTaken { order, .. }
+            // It is new.
+            OrderEvent::Taken { order, .. } => return Some(order),
+            OrderEvent::ReplaceTaken { order, .. }
             | OrderEvent::Rejected { order, .. }
             | OrderEvent::Filled { order, .. }
             | OrderEvent::Held { order, .. }
