@@ -128,6 +128,11 @@ impl OmsState {
                 request.state = request.state.after(Happening::Lose)?;
                 Some(())
             }
+            OrderEvent::LapseCancelled { order, line } => {
+                self.sessions.get(line as usize)?;
+                let order = self.orders.get(order)?;
+                (order.state == OrderState::Lapsed).then_some(())
+            }
             OrderEvent::NoAnswer { request } => self.orders.request(request).map(|_| ()),
             OrderEvent::NotAtVenue { order } => {
                 self.change(order, |state, place| state.step(place, Happening::Doubt))

@@ -25,8 +25,7 @@ events! {
     }
     /// A session was added: of a client or to a venue.
     2 Session {
-        index: u32 = "Its number in events.",
-        name: &'a [u8] = "Its name in the settings.",
+        index: u32 = "Its number in events.", name: &'a [u8] = "Its name in the settings.",
     }
     /// An account was added, or its parent changed.
     3 Account {
@@ -43,8 +42,7 @@ events! {
     }
     /// The program or its settings changed.
     5 Build {
-        build: &'a [u8] = "Name and version of the program.",
-        settings: u64 = "The hash of its settings.",
+        build: &'a [u8] = "Name and version of the program.", settings: u64 = "The hash of its settings.",
     }
     /// A new order passed every control and was accepted by the OMS.
     10 Taken {
@@ -90,8 +88,7 @@ events! {
     }
     /// An order or request was sent to a venue.
     14 Sent {
-        number: Number = "Its number.",
-        line: u32 = "The session.",
+        number: Number = "Its number.", line: u32 = "The session.",
     }
     /// An order or request was queued for a session to a venue.
     15 Queued {
@@ -192,8 +189,7 @@ events! {
     /// Sequence numbers of a line that speaks TMP.
     33 LinkNumbers {
         line: u32 = "The session.",
-        inbound: u32 = "The last MsgSeqNum received.",
-        outbound: u32 = "The last MsgSeqNum sent.",
+        inbound: u32 = "The last MsgSeqNum received.", outbound: u32 = "The last MsgSeqNum sent.",
     }
     /// A client whose orders are cancelled with its session logged on or disconnected.
     32 Client {
@@ -270,8 +266,7 @@ events! {
     42 Position {
         account: u32 = "The account.",
         instrument: u32 = "The instrument.",
-        long: Quantity = "Long quantity.",
-        short: Quantity = "Short quantity.",
+        long: Quantity = "Long quantity.", short: Quantity = "Short quantity.",
         who: &'a [u8] = "The file or person.",
     }
     /// A market state was set.
@@ -441,6 +436,10 @@ events! {
         request: Option<Number> = "The request of the OMS that closed it.",
         at: i64 = "TransactTime(60).",
         text: &'a [u8] = "Text(58).",
+    }
+    /// The line of such an order is up again: what the venue still has of it is cancelled.
+    124 LapseCancelled {
+        order: Number = "The order.", line: u32 = "The session.",
     }
     /// The trading day, on which nothing was done, is an earlier one again: its date was wrong.
     122 DayBack {

@@ -189,6 +189,7 @@ impl History {
             | OrderEvent::Unanswered { .. }
             | OrderEvent::NoAnswer { .. }
             | OrderEvent::NotAtVenue { .. }
+            | OrderEvent::LapseCancelled { .. }
             | OrderEvent::ForeignReport { .. } => self.doubted(event),
             OrderEvent::LineDown { line } if self.line == Some(line) => Some(format!(
                 "{} disconnected: requests without an answer are in state unknown",
@@ -233,6 +234,10 @@ impl History {
                     "the venue has it open as {order}-{former} after it was closed here: cancel sent"
                 ))
             }
+            OrderEvent::LapseCancelled { order, line } if order == self.order => Some(format!(
+                "{} is up, and its trading day is over: what the venue may still have is cancelled",
+                self.session(line)
+            )),
             OrderEvent::NotAtVenue { order } if order == self.order => {
                 Some("the venue does not have it: its state is unknown".into())
             }

@@ -65,6 +65,7 @@ mod ids;
 mod inquiries;
 mod inquiry;
 mod known_prices;
+mod lapsed;
 mod late;
 mod late_reports;
 mod legs;

@@ -101,6 +101,13 @@ pub enum OmsEvent<'a> {
         /// Its number at the venue.
         former: u64,
     },
+    /// A line is up on which the venue may still have an order of a former trading day: a cancel of it was sent.
+    LapseCancelled {
+        /// The line.
+        line: &'a [u8],
+        /// The order.
+        order: u64,
+    },
     /// A line reports on an order that another venue has: nothing of it is applied.
     ForeignReport {
         /// The line.
@@ -323,6 +330,7 @@ impl fmt::Display for OmsEvent<'_> {
             | Self::NotUsed { .. }
             | Self::NotAtVenue { .. }
             | Self::LiveAfterEnd { .. }
+            | Self::LapseCancelled { .. }
             | Self::ForeignReport { .. }
             | Self::NoAnswer { .. } => self.write_doubt(f),
             Self::Killed { scope, why } => write!(
@@ -426,6 +434,11 @@ impl OmsEvent<'_> {
             Self::LiveAfterEnd { order, former } => write!(
                 f,
                 "order {order}: the venue has it open as {order}-{former}, but it is closed here: a cancel of {order}-{former} was sent; check with the venue"
+            ),
+            Self::LapseCancelled { line, order } => write!(
+                f,
+                "order {order}: its trading day is over, and the venue has not said that it has ended: cancelled on line {}",
+                String::from_utf8_lossy(line)
             ),
             Self::StrayReject { line, number, id } => write!(
                 f,

@@ -165,6 +165,9 @@ impl Core {
         self.agree(at, report, heard, sink);
         self.settle(at, number, sink);
         self.settle_cancel(at, number, sink);
+        if !self.work.lapsed.is_empty() {
+            self.lapsed_reported(at, report, sink);
+        }
         // A rejected request is settled: a cancel by the OMS is tried again later.
         if report.kind != ReportKind::Rejected {
             self.work.look_again(&self.state, number);

@@ -9,6 +9,7 @@ use crate::core::{Core, Sink};
 use crate::day_end::{Roll, ends_with_day, is_unconfirmed};
 use crate::event::OrderEvent;
 use crate::filter::OrderFilter;
+use crate::lapsed::LapsedOrders;
 use crate::order::Order;
 use crate::reason::Why;
 use crate::retries::{Retries, retry_of};
@@ -59,6 +60,8 @@ pub(crate) struct Work {
     settling: VecDeque<Number>,
     /// Requests that the venue has not answered.
     pub unanswered: Unanswered,
+    /// Orders of former trading days that venues are asked about.
+    pub lapsed: LapsedOrders,
     /// The journal runs on its reserve: nothing new is accepted, so that what ends risk lasts.
     on_reserve: bool,
 }
@@ -164,6 +167,7 @@ impl Work {
                 asked.extend(lost_of_closed(state, line));
                 asked.sort_unstable();
                 self.unanswered.line_up(state, &asked);
+                self.lapsed.line_up(state, &asked);
                 self.asking.extend(asked);
                 let goes = |order: &Order| order.line == line && is_going(state, order);
                 self.cancelling.extend(open(state, goes));
@@ -171,6 +175,9 @@ impl Work {
             }
             OrderEvent::Sent { number, .. } if state.orders().request(number).is_some() => {
                 self.unanswered.sent(state.time(), number);
+            }
+            OrderEvent::Asked { order, at, .. } if !self.lapsed.is_empty() => {
+                self.lapsed.sent(at, order);
             }
             OrderEvent::CancelHeld { order, .. } => {
                 let replace = state.orders().get(order);
@@ -432,6 +439,7 @@ impl Core {
         let cancels = self.due_cancels(at);
         let ends = self.due_ends(at, overdue);
         let unanswered = self.due_unanswered(at, sink);
+        let lapsed = self.due_lapsed(at, sink);
         let alarms = self.due_alarms(at, sink);
         let gone = self.due_withdrawal(at, sink);
         let limits = self.due_limits(at, sink);
@@ -445,8 +453,8 @@ impl Core {
         let legs = self.due_legs(at, sink);
         earliest(
             [
-                cancels, ends, unanswered, alarms, gone, limits, held, copies, inquiries, legs,
-                waiting, roll,
+                cancels, ends, unanswered, lapsed, alarms, gone, limits, held, copies, inquiries,
+                legs, waiting, roll,
             ],
             Nanos(u64::MAX),
         )

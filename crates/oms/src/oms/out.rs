@@ -125,6 +125,10 @@ impl Sink for Out<'_> {
                 let line = state.sessions().name(line);
                 (self.listener)(OmsEvent::ForeignReport { line, order, text });
             }
+            OrderEvent::LapseCancelled { order, line } => {
+                let line = state.sessions().name(line);
+                (self.listener)(OmsEvent::LapseCancelled { line, order });
+            }
             OrderEvent::NoAnswer { request } => {
                 if let Some((known, order)) = state.orders().request(request) {
                     let is_cancel = known.kind == RequestKind::Cancel;

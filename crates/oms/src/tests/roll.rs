@@ -213,6 +213,152 @@ fn the_word_of_the_venue_closes_it_without_another_report() {
     }
 }
 
+/// The events of a line that is up again, and what is sent then.
+fn line_returns(world: &mut World) -> Vec<String> {
+    for line in LINES {
+        world.tell(|core, at, mut sink| core.line_down(at, line, &mut sink));
+    }
+    world.sent.clear();
+    let mut said = Vec::new();
+    for line in LINES {
+        world.tell(|core, at, mut sink| core.line_up(at, line, &mut sink));
+        said.extend(world.said.clone());
+    }
+    world.work();
+    said.extend(world.said.clone());
+    said
+}
+
+impl World {
+    /// An order of a former day whose line was down when the day ended.
+    fn lapsed_while_down() -> (Self, Number) {
+        let mut world = waiting();
+        let order = world.live();
+        for line in LINES {
+            world.tell(|core, at, mut sink| core.line_down(at, line, &mut sink));
+        }
+        world.tell(|core, at, mut sink| core.begin_day(at, 20_261_123, &mut sink));
+        world.work();
+        world.at += 61 * SECOND;
+        world.work();
+        assert_eq!(world.stands_as(order), Lapsed);
+        (world, order)
+    }
+
+    /// Time passes, and what is due is done.
+    fn wait(&mut self, time: i64) -> Vec<String> {
+        self.at += time;
+        let mut said = Vec::new();
+        loop {
+            let due = self.tell(|core, at, mut sink| core.due(at, &mut |_| {}, &mut sink));
+            said.extend(self.said.clone());
+            self.work();
+            said.extend(self.said.clone());
+            if due != Some(fixwire_protocol::Nanos(0)) {
+                return said;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_line_that_returns_asks_about_orders_of_former_days_and_cancels_what_is_open() {
+    let answer = |status, filled| VenueReport {
+        status,
+        filled: Some(Decimal::from_int(filled)),
+        ..about(1, 1, ReportKind::Status(status))
+    };
+    for (status, is_cancelled, is_over) in [
+        (b'0', true, false),
+        (b'1', true, false),
+        (b'A', true, false),
+        (b'E', true, false),
+        (b'5', true, false),
+        (b'6', false, false),
+        (b'4', false, true),
+        (b'C', false, true),
+        (b'8', false, true),
+    ] {
+        for restarts in [false, true] {
+            let (mut world, order) = World::lapsed_while_down();
+            if restarts {
+                world.restart(20_261_123);
+            }
+            let said = line_returns(&mut world);
+            let asked = said.iter().filter(|it| *it == "Asked").count();
+            assert_eq!(asked, 1, "{said:?}");
+            assert_eq!(world.sent, [], "the venue's word comes first");
+            world.report(&answer(status, 0));
+            let cancels = |world: &World| {
+                let cancels = world.sent.iter().filter(|(id, _)| id.order == order);
+                cancels.count()
+            };
+            let said = world.said.clone();
+            world.work();
+            assert_eq!(said.contains(&"LapseCancelled".into()), is_cancelled);
+            assert_eq!(cancels(&world), usize::from(is_cancelled), "{said:?}");
+            assert_eq!(!world.stands_as(order).is_open(), is_over);
+            // The same word again, and time, are no second cancel.
+            world.report(&answer(status, 0));
+            if is_cancelled {
+                let request = world.core.state().last;
+                world.report(&about(order, request, ReportKind::End(End::Cancelled)));
+                assert!(world.said.contains(&"LapseConfirmed".into()));
+            }
+            world.wait(6 * SECOND);
+            assert_eq!(cancels(&world), usize::from(is_cancelled));
+            world.check();
+        }
+    }
+}
+
+#[test]
+fn a_venue_that_answers_no_status_request_gets_the_cancel_once() {
+    let (mut world, order) = World::lapsed_while_down();
+    line_returns(&mut world);
+    assert_eq!(world.wait(4 * SECOND), [""; 0]);
+    let said = world.wait(2 * SECOND);
+    assert!(said.contains(&"LapseCancelled".into()), "{said:?}");
+    let request = world.last_sent_of(order).expect("a cancel");
+    // It is refused: an operator's from now on, until the line returns again.
+    world.reject_cancel(
+        order,
+        &VenueReject {
+            code: Some(RejectCode::Cancel(2)),
+            ..VenueReject::default()
+        },
+    );
+    assert_eq!(world.stands_as(order), Lapsed);
+    world.wait(60 * SECOND);
+    assert_eq!(world.last_sent_of(order), Some(request));
+    assert!(world.says("ann", "cancel firm").is_ok());
+    world.work();
+    let second = world.last_sent_of(order).expect("a cancel of the operator");
+    assert_ne!(second, request);
+    // The line breaks with it in flight: the answer to the status request decides, not another cancel.
+    line_returns(&mut world);
+    let said = world.wait(6 * SECOND);
+    assert!(!said.contains(&"LapseCancelled".into()), "{said:?}");
+    world.check();
+}
+
+#[test]
+fn orders_that_are_good_for_longer_are_not_cancelled_when_their_line_returns() {
+    let mut world = waiting();
+    let stays = world.live_with(TimeInForce::GoodTillCancel);
+    for line in LINES {
+        world.tell(|core, at, mut sink| core.line_down(at, line, &mut sink));
+    }
+    world.tell(|core, at, mut sink| core.begin_day(at, 20_261_123, &mut sink));
+    world.work();
+    world.work();
+    line_returns(&mut world);
+    world.wait(20 * SECOND);
+    assert_eq!(world.last_sent_of(stays), None);
+    assert_eq!(world.stands_as(stays), Working);
+    world.check();
+}
+
 #[test]
 fn a_roll_at_a_start_asks_the_venue() {
     let mut world = waiting();

@@ -9,6 +9,7 @@ mod family;
 mod fields;
 pub mod held;
 mod holding;
+mod lapsed;
 pub mod late;
 mod mass;
 mod number;
@@ -392,6 +393,8 @@ pub struct Model {
     asking: VecDeque<u64>,
     /// Requests on lines that are up: when the venue is asked, or was asked before.
     unanswered: VecDeque<(i64, u64, bool)>,
+    /// Lapsed orders that a venue is asked about, and until when it may answer once it was.
+    lapsed: BTreeMap<u64, Option<i64>>,
     /// Orders that a venue has acknowledged.
     acknowledged: BTreeSet<u64>,
     /// The report that is heard was entered by an operator.

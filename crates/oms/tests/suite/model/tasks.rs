@@ -69,6 +69,7 @@ impl Model {
                     .push_back((self.now + 5 * SECOND, lost.number, true));
             }
         }
+        self.expect_lapsed(&asked);
         self.asking.extend(asked);
         let going = self.open_on(session, Self::must_go);
         self.cancelling.extend(going);
@@ -122,6 +123,7 @@ impl Model {
         self.asking.clear();
         self.later.clear();
         self.unanswered.clear();
+        self.lapsed.clear();
         self.prices.clear();
         self.listings.clear();
         self.settle_all_later();
@@ -214,6 +216,7 @@ impl Model {
         loop {
             self.look_at_orders();
             let mut is_done = !self.look_at_unanswered();
+            is_done &= !self.look_at_lapsed();
             is_done &= !self.look_at_clients();
             is_done &= !self.look_at_held();
             is_done &= self.touched.is_empty();
@@ -280,6 +283,7 @@ impl Model {
                 let line = self.orders.get(&number).map(|order| order.line);
                 if line.is_some_and(|line| self.ready.contains(&line)) {
                     self.write_question(number);
+                    self.lapsed_asked(number);
                 }
             } else {
                 self.forget();

@@ -177,6 +177,9 @@ impl Model {
         }
         self.settle(number);
         self.settle_cancel(number);
+        if matches!(kind, Kind::Status(_)) {
+            self.lapsed_reported(number, fields);
+        }
         if !refused {
             self.look_again(number);
         }
