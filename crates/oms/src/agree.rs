@@ -497,10 +497,15 @@ impl Core {
         self.emit(at, &event, sink);
         if is_new {
             let number = self.state().breaks.find(order, found.kind, found.exec);
-            if let Some((number, _)) = number {
-                self.work
-                    .ask_about_break(at.saturating_add(PATIENCE), number, order);
+            let Some((number, _)) = number else {
+                return;
+            };
+            let line = self.state().orders().get(order).map(|order| order.line);
+            if line.is_some_and(|line| !self.answers_status(line)) {
+                return self.emit(at, &OrderEvent::BreakAlarmed { number }, sink);
             }
+            self.work
+                .ask_about_break(at.saturating_add(PATIENCE), number, order);
         }
     }
 
@@ -551,7 +556,7 @@ impl Core {
 
     /// Whether the venue of an order can be asked about it.
     pub(crate) fn can_ask(&self, order: &Order) -> bool {
-        !order.is_external() && self.state().is_ready(order.line)
+        !order.is_external() && self.state().is_ready(order.line) && self.answers_status(order.line)
     }
 
     /// Raises the alarm of breaks that the venue did not answer in time; returns when the next is due.

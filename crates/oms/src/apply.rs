@@ -79,6 +79,8 @@ impl OmsState {
             }
             OrderEvent::LineUp { .. }
             | OrderEvent::LineDown { .. }
+            | OrderEvent::MassAsked { .. }
+            | OrderEvent::MassAnswered { .. }
             | OrderEvent::LinkNumbers { .. } => self.apply_line(event),
             OrderEvent::Client { session, is } => {
                 self.sessions.get_mut(session as usize)?.client = is;
@@ -152,6 +154,9 @@ impl OmsState {
                 Some(())
             }
             OrderEvent::LineDown { line } => self.line_down(line),
+            OrderEvent::MassAsked { line, .. } | OrderEvent::MassAnswered { line, .. } => {
+                self.sessions.get(line as usize).map(|_| ())
+            }
             OrderEvent::LinkNumbers {
                 line,
                 inbound,

@@ -52,6 +52,13 @@ impl Core {
         }
     }
 
+    /// The order of a report, by its ClOrdID(11) or otherwise.
+    pub(crate) fn reported_order(&self, report: &VenueReport<'_>) -> Option<Number> {
+        let order = self.state().orders().get(report.id.order);
+        let number = order.map(|order| order.number);
+        number.or_else(|| self.other_id(report).map(|id| id.order))
+    }
+
     fn other_id(&self, report: &VenueReport<'_>) -> Option<VenueId> {
         let orders = self.state().orders();
         let original = report

@@ -12,8 +12,8 @@ use crate::reason::Reason;
 use crate::rejected::RejectedTerms;
 use crate::scope::Scope;
 use crate::value::{
-    BreakKind, Effect, End, Market, Number, OrderType, Presence, Price, PriceField, Quantity,
-    RequestKind, Side, TimeInForce, Trading,
+    BreakKind, Effect, End, Market, MassEnd, Number, OrderType, Presence, Price, PriceField,
+    Quantity, RequestKind, Side, TimeInForce, Trading,
 };
 use crate::wire::{Pen, Put as _, Wire};
 
@@ -138,8 +138,7 @@ events! {
     }
     /// An order was closed, other than by a fill.
     24 Ended {
-        order: Number = "The order.",
-        how: End = "How.",
+        order: Number = "The order.", how: End = "How.",
         request: Option<Number> = "The request that closed it.",
         at: i64 = "TransactTime(60).",
         text: &'a [u8] = "Text(58).",
@@ -152,8 +151,7 @@ events! {
     }
     /// The venue reported a final state, but fills are missing: the order waits for them.
     26 Pended {
-        order: Number = "The order.",
-        how: End = "The final state.",
+        order: Number = "The order.", how: End = "The final state.",
         request: Option<Number> = "The request that closed it.",
         filled: Quantity = "CumQty(14) of the venue.",
         at: i64 = "When.",
@@ -170,8 +168,7 @@ events! {
     }
     /// The status of an order was requested from the venue.
     28 Asked {
-        order: Number = "The order.",
-        line: u32 = "The session.",
+        order: Number = "The order.", line: u32 = "The session.",
         at: i64 = "When, in nanoseconds since 1970.",
     }
     /// An order was removed from memory: closed long enough ago.
@@ -193,8 +190,7 @@ events! {
     }
     /// A client whose orders are cancelled with its session logged on or disconnected.
     32 Client {
-        session: u32 = "The session.",
-        is: Presence = "Which.",
+        session: u32 = "The session.", is: Presence = "Which.",
     }
 
     /// The last two orders are the sides of a quote: its bid, and its offer with the next number.
@@ -374,8 +370,7 @@ events! {
     }
     /// An order that is valid for longer is done for the day, until the next trading day.
     61 DoneForDay {
-        order: Number = "The order.",
-        at: i64 = "TransactTime(60).",
+        order: Number = "The order.", at: i64 = "TransactTime(60).",
         text: &'a [u8] = "Text(58).",
     }
     /// The order works again: a new trading day starts, or the venue reported it.
@@ -420,8 +415,7 @@ events! {
     }
     /// The venue has open, under the id of a replace, an order that is closed here: a cancel of it was sent.
     118 StrayCancelled {
-        order: Number = "The order.",
-        former: Number = "The number at the venue that is open.",
+        order: Number = "The order.", former: Number = "The number at the venue that is open.",
         request: Number = "The number of the cancel.",
         line: u32 = "The session.",
     }
@@ -431,8 +425,7 @@ events! {
     }
     /// The venue confirmed that an order whose trading day is over has ended; its client knows it already.
     121 LapseConfirmed {
-        order: Number = "The order.",
-        how: End = "How.",
+        order: Number = "The order.", how: End = "How.",
         request: Option<Number> = "The request of the OMS that closed it.",
         at: i64 = "TransactTime(60).",
         text: &'a [u8] = "Text(58).",
@@ -440,6 +433,15 @@ events! {
     /// The line of such an order is up again: what the venue still has of it is cancelled.
     124 LapseCancelled {
         order: Number = "The order.", line: u32 = "The session.",
+    }
+    /// The venue of a line was asked for all open orders.
+    125 MassAsked {
+        line: u32 = "The session.", at: i64 = "When, in nanoseconds since 1970: MassStatusReqID(584).",
+    }
+    /// The venue answered for all open orders, or not.
+    126 MassAnswered {
+        line: u32 = "The session.", how: MassEnd = "How the answer ended.",
+        orders: u64 = "Orders that may be open and that it did not list: their status is requested.",
     }
     /// The trading day, on which nothing was done, is an earlier one again: its date was wrong.
     122 DayBack {
@@ -452,8 +454,7 @@ events! {
     }
     /// A venue rejected an order; the OMS sends it again.
     70 Retried {
-        order: Number = "The order.",
-        attempt: Number = "Its new number at the venue.",
+        order: Number = "The order.", attempt: Number = "Its new number at the venue.",
         due: i64 = "Earliest time to send it, in nanoseconds since 1970.",
         not_on: Option<u32> = "The session to avoid.",
         text: &'a [u8] = "Text(58) of the venue.",
@@ -470,8 +471,7 @@ events! {
     }
     /// An order got a pool number.
     72 Numbered {
-        order: Number = "The order.",
-        pool: u32 = "The pool.",
+        order: Number = "The order.", pool: u32 = "The pool.",
         number: u64 = "Index of the number in the pool.",
         own: bool = "Whether the client chose it.",
         text: &'a [u8] = "The number as text.",
@@ -483,15 +483,13 @@ events! {
     }
     /// A new order is held until its condition is met.
     80 Held {
-        order: Number = "The order.",
-        field: PriceField = "The price to look at.",
+        order: Number = "The order.", field: PriceField = "The price to look at.",
         rises: bool = "Whether the price has to be at least this; otherwise at most.",
         price: Price = "The price.",
     }
     /// A price of the market meets the conditions of orders: each of these is triggered, or rejected.
     81 Touched {
-        instrument: u32 = "The instrument.",
-        field: PriceField = "Which price.",
+        instrument: u32 = "The instrument.", field: PriceField = "Which price.",
         price: Price = "The price.",
         who: &'a [u8] = "The session or operator that it came from.",
     }
@@ -501,8 +499,7 @@ events! {
     }
     /// An operator enters the report of a venue about an order; the events behind it are of this report.
     84 ReportEntered {
-        order: Number = "The order.",
-        who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
+        order: Number = "The order.", who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
     }
     /// The venue cancelled a trade: its fill counts no more.
     85 Busted {

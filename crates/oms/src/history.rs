@@ -198,6 +198,10 @@ impl History {
             OrderEvent::Forgotten { order } if order == self.order => {
                 Some("closed long enough ago: removed from memory".into())
             }
+            OrderEvent::MassAsked { line, .. } if self.line == Some(line) => Some(format!(
+                "status of all open orders requested on {}",
+                self.session(line)
+            )),
             _ => self.special(event),
         }
     }

@@ -8,6 +8,7 @@
 //!                    +-- no answer in 5 s ------+--> LapseCancelled, OrderCancelRequest(F)
 //! ```
 //!
+//! Where the venue is not to be asked, `status_request = "no"`, the cancel goes out at once.
 //! This is once for each logon of the line, and not at all over a cancel that is in flight: its answer, or that of the
 //! status request for it, decides. What the venue refuses to cancel stays known, and is an operator's to cancel.
 
@@ -56,6 +57,14 @@ impl LapsedOrders {
     pub(crate) fn sent(&mut self, at: i64, order: Number) {
         if self.asked.contains(&order) && !self.waiting.iter().any(|(_, waits)| *waits == order) {
             self.waiting.push_back((at.saturating_add(PATIENCE), order));
+        }
+    }
+
+    /// The venue is not to be asked: the cancel is due.
+    pub(crate) fn not_asked(&mut self, at: i64, order: Number) {
+        if self.asked.contains(&order) {
+            let place = self.waiting.partition_point(|(due, _)| *due <= at);
+            self.waiting.insert(place, (at, order));
         }
     }
 }

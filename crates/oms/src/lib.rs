@@ -75,6 +75,7 @@ mod locate;
 mod manual;
 mod market_watches;
 mod mass;
+mod mass_status;
 mod names;
 mod nested;
 mod not_there;

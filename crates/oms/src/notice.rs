@@ -7,7 +7,7 @@ use core::fmt::{self, Write as _};
 use fixwire_tmp::{LinkEnd, LinkWarning, TmpStatus};
 
 use crate::rules::RateRule;
-use crate::value::{BreakKind, Market};
+use crate::value::{BreakKind, Market, MassEnd};
 
 /// Bytes of a bulletin that its event has; the journal has all of them.
 const BULLETIN_SHOWN: usize = 500;
@@ -78,11 +78,31 @@ pub enum OmsEvent<'a> {
     Unknown {
         /// How many.
         orders: usize,
+        /// Their status is requested when it is back.
+        asks: bool,
+    },
+    /// A session to a venue that is not to be asked is back, with orders whose state is unknown.
+    NotAsked {
+        /// The line.
+        line: &'a [u8],
+        /// How many.
+        orders: usize,
+    },
+    /// A venue did not list orders that may be open, or did not answer for all of its orders.
+    MassAnswered {
+        /// The line.
+        line: &'a [u8],
+        /// How its answer ended.
+        how: MassEnd,
+        /// Orders whose status is requested one by one.
+        orders: u64,
     },
     /// A final state has waited too long for missing fills: the order status is requested.
     FillsMissing {
         /// The order.
         order: u64,
+        /// The order status is requested.
+        asks: bool,
     },
     /// The fills of the legs of an order of a spread differ from those of the spread for too long.
     LegsMissing {
@@ -125,6 +145,8 @@ pub enum OmsEvent<'a> {
         request: u64,
         /// It is a cancel; otherwise a replace.
         is_cancel: bool,
+        /// The order status was requested.
+        was_asked: bool,
     },
     /// The login of a line that speaks TMP is complete.
     LinkReady {
@@ -326,6 +348,10 @@ impl fmt::Display for OmsEvent<'_> {
                 String::from_utf8_lossy(id)
             ),
             Self::StrayReject { .. }
+            | Self::Unknown { .. }
+            | Self::NotAsked { .. }
+            | Self::MassAnswered { .. }
+            | Self::FillsMissing { .. }
             | Self::Restatement { .. }
             | Self::NotUsed { .. }
             | Self::NotAtVenue { .. }
@@ -342,14 +368,6 @@ impl fmt::Display for OmsEvent<'_> {
                 f,
                 "{session} logged out: {} requests above its rate limit of {rate} were rejected; it may log on again",
                 rate.logout_after.unwrap_or(0)
-            ),
-            Self::Unknown { orders } => write!(
-                f,
-                "{orders} orders in flight on a session that disconnected: their status is requested when it logs on again"
-            ),
-            Self::FillsMissing { order } => write!(
-                f,
-                "order {order}: CumQty(14) of the venue exceeds the fills received; order status requested"
             ),
             Self::LegsMissing { order } => write!(
                 f,
@@ -404,70 +422,6 @@ impl fmt::Display for OmsEvent<'_> {
 }
 
 impl OmsEvent<'_> {
-    /// Writes what a venue leaves in doubt.
-    fn write_doubt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotAtVenue { order } => write!(
-                f,
-                "order {order}: the venue does not have it, but it is open here: ask the venue, and enter what it says with fixwire oms report-in"
-            ),
-            Self::Restatement { id, reason } => write!(
-                f,
-                "restatement of order {} by the venue, ExecRestatementReason(378) {}, is not applied: check with the venue",
-                String::from_utf8_lossy(id),
-                if reason.is_empty() {
-                    "missing".into()
-                } else {
-                    String::from_utf8_lossy(reason)
-                }
-            ),
-            Self::NotUsed {
-                line,
-                msg_type,
-                count,
-            } => write!(
-                f,
-                "line {}: message with MsgType(35) {} is not used: it is in the journal only ({count} since the start)",
-                String::from_utf8_lossy(line),
-                String::from_utf8_lossy(msg_type)
-            ),
-            Self::LiveAfterEnd { order, former } => write!(
-                f,
-                "order {order}: the venue has it open as {order}-{former}, but it is closed here: a cancel of {order}-{former} was sent; check with the venue"
-            ),
-            Self::LapseCancelled { line, order } => write!(
-                f,
-                "order {order}: its trading day is over, and the venue has not said that it has ended: cancelled on line {}",
-                String::from_utf8_lossy(line)
-            ),
-            Self::StrayReject { line, number, id } => write!(
-                f,
-                "line {}: reject of MsgSeqNum {}, BusinessRejectRefID(379) {}, refers to no order or request that was sent, or to two; it is ignored: check with the venue",
-                String::from_utf8_lossy(line),
-                String::from_utf8_lossy(number),
-                String::from_utf8_lossy(id)
-            ),
-            Self::ForeignReport { line, order, text } => write!(
-                f,
-                "line {} reports on order {order}, which it does not have: {}; nothing of it is applied, and a fill is in no position: check with both venues",
-                String::from_utf8_lossy(line),
-                String::from_utf8_lossy(text)
-            ),
-            Self::NoAnswer {
-                order,
-                request,
-                is_cancel,
-            } => {
-                let what = if *is_cancel { "cancel" } else { "replace" };
-                write!(
-                    f,
-                    "order {order}: the venue has not answered {what} {order}-{request}, nor the request for the order's status: ask the venue; another cancel of the order is sent over it"
-                )
-            }
-            _ => Ok(()),
-        }
-    }
-
     fn write_reload(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Reloaded { who, back } => {
@@ -636,5 +590,6 @@ pub(crate) fn is_wrong_login(why: &LinkEnd) -> bool {
 /// The function that receives [`OmsEvent`]s.
 pub type OmsListener = Box<dyn FnMut(OmsEvent<'_>) + Send>;
 
+mod doubts;
 #[cfg(test)]
 mod tests;

@@ -247,6 +247,11 @@ impl Oms {
         if is == Some(Presence::Here) {
             let (core, mut out) = self.parts(outbox, None);
             core.line_up(at, line, &mut out);
+            let orders = self.core.not_asked(line);
+            if orders > 0 {
+                let line = self.core.state().sessions().name(line);
+                (self.listener)(OmsEvent::NotAsked { line, orders });
+            }
             if let Some(Some(link)) = self.links.clients.get(line as usize)
                 && self.core.follows_markets(line)
             {
@@ -258,7 +263,8 @@ impl Oms {
         let (core, mut out) = self.parts(outbox, None);
         core.line_down(at, line, &mut out);
         if orders > 0 {
-            (self.listener)(OmsEvent::Unknown { orders });
+            let asks = self.core.answers_status(line);
+            (self.listener)(OmsEvent::Unknown { orders, asks });
         }
     }
 
@@ -415,7 +421,7 @@ impl Application for Oms {
         }
         let message = self.decoder.decode(stored);
         // Each logon asks anew.
-        if message.msg_type() == b"g" {
+        if matches!(message.msg_type(), b"g" | b"AF") {
             return false;
         }
         if message.msg_type() == b"R" {
@@ -468,7 +474,7 @@ impl Application for Oms {
         };
         self.translate(0, outbox);
         for order in overdue {
-            (self.listener)(OmsEvent::FillsMissing { order });
+            self.fills_missing(order);
         }
         if !self.links.tmp.lines.is_empty() {
             self.send_frames(now, outbox);

@@ -296,7 +296,10 @@ impl Lines {
 
     /// Counts a sent message.
     pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
-        let (OrderEvent::Sent { line, .. } | OrderEvent::Asked { line, .. }) = *event else {
+        let (OrderEvent::Sent { line, .. }
+        | OrderEvent::Asked { line, .. }
+        | OrderEvent::MassAsked { line, .. }) = *event
+        else {
             return;
         };
         if let OrderEvent::Sent { number, .. } = *event

@@ -159,10 +159,24 @@ pub struct LineGroup {
     pub number_pool: Option<String>,
     /// Tags of fields that requests may have though they do not reach the venue, in their order.
     pub drop: Vec<Tag>,
-    /// A client's OrderStatusRequest(H) goes to the venue too.
-    pub passes_status: bool,
+    /// Whether the venue is asked for the status of orders.
+    pub status: StatusRule,
+    /// The venue is asked for all open orders of a line at each logon, with OrderMassStatusRequest(AF).
+    pub mass_status: bool,
     /// The ExDestination(100) that its orders may have: the lines lead there.
     pub ex_destination: Option<String>,
+}
+
+/// Whether a venue is asked for the status of orders.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum StatusRule {
+    /// When the OMS needs it.
+    #[default]
+    FromBook,
+    /// Also when a client asks: its OrderStatusRequest(H) goes to the venue.
+    PassOn,
+    /// Never: what is in doubt is an alarm at once.
+    Never,
 }
 
 /// Handling of a reject from a venue.

@@ -9,7 +9,7 @@ use fixwire_protocol::Tag;
 use crate::fix::{figure, price};
 use crate::rules::{
     AccountRule, DropCopyRule, ErrorRule, InstrumentRule, LegRule, LimitRule, LineGroup,
-    OperatorRule, PoolRule, RestrictedRule, Rights, ScopeName, UserRule,
+    OperatorRule, PoolRule, RestrictedRule, Rights, ScopeName, StatusRule, UserRule,
 };
 
 /// Named values of a rule.
@@ -310,6 +310,11 @@ impl TextNamedRule for LineGroup {
             format!("{count} in {span} kept for cancels {kept}")
         });
         let affinity = self.affinity.map(|it| format!("{it:?}").to_lowercase());
+        let status = match self.status {
+            StatusRule::FromBook => None,
+            StatusRule::PassOn => Some("pass on"),
+            StatusRule::Never => Some("no"),
+        };
         Vec::from([
             ("flow", or_none(flow)),
             ("queue", or_none(self.queue.map(time))),
@@ -318,7 +323,8 @@ impl TextNamedRule for LineGroup {
             ("market_status", flag(self.market_status)),
             ("error", errors.join("; ")),
             ("drop", tags(&self.drop)),
-            ("status_request", flag(self.passes_status)),
+            ("status_request", or_none(status)),
+            ("mass_status", flag(self.mass_status)),
             ("ex_destination", or_none(self.ex_destination.as_ref())),
         ])
     }

@@ -359,6 +359,11 @@ fn group_problems(rules: &RiskRules, (group, rule): (usize, &LineGroup), found: 
         )),
         Some(_) => {}
     }
+    if rule.mass_status {
+        found.push(format!(
+            "line_group {name} speaks TMP, which has no request for all orders: remove mass_status"
+        ));
+    }
     let own = rules.users.iter();
     let own = own.filter_map(|user| Some((&user.session, user.number_pool.as_ref()?)));
     for (user, pool) in own.filter(|(_, pool)| !fits(pool)) {

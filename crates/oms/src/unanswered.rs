@@ -5,6 +5,7 @@
 //!   line up again, unknown, asked ---------------------------------- 5 s ----> event NoAnswer
 //! ```
 //!
+//! Where the venue is not to be asked, `status_request = "no"`, the event comes at once.
 //! The answer to the status request settles it: the venue has carried it out, has it pending, or did not receive it. Over
 //! a request that is unknown a client may send a cancel; the OMS cancels over any request of a client, as the kill switch
 //! must.
@@ -132,15 +133,19 @@ impl Core {
         let Some((request, order)) = self.state.orders().request(number) else {
             return;
         };
-        let (order, is_ours) = (order.number, request.id.bytes().is_empty());
+        let (order, line) = (order.number, order.line);
         let (request, is_sent) = (number, request.state == OrderState::Sent);
         match step {
             Step::Ask => {
                 if is_sent {
                     self.emit(at, &OrderEvent::Unanswered { request }, sink);
                 }
+                let is_held = self.state.remade.is_held(order);
+                if !is_held && !self.answers_status(line) {
+                    return self.no_answer(at, (order, request), sink);
+                }
                 self.work.ask_about(order);
-                match self.state.remade.is_held(order) {
+                match is_held {
                     true => self
                         .work
                         .unanswered
@@ -148,15 +153,20 @@ impl Core {
                     false => self.work.unanswered.asked(at, number),
                 }
             }
-            Step::Tell => {
-                self.emit(at, &OrderEvent::NoAnswer { request }, sink);
-                let is_open = self.state.is_open(order) && !self.state.remade.is_held(order);
-                if is_ours || !is_open {
-                    // The OMS tries again; what is closed cannot change any more.
-                    self.decline(at, request, Why::NotReceived, b"", sink);
-                    self.settle_cancel(at, order, sink);
-                }
-            }
+            Step::Tell => self.no_answer(at, (order, request), sink),
+        }
+    }
+
+    /// The venue answers neither a request nor the status request, or is not to be asked.
+    fn no_answer(&mut self, at: i64, (order, request): (Number, Number), sink: &mut impl Sink) {
+        self.emit(at, &OrderEvent::NoAnswer { request }, sink);
+        let known = self.state.orders().request(request);
+        let is_ours = known.is_some_and(|(request, _)| request.id.bytes().is_empty());
+        let is_open = self.state.is_open(order) && !self.state.remade.is_held(order);
+        if is_ours || !is_open {
+            // The OMS tries again; what is closed cannot change any more.
+            self.decline(at, request, Why::NotReceived, b"", sink);
+            self.settle_cancel(at, order, sink);
         }
     }
 

@@ -46,6 +46,20 @@ macro_rules! bytes {
 }
 
 bytes! {
+    /// How the answer of a venue to an OrderMassStatusRequest(AF) ended.
+    MassEnd {
+        /// All of it came.
+        Complete = b'A',
+        /// Less came than TotNumReports(911).
+        Incomplete = b'I',
+        /// Nothing came.
+        Silent = b'S',
+        /// The venue rejected the request.
+        Refused = b'R',
+    }
+}
+
+bytes! {
     /// Side(54).
     Side {
         /// Buy.

@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 
 use crate::value::{
-    BreakKind, Effect, End, Market, OrderType, Presence, PriceField, RequestKind, Side, Text,
-    TimeInForce, Trading,
+    BreakKind, Effect, End, Market, MassEnd, OrderType, Presence, PriceField, RequestKind, Side,
+    Text, TimeInForce, Trading,
 };
 
 /// Where values are written.
@@ -126,7 +126,8 @@ of_a_byte!(
     Trading,
     Presence,
     Market,
-    BreakKind
+    BreakKind,
+    MassEnd
 );
 
 impl Wire<'_> for bool {

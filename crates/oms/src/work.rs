@@ -10,6 +10,7 @@ use crate::day_end::{Roll, ends_with_day, is_unconfirmed};
 use crate::event::OrderEvent;
 use crate::filter::OrderFilter;
 use crate::lapsed::LapsedOrders;
+use crate::mass_status::MassQuestions;
 use crate::order::Order;
 use crate::reason::Why;
 use crate::retries::{Retries, retry_of};
@@ -60,6 +61,8 @@ pub(crate) struct Work {
     settling: VecDeque<Number>,
     /// Requests that the venue has not answered.
     pub unanswered: Unanswered,
+    /// Venues that are asked for everything.
+    pub mass: MassQuestions,
     /// Orders of former trading days that venues are asked about.
     pub lapsed: LapsedOrders,
     /// The journal runs on its reserve: nothing new is accepted, so that what ends risk lasts.
@@ -159,6 +162,12 @@ impl Work {
                 self.leaving.retain(|leaving| *leaving != line);
                 let all = self.reset.contains(&line);
                 self.reset.retain(|reset| *reset != line);
+                // Where the venue has a mass status, its answer comes first.
+                if self.mass.waits(line) {
+                    let goes = |order: &Order| order.line == line && is_going(state, order);
+                    self.cancelling.extend(open(state, goes));
+                    return self.retries.look_again();
+                }
                 let is_asked = |order: &Order| {
                     let is_doubtful = || state.breaks.of(order.number).next().is_some();
                     all || is_unknown(state, order) || is_unconfirmed(state, order) || is_doubtful()
@@ -166,13 +175,12 @@ impl Work {
                 let mut asked = open(state, |order| order.line == line && is_asked(order));
                 asked.extend(lost_of_closed(state, line));
                 asked.sort_unstable();
-                self.unanswered.line_up(state, &asked);
-                self.lapsed.line_up(state, &asked);
-                self.asking.extend(asked);
+                self.ask_each(state, asked);
                 let goes = |order: &Order| order.line == line && is_going(state, order);
                 self.cancelling.extend(open(state, goes));
                 self.retries.look_again();
             }
+            OrderEvent::LineDown { line } => self.mass.forget(line),
             OrderEvent::Sent { number, .. } if state.orders().request(number).is_some() => {
                 self.unanswered.sent(state.time(), number);
             }
@@ -209,6 +217,13 @@ impl Work {
     /// The venue rejected a cancel: it is tried again later.
     pub(crate) fn look_later(&mut self, at: i64, number: Number) {
         self.later.push_back((at, number));
+    }
+
+    /// A line is up, and its venue is asked about orders one by one.
+    pub(crate) fn ask_each(&mut self, state: &OmsState, orders: Vec<Number>) {
+        self.unanswered.line_up(state, &orders);
+        self.lapsed.line_up(state, &orders);
+        self.asking.extend(orders);
     }
 
     /// The status of an order is asked.
@@ -285,6 +300,7 @@ impl Core {
         if self.next_retry(at).is_some()
             || self.next_waiting(at).is_some()
             || self.next_asked(at).is_some()
+            || self.next_mass_asked(at).is_some()
             || self.has_triggers()
         {
             return true;
@@ -314,6 +330,8 @@ impl Core {
             self.send_again(at, retry, sink);
         } else if let Some(waiting) = self.next_waiting(at) {
             self.send_waiting(at, waiting, sink);
+        } else if let Some(line) = self.next_mass_asked(at) {
+            self.ask_for_all(at, line, sink);
         } else if let Some(order) = self.next_asked(at) {
             self.work.asking.pop_front();
             self.ask(at, order, sink);
@@ -423,8 +441,12 @@ impl Core {
         let Some(line) = known.map(|order| order.line) else {
             return;
         };
-        if self.state().is_ready(line) {
-            self.emit(at, &OrderEvent::Asked { order, line, at }, sink);
+        if !self.state().is_ready(line) {
+            return;
+        }
+        match self.answers_status(line) {
+            true => self.emit(at, &OrderEvent::Asked { order, line, at }, sink),
+            false => self.work.lapsed.not_asked(at, order),
         }
     }
 
@@ -446,15 +468,16 @@ impl Core {
         let held = self.due_held(at, sink);
         let copies = self.due_copies(at, sink);
         let inquiries = self.due_inquiries(at, sink);
-        let asking = self.due_asking(at);
+        let mass = self.due_mass(at, sink);
+        let asking = earlier(self.due_asking(at), self.due_mass_asking(at));
         let roll = self.due_roll(at);
         let waiting = earliest([self.due_waiting(at), asking, self.due_retry(at)], i64::MAX);
         let waiting = waiting.map(|when| Nanos(when.saturating_sub(at).max(0).unsigned_abs()));
         let legs = self.due_legs(at, sink);
         earliest(
             [
-                cancels, ends, unanswered, lapsed, alarms, gone, limits, held, copies, inquiries,
-                legs, waiting, roll,
+                cancels, ends, unanswered, lapsed, mass, alarms, gone, limits, held, copies,
+                inquiries, legs, waiting, roll,
             ],
             Nanos(u64::MAX),
         )
@@ -558,6 +581,9 @@ impl Core {
     pub fn line_up(&mut self, at: i64, line: u32, sink: &mut impl Sink) {
         self.copy_session(at, line, true);
         if !self.state().is_ready(line) {
+            if self.answers_mass_status(line) {
+                self.work.mass.add(line);
+            }
             self.emit(at, &OrderEvent::LineUp { line }, sink);
         }
     }

@@ -31,11 +31,18 @@ pub fn load(source: &Source, settings: &Settings, listener: OmsListener) -> Resu
         version,
         ids: ids(session),
     });
+    let sessions: Vec<OmsSession> = sessions.collect();
+    let problems = Oms::version_problems(&rules, &sessions);
+    if !problems.is_empty() {
+        let span = settings.sessions.first().map(|session| session.header);
+        let problem = |what: &String| Problem::found(span.unwrap_or_default(), what, None);
+        return Err(settings.found(problems.iter().map(problem).collect()));
+    }
     let random = || u128::from(RandomState::new().hash_one(()));
     let key = random() << 64 | random();
     #[cfg(feature = "canary")]
     fixwire_oms::canary::plant(&std::env::var("FIXWIRE_CANARY").unwrap_or_default());
-    let mut oms = Oms::new(rules, sessions.collect(), key, listener);
+    let mut oms = Oms::new(rules, sessions, key, listener);
     oms.set_day_finder(trading_day);
     Ok(oms.with_tmp_lines(lines))
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 /// Files with the texts of events, from the root of the repository.
-const SOURCES: [&str; 19] = [
+const SOURCES: [&str; 20] = [
     "crates/engine/src/event/ending.rs",
     "crates/engine/src/event/loss.rs",
     "crates/engine/src/event/refusal.rs",
@@ -22,6 +22,7 @@ const SOURCES: [&str; 19] = [
     "crates/net/src/descriptors.rs",
     "crates/net/src/tls/failure.rs",
     "crates/oms/src/notice.rs",
+    "crates/oms/src/notice/doubts.rs",
     "crates/protocol/src/session/verdict.rs",
     "crates/tmp/src/link/end.rs",
 ];

@@ -11,6 +11,7 @@ use super::{Digits, digits, price, two_numbers};
 use crate::canary::{self, OmsPlantedFault};
 use crate::event::OrderEvent;
 use crate::locate::put_locate;
+use crate::mass_status::MASS_STATUS_REQ_ID;
 use crate::order::{Order, Request};
 use crate::state::OmsState;
 use crate::transition::OrderState;
@@ -64,6 +65,7 @@ pub(crate) fn send(
                 cancel_stray(state, order, (former, request), line, outbox);
             }
         }
+        OrderEvent::MassAsked { at, .. } => ask_for_all(at, line.0, outbox),
         OrderEvent::Asked { order, .. } => {
             if let Some(order) = state.orders().get(order) {
                 if canary::is(OmsPlantedFault::ResendUnknown) && order.state == OrderState::Unknown
@@ -217,6 +219,16 @@ fn ask(state: &OmsState, order: &Order, (line, _): (SessionId, Version), outbox:
     put_pool_number(state, order, &mut out);
     out.field(tag::SYMBOL, state.instruments().name(order.instrument))
         .char(tag::SIDE, order.side.byte());
+    let _ = out.finish();
+}
+
+/// OrderMassStatusRequest(AF) for all orders.
+#[cold]
+fn ask_for_all(at: i64, line: SessionId, outbox: &mut Outbox) {
+    const MASS_STATUS_REQ_TYPE: Tag = 585;
+    let mut out = outbox.begin(line, b"AF");
+    out.uint(MASS_STATUS_REQ_ID, at.unsigned_abs())
+        .char(MASS_STATUS_REQ_TYPE, b'7');
     let _ = out.finish();
 }
 

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use toml::de::{DeTable, DeValue};
 
 use super::{Item, Reader, count_in_time, duration};
-use crate::rules::{Affinity, FlowRule, LineGroup};
+use crate::rules::{Affinity, FlowRule, LineGroup, StatusRule};
 
 impl Reader<'_> {
     pub(super) fn groups(&mut self, value: Option<&Item<'_>>) {
@@ -23,6 +23,7 @@ impl Reader<'_> {
                 "kept_for_cancels",
                 "lines",
                 "market_status",
+                "mass_status",
                 "name",
                 "number_pool",
                 "queue",
@@ -70,11 +71,8 @@ impl Reader<'_> {
                 errors: self.errors(table, has_another),
                 number_pool: self.number_pool(table),
                 drop: self.drop(table),
-                passes_status: self.choice(
-                    table,
-                    "status_request",
-                    &[("from the book", false), ("pass on", true)],
-                ),
+                status: self.status_rule(table),
+                mass_status: self.flag(table, "mass_status"),
                 ex_destination: self.text(table, "ex_destination"),
             };
             self.rules.groups.push(group);
@@ -174,6 +172,23 @@ impl Reader<'_> {
             _ => {}
         }
         parsed
+    }
+
+    /// Whether the venue is asked for the status of orders.
+    fn status_rule(&mut self, table: &DeTable<'_>) -> StatusRule {
+        let words = [
+            ("from the book", StatusRule::FromBook),
+            ("pass on", StatusRule::PassOn),
+            ("no", StatusRule::Never),
+        ];
+        let rule = self.choice(table, "status_request", &words);
+        if rule == StatusRule::Never && table.contains_key("mass_status") {
+            let what =
+                "mass_status asks for the status of orders, status_request = \"no\" forbids it";
+            let hint = "remove one of the two";
+            self.wrong(Self::place(table, "mass_status"), what.into(), hint);
+        }
+        rule
     }
 
     /// Maximum queueing time: `5s`.

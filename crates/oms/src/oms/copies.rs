@@ -79,7 +79,7 @@ impl Oms {
             None => Heard::Unreadable,
         };
         match heard {
-            Heard::FillsMissing(order) => (self.listener)(OmsEvent::FillsMissing { order }),
+            Heard::FillsMissing(order) => self.fills_missing(order),
             Heard::Unknown | Heard::Unreadable => {
                 let id = message.get(tag::ORDER_ID).unwrap_or(b"NONE");
                 let unreadable = heard == Heard::Unreadable;

@@ -423,7 +423,7 @@ impl Oms {
     /// Raises what a report is that changes no order of ours.
     pub(super) fn raise_heard(&mut self, said: &TmpHeard) {
         match said.heard {
-            Heard::FillsMissing(order) => (self.listener)(OmsEvent::FillsMissing { order }),
+            Heard::FillsMissing(order) => self.fills_missing(order),
             Heard::NotAtVenue(order) => (self.listener)(OmsEvent::NotAtVenue { order }),
             heard @ (Heard::Unknown | Heard::Unreadable) => {
                 let (id, unreadable) = (&said.order_no[..], heard == Heard::Unreadable);

@@ -17,7 +17,7 @@ use crate::notice::{OmsEvent, OmsListener};
 use crate::rules::{UserRule, matches};
 use crate::state::OmsState;
 use crate::tmp::TmpLines;
-use crate::value::RequestKind;
+use crate::value::{MassEnd, RequestKind};
 
 use super::texts::Languages;
 
@@ -66,6 +66,7 @@ impl Sink for Out<'_> {
         match *event {
             OrderEvent::Sent { line, .. }
             | OrderEvent::Asked { line, .. }
+            | OrderEvent::MassAsked { line, .. }
             | OrderEvent::Inquired { line, .. }
             | OrderEvent::QuoteSent { line, .. }
             | OrderEvent::StrayCancelled { line, .. } => {
@@ -125,6 +126,12 @@ impl Sink for Out<'_> {
                 let line = state.sessions().name(line);
                 (self.listener)(OmsEvent::ForeignReport { line, order, text });
             }
+            OrderEvent::MassAnswered { line, how, orders } => {
+                if orders > 0 || how != MassEnd::Complete {
+                    let line = state.sessions().name(line);
+                    (self.listener)(OmsEvent::MassAnswered { line, how, orders });
+                }
+            }
             OrderEvent::LapseCancelled { order, line } => {
                 let line = state.sessions().name(line);
                 (self.listener)(OmsEvent::LapseCancelled { line, order });
@@ -132,11 +139,12 @@ impl Sink for Out<'_> {
             OrderEvent::NoAnswer { request } => {
                 if let Some((known, order)) = state.orders().request(request) {
                     let is_cancel = known.kind == RequestKind::Cancel;
-                    let order = order.number;
+                    let (order, was_asked) = (order.number, order.asked > 0);
                     (self.listener)(OmsEvent::NoAnswer {
                         order,
                         request,
                         is_cancel,
+                        was_asked,
                     });
                 }
             }

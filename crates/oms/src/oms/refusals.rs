@@ -21,6 +21,8 @@ enum Refused {
     Request(VenueId),
     /// A price inquiry.
     Inquiry(Number),
+    /// OrderMassStatusRequest(AF).
+    MassStatus,
     /// A status request, or another message that changes no order.
     Other,
     /// Nothing that is known, or two things.
@@ -93,6 +95,7 @@ impl Oms {
                 core.inquiry_answered(at, (line, inquiry), (Some(reason), text), &mut out);
                 Heard::Taken
             }
+            Refused::MassStatus => core.mass_refused(at, line, &mut out),
             Refused::Other => Heard::Known,
             Refused::Unknown => Heard::Unknown,
         };
@@ -133,6 +136,7 @@ impl Oms {
                     (None, None) => Refused::Unknown,
                 }
             }
+            Some(b"AF") => Refused::MassStatus,
             Some(_) => Refused::Other,
             // 379 alone: it may be of a status request, which has the ClOrdID(11) of the order.
             None => match named.and_then(VenueId::parse) {

@@ -8,6 +8,7 @@ use crate::client_rate::Passage;
 use crate::core::{Core, Sink, scaled};
 use crate::fix::mass::{self, Listing};
 use crate::fix::{inquiries, legs, lines, markets, prices, status};
+use crate::mass_status::MassReport;
 use crate::notice::OmsEvent;
 use crate::rejects::VenueReject;
 use crate::rules::RejectCode;
@@ -207,19 +208,7 @@ impl Oms {
         let id = |tag| message.get(tag).and_then(VenueId::parse);
         let heard = match message.msg_type() {
             b"8" => match Indexed::read(message, |it| lines::report(line, it, version)) {
-                Some(report) => {
-                    let (core, mut out) = self.parts(outbox, None);
-                    let heard = if core.state().spreads.is_empty() {
-                        core.report(at, &report, &mut out)
-                    } else {
-                        report_spread(core, at, &report, message, &mut out)
-                    };
-                    if !self.status_waits.is_empty() && matches!(report.kind, ReportKind::Status(_))
-                    {
-                        self.status_answered(report.id.order, outbox);
-                    }
-                    heard
-                }
+                Some(report) => self.report_said(at, &report, message, outbox),
                 None => Heard::Unreadable,
             },
             b"9" => match self.core.rejected_request(
@@ -264,7 +253,7 @@ impl Oms {
             }
         };
         if let Heard::FillsMissing(order) = heard {
-            (self.listener)(OmsEvent::FillsMissing { order });
+            self.fills_missing(order);
         }
         if let Heard::NotAtVenue(order) = heard {
             (self.listener)(OmsEvent::NotAtVenue { order });
@@ -281,6 +270,39 @@ impl Oms {
             });
         }
         Ok(())
+    }
+
+    fn report_said(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Heard {
+        let (core, mut out) = self.parts(outbox, None);
+        let mut heard = if core.state().spreads.is_empty() {
+            core.report(at, report, &mut out)
+        } else {
+            report_spread(core, at, report, message, &mut out)
+        };
+        if core.is_asked_for_all() {
+            let said = (report, MassReport::of(message));
+            if core.mass_reported(at, said, heard, &mut out) {
+                heard = Heard::Known;
+            }
+        }
+        if !self.status_waits.is_empty() && matches!(report.kind, ReportKind::Status(_)) {
+            self.status_answered(report.id.order, outbox);
+        }
+        heard
+    }
+
+    /// The venue counts more fills than it has reported.
+    #[cold]
+    pub(super) fn fills_missing(&mut self, order: Number) {
+        let line = self.core.state().orders().get(order).map(|it| it.line);
+        let asks = line.is_none_or(|line| self.core.answers_status(line));
+        (self.listener)(OmsEvent::FillsMissing { order, asks });
     }
 
     /// Another message of a venue is only journalled.
