@@ -128,6 +128,10 @@ impl OmsState {
                 request.state = request.state.after(Happening::Lose)?;
                 Some(())
             }
+            OrderEvent::VenueIdSet { order, venue_id } => {
+                self.orders.get_mut(order)?.venue_id = Text::new(venue_id);
+                Some(())
+            }
             OrderEvent::LapseCancelled { order, line } => {
                 self.sessions.get(line as usize)?;
                 let order = self.orders.get(order)?;

@@ -46,6 +46,7 @@ impl Core {
         report: &VenueReport<'_>,
         sink: &mut impl Sink,
     ) -> Heard {
+        self.index_venue_ids(report);
         match self.other_id(report) {
             Some(id) => self.hear(at, &VenueReport { id, ..*report }, sink),
             None => self.report_of_none(at, report, sink),
@@ -72,22 +73,11 @@ impl Core {
         if report.id.order > 0 || matches!(report.venue_id, b"" | b"NONE") {
             return None;
         }
-        let mut named = orders.iter().filter(|order| {
-            order.venue_id.bytes() == report.venue_id
-                && order.state.is_open()
-                && self.fits(report, order)
-        });
-        match (named.next(), named.next()) {
-            (Some(order), None) => Some(VenueId {
-                order: order.number,
-                request: order.current,
-            }),
-            _ => None,
-        }
+        self.order_of_venue_id(report)
     }
 
     /// Whether line, symbol and side of a report are those of an order.
-    fn fits(&self, report: &VenueReport<'_>, order: &Order) -> bool {
+    pub(crate) fn fits(&self, report: &VenueReport<'_>, order: &Order) -> bool {
         let symbol = self.state().instruments().name(order.instrument);
         report.symbol == symbol
             && report.side == Some(order.side)

@@ -22,6 +22,7 @@ use crate::tally::Tally;
 use crate::transition::OrderState;
 pub(crate) use crate::units::{MOST, scaled, whole};
 use crate::value::{Effect, Number, OrderType, Price, Quantity, RequestKind, Side, TimeInForce};
+use crate::venue_ids::VenueIds;
 use crate::waived::Waived;
 use crate::work::Work;
 
@@ -148,6 +149,7 @@ pub struct Core {
     pub(crate) own: OwnOrders,
     pub(crate) pools: Pools,
     pub(crate) prices: Prices,
+    pub(crate) venue_ids: VenueIds,
     pub(crate) work: Work,
     /// Since when lines and drop copy sessions of venues are logged on.
     pub(crate) copy_since: BTreeMap<u32, i64>,
@@ -172,6 +174,7 @@ impl Core {
             own: OwnOrders::new(rules.rejects_self_trades),
             pools: Pools::default(),
             prices: Prices::default(),
+            venue_ids: VenueIds::default(),
             work: Work::default(),
             copy_since: BTreeMap::new(),
             tmp_scales: Vec::new(),
@@ -227,6 +230,9 @@ impl Core {
         sink.happened(&self.state, event);
         self.lines.note(&self.state, event);
         self.work.note(&self.state, event);
+        if self.venue_ids.is_used() {
+            self.venue_ids.note(&self.state, event);
+        }
         if !self.state.conditions.is_empty() {
             self.prices.note(&self.state, event);
         }

@@ -443,6 +443,10 @@ events! {
         line: u32 = "The session.", how: MassEnd = "How the answer ended.",
         orders: u64 = "Orders that may be open and that it did not list: their status is requested.",
     }
+    /// A venue gave an order another OrderID(37) with a replace.
+    127 VenueIdSet {
+        order: Number = "The order.", venue_id: &'a [u8] = "OrderID(37) of the venue.",
+    }
     /// The trading day, on which nothing was done, is an earlier one again: its date was wrong.
     122 DayBack {
         date: u32 = "The date, such as 20261122.",

@@ -190,6 +190,7 @@ impl History {
             | OrderEvent::NoAnswer { .. }
             | OrderEvent::NotAtVenue { .. }
             | OrderEvent::LapseCancelled { .. }
+            | OrderEvent::VenueIdSet { .. }
             | OrderEvent::ForeignReport { .. } => self.doubted(event),
             OrderEvent::LineDown { line } if self.line == Some(line) => Some(format!(
                 "{} disconnected: requests without an answer are in state unknown",
@@ -238,6 +239,10 @@ impl History {
                     "the venue has it open as {order}-{former} after it was closed here: cancel sent"
                 ))
             }
+            OrderEvent::VenueIdSet { order, venue_id } if order == self.order => Some(format!(
+                "OrderID {} of the venue from now on",
+                text(venue_id)
+            )),
             OrderEvent::LapseCancelled { order, line } if order == self.order => Some(format!(
                 "{} is up, and its trading day is over: what the venue may still have is cancelled",
                 self.session(line)

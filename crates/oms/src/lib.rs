@@ -136,6 +136,7 @@ mod units;
 mod value;
 pub mod venue;
 mod venue_id;
+mod venue_ids;
 mod venue_market;
 mod waiting;
 mod waived;

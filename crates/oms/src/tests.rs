@@ -42,6 +42,7 @@ mod retry;
 mod rights;
 mod roll;
 mod tmp;
+mod venue_ids;
 mod versions;
 
 const SETTINGS: &str = r#"[oms]

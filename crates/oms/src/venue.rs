@@ -326,6 +326,7 @@ impl Core {
         // A replace implies that the venue accepted the order.
         self.accepted(at, report, sink);
         self.emit(at, &event, sink);
+        self.take_venue_id(at, report, sink);
         Heard::Taken
     }
 
@@ -596,7 +597,7 @@ impl Core {
 }
 
 /// Cuts an id to what a note can hold.
-fn short(id: &[u8]) -> &[u8] {
+pub(crate) fn short(id: &[u8]) -> &[u8] {
     &id[..id.len().min(crate::Text::MAX)]
 }
 
