@@ -25,5 +25,6 @@ mod rights;
 mod scenarios;
 mod spreads;
 mod texts;
+mod ticks;
 mod twin;
 mod word;
