@@ -9,6 +9,7 @@ use crate::copies::ENDED;
 use crate::event::OrderEvent;
 use crate::filter::OrderFilter;
 use crate::flow::Passed;
+use crate::marks::RequestMarks;
 use crate::order::{NO_LINE, Order, Place};
 use crate::pool::NO_POOL;
 use crate::quotes::QuoteSide;
@@ -398,6 +399,7 @@ impl OmsState {
             own_number: false,
             triggered: false,
             quote_side: QuoteSide::None,
+            marks: RequestMarks::default(),
         };
         let tally = self.counted(&new, None);
         if self.recent.is_on {

@@ -2,6 +2,7 @@
 
 use crate::copies::{Awaited, CopyBreak, FillTerms};
 use crate::event::OrderEvent;
+use crate::marks::RequestMarks;
 use crate::order::Place;
 use crate::rejected::RejectedOrder;
 use crate::state::OmsState;
@@ -30,6 +31,23 @@ impl OmsState {
             OrderEvent::CopyLine { line, session } => {
                 self.sessions.get(line as usize)?;
                 self.copies.set_line(line, session);
+                Some(())
+            }
+            OrderEvent::Marks {
+                session,
+                cm_id,
+                effect,
+                order_source,
+                info_source,
+                investor_flag,
+            } => {
+                self.sessions.get_mut(session as usize)?.marks = RequestMarks {
+                    cm_id: u16::try_from(cm_id).ok()?,
+                    effect,
+                    order_source,
+                    info_source: info_source.try_into().ok()?,
+                    investor_flag,
+                };
                 Some(())
             }
             OrderEvent::External { order, venue_id } => self.change(order, |state, place| {

@@ -321,10 +321,24 @@ impl OmsState {
         if let Some(order) = self.orders.get_mut(number) {
             order.state = order.state.after(Happening::Send)?;
             order.line = line;
+            let of_line = self.sessions.get(line as usize).map(|it| it.marks);
+            if of_line.is_some_and(|marks| !marks.is_empty()) {
+                return self.mark(number);
+            }
             return Some(());
         }
         let request = self.orders.request_mut(number)?;
         request.state = request.state.after(Happening::Send)?;
+        Some(())
+    }
+
+    /// What an order says over TMP from its first sending on: what its user says, else what its line says.
+    pub(crate) fn mark(&mut self, number: Number) -> Option<()> {
+        let order = self.orders.get_mut(number)?;
+        let of = |session: u32| self.sessions.get(session as usize).map(|it| it.marks);
+        if order.marks.is_empty() {
+            order.marks = of(order.session)?.or(of(order.line)?);
+        }
         Some(())
     }
 

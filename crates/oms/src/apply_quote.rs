@@ -52,6 +52,8 @@ impl OmsState {
                     let order = self.orders.get_mut(side)?;
                     order.state = order.state.after(Happening::Send)?;
                     order.line = line;
+                    self.mark(side)?;
+                    let order = self.orders.get_mut(side)?;
                     if order.pool == NO_POOL {
                         (order.pool, order.pool_number) = (pool, number.clone());
                     }

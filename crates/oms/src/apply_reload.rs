@@ -63,5 +63,6 @@ fn is_of_settings(event: &OrderEvent<'_>) -> bool {
             | OrderEvent::SpreadLegs { .. }
             | OrderEvent::Pool { .. }
             | OrderEvent::Limit { .. }
+            | OrderEvent::Marks { .. }
     )
 }

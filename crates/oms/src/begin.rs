@@ -134,7 +134,39 @@ impl Core {
         self.begin_instruments(at, rules, steps)?;
         self.begin_spreads(at, rules, steps)?;
         self.begin_pools(at, rules, steps)?;
+        self.begin_marks(at, rules, steps)?;
         self.begin_limits(at, rules, steps)
+    }
+
+    /// What requests over TMP say, by user and by line.
+    fn begin_marks<S: Sink>(
+        &mut self,
+        at: i64,
+        rules: &RiskRules,
+        steps: &mut Steps<'_, S>,
+    ) -> Option<()> {
+        for session in 0..self.state.sessions().len() {
+            let name = self.state.sessions().name(session);
+            let mut lines = rules.line_marks.iter();
+            let line = lines.find(|(of, _)| of.as_bytes() == name);
+            let user = || rules.users.iter().find(|it| it.session.as_bytes() == name);
+            let of_user = || user().map(|user| user.marks.of_requests());
+            let marks = line.map(|(_, marks)| *marks).or_else(of_user);
+            let marks = marks.unwrap_or_default();
+            if self.state.sessions[session as usize].marks == marks {
+                continue;
+            }
+            let event = OrderEvent::Marks {
+                session,
+                cm_id: marks.cm_id.into(),
+                effect: marks.effect,
+                order_source: marks.order_source,
+                info_source: &marks.info_source,
+                investor_flag: marks.investor_flag,
+            };
+            self.begin_event(at, &event, steps)?;
+        }
+        Some(())
     }
 
     /// All events by which a reload brings the state in line with these settings.

@@ -8,7 +8,8 @@
 //!            parent orders u32: order u64, quantity of its children u64, children u32: order u64...
 //!            breaks with venues u32: number u64, kind u8, order u64...
 //!            names of sessions, accounts, instruments: count u32, text...
-//!            firm: standing   session: ready u8, client u8, link u32 u32, standing...   account: parent, standing...
+//!            firm: standing   session: ready u8, client u8, link u32 u32, marks, standing...
+//!            account: parent, standing...
 //!            instrument: scale u8, worth u64, market u8, standing...
 //!            holdings u32: account u32, instrument u32, position, marks i64, standing...
 //!            orders u64, order...   ended u64, number u64...   ids u64: hash u64, order u64...
@@ -32,8 +33,7 @@
 //! 1 to 4 no numbers of links and no executions apart from ids, 1 to 5 no parent orders, quotes, rejected orders and
 //! copies, 1 to 6 no price inquiries and no spreads, 1 to 7 no late replaces and no reload, 1 to 9 no locates, only the
 //! ExecIDs of fills and no breaks with venues, 1 to 10 no fills of orders that are not known and no replaces as Canceled and
-//! New. Versions 1 to 8 end with
-//! the SipHash-2-4 of what comes before, u64; since then only the file, whose blocks have checksums, finds damage.
+//! New, 1 to 11 no marks of orders and sessions. Versions 1 to 8 end with the SipHash-2-4 of what comes before, u64; since then only the file, whose blocks have checksums, finds damage.
 //!
 //! Orders and ids are unordered; the usage of open orders is derived from them.
 
@@ -55,6 +55,7 @@ use crate::ids::{Ids, Used};
 use crate::late::LateReplaces;
 use crate::limits::RiskControl;
 use crate::locate::Locates;
+use crate::marks::RequestMarks;
 use crate::order::Orders;
 use crate::pool::Pool;
 use crate::quotes::Quotes;
@@ -76,7 +77,7 @@ use orders::LEAST_ORDER;
 use standing::{put_position, put_standing, take_standing};
 
 const NAME: &str = "oms";
-const VERSION: u32 = 11;
+const VERSION: u32 = 12;
 
 /// The state as a fold of its events.
 impl Ledger for OmsState {
@@ -302,6 +303,7 @@ impl OmsState {
             session.client.put(to);
             session.link.0.put(to);
             session.link.1.put(to);
+            session.marks.put(to);
             put_standing(&session.standing, to);
         }
         for account in &self.accounts {
@@ -423,6 +425,10 @@ impl OmsState {
                 link: match version {
                     ..=4 => (0, 0),
                     _ => (Wire::take(from)?, Wire::take(from)?),
+                },
+                marks: match version {
+                    ..=11 => RequestMarks::default(),
+                    _ => RequestMarks::take(from)?,
                 },
                 standing: take_standing(from)?,
             });

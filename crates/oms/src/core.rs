@@ -373,16 +373,14 @@ impl Core {
         let instrument = state.instruments().find(new.symbol);
         let instrument = instrument.ok_or(Reason::of(Why::Symbol))?;
         let rule = self.rule(instrument)?;
-        match new.effect {
-            None => return Err(Reason::of(Why::Effect)),
-            // The venue opens or closes by itself.
-            Some(_) if QUOTE => {}
-            Some(Effect::Netting) if rule.has_effect => return Err(Reason::of(Why::Effect)),
-            Some(Effect::Open | Effect::Close) if !rule.has_effect => {
-                return Err(Reason::of(Why::NoEffect));
+        let default = user.marks.position_effect;
+        let effect = match new.effect {
+            // Of a quote the venue opens or closes by itself.
+            Some(Effect::Netting) if QUOTE || (!rule.has_effect && default.is_none()) => {
+                Effect::Netting
             }
-            Some(_) => {}
-        }
+            asked => self.effect_of((asked, default), (instrument, rule.has_effect))?,
+        };
         if new.until.is_some_and(|until| until < state.day()) {
             return Err(Reason::of(Why::Expired));
         }
@@ -414,7 +412,7 @@ impl Core {
             held_at: 0,
             held: 0,
             tif,
-            effect: new.effect.unwrap_or(Effect::Netting),
+            effect,
             replaces: 0,
             market_price: self.market_price(instrument, side),
             at,
@@ -521,7 +519,7 @@ impl Core {
             || others.tif.is_some_and(|tif| tif != order.tif.byte())
             || stop.is_some_and(|stop| stop != order.stop)
             || (!others.until.is_empty() && crate::day::compact(others.until) != order.until)
-            || (!others.effect.is_empty() && others.effect != [order.effect.byte()])
+            || (!others.effect.is_empty() && others.effect != order.effect.field().as_slice())
         {
             return Err(Reason::of(Why::Unchangeable));
         }

@@ -456,6 +456,15 @@ events! {
     123 NumbersAfter {
         number: Number = "The number.",
     }
+    /// What requests over TMP of a client, or on a line, say beside the terms of their order; zeros where nothing is set.
+    124 Marks {
+        session: u32 = "The session.",
+        cm_id: u32 = "The clearing member.",
+        effect: u8 = "PositionEffect of orders without one.",
+        order_source: u8 = "Where they come from.",
+        info_source: &'a [u8] = "The information vendor.",
+        investor_flag: u8 = "The kind of investor.",
+    }
     /// A venue rejected an order; the OMS sends it again.
     70 Retried {
         order: Number = "The order.", attempt: Number = "Its new number at the venue.",

@@ -74,6 +74,7 @@ pub mod load;
 mod locate;
 mod manual;
 mod market_watches;
+mod marks;
 mod mass;
 mod mass_status;
 mod names;

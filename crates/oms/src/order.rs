@@ -10,6 +10,7 @@ use hashbrown::HashTable;
 use crate::canary::{self, OmsPlantedFault};
 pub use crate::fills::Fill;
 use crate::fills::Fills;
+use crate::marks::RequestMarks;
 use crate::quotes::QuoteSide;
 use crate::slab::{NOWHERE, Slab};
 use crate::transition::{OrderState, ord_status};
@@ -91,6 +92,8 @@ pub struct Order {
     pub(crate) triggered: bool,
     /// Which side of a quote it is.
     pub(crate) quote_side: QuoteSide,
+    /// What it said over TMP when it was sent first.
+    pub(crate) marks: RequestMarks,
 }
 
 /// Retry state of an order.

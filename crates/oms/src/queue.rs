@@ -29,6 +29,8 @@ pub(crate) struct Group {
     pub over_tmp: bool,
     /// One of them has no PositionEffect for orders whose positions net.
     pub needs_effect: bool,
+    /// One of them is of futures.
+    pub has_futures: bool,
     pub orders: Waiting,
 }
 
@@ -98,6 +100,7 @@ impl Lines {
                 cannot_stop: rule.cannot_stop,
                 over_tmp: rule.over_tmp,
                 needs_effect: rule.needs_effect,
+                has_futures: rule.has_futures,
                 orders: Waiting::default(),
             });
         }

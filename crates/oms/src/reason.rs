@@ -237,7 +237,9 @@ reasons! {
     /// Another value of an order from before a change of settings.
     97 TmpValues, "", 99, 2, "not sent: TMP has no place for the values of the order";
     /// No PositionEffect for a symbol whose positions net.
-    150 TmpEffect, "", 99, 2, "over TMP an order of futures needs a PositionEffect: set position_effect of the link";
+    150 TmpEffect, "", 99, 2, "over TMP an order of futures needs a PositionEffect: give it PositionEffect(77) or set position_effect of its user or link";
+    /// PositionEffect(77) that TMP does not have.
+    151 TmpEffectValue, "", 99, 2, "over TMP PositionEffect(77) must be O, C, D or 7; of options it may be A too";
     /// The session may not place parent and child orders.
     105 NotParents, "RC2", 0, 2, "parent and child orders are not allowed for this session";
     /// Too many open parents.

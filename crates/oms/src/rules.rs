@@ -7,9 +7,10 @@ use core::num::NonZeroUsize;
 use fixwire_protocol::Tag;
 
 use crate::form::NumberForm;
+use crate::marks::RequestMarks;
 use crate::own_tags::OwnTags;
 use crate::texts::TextTable;
-use crate::value::{End, Price, Quantity, Side};
+use crate::value::{Effect, End, Price, Quantity, Side};
 
 /// An instrument of the instruments file.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -92,6 +93,36 @@ pub struct UserRule {
     pub language: Option<String>,
     /// Tags of fields that its requests may have though they do not reach the venue, in their order.
     pub drop: Vec<Tag>,
+    /// What its orders over TMP say beside their terms.
+    pub marks: UserMarks,
+}
+
+/// What the orders of a user over TMP say beside their terms, in place of what their line says.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct UserMarks {
+    /// The clearing member.
+    pub cm_id: Option<u16>,
+    /// Where they come from.
+    pub order_source: Option<u8>,
+    /// The information vendor.
+    pub info_source: Option<[u8; 3]>,
+    /// The kind of investor.
+    pub investor_flag: Option<u8>,
+    /// PositionEffect of orders without PositionEffect(77).
+    pub position_effect: Option<Effect>,
+}
+
+impl UserMarks {
+    /// What its requests say; zeros where the line decides. PositionEffect is that of each order.
+    pub(crate) fn of_requests(&self) -> RequestMarks {
+        RequestMarks {
+            cm_id: self.cm_id.unwrap_or(0),
+            effect: 0,
+            order_source: self.order_source.unwrap_or(0),
+            info_source: self.info_source.unwrap_or_default(),
+            investor_flag: self.investor_flag.unwrap_or(0),
+        }
+    }
 }
 
 /// Rights of a client for some accounts.
@@ -151,6 +182,8 @@ pub struct LineGroup {
     pub over_tmp: bool,
     /// One of them has no PositionEffect for orders of symbols whose positions net; said by the same.
     pub needs_effect: bool,
+    /// One of them is of futures, which have no PositionEffect A; said by the same.
+    pub has_futures: bool,
     /// The venue is asked for the state of trading at each logon.
     pub market_status: bool,
     /// Handling of rejects from the venue; the first matching entry decides.
@@ -505,6 +538,8 @@ pub struct RiskRules {
     pub stamps: Option<String>,
     /// Tags of fields that only this OMS knows.
     pub own_tags: OwnTags,
+    /// Lines that speak TMP, and what their requests say; [`Oms::with_tmp_lines`](crate::Oms::with_tmp_lines) says so.
+    pub(crate) line_marks: Vec<(String, RequestMarks)>,
     /// ApplID(1180) of numbered reports.
     pub appl_id: String,
     /// Translations of Text(58).

@@ -12,6 +12,8 @@ use crate::rules::{
     OperatorRule, PoolRule, RestrictedRule, Rights, ScopeName, StatusRule, UserRule,
 };
 
+use crate::value::Effect;
+
 /// Named values of a rule.
 pub(crate) type RuleFields = Vec<(&'static str, String)>;
 
@@ -66,6 +68,11 @@ pub(crate) fn or_none<T: ToString>(value: Option<T>) -> String {
 
 fn flag(is: bool) -> String {
     if is { "yes".into() } else { String::new() }
+}
+
+/// A value of TMP as text.
+fn bytes(value: &[u8]) -> String {
+    String::from_utf8_lossy(value).into_owned()
 }
 
 /// Tags as settings have them.
@@ -212,6 +219,7 @@ impl TextNamedRule for UserRule {
             Some(rejects) => format!("{rate} logout after {rejects}"),
             None => rate.to_string(),
         });
+        let effect = self.marks.position_effect.and_then(Effect::field);
         Vec::from([
             ("may", rights.join("; ")),
             ("account", or_none(self.default_account.as_ref())),
@@ -226,6 +234,14 @@ impl TextNamedRule for UserRule {
             ("on_disconnect", or_none(self.on_disconnect.map(time))),
             ("report_numbers", flag(self.report_numbers)),
             ("drop", tags(&self.drop)),
+            ("cm_id", or_none(self.marks.cm_id)),
+            ("order_source", bytes(self.marks.order_source.as_slice())),
+            (
+                "info_source",
+                bytes(self.marks.info_source.as_slice().as_flattened()),
+            ),
+            ("investor_flag", bytes(self.marks.investor_flag.as_slice())),
+            ("position_effect", bytes(effect.as_slice())),
         ])
     }
 }

@@ -14,6 +14,7 @@ use crate::ids::Ids;
 use crate::late::LateReplaces;
 use crate::limits::{RiskControl, RiskLimits};
 use crate::locate::Locates;
+use crate::marks::RequestMarks;
 use crate::names::Names;
 use crate::order::{Orders, mixed};
 use crate::pending_reload::PendingReload;
@@ -152,6 +153,8 @@ pub(crate) struct Session {
     pub client: Presence,
     /// The last MsgSeqNum received and sent over TMP.
     pub link: (u32, u32),
+    /// What requests over TMP say, of this client or on this line.
+    pub marks: RequestMarks,
     pub standing: Standing,
 }
 
@@ -172,6 +175,7 @@ impl Default for Session {
             ready: false,
             client: Presence::Here,
             link: (0, 0),
+            marks: RequestMarks::default(),
             standing: Standing::default(),
         }
     }

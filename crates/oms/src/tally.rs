@@ -137,10 +137,10 @@ impl Position {
             self.received = self.received.saturating_add(worth);
             (&mut self.short, &mut self.long)
         };
-        let closed = match effect {
+        let closed = match effect.counted() {
             Effect::Open => 0,
             // A quantity above the opposite position opens this side.
-            Effect::Netting | Effect::Close => quantity.min(*other),
+            _ => quantity.min(*other),
         };
         *other -= closed;
         *this = this.saturating_add(quantity - closed);
@@ -189,9 +189,9 @@ impl Position {
         } else {
             (&mut self.short, &mut self.long)
         };
-        let opened = match effect {
+        let opened = match effect.counted() {
             Effect::Close => 0,
-            Effect::Open | Effect::Netting => quantity.min(*this),
+            _ => quantity.min(*this),
         };
         *this -= opened;
         *other = other.saturating_add(quantity - opened);

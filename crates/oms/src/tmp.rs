@@ -177,16 +177,20 @@ impl TmpLines {
         }
     }
 
-    /// Says to line groups what their lines are.
-    pub(crate) fn complete(&self, groups: &mut [LineGroup]) {
-        for group in groups {
+    /// Says to the rules what their lines are.
+    pub(crate) fn complete(&self, rules: &mut RiskRules) {
+        for group in &mut rules.groups {
             for line in &self.lines {
                 if group.lines.contains(&line.name) {
                     (group.over_tmp, group.cannot_stop) = (true, true);
-                    group.needs_effect |= line.marks.netting().is_none();
+                    group.needs_effect |= line.marks.of_requests.effect == 0;
+                    group.has_futures |= !line.system_type.is_options();
                 }
             }
         }
+        let lines = self.lines.iter().filter(|line| line.copies.is_none());
+        let marks = lines.map(|line| (line.name.clone(), line.marks.of_requests));
+        rules.line_marks = marks.collect();
     }
 
     /// The number in events of a link's line.
@@ -288,7 +292,9 @@ pub(crate) fn problems(rules: &RiskRules, lines: &[OmsTmpLine]) -> Vec<String> {
         }
         group_problems(rules, (group, rule), &mut found);
     }
-    if !lines.is_empty() {
+    if lines.is_empty() {
+        user_problems(rules, &mut found);
+    } else {
         account_problems(rules, &mut found);
     }
     found
@@ -320,6 +326,27 @@ fn marks_problems(line: &OmsTmpLine, found: &mut Vec<String>) {
             "link {name} has no {key}, without which the exchange refuses orders: write {value}"
         )
     }));
+}
+
+/// Only orders over TMP say what the settings of a user have for them.
+fn user_problems(rules: &RiskRules, found: &mut Vec<String>) {
+    for user in &rules.users {
+        let marks = &user.marks;
+        let set = [
+            ("cm_id", marks.cm_id.is_some()),
+            ("order_source", marks.order_source.is_some()),
+            ("info_source", marks.info_source.is_some()),
+            ("investor_flag", marks.investor_flag.is_some()),
+            ("position_effect", marks.position_effect.is_some()),
+        ];
+        let set = set.into_iter().filter(|(_, is_set)| *is_set);
+        found.extend(set.map(|(key, _)| {
+            format!(
+                "user {} has {key}, which only orders over TMP say, and no link speaks it: take it out",
+                user.session
+            )
+        }));
+    }
 }
 
 /// On the wire an account is a number, without the zeros in front of its name.

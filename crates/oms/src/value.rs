@@ -215,7 +215,7 @@ bytes! {
 }
 
 bytes! {
-    /// PositionEffect(77).
+    /// PositionEffect(77). A small letter: the venue gets it, and positions of the symbol net.
     Effect {
         /// Not given: the opposite position is closed first.
         Netting = b'N',
@@ -223,6 +223,83 @@ bytes! {
         Open = b'O',
         /// Closes the opposite position.
         Close = b'C',
+        /// Day trade, over TMP: the opposite position is closed first.
+        DayTrade = b'D',
+        /// Liquidation by the broker, over TMP: closes the opposite position.
+        Liquidation = b'7',
+        /// Opens and offsets positions as specified, over TMP for options: the opposite position is closed first.
+        Automatic = b'A',
+        /// Open, of a symbol whose positions net.
+        OpenNets = b'o',
+        /// Close, of a symbol whose positions net.
+        CloseNets = b'c',
+        /// Liquidation, of a symbol whose positions net.
+        LiquidationNets = b'l',
+    }
+}
+
+impl Effect {
+    /// PositionEffect(77) of a message; `None` for an order that has none.
+    #[must_use]
+    pub const fn field(self) -> Option<u8> {
+        match self {
+            Self::Netting => None,
+            Self::Open | Self::OpenNets => Some(b'O'),
+            Self::Close | Self::CloseNets => Some(b'C'),
+            Self::DayTrade => Some(b'D'),
+            Self::Liquidation | Self::LiquidationNets => Some(b'7'),
+            Self::Automatic => Some(b'A'),
+        }
+    }
+
+    /// The variant of PositionEffect(77); `None` for a value that no venue gets.
+    #[must_use]
+    pub const fn of_field(value: &[u8]) -> Option<Self> {
+        match value {
+            b"O" => Some(Self::Open),
+            b"C" => Some(Self::Close),
+            b"D" => Some(Self::DayTrade),
+            b"7" => Some(Self::Liquidation),
+            b"A" => Some(Self::Automatic),
+            _ => None,
+        }
+    }
+
+    /// The same for a symbol whose positions net.
+    #[must_use]
+    pub(crate) const fn netting(self) -> Self {
+        match self {
+            Self::Open => Self::OpenNets,
+            Self::Close => Self::CloseNets,
+            Self::Liquidation => Self::LiquidationNets,
+            other => other,
+        }
+    }
+
+    /// What was asked for, whether positions net or not.
+    #[must_use]
+    pub(crate) const fn asked(self) -> Self {
+        match self {
+            Self::OpenNets => Self::Open,
+            Self::CloseNets => Self::Close,
+            Self::LiquidationNets => Self::Liquidation,
+            other => other,
+        }
+    }
+
+    /// How a fill changes the position: opens, closes, or closes before it opens.
+    #[must_use]
+    pub(crate) const fn counted(self) -> Self {
+        match self {
+            Self::Open => Self::Open,
+            Self::Close | Self::Liquidation => Self::Close,
+            Self::Netting
+            | Self::DayTrade
+            | Self::Automatic
+            | Self::OpenNets
+            | Self::CloseNets
+            | Self::LiquidationNets => Self::Netting,
+        }
     }
 }
 

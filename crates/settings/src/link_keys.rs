@@ -190,9 +190,9 @@ pub static LINK_KEYS: &[LinkKey] = &[
         kind: POSITION_EFFECTS,
         default: None,
         end: Some(TmpEnd::Broker),
-        doc: "PositionEffect of orders of symbols whose positions net: `open` (O), `close` (C), `day trade` (D), \
-              `liquidation` (7), or `automatic` (A) for options only. Without it A on a link of options, and orders \
-              of such symbols are refused on one of futures.",
+        doc: "PositionEffect of orders of symbols whose positions net, when neither the order nor its user has one: \
+              `open` (O), `close` (C), `day trade` (D), `liquidation` (7), or `automatic` (A) for options only. Without \
+              it A on a link of options, and such orders are refused on one of futures.",
     },
     LinkKey {
         name: "max_flow",

@@ -266,46 +266,58 @@ fn orders() {
 
 #[test]
 fn reports() {
+    let report = R02 {
+        status: TmpStatus::FLOW_80,
+        exec_type: TmpExecType::NEW,
+        cm_id: 8000,
+        fcm_id: 279,
+        order_no: *b"A0001",
+        ord_id: 1_234_567,
+        user_define: *b"g1:00042",
+        symbol_type: TmpSymbolType::TEXT_20,
+        symbol: symbol("TXFL9"),
+        price: -15_050,
+        qty: 10,
+        account: 9_800_123,
+        account_flag: b'1',
+        side: TmpSide::SELL,
+        ord_type: TmpOrdType::LIMIT,
+        time_in_force: TmpTimeInForce::IOC,
+        position_effect: TmpPositionEffect::OPEN,
+        last_px: 15_049,
+        last_qty: 4,
+        px_subtotal: -60_196,
+        cum_qty: 4,
+        leaves_qty: 6,
+        before_qty: 10,
+        leg_side: [1, 2],
+        leg_px: [15_100, -15_099],
+        leg_qty: [4, 5],
+        org_trans_time: time(1_700_000_000, 1),
+        transact_time: time(1_700_000_001, 999),
+        target_id: 9,
+        uniq_id: 77,
+        rpt_seq: 78,
+        protocol_type: 1,
+    };
     check(
-        TmpMessage::R02(R02 {
-            status: TmpStatus::FLOW_80,
-            exec_type: TmpExecType::NEW,
-            cm_id: 8000,
-            fcm_id: 279,
-            order_no: *b"A0001",
-            ord_id: 1_234_567,
-            user_define: *b"g1:00042",
-            symbol_type: TmpSymbolType::TEXT_20,
-            symbol: symbol("TXFL9"),
-            price: -15_050,
-            qty: 10,
-            account: 9_800_123,
-            account_flag: b'1',
-            side: TmpSide::SELL,
-            ord_type: TmpOrdType::LIMIT,
-            time_in_force: TmpTimeInForce::IOC,
-            position_effect: TmpPositionEffect::OPEN,
-            last_px: 15_049,
-            last_qty: 4,
-            px_subtotal: -60_196,
-            cum_qty: 4,
-            leaves_qty: 6,
-            before_qty: 10,
-            leg_side: [1, 2],
-            leg_px: [15_100, -15_099],
-            leg_qty: [4, 5],
-            org_trans_time: time(1_700_000_000, 1),
-            transact_time: time(1_700_000_001, 999),
-            target_id: 9,
-            uniq_id: 77,
-            rpt_seq: 78,
-            protocol_type: 1,
-        }),
+        TmpMessage::R02(report),
         "0082010203046553f100007b6601170032 \
          f8301f40011741303030310012d68767313a3030303432025458464c3920202020202020 \
          2020202020202020ffffc536000a009589bb310202034f00003ac90004ffffffffffff14 \
          dc00040006000a010200003afcffffc505000400056553f10000016553f10103e7090000 \
          004d0000004e01e6",
+    );
+    check(
+        TmpMessage::R02(R02 {
+            exec_type: TmpExecType::NEW_FILL,
+            ..report
+        }),
+        "0082010203046553f100007b6601170032 \
+         f8361f40011741303030310012d68767313a3030303432025458464c3920202020202020 \
+         2020202020202020ffffc536000a009589bb310202034f00003ac90004ffffffffffff14 \
+         dc00040006000a010200003afcffffc505000400056553f10000016553f10103e7090000 \
+         004d0000004e01ec",
     );
     check(
         TmpMessage::R32(R32 {
@@ -453,6 +465,65 @@ fn reports() {
          f841303030310012d6870117045458464c39202020202020202020202020202020202020 \
          2020202020202020202020202020202020a2",
     );
+}
+
+/// The last bytes of an R01, from Side on, with each PositionEffect, order_source and info_source.
+#[test]
+fn values_of_orders() {
+    let order = R01 {
+        exec_type: TmpExecType::NEW,
+        cm_id: 8000,
+        fcm_id: 279,
+        order_no: *b"A0001",
+        ord_id: 1_234_567,
+        user_define: *b"g1:00042",
+        symbol_type: TmpSymbolType::TEXT_20,
+        symbol: symbol("TXFL9"),
+        price: -15_050,
+        qty: 10,
+        account: 9_800_123,
+        account_flag: b'1',
+        side: TmpSide::SELL,
+        ord_type: TmpOrdType::LIMIT,
+        time_in_force: TmpTimeInForce::IOC,
+        position_effect: TmpPositionEffect::OPEN,
+        order_source: b'D',
+        info_source: *b"999",
+    };
+    let with = |effect: TmpPositionEffect, order_source: u8, info_source: [u8; 3], tail: &str| {
+        let head = "004d010203046553f100007b6501170032 \
+             301f40011741303030310012d68767313a3030303432025458464c392020202020202020 \
+             20202020202020ffffc536000a009589bb310202";
+        let order = R01 {
+            position_effect: effect,
+            order_source,
+            info_source,
+            ..order
+        };
+        check(TmpMessage::R01(order), &format!("{head}{tail}"));
+    };
+    for (effect, tail) in [
+        (TmpPositionEffect::OPEN, "03 4f 44 393939 b5"),
+        (TmpPositionEffect::CLOSE, "03 43 44 393939 a9"),
+        (TmpPositionEffect::DAY_TRADE, "03 44 44 393939 aa"),
+        (TmpPositionEffect::AUTOMATIC, "03 41 44 393939 a7"),
+        (TmpPositionEffect::LIQUIDATION, "03 37 44 393939 9d"),
+        (TmpPositionEffect::QUOTE, "03 39 44 393939 9f"),
+    ] {
+        with(effect, b'D', *b"999", tail);
+    }
+    for (source, tail) in [
+        (b'D', "03 4f 44 393939 b5"),
+        (b'A', "03 4f 41 393939 b2"),
+        (b'M', "03 4f 4d 393939 be"),
+        (b'W', "03 4f 57 393939 c8"),
+        (b'P', "03 4f 50 393939 c1"),
+        (b'V', "03 4f 56 393939 c7"),
+        (b'G', "03 4f 47 393939 b8"),
+    ] {
+        with(TmpPositionEffect::OPEN, source, *b"999", tail);
+    }
+    with(TmpPositionEffect::OPEN, b'D', *b"904", "03 4f 44 393034 a7");
 }
 
 #[test]

@@ -389,6 +389,74 @@ fn an_oms_connects_its_links() {
     }
 }
 
+/// PositionEffect(77) of a client's orders is byte 74 of the R01 that the exchange gets.
+#[test]
+fn a_client_says_the_position_effect_of_its_orders() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let exchange = exchange(folder);
+    oms(folder);
+    let port = free_port();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let delta = examples.join("oms-tmp-fix42.delta").canonicalize().unwrap();
+    let dictionary = format!("built-in + {}", delta.display());
+    let store = |name: &str| folder.join(name).display().to_string();
+    write(
+        folder,
+        "oms-tmp.toml",
+        &[
+            ("= 5001", &format!("= {port}")),
+            ("= 7001", &format!("= {}", exchange.port)),
+            ("\"oms-tmp-store\"", &format!("{:?}", store("oms-store"))),
+            (
+                "TargetCompID = \"CLIENT\"",
+                &format!("TargetCompID = \"CLIENT\"\nDataDictionary = {dictionary:?}"),
+            ),
+            ("may = [\"new\"", "investor_flag = \"B\"\nmay = [\"new\""),
+        ],
+    );
+    write(
+        folder,
+        "client.cfg",
+        &[
+            (
+                "SocketConnectPort=5001",
+                &format!("SocketConnectPort={port}\nDataDictionary={dictionary}"),
+            ),
+            ("client-store", &store("client-store")),
+        ],
+    );
+    let mut command = fixwire();
+    command.arg("run").arg(folder.join("oms-tmp.toml"));
+    let oms = Running::spawn(command, port);
+    oms.listens();
+    oms.hears("FUT-1 logged in");
+    let orders = ["C", "D", "7", "A", "O"].iter().enumerate();
+    let orders =
+        orders.map(|(at, effect)| format!("new buy 1 TXFL6 @ {} 77={effect}", 21_000 + at));
+    let orders: Vec<String> = orders.collect();
+    let script = format!("{}; new buy 1 TXFL6 @ 21100; wait all", orders.join("; "));
+    let output = ask(folder, &["client", "client.cfg", "-c", &script]);
+    let said = text(&output.stdout);
+    assert_eq!(said.matches("OrdStatus Rejected").count(), 1, "{said}");
+    assert!(
+        said.contains("over TMP PositionEffect(77) must be O, C, D or 7"),
+        "{said}"
+    );
+    let dump = ask(folder, &["journal", "dump", "store"]);
+    let frames = text(&dump.stdout);
+    let frames = frames.lines().filter(|line| line.contains(" FUT-1 in "));
+    let bytes = frames.filter_map(|line| line.split_whitespace().last());
+    let byte = |hex: &str, at: usize| hex[2 * at..2 * at + 2].to_owned();
+    let orders = bytes.filter(|hex| byte(hex, 12) == "65");
+    let said: Vec<(String, String)> = orders.map(|hex| (byte(hex, 70), byte(hex, 74))).collect();
+    let wanted = ["43", "44", "37", "4f", "4f"];
+    assert_eq!(
+        said,
+        wanted.map(|effect| ("42".to_owned(), effect.to_owned()))
+    );
+}
+
 /// The examples trade with each other, and the OMS logs in again after kill -9.
 #[test]
 fn the_examples_lead_to_a_fill() {

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::take_all;
+use crate::marks::RequestMarks;
 use crate::order::{Fill, Order, Pended, Request};
 use crate::pool::NO_POOL;
 use crate::quotes::QuoteSide;
@@ -55,6 +56,7 @@ impl OmsState {
             pended.filled.put(to);
             pended.at.put(to);
         }
+        order.marks.put(to);
         let fills = || self.orders.fills_of(order.number);
         (fills().count() as u32).put(to);
         fills().for_each(|fill| put_fill(fill, to));
@@ -109,6 +111,7 @@ impl OmsState {
             own_number: false,
             triggered: false,
             quote_side: QuoteSide::None,
+            marks: RequestMarks::default(),
         };
         [order.price, order.stop, order.hold, order.asked] = take_all(from)?;
         order.paid = Wire::take(from)?;
@@ -124,6 +127,9 @@ impl OmsState {
                 filled: Wire::take(from)?,
                 at: Wire::take(from)?,
             }));
+        }
+        if version > 11 {
+            order.marks = RequestMarks::take(from)?;
         }
         self.sessions.get(session as usize)?;
         self.accounts.get(account as usize)?;

@@ -18,7 +18,7 @@ use crate::pool::NO_POOL;
 use crate::quotes::QuoteSide;
 use crate::reason::{Reason, Why};
 use crate::state::OmsState;
-use crate::value::{Effect, End, Number, RequestKind, Text};
+use crate::value::{End, Number, RequestKind, Text};
 
 const COPY_MSG_INDICATOR: Tag = 797;
 const EXEC_REF_ID: Tag = 19;
@@ -396,8 +396,10 @@ pub(super) fn execution(
     if client.is_copy && client.version >= Version::Fix44 {
         report.char(COPY_MSG_INDICATOR, b'Y');
     }
-    if order.effect != Effect::Netting && !client.is_old() {
-        report.char(POSITION_EFFECT, order.effect.byte());
+    if let Some(effect) = order.effect.field()
+        && !client.is_old()
+    {
+        report.char(POSITION_EFFECT, effect);
     }
     if let Some(Extra::Fill(quantity, at) | Extra::Undone(_, (quantity @ 1.., at))) = extra {
         report

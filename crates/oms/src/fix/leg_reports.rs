@@ -9,7 +9,6 @@ use super::requests::POSITION_EFFECT;
 use super::{average, price};
 use crate::event::OrderEvent;
 use crate::state::OmsState;
-use crate::value::Effect;
 
 const COPY_MSG_INDICATOR: Tag = 797;
 
@@ -70,8 +69,10 @@ pub(super) fn leg_fill(
     if client.is_copy && client.version >= Version::Fix44 {
         report.char(COPY_MSG_INDICATOR, b'Y');
     }
-    if order.effect != Effect::Netting && !client.is_old() {
-        report.char(POSITION_EFFECT, order.effect.byte());
+    if let Some(effect) = order.effect.field()
+        && !client.is_old()
+    {
+        report.char(POSITION_EFFECT, effect);
     }
     report
         .uint(tag::LAST_QTY, quantity)

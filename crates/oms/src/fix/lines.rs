@@ -127,8 +127,8 @@ fn put_validity(order: &Order, out: &mut Body<'_>) {
     if order.until > 0 {
         out.uint(EXPIRE_DATE, order.until.into());
     }
-    if order.effect != Effect::Netting {
-        out.char(POSITION_EFFECT, order.effect.byte());
+    if let Some(effect) = order.effect.field() {
+        out.char(POSITION_EFFECT, effect);
     }
 }
 
@@ -322,7 +322,7 @@ fn report_with<'a>(
         side: byte(tag::SIDE).and_then(Side::of),
         effect: byte(POSITION_EFFECT)
             .and_then(Effect::of)
-            .filter(|effect| *effect != Effect::Netting),
+            .filter(|effect| matches!(effect, Effect::Open | Effect::Close)),
         status,
         at: at.map_or(0, |at| at.0),
         reason: (kind == ReportKind::Rejected)

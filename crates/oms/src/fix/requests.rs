@@ -116,9 +116,7 @@ pub(crate) fn new_order<'a>(
     };
     let effect = match message.get(POSITION_EFFECT) {
         None => Some(Effect::Netting),
-        Some(b"O") => Some(Effect::Open),
-        Some(b"C") => Some(Effect::Close),
-        Some(_) => None,
+        Some(value) => Effect::of_field(value),
     };
     Ok(NewOrder {
         until,

@@ -67,6 +67,7 @@ impl Reader<'_> {
                 cannot_stop,
                 over_tmp: false,
                 needs_effect: false,
+                has_futures: false,
                 market_status: self.flag(table, "market_status"),
                 errors: self.errors(table, has_another),
                 number_pool: self.number_pool(table),

@@ -9,22 +9,28 @@ use core::num::NonZeroUsize;
 use toml::de::DeTable;
 
 use super::{Item, Reader, count_in_time, duration};
-use crate::rules::{RateRule, Rights, UserRule};
+use crate::rules::{RateRule, Rights, UserMarks, UserRule};
+use crate::value::Effect;
 
 /// The longest time that orders stay after their session disconnects, in nanoseconds.
 const MOST_GRACE: i64 = 60_000_000_000;
 
 /// Settings that apply to the whole session.
-const OF_SESSION: [&str; 12] = [
+const OF_SESSION: [&str; 17] = [
     "account",
+    "cm_id",
     "conditional",
     "drop",
+    "info_source",
+    "investor_flag",
     "language",
     "number_pool",
     "on_disconnect",
     "on_logout",
+    "order_source",
     "own_numbers",
     "parents",
+    "position_effect",
     "rate",
     "report_numbers",
     "validity",
@@ -66,6 +72,7 @@ impl Reader<'_> {
                 parents: self.number(table, "parents", 1_000_000),
                 validity: self.validity(table),
                 drop: self.drop(table),
+                marks: self.marks(table),
             };
             let Some(session) = self.required(table, at, "session") else {
                 continue;
@@ -178,6 +185,14 @@ impl Reader<'_> {
         if known.drop.is_empty() {
             known.drop = user.drop;
         }
+        let (marks, more) = (known.marks, user.marks);
+        known.marks = UserMarks {
+            cm_id: marks.cm_id.or(more.cm_id),
+            order_source: marks.order_source.or(more.order_source),
+            info_source: marks.info_source.or(more.info_source),
+            investor_flag: marks.investor_flag.or(more.investor_flag),
+            position_effect: marks.position_effect.or(more.position_effect),
+        };
     }
 
     /// Checks that a session may use its default account.
@@ -212,6 +227,75 @@ impl Reader<'_> {
             self.wrong(at, what, "write cancel, or cancel after 5s (at most 60s)");
         }
         after
+    }
+
+    /// What its orders over TMP say in place of what their line says.
+    fn marks(&mut self, table: &DeTable<'_>) -> UserMarks {
+        let cm_id = self.number(table, "cm_id", u16::MAX.into());
+        if cm_id == Some(0) {
+            let hint = "write the number of the clearing member";
+            self.wrong(Self::place(table, "cm_id"), "cm_id is 0".into(), hint);
+        }
+        let sources = b"DAMWPVG";
+        let source = |text: &str| match text.as_bytes() {
+            [byte] if sources.contains(byte) => Some(*byte),
+            _ => None,
+        };
+        let is_plain = |byte: &u8| byte.is_ascii_graphic();
+        let vendor = |text: &str| {
+            let vendor: [u8; 3] = text.as_bytes().try_into().ok()?;
+            vendor.iter().all(is_plain).then_some(vendor)
+        };
+        let flag = |text: &str| match text.as_bytes() {
+            [byte] if is_plain(byte) => Some(*byte),
+            _ => None,
+        };
+        let effect = |text: &str| match text {
+            "open" => Some(Effect::Open),
+            "close" => Some(Effect::Close),
+            "day trade" => Some(Effect::DayTrade),
+            "liquidation" => Some(Effect::Liquidation),
+            "automatic" => Some(Effect::Automatic),
+            _ => None,
+        };
+        UserMarks {
+            cm_id: cm_id.and_then(|it| u16::try_from(it).ok()),
+            order_source: self.mark(table, "order_source", "D, A, M, W, P, V or G", source),
+            info_source: self.mark(
+                table,
+                "info_source",
+                "the 3 characters of the information vendor, 999 for none",
+                vendor,
+            ),
+            investor_flag: self.mark(
+                table,
+                "investor_flag",
+                "the character of the kind of investor",
+                flag,
+            ),
+            position_effect: self.mark(
+                table,
+                "position_effect",
+                "open, close, day trade or liquidation; automatic for options only",
+                effect,
+            ),
+        }
+    }
+
+    fn mark<T>(
+        &mut self,
+        table: &DeTable<'_>,
+        key: &str,
+        values: &str,
+        read: impl Fn(&str) -> Option<T>,
+    ) -> Option<T> {
+        let text = self.text(table, key)?;
+        let value = read(&text);
+        if value.is_none() {
+            let what = format!("unknown value {key} = \"{text}\"");
+            self.wrong(Self::place(table, key), what, &format!("write {values}"));
+        }
+        value
     }
 
     /// `500ms`: how long its orders may wait before they are sent.

@@ -49,7 +49,7 @@ impl Oms {
     #[must_use]
     pub fn with_tmp_lines(mut self, lines: Vec<OmsTmpLine>) -> Self {
         self.links.tmp = TmpLines::new(lines);
-        self.links.tmp.complete(&mut self.core.rules.groups);
+        self.links.tmp.complete(&mut self.core.rules);
         self
     }
 

@@ -23,7 +23,7 @@ impl Oms {
 
     /// Lines over TMP have settings of their own.
     fn complete(&self, new: &mut NewSettings) {
-        self.links.tmp.complete(&mut new.rules.groups);
+        self.links.tmp.complete(&mut new.rules);
     }
 
     /// What the settings that were put beside it would change.

@@ -191,7 +191,7 @@ fn tmp_lines(count: usize) -> Vec<OmsTmpLine> {
     (0..count).map(line).collect()
 }
 
-/// Drop copies of the rules have their ap_code; an appl_id of SHORT is for short reports, BARE for no PositionEffect.
+/// Drop copies of the rules have their ap_code; an appl_id of SHORT is for short reports, BARE for no PositionEffect, OPTIONS for options.
 fn lines_of(rules: &RiskRules, count: usize) -> Vec<OmsTmpLine> {
     let mut lines = tmp_lines(count);
     for line in &mut lines {
@@ -199,6 +199,9 @@ fn lines_of(rules: &RiskRules, count: usize) -> Vec<OmsTmpLine> {
             line.settings.ap_code = ApCode::DROP_COPY;
         } else if rules.appl_id == "SHORT" && line.name == "T1" {
             line.settings.ap_code = ApCode::TRADING_SHORT;
+        } else if rules.appl_id == "OPTIONS" {
+            line.settings.system_type = SystemType::OPTIONS_DAY;
+            line.settings.marks.position_effect = None;
         } else if rules.appl_id == "BARE" {
             line.settings.marks.position_effect = None;
         }

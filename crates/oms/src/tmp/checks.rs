@@ -29,6 +29,42 @@ impl Core {
         group.is_some_and(|group| self.lines.groups[group].needs_effect)
     }
 
+    /// Whether a line of an instrument's group is one of futures, which have no A.
+    fn has_futures(&self, instrument: u32) -> bool {
+        let group = self.lines.group(instrument);
+        group.is_some_and(|group| self.lines.groups[group].has_futures)
+    }
+
+    /// The PositionEffect of a new order: what it asks for, else over TMP the default of its user. `has_effect` is whether
+    /// the positions of the instrument do not net.
+    #[inline(never)]
+    pub(crate) fn effect_of(
+        &self,
+        (asked, default): (Option<Effect>, Option<Effect>),
+        (instrument, has_effect): (u32, bool),
+    ) -> Result<Effect, Reason> {
+        let over_tmp = self.is_over_tmp(instrument);
+        let asked = match asked.map(Effect::asked) {
+            Some(Effect::Netting) if over_tmp => Some(default.unwrap_or(Effect::Netting)),
+            asked => asked,
+        };
+        let why = match asked {
+            Some(Effect::Netting) if !has_effect => return Ok(Effect::Netting),
+            Some(Effect::Netting) => Why::Effect,
+            None if over_tmp => Why::TmpEffectValue,
+            Some(Effect::Automatic) if over_tmp && self.has_futures(instrument) => {
+                Why::TmpEffectValue
+            }
+            Some(effect) if over_tmp && has_effect => return Ok(effect),
+            Some(effect) if over_tmp => return Ok(effect.netting()),
+            Some(effect @ (Effect::Open | Effect::Close)) if has_effect => return Ok(effect),
+            Some(Effect::Open | Effect::Close) => Why::NoEffect,
+            // A FIX venue knows the others by other names.
+            Some(_) | None => Why::Effect,
+        };
+        Err(Reason::of(why))
+    }
+
     /// Checks that a new order has a place in R01; one that is held becomes a limit or market order before.
     #[inline(never)]
     pub(crate) fn check_tmp(&self, order: &Proposal, is_quote: bool) -> Result<(), Reason> {

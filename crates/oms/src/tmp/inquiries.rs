@@ -42,12 +42,15 @@ fn frame<const SYMBOL: usize>(
     let OrderEvent::Inquired {
         inquiry,
         instrument,
+        session,
         order_no,
         ..
     } = *event
     else {
         return None;
     };
+    let of_user = state.sessions.get(session as usize)?.marks;
+    let said = of_user.or(marks.of_requests);
     let symbol = TmpSymbol::Text(state.instruments().name(instrument));
     let (symbol_type, symbol) = symbol.field::<SYMBOL>().ok()?;
     let body = PriceInquiry::<SYMBOL> {
@@ -56,8 +59,8 @@ fn frame<const SYMBOL: usize>(
         fcm_id: marks.fcm_id,
         symbol_type,
         symbol,
-        order_source: marks.order_source,
-        info_source: marks.info_source,
+        order_source: said.order_source,
+        info_source: said.info_source,
     };
     RequestFrame::of(&body)
 }

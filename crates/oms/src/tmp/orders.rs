@@ -9,10 +9,11 @@ use fixwire_tmp::{
 use super::ids::{ord_id, user_define};
 use super::inquiries::inquiry;
 use crate::event::OrderEvent;
+use crate::marks::RequestMarks;
 use crate::order::{Order, Request};
 use crate::quotes::QuoteSide;
 use crate::state::OmsState;
-use crate::value::{Effect, Number, OrderType, Price, RequestKind, TimeInForce};
+use crate::value::{Number, OrderType, Price, RequestKind, TimeInForce};
 
 /// Bytes of an R39, the longest request.
 pub(super) const LONGEST: usize = 104;
@@ -44,31 +45,29 @@ impl RequestFrame {
 /// What a line says in its requests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LineMarks {
-    pub(super) cm_id: u16,
     pub(super) fcm_id: u16,
-    pub(super) order_source: u8,
-    pub(super) info_source: [u8; 3],
-    investor_flag: u8,
-    /// PositionEffect of an order whose positions net; `None` when the link has no such setting.
-    netting: Option<TmpPositionEffect>,
+    /// What an order says that neither it nor its user decides.
+    pub(super) of_requests: RequestMarks,
 }
 
 impl LineMarks {
-    /// PositionEffect of an order whose positions net.
-    pub(super) fn netting(&self) -> Option<TmpPositionEffect> {
-        self.netting
-    }
-
     pub(crate) fn of(settings: &ClientLinkSettings) -> Self {
         let marks = settings.marks;
         Self {
-            cm_id: marks.cm_id.unwrap_or(settings.fcm_id),
             fcm_id: settings.fcm_id,
-            order_source: marks.order_source,
-            info_source: marks.info_source,
-            investor_flag: marks.investor_flag,
-            netting: settings.effect_of_netting(),
+            of_requests: RequestMarks {
+                cm_id: marks.cm_id.unwrap_or(settings.fcm_id),
+                effect: settings.effect_of_netting().map_or(0, |effect| effect.0),
+                order_source: marks.order_source,
+                info_source: marks.info_source,
+                investor_flag: marks.investor_flag,
+            },
         }
+    }
+
+    /// What the requests of an order say.
+    fn of_order(&self, order: &Order) -> RequestMarks {
+        order.marks.or(self.of_requests)
     }
 }
 
@@ -141,9 +140,10 @@ fn quote_frame<const SYMBOL: usize>(
         *scales.get(bid.instrument as usize)?,
         state.scale(bid.instrument),
     );
+    let said = marks.of_order(bid);
     let entry = QuoteEntry::<SYMBOL> {
         exec_type: TmpExecType::NEW,
-        cm_id: marks.cm_id,
+        cm_id: said.cm_id,
         fcm_id: marks.fcm_id,
         order_no: order_no(bid.pool_number.bytes())?,
         ord_id: ord_id(bid.current),
@@ -155,11 +155,11 @@ fn quote_frame<const SYMBOL: usize>(
         bid_size: u16::try_from(bid.quantity).ok()?,
         offer_size: u16::try_from(offer.quantity).ok()?,
         account: account_number(state.accounts().name(bid.account))?,
-        account_flag: marks.investor_flag,
+        account_flag: said.investor_flag,
         time_in_force: time_in_force(bid.tif)?,
         position_effect: TmpPositionEffect::QUOTE,
-        order_source: marks.order_source,
-        info_source: marks.info_source,
+        order_source: said.order_source,
+        info_source: said.info_source,
     };
     RequestFrame::of(&entry)
 }
@@ -219,9 +219,10 @@ fn frame<const SYMBOL: usize>(
         }
         false => 0,
     };
+    let said = marks.of_order(order);
     let entry = OrderEntry::<SYMBOL> {
         exec_type: asked.exec_type,
-        cm_id: marks.cm_id,
+        cm_id: said.cm_id,
         fcm_id: marks.fcm_id,
         order_no: order_no(order.pool_number.bytes())?,
         ord_id: ord_id(asked.number),
@@ -232,7 +233,7 @@ fn frame<const SYMBOL: usize>(
         price,
         qty: u16::try_from(asked.quantity).ok()?,
         account: account_number(state.accounts().name(order.account))?,
-        account_flag: marks.investor_flag,
+        account_flag: said.investor_flag,
         side: match order.side.is_buy() {
             true => TmpSide::BUY,
             false => TmpSide::SELL,
@@ -243,23 +244,30 @@ fn frame<const SYMBOL: usize>(
             _ => return None,
         },
         time_in_force: time_in_force(order.tif)?,
-        position_effect: match order.effect {
-            // A side that is entered without the other one is an order like any other.
-            _ if order.quote_side != QuoteSide::None && asked.exec_type != TmpExecType::NEW => {
-                TmpPositionEffect::QUOTE
-            }
-            // A request is about an order that the exchange has: its number says which.
-            Effect::Netting if asked.exec_type != TmpExecType::NEW => {
-                marks.netting.unwrap_or(TmpPositionEffect::OPEN)
-            }
-            Effect::Netting => marks.netting?,
-            Effect::Open => TmpPositionEffect::OPEN,
-            Effect::Close => TmpPositionEffect::CLOSE,
-        },
-        order_source: marks.order_source,
-        info_source: marks.info_source,
+        position_effect: position_effect(order, asked.exec_type, said.effect)?,
+        order_source: said.order_source,
+        info_source: said.info_source,
     };
     RequestFrame::of(&entry)
+}
+
+/// PositionEffect of a request; `None` for a new order that has none.
+fn position_effect(
+    order: &Order,
+    exec_type: TmpExecType,
+    default: u8,
+) -> Option<TmpPositionEffect> {
+    let is_new = exec_type == TmpExecType::NEW;
+    // A side that is entered without the other one is an order like any other.
+    if order.quote_side != QuoteSide::None && !is_new {
+        return Some(TmpPositionEffect::QUOTE);
+    }
+    match (order.effect.field(), default) {
+        (Some(own), _) => Some(TmpPositionEffect(own)),
+        // A request is about an order that the exchange has: its number says which.
+        (None, 0) => (!is_new).then_some(TmpPositionEffect::OPEN),
+        (None, default) => Some(TmpPositionEffect(default)),
+    }
 }
 
 /// The number of an order's pool.

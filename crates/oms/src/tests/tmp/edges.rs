@@ -207,7 +207,7 @@ fn a_queried_order_that_is_filled_shows_that_its_fills_are_missing() {
     floor.says(&reject(&query, TmpStatus::FILLED));
     let told =
         "order 1: CumQty(14) of the venue exceeds the fills received; order status requested";
-    let broken = "break 30: order 1: fills missing: CumQty(14): CumQty 4 here, the venue says CumQty 10: check with \
+    let broken = "break 31: order 1: fills missing: CumQty(14): CumQty 4 here, the venue says CumQty 10: check with \
                   the venue; fixwire oms breaks settle";
     assert_eq!(floor.events(), [broken, told]);
     floor.says(&fill(&order, 6, 1_000, (4, 6)));

@@ -95,7 +95,7 @@ fn a_queried_order_shows_fills_that_are_missing() {
     assert_eq!(
         floor.events(),
         [
-            "break 28: order 1: fills missing: CumQty(14): CumQty 0 here, the venue says CumQty 3: check with the venue; fixwire oms breaks settle",
+            "break 29: order 1: fills missing: CumQty(14): CumQty 0 here, the venue says CumQty 3: check with the venue; fixwire oms breaks settle",
             "order 1: CumQty(14) of the venue exceeds the fills received; order status requested"
         ]
     );
