@@ -33,6 +33,14 @@ fn optional(message: &Indexed<'_, '_>, tag: Tag) -> Result<Option<Decimal>, Refu
     }
 }
 
+/// Account(1). One without a value is refused: the default account is for a request without the field.
+fn account<'a>(message: &Indexed<'_, 'a>) -> Result<&'a [u8], Refusal> {
+    match message.get(tag::ACCOUNT) {
+        Some(b"") => Err(Refusal::ValueOutOfRange(tag::ACCOUNT)),
+        account => Ok(account.unwrap_or_default()),
+    }
+}
+
 pub(super) fn byte(message: &Indexed<'_, '_>, tag: Tag) -> Option<u8> {
     match message.get(tag)? {
         [byte] => Some(*byte),
@@ -123,7 +131,7 @@ pub(crate) fn new_order<'a>(
         effect,
         session,
         id,
-        account: message.get(tag::ACCOUNT).unwrap_or_default(),
+        account: account(message)?,
         symbol,
         side,
         kind,
@@ -171,7 +179,7 @@ pub(crate) fn change<'a>(
         valid_for: None,
         others: if is_replace {
             Others {
-                account: message.get(tag::ACCOUNT).unwrap_or_default(),
+                account: account(message)?,
                 kind: byte(message, tag::ORD_TYPE),
                 tif: byte(message, tag::TIME_IN_FORCE),
                 stop: optional(message, tag::STOP_PX)?,
@@ -181,7 +189,7 @@ pub(crate) fn change<'a>(
             }
         } else {
             Others {
-                account: message.get(tag::ACCOUNT).unwrap_or_default(),
+                account: account(message)?,
                 ..Others::default()
             }
         },

@@ -148,7 +148,11 @@ fn refuses(heard: &Result<(), Refusal>, said: &[Said], tag: Tag) -> bool {
     let is_text =
         |said: &Said| said.to == CLIENT && said.get(58).is_some_and(|it| it.ends_with(&text));
     let at_venue = said.iter().any(|said| said.to == VENUE);
-    let is_refused = *heard == Err(Refusal::FieldNotSupported(tag)) || said.iter().any(is_text);
+    let refusals = [
+        Err(Refusal::FieldNotSupported(tag)),
+        Err(Refusal::ValueOutOfRange(tag)),
+    ];
+    let is_refused = refusals.contains(heard) || said.iter().any(is_text);
     is_refused && !at_venue
 }
 
@@ -346,6 +350,10 @@ fn values_that_would_change_on_the_way_are_refused() {
         ("D", "55=XYZ|54=1|38=10|40=2|44=100|21=X|", 21),
         ("D", "55=XYZ|54=1|38=10|40=2|44=100|59=1|432=20991231|", 432),
         ("D", "55=CAL|54=1|38=10|40=2|44=5|167=FUT|", 167),
+        // An account without a value is not the default one.
+        ("D", "1=|55=XYZ|54=1|38=10|40=2|44=100|", 1),
+        ("G", "1=|41=O|55=XYZ|54=1|38=10|40=2|44=100|", 1),
+        ("F", "1=|41=O|55=XYZ|54=1|", 1),
         ("G", "41=O|55=XYZ|54=1|38=10|40=2|44=100|21=3|", 21),
         ("F", "41=O|55=XYZ|54=1|37=999|", 37),
         ("F", "41=O|55=XYZ|54=1|44=100|", 44),
