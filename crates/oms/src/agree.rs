@@ -4,7 +4,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use fixwire_protocol::{Decimal, Nanos};
+use fixwire_protocol::Decimal;
 
 use crate::canary::{self, OmsPlantedFault};
 use crate::core::{Core, Sink, scaled, whole};
@@ -13,28 +13,27 @@ use crate::fix::{average, price};
 use crate::order::Order;
 use crate::transition::OrderState;
 use crate::units::half_even;
-use crate::value::{Amount, BreakKind, End, Number, Price, Quantity};
+use crate::value::{Amount, BreakKind, End, Number, Price, Quantity, RequestKind};
 use crate::venue::{Heard, ReportKind, VenueReport};
-use crate::work::Work;
 
 /// How long a venue may take to answer before a break is an alarm, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
 
 /// A break that a report shows, besides the order and the line.
 #[derive(Clone, Debug)]
-struct Found {
-    kind: BreakKind,
-    exec: u64,
-    quantity: Quantity,
-    price: Price,
-    total: Quantity,
-    opposite: Quantity,
-    ours: String,
-    venue: String,
+pub(crate) struct Found {
+    pub kind: BreakKind,
+    pub exec: u64,
+    pub quantity: Quantity,
+    pub price: Price,
+    pub total: Quantity,
+    pub opposite: Quantity,
+    pub ours: String,
+    pub venue: String,
 }
 
 impl Found {
-    fn of(kind: BreakKind, ours: String, venue: String) -> Self {
+    pub fn of(kind: BreakKind, ours: String, venue: String) -> Self {
         Self {
             kind,
             exec: 0,
@@ -48,7 +47,7 @@ impl Found {
     }
 }
 
-fn cum_qty(report: &VenueReport<'_>) -> Option<Quantity> {
+pub(crate) fn cum_qty(report: &VenueReport<'_>) -> Option<Quantity> {
     report.filled.and_then(|filled| whole(filled).ok())
 }
 
@@ -56,7 +55,7 @@ fn fill_text((quantity, at): (Quantity, Price), scale: u8) -> String {
     format!("{quantity} at {}", price(at, scale))
 }
 
-fn cum_text(filled: Option<Quantity>) -> String {
+pub(crate) fn cum_text(filled: Option<Quantity>) -> String {
     filled.map_or_else(String::new, |filled| format!(", CumQty {filled}"))
 }
 
@@ -117,7 +116,7 @@ impl Core {
         if is_new {
             self.raise(at, report, found, sink);
         }
-        Some(if is_new { Heard::Broken } else { Heard::Known })
+        Some(Heard::Broken)
     }
 
     /// A bust or correction that fits no fill.
@@ -167,27 +166,36 @@ impl Core {
                 let order = self.state().orders().get(report.id.order);
                 order.is_some_and(|it| it.state == OrderState::Ended(End::Rejected))
             }
-            ReportKind::Status(_) => true,
+            // A cancel goes out of what it has open.
+            ReportKind::Status(_) => !self.has_stray_cancel(report.id.order),
             ReportKind::Rejected | ReportKind::Other => false,
             // Over TMP its fill comes next.
             ReportKind::New => {
-                heard == Heard::Taken && report.last_quantity.is_none_or(|it| it.mantissa == 0)
+                let has_fill = report.last_quantity.is_some_and(|it| it.mantissa > 0);
+                heard == Heard::Taken && !(has_fill && self.speaks_tmp(report.line))
             }
             ReportKind::Fill
             | ReportKind::Replaced
             | ReportKind::End(_)
             | ReportKind::Renewed
             | ReportKind::Bust
-            | ReportKind::Correct
-            | ReportKind::Restated => heard == Heard::Taken,
+            | ReportKind::Correct => heard == Heard::Taken,
+            // Nothing of it is applied.
+            ReportKind::Restated => true,
         };
-        if !is_news || self.all_agrees(report) {
+        if !is_news {
+            return self.agree_beside(at, report, heard, sink);
+        }
+        if self.all_agrees(report) {
             return;
         }
         self.agree_on_fills(at, report, is_status, sink);
         let order = self.state().orders().get(report.id.order);
+        // Canceled under the id of a replace came before it.
+        let is_cancelled = |it: &Order| it.state == OrderState::Ended(End::Cancelled);
+        let is_remade = report.kind == ReportKind::Replaced && order.is_some_and(is_cancelled);
         let is_external = order.is_some_and(Order::is_external);
-        if !is_external && !self.speaks_tmp(report.line) {
+        if !is_external && !is_remade && !self.speaks_tmp(report.line) {
             self.agree_on_terms(at, report, sink);
         }
         if is_status {
@@ -209,7 +217,7 @@ impl Core {
             |said: Option<Decimal>, ours: Quantity| said.is_none_or(|it| whole(it) == Ok(ours));
         let is_live = match report.status {
             0 => true,
-            b'0' | b'1' => order.filled < order.quantity,
+            b'0' | b'1' => order.filled < order.quantity && order.state.is_open(),
             b'2' => order.filled >= order.quantity,
             b'4' => order.state == OrderState::Ended(End::Cancelled),
             _ => false,
@@ -325,13 +333,20 @@ impl Core {
         }
     }
 
-    fn agree_on_terms(&mut self, at: i64, report: &VenueReport<'_>, sink: &mut impl Sink) {
+    pub(crate) fn agree_on_terms(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) {
         let number = report.id.order;
         let Some(order) = self.state().orders().get(number) else {
             return;
         };
         let scale = self.state().scale(order.instrument);
         let of_request = self.state().orders().request_of(order);
+        let in_flight = of_request.is_some();
+        let of_request = of_request.filter(|it| it.kind == RequestKind::Replace);
         let of_request = of_request.map(|it| (it.quantity, it.price));
         let (quantity, at_price, has_price) =
             (order.quantity, order.price, order.sent_kind().has_price());
@@ -364,7 +379,8 @@ impl Core {
                 self.raise(at, report, found, sink);
             }
         }
-        self.agree_on_leaves(at, report, of_request.map(|it| it.0), sink);
+        let asked = (of_request.map(|it| it.0), in_flight);
+        self.agree_on_leaves(at, report, asked, sink);
         if !is_spread {
             self.agree_on_average(at, report, sink);
         }
@@ -375,7 +391,7 @@ impl Core {
         &mut self,
         at: i64,
         report: &VenueReport<'_>,
-        asked: Option<Quantity>,
+        (asked, in_flight): (Option<Quantity>, bool),
         sink: &mut impl Sink,
     ) {
         let number = report.id.order;
@@ -388,14 +404,12 @@ impl Core {
             if is_end {
                 self.agreed(at, number, BreakKind::Leaves, sink);
                 self.agreed(at, number, BreakKind::Status, sink);
-            } else if report.kind == ReportKind::Status(report.status)
-                && matches!(report.status, b'0' | b'1')
-            {
-                // Others are late reports of what happened before the end.
-                let leaves = report.leaves.and_then(|it| whole(it).ok());
+            } else if is_open_status(report.status) {
+                let left = order.quantity.saturating_sub(cum);
+                let leaves = report.leaves.and_then(|it| whole(it).ok()).unwrap_or(left);
                 let venue = format!("{}{}", char::from(report.status), cum_text(Some(cum)));
                 let found = Found {
-                    total: cum.saturating_add(leaves.unwrap_or(0)),
+                    total: cum.saturating_add(leaves),
                     ..Found::of(BreakKind::Status, char::from(ours).to_string(), venue)
                 };
                 self.raise(at, report, found, sink);
@@ -403,6 +417,7 @@ impl Core {
             return;
         }
         let (quantity, is_open) = (order.quantity, order.state.is_open());
+        let is_working = order.state == OrderState::Working && order.pended.is_none();
         let ours = char::from(self.state().orders().status(order));
         let left = |of: Quantity| if is_end { 0 } else { of.saturating_sub(cum) };
         let leaves = report.leaves.and_then(|it| whole(it).ok());
@@ -427,6 +442,10 @@ impl Core {
             b'0' | b'1' => leaves.is_none() && cum >= quantity.max(asked.unwrap_or(0)),
             // Its own report ends an order.
             b'4' | b'8' | b'C' => !is_answered && is_open,
+            b'3' => is_working && !is_answered && !is_of_fill(report.kind),
+            b'B' => is_working && cum < quantity,
+            // Pending, and nothing is in flight.
+            b'6' | b'E' => is_working && !in_flight,
             _ => false,
         };
         if is_wrong {
@@ -466,7 +485,13 @@ impl Core {
     }
 
     /// Raises a break, or notes the new word of the venue about it; asks the venue.
-    fn raise(&mut self, at: i64, report: &VenueReport<'_>, found: Found, sink: &mut impl Sink) {
+    pub(crate) fn raise(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        found: Found,
+        sink: &mut impl Sink,
+    ) {
         if canary::is(OmsPlantedFault::MissBreak) {
             return;
         }
@@ -542,67 +567,21 @@ impl Core {
         };
         self.emit(at, &event, sink);
     }
-
-    /// The venue has answered and the breaks of the order stay: they are alarms now.
-    fn alarm_of(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
-        let next = |core: &Self| {
-            let mut of = core.state().breaks.of(order);
-            of.find(|(_, it)| !it.is_alarmed).map(|(number, _)| number)
-        };
-        while let Some(number) = next(self) {
-            self.emit(at, &OrderEvent::BreakAlarmed { number }, sink);
-        }
-    }
-
-    /// Whether the venue of an order can be asked about it.
-    pub(crate) fn can_ask(&self, order: &Order) -> bool {
-        !order.is_external() && self.state().is_ready(order.line) && self.answers_status(order.line)
-    }
-
-    /// Raises the alarm of breaks that the venue did not answer in time; returns when the next is due.
-    pub(crate) fn due_alarms(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
-        while let Some((due, number)) = self.work.next_alarm() {
-            let state = self.state();
-            let found = state.breaks.get(number).filter(|it| !it.is_alarmed);
-            let order = found.and_then(|it| state.orders().get(it.order));
-            let Some(order) = order else {
-                self.work.drop_alarm();
-                continue;
-            };
-            if due > at && self.can_ask(order) {
-                return Some(Nanos((due - at).unsigned_abs()));
-            }
-            self.work.drop_alarm();
-            self.emit(at, &OrderEvent::BreakAlarmed { number }, sink);
-            return Some(Nanos(0));
-        }
-        None
-    }
 }
 
-impl Work {
-    /// A break with a venue is new: the venue is asked, and has until then.
-    pub(crate) fn ask_about_break(&mut self, until: i64, number: u64, order: Number) {
-        self.alarms.push_back((until, number));
-        self.ask_once(order);
-    }
+/// Whether an OrdStatus(39) says that an order is open.
+pub(crate) fn is_open_status(status: u8) -> bool {
+    matches!(
+        status,
+        b'0' | b'1' | b'5' | b'6' | b'7' | b'9' | b'A' | b'D' | b'E'
+    )
+}
 
-    /// The venue is asked about an order.
-    fn ask_once(&mut self, order: Number) {
-        if !self.asking.contains(&order) {
-            self.asking.push_back(order);
-        }
-    }
-
-    /// The break that becomes an alarm next, and when.
-    pub(crate) fn next_alarm(&self) -> Option<(i64, u64)> {
-        self.alarms.front().copied()
-    }
-
-    /// It is one, or was settled.
-    pub(crate) fn drop_alarm(&mut self) {
-        self.alarms.pop_front();
-    }
+fn is_of_fill(kind: ReportKind) -> bool {
+    matches!(
+        kind,
+        ReportKind::Fill | ReportKind::Bust | ReportKind::Correct
+    )
 }
 
 /// Cuts a text to what an event holds.

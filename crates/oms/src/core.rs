@@ -552,6 +552,7 @@ impl Core {
         if !self.tmp_scales.is_empty() && !is_parent {
             self.check_tmp_change(order, (quantity, price))?;
         }
+        let (counted, held, held_at) = state.counted_before(order);
         let mut proposal = Proposal {
             session: order.session,
             account: order.account,
@@ -562,9 +563,9 @@ impl Core {
             stop: order.stop,
             quantity,
             filled: order.filled,
-            counted: state.counted(order, None),
-            held_at: order.hold,
-            held: order.quantity,
+            counted,
+            held_at,
+            held,
             tif: order.tif,
             effect: order.effect,
             replaces: order.replaces.saturating_add(1),

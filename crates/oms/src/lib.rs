@@ -16,6 +16,7 @@ extern crate alloc;
 extern crate std;
 
 mod agree;
+mod alarms;
 mod apply;
 mod apply_break;
 mod apply_condition;
@@ -46,6 +47,7 @@ mod day;
 mod day_end;
 mod differences;
 mod done_for_day;
+mod doubts;
 mod drop_copy;
 pub mod event;
 mod event_form;

@@ -20,6 +20,11 @@ pub enum OmsEvent<'a> {
         /// The order.
         order: u64,
     },
+    /// The fills of an order are more than its OrderQty(38): the position includes them.
+    Overfilled {
+        /// The order.
+        order: u64,
+    },
     /// A fill of an unknown order: the position includes it.
     StrayFill {
         /// ClOrdID(11) at the venue.
@@ -40,6 +45,15 @@ pub enum OmsEvent<'a> {
         id: &'a [u8],
         /// ExecRestatementReason(378); empty when missing.
         reason: &'a [u8],
+    },
+    /// A report that changes nothing here: its order is suspended, stopped or calculated, or its trade in a clearing hold.
+    NotFollowed {
+        /// The order.
+        order: u64,
+        /// ExecType(150); of FIX 4.0 and of answers OrdStatus(39).
+        exec_type: &'a [u8],
+        /// OrdStatus(39); 0 for none.
+        status: u8,
     },
     /// A message of a venue that the OMS makes no use of. Reported for the first of its MsgType(35) on a line, the tenth, the
     /// hundredth and so on.
@@ -354,6 +368,8 @@ impl fmt::Display for OmsEvent<'_> {
             | Self::FillsMissing { .. }
             | Self::Restatement { .. }
             | Self::NotUsed { .. }
+            | Self::NotFollowed { .. }
+            | Self::Overfilled { .. }
             | Self::NotAtVenue { .. }
             | Self::LiveAfterEnd { .. }
             | Self::LapseCancelled { .. }

@@ -116,7 +116,7 @@ impl Core {
     }
 
     /// Whether an id is that of an order, not of a request.
-    fn is_sent_as(&self, id: VenueId) -> bool {
+    pub(crate) fn is_sent_as(&self, id: VenueId) -> bool {
         let order = self.state().orders().get(id.order);
         let is_past = canary::is(OmsPlantedFault::RetryPast) && id.order == id.request;
         order.map_or(id.order, Order::attempt) == id.request || is_past
@@ -199,6 +199,7 @@ impl Core {
             self.settle_cancel(at, id.order, sink);
             self.rejected_at_end(at, id.order, reject, sink);
         }
+        self.reject_agrees(at, id, (reject, heard), sink);
         heard
     }
 
@@ -262,6 +263,7 @@ impl Core {
             is_sent && !order.is_acknowledged()
         });
         if !is_unanswered {
+            self.refused_late(at, id, sink);
             return Heard::Known;
         }
         self.rejected_as(at, id.order, reject, sink);

@@ -148,6 +148,11 @@ impl Core {
         if order.state.is_unsent() {
             return self.report_of_none(at, report, sink);
         }
+        if report.contradicts_itself()
+            && let Some(heard) = self.contradicted(at, report, sink)
+        {
+            return heard;
+        }
         let heard = match report.kind {
             ReportKind::New => self.new_reported(at, report, instrument, sink),
             ReportKind::Fill => self.filled(at, report, instrument, sink),
@@ -424,7 +429,7 @@ impl Core {
         (status, instrument): (u8, u32),
         sink: &mut impl Sink,
     ) -> Heard {
-        if matches!(status, b'0' | b'1') {
+        if matches!(status, b'0' | b'1' | b'5') {
             if report.id.request != report.id.order
                 && self.is_open_as_replace(report.id)
                 && let Some(heard) = self.confirmed(at, report, instrument, sink)
@@ -436,9 +441,9 @@ impl Core {
             }
         }
         match status {
-            b'0' | b'1' | b'2' | b'6' | b'E' => {
+            b'0' | b'1' | b'2' | b'5' | b'6' | b'7' | b'9' | b'D' | b'E' => {
                 let heard = self.accepted(at, report, sink);
-                if matches!(status, b'0' | b'1') {
+                if matches!(status, b'0' | b'1' | b'5') {
                     self.works(at, report, sink);
                 }
                 let pending = matches!(status, b'6' | b'E');
@@ -454,6 +459,10 @@ impl Core {
             }
             // The venue answers this status request that it does not have the order.
             b'8' => self.not_there(at, report, sink),
+            // It has no request of it.
+            b'A' => self
+                .working(at, report, false, sink)
+                .unwrap_or(Heard::Known),
             _ => Heard::Known,
         }
     }

@@ -87,6 +87,22 @@ impl OmsState {
         }
     }
 
+    /// What a replace of an order takes the place of: the larger of what it knows and what its venue says. What a bust may
+    /// take back stays counted.
+    pub(crate) fn counted_before(&self, order: &Order) -> (Tally, Quantity, Price) {
+        if !self.breaks.is_empty()
+            && let Some(more) = self.breaks.exposure(order.number)
+        {
+            let most = (order.quantity.max(more.total), order.hold.max(more.hold));
+            let more = Exposure {
+                opposite: 0,
+                ..more
+            };
+            return (self.counted_with(order, None, more), most.0, most.1);
+        }
+        (self.counted(order, None), order.quantity, order.hold)
+    }
+
     /// The same for an order that its venue sees differently: the larger of both.
     #[cold]
     fn counted_with(&self, order: &Order, request: Option<&Request>, more: Exposure) -> Tally {

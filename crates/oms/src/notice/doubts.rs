@@ -34,6 +34,23 @@ impl OmsEvent<'_> {
                 String::from_utf8_lossy(line),
                 String::from_utf8_lossy(msg_type)
             ),
+            Self::Overfilled { order } => write!(
+                f,
+                "order {order}: its fills are more than its OrderQty(38); the position includes them: check with the venue"
+            ),
+            Self::NotFollowed {
+                order,
+                exec_type,
+                status,
+            } => {
+                let status = if *status == 0 { b'-' } else { *status };
+                write!(
+                    f,
+                    "order {order}: ExecType(150) {}, OrdStatus(39) {} of the venue changes nothing here: check with the venue",
+                    String::from_utf8_lossy(exec_type),
+                    char::from(status)
+                )
+            }
             Self::LiveAfterEnd { order, former } => write!(
                 f,
                 "order {order}: the venue has it open as {order}-{former}, but it is closed here: a cancel of {order}-{former} was sent; check with the venue"

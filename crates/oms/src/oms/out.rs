@@ -162,7 +162,10 @@ impl Sink for Out<'_> {
                     .get(order)
                     .is_some_and(|it| it.filled > it.quantity || is_late(state, order)) =>
             {
-                (self.listener)(OmsEvent::LateFill { order });
+                (self.listener)(match is_late(state, order) {
+                    true => OmsEvent::LateFill { order },
+                    false => OmsEvent::Overfilled { order },
+                });
                 self.report(state, event);
             }
             _ => self.report(state, event),

@@ -294,6 +294,7 @@ impl Oms {
         if !self.status_waits.is_empty() && matches!(report.kind, ReportKind::Status(_)) {
             self.status_answered(report.id.order, outbox);
         }
+        self.is_not_followed(report, message);
         heard
     }
 
@@ -303,6 +304,36 @@ impl Oms {
         let line = self.core.state().orders().get(order).map(|it| it.line);
         let asks = line.is_none_or(|line| self.core.answers_status(line));
         (self.listener)(OmsEvent::FillsMissing { order, asks });
+    }
+
+    /// Says what the venue reports of an order that changes nothing here. Pending is of a request, and a fill without a
+    /// quantity is none.
+    #[inline]
+    fn is_not_followed(&mut self, report: &VenueReport<'_>, message: &Message<'_>) {
+        let is_odd = match report.kind {
+            ReportKind::Other => true,
+            ReportKind::Status(status) => matches!(status, b'7' | b'9' | b'B' | b'D'),
+            _ => false,
+        };
+        if is_odd {
+            self.not_followed(report, message);
+        }
+    }
+
+    #[cold]
+    fn not_followed(&mut self, report: &VenueReport<'_>, message: &Message<'_>) {
+        let exec_type = message.get(tag::EXEC_TYPE).unwrap_or_default();
+        let is_usual = matches!(exec_type, b"A" | b"6" | b"E" | b"1" | b"2")
+            || (exec_type.is_empty() && matches!(report.status, b'A' | b'6' | b'E' | b'1' | b'2'));
+        let order = self.core.state().orders().get(report.id.order);
+        let is_its = order.is_some_and(|order| self.core.may_report(report.line, order));
+        if is_its && !is_usual {
+            (self.listener)(OmsEvent::NotFollowed {
+                order: report.id.order,
+                exec_type,
+                status: report.status,
+            });
+        }
     }
 
     /// Another message of a venue is only journalled.

@@ -178,7 +178,10 @@ fn the_word_of_the_venue_closes_it_without_another_report() {
                 world.work();
             }
             world.reject_cancel(order, &reject);
+            // Nothing of it is filled here.
+            let is_other = reject.status == b'1' && !is_over;
             let told = match (is_word, is_over) {
+                _ if is_other => &["Declined", "VenueBroken"][..],
                 (false, _) => &["Declined"][..],
                 (true, false) => &["Declined", "Ended"],
                 (true, true) => &["Declined", "LapseConfirmed"],

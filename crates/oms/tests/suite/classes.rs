@@ -226,6 +226,15 @@ impl Player {
                     self.input("8 150=0 39=0 11=own");
                     self.fill(100, 2);
                 }
+                "rejected" => self.input("8 150=8 39=8 11=own"),
+                "cancelled" => {
+                    self.input("8 150=0 39=0 11=own");
+                    self.input("8 150=4 39=4 11=own");
+                }
+                "expired" => {
+                    self.input("8 150=0 39=0 11=own");
+                    self.input("8 150=C 39=C 11=own");
+                }
                 "replaced" => {
                     self.input("8 150=0 39=0 11=own");
                     self.client("G", "11=R0|41=O1|38=120|40=2|44=12.5");
@@ -258,6 +267,13 @@ impl Player {
 
     fn client_id(&self) -> &'static str {
         if self.former.is_empty() { "O1" } else { "R0" }
+    }
+
+    /// The kinds of the open breaks.
+    fn breaks(&self) -> Vec<String> {
+        let list = self.desk.query("breaks");
+        let kinds = list.lines().skip(1).filter_map(|it| it.split('\t').nth(1));
+        kinds.map(str::to_owned).collect()
     }
 
     /// Where the order stands, and its pending request.
@@ -302,8 +318,10 @@ fn play(class: &Class<'_>, version: Version) -> Result<(), String> {
     }
     let outputs = class.outputs.split(';').map(str::trim);
     let outputs = outputs.filter(|it| *it != "nothing");
+    let (breaks, outputs): (Vec<&str>, Vec<&str>) =
+        outputs.partition(|it| it.starts_with("break "));
     let (events, messages): (Vec<&str>, Vec<&str>) =
-        outputs.partition(|it| it.starts_with("event "));
+        outputs.into_iter().partition(|it| it.starts_with("event "));
     let said = &player.said;
     let mut wanted = messages.iter();
     for message in said {
@@ -330,6 +348,11 @@ fn play(class: &Class<'_>, version: Version) -> Result<(), String> {
     }
     if let Some(more) = told.next() {
         return Err(format!("one event more: {more}"));
+    }
+    let open = player.breaks();
+    let is_its = |(is, wanted): (&String, &&str)| is.contains(wanted.trim_start_matches("break "));
+    if open.len() != breaks.len() || !open.iter().zip(&breaks).all(is_its) {
+        return Err(format!("{breaks:?}: the breaks are {open:?}"));
     }
     match player.state() {
         state if state == class.state => Ok(()),

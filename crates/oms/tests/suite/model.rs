@@ -2,6 +2,7 @@
 //! the OMS, and says which messages the OMS has to write.
 
 pub mod again;
+mod breaks;
 mod checks;
 mod clients;
 mod ends;
@@ -234,6 +235,8 @@ pub struct Order {
     pub asked: Option<Asked>,
     pub waiting: Option<Waiting>,
     pub execs: Vec<String>,
+    /// Quantity and price of each of them.
+    pub sizes: Vec<(i128, i128)>,
     pub withdrawn: bool,
     pub replaces: i128,
     pub again: Option<again::Again>,
@@ -397,6 +400,10 @@ pub struct Model {
     lapsed: BTreeMap<u64, Option<i64>>,
     /// Orders that a venue has acknowledged.
     acknowledged: BTreeSet<u64>,
+    /// What venues say that does not agree.
+    pub breaks: Vec<breaks::Broken>,
+    /// The report that is heard was not believed.
+    is_doubted: bool,
     /// The report that is heard was entered by an operator.
     is_by_hand: bool,
     /// Orders that the venue would not cancel: when it is tried again.
@@ -550,11 +557,22 @@ impl Model {
 
     /// Reservation of an open order: quantity and value, the larger of before and after its pending request.
     pub fn reserved(&self, order: &Order) -> (i128, i128) {
-        if !order.is_open() {
-            return (0, 0);
+        let (held, opposite, hold) = self.held_at(order);
+        (held, self.worth(order.symbol, hold * (held + opposite)))
+    }
+
+    /// What an order may still trade on its side and, as its venue says, on the other, and the price to reserve for.
+    pub fn held_at(&self, order: &Order) -> (i128, i128, i128) {
+        let (total, opposite, price) = self.exposure(order.number).unwrap_or((0, 0, 0));
+        let (mut quantity, mut hold) = (total, order.hold.max(price));
+        if order.is_open() {
+            quantity = quantity.max(order.quantity);
         }
-        let (mut quantity, mut hold) = (order.quantity, order.hold);
-        if let Some(asked) = order.asked.as_ref().filter(|asked| asked.what == 'G') {
+        if let Some(asked) = order
+            .asked
+            .as_ref()
+            .filter(|it| it.what == 'G' && order.is_open())
+        {
             quantity = quantity.max(asked.quantity);
             hold = hold.max(asked.hold);
         }
@@ -562,8 +580,7 @@ impl Model {
         if order.fate == Fate::Parent {
             held -= self.held_by_children(order.number);
         }
-        let held = held.max(0);
-        (held, self.worth(order.symbol, hold * held))
+        (held.max(0), opposite, hold)
     }
 
     /// Something passes scopes.

@@ -76,7 +76,9 @@ impl Model {
             let worst = reference.abs().max(new.stop.abs());
             worst + worst / 5
         };
-        let (old_held, old_reserved) = new.old.map_or((0, 0), |old| self.reserved(old));
+        let old = new.old.map_or((0, 0, 0), |old| self.held_at(old));
+        // What a bust may take back stays counted.
+        let (old_held, old_reserved) = (old.0, self.worth(new.symbol, old.2 * old.0));
         let mut filled = new.old.map_or(0, |old| old.filled);
         if let Some(old) = new.old.filter(|old| old.fate == Fate::Parent) {
             filled += self.held_by_children(old.number);
@@ -84,7 +86,7 @@ impl Model {
         let held = (new.quantity - filled).max(old_held);
         // A spread counts at least as its legs.
         let hold = hold.max(self.least_hold(new.symbol));
-        let dearest = hold.max(new.old.map_or(0, |old| old.hold));
+        let dearest = hold.max(old.2);
         let worth = self.money(new.symbol, dearest * held);
         let worth = worth.ok_or(Why::Other(99, 99))?;
         let more = (new.quantity - new.old.map_or(0, |old| old.quantity)).max(0);
@@ -215,11 +217,26 @@ impl Model {
         open.map(of).sum()
     }
 
+    /// The same, with closed orders of which a venue says that they may trade.
+    pub fn count_all(&self, scope: At, of: impl Fn(&Order) -> i128) -> i128 {
+        let orders = self.orders.values();
+        let orders = orders.filter(|it| it.is_open() || self.is_broken(it.number));
+        let orders = orders.filter(|order| self.scopes_of(order).contains(&scope));
+        orders.map(of).sum()
+    }
+
     /// Possible buys and sells of the open orders of a scope.
     pub fn open_of(&self, scope: At) -> (i128, i128) {
-        let held = |order: &Order| self.reserved(order).0;
-        let buying = self.count(scope, |it| if it.buys() { held(it) } else { 0 });
-        let selling = self.count(scope, |it| if it.buys() { 0 } else { held(it) });
+        let sides = |order: &Order| {
+            let (held, opposite, _) = self.held_at(order);
+            if order.buys() {
+                (held, opposite)
+            } else {
+                (opposite, held)
+            }
+        };
+        let buying = self.count_all(scope, |it| sides(it).0);
+        let selling = self.count_all(scope, |it| sides(it).1);
         let of_legs = self.exposed(scope);
         (buying + of_legs.0, selling + of_legs.1)
     }
@@ -295,7 +312,7 @@ impl Model {
         let one = i128::from(new.old.is_none());
         self.limit(scopes, "RC13", |it| self.count(it, |_| 1) + one)?;
         self.limit(scopes, "RC14", |it| {
-            let reserved = self.count(it, |order| self.reserved(order).1);
+            let reserved = self.count_all(it, |order| self.reserved(order).1);
             reserved + more.1 + self.traded.get(&it).copied().unwrap_or(0)
         })?;
         if self.legs_of(new.symbol).is_some() {

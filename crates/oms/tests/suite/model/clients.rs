@@ -269,6 +269,7 @@ impl Model {
             asked: None,
             waiting: None,
             execs: Vec::new(),
+            sizes: Vec::new(),
             withdrawn: false,
             replaces: 0,
             again: None,

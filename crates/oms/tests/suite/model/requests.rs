@@ -54,7 +54,12 @@ impl Model {
     pub fn decline_of(&mut self, number: u64, request: u64, fields: &Fields<'_>) {
         let order = self.orders.get(&number);
         let asked = order.and_then(|order| order.asked.as_ref());
-        if asked.is_some_and(|asked| asked.number == request) {
+        let is_asked = asked.is_some_and(|asked| asked.number == request);
+        let mut others = self.orders.values().filter(|it| it.number != number);
+        if others.any(|it| it.asked.as_ref().is_some_and(|it| it.number == request)) {
+            return;
+        }
+        if is_asked {
             let why = self.why(number, fields);
             self.decline(request, &why);
             self.settle_cancel(number);
@@ -69,6 +74,7 @@ impl Model {
                 self.end(number, 'C', None, "");
             }
         }
+        self.reject_agrees((number, request), is_asked, fields);
     }
 
     pub fn decline(&mut self, request: u64, why: &Why) {

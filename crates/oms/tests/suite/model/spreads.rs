@@ -107,7 +107,8 @@ impl Model {
                     _ => false,
                 };
                 if is_its {
-                    let quantity = self.exposed_to(order, at, self.reserved(order).0);
+                    let (held, opposite, _) = self.held_at(order);
+                    let quantity = self.exposed_to(order, at, held + opposite);
                     let sum = match order.buys() == leg.buys {
                         true => &mut buying,
                         false => &mut selling,

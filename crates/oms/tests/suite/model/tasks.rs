@@ -55,12 +55,14 @@ impl Model {
         self.leaving.remove(&session);
         let all = self.reset.remove(&session);
         let orders = self.orders.values().filter(|order| order.line == session);
-        let asked =
-            orders.filter(|it| it.is_unknown() || it.fate == Fate::Lapsed || (all && it.is_open()));
-        // Of one that has ended only a request is unknown.
+        let asked = orders.filter(|it| {
+            let is_broken = self.is_broken(it.number);
+            it.is_unknown() || it.fate == Fate::Lapsed || (all && it.is_open()) || is_broken
+        });
+        // Of one that has ended only a request is unknown, or the venue says something else of it.
         let is_lost = |it: &&Order| it.asked.as_ref().is_some_and(|asked| asked.unknown);
         let asked: Vec<u64> = asked
-            .filter(|it| it.is_open() || is_lost(it))
+            .filter(|it| it.is_open() || is_lost(it) || self.is_broken(it.number))
             .map(|it| it.number)
             .collect();
         for number in &asked {
@@ -323,7 +325,7 @@ impl Model {
                 let order = &self.orders[number];
                 let sides = order.quote.map_or([*number; 2], |bid| [bid, bid + 1]);
                 let is_open = |side: &u64| self.orders.get(side).is_some_and(Order::is_open);
-                order.asked.is_none() && !sides.iter().any(is_open)
+                order.asked.is_none() && !sides.iter().any(is_open) && !self.is_broken(*number)
             };
             let Some(at) = self.ended.iter().take(64).position(settled) else {
                 return;

@@ -11,7 +11,7 @@ pub fn numbers(id: &str) -> Option<(u64, u64)> {
 
 /// ExecType(150), or what FIX 4.2 says instead.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
+pub enum Kind {
     New,
     Fill,
     Replaced,
@@ -83,6 +83,8 @@ impl Model {
                         self.decline_of(order, request, &fields);
                     } else if matches!(known, Some(Fate::Sent | Fate::Unknown | Fate::Lapsed)) {
                         self.rejected(order, &fields);
+                    } else {
+                        self.refused_late(order, request);
                     }
                 }
                 _ => {}
@@ -106,7 +108,11 @@ impl Model {
     }
 
     fn report(&mut self, line: usize, fields: &Fields<'_>) {
+        self.is_doubted = false;
         self.report_alone(line, fields);
+        if self.is_doubted {
+            return;
+        }
         let is_fill = kind(fields, self.world.old_lines.contains(&line)) == Kind::Fill;
         if is_fill {
             let (number, request) = numbers(fields[&11]).unwrap_or((0, 0));
@@ -145,6 +151,12 @@ impl Model {
             }
             return;
         }
+        let is_sent_so = self.attempt(number) == request;
+        if self.contradicts(number, kind, is_sent_so, fields) {
+            self.is_doubted = true;
+            return;
+        }
+        let was = self.orders[&number].clone();
         let mut refused = false;
         match kind {
             Kind::New => {
@@ -174,6 +186,10 @@ impl Model {
         }
         if kind != Kind::Rejected {
             self.said_to_have_ended(number, request, fields);
+        }
+        if !self.is_doubted {
+            let is_taken = self.is_changed(number, &was, kind, fields);
+            self.agree((number, request), kind, fields, is_taken);
         }
         self.settle(number);
         self.settle_cancel(number);
@@ -226,14 +242,20 @@ impl Model {
         if self.is_held(number) && self.replace_in_flight(number) == Some(request) {
             self.replaced(number, request, fields);
         }
-        if self.orders[&number].execs.contains(&exec) {
+        if self.is_doubtful(number, &exec, (quantity, price), whole(fields, 14)) {
             return;
         }
         self.accepted(number);
         self.works(number, fields);
+        self.fill_in(number, exec, (quantity, price));
+    }
+
+    /// A fill that counts.
+    pub fn fill_in(&mut self, number: u64, exec: String, (quantity, price): (i128, i128)) {
         let order = self.orders.get_mut(&number).unwrap();
         let carried_out = order.waiting.as_ref().and_then(|it| it.request);
         order.execs.push(exec);
+        order.sizes.push((quantity, price));
         order.filled += quantity;
         order.paid = order.paid.saturating_add(price * quantity);
         let was_open = order.is_open();
@@ -571,7 +593,7 @@ impl Model {
         status: char,
         fields: &Fields<'_>,
     ) {
-        if "01".contains(status) {
+        if "015".contains(status) {
             let is_open = self.replace_in_flight(number) == Some(request)
                 || self.is_after_end(number, request);
             if request != number && is_open && self.opened(line, number, request, fields) {
@@ -585,9 +607,11 @@ impl Model {
             return;
         }
         match status {
-            '0' | '1' | '2' | '6' | 'E' => {
-                self.accepted(number);
-                if matches!(status, '0' | '1') {
+            '0' | '1' | '2' | '5' | '6' | '7' | '9' | 'A' | 'D' | 'E' => {
+                if status != 'A' {
+                    self.accepted(number);
+                }
+                if "015".contains(status) {
                     self.works(number, fields);
                 }
                 let asked = self.orders[&number].asked.as_ref();

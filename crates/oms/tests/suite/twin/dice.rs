@@ -501,6 +501,13 @@ impl Dice {
                         .to_string(),
                 };
                 filled += quantity.parse::<i128>().unwrap_or(0);
+                match self.below(60) {
+                    // One before it was lost.
+                    0 => filled += lot * i128::from(1 + self.below(3)),
+                    // It is told under a new ExecID(17) as well.
+                    1 => filled = order.filled,
+                    _ => {}
+                }
                 text = format!("32={quantity}|31={}|", self.last_price(symbol));
                 if is_old {
                     exec_type = if filled >= order.quantity { "2" } else { "1" }.to_owned();
