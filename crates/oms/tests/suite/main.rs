@@ -27,4 +27,5 @@ mod spreads;
 mod texts;
 mod ticks;
 mod twin;
+mod walked;
 mod word;
