@@ -17,12 +17,12 @@ use alloc::vec::Vec;
 use fixwire_book::{BookEvent, BookState, CancelReason, Side};
 use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Kind};
 use crate::instrument::{Instrument, units};
 use crate::note::{Note, Request};
 use crate::orders::Orders;
 use crate::outgoing::Report;
-use crate::report::Entry;
+use crate::report::{Entry, Said};
 use crate::scripted::ScriptedOrders;
 use crate::tmp::copies::ReportCopies;
 use crate::tmp::store::TmpStore;
@@ -104,6 +104,7 @@ impl Market {
                 self.enter_scripted(&request, script)?;
             }
             Note::Step { at, order } => self.step(at, order),
+            Note::Status { at, order } => self.report(at, order, &Said::of(Kind::Status)),
             Note::State { at, state, symbol } => {
                 self.run(symbol, at, |instrument, sink| {
                     instrument

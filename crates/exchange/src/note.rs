@@ -9,6 +9,7 @@
 //! R member time MsgType fields        a request of a member, with its used fields
 //! O member time length script fields  a new order that follows a script: length and lines of the script, then the fields
 //! T time order                        the next step of such an order is due
+//! V time order                        an operator had the status of an order reported
 //! S time state symbol                 an operator changed the trading state
 //! U time symbol                       an operator ended an auction call with its trades
 //! H time ExecID                       an operator cancelled a trade
@@ -60,6 +61,10 @@ pub(crate) enum Note<'a> {
         script: &'a str,
     },
     Step {
+        at: Timestamp,
+        order: u64,
+    },
+    Status {
         at: Timestamp,
         order: u64,
     },
@@ -165,11 +170,12 @@ impl<'a> Note<'a> {
                     script: core::str::from_utf8(script).ok()?,
                 }
             }
-            b"T" => {
+            b"T" | b"V" => {
                 let (at, order) = timed(rest)?;
-                Self::Step {
-                    at,
-                    order: order.parse().ok()?,
+                let order = order.parse().ok()?;
+                match letter {
+                    b"T" => Self::Step { at, order },
+                    _ => Self::Status { at, order },
                 }
             }
             b"S" => {
@@ -287,6 +293,9 @@ impl<'a> Note<'a> {
             }
             Self::Step { at, order } => {
                 line.word("T").time(at).number(order);
+            }
+            Self::Status { at, order } => {
+                line.word("V").time(at).number(order);
             }
             Self::State { at, state, symbol } => {
                 line.word("S").time(at).word(state_name(state)).word(symbol);

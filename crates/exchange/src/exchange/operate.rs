@@ -6,6 +6,7 @@
 //! band LOW HIGH SYMBOL      moves the price band
 //! bust EXECID               cancels a trade of a FIX member's order
 //! correct EXECID QTY [@ PRICE]    corrects it
+//! status ORDERID            reports how an order of a FIX member stands; * is every known one
 //! fault ...                 see `faults`
 //! bulletin TEXT             sends a bulletin to the TMP lines that are logged in
 //! lock LINE, unlock LINE    locks a TMP line from its next login on, and unlocks it; a restart unlocks it too
@@ -13,6 +14,7 @@
 //! instruments               (also as a command) the instruments, their states and last prices
 //! book SYMBOL               (also as a command) the price levels
 //! scripts                   (also as a command) the orders that follow scripts, and their progress
+//! orders                    (also as a command) all known orders, as the exchange has them
 //! fills                     (also as a command) the trades of all known orders, as far as they were not cancelled
 //! lines                     (also as a command) the TMP lines, their states and sequence numbers
 //! ```
@@ -27,16 +29,18 @@ use fixwire_protocol::{BodyError, Decimal, Now, Outbox};
 use super::Exchange;
 use super::rights::split;
 use crate::config::{state_name, state_of};
+use crate::dialect::Dialect;
 use crate::faults::{FaultNames, USAGE};
 use crate::fields;
 use crate::instrument::{Instrument, units};
 use crate::note::Note;
+use crate::orders::Order;
 use crate::scripted::Scripted;
 
 /// Stands for all symbols.
 const ALL: &str = "*";
-const COMMANDS: &str = "state STATE SYMBOL, uncross SYMBOL, band LOW HIGH SYMBOL, bust EXECID, correct EXECID QTY [@ PRICE], bulletin TEXT, lock LINE, unlock LINE";
-const QUERIES: &str = "instruments, book SYMBOL, scripts, lines, fills, faults";
+const COMMANDS: &str = "state STATE SYMBOL, uncross SYMBOL, band LOW HIGH SYMBOL, bust EXECID, correct EXECID QTY [@ PRICE], status ORDERID, bulletin TEXT, lock LINE, unlock LINE";
+const QUERIES: &str = "instruments, book SYMBOL, scripts, lines, orders, fills, faults";
 
 impl Exchange {
     /// Executes a command; returns what was done.
@@ -100,7 +104,8 @@ impl Exchange {
                 let to = corrected(rest)?;
                 self.change_trade(now, exec_id, Some(to), outbox)
             }
-            "instruments" | "book" | "scripts" | "lines" | "fills" | "faults" => {
+            "status" => self.report_status(now, rest, outbox),
+            "instruments" | "book" | "scripts" | "lines" | "orders" | "fills" | "faults" => {
                 self.answer(command.as_bytes())
             }
             _ => Err(format!(
@@ -124,6 +129,7 @@ impl Exchange {
                 Ok(traded.map(figures).collect())
             }
             "faults" => Ok(self.faults.shown()),
+            "orders" => Ok(self.orders()),
             "fills" => Ok(self.fills()),
             "lines" => {
                 let lines = self.lines.iter().enumerate();
@@ -182,6 +188,70 @@ impl Exchange {
             "cancelled"
         };
         Ok(format!("trade {exec_id}: {what}"))
+    }
+
+    /// Reports how one order stands, or all of FIX members.
+    fn report_status(
+        &mut self,
+        now: Now,
+        which: &str,
+        outbox: &mut Outbox,
+    ) -> Result<String, String> {
+        let is_fix = |order: &Order| {
+            let member = self.market.members.get(order.member as usize);
+            member.is_some_and(|member| member.dialect != Dialect::Tmp)
+        };
+        let orders: Vec<u64> = if which == ALL {
+            let known = self.market.orders.iter().filter(|order| is_fix(order));
+            known.map(|order| order.id).collect()
+        } else {
+            let order = which.parse().ok();
+            let order = order.and_then(|id| self.market.orders.get(id));
+            let order = order.ok_or_else(|| {
+                format!("{which:?} is no OrderID(37) of a known order: the query orders lists them")
+            })?;
+            if !is_fix(order) {
+                return Err(format!(
+                    "order {which}: its member is a TMP line, which gets a status only when it asks"
+                ));
+            }
+            [order.id].into()
+        };
+        let at = now.wall;
+        for order in &orders {
+            self.keep(Note::Status { at, order: *order }, outbox)
+                .map_err(full)?;
+        }
+        Ok(format!("status of {} orders reported", orders.len()))
+    }
+
+    /// All known orders: what members should know of them.
+    fn orders(&self) -> String {
+        let mut text = String::new();
+        for order in self.market.orders.iter() {
+            let Some(instrument) = self.market.instruments.get(order.instrument as usize) else {
+                continue;
+            };
+            let member = self.market.members.get(order.member as usize);
+            let (member, dialect) =
+                member.map_or(("", Dialect::Fix44), |it| (&*it.name, it.dialect));
+            let id = String::from_utf8_lossy(order.cl_ord_id());
+            let side = if order.side == b'1' { "buy" } else { "sell" };
+            let price = order
+                .price
+                .map_or("market".to_string(), |ticks| shown(instrument.price(ticks)));
+            let lots = |lots: u64| shown(instrument.quantity(lots));
+            text += &format!(
+                "{}: {member}, ClOrdID {id}, {}: {side} {} @ {price}, OrdStatus {}, filled {}, left {}\n",
+                order.id,
+                instrument.symbol,
+                lots(order.quantity),
+                char::from(order.status(dialect)),
+                lots(order.filled),
+                lots(order.leaves()),
+            );
+        }
+        text
     }
 
     /// The trades of all known orders.

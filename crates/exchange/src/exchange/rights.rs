@@ -3,13 +3,14 @@
 use fixwire_protocol::OperatorRight;
 
 /// Commands and queries, and the right that each one requires.
-pub const RIGHTS: [(&str, OperatorRight); 17] = [
+pub const RIGHTS: [(&str, OperatorRight); 19] = [
     ("state", OperatorRight::Market),
     ("uncross", OperatorRight::Market),
     ("band", OperatorRight::Market),
     ("bulletin", OperatorRight::Market),
     ("bust", OperatorRight::Market),
     ("correct", OperatorRight::Market),
+    ("status", OperatorRight::Market),
     ("fault", OperatorRight::Command),
     ("lock", OperatorRight::Session),
     ("unlock", OperatorRight::Session),
@@ -18,6 +19,7 @@ pub const RIGHTS: [(&str, OperatorRight); 17] = [
     ("scripts", OperatorRight::Read),
     ("lines", OperatorRight::Read),
     ("faults", OperatorRight::Read),
+    ("orders", OperatorRight::Read),
     ("fills", OperatorRight::Read),
     ("counts", OperatorRight::Read),
     ("figures", OperatorRight::Read),

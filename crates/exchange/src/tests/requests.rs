@@ -239,7 +239,7 @@ fn an_operator_is_told_what_is_wrong_with_a_command() {
             .unwrap_err()
             .contains("unknown instrument \"XYZ\"")
     );
-    assert!(desk.query("orders").is_err());
+    assert!(desk.query("weather").is_err());
 }
 
 #[test]

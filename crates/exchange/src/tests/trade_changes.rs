@@ -111,3 +111,25 @@ fn a_correction_may_fill_the_order_and_an_order_that_works_again_may_trade_at_on
         assert!(said.contains(why), "{said}");
     }
 }
+
+#[test]
+fn an_operator_has_the_status_of_orders_reported_and_lists_them() {
+    for (member, status) in [(A, "150=I|39=1"), (OLD, "20=3|39=1")] {
+        let mut desk = Desk::new();
+        desk.say(member, &order(1, 1, 100));
+        desk.say(A, &order(2, 2, 40));
+        let listed = desk.query("orders").unwrap();
+        let (first, second) = listed.split_once('\n').unwrap();
+        assert!(first.ends_with("VOD: buy 100 @ 10.00, OrdStatus 1, filled 40, left 60"));
+        assert!(second.ends_with("VOD: sell 40 @ 10.00, OrdStatus 2, filled 40, left 0\n"));
+        let number = first.split(':').next().unwrap();
+        let said = done(&mut desk, &format!("status {number}"));
+        assert_eq!(said.len(), 1);
+        said[0].has(&format!("11=1|37={number}|17=0|14=40|151=60|{status}"));
+        assert_eq!(done(&mut desk, "status *").len(), 2);
+        // It changes nothing.
+        assert_eq!(desk.query("orders").unwrap(), listed);
+        let (none, _) = desk.command("status 99");
+        assert!(none.unwrap_err().contains("no OrderID(37)"));
+    }
+}
