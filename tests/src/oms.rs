@@ -2,5 +2,9 @@
 
 pub mod books;
 pub mod dialogue;
+pub mod evening;
 pub mod floor;
 mod frames;
+pub mod heard;
+pub mod trader;
+pub mod venue;

@@ -281,14 +281,49 @@ impl Floor {
     ///
     /// The text on its standard error stream.
     pub fn tell(&self, words: &[&str]) -> Result<Vec<u8>, String> {
+        self.run(&words[..1], &words[1..])
+    }
+
+    /// Settles a break: `venue` or `ours` is right.
+    ///
+    /// # Errors
+    ///
+    /// The text on its standard error stream.
+    pub fn settle(&self, number: u64, right: &str) -> Result<(), String> {
+        let number = number.to_string();
+        let words = [&number, right, "--why", "asked the venue"];
+        self.run(&["breaks", "settle"], &words).map(drop)
+    }
+
+    /// `fixwire oms`, its settings file between these words.
+    fn run(&self, verb: &[&str], words: &[&str]) -> Result<Vec<u8>, String> {
         let output = Command::new(&self.oms.binary)
-            .args(["oms", words[0]])
+            .arg("oms")
+            .args(verb)
             .arg(&self.oms.settings)
-            .args(&words[1..])
+            .args(words)
             .output()
             .map_err(|error| error.to_string())?;
         match output.status.success() {
             true => Ok(output.stdout),
+            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        }
+    }
+
+    /// What `fixwire session` says about the exchange, its settings file between these words.
+    ///
+    /// # Errors
+    ///
+    /// The text on its standard error stream.
+    pub fn tell_exchange(&self, verb: &str, rest: &str) -> Result<String, String> {
+        let output = Command::new(&self.sim.binary)
+            .args(["session", verb])
+            .arg(&self.sim.settings)
+            .arg(rest)
+            .output()
+            .map_err(|error| error.to_string())?;
+        match output.status.success() {
+            true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
             false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
         }
     }

@@ -108,7 +108,7 @@ fn dropped_acceptances() -> Result<(), String> {
     })?;
     world.stand(FAULTS, "sent")?;
     for (line, _) in LINES {
-        world.tell_sim("disconnect", line)?;
+        world.floor.tell_exchange("disconnect", line)?;
     }
     // The OMS has asked, and the client hears that they work.
     world.until(|world| world.stand(FAULTS, "working"))?;
@@ -263,22 +263,7 @@ impl World {
 
     /// What the exchange answers to a command.
     fn command(&self, words: &str) -> Result<String, String> {
-        self.tell_sim("command", words)
-    }
-
-    /// What `fixwire session` says about the exchange, with the settings file between these words.
-    fn tell_sim(&self, verb: &str, rest: &str) -> Result<String, String> {
-        let output = Command::new(&self.floor.sim.binary)
-            .arg("session")
-            .arg(verb)
-            .arg(&self.floor.sim.settings)
-            .arg(rest)
-            .output()
-            .map_err(|error| error.to_string())?;
-        match output.status.success() {
-            true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
-        }
+        self.floor.tell_exchange("command", words)
     }
 
     /// So many orders of the OMS stand so.

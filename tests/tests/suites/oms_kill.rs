@@ -20,17 +20,14 @@
 use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 use fixwire_rigs::oms::books::{Books, agree};
 use fixwire_rigs::oms::dialogue::{Dialogue, Told};
-use fixwire_rigs::oms::floor::{ACCOUNTS, Floor, LARGEST, SYMBOLS, TMP};
-use fixwire_rigs::peers::Running;
+use fixwire_rigs::oms::floor::{ACCOUNTS, Floor, TMP};
+use fixwire_rigs::oms::trader::{ERRORS, Trader};
 use fixwire_rigs::random::{Random, seed};
 use fixwire_rigs::server::{Server, scratch};
-use fixwire_rigs::trade::{Event, PATIENCE};
+use fixwire_rigs::trade::PATIENCE;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::path::PathBuf;
-use std::process::Command;
-use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant, SystemTime};
 
 /// Worlds at the same time: the version of the client, the lines, and what the exchange does wrong with one report in
@@ -65,8 +62,6 @@ const DIFFERS: &str = "give a state with hash";
 /// The state of an order of the day before whose end the venue has not confirmed.
 const LAPSED: &str = "closed here, not confirmed by the venue";
 const CLIENT: &str = "CLIENT";
-/// The file of its standard error stream.
-const CLIENT_ERRORS: &str = "stderr";
 
 #[test]
 fn client_oms_and_exchange_agree_over_kills_of_each() -> Result<(), String> {
@@ -219,23 +214,8 @@ impl<'r> Life<'r> {
         for at in 0..3 {
             match (first + at) % 3 {
                 0 if self.client.is_none() => {
-                    let binary = &self.floor.oms.binary;
-                    let mut command = Command::new(binary);
-                    let words = self.settings.with_file_name(CLIENT_ERRORS);
-                    let words = File::options().create(true).append(true).open(words);
-                    command
-                        .args(["client", "--json", "--timeout", "600"])
-                        .arg(&self.settings)
-                        .stderr(words.map_err(|error| error.to_string())?);
-                    let (running, events) = Running::start(&mut command)?;
-                    self.client = Some(Trader {
-                        running,
-                        events,
-                        is_on: false,
-                        has_mass: self.has_mass,
-                        open: Vec::new(),
-                        ended: None,
-                    });
+                    let (binary, settings) = (&self.floor.oms.binary, &self.settings);
+                    self.client = Some(Trader::start(binary, settings, self.has_mass)?);
                 }
                 1 if self.oms.is_none() => self.oms = Some(self.floor.oms.spawn()?),
                 2 if self.sim.is_none() => self.sim = Some(self.floor.open()?),
@@ -303,7 +283,7 @@ impl<'r> Life<'r> {
 
     /// The last that the client has written on its standard error stream.
     fn client_errors(&self) -> String {
-        let text = std::fs::read_to_string(self.settings.with_file_name(CLIENT_ERRORS));
+        let text = std::fs::read_to_string(self.settings.with_file_name(ERRORS));
         let text = text.unwrap_or_default();
         let lines: Vec<&str> = text.lines().collect();
         lines[lines.len().saturating_sub(3)..].join("; ")
@@ -513,83 +493,4 @@ fn tomorrow() -> String {
     let mut stamp = TimestampWriter::new();
     let text = String::from_utf8_lossy(stamp.format(wall, Precision::Seconds)).into_owned();
     format!("{}-{}-{}", &text[..4], &text[4..6], &text[6..8])
-}
-
-/// A client that runs, and what it has said since it was started.
-struct Trader {
-    running: Running,
-    events: Receiver<Event>,
-    is_on: bool,
-    has_mass: bool,
-    /// ClOrdIDs of orders that were open at last.
-    open: Vec<String>,
-    /// ClOrdID of the order that has ended last since it was started.
-    ended: Option<String>,
-}
-
-impl Trader {
-    fn listen(&mut self) -> Result<(), String> {
-        loop {
-            let event = match self.events.try_recv() {
-                Ok(event) => event,
-                Err(TryRecvError::Empty) => return Ok(()),
-                Err(TryRecvError::Disconnected) => return Err("the client has ended".into()),
-            };
-            let json: Value =
-                serde_json::from_str(&event.text).map_err(|error| error.to_string())?;
-            let text = |name: &str| json[name].as_str().unwrap_or_default();
-            match &*event.name {
-                "session" => self.is_on = text("text") == "logged on",
-                "report" => {
-                    let (id, original) = (text("cl_ord_id"), text("orig_cl_ord_id"));
-                    self.open.retain(|open| open != id && open != original);
-                    match text("leaves") {
-                        "0" => self.ended = Some(id.to_owned()),
-                        _ => self.open.push(id.to_owned()),
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn command(&mut self, random: &mut Random) -> Result<(), String> {
-        let mut draw = |limit: usize| random.below(limit as u64) as usize;
-        let price = format!("12.{}", 45 + draw(11));
-        let quantity = match draw(40) {
-            // Refused by the limits.
-            0 => LARGEST as usize + 1,
-            _ => 1 + draw(100),
-        };
-        // The newest are most often under way.
-        let recent = draw(self.open.len().min(20) + 1) + 1;
-        let order = self.open.len().checked_sub(recent).map(|at| &self.open[at]);
-        if self.has_mass && draw(60) == 0 {
-            let which = ["530=1|55=VOD", "530=1|55=BT", "530=7"][draw(3)];
-            let side = ["", "|54=1", "|54=2"][draw(3)];
-            // The group gives it a ClOrdID.
-            let set = format!("set MASS q 11=M|60=20261122-08:00:00|{which}{side}");
-            self.running.tell(&set)?;
-            return self.running.tell("send MASS 1 m");
-        }
-        // Now and then it is one that has ended: the request is sent, and rejected.
-        let late = self.ended.as_ref().filter(|_| draw(50) == 0);
-        let order = late.or(order);
-        let line = match (draw(10), order) {
-            (0..=1, Some(order)) => format!("cancel {order}"),
-            (2, Some(order)) => format!("replace {order} qty {quantity} price {price}"),
-            (3, Some(order)) => match draw(2) {
-                0 => format!("replace {order} price {price}"),
-                _ => format!("replace {order} qty {quantity}"),
-            },
-            _ => {
-                let side = ["buy", "sell"][draw(2)];
-                let tif = ["day", "day", "day", "gtc", "ioc", "fok"][draw(6)];
-                let (symbol, account) = (SYMBOLS[draw(2)], ACCOUNTS[draw(ACCOUNTS.len())]);
-                let price = if draw(20) == 0 { "market" } else { &*price };
-                format!("new {side} {quantity} {symbol} @ {price} tif {tif} account {account}")
-            }
-        };
-        self.running.tell(&line)
-    }
 }

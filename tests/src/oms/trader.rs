@@ -1,0 +1,143 @@
+//! `fixwire client` as a trader who does not wait for answers.
+
+use super::floor::{ACCOUNTS, LARGEST, SYMBOLS};
+use crate::peers::Running;
+use crate::random::Random;
+use crate::trade::Event;
+use serde_json::Value;
+use std::fs::File;
+use std::path::Path;
+use std::process::Command;
+use std::sync::mpsc::{Receiver, TryRecvError};
+
+/// The file of its standard error stream.
+pub const ERRORS: &str = "stderr";
+
+/// A client that runs, and what it has said since it was started.
+pub struct Trader {
+    running: Running,
+    events: Receiver<Event>,
+    /// It is logged on.
+    pub is_on: bool,
+    has_mass: bool,
+    /// ClOrdIDs of orders that were open at last.
+    open: Vec<String>,
+    /// ClOrdID of the order that has ended last since it was started.
+    ended: Option<String>,
+}
+
+impl Trader {
+    /// Starts `fixwire client` with these settings; its standard error stream is in a file beside them.
+    ///
+    /// # Errors
+    ///
+    /// It does not start.
+    pub fn start(binary: &Path, settings: &Path, has_mass: bool) -> Result<Self, String> {
+        let words = settings.with_file_name(ERRORS);
+        let words = File::options().create(true).append(true).open(words);
+        let mut command = Command::new(binary);
+        command
+            .args(["client", "--json", "--timeout", "600"])
+            .arg(settings)
+            .stderr(words.map_err(|error| error.to_string())?);
+        let (running, events) = Running::start(&mut command)?;
+        Ok(Self {
+            running,
+            events,
+            is_on: false,
+            has_mass,
+            open: Vec::new(),
+            ended: None,
+        })
+    }
+
+    /// Takes what it has said since.
+    ///
+    /// # Errors
+    ///
+    /// It has ended.
+    pub fn listen(&mut self) -> Result<(), String> {
+        loop {
+            let event = match self.events.try_recv() {
+                Ok(event) => event,
+                Err(TryRecvError::Empty) => return Ok(()),
+                Err(TryRecvError::Disconnected) => return Err("the client has ended".into()),
+            };
+            let json: Value =
+                serde_json::from_str(&event.text).map_err(|error| error.to_string())?;
+            let text = |name: &str| json[name].as_str().unwrap_or_default();
+            match &*event.name {
+                "session" => self.is_on = text("text") == "logged on",
+                "report" => {
+                    let (id, original) = (text("cl_ord_id"), text("orig_cl_ord_id"));
+                    self.open.retain(|open| open != id && open != original);
+                    match text("leaves") {
+                        "0" => self.ended = Some(id.to_owned()),
+                        _ => self.open.push(id.to_owned()),
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Gives it a command of its own.
+    ///
+    /// # Errors
+    ///
+    /// It has ended.
+    pub fn tell(&mut self, line: &str) -> Result<(), String> {
+        self.running.tell(line)
+    }
+
+    /// ClOrdID of the newest order that is open.
+    #[must_use]
+    pub fn newest(&self) -> Option<&str> {
+        self.open.last().map(String::as_str)
+    }
+
+    /// Gives it a random command: a new order, a replace, a cancel or a mass cancel.
+    ///
+    /// # Errors
+    ///
+    /// It has ended.
+    pub fn command(&mut self, random: &mut Random) -> Result<(), String> {
+        let mut draw = |limit: usize| random.below(limit as u64) as usize;
+        let price = format!("12.{}", 45 + draw(11));
+        let quantity = match draw(40) {
+            // Refused by the limits.
+            0 => LARGEST as usize + 1,
+            _ => 1 + draw(100),
+        };
+        // The newest are most often under way.
+        let recent = draw(self.open.len().min(20) + 1) + 1;
+        let order = self.open.len().checked_sub(recent).map(|at| &self.open[at]);
+        if self.has_mass && draw(60) == 0 {
+            let which = ["530=1|55=VOD", "530=1|55=BT", "530=7"][draw(3)];
+            let side = ["", "|54=1", "|54=2"][draw(3)];
+            // The group gives it a ClOrdID.
+            let set = format!("set MASS q 11=M|60=20261122-08:00:00|{which}{side}");
+            self.running.tell(&set)?;
+            return self.running.tell("send MASS 1 m");
+        }
+        // Now and then it is one that has ended: the request is sent, and rejected.
+        let late = self.ended.as_ref().filter(|_| draw(50) == 0);
+        let order = late.or(order);
+        let line = match (draw(10), order) {
+            (0..=1, Some(order)) => format!("cancel {order}"),
+            (2, Some(order)) => format!("replace {order} qty {quantity} price {price}"),
+            (3, Some(order)) => match draw(2) {
+                0 => format!("replace {order} price {price}"),
+                _ => format!("replace {order} qty {quantity}"),
+            },
+            _ => {
+                let side = ["buy", "sell"][draw(2)];
+                let tif = ["day", "day", "day", "gtc", "ioc", "fok"][draw(6)];
+                let (symbol, account) = (SYMBOLS[draw(2)], ACCOUNTS[draw(ACCOUNTS.len())]);
+                let price = if draw(20) == 0 { "market" } else { &*price };
+                format!("new {side} {quantity} {symbol} @ {price} tif {tif} account {account}")
+            }
+        };
+        self.running.tell(&line)
+    }
+}
