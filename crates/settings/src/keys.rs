@@ -287,7 +287,7 @@ keys! {
     /// with the settings of this section.
     DynamicSessions ["DynamicSessions": "G"], ValueKind::Bool, Some("N"), Session;
     /// Each connection accepted by `DynamicSessions` or `AcceptorTemplate` gets its own session, even when
-    /// several have the same CompIDs. Use it with `ResetOnLogon=Y`: a reconnect may get another session.
+    /// several have the same CompIDs; without these two it has no effect. Use it with `ResetOnLogon=Y`: a reconnect may get another session.
     DynamicQualifier ["DynamicQualifier": "G"], ValueKind::Bool, Some("N"), Session;
     /// A valid Logon for this acceptor session while it is logged on: `reject` closes the new connection,
     /// `replace` the old one. `replace` needs a password or `PeerCertificates`.
@@ -556,9 +556,9 @@ keys! {
         ValueKind::Text, Some("event_log"), Engine;
     /// Heartbeats are written to the message logs of `SqlLog`.
     SqlLogHeartbeats ["JdbcLogHeartBeats": "J"], ValueKind::Bool, Some("Y"), Engine;
-    /// Fields whose values are masked in message logs (files and `SqlLog`), in addition to those that are
-    /// always masked ([security](../operating/security.md)). Times, lengths and CheckSum stay correct. The
-    /// journal keeps the values, since a message may have to be resent; `fixwire journal dump --mask` masks
+    /// Fields whose values are masked in message logs (files and `SqlLog`), and in the events about messages that were
+    /// sent by hand or not sent at all, in addition to those that are always masked ([security](../operating/security.md)). Times, lengths and CheckSum stay correct. The
+    /// journal keeps the values, since a message may have to be resent; `fixwire journal dump --mask TAGS` masks
     /// them too.
     RedactFieldsInLogs ["RedactFieldsInLogs": "N"], ValueKind::Tags, None, Engine;
     /// How long records stay in the journal after no session needs them. A session needs the messages that

@@ -215,6 +215,38 @@ pub fn ignored(session: &SessionSettings, dialect: Dialect) -> Vec<(Id, &'static
     found
 }
 
+/// The settings that create sessions from Logons have an effect: in a session's own section in that one, in `[DEFAULT]` in
+/// any.
+fn check_templates(sessions: &[SessionSettings], problems: &mut Vec<Problem>) {
+    let is_acceptor =
+        |session: &SessionSettings| session.text(Id::ConnectionType) == Some("acceptor");
+    let is_template = |session: &SessionSettings| {
+        is_acceptor(session)
+            && (session.bool(Id::DynamicSessions) || session.bool(Id::AcceptorTemplate))
+    };
+    let creates = "no effect: only an acceptor creates sessions from Logons";
+    let qualifies = "no effect: DynamicQualifier=Y is for sessions that DynamicSessions=Y or AcceptorTemplate=Y creates";
+    for session in sessions {
+        let keys: [(Id, &dyn Fn(&SessionSettings) -> bool, &'static str); 3] = [
+            (Id::DynamicSessions, &is_acceptor, creates),
+            (Id::AcceptorTemplate, &is_acceptor, creates),
+            (Id::DynamicQualifier, &is_template, qualifies),
+        ];
+        for (id, works, note) in keys {
+            let origin = session.find(id).map(|found| found.origin);
+            let (span, has_effect) = match origin {
+                Some(Origin::Session(span)) => (span, works(session)),
+                Some(Origin::Default(span)) => (span, sessions.iter().any(works)),
+                _ => continue,
+            };
+            if session.bool(id) && !has_effect {
+                let fault = SettingsFault::Surprise { note };
+                problems.push(Problem { span, fault });
+            }
+        }
+    }
+}
+
 /// Checks the sessions of a file together.
 pub fn check_together(sessions: &[SessionSettings], problems: &mut Vec<Problem>) {
     let Some((first, others)) = sessions.split_first() else {
@@ -242,6 +274,7 @@ pub fn check_together(sessions: &[SessionSettings], problems: &mut Vec<Problem>)
         }
     }
     check_names(sessions, problems);
+    check_templates(sessions, problems);
     let mut seen = std::collections::BTreeMap::new();
     for session in sessions {
         let complete = [Id::BeginString, Id::SenderCompID, Id::TargetCompID]

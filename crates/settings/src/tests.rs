@@ -379,6 +379,58 @@ fn harmless_keys_warn_and_settings_that_ask_for_nothing_are_silent() {
 }
 
 #[test]
+fn settings_of_sessions_that_nothing_creates_are_a_warning() {
+    let warnings = |text: &str| read(text).unwrap().report.to_string();
+    let initiator = |extra: &str| {
+        format!(
+            "[SESSION]\nBeginString=FIX.4.2\nSenderCompID=C\nTargetCompID=D\nConnectionType=initiator\n\
+             SocketConnectHost=127.0.0.1\nSocketConnectPort=1\nHeartBtInt=30\n{extra}\n"
+        )
+    };
+    let default = |keys: &str, sessions: &str| format!("[DEFAULT]\n{keys}\n{sessions}");
+    let alone = "no effect: DynamicQualifier=Y is for sessions that DynamicSessions=Y or AcceptorTemplate=Y creates";
+    let creates = "no effect: only an acceptor creates sessions from Logons";
+    for (text, line, note) in [
+        (session("DynamicQualifier=Y"), 7, alone),
+        (initiator("DynamicQualifier=Y"), 9, alone),
+        (initiator("DynamicSessions=Y"), 9, creates),
+        (initiator("AcceptorTemplate=Y"), 9, creates),
+        (
+            default("DynamicQualifier=Y", &(session("") + &initiator(""))),
+            2,
+            alone,
+        ),
+        (default("DynamicSessions=Y", &initiator("")), 2, creates),
+        (
+            session("AcceptorTemplate=Y") + &session("TargetSubID=X\nDynamicQualifier=Y"),
+            15,
+            alone,
+        ),
+    ] {
+        assert_eq!(
+            warnings(&text).trim(),
+            format!("x.cfg:{line}: warning: {note}"),
+            "{text}"
+        );
+    }
+    for text in [
+        session("DynamicQualifier=N"),
+        session("DynamicSessions=Y\nDynamicQualifier=Y"),
+        session("AcceptorTemplate=Y\nDynamicQualifier=Y"),
+        default(
+            "DynamicQualifier=Y\nDynamicSessions=Y",
+            &(initiator("") + &session("")),
+        ),
+        default(
+            "DynamicQualifier=Y",
+            &(session("") + &session("TargetSubID=X\nAcceptorTemplate=Y")),
+        ),
+    ] {
+        assert_eq!(warnings(&text), "", "{text}");
+    }
+}
+
+#[test]
 fn sessions_that_cannot_be_told_apart_are_refused() {
     assert!(errors(&(session("") + &session(""))).contains("duplicate session FIX.4.2:A->B"));
     let qualified = session("SessionQualifier=1") + &session("SessionQualifier=2");
