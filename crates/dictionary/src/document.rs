@@ -127,15 +127,45 @@ pub fn text_of(bytes: &[u8]) -> Result<&str, DictionaryError> {
     }
 }
 
-/// The text of a file that says it is ISO-8859-1 and has other characters than ASCII has.
-pub(crate) fn latin1(bytes: &[u8]) -> Option<String> {
+/// Names of the encodings with one byte a character that are read.
+const SINGLE_BYTES: [(&str, &str); 10] = [
+    ("ISO-8859-1", "ISO-8859-1"),
+    ("ISO8859-1", "ISO-8859-1"),
+    ("ISO_8859-1", "ISO-8859-1"),
+    ("LATIN1", "ISO-8859-1"),
+    ("LATIN-1", "ISO-8859-1"),
+    ("ISO-8859-15", "ISO-8859-15"),
+    ("ISO8859-15", "ISO-8859-15"),
+    ("LATIN-9", "ISO-8859-15"),
+    ("WINDOWS-1252", "windows-1252"),
+    ("CP1252", "windows-1252"),
+];
+/// What bytes 0x80 to 0x9F are in windows-1252.
+const WINDOWS_1252: [char; 32] = [
+    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
+    '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+];
+
+/// The text of a file that says it has one byte a character and has other characters than ASCII has; and its
+/// encoding.
+pub(crate) fn single_bytes(bytes: &[u8]) -> Option<(String, &'static str)> {
     let said = declared_encoding(bytes)?;
-    let names = ["ISO-8859-1", "ISO8859-1", "ISO_8859-1", "LATIN1", "LATIN-1"];
-    let is_latin = names
-        .iter()
-        .any(|name| said.eq_ignore_ascii_case(name.as_bytes()));
-    // Its bytes are the first 256 characters.
-    (is_latin && !bytes.is_ascii()).then(|| bytes.iter().map(|&byte| char::from(byte)).collect())
+    let mut names = SINGLE_BYTES.iter();
+    let (_, name) = names.find(|(name, _)| said.eq_ignore_ascii_case(name.as_bytes()))?;
+    let character = |byte: &u8| match (*name, *byte) {
+        ("windows-1252", 0x80..=0x9f) => WINDOWS_1252[usize::from(byte - 0x80)],
+        ("ISO-8859-15", 0xa4) => '€',
+        ("ISO-8859-15", 0xa6) => 'Š',
+        ("ISO-8859-15", 0xa8) => 'š',
+        ("ISO-8859-15", 0xb4) => 'Ž',
+        ("ISO-8859-15", 0xb8) => 'ž',
+        ("ISO-8859-15", 0xbc) => 'Œ',
+        ("ISO-8859-15", 0xbd) => 'œ',
+        ("ISO-8859-15", 0xbe) => 'Ÿ',
+        // ISO-8859-1 has the first 256 characters.
+        (_, byte) => char::from(byte),
+    };
+    (!bytes.is_ascii()).then(|| (bytes.iter().map(character).collect(), *name))
 }
 
 /// Encodings in which ASCII letters are not single bytes.

@@ -1,10 +1,11 @@
 //! Reads dictionary files of either format.
 
+use alloc::format;
 use alloc::vec::Vec;
 
 use fixwire_protocol::Dictionary;
 
-use crate::document::{DictionaryError, DocumentLimits, latin1, root_name, text_of};
+use crate::document::{DictionaryError, DocumentLimits, root_name, single_bytes, text_of};
 use crate::lenient::DictionaryNote;
 use crate::problem::DictionaryProblem;
 use crate::{orchestra, quickfix};
@@ -36,17 +37,17 @@ pub fn read_noting(
             },
         });
     }
-    let latin = latin1(bytes);
-    let text = match &latin {
-        Some(text) => text.as_str(),
+    let single = single_bytes(bytes);
+    let text = match &single {
+        Some((text, _)) => text.as_str(),
         None => text_of(bytes)?,
     };
     let (dictionary, mut notes) = match root_name(text) {
         "repository" => (orchestra::read(text, limits)?, Vec::new()),
         _ => quickfix::read_noting(text, limits)?,
     };
-    if latin.is_some() {
-        let text = "read as ISO-8859-1, as the file says".into();
+    if let Some((_, encoding)) = single {
+        let text = format!("read as {encoding}, as the file says");
         notes.insert(
             0,
             DictionaryNote {

@@ -128,13 +128,26 @@ fn files_are_utf_8_and_say_nothing_else() {
         encoding(&with("EBCDIC-CP-US", "Buy")),
         Some((1, "EBCDIC-CP-US".into()))
     );
-    let latin: Vec<u8> = with("ISO-8859-1", "K~ufer")
-        .into_iter()
-        .map(|byte| if byte == b'~' { 0xe4 } else { byte })
-        .collect();
-    let (read, notes) = read_noting(&latin, DocumentLimits::default()).expect("ISO-8859-1");
-    let buy = &read.field(54).expect("a field").values[0];
-    assert_eq!((buy.name.as_str(), notes.len()), ("Käufer", 1));
+    for (name, byte, buyer) in [
+        ("ISO-8859-1", 0xe4, "Käufer"),
+        ("iso-8859-15", 0xa4, "K€ufer"),
+        ("windows-1252", 0x80, "K€ufer"),
+        ("Windows-1252", 0xe4, "Käufer"),
+        ("cp1252", 0x92, "K’ufer"),
+    ] {
+        let file: Vec<u8> = with(name, "K~ufer")
+            .into_iter()
+            .map(|it| if it == b'~' { byte } else { it })
+            .collect();
+        let (read, notes) = read_noting(&file, DocumentLimits::default()).expect(name);
+        let buy = &read.field(54).expect("a field").values[0];
+        assert_eq!((buy.name.as_str(), notes.len()), (buyer, 1));
+        assert!(
+            notes[0].text.to_lowercase().contains("read as "),
+            "{}",
+            notes[0].text
+        );
+    }
     assert_eq!(encoding(b"\xff\xfe<\0f\0"), Some((1, "UTF-16".into())));
     assert_eq!(
         encoding(b"\xff"),
