@@ -132,12 +132,16 @@ fn a_self_signed_certificate_that_is_itself_in_the_file_is_accepted_by_both_role
         right(),
         Meeting {
             client_trusts: &other,
-            refused: Some("TLS: the peer's certificate"),
+            refused: Some(
+                "is self-signed or an authority's (CA:TRUE), and not itself in SocketCAFile",
+            ),
             ..right()
         },
         Meeting {
             server_trusts: &other,
-            refused: Some("TLS: the peer's certificate"),
+            refused: Some(
+                "is self-signed or an authority's (CA:TRUE), and not itself in SocketCAFile",
+            ),
             ..right()
         },
         Meeting {

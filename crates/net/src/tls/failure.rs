@@ -23,6 +23,10 @@ pub enum TlsFailure {
     NotYetValid,
     /// No authority that we trust has issued the peer's certificate.
     UnknownAuthority,
+    /// The peer's certificate is an authority's own, as a self-signed one usually is, and is not itself trusted.
+    NotItselfTrusted,
+    /// The peer's certificate is of X.509 version 1.
+    OldVersion,
     /// The peer's certificate, or one above it, is revoked.
     Revoked,
     /// There are revocation lists, and none is of the certificate's issuer.
@@ -66,6 +70,12 @@ impl fmt::Display for TlsFailure {
             Self::NotYetValid => "TLS: the peer's certificate is not yet valid; check the clocks",
             Self::UnknownAuthority => {
                 "TLS: the peer's certificate was not issued by an authority in SocketCAFile"
+            }
+            Self::NotItselfTrusted => {
+                "TLS: the peer's certificate is self-signed or an authority's (CA:TRUE), and not itself in SocketCAFile"
+            }
+            Self::OldVersion => {
+                "TLS: the peer's certificate has X.509 version 1, and is not itself in SocketCAFile"
             }
             Self::Revoked => "TLS: the peer's certificate is revoked",
             Self::NoRevocationList => {

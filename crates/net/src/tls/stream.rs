@@ -251,6 +251,11 @@ fn certificate(error: &CertificateError) -> TlsFailure {
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
             TlsFailure::Name
         }
+        CertificateError::Other(other) => match other.0.downcast_ref() {
+            Some(webpki::Error::CaUsedAsEndEntity) => TlsFailure::NotItselfTrusted,
+            Some(webpki::Error::UnsupportedCertVersion) => TlsFailure::OldVersion,
+            _ => TlsFailure::BadCertificate,
+        },
         _ => TlsFailure::BadCertificate,
     }
 }
