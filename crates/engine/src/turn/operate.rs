@@ -124,6 +124,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             Operation::LogOn if line.dialler.is_none() => Some(OperationError::Acceptor),
             Operation::LogOn if is_closed => Some(OperationError::Closed),
             Operation::Disconnect if line.link.is_none() => Some(OperationError::NotConnected),
+            // An initiator stops connecting.
+            Operation::LogOut { .. } if line.link.is_none() && !line.dials() => {
+                Some(OperationError::NotConnected)
+            }
             Operation::TestRequest if !line.session.is_logged_on() => {
                 Some(OperationError::NotLoggedOn)
             }

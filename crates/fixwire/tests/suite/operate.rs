@@ -398,6 +398,29 @@ fn an_attempt_to_connect_ends_when_its_session_is_disabled() {
 }
 
 #[test]
+fn a_logout_without_a_connection_is_refused_unless_it_ends_attempts_to_connect() {
+    let logout = || Operation::LogOut {
+        text: String::new(),
+    };
+    let mut world = World::new();
+    let mut engine = world.start();
+    assert_eq!(
+        operate(&mut engine, logout()),
+        Err(OperationError::NotConnected)
+    );
+    let (net, disk) = (SimNet::new(1, calm(1 << 20)), SimDisk::new());
+    let session = wire::initiator("ENGINE", "VENUE", Duration::ZERO, Duration::from_secs(5));
+    let config = wire::config(Durability::Process, vec![session]);
+    let mut engine = wire::start(config, App::default(), 1, &net, &disk);
+    turns(&mut engine);
+    assert_eq!(operate(&mut engine, logout()), Ok(()));
+    assert_eq!(
+        operate(&mut engine, logout()),
+        Err(OperationError::NotConnected)
+    );
+}
+
+#[test]
 fn force_leaves_a_session_logged_out_that_an_operator_has_logged_out() {
     let (net, disk) = (SimNet::new(1, calm(1 << 20)), SimDisk::new());
     let listener = net.listen(0, wire::at(PORT));
