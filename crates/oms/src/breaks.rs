@@ -48,6 +48,16 @@ pub(crate) struct VenueBreak {
     pub asked_by: Option<(Text, bool)>,
 }
 
+impl VenueBreak {
+    /// CumQty(14) of a fill that it counts in part: more than there was here, and less than both together, as when
+    /// an operator has entered some of it before.
+    pub fn counted_in_part(&self) -> Option<Quantity> {
+        let before = self.total.saturating_sub(self.quantity);
+        let is_doubtful = self.kind == BreakKind::NotCounted;
+        self.filled.filter(|cum| is_doubtful && *cum > before)
+    }
+}
+
 /// What limits count for an order beside what it knows.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Exposure {

@@ -77,11 +77,30 @@ impl Core {
         if let Some(correction) = correction {
             self.correct(at, found.order, &correction, sink);
         }
+        self.close_equal(at, found.order, sink);
         self.settle(at, found.order, sink);
         self.work.look_again(&self.state, found.order);
         self.forget(at, sink);
         let which = if venue { "the venue's" } else { "our" };
         Ok(format!("break {number}: settled with {which} value"))
+    }
+
+    /// Closes the breaks about fills of an order that another one has settled: two reports may show one difference.
+    fn close_equal(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
+        let next = |core: &Self| {
+            let state = core.state();
+            let filled = state.orders().get(number)?.filled;
+            let mut of = state.breaks.of(number);
+            let equal = of.find(|(_, it)| match it.kind {
+                BreakKind::FillsMissing => it.filled.is_some_and(|cum| cum <= filled),
+                BreakKind::FillsSurplus => it.filled.is_some_and(|cum| cum >= filled),
+                _ => it.counted_in_part().is_some_and(|cum| cum <= filled),
+            });
+            equal.map(|(number, _)| number)
+        };
+        while let Some(other) = next(self) {
+            self.close_break(at, other, sink);
+        }
     }
 
     /// The same of a fill of an order that is not known here.
@@ -147,17 +166,9 @@ impl Core {
         let is_open = order.state.is_open();
         let may_trade = is_open || order.state == OrderState::Ended(End::Filled);
         Ok(Some(match found.kind {
-            BreakKind::FillsMissing => {
-                let said = found.filled.and_then(|it| it.checked_sub(order.filled));
-                let missing = said.filter(|missing| *missing > 0);
-                let missing = missing.ok_or("no fills are missing")?;
-                let paid = found.paid.ok_or(
-                    "the venue gave no AvgPx(6): enter the fill with fixwire oms report-in",
-                )?;
-                let price = half_even(paid - order.paid, missing.into());
-                let price = i64::try_from(price)
-                    .map_err(|_| "the price that follows from AvgPx(6) is too large")?;
-                Correction::Fill(mixed(number ^ 1 << 63), missing, price)
+            BreakKind::FillsMissing => missing_fill(number, order, found, None)?,
+            BreakKind::NotCounted if found.counted_in_part().is_some() => {
+                missing_fill(number, order, found, Some(found.price))?
             }
             BreakKind::NotCounted | BreakKind::ReusedExec => {
                 Correction::Fill(found.exec, found.quantity, found.price)
@@ -276,6 +287,30 @@ impl Core {
             );
         }
     }
+}
+
+/// The fill that makes the order's quantity the venue's CumQty(14), at the price that follows from AvgPx(6), or at
+/// this one without it.
+fn missing_fill(
+    number: u64,
+    order: &Order,
+    found: &VenueBreak,
+    price: Option<Price>,
+) -> Result<Correction, String> {
+    let said = found.filled.and_then(|it| it.checked_sub(order.filled));
+    let missing = said.filter(|missing| *missing > 0);
+    let missing = missing.ok_or("no fills are missing")?;
+    let price = match (found.paid, price) {
+        (Some(paid), _) => i64::try_from(half_even(paid - order.paid, missing.into()))
+            .map_err(|_| "the price that follows from AvgPx(6) is too large")?,
+        (None, Some(price)) => price,
+        (None, None) => {
+            return Err(
+                "the venue gave no AvgPx(6): enter the fill with fixwire oms report-in".into(),
+            );
+        }
+    };
+    Ok(Correction::Fill(mixed(number ^ 1 << 63), missing, price))
 }
 
 /// CumQty(14) and what was paid for it, without what a bust takes back.

@@ -122,6 +122,51 @@ fn a_late_fill_and_an_answer_close_their_breaks() {
     world.check();
 }
 
+/// An operator entered a part of a fill that the venue reports later: one difference, which two reports show.
+#[test]
+fn two_breaks_about_one_fill_are_settled_once_in_either_order() {
+    for (first, at_first) in [
+        (BreakKind::NotCounted, "the report's"),
+        (BreakKind::FillsMissing, "the answer's"),
+    ] {
+        for average in ["", "100"] {
+            let mut world = World::new();
+            let order = world.order(Side::Buy, 100, "100").unwrap();
+            world.accept(order);
+            // Without CumQty(14), as by hand.
+            let entered = VenueReport {
+                exec: 77,
+                last_quantity: Some(Decimal::from_int(10)),
+                last_price: decimal("100"),
+                ..about(order, order, ReportKind::Fill)
+            };
+            world.report(&entered);
+            world.fill_said(order, 50, "100", (50, average));
+            let answer = VenueReport {
+                filled: Some(Decimal::from_int(50)),
+                average: decimal("100"),
+                ..about(order, order, ReportKind::Status(b'1'))
+            };
+            world.report(&answer);
+            let broken = world.broken();
+            let kinds: Vec<BreakKind> = broken.iter().map(|it| it.0).collect();
+            assert_eq!(kinds, [BreakKind::NotCounted, BreakKind::FillsMissing]);
+            let (_, number) = broken.into_iter().find(|it| it.0 == first).unwrap();
+            world.settles_as("ann", number, "venue").unwrap();
+            assert_eq!(
+                world.said,
+                ["BreakSettled", "Filled", "BreakClosed"],
+                "{at_first}"
+            );
+            assert_eq!(world.broken(), []);
+            let known = world.core.state().orders().get(order).unwrap();
+            assert_eq!((known.filled, known.paid), (50, 500_000));
+            assert_eq!(world.core.state().position(1, 0).long, 50);
+            world.check();
+        }
+    }
+}
+
 #[test]
 fn limits_count_the_larger_of_both() {
     let mut world = World::new();
