@@ -457,7 +457,7 @@ events! {
         number: Number = "The number.",
     }
     /// What requests over TMP of a client, or on a line, say beside the terms of their order; zeros where nothing is set.
-    124 Marks {
+    128 Marks {
         session: u32 = "The session.",
         cm_id: u32 = "The clearing member.",
         effect: u8 = "PositionEffect of orders without one.",
