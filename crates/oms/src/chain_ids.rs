@@ -2,11 +2,12 @@
 //! ours by OrigClOrdID(41) or OrderID(37).
 
 use crate::core::{Change, Core, Sink};
+use crate::event::OrderEvent;
 use crate::order::Order;
 use crate::reason::Why;
 use crate::transition::OrderState;
 use crate::value::{Number, RequestKind};
-use crate::venue::{Heard, VenueId, VenueReport};
+use crate::venue::{Heard, VenueId, VenueReport, short};
 
 impl Core {
     /// The order of an OrigClOrdID(41), which must be the current ClOrdID(11) of the order.
@@ -76,8 +77,52 @@ impl Core {
         self.order_of_venue_id(report)
     }
 
+    /// Makes the index by OrderID(37) if a report needs it.
+    #[cold]
+    fn index_venue_ids(&mut self, report: &VenueReport<'_>) {
+        if report.id.order == 0 && !matches!(report.venue_id, b"" | b"NONE") {
+            let room = self.rules().orders + self.rules().remembered;
+            self.venue_ids.make(&self.state, room);
+        }
+    }
+
+    /// The only open order with the OrderID(37) of a report that fits it.
+    fn order_of_venue_id(&self, report: &VenueReport<'_>) -> Option<VenueId> {
+        let orders = self.state.orders();
+        let fits = |number: Number| {
+            let order = orders.get(number);
+            order.is_some_and(|order| {
+                order.venue_id.bytes() == report.venue_id
+                    && order.state.is_open()
+                    && self.fits(report, order)
+            })
+        };
+        let number = self.venue_ids.find(report.venue_id, fits)?;
+        let order = orders.get(number)?;
+        Some(VenueId {
+            order: number,
+            request: order.current,
+        })
+    }
+
+    /// A replace may give an order another OrderID(37): it is that of the order from then on.
+    pub(crate) fn take_venue_id(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) {
+        let venue_id = short(report.venue_id);
+        let order = self.state.orders().get(report.id.order);
+        let is_new = order.is_some_and(|it| it.venue_id.bytes() != venue_id);
+        if is_new && !matches!(venue_id, b"" | b"NONE") && !self.speaks_tmp(report.line) {
+            let order = report.id.order;
+            self.emit(at, &OrderEvent::VenueIdSet { order, venue_id }, sink);
+        }
+    }
+
     /// Whether line, symbol and side of a report are those of an order.
-    pub(crate) fn fits(&self, report: &VenueReport<'_>, order: &Order) -> bool {
+    fn fits(&self, report: &VenueReport<'_>, order: &Order) -> bool {
         let symbol = self.state().instruments().name(order.instrument);
         report.symbol == symbol
             && report.side == Some(order.side)

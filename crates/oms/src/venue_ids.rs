@@ -7,12 +7,10 @@
 use hashbrown::HashTable;
 use siphasher::sip::SipHasher13;
 
-use crate::core::{Core, Sink};
 use crate::event::OrderEvent;
 use crate::order::Order;
 use crate::state::OmsState;
 use crate::value::Number;
-use crate::venue::{VenueId, VenueReport, short};
 
 /// The index; derived from the state.
 #[derive(Debug, Default)]
@@ -39,7 +37,7 @@ impl VenueIds {
     }
 
     /// Makes the index, with room for so many orders.
-    fn make(&mut self, state: &OmsState, room: usize) {
+    pub(crate) fn make(&mut self, state: &OmsState, room: usize) {
         if self.table.is_some() {
             return;
         }
@@ -80,7 +78,7 @@ impl VenueIds {
     }
 
     /// The only order with this OrderID(37) that fits.
-    fn find(&self, id: &[u8], fits: impl Fn(Number) -> bool) -> Option<Number> {
+    pub(crate) fn find(&self, id: &[u8], fits: impl Fn(Number) -> bool) -> Option<Number> {
         let table = self.table.as_ref()?;
         let key = hash(id);
         let named = table.iter_hash(key).filter(|it| it.0 == key);
@@ -88,52 +86,6 @@ impl VenueIds {
         match (named.next(), named.next()) {
             (number, None) => number,
             _ => None,
-        }
-    }
-}
-
-impl Core {
-    /// Makes the index by OrderID(37) if a report needs it.
-    #[cold]
-    pub(crate) fn index_venue_ids(&mut self, report: &VenueReport<'_>) {
-        if report.id.order == 0 && !matches!(report.venue_id, b"" | b"NONE") {
-            let room = self.rules().orders + self.rules().remembered;
-            self.venue_ids.make(&self.state, room);
-        }
-    }
-
-    /// The only open order with the OrderID(37) of a report that fits it.
-    pub(crate) fn order_of_venue_id(&self, report: &VenueReport<'_>) -> Option<VenueId> {
-        let orders = self.state.orders();
-        let fits = |number: Number| {
-            let order = orders.get(number);
-            order.is_some_and(|order| {
-                order.venue_id.bytes() == report.venue_id
-                    && order.state.is_open()
-                    && self.fits(report, order)
-            })
-        };
-        let number = self.venue_ids.find(report.venue_id, fits)?;
-        let order = orders.get(number)?;
-        Some(VenueId {
-            order: number,
-            request: order.current,
-        })
-    }
-
-    /// A replace may give an order another OrderID(37): it is that of the order from then on.
-    pub(crate) fn take_venue_id(
-        &mut self,
-        at: i64,
-        report: &VenueReport<'_>,
-        sink: &mut impl Sink,
-    ) {
-        let venue_id = short(report.venue_id);
-        let order = self.state.orders().get(report.id.order);
-        let is_new = order.is_some_and(|it| it.venue_id.bytes() != venue_id);
-        if is_new && !matches!(venue_id, b"" | b"NONE") && !self.speaks_tmp(report.line) {
-            let order = report.id.order;
-            self.emit(at, &OrderEvent::VenueIdSet { order, venue_id }, sink);
         }
     }
 }

@@ -79,15 +79,17 @@ impl OmsEvent<'_> {
                 is_cancel,
                 was_asked,
             } => {
-                let status = match was_asked {
-                    true => ", nor the request for the order's status",
-                    false => "",
-                };
                 let what = if *is_cancel { "cancel" } else { "replace" };
-                write!(
-                    f,
-                    "order {order}: the venue has not answered {what} {order}-{request}{status}: ask the venue; another cancel of the order is sent over it"
-                )
+                match was_asked {
+                    true => write!(
+                        f,
+                        "order {order}: the venue has not answered {what} {order}-{request}, nor the request for the order's status: ask the venue; another cancel of the order is sent over it"
+                    ),
+                    false => write!(
+                        f,
+                        "order {order}: the venue has not answered {what} {order}-{request}: ask the venue; another cancel of the order is sent over it"
+                    ),
+                }
             }
             Self::Unknown { .. }
             | Self::NotAsked { .. }
@@ -123,14 +125,14 @@ impl OmsEvent<'_> {
             ),
             Self::MassAnswered { line, how, orders } => write!(
                 f,
-                "line {}: {}: the status of {orders} orders is requested one by one",
+                "line {}: {} the status of {orders} orders is requested one by one",
                 String::from_utf8_lossy(line),
                 match how {
-                    MassEnd::Complete => "the venue does not list orders that are open here",
-                    MassEnd::Incomplete => "the venue lists fewer orders than it says it has",
-                    MassEnd::Silent => "the venue does not answer OrderMassStatusRequest(AF)",
+                    MassEnd::Complete => "the venue does not list orders that are open here:",
+                    MassEnd::Incomplete => "the venue lists fewer orders than it says it has:",
+                    MassEnd::Silent => "the venue does not answer OrderMassStatusRequest(AF):",
                     MassEnd::Refused =>
-                        "the venue rejects OrderMassStatusRequest(AF), see mass_status of its line_group",
+                        "the venue rejects OrderMassStatusRequest(AF), see mass_status of its line_group:",
                 }
             ),
             _ => Ok(()),
