@@ -95,7 +95,9 @@ impl<D: Disk> Core<D> {
         };
         let link = line.link.filter(|link| link.leaving().is_none());
         let Some(Link { conn, .. }) = link else {
-            line.note_unsent(&self.outbox, run);
+            if line.note_unsent(&self.outbox, run) {
+                self.unsent.begin_to_wait(session);
+            }
             return;
         };
         line.counters.sent += run.len() as u64;
@@ -128,6 +130,9 @@ impl<D: Disk> Core<D> {
         } else if lag > self.lag_bytes / 4 && !line.output.is_slow {
             line.output.is_slow = true;
             self.slow.push((session, lag));
+        }
+        if !line.session.is_logged_on() {
+            self.unsent.begin_to_wait(session);
         }
         self.note_stall(session);
         self.set_busy(session);

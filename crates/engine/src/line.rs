@@ -179,15 +179,17 @@ impl Line {
         }
     }
 
-    /// Messages that were numbered are not sent before the next logon.
+    /// Messages that were numbered are not sent before the next logon. Whether they are the first ones.
     #[cold]
-    pub(crate) fn note_unsent(&mut self, outbox: &Outbox, run: Range<usize>) {
+    pub(crate) fn note_unsent(&mut self, outbox: &Outbox, run: Range<usize>) -> bool {
         let mut new = outbox.entries()[run].iter();
         let first =
             new.find(|entry| entry.number == MsgSeqNumSource::Next && !entry.is_discarded());
+        let is_first = self.unsent_from.is_none();
         if let Some(entry) = first {
             self.unsent_from.get_or_insert(entry.seq);
         }
+        is_first && first.is_some()
     }
 
     /// The connection ends: what it has left waits for the next one.
@@ -202,7 +204,8 @@ impl Line {
         first
     }
 
-    fn first_unsent(&self) -> Option<u64> {
+    /// The MsgSeqNum from which on messages wait, if any do.
+    pub(crate) fn first_unsent(&self) -> Option<u64> {
         let both = [self.unsent_from, self.output.first_waiting()];
         both.into_iter().flatten().min()
     }

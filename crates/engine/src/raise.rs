@@ -146,7 +146,10 @@ impl<D: Disk> Core<D> {
             let event = match message.msg_type() {
                 b"5" => {
                     let text = PeerText::new(message.get(tag::TEXT).unwrap_or_default());
-                    line.detail = text.clone();
+                    // Of a first message that is refused, who sent it is known.
+                    if line.was_logged_on() || line.detail.is_empty() {
+                        line.detail = text.clone();
+                    }
                     Event::LogoutSent { session, text }
                 }
                 b"2" => {

@@ -7,7 +7,7 @@ use fixwire_protocol::{Decoder, Message, MsgSeqNumSource, Now, Outbox, SessionId
 
 use crate::commit::Core;
 use crate::event::{Event, MessageLoss};
-use crate::journal::{Disk, Journal, JournalId, Stored};
+use crate::journal::{Disk, Journal, JournalError, JournalId, Stored, waiting_note};
 use crate::line::Line;
 
 /// Ids of application messages, the most useful first.
@@ -33,25 +33,43 @@ pub(crate) struct Unsent {
     what: String,
 }
 
-/// Messages that are never sent, until events have reported them.
-#[derive(Default)]
+/// Messages that are never sent, until events have reported them; and sessions whose messages wait for a logon, until
+/// the journal has noted it.
 pub(crate) struct UnsentMessages {
-    /// How many there were so far.
+    /// How many were never sent so far.
     pub(crate) count: u64,
     /// Those that no event has reported.
     events: Vec<Unsent>,
+    /// Sessions whose messages have begun to wait.
+    waiting: Vec<usize>,
+    /// Something is to be reported or noted.
+    pub(crate) is_due: bool,
+    /// Fields whose values are masked.
+    masked: Vec<Tag>,
 }
 
 impl UnsentMessages {
-    /// Something is to be reported.
-    #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.events.is_empty()
+    pub(crate) fn new(masked: Vec<Tag>) -> Self {
+        Self {
+            count: 0,
+            events: Vec::new(),
+            waiting: Vec::new(),
+            is_due: false,
+            masked,
+        }
+    }
+
+    /// Messages of a session may have begun to wait for its next logon.
+    #[cold]
+    pub(crate) fn begin_to_wait(&mut self, session: usize) {
+        self.waiting.push(session);
+        self.is_due = true;
     }
 
     /// A message, by its type and id, and by its MsgSeqNum where it has one.
     fn add(&mut self, session: SessionId, why: MessageLoss, name: &str) {
         self.count += 1;
+        self.is_due = true;
         let is_open =
             |last: &&mut Unsent| (last.session, last.why) == (session, why) && last.messages < MOST;
         match self.events.last_mut().filter(is_open) {
@@ -79,7 +97,8 @@ impl UnsentMessages {
         index: usize,
     ) {
         let mut decoder = Decoder::with_capacity(FIELDS);
-        let name = name(outbox.msg_type(index), &decoder.decode(outbox.body(index)));
+        let message = decoder.decode(outbox.body(index));
+        let name = self.name(outbox.msg_type(index), &message);
         self.add(session, why, &name);
     }
 
@@ -142,25 +161,23 @@ impl UnsentMessages {
     fn lose(&mut self, session: SessionId, why: MessageLoss, seq: u64, message: &Message<'_>) {
         let kind = message.msg_type();
         if !is_admin(kind) {
-            self.add(
-                session,
-                why,
-                &format!("MsgSeqNum {seq} {}", name(kind, message)),
-            );
+            let name = self.name(kind, message);
+            self.add(session, why, &format!("MsgSeqNum {seq} {name}"));
         }
     }
-}
 
-/// The type and id of a message: `D 11=A1`.
-fn name(msg_type: &[u8], message: &Message<'_>) -> String {
-    let kind = msg_type.escape_ascii();
-    let id = IDS.iter().find_map(|tag| Some((*tag, message.get(*tag)?)));
-    match id {
-        Some((tag, id)) => {
-            let id = &id[..id.len().min(ID_BYTES)];
-            format!("{kind} {tag}={}", id.escape_ascii())
+    /// The type and id of a message: `D 11=A1`; a masked id as stars.
+    fn name(&self, msg_type: &[u8], message: &Message<'_>) -> String {
+        let kind = msg_type.escape_ascii();
+        let id = IDS.iter().find_map(|tag| Some((*tag, message.get(*tag)?)));
+        match id {
+            Some((tag, _)) if self.masked.contains(&tag) => format!("{kind} {tag}=***"),
+            Some((tag, id)) => {
+                let id = &id[..id.len().min(ID_BYTES)];
+                format!("{kind} {tag}={}", id.escape_ascii())
+            }
+            None => kind.to_string(),
         }
-        None => kind.to_string(),
     }
 }
 
@@ -192,7 +209,7 @@ impl<D: Disk> Core<D> {
 
     /// A session is logged on: what has waited for it is sent by a resend, or not at all.
     #[cold]
-    pub(crate) fn pass_unsent(&mut self, session: usize) {
+    pub(crate) fn pass_unsent(&mut self, now: Now, session: usize) -> Result<(), JournalError> {
         let Self {
             lines,
             journal,
@@ -201,20 +218,42 @@ impl<D: Disk> Core<D> {
         } = self;
         let line = &mut lines[session];
         // What was given since the connection began is still to be sent.
-        let Some(first) = line.unsent_from.take() else {
-            return;
-        };
-        if line.session.config().resend_messages {
-            return;
+        let first = line.unsent_from.take();
+        if journal.waiting_from(line.journal).is_some() {
+            journal.note(now.wall, line.journal, &waiting_note(None))?;
         }
+        let Some(first) = first.filter(|_| !line.session.config().resend_messages) else {
+            return Ok(());
+        };
         let range = (line.journal, first, line.began_at.saturating_sub(1));
         let (id, why) = (line.session.id(), MessageLoss::NotResent);
         unsent.lose_of_journal(id, why, journal, range);
+        Ok(())
     }
 
-    /// Reports the messages that are never sent.
+    /// The journal notes which messages of a session wait for its next logon, so that a reset after a restart names
+    /// them.
     #[cold]
-    pub(crate) fn raise_unsent(&mut self, now: Now) {
+    pub(crate) fn note_waiting(&mut self, now: Now, session: usize) -> Result<(), JournalError> {
+        let line = &self.lines[session];
+        let first = line.first_unsent();
+        if !line.session.is_logged_on()
+            && first.is_some()
+            && self.journal.waiting_from(line.journal).is_none()
+        {
+            let note = waiting_note(first);
+            self.journal.note(now.wall, line.journal, &note)?;
+        }
+        Ok(())
+    }
+
+    /// Reports the messages that are never sent, and notes those that wait.
+    #[cold]
+    pub(crate) fn raise_unsent(&mut self, now: Now) -> Result<(), JournalError> {
+        self.unsent.is_due = false;
+        for session in std::mem::take(&mut self.unsent.waiting) {
+            self.note_waiting(now, session)?;
+        }
         for unsent in std::mem::take(&mut self.unsent.events) {
             let Unsent {
                 session,
@@ -230,5 +269,6 @@ impl<D: Disk> Core<D> {
             };
             self.raise(now, &event);
         }
+        Ok(())
     }
 }

@@ -13,8 +13,13 @@ pub(super) struct Carried<'a> {
     pub(super) of: u32,
     /// An operator has disabled the session.
     pub(super) disabled: bool,
+    /// How many of its last messages wait for the next logon, [`MOST_WAITING`] at most.
+    pub(super) waiting: u64,
     pub(super) name: &'a str,
 }
+
+/// The most messages that a checkpoint says wait.
+const MOST_WAITING: u64 = (u32::MAX >> 1) as u64;
 
 /// Bytes before the name.
 pub(super) const CARRIED: usize = 32;
@@ -26,7 +31,8 @@ impl<'a> Carried<'a> {
         bytes.extend_from_slice(&self.last.1.bits().to_le_bytes());
         bytes.extend_from_slice(&self.began.0.to_le_bytes());
         bytes.extend_from_slice(&self.of.to_le_bytes());
-        bytes.extend_from_slice(&u32::from(self.disabled).to_le_bytes());
+        let waiting = self.waiting.min(MOST_WAITING) as u32;
+        bytes.extend_from_slice(&(waiting << 1 | u32::from(self.disabled)).to_le_bytes());
         bytes.extend_from_slice(self.name.as_bytes());
     }
 
@@ -37,7 +43,40 @@ impl<'a> Carried<'a> {
             began: Timestamp(long(bytes, 16).cast_signed()),
             of: word(bytes, 24),
             disabled: word(bytes, 28) & 1 != 0,
+            waiting: u64::from(word(bytes, 28) >> 1),
             name: str::from_utf8(name).ok()?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_more_waiting_messages_than_fit_are_the_most() {
+        for (disabled, waiting, read) in [
+            (false, 0, 0),
+            (true, 0, 0),
+            (false, 1, 1),
+            (true, 70_000, 70_000),
+            (true, u64::MAX, MOST_WAITING),
+        ] {
+            let carried = Carried {
+                last: (7, JournalPosition::new(3, 64)),
+                began: Timestamp(5),
+                of: 2,
+                disabled,
+                waiting,
+                name: "FIX.4.4:US->THEM",
+            };
+            let mut bytes = Vec::new();
+            carried.write(&mut bytes);
+            let expected = Carried {
+                waiting: read,
+                ..carried
+            };
+            assert_eq!(Carried::read(&bytes), Some(expected));
+        }
     }
 }

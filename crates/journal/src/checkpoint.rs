@@ -72,6 +72,7 @@ impl<D: Disk> Journal<D> {
                 began: known.began,
                 of,
                 disabled: known.disabled,
+                waiting: known.waiting(),
                 name: &known.name,
             };
             carried.write(&mut body);
@@ -141,6 +142,8 @@ impl Scan {
             let mut known = Known::new(carried.name.to_owned(), carried.began, &self.config);
             known.counters = counters;
             known.disabled = carried.disabled;
+            let waits = carried.waiting > 0;
+            known.waiting_from = waits.then(|| counters.next_out.saturating_sub(carried.waiting));
             known.index = Index::resume(self.config.index_entries, carried.last);
             self.sessions.push(known);
             self.awaiting = id + 1 < carried.of as usize;

@@ -26,6 +26,22 @@ pub const DISABLED_BY: &str = "disabled by ";
 /// How the note begins that says that an operator has enabled a session again.
 pub const ENABLED_BY: &str = "enabled by ";
 
+/// How the note begins that says that messages of a session wait for its next logon; the MsgSeqNum of the first follows.
+const WAITING_FROM: &str = "messages wait for the next logon, from MsgSeqNum ";
+/// The note that says that no message of a session waits for its next logon any more.
+const NOTHING_WAITS: &str = "no message waits for the next logon";
+
+/// The text of the [note](crate::Journal::note) that says from which MsgSeqNum on messages of a session wait for its next
+/// logon, if any do. [`Journal::waiting_from`](crate::Journal::waiting_from) returns it, also after a restart, until the
+/// sequence numbers are reset.
+#[must_use]
+pub fn waiting_note(from: Option<u64>) -> String {
+    match from {
+        Some(from) => format!("{WAITING_FROM}{from}"),
+        None => NOTHING_WAITS.into(),
+    }
+}
+
 /// How the note begins that says which hash the application's state had; the number of the last note and the
 /// hash follow.
 const STATE_HASH: &str = "state hash ";
@@ -106,6 +122,8 @@ pub(super) struct Known {
     pub(super) peer: Option<IpAddr>,
     /// An operator has disabled it.
     pub(super) disabled: bool,
+    /// The MsgSeqNum from which on its messages wait for the next logon.
+    pub(super) waiting_from: Option<u64>,
     /// The hash of the application's state, as a clean stop left it.
     pub(super) stated: Option<Stated>,
 }
@@ -120,11 +138,12 @@ impl Known {
             needed_from: 0,
             peer: None,
             disabled: false,
+            waiting_from: None,
             stated: None,
         }
     }
 
-    /// Takes what a note says: from where the peer has logged on, and whether an operator lets it.
+    /// Takes what a note says: from where the peer has logged on, whether an operator lets it, and what waits.
     pub(super) fn take_note(&mut self, text: &[u8]) {
         if let Some(address) = text.strip_prefix(LOGGED_ON_FROM.as_bytes()) {
             let address = str::from_utf8(address).ok();
@@ -134,9 +153,21 @@ impl Known {
             self.disabled = true;
         } else if text.starts_with(ENABLED_BY.as_bytes()) {
             self.disabled = false;
+        } else if let Some(from) = text.strip_prefix(WAITING_FROM.as_bytes()) {
+            let from = str::from_utf8(from).ok();
+            self.waiting_from = from.and_then(|text| text.parse().ok());
+        } else if text == NOTHING_WAITS.as_bytes() {
+            self.waiting_from = None;
         } else if let Some(stated) = Stated::read(RecordKind::Note, text) {
             self.stated = Some(stated);
         }
+    }
+
+    /// How many of its last messages wait for the next logon.
+    pub(super) fn waiting(&self) -> u64 {
+        let next = self.counters.next_out;
+        self.waiting_from
+            .map_or(0, |from| next.saturating_sub(from))
     }
 
     /// The position that the next effect links back to.
@@ -156,6 +187,7 @@ impl Known {
         if counters.epoch != self.counters.epoch {
             self.index.clear();
             self.needed_from = 0;
+            self.waiting_from = None;
             self.began = wall;
         }
         self.counters = counters;

@@ -73,7 +73,9 @@ pub use durability::Durability;
 pub use error::{Damage, JournalError};
 pub use fold::{Closed, Fold, FoldStep, States};
 pub use folder::{StateBefore, StoredState, oldest_state, state_before, stored_states};
-pub use known::{DISABLED_BY, ENABLED_BY, NOTES, OPERATORS, SequenceCounters, is_session};
+pub use known::{
+    DISABLED_BY, ENABLED_BY, NOTES, OPERATORS, SequenceCounters, is_session, waiting_note,
+};
 pub use lock::is_in_use;
 pub use memory::{Memory, OsDisk};
 pub use opening::{Recovered, Torn};

@@ -119,6 +119,12 @@ impl<D: Disk> Journal<D> {
         self.sessions.get(session.0 as usize)?.peer
     }
 
+    /// The MsgSeqNum from which on messages of a session wait for its next logon.
+    #[must_use]
+    pub fn waiting_from(&self, session: JournalId) -> Option<u64> {
+        self.sessions.get(session.0 as usize)?.waiting_from
+    }
+
     /// The message of a session before this one, by its MsgSeqNum and its place; `None` when it is not kept.
     pub(super) fn before(
         &mut self,

@@ -95,6 +95,7 @@ pub(crate) fn restore<D: Disk>(
     state.restore(next_out, next_in, u64::from(stored.epoch));
     let disabled = journal.is_disabled(id);
     let mut line = Line::new(state, config, id, room, trail);
+    line.unsent_from = journal.waiting_from(id);
     line.disable(disabled);
     Ok(line)
 }

@@ -131,6 +131,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.core.tell_reset(now, session, &mut self.app);
         self.core
             .commit(now, session, RecordKind::Reset, None, &mut self.app)?;
+        self.core.note_waiting(now, session)?;
         let logout = std::mem::take(&mut self.core.lines[session].logout);
         if link.was_logged_on() {
             let logout = (!logout.is_empty()).then(|| self.decoder.decode(&logout));

@@ -94,8 +94,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             self.log_out_wanted(now)?;
         }
         let unsent = self.core.astray + self.core.outbox.failures();
-        if !self.core.unsent.is_empty() {
-            self.core.raise_unsent(now);
+        if self.core.unsent.is_due {
+            self.core.raise_unsent(now)?;
         }
         if self.core.panics != self.told {
             self.tell_panics(now);

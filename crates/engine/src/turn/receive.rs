@@ -192,7 +192,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     #[cold]
     fn logged_on(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
         self.core.raise_gap_announced(now, session);
-        self.core.pass_unsent(session);
+        self.core.pass_unsent(now, session)?;
         let line = &mut self.core.lines[session];
         if let Some(dialler) = &mut line.dialler {
             dialler.logged_on();

@@ -68,6 +68,31 @@ impl World {
         }
     }
 
+    /// The process ends, by kill or a stop, and another one starts with this change.
+    fn again(self, is_stopped: bool, change: impl FnOnce(&mut SessionConfig)) -> Self {
+        let Self {
+            net,
+            disk,
+            mut engine,
+            peer,
+            ..
+        } = self;
+        if is_stopped {
+            engine.handle().stop().unwrap();
+            net.advance(Nanos::from_secs(60));
+            wire::turns(&mut engine);
+        }
+        net.crash(1, false);
+        drop(engine);
+        let pause = Duration::from_secs(1);
+        let session = match peer {
+            Some(_) => wire::initiator("ENGINE", "P0", pause, pause),
+            None => wire::acceptor("P0"),
+        };
+        let world = Self::on(net, disk, session, change);
+        Self { peer, ..world }
+    }
+
     fn turns(&mut self) {
         wire::turns(&mut self.engine);
     }
@@ -264,6 +289,125 @@ fn what_is_not_resent_is_named_at_the_logon() {
     assert_eq!(world.hear(conn), ["A 3", "D 4 B", "4 1 Y"]);
     let what = "MsgSeqNum 2 D 11=A".to_owned();
     assert_eq!(world.lost(), [(1, MessageLoss::NotResent, what)]);
+}
+
+#[test]
+fn what_waited_when_a_process_ended_is_named_by_a_later_reset() {
+    for (is_stopped, restarts) in [(false, 1), (true, 1), (false, 3)] {
+        for is_initiator in [false, true] {
+            let mut world = match is_initiator {
+                true => World::initiator(|_| ()),
+                false => World::acceptor(|_| ()),
+            };
+            world.give(&["A"]);
+            for _ in 0..restarts {
+                world = world.again(is_stopped, |_| ());
+                assert_eq!(world.lost(), []);
+            }
+            // A connection that does not come to a Logon changes nothing.
+            let conn = world.connect();
+            world.net.close(conn);
+            world.turns();
+            world.give(&["B"]);
+            let mut handle = world.engine.handle();
+            handle.reset(IT).unwrap();
+            world.turns();
+            let lost = world.lost();
+            let whole: u64 = lost.iter().map(|lost| lost.0).sum();
+            let text: Vec<_> = lost.iter().map(|lost| lost.2.as_str()).collect();
+            assert_eq!(whole, 2, "{is_stopped} {is_initiator} {text:?}");
+            assert!(
+                text.join(", ").starts_with("MsgSeqNum 1 D 11=A, "),
+                "{text:?}"
+            );
+            assert!(lost.iter().all(|lost| lost.1 == MessageLoss::Reset));
+        }
+    }
+}
+
+#[test]
+fn what_waited_for_a_logon_when_the_process_was_killed_is_named() {
+    // Given after our Logon, which was not answered.
+    let mut world = World::initiator(|_| ());
+    let _ = world.connect();
+    world.give(&["A"]);
+    let mut world = world.again(false, |it| it.session.reset_on.logon = true);
+    let conn = world.connect();
+    world.say(conn, "A", 1, "98=0|108=30|141=Y|");
+    let named = "MsgSeqNum 2 D 11=A".to_owned();
+    assert_eq!(world.lost(), [(1, MessageLoss::Reset, named)]);
+    // The peer asks for a reset.
+    let mut world = World::acceptor(|_| ());
+    world.give(&["A"]);
+    let mut world = world.again(false, |_| ());
+    let conn = world.connect();
+    world.say(conn, "A", 1, "98=0|108=0|141=Y|");
+    let named = "MsgSeqNum 1 D 11=A".to_owned();
+    assert_eq!(world.lost(), [(1, MessageLoss::Reset, named)]);
+}
+
+#[test]
+fn what_a_logon_has_passed_is_not_named_after_a_restart() {
+    let mut world = World::acceptor(|_| ());
+    world.give(&["A"]);
+    let conn = world.connect();
+    world.say(conn, "A", 1, "98=0|108=0|");
+    world.say(conn, "2", 2, "7=1|16=0|");
+    world.give(&["B"]);
+    assert_eq!(world.hear(conn), ["A 2", "D 1 Y A", "4 2 Y", "D 3 B"]);
+    let mut world = world.again(false, |_| ());
+    world.give(&["C"]);
+    let conn = world.connect();
+    world.say(conn, "A", 1, "98=0|108=0|141=Y|");
+    let named = "MsgSeqNum 4 D 11=C".to_owned();
+    assert_eq!(world.lost(), [(1, MessageLoss::Reset, named)]);
+}
+
+#[test]
+fn names_of_lost_messages_are_masked_as_in_logs() {
+    let net = SimNet::new(1, calm(1 << 16));
+    let mut session = wire::acceptor("P0");
+    session.session.reset_on.logon = true;
+    let mut config = wire::config(Durability::Process, vec![session]);
+    config.masked_in_logs = vec![tag::CL_ORD_ID];
+    let mut engine = wire::start(config, App::reports(), 1, &net, &SimDisk::new());
+    let events = events(&mut engine);
+    let mut handle = engine.handle();
+    handle
+        .send(IT, b"D", |order| {
+            order.field(tag::CL_ORD_ID, b"SECRET");
+        })
+        .unwrap();
+    wire::turns(&mut engine);
+    let lost = Event::MessagesLost {
+        session: IT,
+        messages: 1,
+        why: MessageLoss::Down(Loss::Reset),
+        what: "D 11=***".into(),
+    };
+    let events = events.lock().unwrap();
+    assert!(events.contains(&lost), "{events:?}");
+}
+
+#[test]
+fn an_event_says_whose_first_message_is_refused_with_a_logout_or_without() {
+    for answers in [false, true] {
+        for (from, kind) in [("P9", "A"), ("P0", "8")] {
+            let mut world = World::initiator(|it| it.session.logout_for_bad_logon = answers);
+            let conn = world.connect();
+            wire::write(&world.net, conn, from, kind, 1, "98=0|108=30|");
+            world.turns();
+            assert_eq!(world.hear(conn).len(), 1 + usize::from(answers));
+            world.net.advance(Nanos::from_secs(60));
+            world.turns();
+            let events = world.events.lock().unwrap();
+            let mut said = events.iter().map(ToString::to_string);
+            let said = said
+                .find(|said| said.starts_with("disconnected: "))
+                .unwrap();
+            assert!(said.contains(&format!("SenderCompID={from}")), "{said}");
+        }
+    }
 }
 
 #[test]
