@@ -1,6 +1,8 @@
-//! docs/guide/overview.md lists every command and no other.
+//! docs/guide/overview.md lists every command and no other; each command that any page names exists.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use crate::rights::commands;
 
@@ -32,4 +34,53 @@ fn the_overview_lists_every_command() {
         missing.is_empty() && unknown.is_empty(),
         "docs/guide/overview.md lacks {missing:?}, and has {unknown:?}, which are none"
     );
+}
+
+/// The Markdown files of a folder and of those in it.
+fn pages(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    entries
+        .flat_map(|entry| match entry.path() {
+            path if path.is_dir() => pages(&path),
+            path => vec![path],
+        })
+        .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
+        .collect()
+}
+
+#[test]
+fn each_command_that_a_page_names_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let all: BTreeSet<String> = commands().iter().map(|path| path.join(" ")).collect();
+    let begins = |name: &str| {
+        let inside = format!("{name} ");
+        all.iter()
+            .any(|known| known == name || known.starts_with(&inside))
+    };
+    let is_family = |name: &str| !all.contains(name);
+    let mut named = 0;
+    let mut pages = pages(&root.join("docs"));
+    pages.push(root.join("README.md"));
+    for page in pages {
+        let text = fs::read_to_string(&page).unwrap();
+        for line in text.split("`fixwire ").skip(1) {
+            let span = line.split('`').next().unwrap();
+            let is_name = |word: &&str| word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
+            let mut words = span
+                .split_whitespace()
+                .take_while(is_name)
+                .filter(|word| !word.starts_with('-'));
+            let Some(command) = words.next() else {
+                continue;
+            };
+            named += 1;
+            let page = page.display();
+            assert!(begins(command), "{page}: no command `fixwire {span}`");
+            if let Some(next) = words.next().filter(|_| is_family(command)) {
+                let name = format!("{command} {next}");
+                assert!(begins(&name), "{page}: no command `fixwire {span}`");
+            }
+        }
+    }
+    assert!(named > 100, "only {named} commands");
 }
