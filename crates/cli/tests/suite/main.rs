@@ -26,6 +26,7 @@ mod log_throughput;
 mod log_validate;
 mod log_view;
 mod low_latency;
+mod official_cases;
 mod oms;
 mod oms_conditions;
 mod oms_desk;

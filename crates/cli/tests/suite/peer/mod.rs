@@ -48,8 +48,13 @@ impl Peer {
             utc_now(),
             self.other
         );
+        self.send_fields(&rest);
+    }
+
+    /// Sends a message with these fields between BodyLength(9) and CheckSum(10), `|` for SOH behind each.
+    pub fn send_fields(&mut self, fields: &str) {
         let message =
-            format!("8={}|9={}|{rest}", self.begin_string, rest.len()).replace('|', "\x01");
+            format!("8={}|9={}|{fields}", self.begin_string, fields.len()).replace('|', "\x01");
         let sum = message.bytes().fold(0_u8, u8::wrapping_add);
         self.socket
             .write_all(format!("{message}10={sum:03}\x01").as_bytes())
@@ -113,8 +118,14 @@ pub fn order(cl_ord_id: &str) -> String {
 }
 
 pub fn utc_now() -> String {
+    utc(0)
+}
+
+/// The time so many seconds from now.
+pub fn utc(seconds: i64) -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    let now = Timestamp(i64::try_from(since.as_nanos()).unwrap());
+    let now = i64::try_from(since.as_nanos()).unwrap();
+    let now = Timestamp(now + seconds * 1_000_000_000);
     String::from_utf8(
         TimestampWriter::new()
             .format(now, Precision::Millis)
