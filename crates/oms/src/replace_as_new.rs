@@ -152,7 +152,7 @@ impl Core {
         self.emit(at, &OrderEvent::CancelDropped { order: number }, sink);
         if at.saturating_sub(since) > TOGETHER {
             // It may be the cancel of an order that a venue only confirmed with New.
-            self.work.ask(number);
+            self.work.ask_once(number);
         }
         Some(Heard::Known)
     }

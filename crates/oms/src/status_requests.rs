@@ -45,7 +45,7 @@ impl Core {
         let group = self.group_of(order.line);
         let passes = is_there && group.is_some_and(|it| it.status == StatusRule::PassOn);
         if passes {
-            self.work.ask(number);
+            self.work.ask_once(number);
         }
         passes
     }

@@ -287,13 +287,6 @@ impl Work {
         }
         self.settling.extend(state.families.parents());
     }
-
-    /// The venue of an order is to be asked for its status.
-    pub(crate) fn ask(&mut self, order: Number) {
-        if !self.asking.contains(&order) {
-            self.asking.push_back(order);
-        }
-    }
 }
 
 impl Core {
