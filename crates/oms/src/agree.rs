@@ -174,8 +174,9 @@ impl Core {
                 let has_fill = report.last_quantity.is_some_and(|it| it.mantissa > 0);
                 heard == Heard::Taken && !(has_fill && self.speaks_tmp(report.line))
             }
+            // Over TMP nobody has asked for it.
+            ReportKind::Replaced => heard == Heard::Taken || report.id.request == 0,
             ReportKind::Fill
-            | ReportKind::Replaced
             | ReportKind::End(_)
             | ReportKind::Renewed
             | ReportKind::Bust
@@ -195,7 +196,7 @@ impl Core {
         let is_cancelled = |it: &Order| it.state == OrderState::Ended(End::Cancelled);
         let is_remade = report.kind == ReportKind::Replaced && order.is_some_and(is_cancelled);
         let is_external = order.is_some_and(Order::is_external);
-        if !is_external && !is_remade && !self.speaks_tmp(report.line) {
+        if !is_external && !is_remade {
             self.agree_on_terms(at, report, sink);
         }
         if is_status {

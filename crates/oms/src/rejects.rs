@@ -198,9 +198,20 @@ impl Core {
         if heard == Heard::Taken {
             self.settle_cancel(at, id.order, sink);
             self.rejected_at_end(at, id.order, reject, sink);
+            self.ask_if_gone(id.order, reject);
         }
         self.reject_agrees(at, id, (reject, heard), sink);
         heard
+    }
+
+    /// Over TMP the status of a reject may say that the exchange does not have the order any more: it is asked about one
+    /// that is open here.
+    fn ask_if_gone(&mut self, number: Number, reject: &VenueReject<'_>) {
+        let is_gone = matches!(reject.code, Some(RejectCode::Tmp(40_005..=40_007 | 40_010)));
+        let order = self.state().orders().get(number).filter(|_| is_gone);
+        if order.is_some_and(|it| it.state.is_open() && !it.state.is_unsent()) {
+            self.work.ask(number);
+        }
     }
 
     /// Rejects a request: refused by the venue, or no longer possible.

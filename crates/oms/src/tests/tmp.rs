@@ -24,6 +24,7 @@ use crate::transition::OrderState;
 use crate::{Oms, OmsSession, OmsTmpLine};
 
 mod bulletins;
+mod classes;
 mod copies;
 mod edges;
 mod faults;

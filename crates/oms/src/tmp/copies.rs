@@ -237,7 +237,7 @@ fn name_of(copy: &R06, fcm_id: u16) -> Text {
 fn kinds(said: &Execution, copy: &R06) -> [Option<ReportKind>; 3] {
     let fill = (said.last_quantity > 0).then_some(ReportKind::Fill);
     let cancelled = Some(ReportKind::End(End::Cancelled));
-    let cut = |before: u16| match before.saturating_sub(said.last_quantity) > said.leaves {
+    let cut = |before: u16| match before > said.last_quantity && said.leaves == 0 {
         true => cancelled,
         false => None,
     };

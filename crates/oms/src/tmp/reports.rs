@@ -10,7 +10,7 @@ use fixwire_tmp::{
 use siphasher::sip::SipHasher13;
 
 use super::ids::resolve;
-use super::orders::{LONG_SYMBOL, account_number};
+use super::orders::{LONG_SYMBOL, account_number, wire_price};
 use crate::core::{Core, Sink};
 use crate::fix::{Sentence, digits};
 use crate::legs::FillOfLeg;
@@ -18,7 +18,8 @@ use crate::order::Order;
 use crate::rejects::VenueReject;
 use crate::rules::RejectCode;
 use crate::spreads::SpreadLeg;
-use crate::value::{Effect, End, Market, Number, Side, Text};
+use crate::transition::OrderState;
+use crate::value::{Effect, End, Market, Number, Price, RequestKind, Side, Text};
 use crate::venue::{Heard, ReportKind, VenueId, VenueReport};
 
 /// Where the body of a frame begins: behind MsgSeqNum and times of sending.
@@ -109,13 +110,55 @@ impl Execution {
         self.filled.map_or_else(known, u64::from)
     }
 
+    /// OrderQty(38) of the order, as far as the report says it.
+    fn total(&self, order: Option<&Order>) -> Option<u64> {
+        let filled = self.filled(order);
+        let [leaves, before, last] = [self.leaves, self.before, self.last_quantity].map(u64::from);
+        match self.exec_type {
+            // What the exchange has deleted was of it.
+            TmpExecType::FILL => (filled + before).checked_sub(last),
+            TmpExecType::CANCEL => Some(filled + before),
+            // It is closed, or its rest was deleted: of how much is not said.
+            TmpExecType::QUERY | TmpExecType::NEW_FILL if leaves == 0 => None,
+            _ => Some(filled + leaves),
+        }
+    }
+
+    /// An R22 with the CumQty(14) that follows from what is left of the order.
+    fn with_filled(&self, order: &Order) -> Self {
+        let known = |left: u16, last: u16| {
+            let filled = order.quantity.checked_sub(left.into())? + u64::from(last);
+            u16::try_from(filled).ok()
+        };
+        let filled = match self.exec_type {
+            TmpExecType::NEW => Some(0),
+            TmpExecType::NEW_FILL => Some(self.last_quantity),
+            TmpExecType::FILL => known(self.before, self.last_quantity),
+            TmpExecType::CANCEL | TmpExecType::REDUCE => known(self.before, 0),
+            // It is closed: how is not said.
+            TmpExecType::QUERY if self.leaves == 0 => None,
+            _ => known(self.leaves, 0),
+        };
+        Self { filled, ..*self }
+    }
+
+    /// Price of the order; dynamic price banding gives it another one.
+    fn limit(&self) -> Option<i32> {
+        let is_banded = matches!(
+            self.status,
+            TmpStatus::BANDING_REMAINDER | TmpStatus::BANDING_LIMIT
+        );
+        (!is_banded).then_some(self.price)
+    }
+
     /// The reports that it is, in order.
     pub(super) fn kinds(&self, order: Option<&Order>) -> [Option<ReportKind>; 3] {
         let fill = (self.last_quantity > 0).then_some(ReportKind::Fill);
         let cancelled = ReportKind::End(End::Cancelled);
         let cut = |before: u64| {
             let left = before.saturating_sub(self.last_quantity.into());
-            (left > u64::from(self.leaves)).then_some(cancelled)
+            // With more left the report does not agree.
+            (left > 0 && self.leaves == 0).then_some(cancelled)
         };
         match self.exec_type {
             TmpExecType::NEW => [Some(ReportKind::New), None, None],
@@ -213,6 +256,12 @@ impl Core {
         let state = self.state();
         let (number, request) = resolve(state, said.id, said.side);
         let order = state.orders().get(number);
+        let shown = order.filter(|_| said.exec_type == TmpExecType::QUERY);
+        let shown = shown.and_then(|order| self.tmp_shown(said, order));
+        let short = order.filter(|_| said.filled.is_none() && shown.is_none());
+        let short = short.map(|order| said.with_filled(order));
+        let said = short.as_ref().unwrap_or(said);
+        let request = shown.unwrap_or(request);
         let instrument = match order {
             Some(order) => Some(order.instrument),
             None => state.instruments().find(said.symbol()),
@@ -222,9 +271,10 @@ impl Core {
         let price = |price: i32| Decimal::new(price.into(), scale);
         let quantity = |quantity: u64| i64::try_from(quantity).ok().map(Decimal::from_int);
         let is_reduce = said.exec_type == TmpExecType::REDUCE;
-        let total = said.filled(order) + u64::from(said.leaves);
-        let has_price = order.is_some_and(|order| order.sent_kind().has_price());
+        let total = said.total(order).and_then(quantity);
+        let has_price = order.is_some_and(|order| self.tmp_says_price(said, order, scale));
         let kinds = said.kinds(order);
+        let is_last = |at: usize| kinds[at + 1..].iter().all(Option::is_none);
         let (account, mut room) = (self.tmp_account(said.account), Sentence::new());
         let report = VenueReport {
             line,
@@ -243,8 +293,8 @@ impl Core {
             leaves: None,
             average: None,
             reference: None,
-            quantity: quantity(total).filter(|_| said.filled.is_some() || is_reduce),
-            price: price(said.price).filter(|_| has_price && !is_reduce),
+            quantity: total.filter(|_| said.filled.is_some() || is_reduce),
+            price: said.limit().and_then(price).filter(|_| has_price),
             account: account.bytes(),
             symbol: said.symbol(),
             side: side_of(said.side, order),
@@ -259,8 +309,18 @@ impl Core {
             text: status_text(said.status, &mut room),
         };
         let mut heard = Heard::Known;
-        for kind in kinds.into_iter().flatten() {
-            let next = self.hear(at, &VenueReport { kind, ..report }, sink);
+        for (place, kind) in kinds.iter().enumerate() {
+            let Some(kind) = *kind else {
+                continue;
+            };
+            // That is so after all of them.
+            let leaves = quantity(said.leaves.into()).filter(|_| is_last(place));
+            let report = VenueReport {
+                kind,
+                leaves,
+                ..report
+            };
+            let next = self.hear(at, &report, sink);
             if heard == Heard::Known || !matches!(next, Heard::Known | Heard::Taken) {
                 heard = next;
             }
@@ -277,6 +337,38 @@ impl Core {
         }
         self.forget(at, sink);
         heard
+    }
+
+    /// Whether the price of a report is that of its order: not when the tick had more decimals when the order was entered.
+    fn tmp_says_price(&self, said: &Execution, order: &Order, scale: u8) -> bool {
+        let is_comparable = match said.exec_type {
+            TmpExecType::REDUCE => false,
+            TmpExecType::PRICE | TmpExecType::PRICE_HERE => true,
+            _ => {
+                let known = self.state().scale(order.instrument);
+                wire_price(order.price, known, scale).is_some()
+            }
+        };
+        is_comparable && order.sent_kind().has_price()
+    }
+
+    /// The replace in flight that the answer to a query shows as done: the order has its terms, not those from before.
+    #[cold]
+    fn tmp_shown(&self, said: &Execution, order: &Order) -> Option<Number> {
+        let request = self.state().orders().request_of(order)?;
+        let is_sent = matches!(request.state, OrderState::Sent | OrderState::Unknown);
+        if request.kind != RequestKind::Replace || !is_sent || said.leaves == 0 {
+            return None;
+        }
+        let scale = self.tmp_scales.get(order.instrument as usize).copied()?;
+        let known = self.state().scale(order.instrument);
+        let is = |quantity: u64, price: Price| {
+            let has_price = order.sent_kind().has_price();
+            let is_price = wire_price(price, known, scale) == Some(said.price);
+            said.total(Some(order)) == Some(quantity) && (!has_price || is_price)
+        };
+        let is_done = is(request.quantity, request.price) && !is(order.quantity, order.price);
+        is_done.then_some(request.number)
     }
 
     /// The legs of a fill of a spread; `None` for another instrument.
