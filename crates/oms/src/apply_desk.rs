@@ -33,22 +33,10 @@ impl OmsState {
                 self.copies.set_line(line, session);
                 Some(())
             }
-            OrderEvent::Marks {
-                session,
-                cm_id,
-                effect,
-                order_source,
-                info_source,
-                investor_flag,
-            } => {
-                self.sessions.get_mut(session as usize)?.marks = RequestMarks {
-                    cm_id: u16::try_from(cm_id).ok()?,
-                    effect,
-                    order_source,
-                    info_source: info_source.try_into().ok()?,
-                    investor_flag,
-                };
-                Some(())
+            OrderEvent::Marks { session, mut marks } => {
+                let session = self.sessions.get_mut(session as usize)?;
+                session.marks = RequestMarks::take(&mut marks)?;
+                marks.is_empty().then_some(())
             }
             OrderEvent::External { order, venue_id } => self.change(order, |state, place| {
                 state.step(place, Happening::Send)?;

@@ -156,13 +156,11 @@ impl Core {
             if self.state.sessions[session as usize].marks == marks {
                 continue;
             }
+            let mut bytes = Vec::new();
+            marks.put(&mut bytes);
             let event = OrderEvent::Marks {
                 session,
-                cm_id: marks.cm_id.into(),
-                effect: marks.effect,
-                order_source: marks.order_source,
-                info_source: &marks.info_source,
-                investor_flag: marks.investor_flag,
+                marks: &bytes,
             };
             self.begin_event(at, &event, steps)?;
         }

@@ -456,14 +456,10 @@ events! {
     123 NumbersAfter {
         number: Number = "The number.",
     }
-    /// What requests over TMP of a client, or on a line, say beside the terms of their order; zeros where nothing is set.
+    /// What requests over TMP of a client, or on a line, say beside the terms of their order.
     128 Marks {
         session: u32 = "The session.",
-        cm_id: u32 = "The clearing member.",
-        effect: u8 = "PositionEffect of orders without one.",
-        order_source: u8 = "Where they come from.",
-        info_source: &'a [u8] = "The information vendor.",
-        investor_flag: u8 = "The kind of investor.",
+        marks: &'a [u8] = "cm_id, PositionEffect, order_source, investor_flag, info_source.",
     }
     /// A venue rejected an order; the OMS sends it again.
     70 Retried {
