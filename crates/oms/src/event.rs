@@ -172,9 +172,7 @@ events! {
         at: i64 = "When, in nanoseconds since 1970.",
     }
     /// An order was removed from memory: closed long enough ago.
-    29 Forgotten {
-        order: Number = "The order.",
-    }
+    29 Forgotten { order: Number = "The order.", }
     /// A session to a venue is ready for orders.
     30 LineUp {
         line: u32 = "The session.",
@@ -453,9 +451,7 @@ events! {
         who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
     }
     /// The first event of a journal in place of one that was removed: its order numbers continue after this one.
-    123 NumbersAfter {
-        number: Number = "The number.",
-    }
+    123 NumbersAfter { number: Number = "The number.", }
     /// What requests over TMP of a client, or on a line, say beside the terms of their order.
     128 Marks {
         session: u32 = "The session.",
