@@ -210,7 +210,7 @@ impl Core {
         let is_gone = matches!(reject.code, Some(RejectCode::Tmp(40_005..=40_007 | 40_010)));
         let order = self.state().orders().get(number).filter(|_| is_gone);
         if order.is_some_and(|it| it.state.is_open() && !it.state.is_unsent()) {
-            self.work.ask(number);
+            self.work.ask_once(number);
         }
     }
 
