@@ -1,7 +1,9 @@
 //! Sessions to venues: sends orders and requests, receives reports.
 
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Body, Indexed, Outbox, Precision, SessionId, Tag, Timestamp, tag, value};
+use fixwire_protocol::{
+    Body, Decimal, Indexed, Outbox, Precision, SessionId, Tag, Timestamp, tag, value,
+};
 use siphasher::sip::SipHasher13;
 
 use super::inquiries;
@@ -253,6 +255,15 @@ pub(crate) fn copy<'a>(
     report_with(line, message, version, text_id)
 }
 
+/// What OrdStatus(39) of an answer says of the order: up to FIX 4.3 an open order that was replaced may be 5, Replaced.
+fn standing(status: u8, filled: Option<Decimal>) -> u8 {
+    match status {
+        b'5' if filled.is_some_and(|filled| filled.mantissa > 0) => b'1',
+        b'5' => b'0',
+        status => status,
+    }
+}
+
 #[inline(always)]
 fn report_with<'a>(
     line: u32,
@@ -273,10 +284,15 @@ fn report_with<'a>(
     let trans = byte(tag::EXEC_TRANS_TYPE).filter(|_| is_old);
     let is_status = trans == Some(b'3');
     let status = byte(tag::ORD_STATUS).unwrap_or_default();
+    let filled = decimal(tag::CUM_QTY);
     // FIX 4.0 has no ExecType(150), and a bust may have any.
     let is_undo = matches!(trans, Some(b'1' | b'2'));
     let has_type = version > Version::Fix40 && !is_undo;
     let exec_type = byte(tag::EXEC_TYPE).or((!has_type).then_some(status))?;
+    let status = match is_status || exec_type == b'I' {
+        true => standing(status, filled),
+        false => status,
+    };
     let traded = last_quantity.is_some_and(|quantity| quantity.mantissa > 0);
     let kind = match exec_type {
         _ if is_status => ReportKind::Status(status),
@@ -308,7 +324,7 @@ fn report_with<'a>(
         exec: SipHasher13::new().hash(exec_id),
         last_quantity,
         last_price: decimal(tag::LAST_PX),
-        filled: decimal(tag::CUM_QTY),
+        filled,
         leaves: decimal(tag::LEAVES_QTY),
         average: decimal(tag::AVG_PX),
         reference: is_undone

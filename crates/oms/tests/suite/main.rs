@@ -20,6 +20,7 @@ mod rates;
 mod recovery;
 mod reduce;
 mod reload;
+mod replaced_status;
 mod reports;
 mod rights;
 mod scenarios;
