@@ -56,7 +56,7 @@ impl Model {
             Some(_) => {}
             None => self.ask_once(new.order),
         }
-        self.close(new.what, new.order, &new.exec.clone());
+        self.close(new.what, new.order, &new.exec);
         self.breaks.push(new);
     }
 
