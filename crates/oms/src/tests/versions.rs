@@ -245,9 +245,29 @@ fn written(state: &OmsState) -> Vec<u8> {
     written
 }
 
+/// Up to version 11 sessions and orders have no marks.
+fn without_marks(state: &OmsState) -> Vec<u8> {
+    const MARK: [u8; 8] = [0xab; 8];
+    let marks = crate::marks::RequestMarks::take(&mut &MARK[..]).unwrap();
+    let mut marked = state.clone();
+    for session in &mut marked.sessions {
+        session.marks = marks;
+    }
+    for number in 1..=marked.last {
+        if let Some(order) = marked.orders.get_mut(number) {
+            order.marks = marks;
+        }
+    }
+    let mut bytes = written(&marked);
+    while let Some(at) = bytes.windows(MARK.len()).position(|it| it == MARK) {
+        bytes.drain(at..at + MARK.len());
+    }
+    bytes
+}
+
 /// Up to version 9 there are no breaks with venues, whose number comes before the names of sessions.
 fn without_breaks(state: &OmsState) -> Vec<u8> {
-    let mut bytes = written(state);
+    let mut bytes = without_marks(state);
     let names = b"\x03\0\0\0\x06\0CLIENT";
     let at = bytes
         .windows(names.len())
