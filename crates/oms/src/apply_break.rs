@@ -32,6 +32,12 @@ impl OmsState {
                 order,
                 quantity,
                 price,
+            }
+            | OrderEvent::TermsRestated {
+                order,
+                quantity,
+                price,
+                ..
             } => self.terms_settled(order, (quantity, price)),
             OrderEvent::FillsSettled {
                 order,

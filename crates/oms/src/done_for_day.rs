@@ -75,7 +75,9 @@ impl Core {
         if quantity.is_some_and(|it| it != Ok(order.quantity))
             || price.is_some_and(|it| it != Ok(order.price))
         {
-            return Heard::Unreadable;
+            let heard = self.terms_restated(at, report, sink);
+            self.renew(at, number, true, sink);
+            return heard;
         }
         let filled = report.filled.and_then(|filled| whole(filled).ok());
         let is_missing = filled.is_some_and(|filled| filled > order.filled);

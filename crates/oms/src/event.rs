@@ -293,29 +293,25 @@ events! {
     }
     /// The order of the event before is a rejected one that an operator runs again.
     48 Rerun {
-        order: Number = "The new order.",
-        reject: u64 = "The number of the reject.",
+        order: Number = "The new order.", reject: u64 = "The number of the reject.",
         old: &'a [u8] = "ClOrdID(11) of the rejected order.",
         without: &'a [u8] = "The controls that were off.",
         who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
     }
     /// Fills of a line are compared with a drop copy session of the venue, or no longer.
     49 CopyLine {
-        line: u32 = "The line.",
-        session: Option<u32> = "The drop copy session.",
+        line: u32 = "The line.", session: Option<u32> = "The drop copy session.",
     }
     /// The order of the event before was placed elsewhere; its session is the drop copy that reported it.
     50 External {
-        order: Number = "The order.",
-        venue_id: &'a [u8] = "OrderID(37) of the venue.",
+        order: Number = "The order.", venue_id: &'a [u8] = "OrderID(37) of the venue.",
     }
     /// The venue replaced the terms of an order whose replaces are reported out of order, or that was placed elsewhere.
     53 TermsSet {
         order: Number = "The order.",
         request: Option<Number> = "The pending replace that it answers.",
         current: Number = "The number of the order at the venue.",
-        quantity: Quantity = "OrderQty(38).",
-        price: Price = "Price(44).",
+        quantity: Quantity = "OrderQty(38).", price: Price = "Price(44).",
         quantity_at: i64 = "TransactTime(60) of the quantity; 0 when it is unknown.",
         price_at: i64 = "That of the price.",
     }
@@ -343,12 +339,10 @@ events! {
     }
     /// A fill of a leg of an order of a spread.
     56 LegFilled {
-        order: Number = "The order.",
-        leg: u8 = "Which, from 0.",
+        order: Number = "The order.", leg: u8 = "Which, from 0.",
         in_fill: bool = "Whether the report of the fill of the spread brought it; otherwise one of its own.",
         exec: u64 = "Hash of the venue's ExecID(17) and the leg.",
-        quantity: Quantity = "LastQty(32) of the leg.",
-        price: Price = "LastPx(31) of the leg.",
+        quantity: Quantity = "LastQty(32) of the leg.", price: Price = "LastPx(31) of the leg.",
         at: i64 = "TransactTime(60).",
     }
     /// The fills of the legs of an order differ from those of the spread for too long: an event says so, once.
@@ -357,8 +351,7 @@ events! {
     }
     /// A fill of an unknown order; the position includes it.
     60 StrayFill {
-        line: u32 = "The line.",
-        account: u32 = "The account.",
+        line: u32 = "The line.", account: u32 = "The account.",
         instrument: u32 = "The instrument.",
         side: Side = "Side(54).",
         effect: Option<Effect> = "PositionEffect(77), if the symbol uses it; `None` when the report lacks it: the fill nets.",
@@ -390,8 +383,7 @@ events! {
     }
     /// A line that does not have the order reported on it: nothing of the report is applied.
     66 ForeignReport {
-        line: u32 = "The session.",
-        order: Number = "The order.",
+        line: u32 = "The session.", order: Number = "The order.",
         text: &'a [u8] = "What it says.",
     }
     /// The venue reports Canceled while a replace is in flight, which it may do as Canceled and New: the answer to the
@@ -414,8 +406,7 @@ events! {
     /// The venue has open, under the id of a replace, an order that is closed here: a cancel of it was sent.
     118 StrayCancelled {
         order: Number = "The order.", former: Number = "The number at the venue that is open.",
-        request: Number = "The number of the cancel.",
-        line: u32 = "The session.",
+        request: Number = "The number of the cancel.", line: u32 = "The session.",
     }
     /// The trading day of an order is over, and the venue has not confirmed that it has ended.
     120 Lapsed {
@@ -524,16 +515,14 @@ events! {
         by: u64 = "Hash of the ExecID(17) of the report, which is a fill from now on.",
         was_quantity: Quantity = "LastQty(32) of the fill.",
         was_price: Price = "LastPx(31) of the fill.",
-        quantity: Quantity = "The right LastQty(32).",
-        price: Price = "The right LastPx(31).",
+        quantity: Quantity = "The right LastQty(32).", price: Price = "The right LastPx(31).",
         open: bool = "Whether the order is open at the venue.",
         at: i64 = "TransactTime(60).",
         text: &'a [u8] = "Text(58).",
     }
     /// A fill of a child that counted for its parent was cancelled or corrected.
     87 ParentCorrected {
-        order: Number = "The parent.",
-        child: Number = "The child.",
+        order: Number = "The parent.", child: Number = "The child.",
         report: u64 = "The number of the event of the parent's fill.",
         was_quantity: Quantity = "LastQty(32) of the fill.",
         was_price: Price = "LastPx(31) of the fill.",
@@ -545,8 +534,7 @@ events! {
     /// A report of a venue does not agree with the order; the number of the break is that of its first event.
     88 VenueBroken {
         kind: BreakKind = "How.",
-        order: Number = "The order.",
-        line: u32 = "The session of the report.",
+        order: Number = "The order.", line: u32 = "The session of the report.",
         exec: u64 = "Hash of the ExecID(17) that it is about; 0 for none.",
         filled: Option<Quantity> = "CumQty(14) of the venue.",
         quantity: Quantity = "LastQty(32) of the fill, or OrderQty(38) of the order, as the venue says.",
@@ -564,27 +552,27 @@ events! {
     }
     /// An operator set OrderQty(38) and Price(44) of an order to what the venue says.
     93 TermsSettled {
-        order: Number = "The order.",
-        quantity: Quantity = "OrderQty(38).",
-        price: Price = "Price(44).",
+        order: Number = "The order.", quantity: Quantity = "OrderQty(38).", price: Price = "Price(44).",
+    }
+    /// A venue restated an order with other terms.
+    97 TermsRestated {
+        order: Number = "The order.", quantity: Quantity = "OrderQty(38).", price: Price = "Price(44).",
+        reason: u64 = "ExecRestatementReason(378).", at: i64 = "TransactTime(60).", text: &'a [u8] = "Text(58).",
     }
     /// An operator set CumQty(14) and AvgPx(6) of an order to what the venue says; the position follows.
     94 FillsSettled {
-        order: Number = "The order.",
-        filled: Quantity = "CumQty(14).",
+        order: Number = "The order.", filled: Quantity = "CumQty(14).",
         paid: i128 = "CumQty(14) times AvgPx(6).",
         open: bool = "Whether the order is open at the venue.",
     }
     /// An operator decided a break; the events behind it correct the order.
     95 BreakSettled {
-        number: u64 = "The number of the break.",
-        venue: bool = "Whether the venue is right.",
+        number: u64 = "The number of the break.", venue: bool = "Whether the venue is right.",
         who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
     }
     /// An operator decided a break; another one must decide the same.
     96 SettleAsked {
-        number: u64 = "The number of the break.",
-        venue: bool = "Whether the venue is right.",
+        number: u64 = "The number of the break.", venue: bool = "Whether the venue is right.",
         who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
     }
     /// A drop copy session of a venue brings a fill, or the end of an order.
@@ -595,33 +583,27 @@ events! {
     }
     /// A venue reports the state of the market of all symbols of a line.
     111 VenueMarket {
-        line: u32 = "The line.",
-        state: Market = "Which.",
+        line: u32 = "The line.", state: Market = "Which.",
         symbols: &'a [u8] = "A bit for each instrument that it changes, by number from the lowest bit of the first byte on.",
         why: &'a [u8] = "The field that says so.",
     }
     /// A line and a drop copy differ; the number of the break is that of the event.
     112 CopyBroken {
         kind: BreakKind = "How.",
-        order: Number = "The order; 0 for none.",
-        exec: u64 = "As that of the copy.",
+        order: Number = "The order; 0 for none.", exec: u64 = "As that of the copy.",
         text: &'a [u8] = "OrderID(37) and ExecID(17) of the venue, as far as they are known.",
     }
     /// A break is closed.
     113 BreakClosed {
-        number: u64 = "Its number.",
-        who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
+        number: u64 = "Its number.", who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
     }
     /// An order placed elsewhere was replaced there.
     114 Restated {
-        order: Number = "The order.",
-        quantity: Quantity = "OrderQty(38).",
-        price: Price = "Price(44).",
+        order: Number = "The order.", quantity: Quantity = "OrderQty(38).", price: Price = "Price(44).",
     }
     /// A new order or a replace must not be sent after a time.
     83 ValidUntil {
-        number: Number = "Its number.",
-        until: i64 = "In nanoseconds since 1970.",
+        number: Number = "Its number.", until: i64 = "In nanoseconds since 1970.",
     }
 
     /// A new order is a parent: the OMS accepts it, and never sends it.
@@ -630,19 +612,16 @@ events! {
     }
     /// What a new order says of the locate of its stock.
     101 Located {
-        order: Number = "The order.",
-        reqd: u8 = "LocateReqd(114); 0 for none.",
+        order: Number = "The order.", reqd: u8 = "LocateReqd(114); 0 for none.",
         broker: &'a [u8] = "LocateBroker(5700); empty for none.",
     }
     /// The order that comes next is a child.
     91 ChildOf {
-        order: Number = "The child.",
-        parent: Number = "Its parent.",
+        order: Number = "The child.", parent: Number = "Its parent.",
     }
     /// A fill of a child counts for its parent.
     92 ParentFilled {
-        order: Number = "The parent.",
-        child: Number = "The child.",
+        order: Number = "The parent.", child: Number = "The child.",
         quantity: Quantity = "LastQty(32).", price: Price = "LastPx(31).",
         at: i64 = "TransactTime(60).",
     }

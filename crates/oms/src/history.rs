@@ -456,6 +456,7 @@ impl History {
             | OrderEvent::ParentCorrected { .. }
             | OrderEvent::VenueBroken { .. }
             | OrderEvent::TermsSettled { .. }
+            | OrderEvent::TermsRestated { .. }
             | OrderEvent::FillsSettled { .. } => self.broken(event),
             OrderEvent::LegsMissing { order } if order == self.order => {
                 Some("its legs have not filled what the spread has".into())

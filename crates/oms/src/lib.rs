@@ -110,6 +110,7 @@ mod remade;
 mod replace_as_new;
 mod report_file;
 mod rerun;
+mod restated;
 mod retries;
 mod retry;
 mod rights;

@@ -123,6 +123,7 @@ impl OwnOrders {
             | OrderEvent::Corrected { order, .. }
             | OrderEvent::ParentCorrected { order, .. }
             | OrderEvent::TermsSettled { order, .. }
+            | OrderEvent::TermsRestated { order, .. }
             | OrderEvent::FillsSettled { order, .. }
             | OrderEvent::LapseConfirmed { order, .. }
             | OrderEvent::Ended { order, .. } => order,

@@ -222,6 +222,8 @@ impl Core {
             }
             OrderEvent::Rejected { order: number, .. }
             | OrderEvent::TermsSet { order: number, .. }
+            | OrderEvent::TermsSettled { order: number, .. }
+            | OrderEvent::TermsRestated { order: number, .. }
             | OrderEvent::LapseConfirmed { order: number, .. }
             | OrderEvent::Ended { order: number, .. } => order.number == number,
             OrderEvent::Replaced { request, .. } => order.current == request,

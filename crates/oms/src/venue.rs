@@ -56,7 +56,7 @@ pub struct VenueReport<'a> {
     pub status: u8,
     /// TransactTime(60), in nanoseconds since 1970; 0 for none.
     pub at: i64,
-    /// OrdRejReason(103) of a reject.
+    /// OrdRejReason(103) of a reject, ExecRestatementReason(378) of a restatement.
     pub reason: Option<u64>,
     /// Text(58).
     pub text: &'a [u8],
@@ -81,7 +81,7 @@ pub enum ReportKind {
     Bust,
     /// A trade is corrected: ExecType(150) = G, ExecTransType(20) = 2.
     Correct,
-    /// Another restatement: needs manual handling.
+    /// Another restatement: ExecType(150) = D.
     Restated,
     /// ExecType(150) = I: the answer to our status request, with OrdStatus(39).
     Status(u8),
@@ -163,7 +163,7 @@ impl Core {
             ReportKind::Status(status) => self.status(at, report, (status, instrument), sink),
             ReportKind::Bust => self.undone(at, report, false, sink),
             ReportKind::Correct => self.undone(at, report, true, sink),
-            ReportKind::Restated => Heard::Unreadable,
+            ReportKind::Restated => self.terms_restated(at, report, sink),
             ReportKind::Other => Heard::Known,
         };
         let heard = self.reported_at_end(at, report, sink).unwrap_or(heard);

@@ -22,6 +22,15 @@ pub(super) fn report(
         OrderEvent::TermsSettled { order, .. } | OrderEvent::FillsSettled { order, .. } => {
             settled(state, order, client, outbox);
         }
+        OrderEvent::TermsRestated {
+            order,
+            reason,
+            text,
+            ..
+        } => {
+            let extra = Some(Extra::Restated(client.restated_for(reason)));
+            plain(state, order, (b'D', text, extra), client, outbox);
+        }
         _ => undone(state, event, client, outbox),
     }
 }

@@ -59,6 +59,17 @@ impl Client {
             MARKET_OPTION
         }
     }
+
+    /// The reason of a venue, as far as the version has it.
+    pub(super) fn restated_for(self, reason: u64) -> u64 {
+        let has = match self.version {
+            Version::Fix40 | Version::Fix41 | Version::Fix42 => reason <= 5,
+            Version::Fix43 => reason <= 8,
+            Version::Fix44 => reason <= 10 || reason == 99,
+            _ => true,
+        };
+        if has { reason } else { self.restated() }
+    }
 }
 
 /// Writes the report of an event, if it has one.
@@ -252,6 +263,7 @@ pub(crate) fn order_of(event: &OrderEvent<'_>, before: &Before) -> Option<Number
         | OrderEvent::Corrected { order, .. }
         | OrderEvent::ParentCorrected { order, .. }
         | OrderEvent::TermsSettled { order, .. }
+        | OrderEvent::TermsRestated { order, .. }
         | OrderEvent::FillsSettled { order, .. }
         | OrderEvent::LegFilled { order, .. }
         | OrderEvent::Ended { order, .. }

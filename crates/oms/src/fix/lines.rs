@@ -306,7 +306,6 @@ fn report_with<'a>(
         b'8' => ReportKind::Rejected,
         // An order that is good till cancel or till a date continues.
         b'D' if message.get(EXEC_RESTATEMENT_REASON) == Some(b"1") => ReportKind::Renewed,
-        // Restated: needs manual handling.
         b'D' => ReportKind::Restated,
         b'G' => ReportKind::Correct,
         b'H' => ReportKind::Bust,
@@ -341,10 +340,12 @@ fn report_with<'a>(
             .filter(|effect| matches!(effect, Effect::Open | Effect::Close)),
         status,
         at: at.map_or(0, |at| at.0),
-        reason: (kind == ReportKind::Rejected)
-            .then(|| message.get(tag::ORD_REJ_REASON))
-            .flatten()
-            .and_then(|reason| value::uint(reason).ok()),
+        reason: match kind {
+            ReportKind::Rejected => message.get(tag::ORD_REJ_REASON),
+            ReportKind::Restated | ReportKind::Renewed => message.get(EXEC_RESTATEMENT_REASON),
+            _ => None,
+        }
+        .and_then(|reason| value::uint(reason).ok()),
         text: cut(message.get(tag::TEXT).unwrap_or_default()),
     })
 }

@@ -43,6 +43,7 @@ pub(crate) fn report(
             | OrderEvent::Corrected { .. }
             | OrderEvent::ParentCorrected { .. }
             | OrderEvent::TermsSettled { .. }
+            | OrderEvent::TermsRestated { .. }
             | OrderEvent::FillsSettled { .. },
             _,
         ) => changed::report(state, event, before, client, outbox),

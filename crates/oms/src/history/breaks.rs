@@ -58,6 +58,23 @@ impl History {
                 "settled by an operator: {quantity} at {}",
                 self.price(price)
             )),
+            OrderEvent::TermsRestated {
+                order,
+                quantity,
+                price,
+                reason,
+                text: said,
+                ..
+            } if order == self.order => {
+                let said = match said {
+                    b"" => String::new(),
+                    said => format!(": {}", text(said)),
+                };
+                Some(format!(
+                    "restated by the venue: {quantity} at {}, ExecRestatementReason {reason}{said}",
+                    self.price(price)
+                ))
+            }
             OrderEvent::FillsSettled { order, filled, .. } if order == self.order => {
                 Some(format!("settled by an operator: {filled} filled"))
             }

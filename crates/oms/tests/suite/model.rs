@@ -19,6 +19,7 @@ mod quotes;
 pub mod remade;
 mod requests;
 mod rerun;
+mod restated;
 pub mod spreads;
 mod tasks;
 mod venue;

@@ -18,6 +18,8 @@ pub enum Kind {
     Rejected,
     End(char),
     Restated,
+    /// Other terms.
+    Terms,
     Status(char),
     /// A trade or an order is not what it was.
     Bust,
@@ -50,7 +52,8 @@ fn kind(fields: &Fields<'_>, is_old: bool) -> Kind {
         Some('5') => Kind::Replaced,
         Some('8') => Kind::Rejected,
         Some('D') if fields.get(&378) == Some(&"1") => Kind::Restated,
-        Some('D' | 'G' | 'H') => Kind::Bust,
+        Some('D') => Kind::Terms,
+        Some('G' | 'H') => Kind::Bust,
         Some(how @ ('3' | '4' | 'C')) => Kind::End(how),
         _ => Kind::Other,
     }
@@ -181,6 +184,7 @@ impl Model {
             }
             Kind::End(how) => self.ended(number, request, how, fields),
             Kind::Restated => self.restated(number, fields),
+            Kind::Terms => self.terms_restated(number, fields),
             Kind::Status(status) => self.status_of((line, number, request), status, fields),
             Kind::Bust | Kind::Other => {}
         }
@@ -531,8 +535,11 @@ impl Model {
         let price = price.map(|price| price.scaled(scale));
         let is_other = quantity.is_some_and(|it| it != Ok(order.quantity))
             || price.is_some_and(|it| it != Ok(order.price));
-        if order.is_open() && !is_other {
-            self.accepted(number);
+        if order.is_open() {
+            match is_other {
+                true => self.terms_restated(number, fields),
+                false => self.accepted(number),
+            }
             if self.orders[&number].rests_until(self.day + 1) {
                 self.renew(number);
             }

@@ -376,6 +376,20 @@ impl Model {
         self.write_to_client(number, body);
     }
 
+    /// The venue has set other terms; up to FIX 4.2 a reason is at most 5.
+    pub fn write_terms(&mut self, number: u64, fields: &Fields<'_>) {
+        let mut body = Body::default();
+        self.execution_body(number, 'D', None, &[], &mut body);
+        let reason = fields.get(&378).and_then(|it| it.parse().ok()).unwrap_or(0);
+        let client = self.orders[&number].client;
+        let is_old = self.world.clients[client].is_old;
+        body.put(378, if is_old && reason > 5 { 4 } else { reason });
+        if let Some(text) = fields.get(&58) {
+            body.put(58, text);
+        }
+        self.write_to_client(number, body);
+    }
+
     /// The venue has carried out a replace that was given up.
     pub fn write_late(&mut self, number: u64) {
         let mut body = Body::default();

@@ -523,11 +523,9 @@ impl Dice {
                 text = self
                     .any(&["378=1|", "378=1|", "378=1|", "378=0|", ""])
                     .to_owned();
+                // Other terms are a break unless all of them fit: venue-classes.txt has those.
                 if self.once_in(4) {
-                    text.push_str(&format!("38={}|", self.any(&[order.quantity, 10])));
-                }
-                if "24".contains(order.kind) && self.once_in(6) {
-                    text.push_str(&format!("44={}|", self.price(symbol)));
+                    text.push_str(&format!("38={}|", order.quantity));
                 }
             }
             "8" if !self.once_in(3) => {
