@@ -119,38 +119,6 @@ impl Core {
         Some(Heard::Broken)
     }
 
-    /// A bust or correction that fits no fill.
-    pub(crate) fn bust_broken(
-        &mut self,
-        at: i64,
-        report: &VenueReport<'_>,
-        ours: &str,
-        sink: &mut impl Sink,
-    ) {
-        let Some(order) = self.state().orders().get(report.id.order) else {
-            return;
-        };
-        let instrument = order.instrument;
-        let cum = cum_qty(report);
-        let quantity = report.last_quantity.and_then(|it| whole(it).ok());
-        let quantity = quantity.filter(|quantity| *quantity > 0);
-        let lost = cum.map(|cum| order.filled.saturating_sub(cum));
-        let quantity = quantity.or(lost).unwrap_or(0).min(order.filled);
-        let last = report.last_price.unwrap_or_default();
-        let price = scaled(last, self.state().scale(instrument)).unwrap_or(0);
-        let leaves = report.leaves.and_then(|it| whole(it).ok());
-        let venue = format!("bust of {quantity}{}", cum_text(cum));
-        let found = Found {
-            exec: report.exec,
-            quantity,
-            price,
-            total: cum.unwrap_or(0).saturating_add(leaves.unwrap_or(0)),
-            opposite: quantity,
-            ..Found::of(BreakKind::Bust, ours.to_string(), venue)
-        };
-        self.raise(at, report, found, sink);
-    }
-
     /// Compares a report that was applied with its order, and closes breaks that it settles.
     pub(crate) fn agree(
         &mut self,

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use crate::canary::{self, OmsPlantedFault};
 use crate::event::OrderEvent;
+use crate::leg_fills::LegFill;
 use crate::order::{Fill, Order};
 use crate::scope::Scope;
 use crate::spreads::{LegSource, OrderLegs, SpreadLeg};
@@ -28,6 +29,7 @@ impl OmsState {
         match *event {
             OrderEvent::SpreadLegs { .. } => self.spread_set(event),
             OrderEvent::LegFilled { .. } => self.leg_filled(event),
+            OrderEvent::LegUndone { .. } => self.leg_undone(event),
             OrderEvent::LegsMissing { order } => self.spreads.reported(order),
             _ => self.apply_break(event),
         }
@@ -107,6 +109,15 @@ impl OmsState {
             *filled -= quantity;
             return None;
         }
+        let fill = LegFill {
+            leg: at,
+            quantity,
+            price,
+            report: self.events,
+            undone: 0,
+        };
+        self.spreads.fills.add(number, exec, fill);
+        let legs = self.spreads.get_mut(number)?;
         let worth = i128::from(price) * i128::from(quantity);
         let paid = legs.paid.get_mut(usize::from(at))?;
         *paid = paid.saturating_add(worth);

@@ -110,6 +110,10 @@ impl OmsState {
                 .paid
                 .saturating_sub(worth(was))
                 .saturating_add(worth(now));
+            // Of a spread its legs were traded.
+            if state.spreads.legs(of.2).is_some() {
+                return Some(());
+            }
             let is_today = !state.rejected.is_past(fill.report);
             state.untrade(of, side, was, is_today);
             if now.0 > 0 {
@@ -175,7 +179,7 @@ impl OmsState {
     }
 
     /// Takes a trade back from position, profit and the value traded today.
-    fn untrade(
+    pub(crate) fn untrade(
         &mut self,
         (session, account, instrument): (u32, u32, u32),
         (buys, effect): (bool, Effect),

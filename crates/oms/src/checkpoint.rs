@@ -25,6 +25,7 @@
 //!            locates u32: order u64, LocateReqd u8, LocateBroker text...
 //!            fills of orders that are not known u32: number u64, line, account, instrument u32, side u8...
 //!            replaces as Canceled and New u32: order u64, step u8, number u64, time i64...
+//!            fills of legs u64: order u64, exec u64, leg u8, quantity, price...
 //! standing = traded i128  gained i128  trading u8  limits: value and that of the file, each optional
 //!            flow counters, optional
 //! ```
@@ -33,7 +34,8 @@
 //! 1 to 4 no numbers of links and no executions apart from ids, 1 to 5 no parent orders, quotes, rejected orders and
 //! copies, 1 to 6 no price inquiries and no spreads, 1 to 7 no late replaces and no reload, 1 to 9 no locates, only the
 //! ExecIDs of fills and no breaks with venues, 1 to 10 no fills of orders that are not known and no replaces as Canceled and
-//! New, 1 to 11 no marks of orders and sessions. Versions 1 to 8 end with the SipHash-2-4 of what comes before, u64; since then only the file, whose blocks have checksums, finds damage.
+//! New, 1 to 11 no marks of orders and sessions, and only the ExecIDs of fills of legs. Versions 1 to 8 end with
+//! the SipHash-2-4 of what comes before, u64; since then only the file, whose blocks have checksums, finds damage.
 //!
 //! Orders and ids are unordered; the usage of open orders is derived from them.
 
@@ -53,6 +55,7 @@ use crate::family::Families;
 use crate::flow::Recent;
 use crate::ids::{Ids, Used};
 use crate::late::LateReplaces;
+use crate::leg_fills::LegFills;
 use crate::limits::RiskControl;
 use crate::locate::Locates;
 use crate::marks::RequestMarks;
@@ -145,6 +148,7 @@ impl Ledger for OmsState {
         if !self.spreads.is_empty() {
             bytes.clear();
             self.spreads.put(&mut bytes);
+            self.spreads.fills.put(&mut bytes);
             hasher.write(&bytes);
         }
         if !self.late.is_empty() {
@@ -250,6 +254,7 @@ impl OmsState {
         self.locates.put(&mut bytes);
         self.strays.put(&mut bytes);
         self.remade.put(&mut bytes);
+        self.spreads.fills.put(&mut bytes);
         put(&bytes);
     }
 
@@ -412,6 +417,9 @@ impl OmsState {
             state.strays = Strays::take(from)?;
             state.check_strays()?;
             state.remade = RemadeOrders::take(from)?;
+        }
+        if version > 11 {
+            state.spreads.fills = LegFills::take(from)?;
         }
         Some(state)
     }

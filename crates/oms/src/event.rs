@@ -345,6 +345,15 @@ events! {
         quantity: Quantity = "LastQty(32) of the leg.", price: Price = "LastPx(31) of the leg.",
         at: i64 = "TransactTime(60).",
     }
+    /// The venue cancelled or corrected a fill of a leg of an order of a spread.
+    58 LegUndone {
+        order: Number = "The order.", leg: u8 = "Which, from 0.",
+        exec: u64 = "Hash of the ExecID(17) of the fill, as it was last corrected, and the leg.",
+        by: u64 = "Hash of the ExecID(17) of the report and the leg.",
+        was_quantity: Quantity = "LastQty(32) of the fill.", was_price: Price = "LastPx(31) of the fill.",
+        quantity: Quantity = "The right LastQty(32); 0 when the trade was cancelled.", price: Price = "The right LastPx(31).",
+        at: i64 = "TransactTime(60).", text: &'a [u8] = "Text(58).",
+    }
     /// The fills of the legs of an order differ from those of the spread for too long: an event says so, once.
     57 LegsMissing {
         order: Number = "The order.",

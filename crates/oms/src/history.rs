@@ -451,6 +451,26 @@ impl History {
                     price(last, self.state.scale(leg.instrument))
                 ))
             }
+            OrderEvent::LegUndone {
+                order,
+                leg,
+                was_quantity,
+                quantity,
+                price: last,
+                ..
+            } if order == self.order => {
+                let legs = self.state.legs(self.instrument);
+                let leg = legs.and_then(|legs| legs.get(usize::from(leg)))?;
+                let symbol = self.state.instruments().name(leg.instrument);
+                let symbol = name(symbol, "instrument", leg.instrument);
+                let last = price(last, self.state.scale(leg.instrument));
+                Some(match quantity {
+                    0 => format!("leg {symbol}: the venue cancelled the fill of {was_quantity}"),
+                    _ => format!(
+                        "leg {symbol}: the venue corrected the fill of {was_quantity} to {quantity} at {last}"
+                    ),
+                })
+            }
             OrderEvent::Busted { .. }
             | OrderEvent::Corrected { .. }
             | OrderEvent::ParentCorrected { .. }

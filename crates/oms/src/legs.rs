@@ -150,7 +150,7 @@ impl Core {
     }
 
     /// The leg that a report of an order is of, by its symbol.
-    fn leg_of(&self, order: Number, symbol: &[u8]) -> Option<(u8, SpreadLeg)> {
+    pub(crate) fn leg_of(&self, order: Number, symbol: &[u8]) -> Option<(u8, SpreadLeg)> {
         let order = self.state.orders().get(order)?;
         let legs = self.state.spreads.legs(order.instrument)?;
         let names = self.state.instruments();
@@ -179,10 +179,8 @@ impl Core {
         let number = report.id.order;
         let (leg, of) = self.leg_of(number, report.symbol)?;
         match report.kind {
-            ReportKind::Fill => {}
-            ReportKind::Bust | ReportKind::Correct | ReportKind::Restated => {
-                return Some(Heard::Unreadable);
-            }
+            ReportKind::Fill | ReportKind::Bust | ReportKind::Correct => {}
+            ReportKind::Restated => return Some(Heard::Unreadable),
             // The order is what the reports of the spread say.
             _ => return Some(Heard::Known),
         }
@@ -193,6 +191,13 @@ impl Core {
         let is_other = report
             .side
             .is_some_and(|side| side.is_buy() != of.side_in(order.side).is_buy());
+        if report.kind != ReportKind::Fill {
+            let heard = match is_other {
+                true => Heard::Unreadable,
+                false => self.undo_leg(at, report, (leg, of), sink),
+            };
+            return Some(heard);
+        }
         if is_other || order.is_past(report.id.request) || order.state.is_unsent() {
             // The position is what the venue says.
             let account = self.state.accounts().name(order.account).to_vec();
@@ -336,7 +341,7 @@ impl Core {
     }
 
     /// Symbol and quantity of a leg in the report of a fill.
-    fn leg_said(
+    pub(crate) fn leg_said(
         &self,
         report: &VenueReport<'_>,
         place: usize,

@@ -71,6 +71,8 @@ mod lapsed;
 mod lapsed_cancels;
 mod late;
 mod late_reports;
+mod leg_fills;
+mod leg_undo;
 mod legs;
 pub mod limits;
 pub mod load;

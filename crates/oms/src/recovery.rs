@@ -144,6 +144,7 @@ impl ReportFilter {
             | OrderEvent::Busted { .. }
             | OrderEvent::Corrected { .. }
             | OrderEvent::ParentCorrected { .. }
+            | OrderEvent::LegUndone { .. }
             | OrderEvent::LegFilled { .. } => true,
             _ if self.fills => false,
             _ => order.is_some() || !self.looks_ahead(),

@@ -11,6 +11,7 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
+use crate::leg_fills::LegFills;
 use crate::order::{Order, mixed};
 use crate::value::{Amount, Number, Quantity, Side};
 use crate::wire::Wire;
@@ -98,6 +99,8 @@ pub(crate) struct Spreads {
     orders: BTreeMap<Number, OrderLegs>,
     /// Orders whose legs differ from their fills, and since when; derived from these.
     waiting: BTreeSet<(i64, Number)>,
+    /// The fills of their legs.
+    pub(crate) fills: LegFills,
 }
 
 /// The number of a leg's execution among the fills of its order: a venue may use an ExecID(17) for the spread and its legs.
@@ -170,6 +173,7 @@ impl Spreads {
     pub fn remove(&mut self, order: Number) -> Option<OrderLegs> {
         let legs = self.orders.remove(&order)?;
         self.waiting.remove(&(legs.since, order));
+        self.fills.forget(order);
         Some(legs)
     }
 
@@ -214,6 +218,13 @@ impl Spreads {
 
     /// Rescales the prices of a leg.
     pub fn rescale(&mut self, leg: u32, factor: i64, spread_of: impl Fn(Number) -> Option<u32>) {
+        let all = &self.legs;
+        let is_its = |order, at: u8| {
+            let legs = spread_of(order).and_then(|spread| all.get(&spread));
+            let its = legs.and_then(|legs| legs.get(usize::from(at)));
+            its.is_some_and(|it| it.instrument == leg)
+        };
+        self.fills.rescale(is_its, factor);
         for (number, of) in &mut self.orders {
             let legs = spread_of(*number).and_then(|spread| self.legs.get(&spread));
             for (leg_of, paid) in legs.into_iter().flatten().zip(&mut of.paid) {

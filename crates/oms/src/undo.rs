@@ -1,6 +1,10 @@
 //! Trades that a venue cancels or corrects: ExecType(150) = H or G, ExecTransType(20) = 1 or 2.
 
-use crate::core::{Core, Sink, whole};
+use alloc::format;
+use alloc::string::ToString;
+
+use crate::agree::{Found, cum_qty, cum_text};
+use crate::core::{Core, Sink, scaled, whole};
 use crate::event::OrderEvent;
 use crate::order::Fill;
 use crate::value::{BreakKind, Number, Price, Quantity};
@@ -58,6 +62,9 @@ impl Core {
             },
         };
         self.emit(at, &event, sink);
+        if !is_correction && !self.state().spreads.is_empty() {
+            self.bust_legs(at, report, sink);
+        }
         self.decline_filled(at, number, None, sink);
         self.guard_order(at, number, sink);
         Heard::Taken
@@ -88,9 +95,8 @@ impl Core {
         if fill.undone != 0 {
             return Err("fill is busted already");
         }
-        let is_spread = self.state().spreads.legs(order.instrument).is_some();
-        if fill.quantity == 0 || is_spread {
-            return Err("fill whose legs are not known");
+        if fill.quantity == 0 {
+            return Err("fill whose quantity is not known");
         }
         let now = match is_correction {
             true => self
@@ -110,5 +116,37 @@ impl Core {
             Some(said) if said.ok() != left => Err("CumQty(14) after it is another"),
             _ => Ok((fill, now)),
         }
+    }
+
+    /// A bust or correction that fits no fill.
+    pub(crate) fn bust_broken(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        ours: &str,
+        sink: &mut impl Sink,
+    ) {
+        let Some(order) = self.state().orders().get(report.id.order) else {
+            return;
+        };
+        let instrument = order.instrument;
+        let cum = cum_qty(report);
+        let quantity = report.last_quantity.and_then(|it| whole(it).ok());
+        let quantity = quantity.filter(|quantity| *quantity > 0);
+        let lost = cum.map(|cum| order.filled.saturating_sub(cum));
+        let quantity = quantity.or(lost).unwrap_or(0).min(order.filled);
+        let last = report.last_price.unwrap_or_default();
+        let price = scaled(last, self.state().scale(instrument)).unwrap_or(0);
+        let leaves = report.leaves.and_then(|it| whole(it).ok());
+        let venue = format!("bust of {quantity}{}", cum_text(cum));
+        let found = Found {
+            exec: report.exec,
+            quantity,
+            price,
+            total: cum.unwrap_or(0).saturating_add(leaves.unwrap_or(0)),
+            opposite: quantity,
+            ..Found::of(BreakKind::Bust, ours.to_string(), venue)
+        };
+        self.raise(at, report, found, sink);
     }
 }

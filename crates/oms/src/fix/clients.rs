@@ -266,6 +266,7 @@ pub(crate) fn order_of(event: &OrderEvent<'_>, before: &Before) -> Option<Number
         | OrderEvent::TermsRestated { order, .. }
         | OrderEvent::FillsSettled { order, .. }
         | OrderEvent::LegFilled { order, .. }
+        | OrderEvent::LegUndone { order, .. }
         | OrderEvent::Ended { order, .. }
         | OrderEvent::DoneForDay { order, .. }
         | OrderEvent::Lapsed { order }

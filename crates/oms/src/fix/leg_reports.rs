@@ -10,9 +10,10 @@ use super::{average, price};
 use crate::event::OrderEvent;
 use crate::state::OmsState;
 
+const EXEC_REF_ID: Tag = 19;
 const COPY_MSG_INDICATOR: Tag = 797;
 
-/// Writes the ExecutionReport(8) of a fill of a leg, in quantities of the leg.
+/// Writes the ExecutionReport(8) of a fill of a leg, or of its bust or correction, in quantities of the leg.
 #[cold]
 pub(super) fn leg_fill(
     state: &OmsState,
@@ -20,16 +21,26 @@ pub(super) fn leg_fill(
     client: Client,
     outbox: &mut Outbox,
 ) {
-    let OrderEvent::LegFilled {
-        order,
-        leg,
-        quantity,
-        price: last,
-        ..
-    } = *event
-    else {
-        return;
+    let (order, leg, (quantity, last), exec) = match *event {
+        OrderEvent::LegFilled {
+            order,
+            leg,
+            quantity,
+            price,
+            ..
+        } => (order, leg, (quantity, price), None),
+        OrderEvent::LegUndone {
+            order,
+            leg,
+            exec,
+            quantity,
+            price,
+            ..
+        } => (order, leg, (quantity, price), Some(exec)),
+        _ => return,
     };
+    // The client has the fill by the ExecID that it got.
+    let undone = exec.and_then(|exec| state.spreads.fills.get(order, exec));
     let Some(order) = state.orders().get(order) else {
         return;
     };
@@ -45,10 +56,18 @@ pub(super) fn leg_fill(
     let (filled, paid) = (of.filled[at], of.paid[at]);
     let sets = order.leaves().saturating_add(order.filled);
     let left = leg.quantity(sets).saturating_sub(filled);
-    let kind = match client.is_old() {
-        false => b'F',
-        true if left == 0 => b'2',
-        true => b'1',
+    let kind = match (client.is_old(), undone) {
+        (false, None) => b'F',
+        (false, Some(_)) if quantity == 0 => b'H',
+        (false, Some(_)) => b'G',
+        (true, Some(_)) => state.orders().status(order),
+        (true, None) if left == 0 => b'2',
+        (true, None) => b'1',
+    };
+    let trans = match undone {
+        None => b'0',
+        Some(_) if quantity == 0 => b'1',
+        Some(_) => b'2',
     };
     let mut report = outbox.begin(client.session, b"8");
     report
@@ -56,8 +75,11 @@ pub(super) fn leg_fill(
         .field(tag::CL_ORD_ID, order.id.bytes());
     put_pool_number(order, &mut report);
     report.uint(tag::EXEC_ID, state.events());
+    if let Some(fill) = undone {
+        report.uint(EXEC_REF_ID, fill.report);
+    }
     if client.is_old() {
-        report.char(tag::EXEC_TRANS_TYPE, b'0');
+        report.char(tag::EXEC_TRANS_TYPE, trans);
     }
     report
         .char(tag::EXEC_TYPE, kind)

@@ -47,7 +47,9 @@ pub(crate) fn report(
             | OrderEvent::FillsSettled { .. },
             _,
         ) => changed::report(state, event, before, client, outbox),
-        (OrderEvent::LegFilled { .. }, _) => leg_reports::leg_fill(state, event, client, outbox),
+        (OrderEvent::LegFilled { .. } | OrderEvent::LegUndone { .. }, _) => {
+            leg_reports::leg_fill(state, event, client, outbox)
+        }
         _ => clients::report(state, event, before, client, outbox),
     }
 }

@@ -398,13 +398,14 @@ fn report_spread(
     message: &Message<'_>,
     sink: &mut impl Sink,
 ) -> Heard {
-    let is_of_spread = report.kind == ReportKind::Fill && !legs::is_of_leg(message);
-    let (said, count) = match is_of_spread {
-        true => legs::legs(message),
-        false => return core.report(at, report, sink),
-    };
-    if count == 0 {
+    let has_legs = matches!(report.kind, ReportKind::Fill | ReportKind::Correct);
+    if !has_legs || legs::is_of_leg(message) {
         return core.report(at, report, sink);
     }
-    core.report_with_legs(at, report, &said[..count], sink)
+    let (said, count) = legs::legs(message);
+    match report.kind {
+        ReportKind::Correct => core.correct_with_legs(at, report, &said[..count], sink),
+        _ if count == 0 => core.report(at, report, sink),
+        _ => core.report_with_legs(at, report, &said[..count], sink),
+    }
 }
