@@ -202,7 +202,7 @@ impl Model {
         let is_news = match kind {
             Kind::Status('8') => order.fate == Fate::Over('8'),
             Kind::Status(_) => !matches!(order.remade, Some(Remade::Stray(_))),
-            Kind::Bust => true,
+            Kind::Bust | Kind::Terms => true,
             Kind::Rejected | Kind::Other => false,
             Kind::New | Kind::Fill | Kind::Replaced | Kind::End(_) | Kind::Restated => is_taken,
         };
