@@ -150,6 +150,8 @@ pub fn agree(clients: &[Dialogue], books: &Books, exchange: &Dialogue) -> Result
             }
             // No line was ready, or the exchange never had it.
             None if order.standing.state == "rejected" => {}
+            // Its trading day ended before it reached the exchange, which does not have it.
+            None if order.standing.state == "expired" && order.standing.filled == 0 => {}
             None => {
                 return Err(format!(
                     "the exchange does not know order {number}: {order:?}"
