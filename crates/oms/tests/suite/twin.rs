@@ -33,7 +33,7 @@ const REACHED: &str = "
     D:again D:37 D:526 D:5001 F:526 G:526 H:526 8:198 9:198 8:58=v:another 9:58=v:later
     8:58=placed 8:58=held: 8:58=triggered: D:40=1 D:40=2 8:40=J
     parent:accepted parent:filled parent:too-late parent:children-cancelled parent:cancelled parent:expired
-    AI:297=0 AI:297=1 AI:297=4 AI:297=5 AI:297=6 AI:297=7 AI:297=9 AI:297=10 b:297=0 b:297=1 b:297=4 b:297=5
+    AI:297=0 AI:297=1 AI:297=4 AI:297=5 AI:297=6 AI:297=7 AI:297=9 AI:297=10 AI:297=17 b:297=0 b:297=1 b:297=4 b:297=5
     AI:58=RC16 AI:58=RC4 AI:58=RC1 AI:58=RC13 AI:58=RC15 AI:58=RC2
     8:378=1 8:378=4 8:378=8 D:167=MLEG F:167=MLEG G:167=MLEG 8:167=MLEG 8:442=2 8:442=3
     8:58=RC13 8:58=RC14 8:58=RC15 8:58=RC16 8:58=RC18 9:58=RC1 9:58=RC16
