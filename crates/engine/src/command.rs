@@ -162,15 +162,16 @@ pub(crate) fn push(
     if ring.is_abandoned() {
         return Err(SendError::Stopped);
     }
-    if what == SEND && rest.len() > shared.max_message {
-        return Err(SendError::TooLong);
+    let most = shared.max_message.min(ring.buffer().capacity() - HEAD);
+    if what == SEND && rest.len() > most {
+        return Err(SendError::TooLong(most));
     }
     let Ok(type_len) = u8::try_from(msg_type.len()) else {
-        return Err(SendError::TooLong);
+        return Err(SendError::TooLong(usize::from(u8::MAX)));
     };
     let len = HEAD + msg_type.len() + rest.len();
     if len > ring.buffer().capacity() {
-        return Err(SendError::TooLong);
+        return Err(SendError::TooLong(most));
     }
     let mut head = [0; HEAD];
     head[..4].copy_from_slice(&((len - 4) as u32).to_le_bytes());
@@ -491,13 +492,13 @@ mod tests {
         );
         assert_eq!(
             handle.send_fields(SessionId(0), b"D", &[b'x'; 1025]),
-            Err(SendError::TooLong),
+            Err(SendError::TooLong(1024)),
             "longer than max_message"
         );
         let endless = "x".repeat(RING);
         assert_eq!(
             handle.log_out(SessionId(0), &endless),
-            Err(SendError::TooLong)
+            Err(SendError::TooLong(1024))
         );
         for _ in 0..sent {
             assert_eq!(taken(&mut commands), format!("0 D {}|", "x".repeat(999)));

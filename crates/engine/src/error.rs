@@ -113,8 +113,8 @@ impl From<JournalError> for EngineError {
 pub enum AddError {
     /// Its configuration cannot work, by itself or beside that of another session.
     Config(ConfigError),
-    /// As many as [`Limits::dynamic_sessions`](crate::Limits) were made already.
-    TooMany,
+    /// As many as [`Limits::dynamic_sessions`](crate::Limits), which is this, were made already.
+    TooMany(usize),
     /// It cannot be listened for it.
     Listen(EngineError),
     /// The engine stops, or has failed.
@@ -125,8 +125,9 @@ impl fmt::Display for AddError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Config(error) => write!(f, "{error}"),
-            Self::TooMany => f.write_str(
-                "no more sessions can be added while the engine runs (MaxDynamicSessions)",
+            Self::TooMany(most) => write!(
+                f,
+                "no more sessions can be added while the engine runs: MaxDynamicSessions ({most})"
             ),
             Self::Listen(error) => write!(f, "{error}"),
             Self::Stopping => f.write_str("the engine is stopping"),

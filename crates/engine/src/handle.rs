@@ -32,22 +32,34 @@ pub struct Handle {
 pub enum SendError {
     /// The engine is behind by a whole ring: try again later.
     Full,
-    /// The message is longer than the engine's `max_message`, or a whole ring; a name, a reason or the
-    /// Text of an operator's Logout has more than 1,024 bytes.
-    TooLong,
+    /// The message is longer than this, in bytes: the engine's `max_message`, or a whole ring.
+    TooLong(usize),
+    /// A name, a reason or the Text of an operator's Logout has more than 1,024 bytes.
+    TextTooLong,
     /// The engine has ended.
     Stopped,
 }
 
 impl fmt::Display for SendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Full => {
-                "earlier commands of this handle are still waiting for the engine: try again"
+        match self {
+            Self::Full => f.write_str(
+                "earlier commands of this handle are still waiting for the engine: try again",
+            ),
+            Self::TooLong(most) => {
+                write!(
+                    f,
+                    "the message is longer than MaxMessageSize ({most} bytes)"
+                )
             }
-            Self::TooLong => "the message, the name or the reason is longer than the engine allows",
-            Self::Stopped => "the engine has stopped",
-        })
+            Self::TextTooLong => {
+                write!(
+                    f,
+                    "the name, the reason or the text is longer than {LONGEST} bytes"
+                )
+            }
+            Self::Stopped => f.write_str("the engine has stopped"),
+        }
     }
 }
 
@@ -98,7 +110,8 @@ impl Handle {
         outbox.clear();
         let mut body = outbox.begin(session, msg_type);
         build(&mut body);
-        body.finish().map_err(|_| SendError::TooLong)?;
+        body.finish()
+            .map_err(|_| SendError::TooLong(shared.max_message))?;
         push(
             ring,
             shared,
@@ -252,7 +265,7 @@ impl Handle {
         if let Operation::LogOut { text } = &operation
             && text.len() > LONGEST
         {
-            return Err(SendError::TooLong);
+            return Err(SendError::TextTooLong);
         }
         self.ask(|answer| Request::Operate {
             session,
@@ -276,7 +289,7 @@ impl Handle {
     ) -> Result<Receiver<Result<Vec<u8>, OperationError>>, SendError> {
         check(&by)?;
         if command.len() > self.shared.max_message {
-            return Err(SendError::TooLong);
+            return Err(SendError::TooLong(self.shared.max_message));
         }
         let command = command.into();
         self.ask(|answer| Request::Command {
@@ -297,7 +310,7 @@ impl Handle {
         query: &[u8],
     ) -> Result<Receiver<Result<Vec<u8>, OperationError>>, SendError> {
         if query.len() > self.shared.max_message {
-            return Err(SendError::TooLong);
+            return Err(SendError::TooLong(self.shared.max_message));
         }
         let query = query.into();
         self.ask(|answer| Request::Query { query, answer })
@@ -378,7 +391,7 @@ impl Handle {
 fn check(by: &Operator) -> Result<(), SendError> {
     match by.who.len().max(by.why.len()) {
         ..=LONGEST => Ok(()),
-        _ => Err(SendError::TooLong),
+        _ => Err(SendError::TextTooLong),
     }
 }
 

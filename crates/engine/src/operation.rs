@@ -179,8 +179,8 @@ pub enum OperationError {
     Number(u64),
     /// The fault of the message to send.
     Message(String),
-    /// The message is too long, or the session accepts none now.
-    NotSent,
+    /// The message with its header is longer than this, MaxMessageSize in bytes, or the session accepts none now.
+    NotSent(usize),
     /// The application knows no such command, or refuses it.
     Refused(String),
     /// The operator has no right to it.
@@ -209,8 +209,11 @@ impl fmt::Display for OperationError {
             Self::Number(number) => {
                 return write!(f, "{number} is not a valid MsgSeqNum: expected 1 to {HIGHEST}");
             }
-            Self::NotSent => {
-                "the message is longer than MaxMessageSize, or the session is closed by its schedule"
+            Self::NotSent(most) => {
+                return write!(
+                    f,
+                    "the message with its header is longer than MaxMessageSize ({most} bytes), or the session is closed by its schedule"
+                );
             }
             Self::NotPermitted(why) => return write!(f, "refused: {why}"),
             Self::Owned(what) => {

@@ -189,7 +189,7 @@ fn what_cannot_be_added_changes_nothing() {
     assert_eq!(rig.engine.state_hash(), before);
     rig.engine.add_session(acceptor("B")).unwrap().unwrap();
     let full = rig.engine.add_session(acceptor("C")).unwrap();
-    assert!(matches!(full, Err(AddError::TooMany)));
+    assert!(matches!(full, Err(AddError::TooMany(_))));
 }
 
 #[test]

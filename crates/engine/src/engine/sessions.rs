@@ -205,7 +205,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
         let is_new = index == self.core.lines.len();
         if is_new && self.added >= self.most_added {
-            return Ok(Err(AddError::TooMany));
+            return Ok(Err(AddError::TooMany(self.most_added)));
         }
         if !is_new && self.core.lines[index].link.is_some() {
             // It was removed, and its Logout is not answered yet.
@@ -332,7 +332,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                     return Ok(added.map_err(|error| match error {
                         AddError::Config(_) => ConnectionRefusal::NoName,
                         AddError::Stopping => ConnectionRefusal::Stopping,
-                        AddError::TooMany | AddError::Listen(_) => {
+                        AddError::TooMany(_) | AddError::Listen(_) => {
                             ConnectionRefusal::TooManySessions(self.most_added)
                         }
                     }));

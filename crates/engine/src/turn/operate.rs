@@ -213,7 +213,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 let _ = body.finish();
                 self.core.commit_sent(now, &mut self.app, &mut self.host)?;
                 if self.core.lost() > lost {
-                    let why = OperationError::NotSent;
+                    let why = OperationError::NotSent(self.max_message);
                     let what = Operation::Send { msg_type, fields }.note(&by, &self.masked);
                     self.note_refusal(now, Some(session), &what, &why)?;
                     done = Err(why);

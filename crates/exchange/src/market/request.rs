@@ -516,7 +516,10 @@ impl Market {
             }
             RefusedOrder::BookFull => (
                 Why::Limit,
-                "The order book of the instrument is full".to_string(),
+                format!(
+                    "The order book of the instrument is full: max_orders is {}",
+                    instrument.book.orders_max()
+                ),
             ),
             RefusedOrder::Display => {
                 let text = "The displayed quantity must be above zero, from a thousandth of OrderQty(38) to \

@@ -163,7 +163,8 @@ fn a_full_book_refuses_orders() {
         ..config()
     });
     desk.say(A, BUY);
-    desk.say(B, BUY)[0].has("150=8|103=3|58=The order book of the instrument is full");
+    desk.say(B, BUY)[0]
+        .has("150=8|103=3|58=The order book of the instrument is full: max_orders is 1");
 }
 
 #[test]

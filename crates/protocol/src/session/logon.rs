@@ -265,7 +265,11 @@ impl Session {
             Some(Ok(sent)) if self.is_near(now.wall, sent) => {}
             Some(Ok(sent)) => {
                 let ahead = sent.0.saturating_sub(now.wall.0);
-                return Err(Flaw::Stranger(DisconnectReason::LogonSendingTime { ahead }));
+                let most = self.config.max_latency.unwrap_or_default();
+                return Err(Flaw::Stranger(DisconnectReason::LogonSendingTime {
+                    ahead,
+                    most,
+                }));
             }
             _ => return Err(Flaw::Stranger(DisconnectReason::LogonWithoutSendingTime)),
         }

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use crate::Nanos;
+
 /// Result of a call, and what the engine has to do after it has sealed and sent what the session wrote.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
@@ -76,6 +78,8 @@ pub enum DisconnectReason {
     LogonSendingTime {
         /// How far it is ahead of our clock, nanoseconds; less than 0: behind it.
         ahead: i64,
+        /// How far it may be.
+        most: Nanos,
     },
     /// SendingTime of the Logon is missing, or not a valid time.
     LogonWithoutSendingTime,
@@ -103,14 +107,15 @@ pub enum DisconnectReason {
 
 impl fmt::Display for DisconnectReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Self::LogonSendingTime { ahead } = self {
+        if let Self::LogonSendingTime { ahead, most } = self {
             let millis = ahead.unsigned_abs() / 1_000_000;
             let (seconds, millis) = (millis / 1000, millis % 1000);
             let side = if *ahead < 0 { "behind" } else { "ahead of" };
             return write!(
                 f,
                 "SendingTime of the Logon is {seconds}.{millis:03} s {side} our clock: \
-                 set the clocks right, or raise MaxLatency"
+                 set the clocks right, or raise MaxLatency ({} s)",
+                most.0 / 1_000_000_000
             );
         }
         f.write_str(match self {
