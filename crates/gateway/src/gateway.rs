@@ -59,7 +59,7 @@ mod work;
 
 pub use context::{GatewayContext, GatewaySession, Listener};
 pub use conversion_files::conversion_files;
-pub use event::{GatewayCounters, GatewayEvent, NoteError, Trouble};
+pub use event::{GatewayCounters, GatewayEvent, GatewayLimit, NoteError, Trouble};
 pub use held::Waiting;
 pub use memory::Remembered;
 pub use reload::{NotReloaded, Reload};

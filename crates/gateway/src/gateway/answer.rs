@@ -203,15 +203,13 @@ impl Answer<'_> {
                 Trouble::Away(_)
                 | Trouble::NotWritten(_)
                 | Trouble::Orders(_)
-                | Trouble::Share
-                | Trouble::MaxHeld
-                | Trouble::MaxRemembered
+                | Trouble::Limit(_)
                 | Trouble::Expired
                 | Trouble::DiskFull
                 | Trouble::Cancelled
                 | Trouble::TargetGone,
             ) => b"4",
-            Some(Trouble::TooMany) => b"8",
+            Some(Trouble::TooMany { .. }) => b"8",
             _ => b"0",
         };
         let id = id_of(self.message.msg_type()).and_then(|tag| self.message.get(tag));

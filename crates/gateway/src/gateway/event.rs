@@ -87,8 +87,11 @@ pub enum Trouble {
     },
     /// A script failed to evaluate a condition of the rule, which then counts as false.
     Untold(ActionFailure),
-    /// `throttle` rejected it: the rate limit is exceeded.
-    TooMany,
+    /// `throttle` stopped it: the rate limit is exceeded.
+    TooMany {
+        /// The limit, in messages a second.
+        rate: u32,
+    },
     /// It cannot be converted to the destination's version.
     Unconvertible(Unconvertible),
     /// No conversion exists from its version to the destination's.
@@ -113,12 +116,8 @@ pub enum Trouble {
     Unsolicited,
     /// Its client is no longer configured.
     ClientGone,
-    /// Its client has reached its share of open orders, or of memory for held messages.
-    Share,
-    /// Held messages have reached their memory limit.
-    MaxHeld,
-    /// The values to remember for its order exceed the memory limit.
-    MaxRemembered,
+    /// It would exceed a limit of the gateway.
+    Limit(GatewayLimit),
     /// It was held longer than its time to live.
     Expired,
     /// Its client cancelled its order before it was sent.
@@ -131,6 +130,22 @@ pub enum Trouble {
     ReachesAll,
     /// The disk of the gateway is full, and it would open or change an order.
     DiskFull,
+}
+
+/// A limit that a message would exceed, with its value.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum GatewayLimit {
+    /// `max_orders`: open orders of all clients.
+    Orders(u64),
+    /// The share of `max_orders` that its client may have now.
+    OrdersOfClient(u64),
+    /// `max_held`: bytes of held messages of all clients.
+    Held(u64),
+    /// The share of `max_held` that its client may have now, in bytes.
+    HeldOfClient(u64),
+    /// `max_remembered`: bytes of the values to remember for its order.
+    Remembered(u64),
 }
 
 /// Why a note has no effect.
@@ -157,7 +172,7 @@ impl Trouble {
                 }
                 _ => "gateway could not process the message",
             },
-            Self::TooMany => "rate limit exceeded",
+            Self::TooMany { .. } => "rate limit exceeded",
             Self::Unconvertible(_) | Self::NoConversion => {
                 "message cannot be converted to the destination's FIX version"
             }
@@ -167,11 +182,9 @@ impl Trouble {
             Self::ReachesAll => {
                 "mass request not allowed: it would reach the orders of all clients"
             }
-            Self::Orders(_)
-            | Self::NotWritten(_)
-            | Self::Share
-            | Self::MaxHeld
-            | Self::MaxRemembered => "gateway limit reached: message not accepted",
+            Self::Orders(_) | Self::NotWritten(_) | Self::Limit(_) => {
+                "gateway limit reached: message not accepted"
+            }
             Self::Duplicate => "duplicate ClOrdID",
             Self::Away(_) | Self::TargetGone => "destination is not available",
             Self::Cancelled => "order cancelled before it was sent to the destination",
@@ -225,14 +238,36 @@ impl fmt::Display for Trouble {
             Self::Unmatched => f.write_str("no rule handles this message"),
             Self::ClientGone => f.write_str("its client session is no longer configured"),
             Self::TargetGone => f.write_str("its destination session is no longer configured"),
-            Self::Share => {
-                f.write_str("this client has reached its share of max_orders or max_held")
+            Self::TooMany { rate } => {
+                write!(f, "rate limit exceeded: throttle {rate} per second")
             }
-            Self::MaxHeld => f.write_str("held messages have reached max_held"),
-            Self::MaxRemembered => {
-                f.write_str("the values to remember for one order exceed max_remembered")
-            }
+            Self::Limit(limit) => limit.fmt(f),
             _ => f.write_str(self.text()),
+        }
+    }
+}
+
+impl fmt::Display for GatewayLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Orders(most) => write!(f, "open orders have reached max_orders ({most})"),
+            Self::OrdersOfClient(most) => {
+                write!(
+                    f,
+                    "this client has reached its share of max_orders ({most})"
+                )
+            }
+            Self::Held(most) => write!(f, "held messages have reached max_held ({most} bytes)"),
+            Self::HeldOfClient(most) => {
+                write!(
+                    f,
+                    "this client has reached its share of max_held ({most} bytes)"
+                )
+            }
+            Self::Remembered(most) => write!(
+                f,
+                "the values to remember for one order exceed max_remembered ({most} bytes)"
+            ),
         }
     }
 }

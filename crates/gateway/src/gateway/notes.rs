@@ -32,7 +32,7 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::{BodyError, Message, Outbox, SOH, SessionId, Tag, Timestamp};
 
-use super::event::{NoteError, Trouble};
+use super::event::{GatewayLimit, NoteError, Trouble};
 use super::memory::Memory;
 use super::queues::{Place, Queues};
 use super::shares::{Most, Shares};
@@ -353,7 +353,10 @@ impl Notes {
             let most = self.order_shares.look(place, has, total);
             self.most = most.map(|most| ("max_orders", most)).or(self.most);
         }
-        out.map_err(Trouble::Orders)
+        out.map_err(|error| match error {
+            OrdersError::Full => Trouble::Limit(GatewayLimit::Orders(self.order_shares.max())),
+            other => Trouble::Orders(other),
+        })
     }
 
     /// Whether a client may begin one more order.
@@ -372,7 +375,7 @@ impl Notes {
         let is_full = total >= self.order_shares.max();
         let begins = begins_orders(draft.msg_type()) && !is_cancel;
         if begins && has >= may && !is_full && !self.orders.has_quiet(now) {
-            return Err(Trouble::Share);
+            return Err(Trouble::Limit(GatewayLimit::OrdersOfClient(may)));
         }
         Ok(())
     }

@@ -352,12 +352,14 @@ impl<'w> Work<'w> {
             RuleOutcome::Throttled {
                 rule,
                 action,
+                rate,
                 reject,
             } => {
                 let target = Target::Behind { rule, action };
+                let trouble = Trouble::TooMany { rate };
                 match reject {
-                    true => self.trouble(Some(rule), target, Trouble::TooMany),
-                    false => self.tell(Some(rule), target, Trouble::TooMany),
+                    true => self.trouble(Some(rule), target, trouble),
+                    false => self.tell(Some(rule), target, trouble),
                 }
             }
             RuleOutcome::Untold { rule, failure } => {

@@ -114,6 +114,8 @@ pub enum RuleOutcome<'a> {
         rule: usize,
         /// The action, by its place in the rule.
         action: usize,
+        /// The limit, in messages a second.
+        rate: u32,
         /// Whether the source receives a reject; otherwise the message is dropped.
         reject: bool,
     },
@@ -405,6 +407,7 @@ impl Run<'_> {
                         out(RuleOutcome::Throttled {
                             rule: number,
                             action,
+                            rate: *rate,
                             reject: *reject,
                         });
                         return Ran::Decided;

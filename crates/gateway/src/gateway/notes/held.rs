@@ -9,7 +9,7 @@ use fixwire_protocol::dictionary::Dictionary;
 use fixwire_protocol::{Message, Outbox, SOH, SessionId, Timestamp};
 
 use super::super::answer;
-use super::super::event::{NoteError, Trouble};
+use super::super::event::{GatewayLimit, NoteError, Trouble};
 use super::super::passage::Passage;
 use super::super::queues::{CANCELLED, Place};
 use super::{Notes, put_draft, put_number};
@@ -146,17 +146,17 @@ impl Notes {
         let row = row(target);
         let len = 8 + self.text.len();
         if !self.queues.has_room(row, len) {
-            return Err(Trouble::MaxHeld);
+            let most = self.held_shares.max();
+            return Err(Trouble::Limit(GatewayLimit::Held(most)));
         }
         let (client, has) = (holding.source, self.held_by(source) + len as u64);
         // Answers, which go back to clients, have what all clients leave.
-        if holding.is_share
-            && has
-                > self
-                    .held_shares
-                    .may(client, has - len as u64, self.held_of_all)
-        {
-            return Err(Trouble::Share);
+        if holding.is_share {
+            let before = has - len as u64;
+            let most = self.held_shares.may(client, before, self.held_of_all);
+            if has > most {
+                return Err(Trouble::Limit(GatewayLimit::HeldOfClient(most)));
+            }
         }
         self.keep(outbox)?;
         let parts: [&[u8]; 2] = [&at.0.to_le_bytes(), &self.text];

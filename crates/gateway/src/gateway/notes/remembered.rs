@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::{Outbox, SOH, SessionId, tag};
 
-use super::super::event::{NoteError, Trouble};
+use super::super::event::{GatewayLimit, NoteError, Trouble};
 use super::super::memory::MAX_ID;
 use super::{Notes, put_number, word};
 use crate::orders::{OrderTracker, OrdersError, ReportAddressee};
@@ -56,7 +56,8 @@ impl Notes {
             return Err(Trouble::Orders(OrdersError::IdTooLong { tag }));
         }
         if !memory.fits(client, id, fields) {
-            return Err(Trouble::MaxRemembered);
+            let most = memory.max_bytes();
+            return Err(Trouble::Limit(GatewayLimit::Remembered(most)));
         }
         let mut keep = |text: &[u8]| -> Result<(), Trouble> {
             outbox.note(text)?;

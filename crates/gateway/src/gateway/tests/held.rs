@@ -293,7 +293,7 @@ fn past_the_cap_the_source_is_answered_and_what_is_held_stays() {
     );
     assert_eq!(
         rig.said().last().unwrap(),
-        "out: held messages have reached max_held"
+        "out: held messages have reached max_held (65536 bytes)"
     );
     // What was refused is not remembered.
     assert_eq!(rig.gateway.orders().counters().live, held);

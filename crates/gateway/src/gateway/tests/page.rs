@@ -135,7 +135,7 @@ fn the_tables_name_every_option_and_its_default() {
 
 #[test]
 fn the_table_of_reasons_has_every_text() {
-    use super::super::Trouble;
+    use super::super::{GatewayLimit, Trouble};
     use crate::convert::Unconvertible;
     use crate::orders::OrdersError;
     use crate::rules::ActionFailure;
@@ -143,11 +143,10 @@ fn the_table_of_reasons_has_every_text() {
     for trouble in [
         failed(ActionFailure::NotInTable(1)),
         failed(ActionFailure::TooLarge),
-        Trouble::TooMany,
+        Trouble::TooMany { rate: 1 },
         Trouble::Unconvertible(Unconvertible::MessageType),
         Trouble::Orders(OrdersError::NoId),
         Trouble::Orders(OrdersError::IdTooLong { tag: 11 }),
-        Trouble::Orders(OrdersError::Full),
         Trouble::Duplicate,
         Trouble::Away(SessionId(0)),
         Trouble::Unmatched,
@@ -156,10 +155,8 @@ fn the_table_of_reasons_has_every_text() {
         Trouble::ReachesAll,
         Trouble::DiskFull,
         Trouble::Orders(OrdersError::UnknownOrder { tag: 37 }),
-        Trouble::Share,
         Trouble::Cancelled,
-        Trouble::MaxHeld,
-        Trouble::MaxRemembered,
+        Trouble::Limit(GatewayLimit::Held(1)),
         Trouble::Expired,
         Trouble::Rejected,
     ] {

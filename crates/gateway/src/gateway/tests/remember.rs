@@ -258,7 +258,7 @@ fn what_does_not_fit_at_all_fails() {
     assert!(written[0].ends_with("|58=gateway limit reached: message not accepted|"));
     assert_eq!(
         rig.said(),
-        ["new: the values to remember for one order exceed max_remembered"]
+        ["new: the values to remember for one order exceed max_remembered (65536 bytes)"]
     );
     assert_eq!(orders(&rig), 0);
     let id = "1".repeat(256);

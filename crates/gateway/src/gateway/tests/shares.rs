@@ -34,7 +34,7 @@ fn one_client_leaves_room_for_the_others() {
         rig.said(),
         [
             "max_orders: ANNA true 40 of 50",
-            "rule 1: this client has reached its share of max_orders or max_held"
+            "rule 1: this client has reached its share of max_orders (50)"
         ]
     );
     // A cancel of what is open goes out.
