@@ -69,7 +69,7 @@ fn parts(text: &str) -> Vec<String> {
 }
 
 /// The string literals of code, without tests and comments.
-fn literals(source: &str) -> Vec<String> {
+pub(crate) fn literals(source: &str) -> Vec<String> {
     let code = source.split("#[cfg(test)]").next().unwrap_or_default();
     let lines = code
         .lines()

@@ -14,6 +14,7 @@ mod gateway;
 mod gateway_run;
 mod glossary_page;
 mod hash_password;
+mod limits;
 mod links;
 mod log;
 mod log_anonymise;
