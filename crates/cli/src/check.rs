@@ -119,11 +119,12 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         ))?;
     } else {
         show(&settings.report);
-        let shortage = shortage(&config);
-        if let Some(shortage) = shortage {
-            tell("warning", &shortage.to_string());
-        }
-        let warnings = warnings + usize::from(shortage.is_some());
+        let lacking = [
+            shortage(&config).map(|shortage| shortage.to_string()),
+            not_pinned(&config),
+        ];
+        let lacking = lacking.iter().flatten();
+        let warnings = warnings + lacking.inspect(|why| tell("warning", why)).count();
         let remarks = gateway.as_ref();
         let remarks = remarks.map_or(0, |gateway| remark(gateway, true));
         let warnings = warnings + remarks;
@@ -186,6 +187,16 @@ fn shortage(config: &EngineConfig) -> Option<Shortage> {
     // `run` raises the limit too. Where that fails, the lower one counts.
     let limit = descriptors::raise_limit().unwrap_or_else(|_| descriptors::limit());
     Need::of(config).shortage(limit)
+}
+
+/// Why an engine could not be pinned to its core here.
+fn not_pinned(config: &EngineConfig) -> Option<String> {
+    let core = config.core?;
+    let error = fixwire_threads::try_pin(core).err()?;
+    let why = fixwire_threads::why_not(core, &error);
+    Some(format!(
+        "Core={core}: {why}; here the engine would not start"
+    ))
 }
 
 /// The engine's values once, then each session's.
@@ -483,6 +494,7 @@ fn description(
             "needed": Need::of(config).total(),
             "shortage": shortage(config).map(|shortage| shortage.to_string()),
         },
+        "core": not_pinned(config),
         "warnings": problems(&settings.report, true),
         "errors": [],
     })

@@ -40,6 +40,15 @@ pub enum EngineError {
         /// The system's error.
         source: io::Error,
     },
+    /// The thread of the engine cannot be pinned to [`EngineConfig::core`](crate::EngineConfig).
+    NotPinned {
+        /// The core.
+        core: usize,
+        /// Why, for a person, with the cores that there are.
+        why: String,
+        /// The system's error.
+        source: io::Error,
+    },
     /// The system refuses what no engine can do without.
     Io {
         /// The action that failed.
@@ -69,6 +78,9 @@ impl fmt::Display for EngineError {
             Self::MemoryNotLocked { source, .. } => {
                 write!(f, "cannot lock memory (LockMemory=Y): {source}")
             }
+            Self::NotPinned { core, why, .. } => {
+                write!(f, "cannot pin the engine to its core (Core={core}): {why}")
+            }
             Self::Io { doing, source } => write!(f, "cannot {doing}: {source}"),
         }
     }
@@ -83,6 +95,7 @@ impl std::error::Error for EngineError {
             Self::AfterCut { error, .. } => Some(error),
             Self::Listen { source, .. }
             | Self::MemoryNotLocked { source, .. }
+            | Self::NotPinned { source, .. }
             | Self::Io { source, .. } => Some(source),
         }
     }

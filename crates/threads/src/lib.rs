@@ -5,6 +5,7 @@
 //! [`spawn`] and [`pin`] know of each other: whichever comes first, the helper has all other cores.
 #![forbid(unsafe_code)]
 
+use std::fs;
 use std::io;
 use std::panic::resume_unwind;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -70,15 +71,58 @@ pub fn beside<A: Send, B>(
 /// The core does not exist, or is not for this process.
 pub fn pin(core: usize) -> io::Result<Pinned> {
     let before = sched_getaffinity(None)?;
-    let mut own = CpuSet::new();
-    if core < CpuSet::MAX_CPU {
-        own.set(core);
-    }
-    sched_setaffinity(None, &own)?;
+    only(core)?;
     let mut state = state();
     state.pinned.push((core, before));
     state.place_helpers();
     Ok(Pinned { core })
+}
+
+/// Whether a thread of this process can be pinned to a core, tried by one that ends at once.
+///
+/// # Errors
+///
+/// As [`pin`], and when the system gives no thread.
+pub fn try_pin(core: usize) -> io::Result<()> {
+    let tried = Builder::new()
+        .name("core".to_owned())
+        .spawn(move || only(core))?;
+    tried.join().unwrap_or(Ok(()))
+}
+
+/// Why no thread can be pinned to a core, for a person: how many cores there are.
+pub fn why_not(core: usize, error: &io::Error) -> String {
+    let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
+    let online = online.trim();
+    let count = match numbers(online) {
+        Some(cores) if cores.contains(&core) => {
+            return format!("core {core} is not available to this process (its cpuset): {error}");
+        }
+        Some(cores) => cores.len(),
+        None => return format!("core {core}: {error}"),
+    };
+    let plural = if count == 1 { "" } else { "s" };
+    format!("there is no core {core}: this machine has {count} core{plural} ({online})")
+}
+
+/// The numbers of a list as the kernel writes it, `0-3,8`.
+fn numbers(list: &str) -> Option<Vec<usize>> {
+    let mut all = Vec::new();
+    for part in list.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+        all.extend(first..=last.min(first + CpuSet::MAX_CPU));
+    }
+    Some(all)
+}
+
+/// Puts this thread on one core.
+fn only(core: usize) -> io::Result<()> {
+    let mut own = CpuSet::new();
+    if core < CpuSet::MAX_CPU {
+        own.set(core);
+    }
+    Ok(sched_setaffinity(None, &own)?)
 }
 
 /// A core has an engine.
@@ -155,6 +199,27 @@ mod tests {
     use std::sync::mpsc::{Receiver, Sender, channel};
 
     use super::*;
+
+    #[test]
+    fn a_core_that_is_missing_is_named_with_those_that_there_are() {
+        assert_eq!(numbers("0-2,5"), Some(vec![0, 1, 2, 5]));
+        assert_eq!(numbers("(null)"), None);
+        let may = sched_getaffinity(None).unwrap();
+        let core = (0..CpuSet::MAX_CPU).find(|core| may.is_set(*core)).unwrap();
+        try_pin(core).unwrap();
+        assert_eq!(
+            sched_getaffinity(None).unwrap(),
+            may,
+            "this thread is left alone"
+        );
+        for core in [CpuSet::MAX_CPU - 1, 1_000_000] {
+            let error = try_pin(core).unwrap_err();
+            assert!(pin(core).is_err());
+            let why = why_not(core, &error);
+            let wanted = format!("there is no core {core}: this machine has ");
+            assert!(why.starts_with(&wanted) && why.contains(" core"), "{why}");
+        }
+    }
 
     /// A helper that says on which cores it may be, whenever it is asked.
     fn helper() -> (Sender<()>, Receiver<CpuSet>, JoinHandle<()>) {

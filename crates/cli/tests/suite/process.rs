@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::peer::{Peer, order};
-use crate::running::{Running, free_port};
+use crate::running::{Running, fixwire, free_port};
 use rustix::process::geteuid;
 
 #[test]
@@ -54,6 +54,31 @@ fn an_idle_engine_that_blocks_uses_less_than_a_hundredth_of_a_core() {
     assert!(used <= 3, "{used} hundredths of a second in three seconds");
     // It did not sleep through its timers.
     peer.expect("0");
+}
+
+/// Of a machine that has no such core.
+#[test]
+fn a_core_that_is_missing_is_named_with_its_setting() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut running = Running::begin(folder.path(), "echo", "Core=1023", fixwire());
+    let line = running.hears("cannot pin");
+    let expected =
+        "cannot pin the engine to its core (Core=1023): there is no core 1023: this machine has ";
+    assert!(line.contains(expected), "{line}");
+    assert_eq!(running.ends().code(), Some(1));
+    let check = fixwire()
+        .args(["check", "acceptor.cfg"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8(check.stderr).unwrap();
+    let expected = "warning: Core=1023: there is no core 1023: this machine has ";
+    assert!(said.contains(expected), "{said}");
+    let last = String::from_utf8(check.stdout).unwrap();
+    assert!(
+        last.ends_with(" warnings\n") || last.ends_with(", 1 warning\n"),
+        "{last}"
+    );
 }
 
 #[test]

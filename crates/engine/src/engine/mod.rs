@@ -477,11 +477,14 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     ///
     /// When the journal or the host fails. No message has been sent that the journal does not hold.
     pub fn run(&mut self) -> Result<(), EngineError> {
-        let pinned = self.core_number.map(fixwire_threads::pin).transpose();
-        let _pinned = pinned.map_err(|source| EngineError::Io {
-            doing: "pin to the core",
-            source,
-        })?;
+        let pinned = self.core_number.map(|core| {
+            fixwire_threads::pin(core).map_err(|source| EngineError::NotPinned {
+                core,
+                why: fixwire_threads::why_not(core, &source),
+                source,
+            })
+        });
+        let _pinned = pinned.transpose()?;
         let mut worked = true;
         while self.stopping != Stopping::Done {
             let wait = match self.wait {
