@@ -99,8 +99,8 @@ pub enum JournalError {
         file: String,
         /// Its permission bits.
         mode: u32,
-        /// Its owner.
-        owner: u32,
+        /// Its owner, if it is not us: the name of the user, or `#` and the number.
+        owner: Option<String>,
     },
     /// An earlier sync failed. What is on the disk is unknown until a restart reads it; nothing more
     /// may be sent.
@@ -173,6 +173,27 @@ impl JournalError {
     }
 }
 
+/// A file of another user, or one that others may read.
+fn exposed(
+    (file, mode): (&str, u32),
+    owner: Option<&str>,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    match owner {
+        Some(owner) => write!(
+            f,
+            "{file} belongs to the user {owner}, and only its owner may open a journal: run this as that user \
+             (sudo -u '{owner}' fixwire ...)"
+        ),
+        None => write!(
+            f,
+            "{file} (mode {:04o}) must be closed to group and others: use chmod 700 for the directory or 600 \
+             for a file",
+            mode & 0o7777
+        ),
+    }
+}
+
 fn other_store(directory: &str, file: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(
         f,
@@ -240,13 +261,7 @@ impl fmt::Display for JournalError {
                 "a salvage of journal {directory} was interrupted; restore all files from {copy}, remove \
                  the file `salvage`, and run the salvage again"
             ),
-            Self::Exposed { file, mode, owner } => write!(
-                f,
-                "{file} (owner {owner}, mode {:04o}) must belong to the user of this process and be \
-                 closed to group and others; use chown, and chmod 700 for the directory or 600 for a \
-                 file",
-                mode & 0o7777
-            ),
+            Self::Exposed { file, mode, owner } => exposed((file, *mode), owner.as_deref(), f),
             Self::Poisoned => write!(
                 f,
                 "an earlier write of the journal to the disk failed, so nothing more is sent; check \

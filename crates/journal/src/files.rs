@@ -88,14 +88,26 @@ pub(super) fn check_folder(path: &Path) -> Result<(), JournalError> {
 }
 
 fn check_owner(facts: &fs::Metadata, name: &str) -> Result<(), JournalError> {
-    if facts.mode() & 0o077 != 0 || facts.uid() != fixwire_sys::effective_user() {
+    let is_ours = facts.uid() == fixwire_sys::effective_user();
+    if facts.mode() & 0o077 != 0 || !is_ours {
         return Err(JournalError::Exposed {
             file: name.to_owned(),
             mode: facts.mode(),
-            owner: facts.uid(),
+            owner: (!is_ours).then(|| user(facts.uid())),
         });
     }
     Ok(())
+}
+
+/// A user as `sudo -u` takes it: by name, or by number where this machine's list has none.
+fn user(uid: u32) -> String {
+    let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let found = users.lines().find_map(|line| {
+        let mut parts = line.split(':');
+        let name = parts.next()?;
+        (parts.nth(1)?.parse() == Ok(uid)).then(|| name.to_owned())
+    });
+    found.unwrap_or_else(|| format!("#{uid}"))
 }
 
 /// Waits until the names of a directory are on the disk.
