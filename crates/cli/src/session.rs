@@ -1,19 +1,20 @@
 //! `fixwire status` and `fixwire session`: query and control a running engine, or read the journal of a
 //! stopped one.
 
+mod found;
 mod table;
+mod watch;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand, value_parser};
 use fixwire::control::{
     Answer, Asked, Client, ClientError, ControlQuestion, LinkLine, SessionLine, this_user,
 };
-use fixwire::journal::{self, StoredSession, stored_sessions};
+use fixwire::journal::{StoredSession, stored_sessions};
 use fixwire::{Operator, set_stored_numbers};
 use fixwire_protocol::Timestamp;
 use fixwire_protocol::readable::Escaped;
@@ -23,6 +24,8 @@ use serde_json::json;
 use crate::failure::{Failure, tell};
 use crate::place::Target;
 use crate::reading::Reading;
+use found::{Found, find, is_closed};
+use watch::{Aim, watch};
 
 /// Of the command as a whole.
 pub const EXAMPLES: &str = "Examples:
@@ -34,10 +37,8 @@ pub const EXAMPLES: &str = "Examples:
 
 The settings file of an engine, the folder of its journal (FileStorePath) or its socket (ControlPath)
 identifies it. The journal and an event of the engine record each command, its operator and the reason. The exit
-code is 1 if the command failed.";
-
-/// How long a logon or logout is watched.
-const WATCHED: Duration = Duration::from_secs(3);
+code is 1 if the command failed: 'logon' if the session is not logged on in the end, 'logout' and 'disable' if it is
+still connected.";
 
 /// Exit code of a status when no engine runs.
 const NOT_RUNNING: u8 = 3;
@@ -45,7 +46,7 @@ const NOT_RUNNING: u8 = 3;
 /// Which engine, and how it is asked.
 #[derive(Args, Debug)]
 pub struct EngineFlags {
-    /// Timeout in seconds for the response of the engine
+    /// Timeout in seconds for the response of the engine, and for the logon or logout that it begins
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = value_parser!(u64).range(1..))]
     timeout: u64,
     #[command(flatten)]
@@ -79,7 +80,8 @@ pub struct One {
   fixwire status store
   fixwire status --json gateway.toml | jq '.sessions[] | select(.state != \"logged on\")'
 
-If the engine is not running, the state comes from its journal, and the exit code is 3. SessionName is shown where the
+If the engine is not running, the state comes from its journal, and the exit code is 3, also for a user who cannot
+read the journal and sees that no engine responds at ControlPath. SessionName is shown where the
 settings have one. With --json, `application` has the counts of a gateway, an OMS or an exchange.")]
 pub struct StatusArgs {
     /// Print JSON
@@ -181,7 +183,7 @@ pub fn run(command: &SessionCommand) -> Result<ExitCode, Failure> {
     match command {
         SessionCommand::List(args) => show(&args.at, args.json, None),
         SessionCommand::Status { json, at, session } => show(at, *json, Some(session)),
-        SessionCommand::Logon(one) => watch(one, of(ControlQuestion::Logon)),
+        SessionCommand::Logon(one) => watch(one, of(ControlQuestion::Logon), Aim::LoggedOn),
         SessionCommand::Logout { one, text } => {
             let text = Some(text.clone()).filter(|text| !text.is_empty());
             let what = ControlQuestion::Logout;
@@ -192,11 +194,12 @@ pub fn run(command: &SessionCommand) -> Result<ExitCode, Failure> {
                     text,
                     ..asked()
                 },
+                Aim::LoggedOut,
             )
         }
         SessionCommand::Disconnect(one) => act(one, of(ControlQuestion::Disconnect)),
-        SessionCommand::Enable(one) => watch(one, of(ControlQuestion::Enable)),
-        SessionCommand::Disable(one) => watch(one, of(ControlQuestion::Disable)),
+        SessionCommand::Enable(one) => watch(one, of(ControlQuestion::Enable), Aim::Any),
+        SessionCommand::Disable(one) => watch(one, of(ControlQuestion::Disable), Aim::LoggedOut),
         SessionCommand::Reset(one) => act(one, of(ControlQuestion::Reset)),
         SessionCommand::SetNumbers {
             one,
@@ -234,12 +237,6 @@ fn of(what: ControlQuestion) -> Asked {
     }
 }
 
-/// An engine that runs, or the journal that one has left.
-enum Found {
-    Running(Client),
-    Stopped(PathBuf),
-}
-
 /// An engine that runs.
 ///
 /// # Errors
@@ -253,6 +250,7 @@ pub fn running(at: &EngineFlags) -> Result<Client, Failure> {
             "no engine is running on {}",
             store.display()
         ))),
+        Found::Absent(why) => Err(Failure::Text(why)),
     }
 }
 
@@ -261,7 +259,7 @@ pub fn if_running(at: &EngineFlags) -> Option<Client> {
     let target = Target::find(&at.engine, &at.reading).ok()?;
     match find(at, target).ok()? {
         Found::Running(client) => Some(client),
-        Found::Stopped(_) => None,
+        Found::Stopped(_) | Found::Absent(_) => None,
     }
 }
 
@@ -291,45 +289,6 @@ fn find_session(at: &EngineFlags, session: &str) -> Result<(Found, String), Fail
     Ok((find(at, target)?, name))
 }
 
-fn find(at: &EngineFlags, target: Target) -> Result<Found, Failure> {
-    let patience = Duration::from_secs(at.timeout);
-    let socket = target.socket.as_deref();
-    let nobody = match socket.map(|socket| Client::connect(socket, patience)) {
-        Some(Ok(client)) => return Ok(Found::Running(client)),
-        Some(Err(ClientError::Nobody)) | None => socket,
-        Some(Err(ClientError::Io(error))) if error.kind() == io::ErrorKind::PermissionDenied => {
-            let socket = shown(socket);
-            let why = format!(
-                "permission denied for the engine at {socket}: run this as its user, or as a \
-                 member of its ControlGroup"
-            );
-            return Err(Failure::Text(why));
-        }
-        Some(Err(error)) => return Err(Failure::Text(error.to_string())),
-    };
-    let Some(store) = target.store else {
-        let why = match nobody {
-            Some(socket) => format!("no response from an engine at {}", socket.display()),
-            None => "with Durability=memory an engine needs ControlPath to be \
-                     controlled"
-                .to_owned(),
-        };
-        return Err(Failure::Text(why));
-    };
-    if journal::is_in_use(&store).map_err(|error| Failure::Text(error.to_string()))? {
-        let (store, socket) = (store.display(), shown(nobody));
-        return Err(Failure::Text(format!(
-            "an engine is running on {store}, but does not respond at {socket}: it is still \
-             starting, is older than this command, or has no control socket"
-        )));
-    }
-    Ok(Found::Stopped(store))
-}
-
-fn shown(socket: Option<&Path>) -> String {
-    socket.map_or_else(String::new, |socket| socket.display().to_string())
-}
-
 fn refused(error: &ClientError) -> Failure {
     let why = error.to_string();
     Failure::Text(Escaped(why.as_bytes()).to_string())
@@ -357,8 +316,13 @@ fn show(at: &EngineFlags, json: bool, session: Option<&str>) -> Result<ExitCode,
                 answer.application,
             )
         }
+        Found::Absent(why) => return absent(json, &why),
         Found::Stopped(store) => {
-            let mut sessions = stored(&store)?;
+            let mut sessions = match stored(&store) {
+                Ok(sessions) => sessions,
+                Err(NotStored::Unread(why)) => return absent(json, &why),
+                Err(NotStored::Failed(failure)) => return Err(failure),
+            };
             if let Some(name) = session {
                 there(&sessions, name)?;
                 sessions.retain(|stored| stored.name == name);
@@ -414,23 +378,54 @@ fn show(at: &EngineFlags, json: bool, session: Option<&str>) -> Result<ExitCode,
     Ok(code)
 }
 
+/// Says that no engine runs, and why there is nothing of its journal.
+fn absent(json: bool, why: &str) -> Result<ExitCode, Failure> {
+    let mut out = io::stdout().lock();
+    if json {
+        let all = json!({
+            "running": false, "engine": null, "sessions": [], "links": [], "application": null, "error": why,
+        });
+        writeln!(out, "{all:#}")?;
+    } else {
+        writeln!(out, "not running: {}", Escaped(why.as_bytes()))?;
+    }
+    Ok(ExitCode::from(NOT_RUNNING))
+}
+
+/// Why a stopped engine's journal has no sessions to show.
+enum NotStored {
+    /// There is none yet, or it is not for this user to read.
+    Unread(String),
+    Failed(Failure),
+}
+
+impl From<NotStored> for Failure {
+    fn from(error: NotStored) -> Self {
+        match error {
+            NotStored::Unread(why) => Self::Text(why),
+            NotStored::Failed(failure) => failure,
+        }
+    }
+}
+
 /// The sessions of a journal that no process has open.
-fn stored(store: &Path) -> Result<Vec<StoredSession>, Failure> {
+fn stored(store: &Path) -> Result<Vec<StoredSession>, NotStored> {
     if !store.exists() {
         let store = store.display();
         let why = format!("no engine is running, and none has run yet: store {store} is missing");
-        return Err(Failure::Text(why));
+        return Err(NotStored::Unread(why));
     }
-    let read = stored_sessions(store).map_err(|error| Failure::Text(error.to_string()))?;
-    let (sessions, verified) = read;
+    let failed = |why: String| Err(NotStored::Failed(Failure::Text(why)));
+    let (sessions, verified) = match stored_sessions(store) {
+        Ok(read) => read,
+        Err(error) if is_closed(&error) => return Err(NotStored::Unread(error.to_string())),
+        Err(error) => return failed(error.to_string()),
+    };
     if verified.segments == 0 && verified.bad.is_none() {
-        return Err(Failure::Text(format!(
-            "{} contains no journal",
-            store.display()
-        )));
+        return failed(format!("{} contains no journal", store.display()));
     }
     match verified.bad {
-        Some(bad) if !verified.torn => Err(Failure::Text(bad.to_string())),
+        Some(bad) if !verified.torn => failed(bad.to_string()),
         _ => Ok(sessions),
     }
 }
@@ -482,6 +477,7 @@ fn act(one: &One, asked: Asked) -> Result<ExitCode, Failure> {
     match find_session(&one.at, &one.session)? {
         (Found::Running(mut client), name) => say(&ask(&mut client, one, &name, asked)?),
         (Found::Stopped(store), _) => Err(stopped(&store)),
+        (Found::Absent(why), _) => Err(Failure::Text(why)),
     }
 }
 
@@ -506,6 +502,7 @@ fn order(at: &EngineFlags, text: &str, why: &str) -> Result<ExitCode, Failure> {
     let mut client = match find(at, Target::find(&at.engine, &at.reading)?)? {
         Found::Running(client) => client,
         Found::Stopped(store) => return Err(stopped(&store)),
+        Found::Absent(why) => return Err(Failure::Text(why)),
     };
     let asked = Asked {
         text: Some(text.to_owned()),
@@ -524,36 +521,6 @@ fn say(answer: &Answer) -> Result<ExitCode, Failure> {
     let text = answer.text.as_deref().unwrap_or_default();
     writeln!(io::stdout(), "{}", Escaped(text.as_bytes()))?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// As [`act`], and then looks how far the logon or logout comes.
-fn watch(one: &One, asked: Asked) -> Result<ExitCode, Failure> {
-    let (mut client, name) = match find_session(&one.at, &one.session)? {
-        (Found::Running(client), name) => (client, name),
-        (Found::Stopped(store), _) => return Err(stopped(&store)),
-    };
-    let answer = ask(&mut client, one, &name, asked)?;
-    say(&answer)?;
-    let until = Instant::now() + WATCHED;
-    loop {
-        let asked = Asked {
-            session: Some(name.clone()),
-            ..of(ControlQuestion::Status)
-        };
-        let answer = client.ask(&asked).map_err(|error| refused(&error))?;
-        let sessions = answer.sessions.unwrap_or_default();
-        let Some(session) = sessions.first() else {
-            return Ok(ExitCode::SUCCESS);
-        };
-        let passing = ["logging out", "connecting", "connected, not logged on"];
-        if !passing.contains(&session.state.as_str()) || Instant::now() > until {
-            let (name, state) = (&session.name, &session.state);
-            let line = format!("{name}: {state}");
-            writeln!(io::stdout(), "{}", Escaped(line.as_bytes()))?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        thread::sleep(Duration::from_millis(20));
-    }
 }
 
 fn set_numbers(
@@ -576,6 +543,7 @@ fn set_numbers(
             return say(&ask(&mut client, one, &name, asked)?);
         }
         (Found::Stopped(store), name) => (store, name),
+        (Found::Absent(why), _) => return Err(Failure::Text(why)),
     };
     there(&stored(&store)?, &name)?;
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);

@@ -53,7 +53,12 @@ pub(super) fn lock_file(folder: &Path) -> Result<File, JournalError> {
 ///
 /// The system's error.
 pub fn is_in_use(folder: &Path) -> Result<bool, JournalError> {
-    if !folder.join(LOCK).exists() {
+    let lock = folder.join(LOCK);
+    let name = lock.display().to_string();
+    if !lock
+        .try_exists()
+        .map_err(JournalError::io("look at", name))?
+    {
         return Ok(false);
     }
     match lock_file(folder) {

@@ -313,6 +313,60 @@ fn each_command_needs_its_right_and_no_other() {
         .hears("refused: command kill firm by root (uid 0): x: root (uid 0) is not an operator");
 }
 
+/// A monitor may be root, or a member of the group of the socket.
+#[test]
+fn whoever_sees_that_nothing_runs_gets_its_exit_code() {
+    if !is_root() {
+        return eprintln!("not tested: only root can start processes as other users");
+    }
+    let folder = socket_folder();
+    let (group, id) = group().unwrap();
+    let socket = folder.path().join("control");
+    let extra = format!("ControlPath={}\nControlGroup={group}", socket.display());
+    drop(Running::start(folder.path(), "echo", &extra));
+    let file = folder.path().join("acceptor.cfg");
+    let file = file.to_str().unwrap();
+    let ends = |command: &mut Command| {
+        let output = command.current_dir("/").output().unwrap();
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        (output.status.code(), said)
+    };
+    let member = || {
+        let mut command = Command::new("setpriv");
+        command
+            .args([format!("--reuid={ONE}"), format!("--regid={id}")])
+            .arg("--clear-groups")
+            .arg(&BINARY.1);
+        command
+    };
+    let (code, said) = ends(member().args(["status", file]));
+    let expected = "not running: no response from an engine at ";
+    assert!(code == Some(3) && said.starts_with(expected), "{said}");
+    // From now on the journal is another user's, of whom root asks.
+    let store = folder.path().join("store");
+    let files = fs::read_dir(&store).unwrap();
+    for path in files.map(|file| file.unwrap().path()).chain([store]) {
+        std::os::unix::fs::lchown(path, Some(ONE), None).unwrap();
+    }
+    let (code, said) = ends(fixwire().args(["status", file]));
+    let hint = format!("run this as that user (sudo -u '#{ONE}' fixwire ...)");
+    assert!(
+        code == Some(3) && said.starts_with("not running: "),
+        "{said}"
+    );
+    assert!(said.contains(&hint) && !said.contains("chown"), "{said}");
+    let (code, said) = ends(fixwire().args(["status", "--json", file]));
+    let json: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert!(code == Some(3) && json["running"] == false, "{said}");
+    assert!(json["error"].as_str().unwrap().contains(&hint), "{said}");
+    let reset = ["session", "reset", file, "FIX.4.2:EXEC->BENCH"];
+    let (code, said) = ends(fixwire().args(reset));
+    assert!(
+        code == Some(1) && said.contains("no engine is running"),
+        "{said}"
+    );
+}
+
 #[test]
 fn a_killed_firm_sends_nothing_by_hand() {
     if !is_root() {

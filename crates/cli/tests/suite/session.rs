@@ -195,11 +195,9 @@ fn whoever_cannot_be_asked_is_named() {
     let mode = fs::metadata(&socket).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     drop(running);
-    refuses(
-        folder,
-        &["status", "acceptor.cfg"],
-        "no response from an engine at ",
-    );
+    let (code, said) = run(folder, &["status", "acceptor.cfg"]);
+    let expected = "not running: no response from an engine at ";
+    assert!(code == 3 && said.starts_with(expected), "{code}: {said}");
     let text = fs::read_to_string(folder.join("acceptor.cfg")).unwrap();
     let text = text.replace(&format!("ControlPath={}", socket.display()), "");
     fs::write(folder.join("acceptor.cfg"), text).unwrap();
@@ -378,6 +376,40 @@ fn an_engine_does_what_every_command_says() {
     fs::write(&file, text).unwrap();
     let running = Running::run(fixwire(), "echo", &file, 0);
     every_command(folder, "FIX.4.2:GATE->VENUE", &running, &listener);
+}
+
+/// Who logs a session on or out is told when that did not happen.
+#[test]
+fn a_logon_or_logout_that_comes_to_nothing_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = listener.local_addr().unwrap();
+    let store = folder.join("store");
+    let text = format!(
+        "[[session]]\nSessionName = 'VENUE'\nBeginString = 'FIX.4.2'\nSenderCompID = 'GATE'\n\
+         TargetCompID = 'VENUE'\nFileStorePath = '{}'\nNonStopSession = true\n{}",
+        store.display(),
+        initiator(&listener)
+    );
+    drop(listener);
+    let file = folder.join("gateway.toml");
+    fs::write(&file, text).unwrap();
+    let running = Running::run(fixwire(), "echo", &file, 0);
+    running.hears("gateway.toml: echo");
+    let session = |verb: &'static str| ["session", verb, "gateway.toml", "VENUE"];
+    let name = "FIX.4.2:GATE->VENUE";
+    // Nobody listens there.
+    refuses(folder, &session("logon"), &format!("{name} did not log on"));
+    // It is enabled all the same.
+    says(folder, &session("enable"), "enabled");
+    let listener = TcpListener::bind(at).unwrap();
+    let done = format!("{name}: logged on\n");
+    let mut venue = says_after(folder, &session("logon"), &done, || log_on(&listener, 1, 1));
+    let hasty = [&session("logout")[..], &["--timeout", "1"]].concat();
+    refuses(folder, &hasty, &format!("{name} did not log out in time"));
+    venue.expect("5");
+    drop(running);
 }
 
 #[test]

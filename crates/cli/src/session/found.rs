@@ -1,0 +1,87 @@
+//! Finds the engine of a command: one that runs, or the journal of a stopped one.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use fixwire::control::{Client, ClientError};
+use fixwire::journal::{self, JournalError};
+
+use super::EngineFlags;
+use crate::failure::Failure;
+use crate::place::Target;
+
+/// An engine that runs, or the journal that one has left.
+pub(super) enum Found {
+    Running(Client),
+    Stopped(PathBuf),
+    /// None runs, and there is no journal to read: why.
+    Absent(String),
+}
+
+/// The engine of a target.
+///
+/// # Errors
+///
+/// It runs and does not respond, or whether one runs cannot be told.
+pub(super) fn find(at: &EngineFlags, target: Target) -> Result<Found, Failure> {
+    let patience = Duration::from_secs(at.timeout);
+    let socket = target.socket.as_deref();
+    let nobody = match socket.map(|socket| Client::connect(socket, patience)) {
+        Some(Ok(client)) => return Ok(Found::Running(client)),
+        Some(Err(ClientError::Nobody)) | None => socket,
+        Some(Err(ClientError::Io(error))) if error.kind() == io::ErrorKind::PermissionDenied => {
+            let socket = shown(socket);
+            let why = format!(
+                "permission denied for the engine at {socket}: run this as its user, or as a \
+                 member of its ControlGroup"
+            );
+            return Err(Failure::Text(why));
+        }
+        Some(Err(error)) => return Err(Failure::Text(error.to_string())),
+    };
+    let Some(store) = target.store else {
+        return match nobody {
+            Some(socket) => {
+                let socket = socket.display();
+                Ok(Found::Absent(format!(
+                    "no response from an engine at {socket}"
+                )))
+            }
+            None => Err(Failure::Text(
+                "with Durability=memory an engine needs ControlPath to be controlled".to_owned(),
+            )),
+        };
+    };
+    match (journal::is_in_use(&store), nobody) {
+        (Ok(false), _) => Ok(Found::Stopped(store)),
+        (Ok(true), nobody) => {
+            let (store, socket) = (store.display(), shown(nobody));
+            Err(Failure::Text(format!(
+                "an engine is running on {store}, but does not respond at {socket}: it is still \
+                 starting, is older than this command, or has no control socket"
+            )))
+        }
+        // One that runs would respond at its socket.
+        (Err(error), Some(socket)) if is_closed(&error) => {
+            let socket = socket.display();
+            Ok(Found::Absent(format!(
+                "no response from an engine at {socket}, and this user cannot read its journal: {error}"
+            )))
+        }
+        (Err(error), _) => Err(Failure::Text(error.to_string())),
+    }
+}
+
+/// Whether the journal is not for this user to read.
+pub(super) fn is_closed(error: &JournalError) -> bool {
+    match error {
+        JournalError::Exposed { .. } => true,
+        JournalError::Io { source, .. } => source.kind() == io::ErrorKind::PermissionDenied,
+        _ => false,
+    }
+}
+
+fn shown(socket: Option<&Path>) -> String {
+    socket.map_or_else(String::new, |socket| socket.display().to_string())
+}
