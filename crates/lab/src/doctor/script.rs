@@ -33,11 +33,22 @@ pub fn text(diagnosis: &Diagnosis, observed: &Observed) -> String {
         ] {
             let _ = writeln!(out, "# {title}{text}");
         }
-        for line in check.script {
-            let _ = writeln!(out, "{}", filled(line, observed));
+        match missing(check.script, observed) {
+            Some(why) => {
+                let _ = writeln!(out, "# No command: {why}");
+            }
+            None => {
+                for line in check.script {
+                    let _ = writeln!(out, "{}", filled(line, observed));
+                }
+            }
         }
-        if !check.boot.is_empty() {
-            boot.push(filled(check.boot, observed));
+        match not_at_boot(check.boot, observed) {
+            Some(why) => {
+                let _ = writeln!(out, "# Nothing for the kernel command line: {why}");
+            }
+            None if check.boot.is_empty() => {}
+            None => boot.push(filled(check.boot, observed)),
         }
     }
     if !boot.is_empty() {
@@ -51,14 +62,67 @@ pub fn text(diagnosis: &Diagnosis, observed: &Observed) -> String {
     out
 }
 
+/// Why this machine has no cores for what these lines name; `None` if it has them.
+fn missing(lines: &[&str], observed: &Observed) -> Option<String> {
+    let name = |place: &str| lines.iter().any(|line| line.contains(place));
+    if name("{cores}") && observed.cores.is_empty() {
+        return Some("no hot cores: name them with --cores".to_owned());
+    }
+    let needs_others = name("{others}") || name("{others_mask}");
+    if needs_others && others(observed).is_empty() {
+        return Some(too_few(observed));
+    }
+    None
+}
+
+/// Why an argument of the kernel cannot be given here; `None` if it can, or if there is none.
+pub fn not_at_boot(boot: &str, observed: &Observed) -> Option<String> {
+    if !boot.contains("{cores}") {
+        return None;
+    }
+    if let Some(why) = missing(&[boot], observed) {
+        return Some(why);
+    }
+    if others(observed).is_empty() {
+        return Some(too_few(observed));
+    }
+    observed.cores.contains(&0).then(|| {
+        "core 0 is one of the hot cores, and it is the kernel's: name others with --cores"
+            .to_owned()
+    })
+}
+
+fn too_few(observed: &Observed) -> String {
+    let online = online(observed);
+    match online.len() {
+        0 => "the cores of this machine are unknown".to_owned(),
+        1 => format!(
+            "the only core of this machine, {}, is hot: it takes a machine with more cores",
+            observed.core_text()
+        ),
+        count => format!(
+            "all {count} cores of this machine are hot ({}), and none is left for it: name fewer with \
+             --cores, or use a machine with more cores",
+            observed.core_text()
+        ),
+    }
+}
+
+fn online(observed: &Observed) -> Vec<usize> {
+    let online = observed.now.line("sys/devices/system/cpu/online");
+    online.map(|list| core_list(&list)).unwrap_or_default()
+}
+
+/// The cores that are not hot.
+fn others(observed: &Observed) -> Vec<usize> {
+    let mut others = online(observed);
+    others.retain(|core| !observed.cores.contains(core));
+    others
+}
+
 /// A line of the table with the values of this machine in it.
 pub fn filled(line: &str, observed: &Observed) -> String {
-    let online = observed.now.line("sys/devices/system/cpu/online");
-    let online = online.map(|list| core_list(&list)).unwrap_or_default();
-    let others: Vec<usize> = online
-        .into_iter()
-        .filter(|core| !observed.cores.contains(core))
-        .collect();
+    let others = others(observed);
     let list: Vec<String> = others.iter().map(usize::to_string).collect();
     let pid = observed.pid.map(|pid| pid.to_string());
     line.replace("{cores}", &observed.core_text())

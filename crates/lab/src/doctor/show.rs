@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::checks::Weight;
 use super::diagnosis::{Diagnosis, Finding};
 use super::observed::{Health, Observed};
-use super::script::filled;
+use super::script::{filled, not_at_boot};
 
 /// Widths of the columns: check, found, good.
 const WIDTHS: [usize; 3] = [18, 28, 20];
@@ -128,7 +128,10 @@ fn remedy(out: &mut String, finding: &Finding, observed: &Observed) {
     let title = format!("{} ({}): {}", check.name, check.weight.name(), check.remedy);
     paragraph(out, 2, &title);
     if !check.boot.is_empty() {
-        let text = format!("Kernel command line: {}", filled(check.boot, observed));
+        let text = match not_at_boot(check.boot, observed) {
+            Some(why) => format!("Kernel command line: nothing, {why}"),
+            None => format!("Kernel command line: {}", filled(check.boot, observed)),
+        };
         paragraph(out, 4, &text);
     }
     if !check.unit.is_empty() {

@@ -334,6 +334,64 @@ fn the_script_has_what_is_bad_with_its_cost() {
     assert!(!text.contains("swappiness"), "{text}");
 }
 
+/// All that is bad on a machine whose cores are all hot.
+#[test]
+fn a_machine_with_too_few_cores_gets_no_broken_command() {
+    let tree = Tree::good()
+        .with("sys/devices/system/cpu/isolated", "")
+        .with("sys/devices/system/cpu/nohz_full", "")
+        .with("sys/devices/virtual/workqueue/cpumask", "f")
+        .with("proc/cmdline", "quiet");
+    let folder = tree.write();
+    for (online, cores, expected) in [
+        (
+            "0-1",
+            &[0, 1][..],
+            "all 2 cores of this machine are hot (0,1)",
+        ),
+        ("0", &[0], "the only core of this machine, 0, is hot"),
+        (
+            "0-3",
+            &[0, 1, 2, 3],
+            "all 4 cores of this machine are hot (0,1,2,3)",
+        ),
+        (
+            "0-3",
+            &[0, 1],
+            "core 0 is one of the hot cores, and it is the kernel's",
+        ),
+        ("0-3", &[], "no hot cores: name them with --cores"),
+    ] {
+        let few = tree.clone().with("sys/devices/system/cpu/online", online);
+        few.replace(&tree, &folder);
+        let mut observed = few.observed(&folder);
+        observed.cores = cores.to_vec();
+        let mut diagnosis = Diagnosis::of(&observed, None);
+        for finding in &mut diagnosis.findings {
+            finding.health = Health::Bad;
+        }
+        let text = script::text(&diagnosis, &observed);
+        assert!(text.contains(expected), "{expected}: {text}");
+        for broken in ["isolcpus=", "nohz_full=", "rcu_nocbs="] {
+            assert!(!text.contains(broken), "{broken}: {text}");
+        }
+        let commands = text.lines().filter(|line| !line.starts_with('#'));
+        let commands: Vec<&str> = commands.collect();
+        for broken in [
+            "echo  ",
+            "-pc  ",
+            "cpumask=\n",
+            "echo 0 > /sys/devices/virtual",
+        ] {
+            assert!(!commands.join("\n").contains(broken), "{broken}: {text}");
+        }
+        let shown = show::text(&diagnosis, &observed, false);
+        assert!(!shown.contains("isolcpus=managed_irq,domain,"), "{shown}");
+        assert!(shown.contains("Kernel command line: nothing, "), "{shown}");
+        tree.replace(&few, &folder);
+    }
+}
+
 #[test]
 fn no_place_in_the_table_is_left_unfilled() {
     let tree = Tree::good();
