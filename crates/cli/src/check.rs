@@ -29,7 +29,7 @@ use crate::gateway::events::remark;
 use crate::oms;
 use crate::reading::Reading;
 use crate::sim;
-use crate::teller::now;
+use crate::teller::{counted, now};
 use crate::writable;
 use rows::{Row, is_changed, key, origin, place, section};
 
@@ -175,11 +175,6 @@ fn failed(failure: &Failure, errors: usize, warnings: usize) -> Result<ExitCode,
     // Nobody is left to tell when this fails.
     let _ = writeln!(io::stderr(), "{verdict}");
     Ok(code)
-}
-
-fn counted(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
 }
 
 /// Whether the settings may need more descriptors than `run` gets in the place of this command.

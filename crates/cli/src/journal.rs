@@ -20,6 +20,7 @@ use crate::failure::{Failure, tell};
 use crate::query::{Query, Shelf};
 use crate::salvage::{self, SalvageArgs};
 use crate::store::{self, ExportArgs, ImportArgs};
+use crate::teller::counted;
 
 /// Of the command as a whole.
 pub const EXAMPLES: &str = "Examples:
@@ -331,11 +332,10 @@ fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
         sessions,
         ..
     } = &read;
-    let sessions = sessions.len();
-    writeln!(
-        out,
-        "{segments} segments, {records} records, {bytes} bytes, {sessions} sessions"
-    )?;
+    let sessions = counted(sessions.len(), "session");
+    let segments = counted(*segments as usize, "segment");
+    let records = counted(*records as usize, "record");
+    writeln!(out, "{segments}, {records}, {bytes} bytes, {sessions}")?;
     for state in states.iter().flatten() {
         writeln!(
             out,

@@ -162,8 +162,9 @@ pub enum OmsCommand {
     Reducing(Tell),
     /// Lets a scope trade again
     Arm(Tell),
-    /// Begins a trading day, day=2026-11-23; refused while orders of the day are live at a venue
-    #[command(mut_arg("words", |arg| arg.value_name("DAY").help("The new trading day: day=2026-11-23")))]
+    /// Begins a trading day, day=2026-11-23; refused while orders of the day are live at a venue. An earlier day takes
+    /// the roll back, while the new one has no orders
+    #[command(mut_arg("words", |arg| arg.value_name("DAY").help("The new trading day: day=2026-11-23; or the day before, to take the roll back")))]
     Roll {
         #[command(flatten)]
         told: Tell,

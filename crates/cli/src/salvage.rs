@@ -12,6 +12,7 @@ use fixwire_protocol::Timestamp;
 use fixwire_protocol::readable::Escaped;
 
 use crate::failure::Failure;
+use crate::teller::counted;
 
 /// Which journal, and how.
 #[derive(Args, Debug)]
@@ -85,7 +86,8 @@ fn print(done: &Salvaged, out: &mut impl Write) -> io::Result<()> {
     match done.kept_to {
         Some(to) => writeln!(
             out,
-            "kept: {kept} records, to byte {} of segment {}",
+            "kept: {}, to byte {} of segment {}",
+            counted(*kept as usize, "record"),
             to.offset(),
             to.segment()
         )?,
@@ -100,8 +102,9 @@ fn print(done: &Salvaged, out: &mut impl Write) -> io::Result<()> {
     }
     writeln!(
         out,
-        "lost: {lost} records after the damage, of which {readable} can still be read in the \
-         copy; records written after the last of them are lost too and cannot be counted"
+        "lost: {} after the damage, of which {readable} can still be read in the copy; records \
+         written after the last of them are lost too and cannot be counted",
+        counted(*lost as usize, "record")
     )?;
     for session in &done.sessions {
         print_lost(session, out)?;

@@ -52,7 +52,8 @@ pub fn start_line(
     )
 }
 
-fn counted(count: usize, thing: &str) -> String {
+/// A number with its noun, which is no plural for one.
+pub fn counted(count: usize, thing: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {thing}{plural}")
 }
@@ -85,8 +86,9 @@ pub fn tell_end<A: Application, H: Host>(engine: Engine<A, H>) {
         );
     }
     lines += &format!(
-        "stopped: {}, {received} messages received, {sent} sent\n",
-        counted(sessions.len(), "session")
+        "stopped: {}, {} received, {sent} sent\n",
+        counted(sessions.len(), "session"),
+        counted(received as usize, "message")
     );
     // Nobody is left to tell when this fails.
     let _ = io::stderr().write_all(lines.as_bytes());

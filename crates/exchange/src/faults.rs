@@ -285,7 +285,8 @@ impl Faults {
                 count += wire.rules.len();
                 wire.rules.clear();
             });
-            return Ok(format!("{count} faults cleared"));
+            let plural = if count == 1 { "" } else { "s" };
+            return Ok(format!("{count} fault{plural} cleared"));
         }
         let mut count = self.rules.len();
         self.on_wire(&mut |wire| count += wire.rules.len());

@@ -62,7 +62,8 @@ impl GatewayService {
         let outcome = match self.gateway().reload(&mut new) {
             Ok(()) => {
                 let rules = self.gateway().rules().len();
-                Ok(format!("gateway reloaded: {rules} rules"))
+                let plural = if rules == 1 { "" } else { "s" };
+                Ok(format!("gateway reloaded: {rules} rule{plural}"))
             }
             Err(error) => Err(format!("gateway not reloaded: {error}")),
         };

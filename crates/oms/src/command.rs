@@ -29,6 +29,7 @@ use siphasher::sip::SipHasher24;
 use fixwire_protocol::{Decimal, OperatorCommand, OperatorRight, Permission};
 
 use crate::core::{Core, Sink, scaled};
+use crate::counted::counted;
 use crate::event::OrderEvent;
 use crate::filter::OrderFilter;
 use crate::fix::{figure, scope_name};
@@ -83,7 +84,8 @@ pub fn carry_out(
             let filter = OrderFilter::of(scope);
             let orders = filter.count(core.state());
             core.withdraw(at, filter, (None, b""), by, sink);
-            return Ok(format!("{name}: cancelling {orders} open orders"));
+            let orders = counted(orders, "open order");
+            return Ok(format!("{name}: cancelling {orders}"));
         }
         "market" => return market(core, at, &words, scope, by, sink),
         "price" => return price(core, at, &words, scope, by, sink),
@@ -115,7 +117,10 @@ pub fn carry_out(
     }
     core.set_trading(at, (scope, state), by, sink);
     Ok(match state {
-        Trading::Killed => format!("{name}: killed; cancelling {open} open orders"),
+        Trading::Killed => {
+            let open = counted(open, "open order");
+            format!("{name}: killed; cancelling {open}")
+        }
         _ => format!("{name}: {state}"),
     })
 }
@@ -205,7 +210,8 @@ fn price(
     }
     let met = core.met();
     let name = scope_name(core.state(), scope);
-    Ok(format!("{name}: price set; condition of {met} orders met"))
+    let met = counted(met as u64, "order");
+    Ok(format!("{name}: price set; condition of {met} met"))
 }
 
 /// The instrument and prices of a command `price`.

@@ -127,6 +127,16 @@ pub(crate) fn is_far(from: u32, to: u32) -> bool {
     count(to).saturating_sub(count(from)) > 31
 }
 
+/// A day such as 20261122, as operators write it: 2026-11-22.
+pub(crate) fn written(day: u32) -> String {
+    format!(
+        "{:04}-{:02}-{:02}",
+        day / 10_000,
+        day / 100 % 100,
+        day % 100
+    )
+}
+
 /// A day such as 2026-11-22, as 20261122.
 pub(crate) fn parse(text: &str) -> Option<u32> {
     let mut parts = text.split('-');

@@ -43,6 +43,7 @@ pub mod command;
 mod condition;
 mod copies;
 pub mod core;
+mod counted;
 mod day;
 mod day_end;
 mod differences;

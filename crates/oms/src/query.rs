@@ -12,6 +12,7 @@ use fixwire_protocol::OperatorRight;
 use crate::browse;
 use crate::command::{Words, check_prices};
 use crate::core::Core;
+use crate::counted::counted;
 use crate::fix::{average, figure, price, reason_text, scope_name};
 use crate::limits::RiskControl;
 use crate::order::Order;
@@ -104,10 +105,10 @@ pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
 fn counts(state: &OmsState) -> String {
     let open = state.orders().iter().filter(|it| it.state.is_open());
     format!(
-        "oms: day {}, {} events, {} open orders, trading {}",
+        "oms: day {}, {}, {}, trading {}",
         state.day(),
-        state.events(),
-        open.count(),
+        counted(state.events(), "event"),
+        counted(open.count() as u64, "open order"),
         state.trading(Scope::Firm),
     )
 }

@@ -18,6 +18,7 @@ use fixwire_protocol::{Nanos, Timestamp};
 
 use crate::command::Words;
 use crate::core::{Core, Sink};
+use crate::counted::counted;
 use crate::day_end::{DAY_OVER, Roll, RollCause, is_live, is_unconfirmed, open_at_venues};
 use crate::event::OrderEvent;
 use crate::order::Order;
@@ -133,14 +134,21 @@ impl Core {
         }
         let now = today.max(crate::day::date(Timestamp(at)));
         if crate::day::is_far(now, next) {
+            let now = crate::day::written(now);
             return Err(format!("{day} is more than a month after {now}"));
         }
         let live = self.state.orders().iter();
         let live = live.filter(|order| is_live(order, next)).count();
         let what = open_at_venues(&self.state, next);
         if live > 0 && !words.has("cancel") {
+            let (are, them) = if live == 1 {
+                ("is", "it")
+            } else {
+                ("are", "them")
+            };
+            let live = counted(live as u64, "order");
             return Err(format!(
-                "{live} orders of the day are live, {what}: cancel them first, or roll with --cancel, which cancels them and waits at most roll_wait"
+                "{live} of the day {are} live, {what}: cancel {them} first, or roll with --cancel, which cancels {them} and waits at most roll_wait"
             ));
         }
         let (who, why) = by;
@@ -151,6 +159,7 @@ impl Core {
         };
         self.emit(at, &event, sink);
         self.close_day(at, next, false);
+        let today = crate::day::written(today);
         Ok(match live {
             0 => format!("{day} starts when the orders of {today} are closed: {what}"),
             _ => format!(
@@ -170,11 +179,13 @@ impl Core {
         let today = self.state.day();
         let now = crate::day::date(Timestamp(at));
         if self.state.last != self.state.yesterday {
+            let today = crate::day::written(today);
             return Err(format!(
                 "{text} is before the trading day {today}, which has orders: only a day without orders can be taken back"
             ));
         }
         if crate::day::is_far(day, now) {
+            let now = crate::day::written(now);
             return Err(format!("{text} is more than a month before {now}"));
         }
         self.emit(
@@ -186,6 +197,7 @@ impl Core {
             },
             sink,
         );
+        let today = crate::day::written(today);
         Ok(format!("{text} is the trading day again, it was {today}"))
     }
 

@@ -95,7 +95,7 @@ mod tests {
         assert!(
             changes[1]
                 .to_string()
-                .ends_with(": 1 users, 0 added, 0 changed, 0 removed")
+                .ends_with(": 1 user, 0 added, 0 changed, 0 removed")
         );
         assert!(!users[0].check(b"anna", b"tiger") && users[0].check(b"anna", b"lion"));
         assert!(!users[0].check(b"bert", b"tiger"), "removed");

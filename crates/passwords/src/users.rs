@@ -80,7 +80,8 @@ impl fmt::Display for UsersChange {
         let file = file.display();
         write!(
             f,
-            "{file}: {users} users, {added} added, {changed} changed, {removed} removed"
+            "{file}: {users} user{}, {added} added, {changed} changed, {removed} removed",
+            if *users == 1 { "" } else { "s" }
         )
     }
 }

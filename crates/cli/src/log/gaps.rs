@@ -11,6 +11,7 @@ use serde_json::json;
 use super::sources::{Sources, exit_code, tell_left_out};
 use super::summary::{moment, table};
 use crate::failure::Failure;
+use crate::teller::counted;
 
 /// Arguments of `fixwire log gaps`.
 #[derive(Args, Debug)]
@@ -94,5 +95,10 @@ fn print(gaps: &LogGaps, out: &mut impl Write) -> io::Result<()> {
         rows.collect(),
     )?;
     let (count, missing) = gaps.totals();
-    writeln!(out, "{count} gaps, {missing} sequence numbers missing")
+    writeln!(
+        out,
+        "{}, {} missing",
+        counted(count as usize, "gap"),
+        counted(missing as usize, "sequence number")
+    )
 }

@@ -284,7 +284,7 @@ fn a_reload_reads_the_password_file_again() {
     keep(&format!("anna:{}\n", hash("lion")));
     let (code, said) = reload(folder, &["gateway.toml"]);
     assert!(
-        code == 0 && said.contains("1 users, 0 added, 1 changed, 1 removed"),
+        code == 0 && said.contains("1 user, 0 added, 1 changed, 1 removed"),
         "{code} {said}"
     );
     assert!(!log_on("anna", "tiger") && !log_on("bert", "tiger"));

@@ -380,7 +380,7 @@ fn operators_limit_kill_and_arm() {
     );
 
     let (code, said) = oms(folder, "kill", &[&["account=DESK"][..], &why].concat());
-    let wanted = "account=DESK: killed; cancelling 1 open orders\n";
+    let wanted = "account=DESK: killed; cancelling 1 open order\n";
     assert_eq!((code, said.as_str()), (0, wanted));
     let cancel = venue.expect("F");
     assert!(cancel.contains(&format!("|41={first}|")), "{cancel}");

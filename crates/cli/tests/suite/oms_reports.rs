@@ -142,7 +142,7 @@ fn a_client_that_lost_its_store_gets_each_report_after_kill_9_and_on_another_day
 
     let day = format!("day={}", tomorrow());
     let (_, said) = oms(folder, "roll", &[&day, "--why", "a test"]);
-    assert!(said.contains("1 orders of the day are live"), "{said}");
+    assert!(said.contains("1 order of the day is live"), "{said}");
     let (code, said) = oms(folder, "roll", &[&day, "--cancel", "--why", "a test"]);
     assert_eq!(code, 0, "{said}");
     let cancel = venue.expect("F");

@@ -56,7 +56,8 @@ impl Exchange {
         if self.bulletins.len() > KEPT {
             self.bulletins.remove(0);
         }
-        Ok(format!("bulletin {number}: sent to {count} lines"))
+        let plural = if count == 1 { "" } else { "s" };
+        Ok(format!("bulletin {number}: sent to {count} line{plural}"))
     }
 
     /// Answers an R13 with the bulletins from its number on, or with one that has no text.

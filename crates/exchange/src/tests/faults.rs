@@ -206,7 +206,7 @@ fn faults_of_the_wire_are_given_to_it_and_meet_what_they_name() {
     assert!(desk.say(A, &order(1)).is_empty());
     assert_eq!(desk.say(A, &order(2)).len(), 1);
     let cleared = desk.command("fault clear").0;
-    assert_eq!(cleared, Ok("1 faults cleared".into()));
+    assert_eq!(cleared, Ok("1 fault cleared".into()));
     let error = Desk::new().command("fault gap").0.unwrap_err();
     assert!(error.contains("run it with fixwire sim"), "{error}");
 }

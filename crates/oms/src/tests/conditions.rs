@@ -419,7 +419,7 @@ fn an_operator_gives_prices() {
     }
     assert_eq!(
         says("price symbol=XYZ last=101"),
-        Ok("symbol=XYZ: price set; condition of 1 orders met".into())
+        Ok("symbol=XYZ: price set; condition of 1 order met".into())
     );
     assert_eq!(world.is(order), Sent);
     world.check();

@@ -68,7 +68,7 @@ fn a_roll_by_hand_refuses_live_orders_of_the_day() {
     let order = world.live();
     let sent = world.sent.len();
     let why = world.says("ann", "roll day=2026-11-23").unwrap_err();
-    assert!(why.contains("1 orders of the day are live"), "{why}");
+    assert!(why.contains("1 order of the day is live"), "{why}");
     assert!(
         why.contains("SIM-1: 1 end with the day, 1 stay") || why.contains("SIM-2"),
         "{why}"
@@ -104,7 +104,7 @@ fn an_order_without_an_answer_stays_known() {
             world.tell(|core, at, mut sink| core.set_trading(at, firm, (b"ann", b""), &mut sink));
         } else {
             let told = world.says("ann", "cancel firm").unwrap();
-            assert!(told.contains("cancelling 1 open orders"), "{told}");
+            assert!(told.contains("cancelling 1 open order"), "{told}");
         }
         world.at += 6 * SECOND;
         world.tell(|core, at, mut sink| core.due(at, &mut |_| {}, &mut sink));
