@@ -394,7 +394,7 @@ fn absent(json: bool, why: &str) -> Result<ExitCode, Failure> {
 
 /// Why a stopped engine's journal has no sessions to show.
 enum NotStored {
-    /// There is none yet, or it is not for this user to read.
+    /// It does not exist yet, or this user may not read it.
     Unread(String),
     Failed(Failure),
 }

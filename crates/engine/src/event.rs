@@ -306,6 +306,8 @@ pub enum Event {
         session: SessionId,
         /// How many, since the last such event.
         messages: u64,
+        /// The limit, in bytes an hour.
+        most: u32,
     },
     /// Garbled bytes were ignored.
     Garbled {

@@ -181,8 +181,14 @@ impl<D: Disk> Core<D> {
     /// Reports how many messages of a session were not logged, if any.
     pub(crate) fn raise_not_logged(&mut self, now: Now, session: usize, messages: Option<u64>) {
         if let Some(messages) = messages {
+            let most = self.lines[session].trail.most;
             let session = SessionId(session as u32);
-            self.raise(now, &Event::NotLogged { session, messages });
+            let event = Event::NotLogged {
+                session,
+                messages,
+                most,
+            };
+            self.raise(now, &event);
         }
     }
 

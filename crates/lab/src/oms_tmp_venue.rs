@@ -1,5 +1,7 @@
 //! The exchange's end of a line that speaks TMP: it accepts every order, change and cancel.
 
+use std::collections::HashMap;
+
 use fixwire_tmp::messages::{R01, R02};
 use fixwire_tmp::{
     ExchangeLinkState, LinkAction, LinkActions, LinkExchange, LinkNow, LinkNumbers, ResendStore,
@@ -12,12 +14,17 @@ use crate::oms_parts::{ORDER_QTY, link_of_exchange};
 /// Bytes of an R02, the longest answer.
 const LONGEST: usize = 133;
 
+/// Room for orders that were reduced and not cancelled yet.
+const REDUCED: usize = 1 << 16;
+
 /// A venue that only accepts, without its socket. The link is that of the simulated exchange.
 pub(crate) struct TmpVenue {
     link: LinkExchange,
     actions: LinkActions,
     answers: LinkActions,
     reports: u32,
+    /// What is left of reduced orders, by order_no.
+    reduced: HashMap<[u8; 5], u16>,
 }
 
 /// Nothing is sent again: a connection that ends is the end of the measurement.
@@ -36,6 +43,7 @@ impl TmpVenue {
             actions: LinkActions::new(),
             answers: LinkActions::new(),
             reports: 0,
+            reduced: HashMap::with_capacity(REDUCED),
         }
     }
 
@@ -84,7 +92,14 @@ impl TmpVenue {
         let request = request.map_err(|error| wrong(&error))?;
         self.reports += 1;
         let mut bytes = [0; LONGEST];
-        let report = report(&request, now, self.reports);
+        let before = match request.exec_type {
+            TmpExecType::CANCEL => self.reduced.remove(&request.order_no),
+            _ => None,
+        };
+        let report = report(&request, before.unwrap_or(ORDER_QTY), now, self.reports);
+        if report.exec_type == TmpExecType::REDUCE {
+            self.reduced.insert(report.order_no, report.leaves_qty);
+        }
         let written = report.encode(&TmpHeader::default(), &mut bytes);
         let len = written.map_err(|_| wrong(&"an R02 has no room"))?;
         self.answers.clear();
@@ -100,7 +115,7 @@ impl TmpVenue {
 }
 
 /// The acknowledgement of a request.
-fn report(request: &R01, now: LinkNow, number: u32) -> R02 {
+fn report(request: &R01, before_qty: u16, now: LinkNow, number: u32) -> R02 {
     let left = match request.exec_type {
         TmpExecType::NEW => request.qty,
         TmpExecType::CANCEL => 0,
@@ -127,7 +142,7 @@ fn report(request: &R01, now: LinkNow, number: u32) -> R02 {
         time_in_force: request.time_in_force,
         position_effect: request.position_effect,
         leaves_qty: left,
-        before_qty: ORDER_QTY,
+        before_qty,
         org_trans_time: at,
         transact_time: at,
         uniq_id: number,

@@ -367,7 +367,11 @@ impl Core {
         let (Some(order), Some(cum)) = (self.state().orders().get(number), cum_qty(report)) else {
             return;
         };
-        let is_end = matches!(report.status, b'3' | b'4' | b'8' | b'C');
+        // Over TMP only ExecType says it.
+        let is_end = match report.status {
+            0 => matches!(report.kind, ReportKind::End(_)),
+            status => matches!(status, b'3' | b'4' | b'8' | b'C'),
+        };
         if !order.state.is_open() && order.state != OrderState::Ended(End::Filled) {
             let ours = self.state().orders().status(order);
             if is_end {

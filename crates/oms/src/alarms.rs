@@ -5,17 +5,8 @@ use fixwire_protocol::Nanos;
 use crate::core::{Core, Sink};
 use crate::event::OrderEvent;
 use crate::order::Order;
-use crate::state::OmsState;
 use crate::value::Number;
 use crate::work::Work;
-
-/// Closed orders of a line of which the venue says something else.
-pub(crate) fn doubtful_of_closed(state: &OmsState, line: u32) -> impl Iterator<Item = Number> {
-    let orders = state.breaks.iter();
-    let orders = orders.filter_map(|(_, it)| state.orders().get(it.order));
-    let closed = orders.filter(move |it| it.line == line && !it.state.is_open());
-    closed.filter(|it| !it.is_external()).map(|it| it.number)
-}
 
 impl Core {
     /// The venue has answered and the breaks of the order stay: they are alarms now.

@@ -192,17 +192,14 @@ impl History {
             | OrderEvent::LapseCancelled { .. }
             | OrderEvent::VenueIdSet { .. }
             | OrderEvent::ForeignReport { .. } => self.doubted(event),
-            OrderEvent::LineDown { line } if self.line == Some(line) => Some(format!(
-                "{} disconnected: requests without an answer are in state unknown",
-                self.session(line)
-            )),
+            OrderEvent::LineDown { line } | OrderEvent::MassAsked { line, .. }
+                if self.line == Some(line) =>
+            {
+                Some(self.of_line(event, line))
+            }
             OrderEvent::Forgotten { order } if order == self.order => {
                 Some("closed long enough ago: removed from memory".into())
             }
-            OrderEvent::MassAsked { line, .. } if self.line == Some(line) => Some(format!(
-                "status of all open orders requested on {}",
-                self.session(line)
-            )),
             _ => self.special(event),
         }
     }
@@ -435,41 +432,10 @@ impl History {
             OrderEvent::CopyBroken { kind, order, .. } if order == self.order => {
                 Some(format!("break: {kind}"))
             }
-            OrderEvent::LegFilled {
-                order,
-                leg,
-                quantity,
-                price: last,
-                ..
-            } if order == self.order => {
-                let legs = self.state.legs(self.instrument);
-                let leg = legs.and_then(|legs| legs.get(usize::from(leg)))?;
-                let symbol = self.state.instruments().name(leg.instrument);
-                Some(format!(
-                    "leg {}: {quantity} filled at {}",
-                    name(symbol, "instrument", leg.instrument),
-                    price(last, self.state.scale(leg.instrument))
-                ))
-            }
-            OrderEvent::LegUndone {
-                order,
-                leg,
-                was_quantity,
-                quantity,
-                price: last,
-                ..
-            } if order == self.order => {
-                let legs = self.state.legs(self.instrument);
-                let leg = legs.and_then(|legs| legs.get(usize::from(leg)))?;
-                let symbol = self.state.instruments().name(leg.instrument);
-                let symbol = name(symbol, "instrument", leg.instrument);
-                let last = price(last, self.state.scale(leg.instrument));
-                Some(match quantity {
-                    0 => format!("leg {symbol}: the venue cancelled the fill of {was_quantity}"),
-                    _ => format!(
-                        "leg {symbol}: the venue corrected the fill of {was_quantity} to {quantity} at {last}"
-                    ),
-                })
+            OrderEvent::LegFilled { order, .. } | OrderEvent::LegUndone { order, .. }
+                if order == self.order =>
+            {
+                self.of_leg(event)
             }
             OrderEvent::Busted { .. }
             | OrderEvent::Corrected { .. }
@@ -495,6 +461,57 @@ impl History {
                 text(who),
                 text(why)
             )),
+            _ => None,
+        }
+    }
+
+    fn of_line(&self, event: &OrderEvent<'_>, line: u32) -> String {
+        let line = self.session(line);
+        match event {
+            OrderEvent::MassAsked { .. } => {
+                format!("status of all open orders requested on {line}")
+            }
+            _ => format!("{line} disconnected: requests without an answer are in state unknown"),
+        }
+    }
+
+    /// Of the fill of a leg.
+    fn of_leg(&self, event: &OrderEvent<'_>) -> Option<String> {
+        match *event {
+            OrderEvent::LegFilled {
+                leg,
+                quantity,
+                price: last,
+                ..
+            } => {
+                let legs = self.state.legs(self.instrument);
+                let leg = legs.and_then(|legs| legs.get(usize::from(leg)))?;
+                let symbol = self.state.instruments().name(leg.instrument);
+                Some(format!(
+                    "leg {}: {quantity} filled at {}",
+                    name(symbol, "instrument", leg.instrument),
+                    price(last, self.state.scale(leg.instrument))
+                ))
+            }
+            OrderEvent::LegUndone {
+                leg,
+                was_quantity,
+                quantity,
+                price: last,
+                ..
+            } => {
+                let legs = self.state.legs(self.instrument);
+                let leg = legs.and_then(|legs| legs.get(usize::from(leg)))?;
+                let symbol = self.state.instruments().name(leg.instrument);
+                let symbol = name(symbol, "instrument", leg.instrument);
+                let last = price(last, self.state.scale(leg.instrument));
+                Some(match quantity {
+                    0 => format!("leg {symbol}: the venue cancelled the fill of {was_quantity}"),
+                    _ => format!(
+                        "leg {symbol}: the venue corrected the fill of {was_quantity} to {quantity} at {last}"
+                    ),
+                })
+            }
             _ => None,
         }
     }

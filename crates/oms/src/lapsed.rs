@@ -20,7 +20,7 @@ pub(crate) struct LapsedOrders {
 }
 
 impl LapsedOrders {
-    /// Whether there is none.
+    /// Whether no order has lapsed.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.asked.is_empty()

@@ -274,6 +274,14 @@ fn pair(account: u32, instrument: u32) -> u64 {
 }
 
 impl OmsState {
+    /// Closed orders of a line of which the venue says something else.
+    pub(crate) fn doubtful_of_closed(&self, line: u32) -> impl Iterator<Item = Number> {
+        let orders = self.breaks.iter();
+        let orders = orders.filter_map(|(_, it)| self.orders.get(it.order));
+        let closed = orders.filter(move |it| it.line == line && !it.state.is_open());
+        closed.filter(|it| !it.is_external()).map(|it| it.number)
+    }
+
     /// With capacity for so many orders and ids.
     #[must_use]
     pub fn with_capacity(orders: usize) -> Self {

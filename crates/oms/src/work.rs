@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::Nanos;
 
-use crate::alarms::doubtful_of_closed;
 use crate::core::{Core, Sink};
 use crate::day_end::{Roll, ends_with_day, is_unconfirmed};
 use crate::event::OrderEvent;
@@ -175,7 +174,7 @@ impl Work {
                 };
                 let mut asked = open(state, |order| order.line == line && is_asked(order));
                 asked.extend(lost_of_closed(state, line));
-                asked.extend(doubtful_of_closed(state, line));
+                asked.extend(state.doubtful_of_closed(line));
                 asked.sort_unstable();
                 asked.dedup();
                 self.ask_each(state, asked);

@@ -118,7 +118,7 @@ struct Played {
     cut: usize,
     /// Breaks that an operator has settled.
     breaks: usize,
-    /// Reports by which the client heard of cancelled or corrected trades and of settlements.
+    /// Reports that the client received about cancelled or corrected trades and of settlements.
     restated: usize,
 }
 

@@ -23,7 +23,7 @@ pub(super) enum Found {
 ///
 /// # Errors
 ///
-/// It runs and does not respond, or whether one runs cannot be told.
+/// It runs and does not respond, or nobody can say whether one runs.
 pub(super) fn find(at: &EngineFlags, target: Target) -> Result<Found, Failure> {
     let patience = Duration::from_secs(at.timeout);
     let socket = target.socket.as_deref();

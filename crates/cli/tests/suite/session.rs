@@ -378,7 +378,7 @@ fn an_engine_does_what_every_command_says() {
     every_command(folder, "FIX.4.2:GATE->VENUE", &running, &listener);
 }
 
-/// Who logs a session on or out is told when that did not happen.
+/// A logon or logout that did not happen is an error.
 #[test]
 fn a_logon_or_logout_that_comes_to_nothing_is_an_error() {
     let folder = tempfile::tempdir().unwrap();

@@ -84,10 +84,10 @@ impl fmt::Display for Event {
                 f,
                 "slow consumer: {bytes} bytes are waiting for the peer in the journal"
             ),
-            Self::NotLogged { messages, .. } => write!(
+            Self::NotLogged { messages, most, .. } => write!(
                 f,
                 "{messages} out-of-sequence or resent messages not logged: over JournalLogOnlyLimit \
-                 for this hour; check why the peer repeats messages or ResendRequests"
+                 ({most} bytes) for this hour; check why the peer repeats messages or ResendRequests"
             ),
             Self::Garbled { why, .. } => write!(f, "garbled message ignored: {why}"),
             Self::NotSent { .. } | Self::MessagesLost { .. } | Self::Panicked { .. } => {

@@ -13,6 +13,8 @@ const REPORT_EVERY: Nanos = Nanos(10_000_000_000);
 #[derive(Debug)]
 pub(crate) struct Trail {
     bucket: Bucket,
+    /// Bytes an hour.
+    pub(crate) most: u32,
     /// Messages that were not logged and that no event has reported.
     pub(crate) left_out: u64,
     /// When the next event may be.
@@ -29,6 +31,7 @@ impl Trail {
         };
         Self {
             bucket: Bucket::new(&rate),
+            most: bytes_per_hour,
             left_out: 0,
             report_at: Mono(0),
         }

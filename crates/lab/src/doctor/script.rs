@@ -75,7 +75,7 @@ fn missing(lines: &[&str], observed: &Observed) -> Option<String> {
     None
 }
 
-/// Why an argument of the kernel cannot be given here; `None` if it can, or if there is none.
+/// Why an argument of the kernel cannot be given here; `None` if it can, or is not one.
 pub fn not_at_boot(boot: &str, observed: &Observed) -> Option<String> {
     if !boot.contains("{cores}") {
         return None;

@@ -122,32 +122,10 @@ impl Sink for Out<'_> {
             OrderEvent::ReloadAsked { who, .. } => {
                 (self.listener)(OmsEvent::ReloadAsked { who });
             }
-            OrderEvent::ForeignReport { line, order, text } => {
-                let line = state.sessions().name(line);
-                (self.listener)(OmsEvent::ForeignReport { line, order, text });
-            }
-            OrderEvent::MassAnswered { line, how, orders } => {
-                if orders > 0 || how != MassEnd::Complete {
-                    let line = state.sessions().name(line);
-                    (self.listener)(OmsEvent::MassAnswered { line, how, orders });
-                }
-            }
-            OrderEvent::LapseCancelled { order, line } => {
-                let line = state.sessions().name(line);
-                (self.listener)(OmsEvent::LapseCancelled { line, order });
-            }
-            OrderEvent::NoAnswer { request } => {
-                if let Some((known, order)) = state.orders().request(request) {
-                    let is_cancel = known.kind == RequestKind::Cancel;
-                    let (order, was_asked) = (order.number, order.asked > 0);
-                    (self.listener)(OmsEvent::NoAnswer {
-                        order,
-                        request,
-                        is_cancel,
-                        was_asked,
-                    });
-                }
-            }
+            OrderEvent::ForeignReport { .. }
+            | OrderEvent::MassAnswered { .. }
+            | OrderEvent::LapseCancelled { .. }
+            | OrderEvent::NoAnswer { .. } => self.doubted(state, event),
             OrderEvent::DayAsked { .. } | OrderEvent::Day { .. } | OrderEvent::DayBack { .. } => {
                 self.day(state, event);
             }
@@ -190,6 +168,40 @@ fn request_in(event: &OrderEvent<'_>) -> u64 {
 }
 
 impl Out<'_> {
+    /// Reports what a venue leaves in doubt.
+    #[cold]
+    fn doubted(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
+        match *event {
+            OrderEvent::ForeignReport { line, order, text } => {
+                let line = state.sessions().name(line);
+                (self.listener)(OmsEvent::ForeignReport { line, order, text });
+            }
+            OrderEvent::MassAnswered { line, how, orders } => {
+                if orders > 0 || how != MassEnd::Complete {
+                    let line = state.sessions().name(line);
+                    (self.listener)(OmsEvent::MassAnswered { line, how, orders });
+                }
+            }
+            OrderEvent::LapseCancelled { order, line } => {
+                let line = state.sessions().name(line);
+                (self.listener)(OmsEvent::LapseCancelled { line, order });
+            }
+            OrderEvent::NoAnswer { request } => {
+                if let Some((known, order)) = state.orders().request(request) {
+                    let is_cancel = known.kind == RequestKind::Cancel;
+                    let (order, was_asked) = (order.number, order.asked > 0);
+                    (self.listener)(OmsEvent::NoAnswer {
+                        order,
+                        request,
+                        is_cancel,
+                        was_asked,
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// Sessions that receive copies of the reports of an order.
     fn copy(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         if self.copies.is_empty() {

@@ -36,8 +36,8 @@ mod trials {
         ),
         (
             OmsPlantedFault::RetryPast,
-            "twin::the_oms_does_what_the_slow_model_says",
-            "the OMS wrote",
+            "crashes::a_report_of_a_former_attempt_changes_nothing",
+            "goes on as attempt 3-5",
         ),
         (
             OmsPlantedFault::TriggerTwice,

@@ -493,6 +493,20 @@ fn a_busy_venue_gets_an_order_again_and_with_another_number() {
 }
 
 #[test]
+fn a_report_of_a_former_attempt_changes_nothing() {
+    let mut floor = play_busy(Durability::Process, None);
+    let told = floor.told(&[11, 39]);
+    let late = "37=V9|11=3|17=LATE|150=4|39=4|55=XYZ|54=1|38=100|14=0|151=0|6=0|";
+    floor.world.send(crate::floor::VENUE, "8", late);
+    floor.settle();
+    assert_eq!(
+        floor.told(&[11, 39]),
+        told,
+        "order 3 goes on as attempt 3-5"
+    );
+}
+
+#[test]
 fn an_order_that_the_venue_never_saw_is_rejected_when_it_says_so() {
     let mut floor = Floor::new(Durability::Process, BeginString::Fix44, BeginString::Fix44);
     floor.venue.drops = vec![1];

@@ -60,6 +60,18 @@ impl Model {
         self.breaks.push(new);
     }
 
+    /// A bust that names no fill.
+    pub fn unplaced_bust(&mut self, order: u64, fields: &Fields<'_>) {
+        let of = |tag: u32| fields.get(&tag).copied().unwrap_or_default().to_owned();
+        self.raise(Broken {
+            what: "bust",
+            order,
+            exec: of(17),
+            sides: (of(55), of(32)),
+            ..Broken::default()
+        });
+    }
+
     fn ask_once(&mut self, order: u64) {
         if !self.asking.contains(&order) {
             self.asking.push_back(order);

@@ -179,6 +179,19 @@ impl Model {
         true
     }
 
+    /// A bust of a leg. Those of these worlds name no fill: somebody has to look.
+    pub fn bust_of_leg(&mut self, number: u64, fields: &Fields<'_>) {
+        let order = &self.orders[&number];
+        let symbol = fields.get(&55).and_then(|name| self.symbol(name));
+        let legs = self.legs_of(order.symbol).into_iter().flatten();
+        let leg = legs.into_iter().find(|leg| Some(leg.symbol) == symbol);
+        let buys = leg.map(|leg| order.buys() == leg.buys);
+        let said = fields.get(&54).map(|side| *side == "1");
+        if said.is_none_or(|said| Some(said) == buys) {
+            self.unplaced_bust(number, fields);
+        }
+    }
+
     /// The legs that the report of a fill of a spread has.
     pub fn legs_in_fill(&mut self, line: usize, number: u64, request: u64, fields: &Fields<'_>) {
         let Some(legs) = fields.get(&555) else {

@@ -134,6 +134,9 @@ impl Model {
             let is_fill = kind == Kind::Fill;
             let is_known = self.orders.contains_key(&number);
             if is_known && self.report_of_leg(line, (number, request), fields, (is_fill, false)) {
+                if kind == Kind::Bust && self.may_report(line, number) {
+                    self.bust_of_leg(number, fields);
+                }
                 return;
             }
             if is_fill {

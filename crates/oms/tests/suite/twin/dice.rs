@@ -504,7 +504,7 @@ impl Dice {
                 match self.below(60) {
                     // One before it was lost.
                     0 => filled += lot * i128::from(1 + self.below(3)),
-                    // It is told under a new ExecID(17) as well.
+                    // It is reported under a new ExecID(17) as well.
                     1 => filled = order.filled,
                     _ => {}
                 }
