@@ -214,7 +214,7 @@ impl Core {
             b'6' | b'E' => !is_open || orders.request_of(order).is_none(),
             status => is_open_status(status) && !is_open,
         };
-        if !is_wrong && !(is_gone && is_open) {
+        if !(is_wrong || is_gone && is_open) {
             return;
         }
         let status = match reject.status {

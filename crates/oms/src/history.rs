@@ -197,9 +197,6 @@ impl History {
             {
                 Some(self.of_line(event, line))
             }
-            OrderEvent::Forgotten { order } if order == self.order => {
-                Some("closed long enough ago: removed from memory".into())
-            }
             _ => self.special(event),
         }
     }
@@ -444,6 +441,9 @@ impl History {
             | OrderEvent::TermsSettled { .. }
             | OrderEvent::TermsRestated { .. }
             | OrderEvent::FillsSettled { .. } => self.broken(event),
+            OrderEvent::Forgotten { order } if order == self.order => {
+                Some("closed long enough ago: removed from memory".into())
+            }
             OrderEvent::LegsMissing { order } if order == self.order => {
                 Some("its legs have not filled what the spread has".into())
             }

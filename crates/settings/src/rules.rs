@@ -215,24 +215,30 @@ pub fn ignored(session: &SessionSettings, dialect: Dialect) -> Vec<(Id, &'static
     found
 }
 
+fn is_acceptor(session: &SessionSettings) -> bool {
+    session.text(Id::ConnectionType) == Some("acceptor")
+}
+
+fn is_template(session: &SessionSettings) -> bool {
+    is_acceptor(session)
+        && (session.bool(Id::DynamicSessions) || session.bool(Id::AcceptorTemplate))
+}
+
 /// The settings that create sessions from Logons have an effect: in a session's own section in that one, in `[DEFAULT]` in
 /// any.
 fn check_templates(sessions: &[SessionSettings], problems: &mut Vec<Problem>) {
-    let is_acceptor =
-        |session: &SessionSettings| session.text(Id::ConnectionType) == Some("acceptor");
-    let is_template = |session: &SessionSettings| {
-        is_acceptor(session)
-            && (session.bool(Id::DynamicSessions) || session.bool(Id::AcceptorTemplate))
-    };
     let creates = "no effect: only an acceptor creates sessions from Logons";
     let qualifies = "no effect: DynamicQualifier=Y is for sessions that DynamicSessions=Y or AcceptorTemplate=Y creates";
     for session in sessions {
-        let keys: [(Id, &dyn Fn(&SessionSettings) -> bool, &'static str); 3] = [
-            (Id::DynamicSessions, &is_acceptor, creates),
-            (Id::AcceptorTemplate, &is_acceptor, creates),
-            (Id::DynamicQualifier, &is_template, qualifies),
-        ];
-        for (id, works, note) in keys {
+        for (id, works, note) in [
+            (
+                Id::DynamicSessions,
+                is_acceptor as fn(&SessionSettings) -> bool,
+                creates,
+            ),
+            (Id::AcceptorTemplate, is_acceptor, creates),
+            (Id::DynamicQualifier, is_template, qualifies),
+        ] {
             let origin = session.find(id).map(|found| found.origin);
             let (span, has_effect) = match origin {
                 Some(Origin::Session(span)) => (span, works(session)),

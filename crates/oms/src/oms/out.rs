@@ -176,11 +176,11 @@ impl Out<'_> {
                 let line = state.sessions().name(line);
                 (self.listener)(OmsEvent::ForeignReport { line, order, text });
             }
-            OrderEvent::MassAnswered { line, how, orders } => {
-                if orders > 0 || how != MassEnd::Complete {
-                    let line = state.sessions().name(line);
-                    (self.listener)(OmsEvent::MassAnswered { line, how, orders });
-                }
+            OrderEvent::MassAnswered { line, how, orders }
+                if orders > 0 || how != MassEnd::Complete =>
+            {
+                let line = state.sessions().name(line);
+                (self.listener)(OmsEvent::MassAnswered { line, how, orders });
             }
             OrderEvent::LapseCancelled { order, line } => {
                 let line = state.sessions().name(line);

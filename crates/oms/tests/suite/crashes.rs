@@ -496,7 +496,7 @@ fn a_busy_venue_gets_an_order_again_and_with_another_number() {
 fn a_report_of_a_former_attempt_changes_nothing() {
     let mut floor = play_busy(Durability::Process, None);
     let told = floor.told(&[11, 39]);
-    let late = "37=V9|11=3|17=LATE|150=4|39=4|55=XYZ|54=1|38=100|14=0|151=0|6=0|";
+    let late = "37=V9|11=3|17=LATE|150=F|39=1|55=XYZ|54=2|38=50|32=1|31=100|6=100|";
     floor.world.send(crate::floor::VENUE, "8", late);
     floor.settle();
     assert_eq!(

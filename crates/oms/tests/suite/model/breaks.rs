@@ -276,9 +276,8 @@ impl Model {
     }
 
     fn is_compared(&self, order: &Order, request: u64) -> bool {
-        !order.is_unsent()
-            && !(order.again.is_some() && request < self.attempt(order.number))
-            && order.remade.is_none()
+        let is_past = order.again.is_some() && request < self.attempt(order.number);
+        !order.is_unsent() && !is_past && order.remade.is_none()
     }
 
     fn missing(&mut self, number: u64, filled: i128, cum: i128) {
@@ -479,7 +478,7 @@ impl Model {
             Some('6' | 'E') => !is_open || order.asked.is_none(),
             Some(other) => OPEN.contains(other) && !is_open,
         };
-        if !is_wrong && !(is_gone && is_open) {
+        if !(is_wrong || is_gone && is_open) {
             return;
         }
         let may_trade = !is_open && !status.is_some_and(|it| "2348C".contains(it));

@@ -2,6 +2,7 @@
 
 use super::checks::Wanted;
 use super::clients::Filter;
+use super::venue::Kind;
 use super::{At, Fate, Fields, Model, Order, Why};
 
 /// A leg of a spread: its symbol, whether it is bought with the spread, and its quantity in one set.
@@ -159,7 +160,7 @@ impl Model {
         line: usize,
         (number, request): (u64, u64),
         fields: &Fields<'_>,
-        (is_fill, in_fill): (bool, bool),
+        (kind, in_fill): (Kind, bool),
     ) -> bool {
         let Some(symbol) = fields.get(&55).and_then(|name| self.symbol(name)) else {
             return false;
@@ -167,7 +168,10 @@ impl Model {
         if !self.has_leg(self.orders[&number].symbol, symbol) {
             return false;
         }
-        if is_fill {
+        if kind == Kind::Bust && self.may_report(line, number) {
+            self.bust_of_leg(number, fields);
+        }
+        if kind == Kind::Fill {
             let said = Said {
                 symbol,
                 side: fields.get(&54).copied(),
@@ -180,7 +184,7 @@ impl Model {
     }
 
     /// A bust of a leg. Those of these worlds name no fill: somebody has to look.
-    pub fn bust_of_leg(&mut self, number: u64, fields: &Fields<'_>) {
+    fn bust_of_leg(&mut self, number: u64, fields: &Fields<'_>) {
         let order = &self.orders[&number];
         let symbol = fields.get(&55).and_then(|name| self.symbol(name));
         let legs = self.legs_of(order.symbol).into_iter().flatten();

@@ -133,10 +133,7 @@ impl Model {
         if !same {
             let is_fill = kind == Kind::Fill;
             let is_known = self.orders.contains_key(&number);
-            if is_known && self.report_of_leg(line, (number, request), fields, (is_fill, false)) {
-                if kind == Kind::Bust && self.may_report(line, number) {
-                    self.bust_of_leg(number, fields);
-                }
+            if is_known && self.report_of_leg(line, (number, request), fields, (kind, false)) {
                 return;
             }
             if is_fill {
@@ -589,7 +586,7 @@ impl Model {
             // It counts beside those of the venue, however that reports them.
             let in_fill = self.orders[&number].legs.in_fills == Some(true);
             self.is_by_hand = true;
-            self.report_of_leg(line, (number, request), &fields, (true, in_fill));
+            self.report_of_leg(line, (number, request), &fields, (Kind::Fill, in_fill));
         } else {
             self.is_by_hand = true;
             self.report(line, &fields);
