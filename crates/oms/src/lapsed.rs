@@ -1,6 +1,6 @@
 //! Orders of a former trading day whose line is up again, and until when their venue may answer about them.
 
-use alloc::collections::{BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::order::Order;
 use crate::state::OmsState;
@@ -13,8 +13,8 @@ const PATIENCE: i64 = 5_000_000_000;
 /// Lapsed orders of lines that are up again; derived from the state.
 #[derive(Debug, Default)]
 pub(crate) struct LapsedOrders {
-    /// Those that the venue is asked about.
-    pub asked: BTreeSet<Number>,
+    /// Those that the venue is asked about, and whether they have a place in `waiting`.
+    pub asked: BTreeMap<Number, bool>,
     /// Until when it may answer, in this order.
     pub waiting: VecDeque<(i64, Number)>,
 }
@@ -30,22 +30,23 @@ impl LapsedOrders {
     pub(crate) fn line_up(&mut self, state: &OmsState, asked: &[Number]) {
         let orders = asked.iter().filter_map(|order| state.orders().get(*order));
         let lapsed = orders.filter(|order| may_be_cancelled(state, order));
-        for number in lapsed.map(|order| order.number) {
-            self.asked.insert(number);
-            self.waiting.retain(|(_, waits)| *waits != number);
-        }
+        let lapsed: BTreeSet<Number> = lapsed.map(|order| order.number).collect();
+        self.waiting.retain(|(_, waits)| !lapsed.contains(waits));
+        self.asked.extend(lapsed.into_iter().map(|it| (it, false)));
     }
 
     /// The venue was asked about an order.
     pub(crate) fn sent(&mut self, at: i64, order: Number) {
-        if self.asked.contains(&order) && !self.waiting.iter().any(|(_, waits)| *waits == order) {
+        if let Some(waits @ false) = self.asked.get_mut(&order) {
+            *waits = true;
             self.waiting.push_back((at.saturating_add(PATIENCE), order));
         }
     }
 
     /// The venue is not to be asked: the cancel is due.
     pub(crate) fn not_asked(&mut self, at: i64, order: Number) {
-        if self.asked.contains(&order) {
+        if let Some(waits) = self.asked.get_mut(&order) {
+            *waits = true;
             let place = self.waiting.partition_point(|(due, _)| *due <= at);
             self.waiting.insert(place, (at, order));
         }

@@ -33,7 +33,7 @@ impl Core {
         let ReportKind::Status(status) = report.kind else {
             return;
         };
-        if !self.work.lapsed.asked.remove(&number) {
+        if self.work.lapsed.asked.remove(&number).is_none() {
             return;
         }
         // Filled there: its fills come. Pending cancel: its end comes.
@@ -45,7 +45,7 @@ impl Core {
     /// Cancels lapsed orders that the venue did not answer about in time; returns when the next is due.
     pub(crate) fn due_lapsed(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
         while let Some((due, number)) = self.work.lapsed.waiting.front().copied() {
-            let is_asked = self.work.lapsed.asked.contains(&number);
+            let is_asked = self.work.lapsed.asked.contains_key(&number);
             if is_asked && due > at {
                 return Some(Nanos((due - at).unsigned_abs()));
             }
