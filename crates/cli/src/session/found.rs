@@ -2,7 +2,8 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use fixwire::control::{Client, ClientError};
 use fixwire::journal::{self, JournalError};
@@ -19,16 +20,41 @@ pub(super) enum Found {
     Absent(String),
 }
 
-/// The engine of a target.
+/// How long an engine may take from the lock of its journal to its first response.
+const STARTS: Duration = Duration::from_secs(2);
+/// How often one that starts is asked again.
+const ASKED_AGAIN: Duration = Duration::from_millis(20);
+
+/// The engine of a target. One that is starting is waited for.
 ///
 /// # Errors
 ///
 /// It runs and does not respond, or nobody can say whether one runs.
 pub(super) fn find(at: &EngineFlags, target: Target) -> Result<Found, Failure> {
     let patience = Duration::from_secs(at.timeout);
+    let until = Instant::now() + patience.min(STARTS);
+    loop {
+        match find_now(patience, &target)? {
+            Some(found) => return Ok(found),
+            None if Instant::now() < until => thread::sleep(ASKED_AGAIN),
+            None => {
+                let store = target.store.as_deref().map(Path::display);
+                let store = store.map_or_else(String::new, |store| store.to_string());
+                let socket = shown(target.socket.as_deref());
+                return Err(Failure::Text(format!(
+                    "an engine is running on {store}, but does not respond at {socket}: it is \
+                     still starting, is older than this command, or has no control socket"
+                )));
+            }
+        }
+    }
+}
+
+/// The engine of a target; `None` while its journal is in use and it does not respond.
+fn find_now(patience: Duration, target: &Target) -> Result<Option<Found>, Failure> {
     let socket = target.socket.as_deref();
     let nobody = match socket.map(|socket| Client::connect(socket, patience)) {
-        Some(Ok(client)) => return Ok(Found::Running(client)),
+        Some(Ok(client)) => return Ok(Some(Found::Running(client))),
         Some(Err(ClientError::Nobody)) | None => socket,
         Some(Err(ClientError::Io(error))) if error.kind() == io::ErrorKind::PermissionDenied => {
             let socket = shown(socket);
@@ -40,34 +66,28 @@ pub(super) fn find(at: &EngineFlags, target: Target) -> Result<Found, Failure> {
         }
         Some(Err(error)) => return Err(Failure::Text(error.to_string())),
     };
-    let Some(store) = target.store else {
+    let Some(store) = &target.store else {
         return match nobody {
             Some(socket) => {
                 let socket = socket.display();
-                Ok(Found::Absent(format!(
+                Ok(Some(Found::Absent(format!(
                     "no response from an engine at {socket}"
-                )))
+                ))))
             }
             None => Err(Failure::Text(
                 "with Durability=memory an engine needs ControlPath to be controlled".to_owned(),
             )),
         };
     };
-    match (journal::is_in_use(&store), nobody) {
-        (Ok(false), _) => Ok(Found::Stopped(store)),
-        (Ok(true), nobody) => {
-            let (store, socket) = (store.display(), shown(nobody));
-            Err(Failure::Text(format!(
-                "an engine is running on {store}, but does not respond at {socket}: it is still \
-                 starting, is older than this command, or has no control socket"
-            )))
-        }
+    match (journal::is_in_use(store), nobody) {
+        (Ok(false), _) => Ok(Some(Found::Stopped(store.clone()))),
+        (Ok(true), _) => Ok(None),
         // One that runs would respond at its socket.
         (Err(error), Some(socket)) if is_closed(&error) => {
             let socket = socket.display();
-            Ok(Found::Absent(format!(
+            Ok(Some(Found::Absent(format!(
                 "no response from an engine at {socket}, and this user cannot read its journal: {error}"
-            )))
+            ))))
         }
         (Err(error), _) => Err(Failure::Text(error.to_string())),
     }
