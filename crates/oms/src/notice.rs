@@ -27,6 +27,8 @@ pub enum OmsEvent<'a> {
     },
     /// A fill of an unknown order: the position includes it.
     StrayFill {
+        /// The number of the break.
+        number: u64,
         /// ClOrdID(11) at the venue.
         id: &'a [u8],
         /// PositionEffect(77), which its symbol needs, is missing: the opposite position is closed first.
@@ -341,9 +343,9 @@ impl fmt::Display for OmsEvent<'_> {
                 f,
                 "order {order}: fill received after the order was closed; the position includes it: check with the venue"
             ),
-            Self::StrayFill { id, nets } => write!(
+            Self::StrayFill { number, id, nets } => write!(
                 f,
-                "fill for unknown order {}{}; the position includes it: check with the venue; fixwire oms breaks settle",
+                "break {number}: fill for unknown order {}{}; the position includes it: check with the venue; fixwire oms breaks settle",
                 String::from_utf8_lossy(id),
                 if *nets {
                     " without PositionEffect(77): it closed the opposite position first"

@@ -17,10 +17,13 @@ fn a_client_that_is_logged_out_is_named_with_its_rate() {
 
 #[test]
 fn a_fill_that_says_too_little_is_told_as_one() {
-    let told = |nets| OmsEvent::StrayFill { id: b"X", nets }.to_string();
+    let told = |nets| {
+        let (number, id) = (7, b"X");
+        OmsEvent::StrayFill { number, id, nets }.to_string()
+    };
     assert_eq!(
         told(false),
-        "fill for unknown order X; the position includes it: check with the venue; fixwire oms breaks settle"
+        "break 7: fill for unknown order X; the position includes it: check with the venue; fixwire oms breaks settle"
     );
     assert!(told(true).contains("without PositionEffect(77): it closed the opposite"));
 }

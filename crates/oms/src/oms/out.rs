@@ -131,8 +131,8 @@ impl Sink for Out<'_> {
             }
             OrderEvent::LegsMissing { order } => (self.listener)(OmsEvent::LegsMissing { order }),
             OrderEvent::StrayFill { id, effect, .. } => {
-                let nets = effect.is_none();
-                (self.listener)(OmsEvent::StrayFill { id, nets });
+                let (number, nets) = (state.events(), effect.is_none());
+                (self.listener)(OmsEvent::StrayFill { number, id, nets });
             }
             OrderEvent::Filled { order, .. }
                 if state
