@@ -28,6 +28,7 @@ pub(super) fn remarks(
 ) -> Vec<Remark> {
     let mut found = Vec::new();
     warnings(rules, context, &mut found);
+    unread(rules, context, &mut found);
     found.sort_by_key(|remark: &Remark| remark.line);
     notes(rules, context, options, &mut found);
     found
@@ -68,6 +69,34 @@ fn warnings(rules: &Rules, context: &GatewayContext<'_>, found: &mut Vec<Remark>
             );
         }
     });
+}
+
+/// Sessions to which a rule sends, and none reads what they answer.
+fn unread(rules: &Rules, context: &GatewayContext<'_>, found: &mut Vec<Remark>) {
+    let mut venues = Vec::new();
+    rules.ways(&mut |way| {
+        if let Some(to) = way.to
+            && !rules.copies(way.rule, to)
+            && !rules.reads_from(to)
+            && !venues.contains(&(to, way.rule))
+        {
+            venues.push((to, way.rule));
+        }
+    });
+    venues.sort_unstable();
+    venues.dedup_by_key(|(to, _)| *to);
+    for (to, rule) in venues {
+        let name = rules.name(rule).unwrap_or_default();
+        let to = &context.sessions[to].name;
+        found.push(Remark {
+            line: rules.line(rule),
+            is_warning: true,
+            text: format!(
+                "'{name}' sends to '{to}', but no rule handles what '{to}' answers: add a rule with \
+                 from = [\"{to}\"] and do = ['return']"
+            ),
+        });
+    }
 }
 
 fn notes(rules: &Rules, context: &GatewayContext<'_>, options: &Options, found: &mut Vec<Remark>) {

@@ -52,6 +52,14 @@ impl Rules {
         }
     }
 
+    /// Whether a rule may match a message from this session.
+    #[must_use]
+    pub fn reads_from(&self, session: usize) -> bool {
+        self.sessions
+            .get(session)
+            .is_some_and(|it| !(it.any.is_empty() && it.typed.iter().all(|(_, at)| at.is_empty())))
+    }
+
     /// Whether a rule gives copies to this session.
     #[must_use]
     pub fn copies_to(&self, session: usize) -> bool {

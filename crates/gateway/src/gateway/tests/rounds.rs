@@ -136,6 +136,8 @@ fn a_file_is_told_what_its_rules_do() {
     assert_eq!(
         remarks(rules),
         [
+            "warning: 3: 'all' sends to 'BACKUP', but no rule handles what 'BACKUP' answers: add \
+             a rule with from = [\"BACKUP\"] and do = ['return']",
             "note: 3: 'all' forwards AF, which may affect the orders of all clients at the \
              destination",
             "note: mass requests (q, CA) are rejected: no rule names them",
