@@ -13,6 +13,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use fixwire::control::{Asked, Client, Control, ControlQuestion, Place};
 use fixwire::messages::fix44;
 use fixwire::protocol::{Application, Decimal, Message, Now, Outbox, Refusal, SessionId, Timestamp};
 use fixwire::settings::Settings;
@@ -114,7 +115,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     desk.on_event(|_, event| eprintln!("desk: {event}"));
     let mut handles = [desk.handle(), venue.handle()];
     let threads = [thread::spawn(move || desk.run()), thread::spawn(move || venue.run())];
+    let place = Place::in_store(Path::new("acceptor-store"));
+    let _control = Control::start(handles[1].clone(), &place, env!("CARGO_PKG_VERSION"), None)?;
     println!("{}", reported.recv_timeout(Duration::from_secs(20))?);
+    // What `fixwire status` asks.
+    let asked = Asked { what: ControlQuestion::Status, ..Asked::default() };
+    let answer = Client::connect(&place.path, Duration::from_secs(20))?.ask(&asked)?;
+    for session in answer.sessions.unwrap_or_default() {
+        println!("{} is {}", session.name, session.state);
+    }
     for handle in &mut handles {
         handle.stop()?;
     }

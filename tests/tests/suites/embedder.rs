@@ -127,7 +127,10 @@ fn a_program_with_one_dependency_builds_from_the_packages_and_trades() {
     let started = Instant::now();
     let mut trade = Command::new(&embedder);
     trade.current_dir(&home);
-    assert_eq!(succeeds(trade), "A1 filled: 100 at 12.5, flag A\n");
+    assert_eq!(
+        succeeds(trade),
+        "A1 filled: 100 at 12.5, flag A\nFIX.4.4:VENUE->DESK is logged on\n"
+    );
     assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
 
     // A build without a feature names the command that builds it.
