@@ -54,30 +54,30 @@ const RETRY: Nanos = Nanos::from_millis(1);
 /// A simulated exchange: the application above the sessions of its members.
 #[derive(Debug)]
 pub struct Exchange {
-    config: ExchangeConfig,
-    market: Market,
+    pub(crate) config: ExchangeConfig,
+    pub(crate) market: Market,
     /// By session id.
-    seats: Vec<Seat>,
+    pub(crate) seats: Vec<Seat>,
     /// The sessions of members, by their numbers in the market.
-    routes: BTreeMap<u32, SessionId>,
+    pub(crate) routes: BTreeMap<u32, SessionId>,
     /// The instruments of the journal equal those of the configuration.
-    is_listed: bool,
+    pub(crate) is_listed: bool,
     /// A note could not be read: all requests are ignored.
-    is_broken: bool,
-    note: Vec<u8>,
-    faults: Faults,
+    pub(crate) is_broken: bool,
+    pub(crate) note: Vec<u8>,
+    pub(crate) faults: Faults,
     /// Each script as written to notes.
-    scripts: Vec<Arc<str>>,
+    pub(crate) scripts: Vec<Arc<str>>,
     /// By the number of the link.
-    lines: Vec<TmpLine>,
+    pub(crate) lines: Vec<TmpLine>,
     /// Kept for its memory.
-    actions: LinkActions,
+    pub(crate) actions: LinkActions,
     /// Members that get changes of states.
-    watches: Vec<Watch>,
+    pub(crate) watches: Vec<Watch>,
     /// Lines that get copies of reports.
-    subscriptions: Vec<CopySubscription>,
+    pub(crate) subscriptions: Vec<CopySubscription>,
     /// The last bulletins.
-    bulletins: Vec<KeptBulletin>,
+    pub(crate) bulletins: Vec<KeptBulletin>,
 }
 
 /// A session of the engine, as the exchange sees it.
@@ -90,13 +90,13 @@ pub struct ExchangeSession<'a> {
 }
 
 #[derive(Debug)]
-struct Seat {
-    name: String,
+pub(crate) struct Seat {
+    pub(crate) name: String,
     /// `None` for an unsupported FIX version.
-    dialect: Option<Dialect>,
-    digits: u8,
+    pub(crate) dialect: Option<Dialect>,
+    pub(crate) digits: u8,
     /// Its member number when it was last asked for.
-    member: Option<u32>,
+    pub(crate) member: Option<u32>,
 }
 
 impl Seat {

@@ -84,7 +84,7 @@ pub fn check_session(name: &str, sessions: &[&str], lines: &[&str]) -> Result<()
 
 /// Effect of a fault.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum FaultKind {
+pub(crate) enum FaultKind {
     Drop,
     Duplicate,
     Delay,
@@ -192,21 +192,21 @@ pub(crate) enum Fate {
 
 /// One fault.
 #[derive(Clone, Debug)]
-struct FaultRule {
-    kind: FaultKind,
+pub(crate) struct FaultRule {
+    pub(crate) kind: FaultKind,
     /// Its text, for queries.
-    words: String,
-    session: Option<String>,
-    msg_type: Option<String>,
+    pub(crate) words: String,
+    pub(crate) session: Option<String>,
+    pub(crate) msg_type: Option<String>,
     /// Number of messages it still applies to.
-    count: Option<u64>,
-    percent: u64,
-    delay: Nanos,
+    pub(crate) count: Option<u64>,
+    pub(crate) percent: u64,
+    pub(crate) delay: Nanos,
     /// What a TMP member gets.
-    status: u8,
+    pub(crate) status: u8,
     /// Values of fields; an empty one removes the field.
-    sets: Vec<(Tag, Vec<u8>)>,
-    random: u64,
+    pub(crate) sets: Vec<(Tag, Vec<u8>)>,
+    pub(crate) random: u64,
 }
 
 /// Wire faults, for the code that sends messages to members.
@@ -259,9 +259,9 @@ pub trait WireControl: fmt::Debug + Send + Sync {
 /// All faults, and their effect on each waiting report.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
-    rules: Vec<FaultRule>,
+    pub(crate) rules: Vec<FaultRule>,
     /// `None`: wire faults are not possible.
-    wire: Option<Arc<dyn WireControl>>,
+    pub(crate) wire: Option<Arc<dyn WireControl>>,
     pub(crate) fates: VecDeque<Fate>,
     /// Reports that are sent again, and when.
     pub(crate) again: Vec<(Mono, Report)>,

@@ -77,12 +77,12 @@ impl Order {
 /// Orders by OrderID, and by member and ClOrdID.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Orders {
-    all: BTreeMap<u64, Order>,
+    pub(crate) all: BTreeMap<u64, Order>,
     /// Never iterated: its order differs from run to run.
-    by_cl_ord_id: Vec<HashMap<Box<[u8]>, u64>>,
+    pub(crate) by_cl_ord_id: Vec<HashMap<Box<[u8]>, u64>>,
     /// Closed ones, the oldest first.
-    closed: VecDeque<u64>,
-    remembered_max: u32,
+    pub(crate) closed: VecDeque<u64>,
+    pub(crate) remembered_max: u32,
 }
 
 impl Orders {

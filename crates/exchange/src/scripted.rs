@@ -24,7 +24,7 @@ pub(crate) struct Asked {
 pub(crate) struct Scripted {
     /// The script in note form: name and steps, one line each.
     pub(crate) script: String,
-    steps: Vec<ScriptStep>,
+    pub(crate) steps: Vec<ScriptStep>,
     /// The next step.
     pub(crate) at: usize,
     /// When the wait of that step ends, once it has begun.
@@ -105,9 +105,9 @@ impl Scripted {
 /// All orders that follow a script, by OrderID.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ScriptedOrders {
-    all: BTreeMap<u64, Scripted>,
+    pub(crate) all: BTreeMap<u64, Scripted>,
     /// Those that wait for a time.
-    due: BTreeSet<(Timestamp, u64)>,
+    pub(crate) due: BTreeSet<(Timestamp, u64)>,
 }
 
 impl ScriptedOrders {

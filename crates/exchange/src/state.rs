@@ -42,7 +42,7 @@ use crate::tmp::copies::ReportCopies;
 use crate::tmp::store::TmpStore;
 
 /// Length of the checksum at the end, in bytes.
-const SUM: usize = 8;
+pub(crate) const SUM: usize = 8;
 
 impl Market {
     /// A hash of the market.
@@ -305,6 +305,14 @@ impl<'a> Parts<'a> {
         self.take::<1>().map(|bytes| bytes[0])
     }
 
+    fn flag(&mut self) -> Option<bool> {
+        match self.u8()? {
+            0 => Some(false),
+            1 => Some(true),
+            _ => None,
+        }
+    }
+
     fn u32(&mut self) -> Option<u32> {
         self.take().map(u32::from_le_bytes)
     }
@@ -318,10 +326,10 @@ impl<'a> Parts<'a> {
     }
 
     fn optional(&mut self) -> Option<Option<i64>> {
-        match self.u8()? {
-            0 => Some(None),
-            1 => self.i64().map(Some),
-            _ => None,
+        if self.flag()? {
+            self.i64().map(Some)
+        } else {
+            Some(None)
         }
     }
 
@@ -373,7 +381,9 @@ impl<'a> Parts<'a> {
             let instrument: &mut Instrument = instruments.get_mut(index / 4)?;
             for queued in queue {
                 let order = orders.get(queued.0)?;
-                let fits = order.instrument as usize == index / 4 && order.closed.is_none();
+                let fits = order.instrument as usize == index / 4
+                    && order.closed.is_none()
+                    && (order.stop.is_some() || !queued.2);
                 let order = fits.then(|| in_book(order, *queued))?;
                 instrument.book.put_back(order).ok()?;
             }
@@ -451,7 +461,7 @@ impl<'a> Parts<'a> {
         let mut scripted = Scripted::begin(self.text()?)?;
         scripted.at = self.u32()? as usize;
         scripted.until = self.optional()?.map(Timestamp);
-        scripted.is_new = self.u8()? == 1;
+        scripted.is_new = self.flag()?;
         for _ in 0..self.u32()? {
             scripted.asked.push_back(Asked {
                 asking: match self.u8()? {
@@ -459,7 +469,7 @@ impl<'a> Parts<'a> {
                     b'G' => Asking::Replace,
                     _ => return None,
                 },
-                is_pending: self.u8()? == 1,
+                is_pending: self.flag()?,
                 fields: self.bytes()?.into(),
             });
         }
@@ -468,7 +478,7 @@ impl<'a> Parts<'a> {
 
     fn instrument(&mut self, queues: &mut Vec<Vec<Queued>>) -> Option<Instrument> {
         let mut instrument = Instrument::read(self.text()?)?;
-        instrument.is_gone = self.u8()? == 1;
+        instrument.is_gone = self.flag()?;
         let state = state_of(self.text()?)?;
         let book = &mut instrument.book;
         // The book is empty: a change of state has no effect on orders.
@@ -482,7 +492,7 @@ impl<'a> Parts<'a> {
         for _ in 0..4 {
             let mut queue = Vec::new();
             for _ in 0..self.u32()? {
-                queue.push((self.u64()?, self.u64()?, self.u8()? == 1));
+                queue.push((self.u64()?, self.u64()?, self.flag()?));
             }
             queues.push(queue);
         }
@@ -550,14 +560,14 @@ pub(crate) fn in_book(order: &Order, (id, visible, waits): Queued) -> BookOrder 
 }
 
 /// FNV-1a with 64 bits: detects damage, not tampering.
-struct Fnv(u64);
+pub(crate) struct Fnv(pub(crate) u64);
 
 impl Fnv {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(0xCBF2_9CE4_8422_2325)
     }
 
-    fn add(&mut self, bytes: &[u8]) {
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3);
         }

@@ -1,5 +1,6 @@
 //! Tests of the exchange as an application, without an engine: what it answers, and that its notes make it again.
 
+mod checkpoint_bytes;
 mod desk;
 mod dictionaries;
 mod faults;
@@ -10,6 +11,7 @@ mod requests;
 mod restarts;
 mod scripts;
 mod spreads;
+mod state_lines;
 mod tmp_bulletins;
 mod tmp_copies;
 mod tmp_copy_faults;

@@ -52,9 +52,13 @@ mod trial;
 mod watched;
 mod wire;
 mod world;
+#[doc(hidden)]
+pub mod worlds;
 
 pub use crash::{CrashKind, CrashPoint, REPEAT, TrialError, TrialTally};
 pub use peer::Peer;
+#[doc(hidden)]
+pub use random::Random;
 pub use trial::Trial;
 pub use wire::Received;
 pub use world::{Turn, World};

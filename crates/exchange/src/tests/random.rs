@@ -1,14 +1,23 @@
-//! Random requests, many of them invalid: none may stop the exchange, and its notes must rebuild it.
+//! Random requests, many of them invalid, and commands: none may stop the exchange, and its notes must rebuild it. What
+//! leaves and the state of each world must be what `worlds.txt` says; see `fixwire_harness::worlds`.
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
+use fixwire_harness::worlds::{self, WorldRecord};
 use fixwire_protocol::{Application, SessionId};
 
-use super::desk::{Desk, config, decimal};
+use super::desk::{Desk, Said, config, decimal, exchange};
+use super::state_lines::{kept_lines, state_lines};
 use crate::{ExchangeConfig, OrderScript};
 
-const REQUESTS: u32 = 20_000;
+/// The file of hashes.
+pub(super) const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tests/worlds.txt");
+
+const WORLDS: u64 = 20;
+/// Of each world.
+const REQUESTS: u32 = 1_000;
 
 /// Values of each field, good ones more often than bad ones.
 const FIELDS: [(u32, &[&str]); 10] = [
@@ -63,7 +72,9 @@ const FIELDS: [(u32, &[&str]); 10] = [
 
 #[test]
 fn no_request_ends_the_exchange_and_its_notes_make_it_again() {
-    play(config());
+    let mut few = config();
+    few.remembered_max = 100;
+    play_all("orders", &[config(), few]);
 }
 
 #[test]
@@ -102,11 +113,31 @@ fn nor_do_scripts_of_any_steps() {
             });
         }
     }
-    play(config);
+    play_all("scripts", &[config]);
 }
 
-fn play(config: ExchangeConfig) {
-    let mut random = 1_u64;
+/// Plays the worlds of a group, with these settings in turn.
+fn play_all(group: &str, configs: &[ExchangeConfig]) {
+    let (mut refused, mut reports) = (0, 0);
+    let mut played = Vec::new();
+    for seed in 1..=WORLDS {
+        let mut record = WorldRecord::new(format!("{group}/{seed:02}"));
+        let config = configs[seed as usize % configs.len()].clone();
+        let counts = play(config, seed, &mut record);
+        (refused, reports) = (refused + counts.0, reports + counts.1);
+        played.push(record);
+    }
+    let requests = WORLDS as usize * REQUESTS as usize;
+    assert!(
+        refused > 100 && reports > requests / 2,
+        "{refused} {reports}"
+    );
+    worlds::compare(FILE, group, &played);
+}
+
+/// Plays one world. How many requests were refused, and how many messages were sent.
+fn play(config: ExchangeConfig, seed: u64, record: &mut WorldRecord) -> (usize, usize) {
+    let mut random = seed;
     let mut below = move |end: usize| {
         random = random
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -116,7 +147,10 @@ fn play(config: ExchangeConfig) {
     let mut desk = Desk::of(config.clone()).with_room(8000, 24);
     let (mut refused, mut reports) = (0, 0);
     for number in 0..REQUESTS {
-        let types = ["D", "D", "D", "D", "D", "G", "G", "F", "H", "q", "AF", "8"];
+        let types = [
+            "D", "D", "D", "D", "D", "D", "D", "G", "G", "G", "F", "H", "q", "AF", "8", "R", "e",
+            "g",
+        ];
         let msg_type = types[below(types.len())];
         // A mass cancel now and then, so that books have orders.
         let msg_type = if msg_type == "q" && below(20) > 0 {
@@ -126,35 +160,90 @@ fn play(config: ExchangeConfig) {
         };
         let orig = number.saturating_sub(below(30) as u32);
         let mut fields = format!("11={number}|41={orig}|584=S|585=7");
+        if matches!(msg_type, "R" | "e" | "g") {
+            let id = below(4);
+            fields += &format!("|131={number}|324=E{id}|335=G{id}|263={}", below(4));
+        }
         for (tag, values) in FIELDS {
             let value = values[below(values.len())];
             if !value.is_empty() {
                 fields += &format!("|{tag}={value}");
             }
         }
-        match desk.ask(SessionId(below(4) as u32), &format!("{msg_type} {fields}")) {
-            Ok(said) => reports += said.len(),
-            Err(_) => refused += 1,
+        let from = SessionId(below(4) as u32);
+        record.input(&format!("M{}: {msg_type} {fields}", from.0));
+        match desk.ask(from, &format!("{msg_type} {fields}")) {
+            Ok(said) => reports += sent(record, &said),
+            Err(why) => {
+                record.output(format_args!("refused: {why:?}"));
+                refused += 1;
+            }
         }
         if below(50) == 0 {
             let states = ["continuous", "continuous", "auction", "halted", "closed"];
             let state = states[below(states.len())];
-            let done: Result<String, String> = desk.command(&format!("state {state} *")).0;
+            let done = operate(record, &mut desk, &format!("state {state} *"));
             assert!(done.is_ok(), "{done:?}");
         }
+        if below(25) == 0 {
+            // Whether it is done depends on the number.
+            let _ = operate(record, &mut desk, &command(&mut below, number));
+        }
         desk.sleep(2);
-        reports += desk.pass().1.len();
+        reports += sent(record, &desk.pass().1);
+        record.state(|| state_lines(&desk.exchange));
         assert_eq!(
             desk.exchange.check(),
             Ok(()),
             "{number}: {msg_type} {fields}"
         );
     }
-    assert!(
-        refused > 100 && reports > REQUESTS as usize / 2,
-        "{refused} {reports}"
-    );
-    let again = desk.again(config);
+    let again = desk.again(config.clone());
     assert_eq!(again.state_hash(), desk.exchange.state_hash());
     assert_eq!(again.check(), Ok(()));
+    let kept = kept_lines(&desk.exchange);
+    worlds::assert_same(&kept_lines(&again), &kept, "after a restart");
+    let mut state = Vec::new();
+    desk.ledger()
+        .write(&mut |bytes| state.extend_from_slice(bytes));
+    let mut restored = exchange(config);
+    restored.on_checkpoint(5, &state).unwrap();
+    worlds::assert_same(&kept_lines(&restored), &kept, "after a checkpoint");
+    (refused, reports)
+}
+
+/// A command of an operator, and queries.
+fn command(below: &mut impl FnMut(usize) -> usize, number: u32) -> String {
+    let id = 1 + below(2 * number as usize + 2);
+    match below(12) {
+        0 => format!("bust {id}"),
+        1 => format!("correct {id} {}", 1 + below(9)),
+        2 => format!("correct {id} {} @ 10.5", 1 + below(9)),
+        3 => format!("status {}", id / 2),
+        4 => "uncross *".into(),
+        5 => format!("band {} {} VOD", 5 + below(3), 15 + below(6)),
+        6 => format!("fault delay session=M{} ms=7 count=3", below(4)),
+        7 => format!("fault reorder percent=50 seed={id} count=2"),
+        8 => format!("fault repeat type=8 ms=5 count={}", 1 + below(3)),
+        9 => format!("fault change set=58:{id} count=1"),
+        10 => "orders".into(),
+        _ => "book VOD".into(),
+    }
+}
+
+/// An operator's command, with its answer.
+fn operate(record: &mut WorldRecord, desk: &mut Desk, command: &str) -> Result<String, String> {
+    record.input(command);
+    let (done, said) = desk.command(command);
+    record.output(format_args!("{done:?}"));
+    sent(record, &said);
+    done
+}
+
+/// Records messages that were sent; their number.
+fn sent(record: &mut WorldRecord, said: &[Said]) -> usize {
+    for said in said {
+        record.output(format_args!("M{}: {}", said.to.0, said.text));
+    }
+    said.len()
 }

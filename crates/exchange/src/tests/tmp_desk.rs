@@ -4,6 +4,7 @@ use alloc::collections::VecDeque;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use fixwire_harness::worlds::shown;
 use fixwire_protocol::framing::Framed;
 use fixwire_protocol::{
     Application, Decoder, Hangup, Ledger, Link, Nanos, Now, OperatorCommand, Outbox, SessionId,
@@ -55,6 +56,8 @@ pub(super) struct TmpDesk {
     pub(super) notes: Vec<Vec<u8>>,
     /// What FIX members have received.
     pub(super) said: Vec<Said>,
+    /// All that has left, as text.
+    pub(super) left: Vec<String>,
     outbox: Outbox,
     pub(super) now: Now,
     /// Frames to brokers, under way; `None` closes the connection.
@@ -111,7 +114,11 @@ impl TmpDesk {
 
     /// With lines that get copies of reports.
     pub(super) fn with_copies() -> Self {
-        Self::with_lines(super::desk::config(), 5)
+        Self::with_copies_of(super::desk::config())
+    }
+
+    pub(super) fn with_copies_of(config: ExchangeConfig) -> Self {
+        Self::with_lines(config, 5)
     }
 
     fn with_lines(config: ExchangeConfig, count: usize) -> Self {
@@ -127,6 +134,7 @@ impl TmpDesk {
             brokers: (0..count).map(broker).collect(),
             notes: Vec::new(),
             said: Vec::new(),
+            left: Vec::new(),
             outbox: Outbox::new(1 << 18, 256, 256),
             now: Now {
                 wall: Timestamp(1_772_438_400_000_000_000),
@@ -481,14 +489,15 @@ impl TmpDesk {
                 let whole = ExchangeTmpLine::framing().next(&frame);
                 assert_eq!(whole, Framed::Whole(frame.len()));
                 let at = entry.session.link().unwrap();
+                self.left
+                    .push(alloc::format!("line {at}: {}", shown(&frame)));
                 self.wire.push_back((at, Some(frame)));
             } else {
                 let msg_type = String::from_utf8_lossy(self.outbox.msg_type(index));
                 let body = String::from_utf8_lossy(body).replace('\x01', "|");
-                self.said.push(Said {
-                    to: entry.session,
-                    text: alloc::format!("35={msg_type}|{body}"),
-                });
+                let (to, text) = (entry.session, alloc::format!("35={msg_type}|{body}"));
+                self.left.push(alloc::format!("M{}: {text}", to.0));
+                self.said.push(Said { to, text });
             }
         }
         for at in 0..self.brokers.len() {

@@ -36,7 +36,7 @@ pub(crate) struct TmpLine {
     pub(crate) name: String,
     pub(crate) settings: ExchangeLinkSettings,
     /// Made of the numbers in the notes when it is used first.
-    link: Option<LinkExchange>,
+    pub(crate) link: Option<LinkExchange>,
     /// What the last login asked for: orders that are older, in seconds, are refused; 0 for none.
     pub(crate) cancel_order_sec: u8,
     /// The last warning, or why the last connection ended.
