@@ -16,6 +16,8 @@ use crate::words;
 mod state;
 
 pub(crate) use state::ClientLedger;
+#[cfg(test)]
+pub(crate) use state::fnv;
 
 /// Maximum number of messages in memory.
 pub(crate) const MOST_KEPT: usize = 1_000_000;
@@ -32,15 +34,15 @@ pub(crate) struct ClientOrder {
     /// ClOrdID(11) of its last accepted version.
     pub id: Box<str>,
     /// ClOrdIDs of all its messages, its own first.
-    ids: Vec<Box<str>>,
+    pub(crate) ids: Vec<Box<str>>,
     /// OrderID(37); empty before a report with it.
     pub order_id: Box<str>,
     /// Its fields, packed.
     pub fields: Box<str>,
     /// OrdStatus(39); empty before the first report.
-    ord_status: Box<str>,
-    cum: Box<str>,
-    leaves: Box<str>,
+    pub(crate) ord_status: Box<str>,
+    pub(crate) cum: Box<str>,
+    pub(crate) leaves: Box<str>,
 }
 
 impl ClientOrder {
@@ -66,17 +68,17 @@ impl ClientOrder {
 
 /// A message with a ClOrdID(11).
 #[derive(Debug)]
-struct SentMessage {
+pub(crate) struct SentMessage {
     /// The order it belongs to.
-    order: Option<u64>,
-    msg_type: Box<str>,
+    pub(crate) order: Option<u64>,
+    pub(crate) msg_type: Box<str>,
     /// Fields that a replace changes, packed.
-    changes: Box<str>,
+    pub(crate) changes: Box<str>,
     /// Send time, of a message of this run.
-    due: Option<Mono>,
+    pub(crate) due: Option<Mono>,
     /// Time to its first answer.
-    latency: Option<Nanos>,
-    rejected: bool,
+    pub(crate) latency: Option<Nanos>,
+    pub(crate) rejected: bool,
 }
 
 impl SentMessage {
@@ -88,28 +90,28 @@ impl SentMessage {
 /// Orders and messages of this client.
 #[derive(Debug)]
 pub(crate) struct ClientBook {
-    orders: BTreeMap<u64, ClientOrder>,
+    pub(crate) orders: BTreeMap<u64, ClientOrder>,
     /// By ClOrdID(11).
-    messages: BTreeMap<Box<str>, SentMessage>,
+    pub(crate) messages: BTreeMap<Box<str>, SentMessage>,
     /// The next number of each group.
-    groups: BTreeMap<Box<str>, u64>,
-    next_order: u64,
+    pub(crate) groups: BTreeMap<Box<str>, u64>,
+    pub(crate) next_order: u64,
     /// The number of the next ClOrdID(11) that the client makes.
-    next_id: u64,
-    last: Option<u64>,
-    unanswered: u64,
+    pub(crate) next_id: u64,
+    pub(crate) last: Option<u64>,
+    pub(crate) unanswered: u64,
     /// Finished orders of earlier runs that are still in memory.
-    finished: usize,
+    pub(crate) finished: usize,
     /// The newest ClOrdIDs of finished orders, of this run and of earlier ones, the oldest first.
-    finished_ids: VecDeque<FinishedId>,
+    pub(crate) finished_ids: VecDeque<FinishedId>,
 }
 
 /// A ClOrdID(11) of an order that is finished.
 #[derive(Debug)]
-struct FinishedId {
-    id: Box<str>,
+pub(crate) struct FinishedId {
+    pub(crate) id: Box<str>,
     /// Its last OrdStatus(39).
-    ord_status: Box<str>,
+    pub(crate) ord_status: Box<str>,
 }
 
 impl Default for ClientBook {

@@ -44,25 +44,25 @@ pub struct ClientSetup<'a> {
 /// Each message that has a ClOrdID(11) is committed in one record with a note of it, and so is each report that
 /// changes an order. So after a crash no ClOrdID is used again, and the client knows its open orders.
 pub struct OrderClient {
-    session: SessionId,
-    layout: OrderLayout,
-    timeout: Nanos,
-    listener: EventListener,
-    book: ClientBook,
-    numbers: SentNumbers,
-    templates: BTreeMap<String, MessageFields>,
-    task: Option<Task>,
-    is_logged_on: bool,
-    has_started: bool,
-    stamps: bool,
+    pub(crate) session: SessionId,
+    pub(crate) layout: OrderLayout,
+    pub(crate) timeout: Nanos,
+    pub(crate) listener: EventListener,
+    pub(crate) book: ClientBook,
+    pub(crate) numbers: SentNumbers,
+    pub(crate) templates: BTreeMap<String, MessageFields>,
+    pub(crate) task: Option<Task>,
+    pub(crate) is_logged_on: bool,
+    pub(crate) has_started: bool,
+    pub(crate) stamps: bool,
     /// Answers not counted by a `wait` yet.
-    reports: u64,
-    decoder: Decoder,
+    pub(crate) reports: u64,
+    pub(crate) decoder: Decoder,
 }
 
 /// The current task of a command.
 #[derive(Debug)]
-enum Task {
+pub(crate) enum Task {
     Send(Sending),
     /// Waits for a number of answers.
     Reports {

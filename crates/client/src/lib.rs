@@ -26,6 +26,8 @@ mod order_layout;
 mod report;
 mod sending;
 mod sequence;
+#[cfg(test)]
+mod tests;
 mod words;
 
 pub use client::{ClientSetup, OrderClient};

@@ -31,8 +31,8 @@ pub(crate) struct Sending {
     pub(crate) increments: bool,
     pub(crate) count: u64,
     pub(crate) sent: u64,
-    interval: Option<Nanos>,
-    burst: u64,
+    pub(crate) interval: Option<Nanos>,
+    pub(crate) burst: u64,
     /// Deadline for the logon.
     pub(crate) logon_until: Mono,
     /// When the first one was due.

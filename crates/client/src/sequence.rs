@@ -13,9 +13,9 @@ const REMEMBERED: usize = 1_000_000;
 #[derive(Debug, Default)]
 pub(crate) struct SentNumbers {
     /// The next MsgSeqNum, as far as known.
-    next: u64,
+    pub(crate) next: u64,
     /// MsgSeqNum of each message, with its ClOrdID(11) if any, in order.
-    sent: VecDeque<(u64, Option<Box<str>>)>,
+    pub(crate) sent: VecDeque<(u64, Option<Box<str>>)>,
 }
 
 impl SentNumbers {

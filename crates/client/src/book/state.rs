@@ -110,8 +110,6 @@ impl ClientBook {
                 put(&mut body, &ClientNote::Sent(note).write());
             };
             note("D", first, "", &order.fields);
-            let mut requests: Vec<&str> = requests.iter().map(|id| &**id).collect();
-            requests.sort_unstable();
             for id in requests {
                 let message = &self.messages[id];
                 note(&message.msg_type, id, first, &message.changes);
@@ -122,8 +120,9 @@ impl ClientBook {
     }
 
     fn of_body(mut body: &[u8]) -> Option<Self> {
+        let next_id = number(&mut body)?;
         let mut book = Self {
-            next_id: number(&mut body)?,
+            next_id,
             ..Self::default()
         };
         for _ in 0..number(&mut body)? {
@@ -131,11 +130,16 @@ impl ClientBook {
             let next = number(&mut body)?;
             book.groups.insert(name.into(), next);
         }
+        let groups = book.groups.clone();
         while !body.is_empty() {
-            let note = text(&mut body)?;
-            book.recall(&ClientNote::read(note)?);
+            let note = ClientNote::read(text(&mut body)?)?;
+            if let ClientNote::Change(change) = &note {
+                book.find(change.was)?;
+            }
+            book.recall(&note);
         }
-        Some(book)
+        // No ClOrdID of its orders has a number that is still to be used.
+        (book.next_id == next_id && book.groups == groups).then_some(book)
     }
 }
 
@@ -159,7 +163,7 @@ fn text<'a>(body: &mut &'a [u8]) -> Option<&'a [u8]> {
 }
 
 /// FNV-1a with 64 bits: detects damage, and is platform-independent.
-fn fnv(bytes: &[u8]) -> u64 {
+pub(crate) fn fnv(bytes: &[u8]) -> u64 {
     const START: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;
     bytes.iter().fold(START, |hash, byte| {

@@ -1,0 +1,75 @@
+//! Each byte of a checkpoint counts: changed, with a right checksum, the checkpoint is refused or is another state.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use fixwire_harness::worlds::assert_same;
+use fixwire_protocol::Application;
+
+use super::state_lines::kept_lines;
+use super::worlds::{Desk, VERSION};
+use crate::book::fnv;
+
+/// A client with something of everything.
+fn rich() -> Desk {
+    let mut desk = Desk::new();
+    desk.log_on();
+    for command in [
+        "set O D 55=VOD|54=1|38=3|40=2|44=5",
+        "send O 3 g",
+        "new sell 7 BP @ 4.5 account A",
+        "replace g:1 price 6",
+        "replace g:1 qty 9",
+        "cancel g:2",
+        "status g:3",
+    ] {
+        desk.command(command).unwrap();
+        desk.pass(1);
+    }
+    for answer in [
+        "8 37=V1|11=g:1|17=1|20=0|150=0|39=0|151=3|14=0|55=VOD|54=1|6=0|",
+        "8 37=V2|11=g:2|17=2|20=0|150=1|39=1|151=2|14=1|55=VOD|54=1|6=5|",
+        "8 37=V3|11=g:3|17=3|20=0|150=2|39=2|151=0|14=3|55=VOD|54=1|6=5|",
+        "8 37=V1|11=20260302-2|41=g:1|17=4|20=0|150=5|39=5|151=3|14=0|55=VOD|54=1|6=0|",
+    ] {
+        desk.answer(answer);
+    }
+    desk
+}
+
+fn sealed(body: &[u8]) -> Vec<u8> {
+    [body, &fnv(body).to_le_bytes()].concat()
+}
+
+#[test]
+fn each_byte_of_a_checkpoint_counts() {
+    let mut desk = rich();
+    let state = desk.checkpoint(desk.notes.len());
+    let lines = kept_lines(&desk.client.book);
+    desk.client.on_checkpoint(VERSION, &state).unwrap();
+    assert_same(&kept_lines(&desk.client.book), &lines, "as it is");
+    let body = &state[..state.len() - 8];
+    assert_eq!(sealed(body), state);
+    let mut changed = body.to_vec();
+    let (mut refused, mut unseen) = (0, Vec::new());
+    for at in 0..body.len() {
+        for change in [1, 2 << (at % 7), 0xFF] {
+            changed[at] ^= change;
+            match desk.client.on_checkpoint(VERSION, &sealed(&changed)) {
+                Err(_) => refused += 1,
+                Ok(()) if kept_lines(&desk.client.book) == lines => {
+                    unseen.push(format!("{at} ^ {change:#x}"))
+                }
+                Ok(()) => {}
+            }
+            changed[at] = body[at];
+        }
+    }
+    assert!(refused > 100 && refused < 3 * body.len(), "{refused}");
+    assert_eq!(
+        unseen,
+        [""; 0],
+        "changes without effect, of {} bytes",
+        body.len()
+    );
+}
