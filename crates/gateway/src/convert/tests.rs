@@ -23,6 +23,7 @@ mod pairs;
 mod policies;
 mod random;
 mod refused;
+mod worlds;
 
 /// How many messages a property is tried with; the variable `CASES` raises it.
 fn cases(at_least: u32) -> u32 {

@@ -56,29 +56,29 @@ pub(super) const MAX_SESSIONS: usize = 10_000;
 pub(super) const MAX_ORDERS: u32 = 1 << 24;
 
 /// A session as notes know it.
-struct Known {
-    name: String,
+pub(super) struct Known {
+    pub(super) name: String,
     /// Its place in the file; `None` when it was removed.
-    place: Option<usize>,
+    pub(super) place: Option<usize>,
     /// The content of the last note about it.
-    ids: Option<Rewriting>,
+    pub(super) ids: Option<Rewriting>,
     /// Its share of `max_remembered`, by the last note about it.
-    own: Option<u64>,
+    pub(super) own: Option<u64>,
 }
 
 /// The orders with their journal.
 pub(super) struct Notes {
-    orders: OrderTracker,
+    pub(super) orders: OrderTracker,
     /// The configuration in the file.
-    limits: OrdersConfig,
+    pub(super) limits: OrdersConfig,
     /// The last limits that a note says.
-    noted: Option<OrdersConfig>,
+    pub(super) noted: Option<OrdersConfig>,
     /// Whether notes were written since the start.
-    begun: bool,
+    pub(super) begun: bool,
     /// By number.
-    known: Vec<Known>,
+    pub(super) known: Vec<Known>,
     /// By place in the file: name, how ids look, number.
-    sessions: Vec<(String, Option<Rewriting>, Option<u32>)>,
+    pub(super) sessions: Vec<(String, Option<Rewriting>, Option<u32>)>,
     /// Messages for sessions that are away, by number.
     pub queues: Queues,
     /// The values remembered for orders.
@@ -88,21 +88,21 @@ pub(super) struct Notes {
     pub held_shares: Shares,
     pub memory_shares: Shares,
     /// Bytes that wait, of the messages of each client, by number, and of all.
-    held_of: Vec<u64>,
-    held_of_all: u64,
+    pub(super) held_of: Vec<u64>,
+    pub(super) held_of_all: u64,
     /// The event that is due.
-    most: Option<(&'static str, Most)>,
+    pub(super) most: Option<(&'static str, Most)>,
     /// The number of the last answer of our own, or when the last note was written.
-    last_answer: i64,
+    pub(super) last_answer: i64,
     /// When what is noted happens.
-    now: Timestamp,
+    pub(super) now: Timestamp,
     /// The message that was held last, when its source is to be answered.
-    last_held: Option<Place>,
+    pub(super) last_held: Option<Place>,
     /// The fields of a note.
-    draft: Draft,
-    text: Vec<u8>,
+    pub(super) draft: Draft,
+    pub(super) text: Vec<u8>,
     /// The text of a note after its head.
-    parts: Vec<u8>,
+    pub(super) parts: Vec<u8>,
 }
 
 impl Notes {

@@ -36,7 +36,7 @@ const PARTIES: [Tag; 6] = [
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Sent {
     pub session: SessionId,
-    print: u64,
+    pub(super) print: u64,
     /// How often it has come back and was sent again.
     pub rounds: u16,
     /// The rule that sent it; `None` for an answer of our own.
@@ -45,10 +45,10 @@ pub(super) struct Sent {
 
 /// The messages that were sent lately to sessions which may send them back.
 pub(super) struct Rounds {
-    slots: Vec<Option<Sent>>,
-    hasher: SipHasher13,
+    pub(super) slots: Vec<Option<Sent>>,
+    pub(super) hasher: SipHasher13,
     /// Ids are sent as they came, so that they tell messages of one moment apart.
-    ids_pass: bool,
+    pub(super) ids_pass: bool,
 }
 
 /// The fields of a message, whatever their order.

@@ -15,16 +15,16 @@ const TELL_AGAIN: u64 = 6;
 
 /// One limit, and what clients may take of it.
 pub(super) struct Shares {
-    max: u64,
+    pub(super) max: u64,
     /// The configured share of each session, by place.
-    own: Vec<Option<u64>>,
+    pub(super) own: Vec<Option<u64>>,
     /// Whether there is more than one client.
-    is_shared: bool,
+    pub(super) is_shared: bool,
     /// As long as all clients together have less, there is nothing to look at.
-    calm: u64,
+    pub(super) calm: u64,
     /// Whether the owner knows that a client, or all, take most of what they may.
-    told: Vec<bool>,
-    told_all: bool,
+    pub(super) told: Vec<bool>,
+    pub(super) told_all: bool,
 }
 
 /// Most of a limit is taken.

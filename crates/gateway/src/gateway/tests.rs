@@ -2,6 +2,7 @@
 
 mod away;
 mod cancelled;
+mod checkpoint_bytes;
 mod conversion_files;
 mod events;
 mod held;
@@ -21,7 +22,9 @@ mod rounds;
 #[cfg(feature = "scripts")]
 mod scripts;
 mod shares;
+mod state_lines;
 mod status;
+mod worlds;
 
 use std::collections::BTreeMap;
 use std::format;

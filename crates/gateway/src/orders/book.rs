@@ -119,14 +119,14 @@ pub(super) struct Name {
     pub(super) needed: u32,
     /// Where the message that began it is held, while it is; not part of the state.
     pub(super) held: Option<HeldAt>,
-    lens: [u8; 3],
+    pub(super) lens: [u8; 3],
     /// The hash by which it is found, for each of [`By::ALL`].
-    indexed: [Option<u32>; 3],
-    queue: Queue,
-    earlier: u32,
-    later: u32,
-    earlier_open: u32,
-    later_open: u32,
+    pub(super) indexed: [Option<u32>; 3],
+    pub(super) queue: Queue,
+    pub(super) earlier: u32,
+    pub(super) later: u32,
+    pub(super) earlier_open: u32,
+    pub(super) later_open: u32,
 }
 
 const FREE: Name = Name {
@@ -160,22 +160,22 @@ const FREE: Name = Name {
 #[derive(Clone, Debug)]
 pub(super) struct Chain {
     /// The number of the name that began it.
-    id: u64,
+    pub(super) id: u64,
     /// The list or cross that the order is in.
     pub(super) within: Link,
     /// The open names, in the order in which they were opened.
-    first: u32,
-    last: u32,
-    open: u32,
-    names: u32,
+    pub(super) first: u32,
+    pub(super) last: u32,
+    pub(super) open: u32,
+    pub(super) names: u32,
 }
 
 /// Ends of a list of names.
 #[derive(Clone, Copy, Debug)]
-struct Ends {
-    first: u32,
-    last: u32,
-    len: u32,
+pub(super) struct Ends {
+    pub(super) first: u32,
+    pub(super) last: u32,
+    pub(super) len: u32,
 }
 
 const EMPTY: Ends = Ends {
@@ -199,19 +199,19 @@ pub(super) struct New {
 /// All names, in memory that is taken once.
 #[derive(Clone, Debug)]
 pub(super) struct Book {
-    names: Vec<Name>,
-    free: Vec<u32>,
-    chains: Vec<Chain>,
-    free_chains: Vec<u32>,
+    pub(super) names: Vec<Name>,
+    pub(super) free: Vec<u32>,
+    pub(super) chains: Vec<Chain>,
+    pub(super) free_chains: Vec<u32>,
     /// Three ids for each name, each with room for `id_max` bytes.
-    text: Vec<u8>,
-    id_max: usize,
+    pub(super) text: Vec<u8>,
+    pub(super) id_max: usize,
     /// For each of [`By::ALL`].
-    places: [Places; 3],
-    queues: [Ends; 3],
-    hasher: SipHasher13,
+    pub(super) places: [Places; 3],
+    pub(super) queues: [Ends; 3],
+    pub(super) hasher: SipHasher13,
     /// For each client, in order, how many of its names may not be forgotten.
-    kept: Vec<(SessionId, u32)>,
+    pub(super) kept: Vec<(SessionId, u32)>,
     /// The number of the next name.
     pub(super) next_number: u64,
     /// The count of the next that opens.

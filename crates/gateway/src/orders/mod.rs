@@ -23,6 +23,8 @@ pub mod table;
 #[cfg(test)]
 mod model;
 #[cfg(test)]
+pub(crate) mod state_lines;
+#[cfg(test)]
 mod tests;
 
 use alloc::vec::Vec;

@@ -151,14 +151,14 @@ pub struct Evaluated {
 /// its throttles.
 #[derive(Clone, Debug, Default)]
 pub struct RuleScratch {
-    draft: Draft,
+    pub(crate) draft: Draft,
     /// What is handed out when the draft is still needed.
-    copy: Draft,
-    text: Vec<u8>,
+    pub(crate) copy: Draft,
+    pub(crate) text: Vec<u8>,
     /// For each throttle the moment, on the monotonic clock, up to which its messages are used up.
-    buckets: Vec<u64>,
+    pub(crate) buckets: Vec<u64>,
     /// How many messages each rule applied to.
-    matched: Vec<u64>,
+    pub(crate) matched: Vec<u64>,
 }
 
 impl RuleScratch {

@@ -4,7 +4,7 @@ use super::random::{Outcome, Way};
 use super::*;
 
 /// The versions that have messages.
-const VERSIONS: [Version; 8] = [
+pub const VERSIONS: [Version; 8] = [
     Version::Fix40,
     Version::Fix41,
     Version::Fix42,

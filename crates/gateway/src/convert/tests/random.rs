@@ -8,7 +8,7 @@ use super::generator::{Allowed, Generator};
 use super::*;
 
 /// The message types that the built-in tables speak of.
-const COVERED: [&str; 21] = [
+pub const COVERED: [&str; 21] = [
     "D", "8", "G", "F", "9", "H", "J", "E", "3", "j", "R", "S", "Z", "b", "i", "V", "W", "X", "Y",
     "B", "C",
 ];
@@ -16,8 +16,8 @@ const COVERED: [&str; 21] = [
 pub struct Way {
     pub from: Arc<Dictionary>,
     pub to: Arc<Dictionary>,
-    versions: (Version, Version),
-    conversion: Conversion,
+    pub versions: (Version, Version),
+    pub conversion: Conversion,
 }
 
 impl Way {
@@ -102,7 +102,7 @@ impl Way {
 }
 
 /// What the text of FIX 4.2 says of fields whose values its dictionary does not list.
-fn sensible(tag: Tag, value: Option<&[u8]>, _: &[u8]) -> bool {
+pub fn sensible(tag: Tag, value: Option<&[u8]>, _: &[u8]) -> bool {
     match (tag, value) {
         (394, Some(value)) => matches!(value, b"1" | b"2" | b"3"),
         (45, Some(value)) => !value.starts_with(b"-"),

@@ -28,6 +28,25 @@ impl Memory {
         }
     }
 
+    /// What is remembered for each order, of each client the oldest first: client, id, fields.
+    #[cfg(test)]
+    pub fn each(&self, each: &mut dyn FnMut(SessionId, &[u8], &[u8])) {
+        for age in &self.ages {
+            let mut order = age.first;
+            while order != NONE {
+                let first = self.cell(order);
+                let mut whole = alloc::vec::Vec::new();
+                for cell in self.chain(order) {
+                    let left = first.len as usize - whole.len();
+                    whole.extend_from_slice(&cell.data[..left.min(DATA)]);
+                }
+                let (id, fields) = whole.split_at(first.id_len.into());
+                each(SessionId(first.client), id, fields);
+                order = first.later;
+            }
+        }
+    }
+
     /// So many have gone.
     pub fn set_dropped(&mut self, dropped: u64) {
         self.counts.dropped = dropped;

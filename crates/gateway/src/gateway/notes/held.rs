@@ -315,7 +315,10 @@ impl Notes {
 
     /// Puts a record into a row again, with the mark that it has now. `None` when it is none of this row.
     pub(super) fn hold_again(&mut self, row: usize, mark: u8, record: &[u8]) -> Option<Place> {
-        let (to, held) = Held::read(record.get(8..)?)?;
+        let note = record.get(8..)?;
+        // The mark says what became of it.
+        let is_held = matches!(note, [ANSWERED | UNANSWERED, b' ', ..]);
+        let (to, held) = Held::read(note).filter(|_| is_held)?;
         let source = held.source;
         let are_known = (to.0.max(source.0) as usize) < self.known.len();
         let is_first = self.queues.first(row).is_none();

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-const RULES: &str = r#"
+pub(super) const RULES: &str = r#"
 [target.VENUE]
 time_to_live = "5s"
 [target.THIRD]
@@ -19,7 +19,7 @@ do = ['send VENUE']
 "#;
 
 /// The same gateway after a restart, with nobody logged on.
-fn restarted(rig: &Rig, text: &str, sessions: &[(&'static str, Version)]) -> Rig {
+pub(super) fn restarted(rig: &Rig, text: &str, sessions: &[(&'static str, Version)]) -> Rig {
     let mut other = Rig::of(text, sessions);
     other.replay(&rig.notes);
     assert_eq!(other.said(), Vec::<String>::new());
@@ -142,7 +142,7 @@ fn a_lower_cap_keeps_what_there_is() {
 }
 
 #[derive(Clone, Debug)]
-enum Step {
+pub(super) enum Step {
     Order(&'static str, bool),
     Loses(&'static str),
     LogsOn(&'static str),
@@ -150,7 +150,7 @@ enum Step {
     Dies,
 }
 
-fn step() -> impl Strategy<Value = Step> {
+pub(super) fn step() -> impl Strategy<Value = Step> {
     let client = prop_oneof![Just("ANNA"), Just("BERT")];
     let venue = || prop_oneof![Just("VENUE"), Just("THIRD")];
     prop_oneof![

@@ -10,7 +10,7 @@ use super::super::Reload;
 use super::super::notes::Notes;
 use super::*;
 
-const RULES: &str = r#"
+pub(super) const RULES: &str = r#"
 [gateway]
 max_orders = 14
 max_held = '64K'
@@ -61,7 +61,7 @@ const OTHERS: [(&str, Version); 6] = [
 ];
 
 #[derive(Clone, Debug)]
-enum Step {
+pub(super) enum Step {
     Hears(&'static str, String),
     Loses(&'static str),
     LogsOn(&'static str),
@@ -70,7 +70,7 @@ enum Step {
     Waits(i64),
 }
 
-fn step() -> impl Strategy<Value = Step> {
+pub(super) fn step() -> impl Strategy<Value = Step> {
     let id = "[AB]|T[12]|FW[12]";
     let client = prop_oneof![Just("ANNA"), Just("BERT")];
     let venue = || prop_oneof![Just("VENUE"), Just("BACKUP"), Just("THIRD")];
@@ -114,7 +114,7 @@ fn step() -> impl Strategy<Value = Step> {
 type Kept = [(Timestamp, Vec<u8>)];
 
 impl Rig {
-    fn does(&mut self, step: &Step) -> Vec<String> {
+    pub(super) fn does(&mut self, step: &Step) -> Vec<String> {
         match step {
             Step::Hears(from, text) => self.hears(from, text),
             Step::Loses(name) => {
@@ -150,7 +150,7 @@ impl Rig {
     }
 
     /// The state of all notes so far.
-    fn written(&self) -> Vec<u8> {
+    pub(super) fn written(&self) -> Vec<u8> {
         written(&*self.of_notes(&self.notes))
     }
 
@@ -178,20 +178,20 @@ fn apply(ledger: &mut dyn Ledger, notes: &Kept) {
     }
 }
 
-fn written(ledger: &dyn Ledger) -> Vec<u8> {
+pub(super) fn written(ledger: &dyn Ledger) -> Vec<u8> {
     let mut state = Vec::new();
     ledger.write(&mut |bytes| state.extend_from_slice(bytes));
     state
 }
 
 /// A state of these bytes.
-fn sealed(body: &[u8]) -> Vec<u8> {
+pub(super) fn sealed(body: &[u8]) -> Vec<u8> {
     let sum = SipHasher24::new().hash(body);
     [body, &sum.to_le_bytes()].concat()
 }
 
 /// A gateway with something of everything.
-fn busy() -> Rig {
+pub(super) fn busy() -> Rig {
     let mut rig = Rig::new(RULES);
     rig.hears("ANNA", "35=D|11=1|1=2|55=VOD|54=1|58=mine|");
     rig.hears("BERT", "35=D|11=1|1=2|55=VOD|54=1|58=his|");

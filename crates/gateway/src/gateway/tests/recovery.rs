@@ -15,7 +15,7 @@ const OTHERS: [(&str, Version); 6] = [
     ("BACKUP", Version::Fix44),
     ("ANNA", Version::Fix42),
 ];
-const RULES: &str = r#"
+pub(super) const RULES: &str = r#"
 [gateway]
 max_orders = 12
 [target.VENUE]
@@ -37,13 +37,13 @@ do = ['return']
 "#;
 
 #[derive(Clone, Debug)]
-enum Step {
+pub(super) enum Step {
     Hears(&'static str, String),
     Loses(&'static str),
     LogsOn(&'static str),
 }
 
-fn step() -> impl Strategy<Value = Step> {
+pub(super) fn step() -> impl Strategy<Value = Step> {
     let id = "[AB]|T[12]|FW[12]";
     let client = prop_oneof![Just("ANNA"), Just("BERT")];
     let venue = || prop_oneof![Just("VENUE"), Just("BACKUP"), Just("THIRD")];
@@ -97,7 +97,7 @@ fn act() -> impl Strategy<Value = Act> {
 }
 
 impl Rig {
-    fn step(&mut self, step: &Step) -> Vec<String> {
+    pub(super) fn step(&mut self, step: &Step) -> Vec<String> {
         match step {
             Step::Hears(from, text) => self.hears(from, text),
             Step::Loses(name) => {

@@ -14,7 +14,7 @@ use super::{Book, By, NOWHERE};
 /// Places by the hash of a key, in memory that is taken once: open addressing with linear probing. The hash
 /// stands beside the place, so that other names are passed without a look at them.
 #[derive(Clone, Debug)]
-pub(super) struct Places {
+pub(in crate::orders) struct Places {
     slots: Vec<Slot>,
 }
 

@@ -114,7 +114,8 @@ impl Book {
             (other.client, other.venue, other.kind) == (name.client, name.venue, name.kind)
         };
         let related = before.number == 0 || same(&saved[before.place as usize]);
-        if !counted || !related || name.ids[0].is_empty() || name.ids[1].is_empty() {
+        let is_known = name.found_by >> (ANSWERED + 1) == 0;
+        if !counted || !related || !is_known || name.ids[0].is_empty() || name.ids[1].is_empty() {
             return None;
         }
         self.names[place as usize] = Name {

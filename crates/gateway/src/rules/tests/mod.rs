@@ -11,6 +11,7 @@ mod remember;
 #[cfg(feature = "scripts")]
 mod script;
 mod slow;
+mod worlds;
 
 use std::string::String;
 use std::sync::{Arc, OnceLock};

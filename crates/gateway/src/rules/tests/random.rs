@@ -15,9 +15,9 @@ use super::{RuleScratch, dictionary, load, loaded, message, outcomes};
 use crate::rules::RuleProblem;
 
 /// A rule from these sessions, with this condition, that decides or counts.
-type AnyRule = (&'static str, Option<Tree>, bool);
+pub(super) type AnyRule = (&'static str, Option<Tree>, bool);
 
-fn any_rule() -> impl Strategy<Value = AnyRule> {
+pub(super) fn any_rule() -> impl Strategy<Value = AnyRule> {
     let of = |speaks, from: &'static [&'static str]| {
         let condition = proptest::option::weighted(0.9, any_condition(speaks));
         (proptest::sample::select(from), condition, any::<bool>())
@@ -29,7 +29,7 @@ fn any_rule() -> impl Strategy<Value = AnyRule> {
 }
 
 /// A message and its session.
-fn any_sent() -> impl Strategy<Value = (&'static str, Speaks, String)> {
+pub(super) fn any_sent() -> impl Strategy<Value = (&'static str, Speaks, String)> {
     let of = |speaks, sessions: &'static [&'static str]| {
         let message = any_message(speaks);
         (proptest::sample::select(sessions), Just(speaks), message)
@@ -40,7 +40,7 @@ fn any_sent() -> impl Strategy<Value = (&'static str, Speaks, String)> {
     ]
 }
 
-fn text_of(rules: &[AnyRule], every: bool) -> String {
+pub(super) fn text_of(rules: &[AnyRule], every: bool) -> String {
     let mut text = String::from(if every {
         "[gateway]\nmatch = 'all'\n"
     } else {
@@ -137,7 +137,7 @@ fn rules_apply_as_their_text_says() {
 }
 
 /// An order of FIX 4.4 with parties, their sub IDs and allocations.
-fn any_grouped() -> impl Strategy<Value = String> {
+pub(super) fn any_grouped() -> impl Strategy<Value = String> {
     let subs = proptest::collection::vec("[a-c]", 0..3);
     let parties = proptest::collection::vec(("[a-c]", proptest::option::of("1|3"), subs), 0..4);
     let allocs = proptest::collection::vec(("[a-c]", proptest::option::of("[0-3]")), 0..4);
@@ -174,7 +174,7 @@ fn any_grouped() -> impl Strategy<Value = String> {
     })
 }
 
-const CHANGES: [&str; 22] = [
+pub(super) const CHANGES: [&str; 22] = [
     "each NoPartyIDs: set PartyIDSource \"D\"",
     "each NoPartyIDs: set PartyRole \"3\"",
     "each NoPartyIDs: remove PartyRole",

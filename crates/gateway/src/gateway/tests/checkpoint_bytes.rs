@@ -1,0 +1,77 @@
+//! Each byte of a checkpoint counts: changed, with a right checksum, the checkpoint is refused or is another state.
+//!
+//! Not so:
+//! * where in its block of memory the first message of a queue begins. It says only when `max_held` is reached, as it would
+//!   be without the restart;
+//! * the upper bytes of `max_orders`, for which memory is taken: they are not tried;
+//! * the letter of the note of a held message, H or h, whose mark beside it says whether its source is answered.
+
+use fixwire_harness::worlds::assert_same;
+
+use super::ledger::{busy, sealed};
+use super::state_lines::kept_lines;
+use super::*;
+
+/// The bytes of limits without `forget_quiet`: three numbers, no time, how ids are written with the prefix FW.
+const LIMITS: usize = 4 * 3 + 1 + 3 + 2;
+
+/// Bytes that change nothing; see above.
+fn exceptions(rig: &Rig, body: &[u8]) -> Vec<usize> {
+    let queues = &rig.gateway.core.notes.queues;
+    let mut found = Vec::new();
+    for row in (0..queues.rows()).filter(|row| queues.size(*row).0 > 0) {
+        let mut bytes = (row as u32).to_le_bytes().to_vec();
+        queues.put(row, (None, 0), &mut |part| bytes.extend_from_slice(part));
+        // Its number, where it begins, and how many messages there are.
+        let at = body.windows(16).position(|part| part == &bytes[..16]);
+        let at = at.expect("a row with messages");
+        found.extend([at + 4, at + 5]);
+        // The mark, length, time and note of each message.
+        let mut next = at + 16;
+        queues.each(row, &mut |_, _, record| {
+            found.push(next + 5 + 8);
+            next += 5 + record.len();
+        });
+    }
+    found
+}
+
+#[test]
+fn each_byte_of_a_checkpoint_counts() {
+    let rig = busy();
+    let state = rig.written();
+    let lines = kept_lines(&rig.gateway.core.notes);
+    let body = &state[..state.len() - 8];
+    let restored = |body: &[u8]| {
+        let mut notes = rig.gateway.core.notes.anew().unwrap();
+        notes.read(2, &sealed(body)).ok()?;
+        Some(kept_lines(&notes))
+    };
+    assert_same(&restored(body).unwrap(), &lines, "as it is");
+    let mut changed = body.to_vec();
+    let (mut refused, mut unseen) = (0, Vec::new());
+    // Behind the last answer and the noted limits are the same limits for the orders.
+    let max_orders = 8 + 1 + LIMITS;
+    assert_eq!(body[max_orders..][..4], [14, 0, 0, 0]);
+    let memory = max_orders + 2..max_orders + 4;
+    for at in (0..body.len()).filter(|at| !memory.contains(at)) {
+        for change in [1, 2 << (at % 7), 0x81] {
+            changed[at] ^= change;
+            match restored(&changed) {
+                None => refused += 1,
+                Some(found) if found == lines => unseen.push((at, change)),
+                Some(_) => {}
+            }
+            changed[at] = body[at];
+        }
+    }
+    assert!(refused > 100 && refused < 3 * body.len(), "{refused}");
+    let exceptions = exceptions(&rig, body);
+    unseen.retain(|(at, _)| !exceptions.contains(at));
+    let count = body.len();
+    assert_eq!(
+        unseen,
+        [(0, 0); 0],
+        "changes without effect, of {count} bytes"
+    );
+}
