@@ -23,9 +23,7 @@ pub mod table;
 #[cfg(test)]
 mod model;
 #[cfg(test)]
-pub(crate) mod state_lines;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use alloc::vec::Vec;
 use core::fmt;

@@ -1,6 +1,7 @@
 //! Each rule of the return path by example.
 
 mod room;
+pub(crate) mod state_lines;
 
 use std::format;
 use std::string::String;

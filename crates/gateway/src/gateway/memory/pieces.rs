@@ -30,7 +30,7 @@ impl Memory {
 
     /// What is remembered for each order, of each client the oldest first: client, id, fields.
     #[cfg(test)]
-    pub fn each(&self, each: &mut dyn FnMut(SessionId, &[u8], &[u8])) {
+    pub fn each<F: FnMut(SessionId, &[u8], &[u8])>(&self, mut each: F) {
         for age in &self.ages {
             let mut order = age.first;
             while order != NONE {

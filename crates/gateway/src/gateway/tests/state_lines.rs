@@ -2,7 +2,7 @@
 //! orders by the numbers of their requests, held messages by their target. It says nothing of how the state is stored.
 //!
 //! Each struct is taken apart field by field, so that a new field does not compile before it has a line, or is left out
-//! here with its reason. The orders are in `orders/state_lines.rs`.
+//! here with its reason. The orders are in `orders/tests/state_lines.rs`.
 
 use fixwire_harness::worlds::{StateLines, shown};
 
@@ -13,7 +13,7 @@ use super::super::rounds::{Rounds, Sent};
 use super::super::shares::Shares;
 use super::super::{Core, GatewayCounters};
 use super::*;
-use crate::orders::state_lines::{add_held, add_orders, ids_text, limits_text};
+use crate::orders::tests::state_lines::{add_held, add_orders, ids_text, limits_text};
 use crate::rules::RuleScratch;
 
 /// What the journal keeps and what ends with the process.
@@ -97,7 +97,7 @@ fn add_notes(lines: &mut StateLines, notes: &Notes) {
         counts.dropped,
     );
     let mut number = 0;
-    memory.each(&mut |client, id, fields| {
+    memory.each(|client, id, fields| {
         number += 1;
         let client = session(client);
         lines.add(

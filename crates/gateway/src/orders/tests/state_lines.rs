@@ -7,8 +7,8 @@ use std::format;
 use fixwire_harness::worlds::{StateLines, shown};
 use fixwire_protocol::SessionId;
 
-use super::book::{Book, By, Chain, Link, Name, Queue};
-use super::{OrderTracker, OrdersConfig, Rewriting, Venue};
+use super::super::book::{Book, By, Chain, Link, Name, Queue};
+use super::super::{OrderTracker, OrdersConfig, Rewriting, Venue};
 
 /// Adds all orders and requests. Sessions are named by the caller.
 pub(crate) fn add_orders(
