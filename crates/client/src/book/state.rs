@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Numbers are little-endian. The notes are one for each remembered ClOrdID of a finished order, the oldest first,
-//! then the minimal notes that rebuild the open orders, oldest order first. Version 1 had no notes of finished orders.
+//! then the minimal notes that rebuild the open orders, oldest order first.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -20,9 +20,8 @@ use super::{ClientBook, change};
 use crate::note::{ClientNote, FinishedNote, SentNote};
 
 const NAME: &str = "client";
-const VERSION: u32 = 2;
-/// The oldest version that can be read.
-const OLDEST: u32 = 1;
+/// Version of this form and of the notes.
+const VERSION: u32 = 1;
 /// Length of the checksum in bytes.
 const SUM: usize = 8;
 
@@ -69,9 +68,9 @@ impl ClientBook {
     ///
     /// The bytes are damaged.
     pub(crate) fn of_state(version: u32, state: &[u8]) -> Result<Self, String> {
-        if !(OLDEST..=VERSION).contains(&version) {
+        if version != VERSION {
             return Err(alloc::format!(
-                "the state of the client has version {version}, this client reads versions {OLDEST} to {VERSION}"
+                "the state of the client has version {version}, and this build reads version {VERSION}"
             ));
         }
         let damaged = || "the state of the client is damaged".to_string();
@@ -257,25 +256,6 @@ mod tests {
     }
 
     #[test]
-    fn a_state_of_version_1_is_read_and_keeps_its_hash() {
-        let mut body = 3u64.to_le_bytes().to_vec();
-        body.extend_from_slice(&0u64.to_le_bytes());
-        for note in [
-            sent("D", "20261124-1", "", "55=VOD\x0154=1\x0138=7"),
-            sent("F", "20261124-2", "20261124-1", ""),
-            changed("20261124-1", "20261124-1", "0", ""),
-        ] {
-            put(&mut body, &note);
-        }
-        let hash = fnv(&body);
-        let state = [body, hash.to_le_bytes().to_vec()].concat();
-        let mut read = ClientLedger::default();
-        read.read(1, &state).unwrap();
-        assert_eq!(read.hash(), hash);
-        assert_eq!(read.0.lines(true).len(), 1);
-    }
-
-    #[test]
     fn the_newest_finished_orders_are_known() {
         let mut ledger = ClientLedger::default();
         let count = MOST_FINISHED_IDS + 1;
@@ -309,10 +289,10 @@ mod tests {
         other[20] ^= 1;
         let error = read.read(VERSION, &other).unwrap_err();
         assert_eq!(error, "the state of the client is damaged");
-        let error = read.read(3, &state).unwrap_err();
+        let error = read.read(2, &state).unwrap_err();
         assert_eq!(
             error,
-            "the state of the client has version 3, this client reads versions 1 to 2"
+            "the state of the client has version 2, and this build reads version 1"
         );
         assert_eq!(read.hash(), before);
     }
