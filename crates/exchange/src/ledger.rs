@@ -8,8 +8,14 @@ use fixwire_protocol::{Ledger, Timestamp};
 use crate::market::Market;
 
 const NAME: &str = "exchange";
-/// Before version 5 orders had no fills.
-const VERSION: u32 = 5;
+/// Version of the state and of the notes.
+const VERSION: u32 = 1;
+
+/// Name and version of the state that an exchange keeps in its journal.
+#[must_use]
+pub fn state_form() -> (&'static str, u32) {
+    (NAME, VERSION)
+}
 
 /// The market built from notes.
 #[derive(Debug, Default)]
@@ -23,7 +29,7 @@ pub(crate) struct MarketLedger {
 pub(crate) fn read(version: u32, state: &[u8]) -> Result<Market, String> {
     if version != VERSION {
         return Err(format!(
-            "the saved state of the exchange has format version {version}; this release reads version {VERSION}: use the release that wrote it"
+            "the state of the exchange has version {version}, and this build reads version {VERSION}"
         ));
     }
     Market::read(state)
@@ -31,7 +37,7 @@ pub(crate) fn read(version: u32, state: &[u8]) -> Result<Market, String> {
 
 impl Ledger for MarketLedger {
     fn form(&self) -> (&'static str, u32) {
-        (NAME, VERSION)
+        state_form()
     }
 
     fn apply(&mut self, _at: Timestamp, note: &[u8]) {

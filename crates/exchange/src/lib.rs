@@ -49,5 +49,6 @@ pub use faults::{
     WireControl, WireFault, WireFaults, check_fault, check_fault_names, check_session,
 };
 pub use fixwire_book::BookState;
+pub use ledger::state_form;
 pub use leg_config::{LegConfig, parse_legs};
 pub use script::{OrderScript, check_step};

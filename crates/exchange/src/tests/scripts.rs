@@ -55,7 +55,7 @@ fn same_after_restart(desk: &Desk) {
     desk.ledger()
         .write(&mut |bytes| state.extend_from_slice(bytes));
     let mut read = exchange(config());
-    read.on_checkpoint(5, &state).unwrap();
+    read.on_checkpoint(1, &state).unwrap();
     assert_eq!(read.state_hash(), desk.exchange.state_hash());
 }
 

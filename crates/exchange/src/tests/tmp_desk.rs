@@ -258,7 +258,7 @@ impl TmpDesk {
         let lines = first_lines(self.brokers.len());
         let mut next = exchange(self.config.clone()).with_tmp_lines(lines);
         let state = self.state(notes);
-        next.on_checkpoint(5, &state).unwrap();
+        next.on_checkpoint(1, &state).unwrap();
         for note in &self.notes[notes..] {
             next.on_note(Timestamp::default(), note);
         }
