@@ -26,7 +26,7 @@ use super::{OrderTracker, OrdersConfig, OrdersError, Venue};
 
 const MAGIC: &[u8; 8] = b"FWORDERS";
 /// The version of the body.
-pub(crate) const BODY_VERSION: u32 = 2;
+const VERSION: u32 = 1;
 const HEADER: usize = 8 + 4 + 8;
 const SUM: usize = 8;
 /// The bytes of a name without its ids.
@@ -70,7 +70,10 @@ impl fmt::Display for CheckpointError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotOne => f.write_str("not a checkpoint of orders"),
-            Self::Version { version } => write!(f, "checkpoint has unsupported version {version}"),
+            Self::Version { version } => write!(
+                f,
+                "checkpoint has version {version}, and this build reads version {VERSION}"
+            ),
             Self::Length => f.write_str("checkpoint length does not match its header"),
             Self::Sum => f.write_str("checkpoint is damaged"),
             Self::Content => f.write_str("checkpoint is inconsistent"),
@@ -97,7 +100,7 @@ impl OrderTracker {
     pub fn write(&self, bytes: &mut Vec<u8>) {
         let start = bytes.len();
         bytes.extend_from_slice(MAGIC);
-        bytes.extend_from_slice(&BODY_VERSION.to_le_bytes());
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
         bytes.extend_from_slice(&[0; 8]);
         self.put(&mut |part| bytes.extend_from_slice(part));
         let length = (bytes.len() - start - HEADER) as u64;
@@ -120,7 +123,7 @@ impl OrderTracker {
         Ok(orders)
     }
 
-    /// Takes [`OrderTracker`] from the beginning of bytes, where [`put`](Self::put) wrote them in [`BODY_VERSION`].
+    /// Takes [`OrderTracker`] from the beginning of bytes, where [`put`](Self::put) wrote them.
     pub(crate) fn take(bytes: &mut &[u8], config: OrdersConfig) -> Result<Self, CheckpointError> {
         let mut orders = Self::new(config).map_err(CheckpointError::Config)?;
         let mut parts = Parts(bytes);
@@ -260,7 +263,7 @@ fn body(bytes: &[u8]) -> Result<&[u8], CheckpointError> {
         return Err(CheckpointError::NotOne);
     }
     let version = header.u32()?;
-    if version != BODY_VERSION {
+    if version != VERSION {
         return Err(CheckpointError::Version { version });
     }
     let length = header.u64()?;

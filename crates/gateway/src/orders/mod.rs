@@ -31,7 +31,6 @@ use core::fmt;
 use fixwire_protocol::{Nanos, SessionId, Tag};
 
 use book::Book;
-pub(crate) use checkpoint::BODY_VERSION;
 pub use checkpoint::CheckpointError;
 pub(crate) use held_at::HeldAt;
 pub use inbound::ReportAddressee;

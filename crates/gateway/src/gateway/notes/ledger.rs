@@ -4,7 +4,7 @@
 //! body   | SipHash-2-4 of the body u64
 //!
 //! body     = last answer i64, noted limits: 0 u8, or 1 u8 limits, limits of the orders,
-//!            version of the orders u32, count u32, session..., orders, queues, remembered
+//!            count u32, session..., orders, queues, remembered
 //! limits   = max_orders u32  max_sessions u32  max_id u32  quiet: 0 u8, or 1 u8 nanoseconds u64  ids
 //! ids      = 0 u8; 1 always or 2 on collision u8, most bytes u8, length u8, prefix
 //! session  = length u32, name, ids as noted, ids as the orders have them,
@@ -37,10 +37,11 @@ use siphasher::sip::SipHasher24;
 use super::super::queues::CANCELLED;
 use super::remembered::is_rememberable;
 use super::{ANSWERED, Known, MAX_ORDERS, MAX_SESSIONS, Notes, UNANSWERED};
-use crate::orders::{BODY_VERSION, OrderTracker, OrdersConfig, Rewriting, When};
+use crate::orders::{OrderTracker, OrdersConfig, Rewriting, When};
 
 const NAME: &str = "gateway";
-const VERSION: u32 = 2;
+/// Version of this form and of the notes.
+const VERSION: u32 = 1;
 /// The bytes of the checksum.
 const SUM: usize = 8;
 /// The mark of the message that was held last, whose source is to be answered.
@@ -72,7 +73,6 @@ impl Notes {
             put_config(noted, put);
         }
         put_config(self.orders.config(), put);
-        put(&BODY_VERSION.to_le_bytes());
         put(&(self.known.len() as u32).to_le_bytes());
         for (number, known) in (0..).zip(&self.known) {
             put(&(known.name.len() as u32).to_le_bytes());
@@ -97,7 +97,7 @@ impl Notes {
     fn of(&self, version: u32, state: &[u8]) -> Result<Self, String> {
         if version != VERSION {
             return Err(format!(
-                "gateway state has version {version}, this gateway reads version {VERSION}"
+                "the state of the gateway has version {version}, and this build reads version {VERSION}"
             ));
         }
         let Some((body, sum)) = state.split_last_chunk::<SUM>() else {
@@ -115,14 +115,6 @@ impl Notes {
         let noted = parts.optional(|parts| parts.config(key));
         let noted = noted.ok_or("noted limits").map_err(wrong)?;
         let config = parts.config(key).ok_or("limits").map_err(wrong)?;
-        let orders_version = parts.u32().ok_or("orders").map_err(wrong)?;
-        if orders_version != BODY_VERSION {
-            return Err(format!(
-                "orders in the gateway state have version {orders_version}, this gateway reads \
-                 version {}",
-                BODY_VERSION
-            ));
-        }
         let sessions = parts.sessions().ok_or("sessions").map_err(wrong)?;
         let mut orders = OrderTracker::take(&mut parts.0, config)
             .map_err(|error| format!("orders in the gateway state: {error}"))?;

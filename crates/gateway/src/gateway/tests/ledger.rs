@@ -164,7 +164,7 @@ impl Rig {
         let mut other = Self::of(text, sessions);
         let (known, rest) = self.notes.split_at(first);
         let state = written(&*self.of_notes(known));
-        other.gateway.on_checkpoint(2, &state).unwrap();
+        other.gateway.on_checkpoint(1, &state).unwrap();
         other.replay(rest);
         assert_eq!(other.said(), Vec::<String>::new());
         other.wall = self.wall;
@@ -235,7 +235,7 @@ proptest! {
         for at in 0..=told {
             let state = written(&*first);
             let mut second = rig.ledger();
-            prop_assert_eq!(second.read(2, &state), Ok(()));
+            prop_assert_eq!(second.read(1, &state), Ok(()));
             prop_assert_eq!(second.hash(), first.hash());
             prop_assert!(written(&*second) == state);
             apply(&mut *second, &rig.notes[at..]);
@@ -285,7 +285,7 @@ fn the_hash_key_is_in_no_state() {
     assert_eq!(other.hash(), rig.hash());
     assert_eq!(written(&other), rig.written());
     let mut third = other.anew().unwrap();
-    third.read(2, &rig.written()).unwrap();
+    third.read(1, &rig.written()).unwrap();
     assert_eq!(third.hash(), rig.hash());
 }
 
@@ -397,15 +397,15 @@ fn damaged_bytes_are_an_error_and_change_nothing() {
     let before = other.hash();
     let mut bad = state.clone();
     for at in 0..state.len() {
-        assert!(other.gateway.on_checkpoint(2, &state[..at]).is_err());
+        assert!(other.gateway.on_checkpoint(1, &state[..at]).is_err());
         bad[at] ^= 1 << (at % 8);
         let damaged = "gateway state is damaged: wrong checksum";
-        assert_eq!(other.gateway.on_checkpoint(2, &bad), Err(damaged.into()));
+        assert_eq!(other.gateway.on_checkpoint(1, &bad), Err(damaged.into()));
         bad[at] = state[at];
     }
     assert_eq!(
         other.gateway.on_checkpoint(7, &state).unwrap_err(),
-        "gateway state has version 7, this gateway reads version 2"
+        "the state of the gateway has version 7, and this build reads version 1"
     );
     assert_eq!(other.hash(), before);
     other.expect(
@@ -413,7 +413,7 @@ fn damaged_bytes_are_an_error_and_change_nothing() {
         "35=8|37=1|11=9|39=0|",
         &["ANNA: 35=8|37=1|11=9|39=0|"],
     );
-    assert_eq!(other.gateway.on_checkpoint(2, &state), Ok(()));
+    assert_eq!(other.gateway.on_checkpoint(1, &state), Ok(()));
     assert_eq!(other.hash(), rig.hash());
 }
 
@@ -427,14 +427,14 @@ fn bytes_with_a_right_checksum_are_an_error_or_a_state() {
         let mut ledger = rig.ledger();
         let state = sealed(body);
         let mut result = Ok(());
-        let counted = allocation_counter::measure(|| result = ledger.read(2, &state));
+        let counted = allocation_counter::measure(|| result = ledger.read(1, &state));
         assert!(counted.bytes_max < 64 << 20, "{counted:?}");
         match result {
             // It is a state like any other.
             Ok(()) => {
                 let again = written(&*ledger);
                 let mut other = rig.ledger();
-                assert_eq!(other.read(2, &again), Ok(()));
+                assert_eq!(other.read(1, &again), Ok(()));
                 assert_eq!(other.hash(), ledger.hash());
                 apply(&mut *ledger, &rig.notes);
                 true
@@ -470,7 +470,6 @@ fn bytes_with_a_right_checksum_are_an_error_or_a_state() {
         "sessions",
         "queues",
         "remembered fields",
-        "orders in the gateway state have version",
         "extra bytes at its end",
     ] {
         assert!(said(what), "{what}: {errors:?}");
