@@ -20,14 +20,11 @@ use crate::transition::{Happening, OrderState};
 use crate::units::MOST;
 use crate::value::{Number, OrderType, Price, Quantity, RequestKind, Side, Text};
 
-/// Session number used in hashes of executions in checkpoints from before version 5.
-pub(crate) const FILLS: u32 = u32::MAX;
-
 impl OmsState {
     /// Whether a fill of an order that is not in memory was seen today.
     #[must_use]
     pub fn has_stray(&self, exec: u64) -> bool {
-        self.spent.has(exec) || self.ids.find(FILLS, &exec.to_le_bytes()).is_some()
+        self.spent.has(exec)
     }
 
     /// Whether one was seen the day before.

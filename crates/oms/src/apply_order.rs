@@ -57,7 +57,7 @@ impl OmsState {
                 ..
             } => self.retried(order, attempt, (due, not_on)),
             OrderEvent::Filled { .. } => self.filled(event),
-            OrderEvent::Stray { .. } | OrderEvent::StrayFill { .. } => self.strayed(event),
+            OrderEvent::StrayFill { .. } => self.strayed(event),
             OrderEvent::Replaced {
                 request,
                 quantity,
@@ -447,57 +447,41 @@ impl OmsState {
 
     /// A fill of an unknown order.
     fn strayed(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        let (of, side, effect, exec, fill, id) = match *event {
-            OrderEvent::Stray {
-                id,
-                line,
-                account,
-                instrument,
-                side,
-                exec,
-                quantity,
-                price,
-                ..
-            } => {
-                let of = (line, account, instrument);
-                (of, side, None, exec, (quantity, price), id)
-            }
-            OrderEvent::StrayFill {
-                line,
-                account,
-                instrument,
-                side,
-                effect,
-                exec,
-                quantity,
-                price,
-                id,
-            } => {
-                let of = (line, account, instrument);
-                (of, side, effect, exec, (quantity, price), id)
-            }
-            _ => return None,
-        };
-        self.spent.add(exec);
-        self.sessions.get(of.0 as usize)?;
-        self.accounts.get(of.1 as usize)?;
-        self.instruments.get(of.2 as usize)?;
-        self.late_fills += 1;
-        let effect = effect.unwrap_or(Effect::Netting);
-        let stray = Stray {
-            line: of.0,
-            account: of.1,
-            instrument: of.2,
+        let OrderEvent::StrayFill {
+            line,
+            account,
+            instrument,
             side,
             effect,
             exec,
-            quantity: fill.0,
-            price: fill.1,
+            quantity,
+            price,
+            id,
+        } = *event
+        else {
+            return None;
+        };
+        self.spent.add(exec);
+        self.sessions.get(line as usize)?;
+        self.accounts.get(account as usize)?;
+        self.instruments.get(instrument as usize)?;
+        self.late_fills += 1;
+        let effect = effect.unwrap_or(Effect::Netting);
+        let stray = Stray {
+            line,
+            account,
+            instrument,
+            side,
+            effect,
+            exec,
+            quantity,
+            price,
             id: Text::new(id),
             asked_by: None,
         };
         self.strays.add(self.events, stray);
-        self.trade(of, (side.is_buy(), effect), fill);
+        let fill = (quantity, price);
+        self.trade((line, account, instrument), (side.is_buy(), effect), fill);
         Some(())
     }
 

@@ -30,14 +30,7 @@
 //!            flow counters, optional
 //! ```
 //!
-//! Versions 1 and 2 have no pools, and orders have no retry and no pool number. Versions 1 to 3 have no conditions,
-//! 1 to 4 no numbers of links and no executions apart from ids, 1 to 5 no parent orders, quotes, rejected orders and
-//! copies, 1 to 6 no price inquiries and no spreads, 1 to 7 no late replaces and no reload, 1 to 9 no locates, only the
-//! ExecIDs of fills and no breaks with venues, 1 to 10 no fills of orders that are not known and no replaces as Canceled and
-//! New, 1 to 11 no marks of orders and sessions, and only the ExecIDs of fills of legs. Versions 1 to 8 end with
-//! the SipHash-2-4 of what comes before, u64; since then only the file, whose blocks have checksums, finds damage.
-//!
-//! Orders and ids are unordered; the usage of open orders is derived from them.
+//! Orders and ids are unordered; the usage of open orders is derived from them. The blocks of the file have checksums.
 
 use alloc::format;
 use alloc::string::String;
@@ -80,7 +73,8 @@ use orders::LEAST_ORDER;
 use standing::{put_position, put_standing, take_standing};
 
 const NAME: &str = "oms";
-const VERSION: u32 = 12;
+/// Version of this form and of the events, which are the notes that it is built from.
+const VERSION: u32 = 1;
 
 /// The state as a fold of its events.
 impl Ledger for OmsState {
@@ -97,21 +91,13 @@ impl Ledger for OmsState {
     }
 
     fn read(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
-        if !(1..=VERSION).contains(&version) {
+        if version != VERSION {
             return Err(format!(
-                "the state of the OMS has version {version}, this program reads versions 1 to {VERSION}"
+                "the state of the OMS has version {version}, and this build reads version {VERSION}"
             ));
         }
         let mut from = state;
-        if version <= 8 {
-            let split = state.split_last_chunk::<8>();
-            let (body, sum) = split.ok_or("the state of the OMS is truncated")?;
-            if SipHasher24::new().hash(body).to_le_bytes() != *sum {
-                return Err("the state of the OMS is damaged: its checksum is wrong".into());
-            }
-            from = body;
-        }
-        let read = Self::take(&mut from, (version, self.orders.capacity()));
+        let read = Self::take(&mut from, self.orders.capacity());
         *self = read
             .filter(|_| from.is_empty())
             .ok_or("the state of the OMS has an unknown format")?;
@@ -333,7 +319,7 @@ impl OmsState {
     }
 
     /// With capacity for so many orders and ids, or for the existing ones.
-    fn take(from: &mut &[u8], (version, room): (u32, usize)) -> Option<Self> {
+    fn take(from: &mut &[u8], room: usize) -> Option<Self> {
         let mut state = Self {
             time: Wire::take(from)?,
             events: Wire::take(from)?,
@@ -364,7 +350,7 @@ impl OmsState {
                 armed_by: Wire::take(from)?,
             });
         }
-        state.take_pools(version, from)?;
+        state.take_pools(from)?;
         for names in [
             &mut state.session_names,
             &mut state.account_names,
@@ -374,18 +360,15 @@ impl OmsState {
                 names.add(index, Wire::take(from)?).then_some(())?;
             }
         }
-        state.take_standings(version, from)?;
+        state.take_standings(from)?;
         state.check_parents()?;
         state.take_holdings(from)?;
-        if version == 1 {
-            state.count_losses();
-        }
         let orders = u64::take(from)?;
         // No more than there are bytes for.
         let room = orders.min((from.len() / LEAST_ORDER) as u64);
         state.orders.reserve(room as usize);
         for _ in 0..orders {
-            state.take_order(version, from)?;
+            state.take_order(from)?;
         }
         for _ in 0..u64::take(from)? {
             let number = Wire::take(from)?;
@@ -398,46 +381,28 @@ impl OmsState {
         state.complete_families()?;
         let has_flow = state.all_standings().any(|it| it.flow.is_some());
         state.has_flow = has_flow;
-        state.take_ids(version, from)?;
-        if version > 5 {
-            state.quotes = Quotes::take(version, &mut state.orders, from)?;
-        }
-        if version > 6 {
-            state.spreads = Spreads::take(from)?;
-            state.complete_spreads()?;
-        }
-        if version > 7 {
-            state.late = LateReplaces::take(from)?;
-            state.pending_reload = Wire::take(from)?;
-        }
-        if version > 9 {
-            state.locates = Locates::take(from)?;
-        }
-        if version > 10 {
-            state.strays = Strays::take(from)?;
-            state.check_strays()?;
-            state.remade = RemadeOrders::take(from)?;
-        }
-        if version > 11 {
-            state.spreads.fills = LegFills::take(from)?;
-        }
+        state.take_ids(from)?;
+        state.quotes = Quotes::take(&mut state.orders, from)?;
+        state.spreads = Spreads::take(from)?;
+        state.complete_spreads()?;
+        state.late = LateReplaces::take(from)?;
+        state.pending_reload = Wire::take(from)?;
+        state.locates = Locates::take(from)?;
+        state.strays = Strays::take(from)?;
+        state.check_strays()?;
+        state.remade = RemadeOrders::take(from)?;
+        state.spreads.fills = LegFills::take(from)?;
         Some(state)
     }
 
-    fn take_standings(&mut self, version: u32, from: &mut &[u8]) -> Option<()> {
+    fn take_standings(&mut self, from: &mut &[u8]) -> Option<()> {
         self.firm = take_standing(from)?;
         for _ in 0..self.session_names.len() {
             self.sessions.push(Session {
                 ready: Wire::take(from)?,
                 client: Wire::take(from)?,
-                link: match version {
-                    ..=4 => (0, 0),
-                    _ => (Wire::take(from)?, Wire::take(from)?),
-                },
-                marks: match version {
-                    ..=11 => RequestMarks::default(),
-                    _ => RequestMarks::take(from)?,
-                },
+                link: (Wire::take(from)?, Wire::take(from)?),
+                marks: RequestMarks::take(from)?,
                 standing: take_standing(from)?,
             });
         }
@@ -459,7 +424,7 @@ impl OmsState {
         Some(())
     }
 
-    fn take_ids(&mut self, version: u32, from: &mut &[u8]) -> Option<()> {
+    fn take_ids(&mut self, from: &mut &[u8]) -> Option<()> {
         let ids = u64::take(from)?;
         self.ids.reserve(from.len() / 16);
         for _ in 0..ids {
@@ -468,37 +433,22 @@ impl OmsState {
                 order: Wire::take(from)?,
             });
         }
-        if version > 4 {
-            self.spent = Spent::take(from)?;
-        }
-        if version > 5 {
-            self.rejected = RejectedOrders::take(from)?;
-            self.copies = Copies::take(from)?;
-        }
+        self.spent = Spent::take(from)?;
+        self.rejected = RejectedOrders::take(from)?;
+        self.copies = Copies::take(from)?;
         Some(())
     }
 
-    fn take_pools(&mut self, version: u32, from: &mut &[u8]) -> Option<()> {
-        if version < 3 {
-            // It does not record the day of its orders.
-            self.yesterday = self.last;
-            return Some(());
-        }
+    fn take_pools(&mut self, from: &mut &[u8]) -> Option<()> {
         self.yesterday = Wire::take(from)?;
         for index in 0..u32::take(from)? {
             let name = Wire::take(from)?;
             self.pool_names.add(index, name).then_some(())?;
             self.pools.push(Pool::take(from)?);
         }
-        if version > 3 {
-            self.conditions = Conditions::take(from)?;
-        }
-        if version > 5 {
-            self.families = Families::take(from)?;
-        }
-        if version > 9 {
-            self.breaks = VenueBreaks::take(from)?;
-        }
+        self.conditions = Conditions::take(from)?;
+        self.families = Families::take(from)?;
+        self.breaks = VenueBreaks::take(from)?;
         Some(())
     }
 }

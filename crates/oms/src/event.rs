@@ -1,7 +1,7 @@
 //! Events: everything that changes the state, as journal notes. One event is one note: its kind, then its fields.
 //!
-//! Kind numbers and field order must not change: journals of earlier versions have them. A new field needs a new
-//! kind.
+//! Another kind, field or order of fields is another [version](crate::OmsState) of the state: a journal with notes of
+//! another version is refused.
 
 use alloc::vec::Vec;
 
@@ -155,16 +155,6 @@ events! {
         request: Option<Number> = "The request that closed it.",
         filled: Quantity = "CumQty(14) of the venue.",
         at: i64 = "When.",
-    }
-    /// A fill of an unknown order in older journals, before [`StrayFill`](Self::StrayFill); it nets.
-    27 Stray {
-        line: u32 = "The line.",
-        account: u32 = "The account.",
-        instrument: u32 = "The instrument.",
-        side: Side = "Side(54).",
-        exec: u64 = "Hash of ExecID(17).",
-        quantity: Quantity = "LastQty(32).", price: Price = "LastPx(31).",
-        id: &'a [u8] = "ClOrdID(11) at the venue.",
     }
     /// The status of an order was requested from the venue.
     28 Asked {

@@ -19,7 +19,7 @@ use crate::value::{Price, Quantity};
 pub struct Fill {
     /// Hash of the venue's ExecID(17).
     pub exec: u64,
-    /// LastQty(32); 0 for a fill of a leg, and in a checkpoint from before version 10.
+    /// LastQty(32); 0 for a fill of a leg.
     pub quantity: Quantity,
     /// LastPx(31).
     pub price: Price,

@@ -140,13 +140,7 @@ impl History {
                 }
                 Some(format!("{quantity} filled at {}", self.price(price)))
             }
-            OrderEvent::Stray {
-                id,
-                quantity,
-                price,
-                ..
-            }
-            | OrderEvent::StrayFill {
+            OrderEvent::StrayFill {
                 id,
                 quantity,
                 price,

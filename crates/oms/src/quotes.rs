@@ -164,7 +164,7 @@ impl Quotes {
     }
 
     /// Reads quotes of orders that were read before.
-    pub(crate) fn take(version: u32, orders: &mut Orders, from: &mut &[u8]) -> Option<Self> {
+    pub(crate) fn take(orders: &mut Orders, from: &mut &[u8]) -> Option<Self> {
         let mut quotes = Self::default();
         for _ in 0..u64::take(from)? {
             let bid = Number::take(from)?;
@@ -191,9 +191,7 @@ impl Quotes {
             quotes.add(orders, bid, quote);
             quotes.get(bid).filter(|quote| quote.orders > 0)?;
         }
-        if version > 6 {
-            quotes.inquiries = Inquiries::take(from)?;
-        }
+        quotes.inquiries = Inquiries::take(from)?;
         Some(quotes)
     }
 }

@@ -43,7 +43,6 @@ mod rights;
 mod roll;
 mod tmp;
 mod venue_ids;
-mod versions;
 
 const SETTINGS: &str = r#"[oms]
 day_begins = "00:00 UTC"

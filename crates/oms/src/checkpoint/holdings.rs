@@ -2,8 +2,7 @@
 
 use super::standing::{take_position, take_standing};
 use super::take_all;
-use crate::state::{Holding, OmsState};
-use crate::tally::Tally;
+use crate::state::OmsState;
 use crate::wire::Wire;
 
 impl OmsState {
@@ -23,25 +22,5 @@ impl OmsState {
             (holding.mark, holding.opened_at) = (mark, opened_at);
         }
         Some(())
-    }
-
-    /// Gains and losses that are beyond counting counted for nothing before version 2. Which session has gained
-    /// them is not known.
-    pub(super) fn count_losses(&mut self) {
-        for at in 0..self.holdings.len() {
-            let Holding {
-                account,
-                instrument,
-                ..
-            } = self.holdings[at];
-            let gained = self.holdings[at].gained();
-            if self.money(instrument, gained).is_none() {
-                let counted = Tally {
-                    gained: self.gain(instrument, gained),
-                    ..Tally::default()
-                };
-                self.count(u32::MAX, account, instrument, &Tally::default(), &counted);
-            }
-        }
     }
 }

@@ -74,7 +74,7 @@ impl OmsState {
         }
     }
 
-    pub(super) fn take_order(&mut self, version: u32, from: &mut &[u8]) -> Option<()> {
+    pub(super) fn take_order(&mut self, from: &mut &[u8]) -> Option<()> {
         let [number, current, quantity, filled] = take_all(from)?;
         let [session, account, instrument, line] = take_all(from)?;
         let mut order = Order {
@@ -117,9 +117,7 @@ impl OmsState {
         order.paid = Wire::take(from)?;
         order.id = Wire::take(from)?;
         order.venue_id = Wire::take(from)?;
-        if version > 2 {
-            self.take_venue_numbers(&mut order, from)?;
-        }
+        self.take_venue_numbers(&mut order, from)?;
         if bool::take(from)? {
             order.pended = Some(Box::new(Pended {
                 how: Wire::take(from)?,
@@ -128,9 +126,7 @@ impl OmsState {
                 at: Wire::take(from)?,
             }));
         }
-        if version > 11 {
-            order.marks = RequestMarks::take(from)?;
-        }
+        order.marks = RequestMarks::take(from)?;
         self.sessions.get(session as usize)?;
         self.accounts.get(account as usize)?;
         self.instruments.get(instrument as usize)?;
@@ -140,7 +136,7 @@ impl OmsState {
         let place = self.orders.add(order);
         let mut fills = Vec::new();
         for _ in 0..u32::take(from)? {
-            fills.push(take_fill(version, from)?);
+            fills.push(take_fill(from)?);
         }
         for fill in fills.into_iter().rev() {
             self.orders.add_fill(place, fill).then_some(())?;
@@ -180,16 +176,9 @@ fn put_fill(fill: &Fill, to: &mut Vec<u8>) {
     undone.put(to);
 }
 
-fn take_fill(version: u32, from: &mut &[u8]) -> Option<Fill> {
-    let exec = Wire::take(from)?;
-    if version <= 9 {
-        return Some(Fill {
-            exec,
-            ..Fill::default()
-        });
-    }
+fn take_fill(from: &mut &[u8]) -> Option<Fill> {
     Some(Fill {
-        exec,
+        exec: Wire::take(from)?,
         quantity: Wire::take(from)?,
         price: Wire::take(from)?,
         report: Wire::take(from)?,

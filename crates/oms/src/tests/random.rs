@@ -324,3 +324,24 @@ fn a_state_that_is_cut_off_or_longer_is_refused() {
     written.push(0);
     assert!(is_refused(&written));
 }
+
+#[test]
+fn a_state_of_another_version_is_refused() {
+    let mut world = World::new();
+    world.order(Side::Buy, 10, "100").unwrap();
+    let mut written = Vec::new();
+    let state = world.core.state();
+    state.write(&mut |bytes| written.extend_from_slice(bytes));
+    let version = state.form().1;
+    for other in [0, version + 1, 12] {
+        let mut read = OmsState::default();
+        let before = read.hash();
+        assert_eq!(
+            read.read(other, &written).unwrap_err(),
+            format!(
+                "the state of the OMS has version {other}, and this build reads version {version}"
+            )
+        );
+        assert_eq!(read.hash(), before);
+    }
+}
