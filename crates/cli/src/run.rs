@@ -320,14 +320,6 @@ fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
     });
     // Dropped behind the engine, whose last stamps it writes.
     let stamps = stamps.map_err(|error| Failure::Text(format!("{}: {error}", file.display())))?;
-    if let Some(aside) = stamps.aside() {
-        let text = format!(
-            "{}: a stamps file of the version before, moved to {}",
-            file.display(),
-            aside.display()
-        );
-        tell("note", &text);
-    }
     if stamps.cut() > 0 {
         let text = format!(
             "{}: removed {} bytes of an unfinished last line",

@@ -8,12 +8,11 @@
 //!
 //! Times are nanoseconds since 1970, 0 for a missing time. Those of a report (8, 9) are T3(read), T3(found),
 //! T4(journalled) and T4(written). Order is the order number of the OMS, 0 if unknown. The first line
-//! identifies the version; each start of the OMS appends. Files of the version before have no Order and no reports: they can be
-//! read, but are not written.
+//! identifies the version; each start of the OMS appends.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, BufRead, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -24,8 +23,6 @@ use crate::stamps::{FirstState, Stamp, Stamps};
 /// The first line.
 pub const HEAD: &str =
     "Order|ClOrdID|MsgType|State|T0|T1(read)|T1(found)|T2(journalled)|T2(written)";
-/// The first line of the version before, whose lines have no order and no reports.
-const HEAD_BEFORE: &str = "ClOrdID|MsgType|State|T0|T1(read)|T1(found)|T2(journalled)|T2(written)";
 /// Polling interval of the thread.
 const LOOK: Duration = Duration::from_millis(20);
 /// Bytes in which the last line is looked for first.
@@ -38,7 +35,6 @@ pub struct StampsFile {
     ends: Arc<AtomicBool>,
     writer: Option<JoinHandle<()>>,
     cut: u64,
-    aside: Option<PathBuf>,
 }
 
 impl StampsFile {
@@ -54,7 +50,6 @@ impl StampsFile {
         path: &Path,
         mut fault: impl FnMut(io::Error) + Send + 'static,
     ) -> Result<Self, StampsFileError> {
-        let aside = set_aside(path)?;
         let (file, cut) = open(path)?;
         let mut file = BufWriter::new(file);
         let stamps = Arc::new(Stamps::default());
@@ -73,7 +68,6 @@ impl StampsFile {
             ends,
             writer: Some(writer),
             cut,
-            aside,
         })
     }
 
@@ -87,12 +81,6 @@ impl StampsFile {
     #[must_use]
     pub fn cut(&self) -> u64 {
         self.cut
-    }
-
-    /// New path of a file of the version before, which can be read but is not written.
-    #[must_use]
-    pub fn aside(&self) -> Option<&Path> {
-        self.aside.as_deref()
     }
 }
 
@@ -141,31 +129,6 @@ impl From<io::Error> for StampsFileError {
     fn from(error: io::Error) -> Self {
         Self::System(error)
     }
-}
-
-/// Renames a file of the version before: `stamps.txt` to the first of `stamps.txt.1`, `stamps.txt.2` that is free.
-fn set_aside(path: &Path) -> io::Result<Option<PathBuf>> {
-    let mut line = String::new();
-    match File::open(path) {
-        Ok(file) => {
-            let mut first = BufReader::new(file.take(HEAD_BEFORE.len() as u64 + 1));
-            // A file that is not text is another file.
-            let _ = first.read_line(&mut line);
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
-    }
-    if line.strip_suffix('\n') != Some(HEAD_BEFORE) {
-        return Ok(None);
-    }
-    let numbered = |number: u32| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{number}"));
-        PathBuf::from(name)
-    };
-    let free = (1..).map(numbered).find(|path| !path.exists());
-    free.map(|free| fs::rename(path, &free).map(|()| free))
-        .transpose()
 }
 
 /// Opens a file to append to, with its head and without an unfinished last line; how much of that was cut off.
@@ -227,7 +190,7 @@ fn check_tail(file: &mut File, len: u64) -> Result<u64, StampsFileError> {
     let checked = match str::from_utf8(&tail[begins..last]) {
         Ok(HEAD) if byte == 0 => Ok(()),
         Ok(line) if line.starts_with('#') => Ok(()),
-        Ok(line) => parse(line, true).map(drop),
+        Ok(line) => parse(line).map(drop),
         Err(_) => Err("a stamp must be UTF-8 text"),
     };
     checked.map_err(|what| StampsFileError::Form { byte, what })?;
@@ -310,7 +273,6 @@ pub fn read(mut from: impl BufRead, order: Option<u64>) -> io::Result<Vec<Stamp>
     let prefix = order.map(|order| format!("{order}|"));
     let (mut text, mut stamps) = (String::new(), Vec::new());
     let (mut number, mut byte) = (0, 0);
-    let mut has_orders = true;
     loop {
         text.clear();
         let len = from.read_line(&mut text)? as u64;
@@ -322,8 +284,7 @@ pub fn read(mut from: impl BufRead, order: Option<u64>) -> io::Result<Vec<Stamp>
         };
         let line = text.strip_suffix('\n');
         if number == 1 {
-            has_orders = line != Some(HEAD_BEFORE);
-            if has_orders && line != Some(HEAD) {
+            if line != Some(HEAD) {
                 let same = text.bytes().zip(HEAD.bytes()).take_while(|(a, b)| a == b);
                 return Err(wrong(same.count() as u64, WRONG_HEAD));
             }
@@ -331,26 +292,20 @@ pub fn read(mut from: impl BufRead, order: Option<u64>) -> io::Result<Vec<Stamp>
             let Some(line) = line else {
                 return Ok(stamps);
             };
-            let is_asked = |prefix: &String| has_orders && line.starts_with(prefix.as_str());
+            let is_asked = |prefix: &String| line.starts_with(prefix.as_str());
             if !line.starts_with('#') && prefix.as_ref().is_none_or(is_asked) {
-                stamps.push(parse(line, has_orders).map_err(|what| wrong(0, what))?);
+                stamps.push(parse(line).map_err(|what| wrong(0, what))?);
             }
         }
         byte += len;
     }
 }
 
-fn parse(line: &str, has_order: bool) -> Result<Stamp, &'static str> {
-    let columns = match has_order {
-        true => "a stamp must have nine columns",
-        false => "a line of a stamps file must have eight columns",
-    };
+fn parse(line: &str) -> Result<Stamp, &'static str> {
+    let columns = "a stamp must have nine columns";
     let mut cells = line.split('|');
     let mut cell = || cells.next().ok_or(columns);
-    let order = match has_order {
-        true => cell()?.parse().map_err(|_| "the order must be a number")?,
-        false => 0,
-    };
+    let order = cell()?.parse().map_err(|_| "the order must be a number")?;
     let id = cell()?.as_bytes();
     let [kind] = cell()?.as_bytes() else {
         return Err("MsgType must be one character");

@@ -50,7 +50,7 @@ fn what_is_no_stamps_file_is_refused_with_its_line() {
         Ok(stamps) => panic!("{} stamps", stamps.len()),
     };
     assert_eq!(line(""), (1, 0));
-    // The head of the version before this one.
+    // Of another version.
     assert_eq!(line("ClOrdID|MsgType|State\n"), (1, 0));
     assert_eq!(line(&STAMPS.replace("T1(found)", "T1(seen)")), (1, 43));
     for wrong in [

@@ -98,39 +98,6 @@ fn another_file_is_refused_and_stays_as_it_is() {
 }
 
 #[test]
-fn a_file_of_the_version_before_is_set_aside_and_read() {
-    let (folder, path) = folder();
-    let text = format!("{HEAD_BEFORE}\ng1:1|D|Sending|1|2|3|4|5\n# 3 lost\n");
-    for aside in ["stamps.txt.1", "stamps.txt.2"] {
-        fs::write(&path, &text).unwrap();
-        let file = StampsFile::start(&path, |error| panic!("{error}")).unwrap();
-        assert_eq!(file.aside(), Some(&*folder.path().join(aside)));
-        drop(file);
-        run(&path, 1);
-        assert_eq!(orders(&path), [1]);
-        let read = |order| {
-            read(
-                fs::read(folder.path().join(aside)).unwrap().as_slice(),
-                order,
-            )
-        };
-        let stamps = read(None).unwrap();
-        let shown = stamps
-            .iter()
-            .map(|it| (it.order, it.id(), it.sent, it.written));
-        assert_eq!(shown.collect::<Vec<_>>(), [(0, &b"g1:1"[..], 1, 5)]);
-        assert_eq!(
-            read(Some(0)).unwrap().len(),
-            0,
-            "nobody knows whose they are"
-        );
-    }
-    let more = format!("{HEAD_BEFORE}\n1|g1:1|D|Sending|1|2|3|4|5\n");
-    let wrong = read(more.as_bytes(), None).unwrap_err().to_string();
-    assert_eq!(wrong, "line 2, byte 71: MsgType must be one character");
-}
-
-#[test]
 fn a_file_that_another_process_writes_is_refused() {
     let (_folder, path) = folder();
     let first = StampsFile::start(&path, |_| ()).unwrap();
