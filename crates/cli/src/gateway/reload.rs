@@ -68,8 +68,8 @@ pub fn run(args: &ReloadArgs) -> Result<ExitCode, Failure> {
             return Ok(ExitCode::SUCCESS);
         }
         Err(ClientError::Nobody) => format!(
-            "no response from a gateway at {socket}: it is not running, is still reading its \
-             journal, or is an older version that supports only SIGHUP"
+            "no response from a gateway at {socket}: it is not running, or is still reading its \
+             journal"
         ),
         Err(ClientError::HungUp) => "the gateway stopped before it responded".to_owned(),
         Err(ClientError::Timeout) => format!(

@@ -43,7 +43,7 @@ pub(super) fn find(at: &EngineFlags, target: Target) -> Result<Found, Failure> {
                 let socket = shown(target.socket.as_deref());
                 return Err(Failure::Text(format!(
                     "an engine is running on {store}, but does not respond at {socket}: it is \
-                     still starting, is older than this command, or has no control socket"
+                     still starting, or has no control socket"
                 )));
             }
         }
