@@ -21,6 +21,7 @@ use fixwire::settings::{
 };
 use fixwire::{EngineConfig, SessionConfig};
 use fixwire_exchange::ExchangeConfig;
+use fixwire_protocol::Application as _;
 use fixwire_protocol::readable::Escaped;
 use serde_json::{Value, json};
 
@@ -73,9 +74,14 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
             true => None,
             false => Some(load(&source, &settings, Box::new(|_| {}))?),
         };
+        let mut ledger = gateway.as_ref().and_then(|loaded| loaded.gateway.ledger());
         let oms = match settings.oms.is_empty() {
             true => Vec::new(),
-            false => oms::shown(oms::load(&source, &settings, Box::new(|_| {}))?.rules()),
+            false => {
+                let oms = oms::load(&source, &settings, Box::new(|_| {}))?;
+                ledger = oms.ledger();
+                oms::shown(oms.rules())
+            }
         };
         let exchange = match settings.exchange.is_empty() {
             true => None,
@@ -84,7 +90,11 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
                 Some(sim::load(&source, &settings)?)
             }
         };
-        writable::check(&settings, &config)?;
+        let form = match exchange {
+            Some(_) => Some(fixwire_exchange::state_form()),
+            None => ledger.map(|ledger| ledger.form()),
+        };
+        writable::check(&settings, &config, form)?;
         let engine = config.check();
         Ok((settings, config, (gateway, oms, exchange), engine))
     });

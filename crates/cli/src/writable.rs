@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use fixwire::EngineConfig;
-use fixwire::journal::refuse_other_store;
+use fixwire::journal::{refuse_other_store, refuse_other_version};
 use fixwire::settings::{Id, LoadError, Settings};
 
 use fixwire::Durability;
@@ -15,8 +15,12 @@ use fixwire::Durability;
 /// # Errors
 ///
 /// [`LoadError::Content`] for the first that this user cannot write, or cannot make, and for a folder that has
-/// another engine's store.
-pub fn check(settings: &Settings, config: &EngineConfig) -> Result<(), LoadError> {
+/// another engine's store, or a journal of another version than this `form` of the application's state.
+pub fn check(
+    settings: &Settings,
+    config: &EngineConfig,
+    form: Option<(&str, u32)>,
+) -> Result<(), LoadError> {
     let Some(first) = settings.engine() else {
         return Ok(());
     };
@@ -30,7 +34,9 @@ pub fn check(settings: &Settings, config: &EngineConfig) -> Result<(), LoadError
         (Id::FileLogPath, logs),
         (Id::SqlLog, table),
     ];
-    if let Some(Err(error)) = journal.map(refuse_other_store) {
+    let refused =
+        |folder| refuse_other_store(folder).and_then(|()| refuse_other_version(folder, form));
+    if let Some(Err(error)) = journal.map(refused) {
         return Err(settings.error(first, Id::FileStorePath, error.to_string()));
     }
     for (id, folder) in folders {

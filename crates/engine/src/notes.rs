@@ -6,7 +6,7 @@ use fixwire_protocol::{Application, Ledger, Now, Outbox};
 
 use crate::canary::{self, PlantedFault};
 use crate::journal::{Cause, Disk, Effect, Journal, JournalError, JournalId, NOTES, RecordKind};
-use crate::journal::{JournalConfig, JournalTrouble, Recalled, Torn};
+use crate::journal::{JournalConfig, JournalTrouble, Recalled, Torn, is_notes, notes_name};
 
 /// What makes checkpoints of an application, and the checkpoint that it got.
 pub(crate) type Folded = Option<(Box<dyn Ledger>, Recalled)>;
@@ -14,6 +14,7 @@ pub(crate) type Folded = Option<(Box<dyn Ledger>, Recalled)>;
 /// The notes' session in the journal, and the number of the next note.
 pub(crate) struct Notes {
     id: Option<JournalId>,
+    name: String,
     next: u64,
 }
 
@@ -28,9 +29,8 @@ impl Notes {
             let (journal, recovered) = Journal::open(disk, config)?;
             return Ok((journal, recovered.torn, None));
         };
-        let (name, _) = ledger.form();
         let (journal, recovered, recalled) =
-            Journal::open_with_state(disk, config, name, &mut |version, state| {
+            Journal::open_with_state(disk, config, ledger.form(), &mut |version, state| {
                 app.on_checkpoint(version, state)
             })?;
         Ok((journal, recovered.torn, Some((ledger, recalled))))
@@ -43,12 +43,15 @@ impl Notes {
         app: &mut impl Application,
         folded: Folded,
     ) -> Result<(Self, Vec<JournalTrouble>), JournalError> {
-        let id = journal.sessions().find(|known| known.1 == NOTES);
+        let (ledger, recalled) = folded.unzip();
+        let form = ledger.as_ref().map(|ledger| ledger.form());
+        let name = form.map_or_else(|| NOTES.to_owned(), notes_name);
+        let id = journal.sessions().find(|known| is_notes(known.1));
         let mut notes = Self {
             id: id.map(|known| known.0),
+            name,
             next: 1,
         };
-        let (ledger, recalled) = folded.unzip();
         let recalled = recalled.unwrap_or_default();
         if let Some(id) = notes.id {
             notes.replay(journal, app, id, &recalled)?;
@@ -134,7 +137,7 @@ impl Notes {
         index: usize,
     ) -> Result<(), JournalError> {
         if self.id.is_none() {
-            self.id = Some(journal.register(now.wall, NOTES)?);
+            self.id = Some(journal.register(now.wall, &self.name)?);
         }
         outbox.seal_note(index, self.next, now.wall);
         self.next += 1;

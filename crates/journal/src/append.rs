@@ -4,7 +4,7 @@ use super::base::Start;
 use super::checkpoint::Checkpoint;
 use super::known::{Known, LOGGED_ON_FROM, SequenceCounters};
 use super::record::{CRC_AT, EFFECT, Effect, EffectHead, Head, RECORD, RecordKind, crc, padded};
-use super::segment::{HEADER, JournalPosition, SegmentHeader, VERSION};
+use super::segment::{HEADER, JournalPosition, SegmentHeader};
 use super::segments::Segments;
 use super::watch::Untold;
 use super::{Disk, JournalConfig, JournalError, JournalId, Segment};
@@ -51,8 +51,6 @@ pub struct Journal<D: Disk> {
     pub(super) at: usize,
     /// The place of the last record in it.
     pub(super) last: usize,
-    /// The last segment has an older layout: the next record goes into a new one.
-    pub(super) outdated: bool,
     /// Index of the next record.
     pub(super) record: u64,
     pub(super) sessions: Vec<Known>,
@@ -376,7 +374,7 @@ impl<D: Disk> Journal<D> {
             worked = true;
         }
         let ahead = self.at + PREFAULT_AHEAD;
-        if !self.outdated && self.prefaulted < len.min(ahead) {
+        if self.prefaulted < len.min(ahead) {
             self.prefault(PREFAULT);
             worked = true;
         }
@@ -478,7 +476,7 @@ impl<D: Disk> Journal<D> {
             return Err(self.too_large(length));
         }
         let len = self.segments.back().bytes().len();
-        if self.outdated || length > len - self.at {
+        if length > len - self.at {
             self.roll(wall, length)?;
         }
         self.prefault(length.max(PREFAULT));
@@ -528,7 +526,6 @@ impl<D: Disk> Journal<D> {
             self.disk.let_go(old);
         }
         self.next = None;
-        self.outdated = false;
         self.salt = header.salt;
         self.at = HEADER;
         self.prefaulted = self.ready_at_first();
@@ -558,7 +555,6 @@ impl<D: Disk> Journal<D> {
 
     fn next_header(&mut self) -> SegmentHeader {
         self.next.unwrap_or_else(|| SegmentHeader {
-            version: VERSION,
             number: self.segments.last() + 1,
             length: self.config.segment_bytes as u32,
             salt: self.disk.salt(),

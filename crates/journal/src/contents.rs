@@ -1,11 +1,19 @@
 //! What a folder holds before it is opened: a journal, or the file store of another engine.
 
 use std::fs;
+use std::iter;
 use std::path::Path;
 
-use super::JournalError;
+use super::archive::list_all;
 use super::directory::has_journal;
+use super::files::segment_path;
+use super::folder::stored_states;
+use super::known::{check_notes, is_notes};
 use super::lock::LOCK;
+use super::recall::check_state;
+use super::segment::HEADER;
+use super::tail::{Open, Tail};
+use super::{JournalError, JournalPosition};
 
 /// How the names of the files end in which the engines of the QuickFIX family keep a session.
 const OTHER_STORES: [&str; 6] = [
@@ -61,6 +69,44 @@ pub fn refuse_other_store(folder: &Path) -> Result<(), JournalError> {
         }),
         FolderContents::Nothing | FolderContents::Journal => Ok(()),
     }
+}
+
+/// Refuses a journal that another build wrote: segments of another version, or notes and checkpoints of another version
+/// than this one of the application's state. Takes no lock and changes nothing; what else is wrong with the journal
+/// opening it says.
+///
+/// # Errors
+///
+/// [`JournalError::OtherVersion`].
+pub fn refuse_other_version(folder: &Path, form: Option<(&str, u32)>) -> Result<(), JournalError> {
+    match look_for_other_version(folder, form) {
+        Err(other @ JournalError::OtherVersion { .. }) => Err(other),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+fn look_for_other_version(folder: &Path, form: Option<(&str, u32)>) -> Result<(), JournalError> {
+    let numbers = list_all(folder, 0)?;
+    for number in &numbers {
+        Open::find(folder, *number)?;
+    }
+    let (Some(form), Some(first)) = (form, numbers.first()) else {
+        return Ok(());
+    };
+    for state in stored_states(folder)?.into_iter().flatten() {
+        check_state(&state.file, (&state.name, state.version), form)?;
+    }
+    let mut tail = Tail::new(folder, JournalPosition::new(*first, HEADER as u32));
+    while let Some(record) = tail.next_record()? {
+        if let Some(name) = record.session_name().filter(|name| is_notes(name)) {
+            let file = segment_path(folder, record.at.segment());
+            return check_notes(iter::once(name), form, || file.display().to_string());
+        }
+        if record.at.segment() != *first {
+            break;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Prints a journal for people, and as JSON lines for programs.
 
-use super::NOTES;
+use super::is_notes;
 use super::originals::{Originals, Resent};
 use super::record::{Effect, RecordKind};
 use super::resent::Arrival;
@@ -277,7 +277,9 @@ fn print<N: AsRef<str>>(
         bytes,
     } in record.effects
     {
-        let is_note = names.get(session.0 as usize).map(N::as_ref) == Some(NOTES);
+        let is_note = names
+            .get(session.0 as usize)
+            .is_some_and(|name| is_notes(name.as_ref()));
         if !is_note && !is_fix_message(bytes) {
             show(Shown::frame(session, "out", Some(seq), bytes))?;
             continue;

@@ -39,6 +39,15 @@ pub enum JournalError {
     /// A file is not what the journal wrote, and the journal cannot know what is missing. No file was
     /// changed.
     Damaged(Damage),
+    /// Another build wrote a file in a version that this build does not read. No file was changed.
+    OtherVersion {
+        /// The file.
+        file: String,
+        /// Its version, and of what.
+        found: String,
+        /// The version that this build reads.
+        reads: String,
+    },
     /// The operating system refused.
     Io {
         /// The action that failed: a verb and its object, for example `map`.
@@ -211,6 +220,13 @@ impl fmt::Display for JournalError {
                 "journal {damage}; nothing was changed; restore this file from a copy, or run `fixwire \
                  journal salvage`: it keeps a copy, cuts the journal at the damage and prints what to agree \
                  with each counterparty"
+            ),
+            Self::OtherVersion { file, found, reads } => write!(
+                f,
+                "{file} has {found}, and this build of fixwire reads {reads}; nothing was changed: with the \
+                 build that wrote it, end all open orders and, for an OMS, write its positions to a file \
+                 (`fixwire oms positions`); then move the journal's folder away and start this build with \
+                 `fixwire run --new-journal`"
             ),
             Self::Io {
                 doing,

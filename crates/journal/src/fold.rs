@@ -15,7 +15,7 @@ use super::error::Damage;
 use super::record::EFFECT;
 use super::state::{self, BLOCK, Head, NAME, Writer};
 use super::view::Record;
-use super::{JournalError, JournalId, NOTES};
+use super::{JournalError, JournalId, is_notes};
 use crate::canary::{self, PlantedFault};
 use crate::known::Stated;
 use fixwire_protocol::Ledger;
@@ -239,8 +239,7 @@ impl Fold {
         };
         let read = self.ledger.read(head.version, &state);
         read.map_err(|why| refused(format!("the ledger rejects it: {why}")))?;
-        // Another version of the state has another hash.
-        if head.version == self.ledger.form().1 && self.ledger.hash() != head.hash {
+        if self.ledger.hash() != head.hash {
             return Err(refused(
                 "the state's hash differs from the stored hash".into(),
             ));
@@ -263,7 +262,7 @@ impl Fold {
     /// Takes the notes of a record. Answers where the state is not what the engine had: the note, and both
     /// hashes.
     fn take(&mut self, record: &Record<'_>) -> Option<(u64, [u64; 2])> {
-        if record.session_name() == Some(NOTES) {
+        if record.session_name().is_some_and(is_notes) {
             self.notes = Some(record.session);
         }
         let notes = self.notes?;
@@ -364,7 +363,7 @@ pub(super) fn why_not(damage: &Damage) -> String {
 mod tests {
     use super::*;
     use crate::sim::SimDisk;
-    use crate::{Cause, Effect, Journal, JournalConfig, Recalled, RecordKind};
+    use crate::{Cause, Effect, Journal, JournalConfig, NOTES, Recalled, RecordKind, notes_name};
     use fixwire_protocol::Timestamp;
     use fixwire_protocol::outbox::NOTE_ROOM;
 
@@ -379,13 +378,12 @@ mod tests {
     /// Counts notes. Its hash depends on a number that is of no state.
     struct Count {
         notes: u64,
-        version: u32,
         seed: u64,
     }
 
     impl Ledger for Count {
         fn form(&self) -> (&'static str, u32) {
-            ("count", self.version)
+            ("count", 1)
         }
 
         fn apply(&mut self, _at: Timestamp, _note: &[u8]) {
@@ -407,12 +405,8 @@ mod tests {
         }
     }
 
-    fn empty(version: u32, seed: u64) -> Box<Count> {
-        Box::new(Count {
-            notes: 0,
-            version,
-            seed,
-        })
+    fn empty(seed: u64) -> Box<Count> {
+        Box::new(Count { notes: 0, seed })
     }
 
     /// A disk with a checkpoint of one note, of version 1 and seed 7.
@@ -436,31 +430,60 @@ mod tests {
         journal.append(NOW, cause, std::iter::once(effect)).unwrap();
         journal.new_segment(NOW).unwrap();
         journal.note(NOW, session, "a second segment").unwrap();
-        journal.fold(empty(1, 7), &Recalled::default()).unwrap();
+        journal.fold(empty(7), &Recalled::default()).unwrap();
         while !matches!(disk.fold_step(), Some(Ok(FoldStep::Made { .. }))) {}
         disk.copy()
     }
 
     /// The state that the first step of a ledger gets from the checkpoint, and how many notes it has then.
-    fn load(version: u32, seed: u64) -> (Result<FoldStep, JournalError>, u64) {
+    fn load(seed: u64) -> (Result<FoldStep, JournalError>, u64) {
         let disk = with_checkpoint();
-        let opened = Journal::open_with_state(disk.clone(), CONFIG, "count", &mut |_, _| Ok(()));
+        let form = ("count", 1);
+        let opened = Journal::open_with_state(disk.clone(), CONFIG, form, &mut |_, _| Ok(()));
         let (mut journal, _, recalled) = opened.unwrap();
-        journal.fold(empty(version, seed), &recalled).unwrap();
+        journal.fold(empty(seed), &recalled).unwrap();
         let step = disk.fold_step().unwrap();
         (step, disk.folded().map_or(0, |(_, hash)| hash ^ seed))
     }
 
     #[test]
-    fn the_hash_of_a_checkpoint_counts_for_its_own_version_only() {
-        assert!(matches!(load(1, 7), (Ok(FoldStep::Folded), 1)));
-        let (error, _) = load(1, 8);
+    fn a_state_with_another_hash_than_its_checkpoint_is_refused() {
+        assert!(matches!(load(7), (Ok(FoldStep::Folded), 1)));
+        let (error, _) = load(8);
         let error = error.unwrap_err().to_string();
         assert!(
             error.contains("hash differs from the stored hash"),
             "{error}"
         );
-        // A program of the next version reads it, and goes on.
-        assert!(matches!(load(2, 8), (Ok(FoldStep::Folded), 1)));
+    }
+
+    #[test]
+    fn a_checkpoint_or_notes_of_another_version_are_refused() {
+        let refused = |disk: &SimDisk, form| {
+            Journal::open_with_state(disk.clone(), CONFIG, form, &mut |_, _| Ok(()))
+                .unwrap_err()
+                .to_string()
+        };
+        let disk = with_checkpoint();
+        let error = refused(&disk, ("count", 2));
+        let wanted =
+            "2.fwk has version 1 of the state of count, and this build of fixwire reads version 2;";
+        assert!(error.contains(wanted), "{error}");
+        assert!(error.contains("--new-journal"), "{error}");
+        let disk = SimDisk::new();
+        let (mut journal, _) = Journal::open(disk.clone(), CONFIG).unwrap();
+        journal.register(NOW, &notes_name(("count", 1))).unwrap();
+        drop(journal);
+        for other in [("count", 2), ("other", 1)] {
+            let error = refused(&disk, other);
+            let reads = notes_name(other);
+            let wanted =
+                format!("has notes of count, version 1, and this build of fixwire reads {reads};");
+            assert!(error.contains(&wanted), "{error}");
+        }
+        let form = ("count", 1);
+        Journal::open_with_state(disk.clone(), CONFIG, form, &mut |_, _| Ok(())).unwrap();
+        // An application without a ledger takes any.
+        Journal::open(disk, CONFIG).unwrap();
     }
 }

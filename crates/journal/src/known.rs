@@ -1,22 +1,54 @@
 //! A session as the journal stores it.
 
-use super::JournalConfig;
 use super::RecordKind;
 use super::index::Index;
 use super::segment::JournalPosition;
+use super::{JournalConfig, JournalError};
 use fixwire_protocol::time::Timestamp;
 use std::fmt;
 use std::net::IpAddr;
 
-/// The name under which the application's notes are kept. No session is called so: names of sessions have an
-/// arrow.
+/// The name under which the notes of an application without a [`Ledger`](fixwire_protocol::Ledger) are kept. No session
+/// is called so: names of sessions have an arrow.
 pub const NOTES: &str = "notes of the application";
+/// How the names begin under which notes are kept.
+const NOTES_OF: &str = "notes of ";
+
+/// The name under which the notes of an application with this name and version of its state are kept.
+#[must_use]
+pub fn notes_name((name, version): (&str, u32)) -> String {
+    format!("{NOTES_OF}{name}, version {version}")
+}
+
+/// Whether notes of an application are kept under this name.
+#[must_use]
+pub fn is_notes(name: &str) -> bool {
+    name.starts_with(NOTES_OF)
+}
+
+/// Refuses notes of another application or version. Those of an application without a ledger state none.
+pub(super) fn check_notes<'n>(
+    mut names: impl Iterator<Item = &'n str>,
+    form: (&str, u32),
+    file: impl FnOnce() -> String,
+) -> Result<(), JournalError> {
+    let reads = notes_name(form);
+    match names.find(|name| is_notes(name) && *name != NOTES && *name != reads) {
+        None => Ok(()),
+        Some(found) => Err(JournalError::OtherVersion {
+            file: file(),
+            found: found.to_owned(),
+            reads,
+        }),
+    }
+}
+
 /// The name for operations on no session in particular. No session has this name.
 pub const OPERATORS: &str = "operators";
 /// Whether this is the name of a session that has a peer.
 #[must_use]
 pub fn is_session(name: &str) -> bool {
-    name != NOTES && name != OPERATORS
+    !is_notes(name) && name != OPERATORS
 }
 
 /// How the note begins that says from where a peer has logged on; its address follows.

@@ -62,7 +62,7 @@ mod watch;
 
 pub use append::{Cause, Journal};
 pub use base::{Base, Retention, Start};
-pub use contents::{FolderContents, contents, refuse_other_store};
+pub use contents::{FolderContents, contents, refuse_other_store, refuse_other_version};
 pub use directory::Directory;
 pub use disk::{Disk, DiskNews, DiskWakeUp, Segment};
 pub use dump::{
@@ -74,7 +74,8 @@ pub use error::{Damage, JournalError};
 pub use fold::{Closed, Fold, FoldStep, States};
 pub use folder::{StateBefore, StoredState, oldest_state, state_before, stored_states};
 pub use known::{
-    DISABLED_BY, ENABLED_BY, NOTES, OPERATORS, SequenceCounters, is_session, waiting_note,
+    DISABLED_BY, ENABLED_BY, NOTES, OPERATORS, SequenceCounters, is_notes, is_session, notes_name,
+    waiting_note,
 };
 pub use lock::is_in_use;
 pub use memory::{Memory, OsDisk};

@@ -26,7 +26,7 @@ pub(super) fn lock_folder(folder: &Path) -> Result<Option<File>, JournalError> {
     }
 }
 
-/// Locks the file [`LOCK`], creating it if missing: programs of earlier versions lock only that.
+/// Locks the file [`LOCK`], creating it if missing.
 ///
 /// # Errors
 ///

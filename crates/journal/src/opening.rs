@@ -2,10 +2,11 @@
 
 use super::base::Start;
 use super::error::Damage;
+use super::known::check_notes;
 use super::newest::newest_is_missing;
 use super::recall::{Recalled, Take, not_held, recall};
 use super::recover::{End, Scan};
-use super::segment::{HEADER, JournalPosition, SegmentHeader, VERSION};
+use super::segment::{HEADER, JournalPosition, SegmentHeader};
 use super::segments::{Kept, Segments};
 use super::{Disk, Journal, JournalConfig, JournalError, JournalId, Segment};
 use std::collections::{HashMap, VecDeque};
@@ -57,6 +58,9 @@ impl fmt::Display for Torn {
 /// What is known of the segments, and how the last of them ends that holds something.
 type Scanned<S> = (Segments<S>, Option<End>);
 
+/// Name and version of the state whose checkpoint is wanted, and what takes it.
+type Wanted<'a, 't> = ((&'a str, u32), &'a mut Take<'t>);
+
 impl<D: Disk> Journal<D> {
     /// Opens the journal of a disk, or begins one when the disk has no segment.
     ///
@@ -73,29 +77,31 @@ impl<D: Disk> Journal<D> {
         Ok((journal, recovered))
     }
 
-    /// Opens the journal like [`open`](Self::open), and gives the newest checkpoint of the application with this name
-    /// to `take`, with its version; when that does not want it, the one before. Where two threads can do it, the
+    /// Opens the journal like [`open`](Self::open) for an application with this name and version of its state, and gives
+    /// the newest checkpoint to `take`; when that does not want it, the one before. Where two threads can do it, the
     /// checkpoint is read and taken while the segments are read; so `take` may have been called although the journal cannot
     /// be read.
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Self::open), and when the checkpoints cannot be listed or read.
+    /// Those of [`open`](Self::open), [`JournalError::OtherVersion`] for notes or a checkpoint of another version, and when
+    /// the checkpoints cannot be listed or read.
     pub fn open_with_state(
         disk: D,
         config: JournalConfig,
-        name: &str,
+        form: (&str, u32),
         take: &mut Take<'_>,
     ) -> Result<(Self, Recovered, Recalled), JournalError> {
-        Self::read(disk, config, Some((name, take)))
+        Self::read(disk, config, Some((form, take)))
     }
 
     fn read(
         mut disk: D,
         config: JournalConfig,
-        wanted: Option<(&str, &mut Take<'_>)>,
+        wanted: Option<Wanted<'_, '_>>,
     ) -> Result<(Self, Recovered, Recalled), JournalError> {
         config.check()?;
+        let form = wanted.as_ref().map(|wanted| wanted.0);
         let base = disk.base()?;
         let start = base.map_or(Start::BEGIN, |base| base.first);
         // Before the names: meanwhile no segment is made.
@@ -117,6 +123,10 @@ impl<D: Disk> Journal<D> {
         let mut scan = Scan::new(config, base.map(|base| base.first));
         let ((segments, end), recalled) =
             Self::read_files(&mut disk, start.segment, &numbers, &mut scan, wanted)?;
+        if let Some(form) = form {
+            let names = scan.sessions.iter().map(|known| known.name.as_str());
+            check_notes(names, form, || disk.name(start.segment))?;
+        }
         let last_number = numbers.last().copied().unwrap_or(0);
         let mut recovered = Recovered {
             records: scan.records - start.record,
@@ -130,7 +140,6 @@ impl<D: Disk> Journal<D> {
             salt: 0,
             at: HEADER,
             last: HEADER,
-            outdated: false,
             record: scan.records,
             names: HashMap::new(),
             sessions: scan.sessions,
@@ -162,7 +171,6 @@ impl<D: Disk> Journal<D> {
         }
         journal.salt = end.salt;
         journal.at = end.at;
-        journal.outdated = end.version < VERSION;
         journal.prefaulted = end.at;
         if let Some(bad) = end.bad {
             journal.cut(bad.until);
@@ -193,7 +201,7 @@ impl<D: Disk> Journal<D> {
         first: u32,
         numbers: &[u32],
         scan: &mut Scan,
-        wanted: Option<(&str, &mut Take<'_>)>,
+        wanted: Option<Wanted<'_, '_>>,
     ) -> Result<(Scanned<D::Segment>, Recalled), JournalError> {
         let listed = first..=numbers.last().copied().unwrap_or(0);
         let states = disk.states().filter(|_| wanted.is_some());
@@ -274,7 +282,6 @@ impl<D: Disk> Journal<D> {
     /// Makes the first segment.
     fn begin(&mut self) -> Result<(), JournalError> {
         let header = SegmentHeader {
-            version: VERSION,
             number: 1,
             length: self.config.segment_bytes as u32,
             salt: self.disk.salt(),

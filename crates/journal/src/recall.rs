@@ -24,11 +24,11 @@ pub struct Recalled {
 }
 
 /// Gives the newest checkpoint that is whole, and that precedes one of these `segments`, to `take`, with its version; when
-/// that does not want it, the one before. States of another name are not given.
+/// that does not want it, the one before. States of another name are not given, one of another version is refused.
 pub(super) fn recall(
     states: &mut dyn States,
     segments: &RangeInclusive<u32>,
-    (name, take): (&str, &mut Take<'_>),
+    (form, take): ((&str, u32), &mut Take<'_>),
 ) -> Result<Recalled, JournalError> {
     let mut recalled = Recalled::default();
     for number in states.list()?.into_iter().rev() {
@@ -45,11 +45,14 @@ pub(super) fn recall(
                  salvaged, or restored from a copy"
                     .into(),
             ),
-            Ok((head, _)) if head.name != name => Err(format!(
-                "it holds the state of application {}, but this application is {name}",
-                head.name
+            Ok((head, _)) if head.name != form.0 => Err(format!(
+                "it holds the state of application {}, but this application is {}",
+                head.name, form.0
             )),
-            Ok((head, state)) => take(head.version, &state).map(|()| head.note),
+            Ok((head, state)) => {
+                check_state(&file, (&head.name, head.version), form)?;
+                take(head.version, &state).map(|()| head.note)
+            }
         };
         match taken {
             Ok(note) => {
@@ -61,6 +64,22 @@ pub(super) fn recall(
         }
     }
     Ok(recalled)
+}
+
+/// Refuses a checkpoint whose state has this application's name and another version.
+pub(super) fn check_state(
+    file: &str,
+    (name, version): (&str, u32),
+    form: (&str, u32),
+) -> Result<(), JournalError> {
+    if name != form.0 || version == form.1 {
+        return Ok(());
+    }
+    Err(JournalError::OtherVersion {
+        file: file.to_owned(),
+        found: format!("version {version} of the state of {name}"),
+        reads: format!("version {}", form.1),
+    })
 }
 
 /// The checkpoint was taken while the journal was read, and the first record of its segment was not accepted although its

@@ -18,7 +18,6 @@ use std::collections::VecDeque;
 pub(super) struct End {
     pub(super) at: usize,
     pub(super) salt: u64,
-    pub(super) version: u32,
     pub(super) bad: Option<Bad>,
 }
 
@@ -84,9 +83,8 @@ impl Scan {
         number: u32,
         file: &str,
     ) -> Result<End, JournalError> {
-        let header = SegmentHeader::read(bytes, number, self.previous_salt, file)
-            .map_err(JournalError::Damaged)?;
-        let SegmentHeader { salt, version, .. } = header;
+        let header = SegmentHeader::read(bytes, number, self.previous_salt, file)?;
+        let salt = header.salt;
         self.previous_salt = salt;
         let mut at = HEADER;
         let fault = loop {
@@ -108,7 +106,6 @@ impl Scan {
                         return Ok(End {
                             at,
                             salt,
-                            version,
                             bad: None,
                         });
                     }
@@ -146,7 +143,6 @@ impl Scan {
         Ok(End {
             at,
             salt,
-            version,
             bad: Some(Bad {
                 damage,
                 until,

@@ -11,9 +11,9 @@
 //! `base` is replaced in one step, and only then files go. A crash leaves the old or
 //! the new beginning, and files before it that are not read.
 
-use super::NOTES;
 use super::base::{Base, Retention, Start};
 use super::checkpoint::Checkpoint;
+use super::is_notes;
 use super::watch::Untold;
 use super::{Disk, DiskNews, Journal, JournalError, JournalId, JournalTrouble};
 use fixwire_protocol::time::{Nanos, Timestamp};
@@ -76,7 +76,7 @@ impl<D: Disk> Journal<D> {
         let settled = self.disk.settled().or(self.recalled);
         let (mut needed, mut noted) = (None::<u32>, None);
         for session in 0..self.sessions.len() {
-            let is_notes = noted.is_none() && self.sessions[session].name == NOTES;
+            let is_notes = noted.is_none() && is_notes(&self.sessions[session].name);
             let oldest = match settled.filter(|_| is_notes) {
                 Some(settled) => settled,
                 None => self.oldest_needed(session)?.unwrap_or(u32::MAX),
@@ -217,8 +217,9 @@ impl<D: Disk> Journal<D> {
 mod tests {
     use super::*;
     use crate::sim::SimDisk;
-    use crate::{Cause, Directory, Effect, FoldStep, JournalConfig, Recalled, RecordKind};
+    use crate::{Cause, Directory, Effect, FoldStep, JournalConfig, NOTES, Recalled, RecordKind};
     use fixwire_protocol::Ledger;
+    use fixwire_protocol::outbox::NOTE_ROOM;
     use std::time::{Duration, Instant};
 
     /// Counts notes; its state has so many bytes more.
@@ -268,7 +269,7 @@ mod tests {
         let first = journal.counters(session).unwrap().next_out;
         for seq in first.. {
             let wall = Timestamp(seq as i64 * 1_000_000_000);
-            let bytes = [b"52=20260821-13:30:00\x01".as_slice(), &[b'x'; 400]].concat();
+            let bytes = [[1; NOTE_ROOM].as_slice(), &[b'x'; 400]].concat();
             let effect = Effect {
                 session,
                 seq,

@@ -22,12 +22,12 @@ use fixwire_protocol::time::{Precision, Timestamp, TimestampWriter};
 
 use self::plan::{Plan, plan};
 use super::Durability;
-use super::NOTES;
 use super::archive::{base_path, list_all};
 use super::base::Base;
 use super::files::{
     check_folder, list, open_checked, remove, segment_path, sync_names, write_aside,
 };
+use super::is_notes;
 use super::known::is_session;
 use super::lock::{LOCK, lock_file, lock_folder};
 use super::reserve::RESERVE_SUFFIX;
@@ -328,7 +328,7 @@ impl Plan {
         for (&id, last) in &self.behind.sessions {
             let before = self.session(id);
             let kept = before.map_or(SequenceCounters::NEW, |before| before.counters);
-            if last.name.as_deref() == Some(NOTES) {
+            if last.name.as_deref().is_some_and(is_notes) {
                 salvaged.notes = last.counters.next_out.saturating_sub(kept.next_out);
             } else if last.name.as_deref().is_some_and(|name| !is_session(name)) {
                 // Operations on no session have no sequence numbers.

@@ -3,7 +3,7 @@
 //! ```text
 //!  byte  size
 //!     0     8  magic "FXWJRNL" 0x1A
-//!     8     4  version: 2; 1 has records of the kinds 1 to 6 only
+//!     8     4  version: 1
 //!    12     4  CRC-32C of bytes 16..64, seeded with the eight bytes of magic
 //!    16     4  number of the segment, 1 for the first
 //!    20     4  length of the segment in bytes, this header included
@@ -16,16 +16,14 @@
 //! so that another thread can write it, and sync it, before the segment is needed. What chains the
 //! segments is the previous salt here and the index of each record.
 
-use super::error::Damage;
+use super::error::{Damage, JournalError};
 
 /// Bytes of a segment's header: the offset of its first record.
 pub const HEADER: usize = 64;
 /// The first bytes of every segment.
 pub const MAGIC: [u8; 8] = *b"FXWJRNL\x1a";
-/// The layout that this code writes.
-pub const VERSION: u32 = 2;
-/// The oldest layout that it reads.
-pub const OLDEST_VERSION: u32 = 1;
+/// The layout of segments, the only one that this code reads.
+pub const VERSION: u32 = 1;
 /// Segments are a multiple of this many bytes.
 pub const SEGMENT_GRAIN: usize = 4096;
 
@@ -79,8 +77,6 @@ impl JournalPosition {
 /// The header of a segment.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SegmentHeader {
-    /// Its layout: [`VERSION`] for one that is made now.
-    pub version: u32,
     /// Its number.
     pub number: u32,
     /// Its length in bytes.
@@ -97,7 +93,7 @@ impl SegmentHeader {
     pub fn to_bytes(self) -> [u8; HEADER] {
         let mut bytes = [0; HEADER];
         bytes[..8].copy_from_slice(&MAGIC);
-        bytes[VERSION_AT..][..4].copy_from_slice(&self.version.to_le_bytes());
+        bytes[VERSION_AT..][..4].copy_from_slice(&VERSION.to_le_bytes());
         bytes[NUMBER_AT..][..4].copy_from_slice(&self.number.to_le_bytes());
         bytes[LENGTH_AT..][..4].copy_from_slice(&self.length.to_le_bytes());
         bytes[SALT_AT..][..8].copy_from_slice(&self.salt.to_le_bytes());
@@ -111,13 +107,20 @@ impl SegmentHeader {
     ///
     /// # Errors
     ///
-    /// The first field that is not as it must be.
-    pub fn read(bytes: &[u8], number: u32, previous_salt: u64, file: &str) -> Result<Self, Damage> {
-        let damage = |offset: usize, expected: String, found: String| Damage {
-            file: file.to_owned(),
-            offset: offset as u64,
-            expected,
-            found,
+    /// [`JournalError::OtherVersion`], or [`JournalError::Damaged`] with the first field that is not as it must be.
+    pub fn read(
+        bytes: &[u8],
+        number: u32,
+        previous_salt: u64,
+        file: &str,
+    ) -> Result<Self, JournalError> {
+        let damage = |offset: usize, expected: String, found: String| {
+            JournalError::Damaged(Damage {
+                file: file.to_owned(),
+                offset: offset as u64,
+                expected,
+                found,
+            })
         };
         let Some(head) = bytes.first_chunk::<HEADER>() else {
             return Err(damage(
@@ -130,11 +133,11 @@ impl SegmentHeader {
             let expected = format!("the journal's magic (byte {:#04x})", MAGIC[at]);
             return Err(damage(at, expected, format!("byte {:#04x}", head[at])));
         }
-        let version = read_version(head, file)?;
+        check_version(head, file)?;
         if let Some(at) = (ZERO_AT..HEADER).find(|&at| head[at] != 0) {
             return Err(damage(at, "zero".into(), format!("byte {:#04x}", head[at])));
         }
-        let header = Self::fields(head, version);
+        let header = Self::fields(head);
         if header.number != number {
             return Err(damage(
                 NUMBER_AT,
@@ -175,38 +178,35 @@ impl SegmentHeader {
     }
 }
 
-/// The version that a header states, if this code reads it.
-pub(super) fn read_version(head: &[u8; HEADER], file: &str) -> Result<u32, Damage> {
-    let version = word(head, VERSION_AT);
-    if (OLDEST_VERSION..=VERSION).contains(&version) {
-        return Ok(version);
+/// Refuses a header of another version. No version is 0: that is damage.
+pub(super) fn check_version(head: &[u8; HEADER], file: &str) -> Result<(), JournalError> {
+    match word(head, VERSION_AT) {
+        VERSION => Ok(()),
+        0 => Err(JournalError::Damaged(Damage {
+            file: file.to_owned(),
+            offset: VERSION_AT as u64,
+            expected: format!("version {VERSION}"),
+            found: "version 0".into(),
+        })),
+        version => Err(JournalError::OtherVersion {
+            file: file.to_owned(),
+            found: format!("version {version} of the journal's format"),
+            reads: format!("version {VERSION}"),
+        }),
     }
-    let newer = if version > VERSION {
-        ": a newer fixwire wrote it, which has to read it"
-    } else {
-        ""
-    };
-    Err(Damage {
-        file: file.to_owned(),
-        offset: VERSION_AT as u64,
-        expected: format!("version {OLDEST_VERSION} to {VERSION}"),
-        found: format!("version {version}{newer}"),
-    })
 }
 
 impl SegmentHeader {
     /// The fields of a header whose checksum is right, at any place; `None` when it is damaged.
     pub(super) fn parse(head: &[u8; HEADER]) -> Option<Self> {
-        let version = word(head, VERSION_AT);
         let whole = head[..8] == MAGIC
-            && (OLDEST_VERSION..=VERSION).contains(&version)
+            && word(head, VERSION_AT) == VERSION
             && header_crc(head) == word(head, CRC_AT);
-        whole.then(|| Self::fields(head, version))
+        whole.then(|| Self::fields(head))
     }
 
-    fn fields(head: &[u8; HEADER], version: u32) -> Self {
+    fn fields(head: &[u8; HEADER]) -> Self {
         Self {
-            version,
             number: word(head, NUMBER_AT),
             length: word(head, LENGTH_AT),
             salt: long(head, SALT_AT),

@@ -93,7 +93,7 @@ impl Head {
             return Err(damage(at, "the magic of a checkpoint".into(), found));
         }
         if word(head, 8) != VERSION {
-            let found = format!("version {}, of a newer fixwire", word(head, 8));
+            let found = format!("version {}, of another build", word(head, 8));
             return Err(damage(8, format!("version {VERSION}"), found));
         }
         if crc32c::crc32c(&head[16..]) != word(head, 12) {

@@ -9,7 +9,7 @@ use super::archive::{list_all, read_any, read_base};
 use super::error::Damage;
 use super::files::{open_checked, segment_path};
 use super::record::{CRC_AT, Head, RECORD, crc_of, shape_fault};
-use super::segment::{HEADER, JournalPosition, long, read_version, word};
+use super::segment::{HEADER, JournalPosition, check_version, long, word};
 use super::{JournalError, view::Record};
 
 /// The byte of the salt in a segment's header.
@@ -94,7 +94,7 @@ impl Open {
             .read_exact_at(&mut header, 0)
             .map_err(failed(directory, number))?;
         let file = segment_path(directory, number).display().to_string();
-        read_version(&header, &file).map_err(JournalError::Damaged)?;
+        check_version(&header, &file)?;
         let salt = long(&header, SALT_AT);
         Ok(Self { bytes, len, salt })
     }

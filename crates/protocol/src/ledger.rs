@@ -13,8 +13,9 @@ use crate::Timestamp;
 /// The same notes in the same order make the same ledger: `apply` asks no clock, no file and nothing that
 /// differs from one process to the next.
 pub trait Ledger: Send {
-    /// The state's name, and the version in which [`write`](Self::write) writes it. The name has
-    /// at most 32 bytes and stays; the version rises when the form changes.
+    /// The state's name, and its version. The name has at most 32 bytes and stays; the version rises when the form of the
+    /// notes, or that in which [`write`](Self::write) writes the state, changes. A journal with notes or checkpoints of
+    /// another version is refused.
     fn form(&self) -> (&'static str, u32);
 
     /// The next note, and when it was kept.

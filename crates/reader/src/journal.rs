@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use fixwire_journal::{
-    Direction, JournalError, JournalPosition, NOTES, Originals, Record, RecordKind, Resent, Tail,
-    is_fix_message,
+    Direction, JournalError, JournalPosition, Originals, Record, RecordKind, Resent, Tail,
+    is_fix_message, is_notes,
 };
 use fixwire_protocol::Timestamp;
 
@@ -143,7 +143,7 @@ impl JournalInput {
         }
         for effect in record.effects {
             let name = names.get(effect.session.0 as usize);
-            if name.map(String::as_str) != Some(NOTES) {
+            if !name.is_some_and(|name| is_notes(name)) {
                 batch.add(Direction::Out, "", effect.session.0, effect.bytes);
             }
         }

@@ -81,7 +81,8 @@ fn recall(disk: &SimDisk) -> Result<Taken, JournalError> {
         taken = Some((version, state.to_vec()));
         Ok(())
     };
-    let (_, _, recalled) = Journal::open_with_state(disk.copy(), CONFIG, NAME, &mut take)?;
+    let (_, _, recalled) =
+        Journal::open_with_state(disk.copy(), CONFIG, (NAME, VERSION), &mut take)?;
     Ok((taken, recalled))
 }
 

@@ -5,7 +5,7 @@
 //! read behind them is reached. *A journal*: a few records that the journal wrote itself, then edits of
 //! its files: flipped bits, bytes set to zero, a lost tail, segments that are missing or exchanged.
 
-use fixwire::journal::segment::{HEADER, SegmentHeader, VERSION};
+use fixwire::journal::segment::{HEADER, SegmentHeader};
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{
     Cause, Effect, Journal, JournalConfig, JournalError, JournalId, JournalPosition, Record,
@@ -56,7 +56,6 @@ fn read_segment(
     open: impl Fn(SimDisk, JournalConfig) -> Opened,
 ) -> Result<(), String> {
     let header = SegmentHeader {
-        version: VERSION,
         number: 1,
         length: SEGMENT as u32,
         salt: u64::from(input.byte()),

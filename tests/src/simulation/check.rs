@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{
-    Journal, JournalConfig, JournalError, JournalPosition, NOTES, Record, RecordKind,
-    SequenceCounters,
+    Journal, JournalConfig, JournalError, JournalPosition, Record, RecordKind, SequenceCounters,
+    is_notes,
 };
 use fixwire::protocol::Timestamp;
 use fixwire::protocol::outbox::stored_note;
@@ -339,7 +339,7 @@ pub fn all_notes(
     config: JournalConfig,
 ) -> Result<Vec<(Timestamp, Vec<u8>)>, JournalError> {
     let (mut journal, _) = Journal::open(disk.copy_unretired(), config)?;
-    let id = journal.sessions().find(|known| known.1 == NOTES);
+    let id = journal.sessions().find(|known| is_notes(known.1));
     let id = id.map(|(id, ..)| id);
     let mut notes = Vec::new();
     for record in journal.reading()?.records(JournalPosition::START) {

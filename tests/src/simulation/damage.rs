@@ -102,7 +102,7 @@ fn judge(
                 ))
             }
         }
-        Err(JournalError::Damaged(_)) => {
+        Err(JournalError::Damaged(_) | JournalError::OtherVersion { .. }) => {
             // Opened itself this time, not a copy: nothing may have changed.
             let harmed = copy.read(harm.segment);
             let refused = Journal::open(copy.clone(), config).is_err();

@@ -8,9 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_
 use std::thread;
 use std::time::Duration;
 
-use fixwire::journal::{
-    self, JournalError, JournalId, JournalPosition, NOTES, Originals, Record, Tail,
-};
+use fixwire::journal::{self, JournalError, JournalId, JournalPosition, Originals, Record, Tail};
 use fixwire_oms::OmsState;
 use fixwire_oms::recovery::{ArchiveNews, ReportArchive, ReportBatch, ReportReplay, ReportRequest};
 use fixwire_protocol::Ledger as _;
@@ -274,7 +272,7 @@ struct Notes {
 impl Notes {
     /// Number and bytes of the notes of a record.
     fn of<'a>(&mut self, record: &Record<'a>) -> impl Iterator<Item = (u64, &'a [u8])> + use<'a> {
-        if record.session_name() == Some(NOTES) {
+        if record.session_name().is_some_and(journal::is_notes) {
             self.session = Some(record.session);
         }
         let session = self.session;

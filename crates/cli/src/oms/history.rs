@@ -23,6 +23,7 @@ pub(super) fn show_history(ask: &Ask, number: u64) -> Result<ExitCode, Failure> 
     }
     let failure = |error: JournalError| Failure::Text(error.to_string());
     let mut before = OmsState::default();
+    journal::refuse_other_version(&store, Some(before.form())).map_err(failure)?;
     if let Some((version, bytes)) =
         journal::oldest_state(&store, before.form().0).map_err(failure)?
     {

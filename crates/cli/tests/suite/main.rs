@@ -54,3 +54,4 @@ mod sim_faults;
 mod sim_scripts;
 mod stock;
 mod venues_of_today;
+mod versions;

@@ -59,6 +59,13 @@ fn state(journal: &mut Journal<SimDisk>) -> String {
 fn damage(result: Result<(Journal<SimDisk>, fixwire::journal::Recovered), JournalError>) -> Damage {
     match result {
         Err(JournalError::Damaged(damage)) => damage,
+        // A flipped bit may look like another version.
+        Err(JournalError::OtherVersion { file, found, reads }) => Damage {
+            file,
+            offset: 8,
+            expected: reads,
+            found,
+        },
         Err(other) => panic!("another error: {other}"),
         Ok((_, recovered)) => panic!("opened: {recovered:?}"),
     }
@@ -96,6 +103,11 @@ fn flip_every_byte(config: JournalConfig) {
             let flipped = flip(&disk, number, at, 1 << (at % 8));
             let before = files(&flipped);
             match Journal::open(flipped.clone(), config) {
+                Err(JournalError::OtherVersion { file, .. }) => {
+                    assert_eq!(file, format!("sim/{number:08}.fwj"));
+                    assert!((8..12).contains(&at), "{place:?}");
+                    assert_eq!(files(&flipped), before, "{place:?}");
+                }
                 Err(JournalError::Damaged(damage)) => {
                     assert_eq!(damage.file, format!("sim/{number:08}.fwj"));
                     // A flipped bit of a header or of a short record is named to its field at least.

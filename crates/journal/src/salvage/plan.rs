@@ -11,12 +11,10 @@ use super::super::newest::newest_is_missing;
 use super::super::newest::newest_of;
 use super::super::record::{RECORD, is_record};
 use super::super::recover::{Bad, Scan};
-use super::super::segment::{
-    HEADER, OLDEST_VERSION, SEGMENT_GRAIN, SegmentHeader, VERSION, long, read_version, word,
-};
+use super::super::segment::{HEADER, SEGMENT_GRAIN, SegmentHeader, check_version, long, word};
 use super::super::{Damage, JournalConfig, JournalError, JournalId, JournalPosition, Start};
 use super::behind::{Behind, Last};
-use crate::NOTES;
+use crate::is_notes;
 
 /// The plan for a journal that does not open.
 #[derive(Debug)]
@@ -126,7 +124,7 @@ fn split<T>(result: Result<T, JournalError>) -> Result<(Option<T>, Option<Damage
 impl Kept {
     fn has_notes(&self) -> bool {
         let mut names = self.sessions.iter().filter_map(|last| last.name.as_deref());
-        names.any(|name| name == NOTES)
+        names.any(|name| is_notes(name))
     }
 }
 
@@ -184,7 +182,7 @@ impl Reader<'_> {
             let header = SegmentHeader::read(&bytes, number, scan.previous_salt, &name);
             let repair = match header {
                 Ok(_) => None,
-                Err(damage) => {
+                Err(JournalError::Damaged(damage)) => {
                     run.damage.get_or_insert(damage);
                     let repair = self.mend(&mut bytes, number, scan.previous_salt)?;
                     if repair.is_none() {
@@ -193,6 +191,7 @@ impl Reader<'_> {
                     }
                     repair
                 }
+                Err(other) => return Err(other),
             };
             let found = match scan.segment(&bytes, number, &name) {
                 Ok(found) => found,
@@ -272,11 +271,10 @@ impl Reader<'_> {
             return Ok(None);
         };
         let file = segment_path(self.directory, number).display().to_string();
-        // Who wrote a newer version must salvage it; a damaged one is taken for the usual.
-        let version = match word(head, 8) > VERSION {
-            true => read_version(head, &file).map_err(JournalError::Damaged)?,
-            false => word(head, 8).max(OLDEST_VERSION),
-        };
+        // Who wrote another version must salvage it.
+        if let Err(other @ JournalError::OtherVersion { .. }) = check_version(head, &file) {
+            return Err(other);
+        }
         let whole = SegmentHeader::parse(head);
         if whole
             .is_some_and(|header| (header.number, header.previous_salt) != (number, previous_salt))
@@ -299,7 +297,6 @@ impl Reader<'_> {
         let salt = salts.find(|&salt| is_record(bytes, HEADER, salt));
         Ok(salt.map(|salt| {
             let header = SegmentHeader {
-                version,
                 number,
                 length: length as u32,
                 salt,

@@ -1,24 +1,19 @@
 //! Notes that an application stores in the journal; they are never sent.
 
 use super::{BodyError, Content, Entry, Outbox};
-use crate::{SOH, SessionId, Timestamp};
+use crate::{SessionId, Timestamp};
 
 /// Room for the head of a note: its form, and 8 bytes of nanoseconds since 1970, little-endian.
 pub const NOTE_ROOM: usize = 9;
 /// The form of a note that begins so.
 const FORM: u8 = 1;
 
-/// When a stored note was kept, and what the application wrote; `None` when it is none. Notes that have their
-/// time as `52=<time>` and SOH, as they once had, are read too.
+/// When a stored note was kept, and what the application wrote; `None` when it is none.
 #[must_use]
 pub fn stored_note(stored: &[u8]) -> Option<(Timestamp, &[u8])> {
-    if let Some((&FORM, rest)) = stored.split_first() {
-        let (time, note) = rest.split_first_chunk()?;
-        return Some((Timestamp(i64::from_le_bytes(*time)), note));
-    }
-    let text = stored.strip_prefix(b"52=")?;
-    let end = text.iter().position(|byte| *byte == SOH)?;
-    Some((Timestamp::parse(&text[..end]).ok()?, &text[end + 1..]))
+    let (_, rest) = stored.split_first().filter(|(form, _)| **form == FORM)?;
+    let (time, note) = rest.split_first_chunk()?;
+    Some((Timestamp(i64::from_le_bytes(*time)), note))
 }
 
 /// No session's.

@@ -97,9 +97,6 @@ fn a_note_stands_beside_messages_with_its_time() {
         stored_note(outbox.sealed(2)),
         Some((Timestamp(6), &b""[..]))
     );
-    let older = stored_note(b"52=20260821-13:30:00.123\x01any");
-    let at = Timestamp::parse(TIME).ok();
-    assert_eq!(older, at.map(|at| (at, &b"any"[..])));
     for cut in 0..NOTE_ROOM {
         assert_eq!(stored_note(&outbox.sealed(2)[..cut]), None);
     }
