@@ -114,7 +114,9 @@ fn an_oms_goes_on_in_a_new_journal_with_the_positions_of_the_one_before() {
     let folder = folder.path();
     client.send("D", &order("A1", 100));
     let first = id(&venue.expect("D"));
-    venue.send("8", &report(&first, 1, '2', (100, 100)));
+    venue.send("8", &report(&first, 1, '0', (100, 0)));
+    client.expect("8");
+    venue.send("8", &report(&first, 2, '2', (100, 100)));
     assert!(client.expect("8").contains("|39=2|"));
     let positions = json(folder, "positions", &[]);
     drop(running);

@@ -10,7 +10,7 @@ use fixwire::config::{Durability, EngineConfig};
 use fixwire::host::ConnId;
 use fixwire::host::sim::{SimHost, SimNet};
 use fixwire::journal::sim::SimDisk;
-use fixwire::journal::{self, FoldStep, Journal, JournalTrouble, NOTES, Retention, Stored};
+use fixwire::journal::{self, FoldStep, Journal, JournalTrouble, Retention, Stored};
 use fixwire::protocol::outbox::stored_note;
 use fixwire::protocol::{
     Application, Ledger, Message, Nanos, Now, Outbox, Refusal, SessionId, Timestamp, tag,
@@ -263,7 +263,9 @@ impl World {
             ..journal::JournalConfig::default()
         };
         let (mut journal, _) = Journal::open(self.disk.copy_unretired(), config).unwrap();
-        let notes = journal.sessions().find(|(_, name, _)| *name == NOTES);
+        let notes = journal
+            .sessions()
+            .find(|(_, name, _)| journal::is_notes(name));
         let mut book = Book::default();
         let Some((id, _, counters)) = notes else {
             return book;

@@ -188,7 +188,15 @@ fn verifying_names_any_flipped_bit_of_a_file() {
             let mut flipped = bytes.clone();
             flipped[at] ^= 1 << (at % 8);
             fs::write(&file, &flipped).unwrap();
-            let verified = verify(&path).unwrap();
+            let verified = match verify(&path) {
+                // It may be another version.
+                Err(JournalError::OtherVersion { file: named, .. }) => {
+                    assert!((8..12).contains(&at), "{number}:{at}");
+                    assert_eq!(named, file.display().to_string());
+                    continue;
+                }
+                verified => verified.unwrap(),
+            };
             let bad = verified
                 .bad
                 .unwrap_or_else(|| panic!("{number}:{at} unnoticed"));
