@@ -124,7 +124,7 @@ fn split<T>(result: Result<T, JournalError>) -> Result<(Option<T>, Option<Damage
 impl Kept {
     fn has_notes(&self) -> bool {
         let mut names = self.sessions.iter().filter_map(|last| last.name.as_deref());
-        names.any(|name| is_notes(name))
+        names.any(is_notes)
     }
 }
 
