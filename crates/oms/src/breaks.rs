@@ -73,10 +73,10 @@ pub(crate) struct Exposure {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct VenueBreaks {
     /// By number: that of their event.
-    all: BTreeMap<u64, VenueBreak>,
-    numbers: BTreeMap<(Number, u8, u64), u64>,
+    pub(crate) all: BTreeMap<u64, VenueBreak>,
+    pub(crate) numbers: BTreeMap<(Number, u8, u64), u64>,
     /// How many are not settled.
-    open: usize,
+    pub(crate) open: usize,
 }
 
 impl VenueBreaks {

@@ -18,15 +18,15 @@ pub(crate) enum Passage {
 
 /// Rate limiter of a client: at most the configured number of requests within any window of the configured time.
 #[derive(Debug)]
-struct ClientRate {
-    rule: RateRule,
+pub(crate) struct ClientRate {
+    pub(crate) rule: RateRule,
     /// Times of accepted requests, in a ring; the oldest is at `next`.
-    taken: Vec<i64>,
-    next: usize,
+    pub(crate) taken: Vec<i64>,
+    pub(crate) next: usize,
     /// Requests rejected since the last accepted one.
-    rejected: usize,
+    pub(crate) rejected: usize,
     /// It is being logged out: all requests are rejected until its next Logon.
-    is_leaving: bool,
+    pub(crate) is_leaving: bool,
 }
 
 impl ClientRate {
@@ -75,7 +75,7 @@ impl ClientRate {
 
 /// Rate limiters of all clients. They are not part of the state: a restart resets them.
 #[derive(Debug, Default)]
-pub(crate) struct ClientRates(Vec<Option<ClientRate>>);
+pub(crate) struct ClientRates(pub(crate) Vec<Option<ClientRate>>);
 
 impl ClientRates {
     /// Indexed by session number of the state.

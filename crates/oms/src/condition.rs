@@ -130,12 +130,12 @@ fn key(order: Number, it: &Condition) -> Waiting {
 /// The conditions of the orders in memory, by order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Conditions {
-    all: BTreeMap<Number, Condition>,
+    pub(crate) all: BTreeMap<Number, Condition>,
     // Derived from these:
-    waiting: BTreeSet<Waiting>,
-    touched: BTreeSet<Number>,
+    pub(crate) waiting: BTreeSet<Waiting>,
+    pub(crate) touched: BTreeSet<Number>,
     /// Number of held orders of each session.
-    held: BTreeMap<u32, usize>,
+    pub(crate) held: BTreeMap<u32, usize>,
 }
 
 impl Conditions {

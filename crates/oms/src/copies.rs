@@ -62,14 +62,14 @@ pub(crate) struct CopyBreak {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Copies {
     /// Lines whose fills a drop copy session has too, and the session.
-    lines: BTreeMap<u32, u32>,
-    awaited: BTreeMap<CopyKey, Awaited>,
+    pub(crate) lines: BTreeMap<u32, u32>,
+    pub(crate) awaited: BTreeMap<CopyKey, Awaited>,
     /// The same by line and time.
-    times: BTreeSet<(u32, i64, CopyKey)>,
+    pub(crate) times: BTreeSet<(u32, i64, CopyKey)>,
     /// By number: that of their event.
-    breaks: BTreeMap<u64, CopyBreak>,
+    pub(crate) breaks: BTreeMap<u64, CopyBreak>,
     /// The numbers of those that are of a fill or the end of an order.
-    broken: BTreeMap<CopyKey, u64>,
+    pub(crate) broken: BTreeMap<CopyKey, u64>,
 }
 
 impl Copies {

@@ -27,24 +27,24 @@ pub enum FamilyRole {
 
 /// A parent order in memory.
 #[derive(Clone, Debug, Default)]
-struct Parent {
-    session: u32,
-    is_open: bool,
+pub(crate) struct Parent {
+    pub(crate) session: u32,
+    pub(crate) is_open: bool,
     /// Quantity of its open children that is not filled.
-    held: Quantity,
+    pub(crate) held: Quantity,
     /// Its children in memory.
-    children: BTreeSet<Number>,
+    pub(crate) children: BTreeSet<Number>,
 }
 
 /// The parents in memory and their children, by number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Families {
-    parents: BTreeMap<Number, Parent>,
+    pub(crate) parents: BTreeMap<Number, Parent>,
     // Derived from these:
     /// The parent of each child.
-    parent_of: BTreeMap<Number, Number>,
+    pub(crate) parent_of: BTreeMap<Number, Number>,
     /// Number of open parents of each session.
-    open: BTreeMap<u32, usize>,
+    pub(crate) open: BTreeMap<u32, usize>,
 }
 
 impl Families {

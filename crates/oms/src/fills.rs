@@ -30,7 +30,7 @@ pub struct Fill {
 }
 
 #[derive(Clone, Debug)]
-struct Kept {
+pub(crate) struct Kept {
     fill: Fill,
     /// Index of its order.
     order: u32,
@@ -41,8 +41,8 @@ struct Kept {
 /// All of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fills {
-    kept: Slab<Kept>,
-    places: HashTable<u32>,
+    pub(crate) kept: Slab<Kept>,
+    pub(crate) places: HashTable<u32>,
 }
 
 fn hash(order: u32, exec: u64) -> u64 {

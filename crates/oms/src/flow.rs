@@ -80,11 +80,11 @@ impl Passed {
 /// A sliding window of `N` - 1 slots and the current one: flow counts for up to one slot longer.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[repr(C)]
-struct Window<const N: usize> {
-    sum: Passed,
+pub(crate) struct Window<const N: usize> {
+    pub(crate) sum: Passed,
     /// Number of the current slot.
-    newest: i64,
-    parts: [Passed; N],
+    pub(crate) newest: i64,
+    pub(crate) parts: [Passed; N],
 }
 
 impl<const N: usize> Window<N> {
@@ -166,9 +166,9 @@ const SECOND: i64 = 1_000_000_000;
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[repr(C)]
 pub(crate) struct Flow {
-    day: Passed,
-    second: Window<11>,
-    minute: Window<61>,
+    pub(crate) day: Passed,
+    pub(crate) second: Window<11>,
+    pub(crate) minute: Window<61>,
 }
 
 impl Default for Flow {
@@ -244,24 +244,24 @@ fn is_over(at: i64, then: i64) -> bool {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recent {
     pub is_on: bool,
-    orders: VecDeque<RecentOrder>,
+    pub(crate) orders: VecDeque<RecentOrder>,
     /// The number of the first of them; the next one has the next number.
-    first: u64,
-    contents: HashTable<Content>,
+    pub(crate) first: u64,
+    pub(crate) contents: HashTable<Content>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct RecentOrder {
-    at: i64,
+pub(crate) struct RecentOrder {
+    pub(crate) at: i64,
     /// Of its content.
-    hash: u64,
+    pub(crate) hash: u64,
     /// The number of the identical order before it; of none for the first.
-    before: u64,
+    pub(crate) before: u64,
 }
 
 /// What orders have in common.
 #[derive(Clone, Copy, Debug)]
-struct Content {
+pub(crate) struct Content {
     hash: u64,
     /// The number of the last order with it.
     last: u64,

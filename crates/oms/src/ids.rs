@@ -15,8 +15,8 @@ pub(crate) struct Used {
 /// Two ids with the same 64-bit hash count as equal; clients do not know the key of the hash.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ids {
-    key: u128,
-    used: HashTable<Used>,
+    pub(crate) key: u128,
+    pub(crate) used: HashTable<Used>,
 }
 
 impl Ids {

@@ -50,7 +50,7 @@ impl InquiryKey {
 
 /// All of them, by number.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Inquiries(BTreeMap<Number, Inquiry>);
+pub(crate) struct Inquiries(pub(crate) BTreeMap<Number, Inquiry>);
 
 impl Inquiries {
     pub(crate) fn is_empty(&self) -> bool {

@@ -31,7 +31,7 @@ pub(crate) struct LateTerms {
 
 /// Orders of which a replace was given up, and replaced ones that were placed elsewhere.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LateReplaces(BTreeMap<Number, LateTerms>);
+pub(crate) struct LateReplaces(pub(crate) BTreeMap<Number, LateTerms>);
 
 impl LateReplaces {
     pub(crate) fn is_empty(&self) -> bool {

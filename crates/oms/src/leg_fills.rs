@@ -22,7 +22,7 @@ pub(crate) struct LegFill {
 
 /// Those of all orders in memory, by the hash of ExecID(17) and leg.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LegFills(BTreeMap<(Number, u64), LegFill>);
+pub(crate) struct LegFills(pub(crate) BTreeMap<(Number, u64), LegFill>);
 
 impl LegFills {
     pub fn add(&mut self, order: Number, exec: u64, fill: LegFill) {

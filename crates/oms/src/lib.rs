@@ -128,6 +128,8 @@ mod slab;
 mod spent;
 mod spreads;
 pub mod state;
+#[cfg(any(test, feature = "state-lines"))]
+mod state_lines;
 mod status_requests;
 mod stray_fills;
 mod strays;

@@ -177,16 +177,16 @@ impl RiskControl {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RiskLimits {
     /// The current limits.
-    values: Values,
+    pub(crate) values: Values,
     /// The last limits of the file: a limit set by an operator is valid until the file changes.
-    filed: Values,
+    pub(crate) filed: Values,
     /// The trading state.
     pub trading: Trading,
 }
 
 /// Values of some controls.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-struct Values {
+pub(crate) struct Values {
     /// A bit for each control that has one.
     has: u32,
     /// Indexed by control number, 0 for a control without a limit; empty while no control has one.

@@ -29,7 +29,7 @@ impl Locate<'_> {
 
 /// The orders in memory that have one.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Locates(BTreeMap<Number, (u8, Text)>);
+pub(crate) struct Locates(pub(crate) BTreeMap<Number, (u8, Text)>);
 
 impl Locates {
     pub(crate) fn is_empty(&self) -> bool {

@@ -23,9 +23,9 @@ pub(crate) struct MarketWatch {
 /// All of them. They end with the connection of their client, so they are no part of the state.
 #[derive(Debug, Default)]
 pub(crate) struct MarketWatches {
-    all: Vec<MarketWatch>,
+    pub(crate) all: Vec<MarketWatch>,
     /// The one that is looked at next, after a change; none when all clients know the states.
-    next: Option<usize>,
+    pub(crate) next: Option<usize>,
 }
 
 impl MarketWatches {

@@ -42,6 +42,8 @@ mod requests;
 mod says;
 mod session;
 mod sessions;
+#[cfg(any(test, feature = "state-lines"))]
+mod state_lines;
 mod texts;
 
 pub use session::OmsSession;

@@ -260,23 +260,23 @@ pub(crate) struct Place(u32);
 /// All orders in memory: open ones and recently closed ones.
 #[derive(Clone, Debug, Default)]
 pub struct Orders {
-    orders: Slab<Order>,
-    requests: Slab<Request>,
-    fills: Fills,
+    pub(crate) orders: Slab<Order>,
+    pub(crate) requests: Slab<Request>,
+    pub(crate) fills: Fills,
     /// Orders by number.
-    places: HashTable<u32>,
+    pub(crate) places: HashTable<u32>,
     /// Where the last order and the last request were found: most of what a message causes is about these.
-    last_found: Cell<u32>,
-    last_request: Cell<u32>,
+    pub(crate) last_found: Cell<u32>,
+    pub(crate) last_request: Cell<u32>,
     /// Requests by number.
-    request_places: HashTable<u32>,
+    pub(crate) request_places: HashTable<u32>,
     /// Closed orders that may be removed from memory, the oldest first, each behind its place among all closed ones.
-    ended: VecDeque<(u64, Number)>,
+    pub(crate) ended: VecDeque<(u64, Number)>,
     /// Closed orders that stay in memory, with their places.
-    kept: BTreeMap<Number, u64>,
+    pub(crate) kept: BTreeMap<Number, u64>,
     /// The place of the next one.
-    next_ended: u64,
-    last_ended: Option<Number>,
+    pub(crate) next_ended: u64,
+    pub(crate) last_ended: Option<Number>,
 }
 
 /// Consecutive numbers are spread by multiplication.

@@ -16,12 +16,12 @@ use crate::waiting::Waiting;
 /// A line group and its queued orders.
 #[derive(Debug)]
 pub(crate) struct Group {
-    lines: Vec<u32>,
+    pub(crate) lines: Vec<u32>,
     /// Groups that send its new orders while none of its sessions is logged on.
-    helpers: Vec<usize>,
-    next: usize,
-    affinity: Option<Affinity>,
-    flow: Option<FlowRule>,
+    pub(crate) helpers: Vec<usize>,
+    pub(crate) next: usize,
+    pub(crate) affinity: Option<Affinity>,
+    pub(crate) flow: Option<FlowRule>,
     /// Maximum queueing time of orders and replaces, in nanoseconds; without it only cancels wait.
     pub patience: Option<i64>,
     pub cannot_replace: bool,
@@ -39,9 +39,9 @@ pub(crate) struct Group {
 pub(crate) struct Line {
     pub group: usize,
     /// Times of sent messages that count for its rate limit, the oldest first.
-    sent: VecDeque<i64>,
-    cancels: VecDeque<Number>,
-    replaces: Waiting,
+    pub(crate) sent: VecDeque<i64>,
+    pub(crate) cancels: VecDeque<Number>,
+    pub(crate) replaces: Waiting,
 }
 
 /// All groups.
@@ -55,11 +55,11 @@ pub(crate) struct Lines {
     /// Line group of each instrument of the state.
     pub group_of: Vec<Option<usize>>,
     /// Messages sent before this time are not known.
-    unknown_until: i64,
+    pub(crate) unknown_until: i64,
     /// Queued for a session or route that was removed from the settings.
     pub lost: VecDeque<Number>,
     /// Something was queued since all queues were seen empty.
-    has_queued: bool,
+    pub(crate) has_queued: bool,
 }
 
 /// Action for the next order of a queue.

@@ -51,15 +51,15 @@ pub(crate) struct KnownQuote {
     /// QuoteID(117).
     pub id: Text,
     /// How many of its orders are in memory.
-    orders: u8,
+    pub(crate) orders: u8,
 }
 
 /// All quotes, by the number of their bid.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Quotes {
-    all: BTreeMap<Number, KnownQuote>,
+    pub(crate) all: BTreeMap<Number, KnownQuote>,
     /// The last quote of each session, account and instrument, of those in memory.
-    current: BTreeMap<(u32, u32, u32), Number>,
+    pub(crate) current: BTreeMap<(u32, u32, u32), Number>,
     /// Price inquiries that wait for their answer.
     pub(crate) inquiries: Inquiries,
 }

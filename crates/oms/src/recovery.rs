@@ -91,17 +91,17 @@ impl ReportBatch {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct ReportFilter {
     /// `last`: the last report of each order.
-    last: bool,
+    pub(crate) last: bool,
     /// `working`: reports of orders that are open at the end of the range.
-    working: bool,
+    pub(crate) working: bool,
     /// `fills`: fills.
-    fills: bool,
+    pub(crate) fills: bool,
     /// `with-fills`: reports of orders with a fill.
-    with_fills: bool,
+    pub(crate) with_fills: bool,
     /// `no-pending`: nothing of an order that waits.
-    no_pending: bool,
+    pub(crate) no_pending: bool,
     /// `no-external`: nothing of an order placed elsewhere.
-    no_external: bool,
+    pub(crate) no_external: bool,
 }
 
 impl ReportFilter {

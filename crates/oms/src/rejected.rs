@@ -93,9 +93,9 @@ pub(crate) struct RejectedOrder {
 /// The rejected orders of the day, the oldest first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RejectedOrders {
-    all: VecDeque<RejectedOrder>,
+    pub(crate) all: VecDeque<RejectedOrder>,
     /// The last event of the day before.
-    yesterday: u64,
+    pub(crate) yesterday: u64,
 }
 
 impl RejectedOrders {

@@ -37,7 +37,7 @@ pub(crate) enum RemadeStep {
 
 /// Orders by number; empty for most days.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct RemadeOrders(BTreeMap<Number, RemadeStep>);
+pub(crate) struct RemadeOrders(pub(crate) BTreeMap<Number, RemadeStep>);
 
 impl RemadeOrders {
     pub(crate) fn is_empty(&self) -> bool {

@@ -11,7 +11,7 @@ use crate::value::Number;
 #[derive(Debug)]
 pub(crate) struct Retries {
     /// Earliest send times and order numbers.
-    waiting: BTreeSet<(i64, Number)>,
+    pub(crate) waiting: BTreeSet<(i64, Number)>,
     /// Before this time none can be sent and none times out.
     pub look: i64,
 }

@@ -8,9 +8,9 @@ use crate::wire::Wire;
 /// Hashes of executions that count no second time, at 8 bytes each.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spent {
-    today: HashTable<u64>,
+    pub(crate) today: HashTable<u64>,
     /// A line whose sequence numbers began again may bring them again.
-    before: HashTable<u64>,
+    pub(crate) before: HashTable<u64>,
 }
 
 impl Spent {

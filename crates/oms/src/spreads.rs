@@ -95,10 +95,10 @@ pub struct OrderLegs {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spreads {
     /// By instrument.
-    legs: BTreeMap<u32, [SpreadLeg; 2]>,
-    orders: BTreeMap<Number, OrderLegs>,
+    pub(crate) legs: BTreeMap<u32, [SpreadLeg; 2]>,
+    pub(crate) orders: BTreeMap<Number, OrderLegs>,
     /// Orders whose legs differ from their fills, and since when; derived from these.
-    waiting: BTreeSet<(i64, Number)>,
+    pub(crate) waiting: BTreeSet<(i64, Number)>,
     /// The fills of their legs.
     pub(crate) fills: LegFills,
 }

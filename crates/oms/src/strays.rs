@@ -27,7 +27,7 @@ pub(crate) struct Stray {
 
 /// Those that nobody has decided yet, by number: that of their event.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Strays(BTreeMap<u64, Stray>);
+pub(crate) struct Strays(pub(crate) BTreeMap<u64, Stray>);
 
 impl Strays {
     pub fn is_empty(&self) -> bool {

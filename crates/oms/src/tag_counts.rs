@@ -28,7 +28,7 @@ const KINDS: usize = 256;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NotUsed {
     /// Line and MsgType(35); without a MsgType all that are above [`KINDS`].
-    counts: BTreeMap<(u32, Vec<u8>), u64>,
+    pub(crate) counts: BTreeMap<(u32, Vec<u8>), u64>,
 }
 
 impl NotUsed {
@@ -47,10 +47,10 @@ impl NotUsed {
 /// Counts by tag, since the start of the process.
 #[derive(Clone, Debug)]
 pub(crate) struct TagCounts {
-    low: Vec<u64>,
+    pub(crate) low: Vec<u64>,
     /// In the order of their tags.
-    high: Vec<(Tag, u64)>,
-    others: u64,
+    pub(crate) high: Vec<(Tag, u64)>,
+    pub(crate) others: u64,
 }
 
 impl Default for TagCounts {

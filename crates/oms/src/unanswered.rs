@@ -33,7 +33,7 @@ const DECISION: i64 = 3_000_000_000;
 
 /// What is done next about a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Step {
+pub(crate) enum Step {
     /// The venue is asked.
     Ask,
     /// An event says that it does not answer.
@@ -44,7 +44,7 @@ enum Step {
 #[derive(Debug, Default)]
 pub(crate) struct Unanswered {
     /// When something is due, in this order.
-    waiting: VecDeque<(i64, Number, Step)>,
+    pub(crate) waiting: VecDeque<(i64, Number, Step)>,
 }
 
 impl Unanswered {

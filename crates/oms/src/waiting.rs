@@ -7,11 +7,11 @@ use crate::value::Number;
 /// Those of a line group, or the replaces of a line.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
-    all: VecDeque<Number>,
+    pub(crate) all: VecDeque<Number>,
     /// Those that wait for the time of `queue`: the first one times out first.
-    patient: VecDeque<Number>,
+    pub(crate) patient: VecDeque<Number>,
     /// Those with a validity of their own, by its end.
-    limited: BTreeSet<(i64, Number)>,
+    pub(crate) limited: BTreeSet<(i64, Number)>,
 }
 
 impl Waiting {

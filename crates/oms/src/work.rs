@@ -44,21 +44,21 @@ pub(crate) struct Work {
     /// The new trading day that starts.
     pub(crate) roll: Option<Roll>,
     /// When final states began to wait for fills.
-    pended: VecDeque<(i64, Number)>,
+    pub(crate) pended: VecDeque<(i64, Number)>,
     /// When breaks with a venue become alarms, and their numbers.
     pub alarms: VecDeque<(i64, u64)>,
     /// Orders whose cancel the venue rejected, and when.
-    later: VecDeque<(i64, Number)>,
+    pub(crate) later: VecDeque<(i64, Number)>,
     /// Disconnected clients, and when their orders are cancelled.
-    gone: Vec<(i64, u32)>,
+    pub(crate) gone: Vec<(i64, u32)>,
     /// Venue sessions that are logging out.
-    leaving: Vec<u32>,
+    pub(crate) leaving: Vec<u32>,
     /// Venue sessions whose sequence numbers were reset since they were ready.
-    reset: Vec<u32>,
+    pub(crate) reset: Vec<u32>,
     /// Orders to be sent again.
     pub retries: Retries,
     /// Parents of which a child was closed.
-    settling: VecDeque<Number>,
+    pub(crate) settling: VecDeque<Number>,
     /// Requests that the venue has not answered.
     pub unanswered: Unanswered,
     /// Venues that are asked for everything.
@@ -66,7 +66,7 @@ pub(crate) struct Work {
     /// Orders of former trading days that venues are asked about.
     pub lapsed: LapsedOrders,
     /// The journal runs on its reserve: nothing new is accepted, so that what ends risk lasts.
-    on_reserve: bool,
+    pub(crate) on_reserve: bool,
 }
 
 /// Open orders that match, by number.

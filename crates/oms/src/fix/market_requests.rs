@@ -36,7 +36,7 @@ pub(crate) struct MarketRequest {
     /// The instrument of an e; `None` when it is unknown, and in a g, which is of all.
     pub instrument: Option<u32>,
     /// Symbol(55) of an e, TradingSessionID(336) of a g.
-    name: Text,
+    pub(crate) name: Text,
 }
 
 /// Reads one.

@@ -112,14 +112,14 @@ pub(crate) fn report(
 /// An OrderMassStatusRequest(AF) that is being answered.
 #[derive(Debug)]
 pub(crate) struct Listing {
-    client: Client,
-    id: Text,
-    total: u64,
-    left: VecDeque<Number>,
+    pub(crate) client: Client,
+    pub(crate) id: Text,
+    pub(crate) total: u64,
+    pub(crate) left: VecDeque<Number>,
     /// No report was written yet.
-    is_new: bool,
+    pub(crate) is_new: bool,
     /// Why no order is listed.
-    why: Option<Why>,
+    pub(crate) why: Option<Why>,
 }
 
 /// Reads an OrderMassStatusRequest(AF): which orders are to be listed.

@@ -26,12 +26,12 @@ const MOST: usize = 4;
 /// Requests for reports, in order; the first one is carried out.
 #[derive(Default)]
 pub(super) struct Recoveries {
-    archive: Option<Box<dyn ReportArchive>>,
-    queue: VecDeque<Recovery>,
+    pub(super) archive: Option<Box<dyn ReportArchive>>,
+    pub(super) queue: VecDeque<Recovery>,
     /// Reports for the first request.
-    batch: ReportBatch,
+    pub(super) batch: ReportBatch,
     /// Number of requests since the start.
-    count: u64,
+    pub(super) count: u64,
 }
 
 impl fmt::Debug for Recoveries {
@@ -44,13 +44,13 @@ impl fmt::Debug for Recoveries {
 }
 
 #[derive(Debug)]
-struct Recovery {
+pub(super) struct Recovery {
     /// ApplReqID(1346).
-    id: Text,
-    number: u64,
-    request: ReportRequest,
+    pub(super) id: Text,
+    pub(super) number: u64,
+    pub(super) request: ReportRequest,
     /// The archive has the request.
-    is_asked: bool,
+    pub(super) is_asked: bool,
 }
 
 impl Recovery {

@@ -37,6 +37,11 @@ impl RequestFrame {
         Some(Self { bytes, len })
     }
 
+    #[cfg(any(test, feature = "state-lines"))]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes[..self.len]
     }
