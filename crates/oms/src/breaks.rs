@@ -249,7 +249,9 @@ impl VenueBreak {
             asked_by: None,
         };
         let by: Option<Text> = Wire::take(from)?;
-        let venue = Wire::take(from)?;
+        let venue: bool = Wire::take(from)?;
+        // Nobody decided for the venue.
+        (by.is_some() || !venue).then_some(())?;
         found.asked_by = by.map(|by| (by, venue));
         Some(found)
     }

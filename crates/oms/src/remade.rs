@@ -95,7 +95,7 @@ impl RemadeOrders {
                     of_replace: kind == 3,
                 },
                 1 => RemadeStep::Former { number, at },
-                2 => RemadeStep::Stray(number),
+                2 if at == 0 => RemadeStep::Stray(number),
                 _ => return None,
             };
             all.insert(order, step);

@@ -108,6 +108,8 @@ impl Strays {
             };
             let by: Option<Text> = Wire::take(from)?;
             let venue = bool::take(from)?;
+            // Nobody decided for the venue.
+            (by.is_some() || !venue).then_some(())?;
             stray.asked_by = by.map(|by| (by, venue));
             all.insert(number, stray).is_none().then_some(())?;
         }

@@ -17,6 +17,7 @@ use crate::value::{Number, OrderType, RequestKind, Side, TimeInForce};
 use crate::venue::{ReportKind, VenueId, VenueReport};
 
 mod breaks;
+mod bytes;
 mod conditions;
 mod controls;
 mod effects;

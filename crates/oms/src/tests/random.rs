@@ -193,6 +193,34 @@ fn rare(world: &mut World, dice: &mut Dice) {
     }
 }
 
+/// A world of a seed, and its dice.
+fn begun(seed: u64) -> (World, Dice) {
+    let dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let mut rules = rules(LIMITS);
+    rules.rejects_self_trades = seed % 3 == 0;
+    if seed % 2 == 0 {
+        let group = &mut rules.groups[0];
+        (group.queue, group.flow) = (Some(20_000_000), Some(super::queue::FLOW));
+    }
+    if seed % 3 > 0 {
+        rules.groups[0].errors = super::retry::busy(20_000_000);
+    }
+    rules.users[0].parents = (seed % 5 > 2).then_some(20);
+    if seed % 4 > 1 {
+        super::pools::number(&mut rules, seed % 4 == 2);
+    }
+    (World::of(rules), dice)
+}
+
+/// A world after so many random inputs.
+pub(super) fn played(seed: u64, steps: u64) -> World {
+    let (mut world, mut dice) = begun(seed);
+    for _ in 0..steps {
+        step(&mut world, &mut dice);
+    }
+    world
+}
+
 #[test]
 fn the_notes_make_the_state_and_each_order_counts_once() {
     // FIXWIRE_OMS_STEPS=10000000 is the long run.
@@ -201,21 +229,7 @@ fn the_notes_make_the_state_and_each_order_counts_once() {
     let per_world = 1_000;
     let mut seen: Vec<String> = Vec::new();
     for seed in 1..=steps.div_ceil(per_world) {
-        let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        let mut rules = rules(LIMITS);
-        rules.rejects_self_trades = seed % 3 == 0;
-        if seed % 2 == 0 {
-            let group = &mut rules.groups[0];
-            (group.queue, group.flow) = (Some(20_000_000), Some(super::queue::FLOW));
-        }
-        if seed % 3 > 0 {
-            rules.groups[0].errors = super::retry::busy(20_000_000);
-        }
-        rules.users[0].parents = (seed % 5 > 2).then_some(20);
-        if seed % 4 > 1 {
-            super::pools::number(&mut rules, seed % 4 == 2);
-        }
-        let mut world = World::of(rules);
+        let (mut world, mut dice) = begun(seed);
         for at in 0..per_world {
             step(&mut world, &mut dice);
             for name in world.said.drain(..) {

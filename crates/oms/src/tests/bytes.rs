@@ -1,0 +1,436 @@
+//! Each byte of a checkpoint counts: a changed one makes another state, or is refused.
+
+use std::collections::BTreeMap;
+use std::string::String;
+use std::vec::Vec;
+
+use super::*;
+use crate::OrderState;
+use crate::breaks::VenueBreak;
+use crate::condition::{Condition, Stage};
+use crate::copies::{Awaited, CopyBreak, ENDED};
+use crate::fills::Fill;
+use crate::flow::Flow;
+use crate::inquiries::Inquiry;
+use crate::leg_fills::LegFill;
+use crate::limits::RiskControl;
+use crate::locate::Locate;
+use crate::marks::RequestMarks;
+use crate::order::{NO_LINE, Order, Pended, Request, Retry};
+use crate::pending_reload::PendingReload;
+use crate::quotes::QuoteSide;
+use crate::reason::{Reason, Why};
+use crate::rejected::{RejectedOrder, RejectedTerms};
+use crate::remade::RemadeStep;
+use crate::scope::Scope;
+use crate::slab::NOWHERE;
+use crate::spreads::{LegSource, OrderLegs, SpreadLeg};
+use crate::state::{Expiry, Instrument, Session, Stop};
+use crate::strays::Stray;
+use crate::value::{BreakKind, Effect, End, PriceField, Text};
+
+/// Time of what is added, in nanoseconds since 1970.
+const AT: i64 = 1_795_334_400_000_000_000;
+
+fn written(state: &OmsState) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    state.write(&mut |more| bytes.extend_from_slice(more));
+    bytes
+}
+
+fn read(bytes: &[u8]) -> Result<OmsState, String> {
+    let mut state = OmsState::default();
+    state.read(state.form().1, bytes)?;
+    Ok(state)
+}
+
+/// Adds an order like the first one; its number.
+fn add(state: &mut OmsState, change: impl FnOnce(&mut Order)) -> Number {
+    state.last += 1;
+    let number = state.last;
+    let like = state.orders.iter().min_by_key(|it| it.number);
+    let like = like.expect("there is an order").clone();
+    let mut order = Order {
+        number,
+        current: number,
+        line: NO_LINE,
+        state: OrderState::Queued,
+        filled: 0,
+        paid: 0,
+        id: Text::new(format!("ADD{number}").as_bytes()),
+        venue_id: Text::EMPTY,
+        request: NOWHERE,
+        last_fill: NOWHERE,
+        pended: None,
+        asked: 0,
+        queued: AT,
+        retry: None,
+        quote_side: QuoteSide::None,
+        triggered: false,
+        ..like
+    };
+    change(&mut order);
+    let (order_state, number) = (order.state, order.number);
+    state.orders.add(order);
+    if !order_state.is_open() {
+        state.orders.has_ended(number, false);
+    }
+    number
+}
+
+/// Sessions of a drop copy, a spread, and orders with all that an order can have.
+fn add_orders(state: &mut OmsState) {
+    let copy = state.session_names.len();
+    assert!(state.session_names.add(copy, b"COPY"));
+    state.sessions.push(Session {
+        marks: RequestMarks {
+            cm_id: 7,
+            effect: b'O',
+            order_source: 1,
+            info_source: *b"INF",
+            investor_flag: 2,
+        },
+        link: (17, 18),
+        ..Session::default()
+    });
+    let spread = state.instrument_names.len();
+    assert!(state.instrument_names.add(spread, b"SPREAD"));
+    state.instruments.push(Instrument {
+        scale: 2,
+        worth: 1_000_000,
+        ..Instrument::default()
+    });
+    let leg = |instrument, side| SpreadLeg {
+        instrument,
+        side,
+        ratio: 2,
+    };
+    let legs = [leg(0, Side::Buy), leg(1, Side::Sell)];
+    assert_eq!(state.spreads.set(spread, legs), Some(()));
+    let order = add(state, |order| {
+        (order.instrument, order.filled) = (spread, 10);
+        (order.line, order.state) = (LINES[0], OrderState::Working);
+        order.retry = Some(std::boxed::Box::new(Retry {
+            attempt: order.number,
+            tries: 2,
+            due: AT,
+            not_on: Some(LINES[1]),
+        }));
+        order.pended = Some(std::boxed::Box::new(Pended {
+            how: End::Cancelled,
+            request: Some(order.number),
+            filled: 20,
+            at: AT,
+        }));
+        order.marks.cm_id = 9;
+        order.venue_id = Text::new(b"V7");
+    });
+    let of_legs = OrderLegs {
+        filled: [20, 10],
+        paid: [5, 6],
+        exposed: [0; 2],
+        source: LegSource::Reports,
+        since: AT,
+        is_reported: false,
+    };
+    state.spreads.insert(order, of_legs);
+    let leg_fill = LegFill {
+        leg: 1,
+        quantity: 10,
+        price: 60,
+        report: 77,
+        undone: 78,
+    };
+    state.spreads.fills.add(order, 79, leg_fill);
+    let place = state.orders.place(order).unwrap();
+    for exec in [91, 92] {
+        let fill = Fill {
+            exec,
+            quantity: 5,
+            price: 10_000,
+            report: exec + 1,
+            undone: exec + 2,
+        };
+        assert!(state.orders.add_fill(place, fill));
+    }
+    state.last += 1;
+    let request = Request {
+        number: state.last,
+        order: NOWHERE,
+        kind: RequestKind::Replace,
+        state: OrderState::Sent,
+        quantity: 20,
+        price: 10_005,
+        hold: 10_010,
+        id: Text::new(b"REQUEST"),
+        queued: -AT,
+    };
+    assert!(state.orders.add_request(place, request));
+    add(state, |order| {
+        (order.session, order.line) = (copy, copy);
+        (order.state, order.effect) = (OrderState::Working, Effect::Open);
+    });
+    let held = add(state, |order| order.state = OrderState::Held);
+    let condition = Condition {
+        session: CLIENT,
+        instrument: 0,
+        field: PriceField::Bid,
+        rises: true,
+        price: 10_100,
+        stage: Stage::Waiting,
+    };
+    state.conditions.add(held, condition);
+    let bid = add(state, |order| order.side = Side::Buy);
+    add(state, |order| order.side = Side::Sell);
+    let OmsState { quotes, orders, .. } = state;
+    assert_eq!(quotes.link(orders, bid, b"QUOTE"), Some(()));
+    let closed = add(state, |order| {
+        order.state = OrderState::Ended(End::Expired);
+        order.asked = AT;
+    });
+    state.late.give_up(closed, closed);
+    let late = state.late.of(closed);
+    (late.quantity_at, late.price_at) = (AT, AT + 1);
+    let locate = Locate {
+        reqd: b'N',
+        broker: b"BROKER",
+    };
+    state.locates.add(closed, locate);
+    let steps = [
+        RemadeStep::Held {
+            filled: 4,
+            at: AT,
+            of_replace: true,
+        },
+        RemadeStep::Former { number: 2, at: AT },
+        RemadeStep::Stray(3),
+    ];
+    for (order, step) in (1..).zip(steps) {
+        state.remade.set(order, step);
+    }
+}
+
+/// What is kept beside the orders.
+fn add_records(state: &mut OmsState) {
+    let copy = state.session_names.find(b"COPY").unwrap();
+    state.copies.set_line(LINES[0], Some(copy));
+    let awaited = |ours, copy| Awaited {
+        line: LINES[0],
+        since: AT,
+        ours,
+        copy,
+    };
+    state
+        .copies
+        .hear((1, 55), awaited(Some((10, 10_000)), None));
+    state.copies.hear((1, ENDED), awaited(None, Some((0, 0))));
+    let found = CopyBreak {
+        kind: BreakKind::Differs,
+        key: (2, 56),
+        what: awaited(Some((10, 10_000)), Some((20, 10_000))),
+        text: Text::new(b"V1 E1"),
+    };
+    state.copies.add_break(3, found);
+    let found = |by: Option<&[u8]>| VenueBreak {
+        kind: BreakKind::FillsMissing,
+        order: if by.is_some() { 1 } else { 2 },
+        line: LINES[0],
+        exec: 57,
+        filled: Some(30),
+        quantity: 10,
+        price: 10_000,
+        paid: Some(300_000),
+        status: b'1',
+        total: 40,
+        opposite: 5,
+        ours: Text::new(b"20"),
+        venue: Text::new(b"30"),
+        since: AT,
+        is_alarmed: true,
+        is_settled: false,
+        asked_by: by.map(|by| (Text::new(by), true)),
+    };
+    state.breaks.put_in(4, found(Some(b"ann")));
+    state.breaks.put_in(5, found(None));
+    for (number, by) in [(6, Some("bob")), (7, None)] {
+        let stray = Stray {
+            line: LINES[1],
+            account: 1,
+            instrument: 0,
+            side: Side::Sell,
+            effect: Effect::Close,
+            exec: 58,
+            quantity: 10,
+            price: 10_000,
+            id: Text::new(b"WHOSE"),
+            asked_by: by.map(|by| (Text::new(by.as_bytes()), false)),
+        };
+        state.strays.add(number, stray);
+    }
+    let inquiry = Inquiry {
+        session: CLIENT,
+        instrument: 1,
+        line: LINES[1],
+        at: AT,
+        id: Text::new(b"ASK"),
+        order_no: Text::new(b"T07"),
+    };
+    state.quotes.inquiries.add(state.last, inquiry);
+    let terms = RejectedTerms {
+        session: CLIENT,
+        account: 1,
+        instrument: 0,
+        side: Side::Buy,
+        kind: OrderType::StopLimit,
+        tif: TimeInForce::GoodTillDate,
+        price: 10_000,
+        stop: 9_995,
+        quantity: 5_000,
+        until: 20_261_130,
+        effect: Effect::Netting,
+        is_located: false,
+        reason: Reason {
+            why: Why::OrderQuantity,
+            scope: Scope::Holding(1, 0),
+            value: 5_000,
+            limit: 1_000,
+        },
+    };
+    for (more, rerun) in [(1, 0), (2, 3)] {
+        state.rejected.add(RejectedOrder {
+            number: state.events + more,
+            terms,
+            id: Text::new(b"NO"),
+            rerun,
+        });
+    }
+}
+
+/// What operators have set, and what is counted.
+fn add_limits(state: &mut OmsState) {
+    state.expiries.push(Expiry {
+        scope: Scope::Account(1),
+        control: RiskControl::Credit,
+        before: Some(5),
+        until: AT,
+    });
+    for armed_by in [None, Some(Text::new(b"bob"))] {
+        state.stops.push(Stop {
+            scope: Scope::Session(CLIENT),
+            by: Text::new(b"ann"),
+            armed_by,
+        });
+    }
+    state.pending_reload = Some(PendingReload {
+        by: Text::new(b"ann"),
+        settings: 99,
+    });
+    state.next_day = 20_261_130;
+    state.firm.flow = Some(std::boxed::Box::new(Flow::default()));
+    if let Some(flow) = &mut state.firm.flow {
+        let passed = crate::flow::Passed {
+            messages: 1,
+            refused: 2,
+            cancels: 3,
+            executions: 4,
+            quantity: 5,
+            value: 6,
+        };
+        flow.add(AT, passed);
+        flow.add(AT + 7_000_000_000, passed);
+    }
+    state.recent.is_on = true;
+    state.recent.add(AT, 5);
+    state.recent.add(AT + 1, 6);
+    for exec in [41, 42] {
+        state.spent.add(exec);
+        state.spent.begin_day();
+    }
+    state.spent.add(43);
+}
+
+/// A state with something of everything.
+fn rich() -> OmsState {
+    let world = random::played(34, 150);
+    let mut state = world.core.state().clone();
+    add_orders(&mut state);
+    add_records(&mut state);
+    add_limits(&mut state);
+    // Tallies follow from the orders.
+    read(&written(&state)).expect("it is whole")
+}
+
+#[test]
+fn a_state_that_is_read_has_the_same_lines() {
+    let state = rich();
+    let lines = state.state_lines();
+    for of in [
+        "order ",
+        "position ",
+        "pool ",
+        "parent ",
+        "id ",
+        "execution ",
+        "condition of order ",
+        "quote of order ",
+        "inquiry ",
+        "spread SPREAD leg 1 ",
+        "late replaces of order ",
+        "remade order ",
+        "locate of order ",
+        "rejected order ",
+        "awaited copy of order ",
+        "break with a copy ",
+        "break with a venue ",
+        "fill of an unknown order ",
+        "temporary limit ",
+        "stop 1 ",
+        "order of the last second 1 ",
+        "flow firm second ",
+        "limit firm ",
+        "tally firm ",
+    ] {
+        assert!(
+            lines.lines().any(|line| line.starts_with(of)),
+            "{of}\n{lines}"
+        );
+    }
+    let again = read(&written(&state)).unwrap();
+    assert_eq!(again.state_lines(), lines);
+}
+
+/// The bytes of a checkpoint that can be another value without a line that says so; the lines of each are the same.
+fn silent(state: &OmsState, mask: u8) -> Vec<usize> {
+    let bytes = written(state);
+    let lines = state.state_lines();
+    let is_silent = |at: &usize| {
+        let mut changed = bytes.clone();
+        changed[*at] ^= mask;
+        read(&changed).is_ok_and(|it| it.state_lines() == lines)
+    };
+    (0..bytes.len()).filter(is_silent).collect()
+}
+
+/// Silent bytes with those around them, for whoever looks for their field.
+fn around(state: &OmsState, silent: &[usize]) -> String {
+    let bytes = written(state);
+    let mut all = BTreeMap::new();
+    for at in silent {
+        let before = &bytes[at.saturating_sub(24)..*at];
+        let after = &bytes[*at..bytes.len().min(at + 24)];
+        all.insert(
+            *at,
+            format!("{} [ {}", before.escape_ascii(), after.escape_ascii()),
+        );
+    }
+    format!("{all:#?}")
+}
+
+#[test]
+fn each_byte_of_a_checkpoint_changes_a_line_or_is_refused() {
+    let state = rich();
+    for mask in [1, 0x80] {
+        let silent = silent(&state, mask);
+        assert!(silent.is_empty(), "{mask}: {}", around(&state, &silent));
+    }
+}
