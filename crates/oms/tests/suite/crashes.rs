@@ -7,6 +7,7 @@ use fixwire_engine::protocol::{Ledger, Nanos};
 use fixwire_harness::Turn;
 
 use crate::floor::Floor;
+use crate::proof::Proof;
 
 /// Orders, a replace, a cancel, a refused order; the process dies after so many operations of disk and network.
 fn play(durability: Durability, operations: Option<u64>) -> Floor {
@@ -162,7 +163,8 @@ const TOLD: [u32; 5] = [11, 39, 14, 151, 198];
 
 type Play = fn(Durability, Option<u64>) -> Floor;
 
-fn every_point(durability: Durability, play: Play) {
+fn every_point(durability: Durability, (name, play): (&str, Play)) {
+    let mut proof = Proof::new(&format!("crash-{name}-{durability:?}"));
     let whole = {
         let mut floor = play(durability, None);
         floor.agrees();
@@ -178,6 +180,8 @@ fn every_point(durability: Durability, play: Play) {
         told.dedup();
         assert_eq!(told, whole, "operation {operations}");
         // Once more, in the end: the notes make the very same state.
+        let mut recorder = proof.recorder(&operations.to_string());
+        recorder.floor(&mut floor);
         let before = floor.state().hash();
         floor.world.kill();
         assert_eq!(floor.world.start(), Turn::Alive);
@@ -185,15 +189,18 @@ fn every_point(durability: Durability, play: Play) {
         assert_eq!(after, before, "operation {operations}: the notes");
         floor.settle();
         floor.agrees();
+        recorder.floor(&mut floor);
+        proof.add(recorder);
         if floor.crashes == 0 {
             assert!(operations > 40, "{operations}");
-            return;
+            return proof.check(true);
         }
     }
 }
 
 /// As [`every_point`], but the sides of a quote may be reported in any order.
 fn every_point_of_quotes(durability: Durability) {
+    let mut proof = Proof::new(&format!("crash-quotes-{durability:?}"));
     let told = |floor: &mut Floor| {
         floor.agrees();
         let mut told = floor.told(&[35, 11, 39, 14, 151, 117, 297]);
@@ -209,6 +216,8 @@ fn every_point_of_quotes(durability: Durability) {
         assert_eq!(told(&mut floor), whole, "operation {operations}");
         let open = floor.state().orders().iter();
         assert_eq!(open.filter(|order| order.state.is_open()).count(), 0);
+        let mut recorder = proof.recorder(&operations.to_string());
+        recorder.floor(&mut floor);
         let before = floor.state().hash();
         floor.world.kill();
         assert_eq!(floor.world.start(), Turn::Alive);
@@ -219,9 +228,11 @@ fn every_point_of_quotes(durability: Durability) {
         );
         floor.settle();
         floor.agrees();
+        recorder.floor(&mut floor);
+        proof.add(recorder);
         if floor.crashes == 0 {
             assert!(operations > 40, "{operations}");
-            return;
+            return proof.check(true);
         }
     }
 }
@@ -286,42 +297,42 @@ fn the_venue_gets_both_sides_and_the_client_hears_of_each() {
 
 #[test]
 fn nothing_is_sent_twice_or_forgotten_when_the_process_is_killed() {
-    every_point(Durability::Process, play);
+    every_point(Durability::Process, ("orders", play));
 }
 
 #[test]
 fn nothing_is_sent_twice_or_forgotten_when_the_power_is_cut() {
-    every_point(Durability::Disk, play);
+    every_point(Durability::Disk, ("orders", play));
 }
 
 #[test]
 fn a_rejected_order_is_sent_again_once_when_the_process_is_killed() {
-    every_point(Durability::Process, play_busy);
+    every_point(Durability::Process, ("busy", play_busy));
 }
 
 #[test]
 fn a_rejected_order_is_sent_again_once_when_the_power_is_cut() {
-    every_point(Durability::Disk, play_busy);
+    every_point(Durability::Disk, ("busy", play_busy));
 }
 
 #[test]
 fn a_held_order_is_triggered_once_when_the_process_is_killed() {
-    every_point(Durability::Process, play_held);
+    every_point(Durability::Process, ("held", play_held));
 }
 
 #[test]
 fn a_held_order_is_triggered_once_when_the_power_is_cut() {
-    every_point(Durability::Disk, play_held);
+    every_point(Durability::Disk, ("held", play_held));
 }
 
 #[test]
 fn a_family_stays_one_when_the_process_is_killed() {
-    every_point(Durability::Process, play_family);
+    every_point(Durability::Process, ("family", play_family));
 }
 
 #[test]
 fn a_family_stays_one_when_the_power_is_cut() {
-    every_point(Durability::Disk, play_family);
+    every_point(Durability::Disk, ("family", play_family));
 }
 
 #[test]
@@ -359,12 +370,12 @@ fn the_client_gets_reports_of_parent_and_child() {
 
 #[test]
 fn a_leg_counts_once_when_the_process_is_killed() {
-    every_point(Durability::Process, play_spreads);
+    every_point(Durability::Process, ("spreads", play_spreads));
 }
 
 #[test]
 fn a_leg_counts_once_when_the_power_is_cut() {
-    every_point(Durability::Disk, play_spreads);
+    every_point(Durability::Disk, ("spreads", play_spreads));
 }
 
 #[test]
@@ -395,12 +406,12 @@ fn the_client_gets_the_legs_of_each_fill() {
 
 #[test]
 fn an_order_is_run_again_once_when_the_process_is_killed() {
-    every_point(Durability::Process, play_rerun);
+    every_point(Durability::Process, ("rerun", play_rerun));
 }
 
 #[test]
 fn an_order_is_run_again_once_when_the_power_is_cut() {
-    every_point(Durability::Disk, play_rerun);
+    every_point(Durability::Disk, ("rerun", play_rerun));
 }
 
 #[test]

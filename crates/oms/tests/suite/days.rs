@@ -12,6 +12,7 @@ use fixwire_engine::protocol::session::BeginString;
 use fixwire_engine::{Durability, Operator};
 
 use crate::floor::{CLIENT, Floor, VENUE};
+use crate::proof::Proof;
 
 use book::{Dice, Fate, TrueFill, TrueOrder, field, with_field};
 
@@ -473,7 +474,7 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-fn play(seed: u64) -> Result<(), String> {
+fn play(seed: u64, proof: &mut Proof) -> Result<(), String> {
     let mut day = Day::begin(seed);
     let played = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         for _ in 0..STEPS {
@@ -481,6 +482,12 @@ fn play(seed: u64) -> Result<(), String> {
         }
         day.ends();
     }));
+    if played.is_ok() {
+        let mut recorder = proof.recorder(&seed.to_string());
+        recorder.input(&day.log);
+        recorder.floor(&mut day.floor);
+        proof.add(recorder);
+    }
     if number("OMS_DAY").is_some() {
         println!("{}\n{}", day.floor.world.trace().join("\n"), day.log);
     }
@@ -496,16 +503,20 @@ fn play(seed: u64) -> Result<(), String> {
 
 #[test]
 fn what_a_venue_loses_changes_or_repeats_is_found_told_and_settled() {
+    let mut proof = Proof::new("day");
     if let Some(seed) = number("OMS_DAY") {
-        play(seed).unwrap();
-        return;
+        play(seed, &mut proof).unwrap();
+        return proof.check(false);
     }
     let days = number("OMS_DAYS").unwrap_or(DAYS);
-    let failed: Vec<String> = (1..=days).filter_map(|seed| play(seed).err()).collect();
+    let seeds = 1..=days;
+    let failed = seeds.filter_map(|seed| play(seed, &mut proof).err());
+    let failed: Vec<String> = failed.collect();
     assert!(
         failed.is_empty(),
         "{} of {days} days:\n{}",
         failed.len(),
         failed.join("\n")
     );
+    proof.check(days == DAYS);
 }

@@ -11,6 +11,7 @@ use fixwire_oms::load::load;
 use fixwire_oms::{Oms, OmsEvent, OmsSession, OmsState};
 
 use crate::archive::{Kept, MemoryArchive};
+use crate::proof::{self, Recorder};
 
 /// Nanoseconds of a day.
 const DAY: i64 = 86_400_000_000_000;
@@ -70,6 +71,11 @@ pub struct Desk {
     cause: Vec<u8>,
     /// Events for operators.
     events: Events,
+    /// The answer to the last command.
+    answer: String,
+    /// What happens, for the proof; and how many events it has.
+    recorder: Option<Recorder>,
+    recorded_events: usize,
 }
 
 type Events = Arc<Mutex<Vec<String>>>;
@@ -111,6 +117,9 @@ impl Desk {
             // 2026-11-22 08:00 UTC.
             wall: 1_795_334_400_000_000_000,
             notes: Vec::new(),
+            answer: String::new(),
+            recorder: None,
+            recorded_events: 0,
         };
         desk.oms.set_archive(Box::new(MemoryArchive::new(kept)));
         desk.turn(&mut Vec::new());
@@ -123,6 +132,7 @@ impl Desk {
 
     /// The events for operators since the last call.
     pub fn events(&mut self) -> Vec<String> {
+        self.recorded_events = 0;
         std::mem::take(&mut self.events.lock().unwrap())
     }
 
@@ -183,8 +193,60 @@ impl Desk {
         (heard, said)
     }
 
+    /// Records what happens from now on.
+    pub fn record(&mut self, recorder: Recorder) {
+        self.recorder = Some(recorder);
+    }
+
+    /// What was recorded, with the state and the answers to all queries as they are now.
+    pub fn recorded(&mut self) -> Option<Recorder> {
+        let mut recorder = self.recorder.take()?;
+        recorder.state(&proof::lines(&self.oms));
+        for (query, _) in fixwire_oms::QUERIES {
+            let mut answer = Vec::new();
+            let asked = self
+                .oms
+                .on_query(self.clocks(), query.as_bytes(), &mut answer);
+            let answer = String::from_utf8_lossy(&answer);
+            recorder.output(query, &format!("{asked:?} {answer}"));
+        }
+        Some(recorder)
+    }
+
+    fn record_input(&mut self, input: &Input, said: &[Said]) {
+        let Some(recorder) = &mut self.recorder else {
+            return;
+        };
+        let with_state = recorder.input(&format!("{input:?}"));
+        for message in said {
+            let (to, _) = self.setup.sessions[message.to];
+            let fields = message.fields.iter();
+            let fields: String = fields
+                .map(|(tag, value)| format!("|{tag}={value}"))
+                .collect();
+            recorder.output(to, &format!("35={}{fields}", message.msg_type));
+        }
+        if let Input::Command(_) = input {
+            recorder.output("answer", &self.answer);
+        }
+        let events = self.events.lock().unwrap();
+        for event in &events[self.recorded_events.min(events.len())..] {
+            recorder.output("event", event);
+        }
+        self.recorded_events = events.len();
+        if with_state {
+            recorder.state(&proof::lines(&self.oms));
+        }
+    }
+
     /// A millisecond later something happens; what the OMS then writes, when it has done all that is to be done.
     pub fn hear(&mut self, input: &Input) -> Vec<Said> {
+        let said = self.hear_unrecorded(input);
+        self.record_input(input, &said);
+        said
+    }
+
+    fn hear_unrecorded(&mut self, input: &Input) -> Vec<Said> {
         self.wall += 1_000_000;
         let now = self.clocks();
         let mut said = Vec::new();
@@ -258,6 +320,7 @@ impl Desk {
                     .on_command(now, command, &mut answer, &mut self.outbox);
                 // Whether an order may be run again is known only to what is tested.
                 let may_fail = text.starts_with("rerun");
+                self.answer = format!("{done:?} {}", String::from_utf8_lossy(&answer));
                 assert!(done.is_ok() || may_fail, "{input:?}: {done:?}");
             }
             Input::Restart(days, from_checkpoint) => {
@@ -270,7 +333,7 @@ impl Desk {
     }
 
     fn restart(&mut self, from_checkpoint: bool) {
-        let before = self.state().hash();
+        let before = (self.state().hash(), proof::state_lines(self.state()));
         let mut written = Vec::new();
         self.state()
             .write(&mut |bytes| written.extend_from_slice(bytes));
@@ -286,7 +349,13 @@ impl Desk {
                 self.oms.on_note(Timestamp(*at), note);
             }
         }
-        assert_eq!(self.state().hash(), before, "it is the same state");
+        assert_eq!(self.state().hash(), before.0, "it is the same state");
+        let after = proof::state_lines(self.state());
+        assert!(
+            after == before.1,
+            "{}",
+            proof::difference(&before.1, &after)
+        );
     }
 
     /// Whether a message that the peer has missed goes out again.
@@ -297,8 +366,13 @@ impl Desk {
             .collect();
         let stored = format!("8=FIX.4.4\x019=0\x0135={}\x01{body}", said.msg_type);
         let now = self.clocks();
-        self.oms
-            .on_resend(now, SessionId(said.to as u32), stored.as_bytes())
+        let goes = self
+            .oms
+            .on_resend(now, SessionId(said.to as u32), stored.as_bytes());
+        if let Some(recorder) = &mut self.recorder {
+            recorder.output("resent", &format!("{goes}: {body}"));
+        }
+        goes
     }
 
     /// Until the OMS has nothing to do now.

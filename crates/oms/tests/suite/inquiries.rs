@@ -6,6 +6,7 @@ use fixwire_engine::protocol::{Ledger, Nanos};
 use fixwire_harness::Turn;
 
 use crate::floor::{Floor, VENUE};
+use crate::proof::Proof;
 
 const SECOND: u64 = 1_000_000_000;
 /// What tells the answers apart.
@@ -41,6 +42,7 @@ fn answers(floor: &mut Floor) -> Vec<String> {
 const BOTH: (BeginString, BeginString) = (BeginString::Fix44, BeginString::Fix44);
 
 fn every_point(durability: Durability) {
+    let mut proof = Proof::new(&format!("crash-inquiries-{durability:?}"));
     let whole = answers(&mut play(durability, BOTH, None));
     for operations in 0.. {
         let mut floor = play(durability, BOTH, Some(operations));
@@ -54,9 +56,12 @@ fn every_point(durability: Durability) {
         assert_eq!(after, before, "operation {operations}: the notes");
         floor.settle();
         assert_eq!(answers(&mut floor), whole, "operation {operations}");
+        let mut recorder = proof.recorder(&operations.to_string());
+        recorder.floor(&mut floor);
+        proof.add(recorder);
         if floor.crashes == 0 {
             assert!(operations > 30, "{operations}");
-            return;
+            return proof.check(true);
         }
     }
 }

@@ -15,6 +15,7 @@ mod inquiries;
 mod markets;
 mod model;
 mod permutations;
+mod proof;
 mod questions;
 mod rates;
 mod recovery;

@@ -1,6 +1,7 @@
 //! Venue reports in every possible order, each one twice: the final state is the same.
 
 use crate::desk::{Desk, Input, Said};
+use crate::proof::{Proof, Recorder};
 use crate::twin::floors;
 
 struct Scenario {
@@ -255,9 +256,14 @@ fn nothing_is_lost(desk: &Desk, said: &[Said]) -> Result<(), String> {
     }
 }
 
-fn play(scenario: &Scenario, order: &[usize]) -> Result<(), String> {
+fn play(
+    scenario: &Scenario,
+    order: &[usize],
+    recorder: &mut Option<Recorder>,
+) -> Result<(), String> {
     let (setup, _) = floors::floor(0);
     let mut desk = Desk::new(&setup);
+    recorder.take().into_iter().for_each(|it| desk.record(it));
     let mut said = Vec::new();
     for line in floors::LINES {
         desk.hear(&Input::Up(line, false));
@@ -268,6 +274,7 @@ fn play(scenario: &Scenario, order: &[usize]) -> Result<(), String> {
     for at in order {
         said.extend(desk.hear(&input(scenario.reports[*at])));
     }
+    *recorder = desk.recorded();
     nothing_is_lost(&desk, &said)?;
     let (mut end, mut wanted) = (end(&desk), scenario.end.to_vec());
     let without_what_was_replaced = |line: &str| {
@@ -308,9 +315,11 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
 
 #[test]
 fn every_order_of_reports_ends_in_the_same_state() {
+    let mut proof = Proof::new("permutations");
     for scenario in SCENARIOS {
-        let check = |order: &[usize]| {
-            let played = play(scenario, order);
+        let mut recorder = Some(proof.recorder(scenario.name));
+        let mut check = |order: &[usize]| {
+            let played = play(scenario, order, &mut recorder);
             assert_eq!(played, Ok(()), "{}: {order:?}", scenario.name);
         };
         for order in orders(scenario.reports.len()) {
@@ -324,7 +333,9 @@ fn every_order_of_reports_ends_in_the_same_state() {
                 }
             }
         }
+        recorder.into_iter().for_each(|it| proof.add(it));
     }
+    proof.check(true);
 }
 
 #[test]
@@ -333,7 +344,7 @@ fn another_end_than_the_one_that_is_wanted_is_noticed() {
         end: &["1 2 A 100 100", "long 99"],
         ..SCENARIOS[0]
     };
-    assert!(play(&wrong, &[0, 1, 2, 3]).is_err());
-    let lost = play(&SCENARIOS[0], &[0, 1, 3]);
+    assert!(play(&wrong, &[0, 1, 2, 3], &mut None).is_err());
+    let lost = play(&SCENARIOS[0], &[0, 1, 3], &mut None);
     assert!(lost.is_err(), "a fill that never comes");
 }

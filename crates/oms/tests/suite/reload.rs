@@ -8,6 +8,7 @@ use fixwire_oms::limits::RiskControl;
 use fixwire_oms::{OmsState, ReloadKind, Scope};
 
 use crate::floor::{COPY, Files, Floor, VENUE};
+use crate::proof::{self, Proof};
 
 mod crashes;
 
@@ -40,12 +41,26 @@ fn is_kept(floor: &mut Floor) {
     let mut read = OmsState::default();
     read.read(state.form().1, &written).unwrap();
     assert_eq!(read.hash(), state.hash(), "a checkpoint holds it");
-    let (before, hash) = (state.hash(), settings_hash(floor));
+    let (before, lines) = (state.hash(), proof::state_lines(state));
+    let read = proof::state_lines(&read);
+    assert!(read == lines, "{}", proof::difference(&lines, &read));
+    let hash = settings_hash(floor);
     floor.world.kill();
     assert_eq!(floor.world.start(), Turn::Alive);
     assert_eq!(floor.state().hash(), before, "the notes");
+    let noted = proof::state_lines(floor.state());
+    assert!(noted == lines, "{}", proof::difference(&lines, &noted));
     floor.settle();
     assert_eq!(settings_hash(floor), hash);
+}
+
+/// All that was received, and all state, are those of the proof.
+fn proven(name: &str, floor: &mut Floor) {
+    let mut proof = Proof::new(&format!("reload-{name}"));
+    let mut recorder = proof.recorder("end");
+    recorder.floor(floor);
+    proof.add(recorder);
+    proof.check(true);
 }
 
 /// The hash of the settings, as operators see it.
@@ -85,6 +100,7 @@ fn a_limit_is_in_force_at_the_next_message() {
     );
     floor.agrees();
     is_kept(&mut floor);
+    proven("a_limit_is_in_force_at_the_next_message", &mut floor);
     assert_eq!(
         floor.state().limit(Scope::Firm, RiskControl::OrderQuantity),
         Some(50)
@@ -109,6 +125,7 @@ fn texts_are_in_force_at_the_next_message() {
     assert_eq!(floor.told(&[355]).pop().unwrap(), "-");
     floor.agrees();
     is_kept(&mut floor);
+    proven("texts_are_in_force_at_the_next_message", &mut floor);
 }
 
 #[test]
@@ -138,6 +155,10 @@ fn limits_below_what_is_used_stay_and_stop_new_orders() {
     floor.send("F", "11=A4|41=A1|55=XYZ|54=1|38=100|60=20261122-08:00:00|");
     floor.agrees();
     is_kept(&mut floor);
+    proven(
+        "limits_below_what_is_used_stay_and_stop_new_orders",
+        &mut floor,
+    );
 }
 
 #[test]
@@ -161,6 +182,10 @@ fn limits_of_operators_stay_until_the_file_changes_theirs() {
         "{refused}"
     );
     is_kept(&mut floor);
+    proven(
+        "limits_of_operators_stay_until_the_file_changes_theirs",
+        &mut floor,
+    );
 }
 
 #[test]
@@ -211,6 +236,10 @@ fn instruments_are_added_and_their_ticks_and_bands_change() {
     floor.send("F", "11=A8|41=A2|55=XYZ|54=1|38=100|60=20261122-08:00:00|");
     floor.agrees();
     is_kept(&mut floor);
+    proven(
+        "instruments_are_added_and_their_ticks_and_bands_change",
+        &mut floor,
+    );
 }
 
 #[test]
@@ -235,6 +264,10 @@ fn an_instrument_with_open_orders_cannot_be_removed() {
     let refused = order(&mut floor, "A5", "55=FUT|38=100|44=100|77=O|");
     assert!(refused.contains("unknown symbol"), "{refused}");
     is_kept(&mut floor);
+    proven(
+        "an_instrument_with_open_orders_cannot_be_removed",
+        &mut floor,
+    );
 }
 
 #[test]
@@ -266,6 +299,10 @@ fn positions_and_legs_of_an_instrument_with_open_orders_stay() {
         floor.edit(|files| *files = right.clone());
     }
     is_kept(&mut floor);
+    proven(
+        "positions_and_legs_of_an_instrument_with_open_orders_stay",
+        &mut floor,
+    );
 }
 
 #[test]
@@ -373,6 +410,7 @@ fn users_rights_and_drop_copies_change() {
         "the account of the copy is another"
     );
     is_kept(&mut floor);
+    proven("users_rights_and_drop_copies_change", &mut floor);
 }
 
 #[test]
@@ -419,6 +457,7 @@ fn restricted_symbols_pools_and_parents_change() {
     assert_eq!(parent, "P1 0 -");
     floor.send("F", "11=P2|41=P1|55=XYZ|54=1|38=100|60=20261122-08:00:00|");
     is_kept(&mut floor);
+    proven("restricted_symbols_pools_and_parents_change", &mut floor);
     assert_eq!(floor.told(&[11, 39]).pop().unwrap(), "P2 4");
 }
 
@@ -492,6 +531,10 @@ fn two_people_reload_limits_and_users_where_two_arm() {
         Some(70)
     );
     is_kept(&mut floor);
+    proven(
+        "two_people_reload_limits_and_users_where_two_arm",
+        &mut floor,
+    );
 }
 
 #[test]

@@ -22,6 +22,7 @@
 use std::path::Path;
 
 use crate::desk::{Desk, Input, Said};
+use crate::proof::Proof;
 use crate::twin::floors::{self, CLIENTS, LINES};
 
 struct Player {
@@ -124,7 +125,10 @@ impl Player {
 
 /// How many messages it has; the line that goes wrong.
 fn play(text: &str) -> Result<usize, String> {
-    let mut player = Player::new();
+    play_with(&mut Player::new(), text)
+}
+
+fn play_with(player: &mut Player, text: &str) -> Result<usize, String> {
     let mut messages = 0;
     for (at, line) in (1..).zip(text.lines()) {
         let what = line.trim_start();
@@ -145,18 +149,27 @@ fn play(text: &str) -> Result<usize, String> {
 #[test]
 fn scenarios_go_as_they_are_written() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios");
-    let mut played = 0;
+    let (mut played, mut proof) = (0, Proof::new("scenario"));
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|it| it == "txt") {
             let text = std::fs::read_to_string(&path).unwrap();
             let name = path.file_stem().unwrap().to_string_lossy();
-            let messages = play(&text).unwrap_or_else(|why| panic!("{name}: {why}"));
+            let mut player = Player::new();
+            player.desk.record(proof.recorder(&name));
+            let messages = play_with(&mut player, &text);
+            let messages = messages.unwrap_or_else(|why| panic!("{name}: {why}"));
+            player
+                .desk
+                .recorded()
+                .into_iter()
+                .for_each(|it| proof.add(it));
             assert!(messages > 1, "{name} is empty");
             played += 1;
         }
     }
     assert!(played > 20, "{played} scenarios");
+    proof.check(true);
 }
 
 #[test]

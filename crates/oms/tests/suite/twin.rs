@@ -10,6 +10,7 @@ use fixwire_oms::{OrderState, Scope, Trading};
 
 use crate::desk::{Desk, Input, Said};
 use crate::model::{At, Fate, Model, line};
+use crate::proof::Proof;
 use dice::Dice;
 
 /// Inputs of a world.
@@ -324,8 +325,9 @@ fn shorten(seed: u64, mut inputs: Vec<Input>) -> (Vec<Input>, String) {
 }
 
 /// A world of random inputs; they depend on what has become of the ones before.
-fn world(seed: u64, length: u64, reached: &mut Reached) {
+fn world(seed: u64, length: u64, (reached, proof): (&mut Reached, &mut Proof)) {
     let mut twin = Twin::new(seed);
+    twin.desk.record(proof.recorder(&seed.to_string()));
     let mut dice = Dice::new(seed);
     let mut inputs = Vec::new();
     for at in 0..length {
@@ -356,6 +358,10 @@ fn world(seed: u64, length: u64, reached: &mut Reached) {
             panic!("seed {seed}, input {count}: {why}\nwith these alone:\n  {short}\n{again}");
         }
     }
+    twin.desk
+        .recorded()
+        .into_iter()
+        .for_each(|it| proof.add(it));
     for (what, more) in twin.reached {
         *reached.entry(what).or_default() += more;
     }
@@ -370,13 +376,13 @@ fn the_oms_does_what_the_slow_model_says() {
             .ok()
             .map(|it| it.parse::<u64>().unwrap())
     };
-    let mut reached = Reached::new();
+    let (mut reached, mut proof) = (Reached::new(), Proof::new("twin"));
     let (first, steps) = (number("FIXWIRE_SEED"), number("FIXWIRE_OMS_STEPS"));
     let steps = steps.unwrap_or_else(|| first.map_or(STEPS, |_| LENGTH));
     let found_before = FOUND.into_iter().filter(|_| first.is_none());
     let first = first.unwrap_or(1);
     for seed in found_before.chain(first..first + steps.div_ceil(LENGTH)) {
-        world(seed, LENGTH, &mut reached);
+        world(seed, LENGTH, (&mut reached, &mut proof));
     }
     // Behind a break that the model does not know a world proves nothing.
     let worlds = steps.div_ceil(LENGTH);
@@ -392,6 +398,7 @@ fn the_oms_does_what_the_slow_model_says() {
         .collect();
     let is_part = steps < STEPS || first > 1;
     assert!(missing.is_empty() || is_part, "never: {missing:?}");
+    proof.check(!is_part && steps == STEPS);
 }
 
 #[test]

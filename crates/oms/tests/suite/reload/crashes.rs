@@ -5,6 +5,7 @@ use fixwire_engine::protocol::session::BeginString;
 
 use super::{is_kept, limit, replace};
 use crate::floor::Floor;
+use crate::proof::Proof;
 
 /// Orders around reloads; the process dies after so many operations of disk and network.
 fn play(durability: Durability, operations: Option<u64>) -> Floor {
@@ -39,15 +40,19 @@ fn every_point(durability: Durability) {
         told.dedup();
         told
     };
+    let mut proof = Proof::new(&format!("crash-reload-{durability:?}"));
     let whole = told(&mut play(durability, None));
     assert_eq!(whole.len(), 10, "{whole:?}");
     for operations in 0.. {
         let mut floor = play(durability, Some(operations));
         assert_eq!(told(&mut floor), whole, "operation {operations}");
         is_kept(&mut floor);
+        let mut recorder = proof.recorder(&operations.to_string());
+        recorder.floor(&mut floor);
+        proof.add(recorder);
         if floor.crashes == 0 {
             assert!(operations > 40, "{operations}");
-            return;
+            return proof.check(true);
         }
     }
 }
