@@ -192,7 +192,18 @@ fn order(of: &OmsState, known: &Order, to: &mut StateLines) {
         QuoteSide::Offer => to.say("of a quote", "offer"),
     }
     scopes::marks(marks, to);
-    if let Some(pended) = pended.as_deref() {
+    waits(of, (pended.as_deref(), retry.as_deref()), to);
+    for (place, fill) in (1_u64..).zip(of.orders.fills_of(*number)) {
+        fill_of(of, (*number, *instrument), (place, fill), to);
+    }
+    if let Some(request) = of.orders.request_of(known) {
+        request_of(of, (*number, *instrument), request, to);
+    }
+}
+
+/// What it waits for: fills before a final state, or to be sent again.
+fn waits(of: &OmsState, (pended, retry): (Option<&Pended>, Option<&Retry>), to: &mut StateLines) {
+    if let Some(pended) = pended {
         let Pended {
             how,
             request,
@@ -204,7 +215,7 @@ fn order(of: &OmsState, known: &Order, to: &mut StateLines) {
         to.say("waits for fills until filled", filled);
         to.say("waits for fills since", at);
     }
-    if let Some(retry) = retry.as_deref() {
+    if let Some(retry) = retry {
         let Retry {
             attempt,
             tries,
@@ -215,12 +226,6 @@ fn order(of: &OmsState, known: &Order, to: &mut StateLines) {
         to.say("tries", tries);
         to.say("retry due", due);
         to.some("retry not on", not_on.map(|it| of.session_name(it)));
-    }
-    for (place, fill) in (1_u64..).zip(of.orders.fills_of(*number)) {
-        fill_of(of, (*number, *instrument), (place, fill), to);
-    }
-    if let Some(request) = of.orders.request_of(known) {
-        request_of(of, (*number, *instrument), request, to);
     }
 }
 

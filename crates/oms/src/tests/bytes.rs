@@ -78,8 +78,8 @@ fn add(state: &mut OmsState, change: impl FnOnce(&mut Order)) -> Number {
     number
 }
 
-/// Sessions of a drop copy, a spread, and orders with all that an order can have.
-fn add_orders(state: &mut OmsState) {
+/// The session of a drop copy, and a spread.
+fn add_names(state: &mut OmsState) {
     let copy = state.session_names.len();
     assert!(state.session_names.add(copy, b"COPY"));
     state.sessions.push(Session {
@@ -107,6 +107,11 @@ fn add_orders(state: &mut OmsState) {
     };
     let legs = [leg(0, Side::Buy), leg(1, Side::Sell)];
     assert_eq!(state.spreads.set(spread, legs), Some(()));
+}
+
+/// An order of the spread with all that an order can have.
+fn add_order_of_spread(state: &mut OmsState) {
+    let spread = state.instrument_names.find(b"SPREAD").unwrap();
     let order = add(state, |order| {
         (order.instrument, order.filled) = (spread, 10);
         (order.line, order.state) = (LINES[0], OrderState::Working);
@@ -166,6 +171,11 @@ fn add_orders(state: &mut OmsState) {
         queued: -AT,
     };
     assert!(state.orders.add_request(place, request));
+}
+
+/// Orders of other kinds, and what is kept of them.
+fn add_orders(state: &mut OmsState) {
+    let copy = state.session_names.find(b"COPY").unwrap();
     add(state, |order| {
         (order.session, order.line) = (copy, copy);
         (order.state, order.effect) = (OrderState::Working, Effect::Open);
@@ -353,6 +363,8 @@ fn add_limits(state: &mut OmsState) {
 fn rich() -> OmsState {
     let world = random::played(34, 150);
     let mut state = world.core.state().clone();
+    add_names(&mut state);
+    add_order_of_spread(&mut state);
     add_orders(&mut state);
     add_records(&mut state);
     add_limits(&mut state);
@@ -399,7 +411,7 @@ fn a_state_that_is_read_has_the_same_lines() {
     assert_eq!(again.state_lines(), lines);
 }
 
-/// The bytes of a checkpoint that can be another value without a line that says so; the lines of each are the same.
+/// The bytes of a checkpoint that can be changed by this mask and change no line.
 fn silent(state: &OmsState, mask: u8) -> Vec<usize> {
     let bytes = written(state);
     let lines = state.state_lines();

@@ -197,12 +197,12 @@ fn rare(world: &mut World, dice: &mut Dice) {
 fn begun(seed: u64) -> (World, Dice) {
     let dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let mut rules = rules(LIMITS);
-    rules.rejects_self_trades = seed % 3 == 0;
-    if seed % 2 == 0 {
+    rules.rejects_self_trades = seed.is_multiple_of(3);
+    if seed.is_multiple_of(2) {
         let group = &mut rules.groups[0];
         (group.queue, group.flow) = (Some(20_000_000), Some(super::queue::FLOW));
     }
-    if seed % 3 > 0 {
+    if !seed.is_multiple_of(3) {
         rules.groups[0].errors = super::retry::busy(20_000_000);
     }
     rules.users[0].parents = (seed % 5 > 2).then_some(20);

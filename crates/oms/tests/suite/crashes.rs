@@ -181,7 +181,7 @@ fn every_point(durability: Durability, (name, play): (&str, Play)) {
         assert_eq!(told, whole, "operation {operations}");
         // Once more, in the end: the notes make the very same state.
         let mut recorder = proof.recorder(&operations.to_string());
-        recorder.floor(&mut floor);
+        floor.record(&mut recorder);
         let before = floor.state().hash();
         floor.world.kill();
         assert_eq!(floor.world.start(), Turn::Alive);
@@ -189,7 +189,7 @@ fn every_point(durability: Durability, (name, play): (&str, Play)) {
         assert_eq!(after, before, "operation {operations}: the notes");
         floor.settle();
         floor.agrees();
-        recorder.floor(&mut floor);
+        floor.record(&mut recorder);
         proof.add(recorder);
         if floor.crashes == 0 {
             assert!(operations > 40, "{operations}");
@@ -217,7 +217,7 @@ fn every_point_of_quotes(durability: Durability) {
         let open = floor.state().orders().iter();
         assert_eq!(open.filter(|order| order.state.is_open()).count(), 0);
         let mut recorder = proof.recorder(&operations.to_string());
-        recorder.floor(&mut floor);
+        floor.record(&mut recorder);
         let before = floor.state().hash();
         floor.world.kill();
         assert_eq!(floor.world.start(), Turn::Alive);
@@ -228,7 +228,7 @@ fn every_point_of_quotes(durability: Durability) {
         );
         floor.settle();
         floor.agrees();
-        recorder.floor(&mut floor);
+        floor.record(&mut recorder);
         proof.add(recorder);
         if floor.crashes == 0 {
             assert!(operations > 40, "{operations}");

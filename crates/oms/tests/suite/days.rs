@@ -485,7 +485,7 @@ fn play(seed: u64, proof: &mut Proof) -> Result<(), String> {
     if played.is_ok() {
         let mut recorder = proof.recorder(&seed.to_string());
         recorder.input(&day.log);
-        recorder.floor(&mut day.floor);
+        day.floor.record(&mut recorder);
         proof.add(recorder);
     }
     if number("OMS_DAY").is_some() {

@@ -350,12 +350,7 @@ impl Desk {
             }
         }
         assert_eq!(self.state().hash(), before.0, "it is the same state");
-        let after = proof::state_lines(self.state());
-        assert!(
-            after == before.1,
-            "{}",
-            proof::difference(&before.1, &after)
-        );
+        proof::assert_same(&before.1, &proof::state_lines(self.state()));
     }
 
     /// Whether a message that the peer has missed goes out again.

@@ -13,6 +13,7 @@ use fixwire_oms::{Oms, OmsSession, OmsState, Order, OrderState};
 pub use files::{Files, Slot};
 
 mod files;
+mod record;
 
 pub const CLIENT: SessionId = SessionId(0);
 pub const VENUE: SessionId = SessionId(1);

@@ -57,7 +57,7 @@ fn every_point(durability: Durability) {
         floor.settle();
         assert_eq!(answers(&mut floor), whole, "operation {operations}");
         let mut recorder = proof.recorder(&operations.to_string());
-        recorder.floor(&mut floor);
+        floor.record(&mut recorder);
         proof.add(recorder);
         if floor.crashes == 0 {
             assert!(operations > 30, "{operations}");

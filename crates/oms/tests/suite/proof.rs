@@ -13,14 +13,12 @@
 //!
 //! Only with the feature `state-lines`: without it nothing is compared.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use siphasher::sip128::{Hasher128 as _, SipHasher24};
-
-use crate::floor::{CLIENT, COPY, Floor, VENUE};
 
 /// The state is recorded after so many inputs, and at the end.
 pub const EACH: u64 = 25;
@@ -88,18 +86,6 @@ impl Recorder {
             }
         }
     }
-
-    /// What the peers of a floor have received, and all state.
-    pub fn floor(&mut self, floor: &mut Floor) {
-        for (name, session) in [("client", CLIENT), ("venue", VENUE), ("copy", COPY)] {
-            let received = floor.world.peer(session).received();
-            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace('\x01', "|");
-            let received: Vec<String> = received.map(|it| text(&it.bytes)).collect();
-            received.iter().for_each(|it| self.output(name, it));
-        }
-        let lines = lines(floor.world.application().expect("it runs"));
-        self.state(&lines);
-    }
 }
 
 /// All state of an OMS.
@@ -118,16 +104,15 @@ pub fn state_lines(state: &fixwire_oms::OmsState) -> String {
     return format!("{}\n", state.events());
 }
 
-/// The lines of one state that another does not have.
-pub fn difference(before: &str, after: &str) -> String {
+/// Two states have the same lines; otherwise the lines that differ are printed.
+pub fn assert_same(before: &str, after: &str) {
     let only = |of: &str, other: &str, sign: &str| -> Vec<String> {
-        let other: std::collections::BTreeSet<&str> = other.lines().collect();
+        let other: BTreeSet<&str> = other.lines().collect();
         let only = of.lines().filter(|line| !other.contains(line));
         only.map(|line| format!("{sign} {line}")).collect()
     };
-    [only(before, after, "-"), only(after, before, "+")]
-        .concat()
-        .join("\n")
+    let differ = [only(before, after, "-"), only(after, before, "+")].concat();
+    assert!(before == after, "the state differs:\n{}", differ.join("\n"));
 }
 
 /// Worlds of one kind.
@@ -193,7 +178,7 @@ impl Proof {
         let told = &differ[..count.min(TOLD)];
         assert!(
             differ.is_empty(),
-            "{count} worlds differ from tests/proof.txt; FIXWIRE_PROOF=\"NAME\" writes the text of one:\n  {}",
+            "worlds that differ from tests/proof.txt: {count}; FIXWIRE_PROOF=\"NAME\" writes the text of one:\n  {}",
             told.join("\n  ")
         );
     }

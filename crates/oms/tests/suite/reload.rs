@@ -8,7 +8,7 @@ use fixwire_oms::limits::RiskControl;
 use fixwire_oms::{OmsState, ReloadKind, Scope};
 
 use crate::floor::{COPY, Files, Floor, VENUE};
-use crate::proof::{self, Proof};
+use crate::proof;
 
 mod crashes;
 
@@ -42,25 +42,14 @@ fn is_kept(floor: &mut Floor) {
     read.read(state.form().1, &written).unwrap();
     assert_eq!(read.hash(), state.hash(), "a checkpoint holds it");
     let (before, lines) = (state.hash(), proof::state_lines(state));
-    let read = proof::state_lines(&read);
-    assert!(read == lines, "{}", proof::difference(&lines, &read));
+    proof::assert_same(&lines, &proof::state_lines(&read));
     let hash = settings_hash(floor);
     floor.world.kill();
     assert_eq!(floor.world.start(), Turn::Alive);
     assert_eq!(floor.state().hash(), before, "the notes");
-    let noted = proof::state_lines(floor.state());
-    assert!(noted == lines, "{}", proof::difference(&lines, &noted));
+    proof::assert_same(&lines, &proof::state_lines(floor.state()));
     floor.settle();
     assert_eq!(settings_hash(floor), hash);
-}
-
-/// All that was received, and all state, are those of the proof.
-fn proven(name: &str, floor: &mut Floor) {
-    let mut proof = Proof::new(&format!("reload-{name}"));
-    let mut recorder = proof.recorder("end");
-    recorder.floor(floor);
-    proof.add(recorder);
-    proof.check(true);
 }
 
 /// The hash of the settings, as operators see it.
@@ -100,7 +89,7 @@ fn a_limit_is_in_force_at_the_next_message() {
     );
     floor.agrees();
     is_kept(&mut floor);
-    proven("a_limit_is_in_force_at_the_next_message", &mut floor);
+    floor.is_proven("reload-a_limit_is_in_force_at_the_next_message");
     assert_eq!(
         floor.state().limit(Scope::Firm, RiskControl::OrderQuantity),
         Some(50)
@@ -125,7 +114,7 @@ fn texts_are_in_force_at_the_next_message() {
     assert_eq!(floor.told(&[355]).pop().unwrap(), "-");
     floor.agrees();
     is_kept(&mut floor);
-    proven("texts_are_in_force_at_the_next_message", &mut floor);
+    floor.is_proven("reload-texts_are_in_force_at_the_next_message");
 }
 
 #[test]
@@ -155,10 +144,7 @@ fn limits_below_what_is_used_stay_and_stop_new_orders() {
     floor.send("F", "11=A4|41=A1|55=XYZ|54=1|38=100|60=20261122-08:00:00|");
     floor.agrees();
     is_kept(&mut floor);
-    proven(
-        "limits_below_what_is_used_stay_and_stop_new_orders",
-        &mut floor,
-    );
+    floor.is_proven("reload-limits_below_what_is_used_stay_and_stop_new_orders");
 }
 
 #[test]
@@ -182,10 +168,7 @@ fn limits_of_operators_stay_until_the_file_changes_theirs() {
         "{refused}"
     );
     is_kept(&mut floor);
-    proven(
-        "limits_of_operators_stay_until_the_file_changes_theirs",
-        &mut floor,
-    );
+    floor.is_proven("reload-limits_of_operators_stay_until_the_file_changes_theirs");
 }
 
 #[test]
@@ -236,10 +219,7 @@ fn instruments_are_added_and_their_ticks_and_bands_change() {
     floor.send("F", "11=A8|41=A2|55=XYZ|54=1|38=100|60=20261122-08:00:00|");
     floor.agrees();
     is_kept(&mut floor);
-    proven(
-        "instruments_are_added_and_their_ticks_and_bands_change",
-        &mut floor,
-    );
+    floor.is_proven("reload-instruments_are_added_and_their_ticks_and_bands_change");
 }
 
 #[test]
@@ -264,10 +244,7 @@ fn an_instrument_with_open_orders_cannot_be_removed() {
     let refused = order(&mut floor, "A5", "55=FUT|38=100|44=100|77=O|");
     assert!(refused.contains("unknown symbol"), "{refused}");
     is_kept(&mut floor);
-    proven(
-        "an_instrument_with_open_orders_cannot_be_removed",
-        &mut floor,
-    );
+    floor.is_proven("reload-an_instrument_with_open_orders_cannot_be_removed");
 }
 
 #[test]
@@ -299,10 +276,7 @@ fn positions_and_legs_of_an_instrument_with_open_orders_stay() {
         floor.edit(|files| *files = right.clone());
     }
     is_kept(&mut floor);
-    proven(
-        "positions_and_legs_of_an_instrument_with_open_orders_stay",
-        &mut floor,
-    );
+    floor.is_proven("reload-positions_and_legs_of_an_instrument_with_open_orders_stay");
 }
 
 #[test]
@@ -410,7 +384,7 @@ fn users_rights_and_drop_copies_change() {
         "the account of the copy is another"
     );
     is_kept(&mut floor);
-    proven("users_rights_and_drop_copies_change", &mut floor);
+    floor.is_proven("reload-users_rights_and_drop_copies_change");
 }
 
 #[test]
@@ -457,7 +431,7 @@ fn restricted_symbols_pools_and_parents_change() {
     assert_eq!(parent, "P1 0 -");
     floor.send("F", "11=P2|41=P1|55=XYZ|54=1|38=100|60=20261122-08:00:00|");
     is_kept(&mut floor);
-    proven("restricted_symbols_pools_and_parents_change", &mut floor);
+    floor.is_proven("reload-restricted_symbols_pools_and_parents_change");
     assert_eq!(floor.told(&[11, 39]).pop().unwrap(), "P2 4");
 }
 
@@ -531,10 +505,7 @@ fn two_people_reload_limits_and_users_where_two_arm() {
         Some(70)
     );
     is_kept(&mut floor);
-    proven(
-        "two_people_reload_limits_and_users_where_two_arm",
-        &mut floor,
-    );
+    floor.is_proven("reload-two_people_reload_limits_and_users_where_two_arm");
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn every_point(durability: Durability) {
         assert_eq!(told(&mut floor), whole, "operation {operations}");
         is_kept(&mut floor);
         let mut recorder = proof.recorder(&operations.to_string());
-        recorder.floor(&mut floor);
+        floor.record(&mut recorder);
         proof.add(recorder);
         if floor.crashes == 0 {
             assert!(operations > 40, "{operations}");
