@@ -286,7 +286,12 @@ impl Core {
         loop {
             let state = self.state();
             let filled = state.orders().get(number).map_or(0, |order| order.filled);
-            let found = state.breaks.of(number).find(|(_, it)| is_doubtful(it.kind));
+            // The first report first.
+            let of = state
+                .breaks
+                .of(number)
+                .filter(|(_, it)| is_doubtful(it.kind));
+            let found = of.min_by_key(|(break_number, _)| *break_number);
             let Some((break_number, found)) = found else {
                 return;
             };

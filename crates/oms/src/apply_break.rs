@@ -179,6 +179,10 @@ impl OmsState {
             };
             let order = state.orders.at_mut(place)?;
             (order.filled, order.paid, order.state) = (filled, paid, next);
+            // Of a spread its legs were traded.
+            if state.spreads.legs(of.2).is_some() {
+                return Some(());
+            }
             state.trade_worth(of, side, i128::from(filled) - i128::from(was), more);
             Some(())
         })

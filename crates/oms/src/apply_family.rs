@@ -9,9 +9,9 @@ use crate::tally::Tally;
 use crate::transition::{Happening, OrderState};
 use crate::value::{Amount, Number, Quantity};
 
-/// The quantity that an order may still fill.
-fn quantity_of(tally: &Tally) -> Quantity {
-    tally.buying.saturating_add(tally.selling)
+/// Quantity that a child may still trade on its side. What a bust may take back is no part of what its parent has left.
+pub(crate) fn quantity_of(tally: &Tally, buys: bool) -> Quantity {
+    if buys { tally.buying } else { tally.selling }
 }
 
 impl OmsState {
@@ -78,7 +78,7 @@ impl OmsState {
     /// The part of the usage of a parent that its children take over with so much more quantity.
     pub(crate) fn released(&self, parent: &Order, more: Quantity) -> Tally {
         let now = self.counted(parent, self.orders.request_of(parent));
-        let own = quantity_of(&now);
+        let own = quantity_of(&now, parent.side.is_buy());
         let left = own.saturating_sub(more);
         let (buying, selling) = if parent.side.is_buy() {
             (own - left, 0)
@@ -121,7 +121,10 @@ impl OmsState {
     /// The usage of an order changed: if it is a child, its parent reserves the rest.
     #[cold]
     pub(crate) fn child_changed(&mut self, order: Number, old: &Tally, new: &Tally) {
-        let (old, new) = (quantity_of(old), quantity_of(new));
+        let Some(buys) = self.orders.get(order).map(|it| it.side.is_buy()) else {
+            return;
+        };
+        let (old, new) = (quantity_of(old, buys), quantity_of(new, buys));
         let Some(parent) = self.families.parent_of(order).filter(|_| old != new) else {
             return;
         };

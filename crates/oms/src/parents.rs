@@ -315,6 +315,7 @@ impl Core {
             at: venue_at,
         };
         self.emit(at, &event, sink);
+        self.decline_filled(at, order, None, sink);
         if !self.state.is_open(order) {
             self.work.cancel_children(&self.state, order);
         }

@@ -8,10 +8,10 @@ use crate::breaks::VenueBreak;
 use crate::command::Words;
 use crate::core::{Core, Sink};
 use crate::event::OrderEvent;
-use crate::order::{Order, mixed};
+use crate::order::{NO_LINE, Order, mixed};
 use crate::query::text;
 use crate::transition::OrderState;
-use crate::units::half_even;
+use crate::units::{MOST, half_even};
 use crate::value::{Amount, BreakKind, End, Number, Price, Quantity, Text};
 
 /// What corrects an order.
@@ -52,7 +52,7 @@ impl Core {
             });
         };
         let correction = match venue {
-            true => self.correction(number, &found)?,
+            true => in_range(self.correction(number, &found)?)?,
             false => None,
         };
         if !self.is_second_settle(found.asked_by.as_ref(), who, venue)? {
@@ -162,6 +162,9 @@ impl Core {
     fn correction(&self, number: u64, found: &VenueBreak) -> Result<Option<Correction>, String> {
         let order = self.state.orders().get(found.order);
         let order = order.ok_or_else(|| format!("no order {} in memory", found.order))?;
+        if order.line == NO_LINE {
+            return Err("the order is at no venue: settle the break with our value".into());
+        }
         let is_live = !matches!(found.status, b'2' | b'3' | b'4' | b'8' | b'C');
         let is_open = order.state.is_open();
         let may_trade = is_open || order.state == OrderState::Ended(End::Filled);
@@ -183,6 +186,11 @@ impl Core {
             BreakKind::Leaves if !may_trade => return Ok(None),
             BreakKind::Leaves => Correction::Terms(found.total, order.price),
             BreakKind::Status => match End::of(found.status) {
+                // Of a smaller quantity, which is filled.
+                Some(End::Filled) if is_open && order.filled > 0 => {
+                    Correction::Terms(order.filled, order.price)
+                }
+                Some(End::Filled) if is_open => Correction::End(End::Cancelled),
                 Some(how) if is_open => Correction::End(how),
                 Some(_) => return Ok(None),
                 None => Correction::Fills(order.filled, order.paid, true),
@@ -226,15 +234,8 @@ impl Core {
                 self.decline_filled(at, order, None, sink);
             }
             Correction::End(how) => {
-                self.decline_of(at, order, sink);
-                let event = OrderEvent::Ended {
-                    order,
-                    how,
-                    request: None,
-                    at: 0,
-                    text: b"closed at the venue: settled by an operator",
-                };
-                self.emit(at, &event, sink);
+                let text = b"closed at the venue: settled by an operator";
+                self.end(at, order, how, None, (0, text), sink);
             }
         }
     }
@@ -286,6 +287,20 @@ impl Core {
                 order.map_or_else(String::new, |it| text(it.venue_id.bytes())),
             );
         }
+    }
+}
+
+/// Refuses quantities that an order cannot have.
+fn in_range(correction: Option<Correction>) -> Result<Option<Correction>, String> {
+    match correction {
+        Some(Correction::Fills(quantity, ..) | Correction::Terms(quantity, _))
+            if quantity > MOST =>
+        {
+            Err(format!(
+                "quantity {quantity} is out of range: at most {MOST}"
+            ))
+        }
+        correction => Ok(correction),
     }
 }
 

@@ -35,8 +35,14 @@ impl Core {
         sink: &mut impl Sink,
     ) -> Heard {
         let strays = &self.state().strays;
-        let of = (report.line, report.reference);
-        let Some(number) = strays.find(|it| (it.line, Some(it.exec)) == of) else {
+        let Some(reference) = report.reference else {
+            return Heard::Unknown;
+        };
+        // A fill of a symbol that is a leg of a spread has its hash with the symbol.
+        let is_its =
+            |exec, instrument| exec == reference || exec == leg_exec(reference, instrument);
+        let found = strays.find(|it| it.line == report.line && is_its(it.exec, it.instrument));
+        let Some(number) = found else {
             return Heard::Unknown;
         };
         let event = OrderEvent::BreakSettled {

@@ -98,6 +98,9 @@ impl Core {
         if fill.quantity == 0 {
             return Err("fill whose quantity is not known");
         }
+        if fill.quantity > order.filled {
+            return Err("CumQty(14) was set below the fill");
+        }
         let now = match is_correction {
             true => self
                 .execution(report, order.instrument)

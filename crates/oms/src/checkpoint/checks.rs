@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 
+use crate::apply_family::quantity_of;
 use crate::order::{Order, Place, Retry};
 use crate::pool::NO_POOL;
 use crate::state::OmsState;
@@ -33,7 +34,7 @@ impl OmsState {
             let order = self.orders.get(number);
             order.map_or(0, |order| {
                 let tally = self.counted(order, self.orders.request_of(order));
-                tally.buying.saturating_add(tally.selling)
+                quantity_of(&tally, order.side.is_buy())
             })
         };
         families.complete(&self.orders, held)?;

@@ -275,6 +275,135 @@ fn the_parent_of_a_busted_fill_goes_on() {
 }
 
 #[test]
+fn doubtful_fills_are_counted_in_the_order_in_which_they_were_reported() {
+    let mut world = World::new();
+    let order = world.order(Side::Buy, 100, "100").unwrap();
+    world.accept(order);
+    for (exec, quantity) in [(900, 10), (5, 20)] {
+        let report = VenueReport {
+            exec,
+            last_quantity: Some(Decimal::from_int(quantity)),
+            last_price: decimal("100"),
+            filled: Some(Decimal::from_int(0)),
+            ..about(order, order, ReportKind::Fill)
+        };
+        world.report(&report);
+    }
+    let answer = VenueReport {
+        filled: Some(Decimal::from_int(10)),
+        ..about(order, order, ReportKind::Status(b'1'))
+    };
+    world.report(&answer);
+    assert_eq!(world.said, ["BreakClosed", "Filled", "BreakClosed"]);
+    assert_eq!(world.core.state().position(1, 0).long, 10);
+    assert_eq!(world.broken(), []);
+    world.check();
+}
+
+#[test]
+fn a_bust_of_a_fill_that_was_settled_away_is_a_break() {
+    let mut world = World::new();
+    let order = world.order(Side::Buy, 100, "100").unwrap();
+    world.accept(order);
+    let exec = world.fill(order, 50, "100");
+    let answer = VenueReport {
+        filled: Some(Decimal::from_int(0)),
+        status: b'0',
+        ..about(order, order, ReportKind::Status(b'0'))
+    };
+    world.report(&answer);
+    let (kind, number) = world.broken()[0];
+    assert_eq!(kind, BreakKind::FillsSurplus);
+    world.settles_as("ann", number, "venue").unwrap();
+    assert_eq!(world.core.state().position(1, 0).long, 0);
+    world.bust(order, exec, 901);
+    assert_eq!(world.said, ["VenueBroken"]);
+    let known = world.core.state().orders().get(order).unwrap();
+    assert_eq!((known.filled, known.state), (0, Working));
+    world.check();
+}
+
+/// A venue that says Filled with a CumQty(14) below OrderQty(38) has an order of that quantity.
+#[test]
+fn a_smaller_order_that_the_venue_calls_filled_is_settled_with_its_quantity() {
+    let mut world = World::new();
+    let order = world.order(Side::Buy, 100, "100").unwrap();
+    world.accept(order);
+    world.fill(order, 40, "100");
+    let answer = VenueReport {
+        filled: Some(Decimal::from_int(40)),
+        status: b'2',
+        ..about(order, order, ReportKind::Status(b'2'))
+    };
+    world.report(&answer);
+    let (kind, number) = world.broken()[0];
+    assert_eq!(kind, BreakKind::Status);
+    world.settles_as("ann", number, "venue").unwrap();
+    assert_eq!(world.said, ["BreakSettled", "TermsSettled"]);
+    let known = world.core.state().orders().get(order).unwrap();
+    assert_eq!((known.quantity, known.state), (40, Ended(End::Filled)));
+    world.check();
+}
+
+#[test]
+fn an_order_that_is_at_no_venue_is_not_settled_with_its_value() {
+    let mut rules = rules(LIMITS);
+    rules.users[0].parents = Some(2);
+    let mut world = World::of(rules);
+    world.puts(NewOrder {
+        ..family::plain(50, "100", family::as_parent())
+    });
+    let parent = world.core.state().last;
+    world.puts(NewOrder {
+        ..family::plain(50, "100", family::child_of(parent))
+    });
+    let child = world.core.state().last;
+    world.accept(child);
+    world.fill(child, 50, "100");
+    let answer = VenueReport {
+        filled: Some(Decimal::from_int(10)),
+        status: b'1',
+        ..about(parent, parent, ReportKind::Status(b'1'))
+    };
+    world.report(&answer);
+    for (_, number) in world.broken() {
+        let refused = world.settles_as("ann", number, "venue").unwrap_err();
+        assert!(refused.contains("at no venue"), "{refused}");
+        world.settles_as("ann", number, "ours").unwrap();
+    }
+    assert_eq!(world.core.state().end_of(parent), Some(End::Filled));
+    world.restart(20_261_122);
+    world.check();
+}
+
+#[test]
+fn a_bust_of_a_child_that_fits_no_fill_leaves_what_its_parent_may_send() {
+    let mut rules = rules(LIMITS);
+    rules.users[0].parents = Some(2);
+    let mut world = World::of(rules);
+    world.puts(NewOrder {
+        ..family::plain(100, "100", family::as_parent())
+    });
+    let parent = world.core.state().last;
+    world.puts(NewOrder {
+        ..family::plain(60, "100", family::child_of(parent))
+    });
+    let child = world.core.state().last;
+    world.accept(child);
+    world.fill(child, 30, "100");
+    let bust = VenueReport {
+        last_quantity: Some(Decimal::from_int(30)),
+        ..about(child, child, ReportKind::Bust)
+    };
+    world.report(&bust);
+    assert_eq!(world.said, ["VenueBroken"]);
+    let tally = world.core.state().firm.tally;
+    // 30 of the child, 40 of its parent; the bust may give 30 back.
+    assert_eq!((tally.buying, tally.selling), (70, 30));
+    world.check();
+}
+
+#[test]
 fn two_operators_settle_a_break_where_two_arm() {
     let mut rules = rules(LIMITS);
     rules.two_arm = true;
