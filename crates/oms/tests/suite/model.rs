@@ -3,6 +3,8 @@
 
 pub mod again;
 mod breaks;
+pub mod busts;
+mod by_hand;
 mod checks;
 mod clients;
 mod ends;
@@ -16,14 +18,17 @@ mod mass;
 mod number;
 pub mod pools;
 mod quotes;
+mod refused;
 pub mod remade;
 mod requests;
 mod rerun;
 mod restated;
+pub mod settled;
 pub mod spreads;
 mod tasks;
 mod venue;
 mod writes;
+mod writes_fills;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -235,9 +240,7 @@ pub struct Order {
     pub line: usize,
     pub asked: Option<Asked>,
     pub waiting: Option<Waiting>,
-    pub execs: Vec<String>,
-    /// Quantity and price of each of them.
-    pub sizes: Vec<(i128, i128)>,
+    pub fills: Vec<busts::Fill>,
     pub withdrawn: bool,
     pub replaces: i128,
     pub again: Option<again::Again>,
@@ -361,6 +364,8 @@ pub struct Model {
     used: BTreeMap<(usize, String), u64>,
     /// Executions of the day whose orders are not remembered.
     strays: BTreeSet<String>,
+    /// Fills of orders that are not known here, until somebody decides.
+    pub stray_fills: Vec<settled::StrayFill>,
     pub holdings: BTreeMap<(usize, usize), Holding>,
     pub traded: BTreeMap<At, i128>,
     pub gained: BTreeMap<At, i128>,

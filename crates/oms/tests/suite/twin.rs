@@ -20,11 +20,11 @@ const STEPS: u64 = 1_000_000;
 /// Worlds in which long runs found something.
 const FOUND: [u64; 4] = [3_326, 5_185, 39_683, 55_189];
 /// Worlds of a hundred that may end with a difference behind a break.
-const BROKEN_MOST: u64 = 20;
+const BROKEN_MOST: u64 = 5;
 /// Messages that a run has to have reached, with the fields that tell them apart.
 const REACHED: &str = "
     D F G H r D:59=6 G:59=6 D:77=O D:77=C G:77=O 8:77=O 8:77=C
-    8:150=0 8:150=1 8:150=2 8:150=3 8:150=4 8:150=5 8:150=8 8:150=C 8:150=D 8:150=F 8:150=I 8:39=3 8:39=6 8:39=E 8:39=A
+    8:150=0 8:150=1 8:150=2 8:150=3 8:150=4 8:150=5 8:150=8 8:150=C 8:150=D 8:150=F 8:150=I 8:150=G 8:150=H 8:20=1 8:20=2 8:39=3 8:39=6 8:39=E 8:39=A
     8:103=0 8:103=1 8:103=2 8:103=3 8:103=5 8:103=6 8:103=11 8:103=13 8:103=15 8:103=99
     9:102=0 9:102=1 9:102=2 9:102=3 9:102=6 9:102=99 9:434=1 9:434=2 r:532=0 r:532=1 r:532=99
     8:58=RC1 8:58=RC2 8:58=RC3 8:58=RC4 8:58=RC5-1s 8:58=RC6 8:58=RC7 8:58=RC8
@@ -77,7 +77,12 @@ impl Twin {
     }
 
     fn hear(&mut self, input: &Input) -> Result<(), String> {
-        let messages = self.desk.hear(input);
+        let messages = match input {
+            Input::Command(text) if text.starts_with("settle") => {
+                self.desk.hear(&Input::Command(self.settlement(text)))
+            }
+            input => self.desk.hear(input),
+        };
         let names = &self.model.world.names;
         let said = messages.iter().map(|it| line(names[it.to], it));
         let said: Vec<String> = said.collect();
@@ -102,6 +107,45 @@ impl Twin {
         ))
     }
 
+    /// A command with the number of the break that stands at this place of the model's list.
+    fn settlement(&self, text: &str) -> String {
+        let at = text.split(['=', ' ']).nth(2).and_then(|at| at.parse().ok());
+        let (open, rows) = (self.model.open_breaks(), self.breaks());
+        let wanted = at.and_then(|at: usize| Some((*open.get(at)?, at)));
+        let number = wanted.and_then(|(what, at)| {
+            let before = open[..at].iter().filter(|it| **it == what).count();
+            let mut its = rows.iter().filter(|(_, it)| *it == what);
+            its.nth(before).map(|(number, _)| *number)
+        });
+        let who = text.split(' ').next_back().unwrap_or_default();
+        format!("settle break={} {who}", number.unwrap_or(0))
+    }
+
+    /// The breaks that the OMS lists: number, kind and order.
+    fn breaks(&self) -> Vec<(u64, (&'static str, u64))> {
+        const KINDS: [(&str, &str); 9] = [
+            ("fills missing: CumQty(14)", "cum"),
+            ("more fills than CumQty(14)", "surplus"),
+            ("fill that CumQty(14) does not count", "uncounted"),
+            ("ExecID(17) of another fill", "reused"),
+            ("bust or correction that fits no fill", "bust"),
+            ("OrderQty(38) differs", "quantity"),
+            ("Price(44) differs", "price"),
+            ("OrdStatus(39) differs", "status"),
+            ("fill of an order that is not known here", "stray"),
+        ];
+        let list = self.desk.query("breaks");
+        let rows = list.lines().skip(1).map(|row| {
+            let mut cells = row.split('\t');
+            let mut next = || cells.next().unwrap_or_default();
+            let (number, kind, order) = (next(), next(), next());
+            let kind = KINDS.iter().find(|(text, _)| *text == kind);
+            let what = kind.map_or("another", |(_, what)| what);
+            (number.parse().unwrap(), (what, order.parse().unwrap_or(0)))
+        });
+        rows.collect()
+    }
+
     /// The peer of a line has missed what went out last.
     fn resend(&mut self, line: usize) -> Result<(), String> {
         let surplus = self.sent.len().saturating_sub(30);
@@ -124,7 +168,8 @@ impl Twin {
         let telling = |tag: &str| {
             matches!(
                 tag,
-                "40" | "150"
+                "20" | "40"
+                    | "150"
                     | "39"
                     | "59"
                     | "77"
@@ -184,6 +229,8 @@ impl Twin {
             ];
             same(&format!("position {account} {symbol}"), is, wanted)?;
         }
+        let breaks = self.breaks().into_iter().map(|(_, of)| of).collect();
+        same("breaks", sorted(breaks), sorted(self.model.open_breaks()))?;
         for scope in state.limited_scopes() {
             self.compare_scope(scope)
                 .map_err(|why| format!("{scope:?}: {why}"))?;
@@ -215,6 +262,17 @@ impl Twin {
         same("CumQty(14)", known.filled.into(), order.filled)?;
         same("LeavesQty(151)", known.leaves().into(), order.leaves())?;
         same("price times quantity", known.paid, order.paid)?;
+        let tally = self.desk.state().counted(known, orders.request_of(known));
+        let (held, opposite, _) = self.model.held_at(order);
+        let sides = match order.buys() {
+            true => (held, opposite),
+            false => (opposite, held),
+        };
+        same(
+            "counted",
+            (tally.buying.into(), tally.selling.into()),
+            sides,
+        )?;
         same("its number", known.current, order.current)?;
         if let Some(legs) = self.desk.state().legs_of(order.number) {
             let filled = legs.filled.map(i128::from);
@@ -268,6 +326,11 @@ fn ordered(said: &[String]) -> Vec<&String> {
     questions.sort();
     let others = said.iter().filter(|line| !is_question(line));
     others.chain(questions).collect()
+}
+
+fn sorted<T: Ord>(mut all: Vec<T>) -> Vec<T> {
+    all.sort();
+    all
 }
 
 fn same<T: PartialEq + std::fmt::Debug>(what: &str, is: T, wanted: T) -> Result<(), String> {
@@ -325,7 +388,7 @@ fn shorten(seed: u64, mut inputs: Vec<Input>) -> (Vec<Input>, String) {
 }
 
 /// A world of random inputs; they depend on what has become of the ones before.
-fn world(seed: u64, length: u64, (reached, proof): (&mut Reached, &mut Proof)) {
+fn world(seed: u64, length: u64, is_alone: bool, (reached, proof): (&mut Reached, &mut Proof)) {
     let mut twin = Twin::new(seed);
     twin.desk.record(proof.recorder(&seed.to_string()));
     let mut dice = Dice::new(seed);
@@ -344,7 +407,7 @@ fn world(seed: u64, length: u64, (reached, proof): (&mut Reached, &mut Proof)) {
         let heard = heard.unwrap_or_else(|_| Err(PANIC.into()));
         if let Err(why) = heard {
             let count = inputs.len();
-            if why != PANIC && twin.has_breaks() {
+            if why != PANIC && twin.has_breaks() && !is_alone {
                 // The model knows breaks, but not each way in which several of them follow one another.
                 eprintln!("seed {seed}, input {count}, behind a break: {input:?}\n  {why}");
                 *reached.entry("a break".into()).or_default() += 1;
@@ -370,7 +433,7 @@ fn world(seed: u64, length: u64, (reached, proof): (&mut Reached, &mut Proof)) {
 #[test]
 fn the_oms_does_what_the_slow_model_says() {
     // FIXWIRE_OMS_STEPS=100000000 is the long run, in parts with FIXWIRE_SEED, the first world of each; that alone
-    // repeats one world.
+    // repeats one world, and makes its inputs as few as it can, behind a break too.
     let number = |name: &str| {
         std::env::var(name)
             .ok()
@@ -378,11 +441,12 @@ fn the_oms_does_what_the_slow_model_says() {
     };
     let (mut reached, mut proof) = (Reached::new(), Proof::new("twin"));
     let (first, steps) = (number("FIXWIRE_SEED"), number("FIXWIRE_OMS_STEPS"));
+    let is_alone = first.is_some() && steps.is_none();
     let steps = steps.unwrap_or_else(|| first.map_or(STEPS, |_| LENGTH));
     let found_before = FOUND.into_iter().filter(|_| first.is_none());
     let first = first.unwrap_or(1);
     for seed in found_before.chain(first..first + steps.div_ceil(LENGTH)) {
-        world(seed, LENGTH, (&mut reached, &mut proof));
+        world(seed, LENGTH, is_alone, (&mut reached, &mut proof));
     }
     // Behind a break that the model does not know a world proves nothing.
     let worlds = steps.div_ceil(LENGTH);

@@ -8,25 +8,49 @@ use super::{Fate, Fields, Model, Number, Order};
 /// A difference that is not settled.
 #[derive(Clone, Debug, Default)]
 pub struct Broken {
-    /// `cum`, `surplus`, `uncounted`, `reused`, `quantity`, `price` or `status`.
-    what: &'static str,
-    order: u64,
+    /// `cum`, `surplus`, `uncounted`, `reused`, `bust`, `quantity`, `price` or `status`.
+    pub(super) what: &'static str,
+    pub(super) order: u64,
     /// Of the fill that it is about.
-    exec: String,
-    fill: (i128, i128),
-    /// CumQty(14) of the venue.
-    filled: Option<i128>,
+    pub(super) exec: String,
+    pub(super) fill: (i128, i128),
+    /// CumQty(14) of the venue, and that times AvgPx(6).
+    pub(super) filled: Option<i128>,
+    pub(super) paid: Option<i128>,
+    /// OrdStatus(39) of the venue, or a blank.
+    pub(super) status: char,
     /// What the order may fill in all, and what may be taken back, as the venue says.
-    total: i128,
-    opposite: i128,
-    price: i128,
-    sides: (String, String),
+    pub(super) total: i128,
+    pub(super) opposite: i128,
+    pub(super) price: i128,
+    /// Ours, and that of the venue.
+    pub(super) sides: (String, String),
+    /// An operator has decided it: the same word does not raise it again.
+    pub(super) is_settled: bool,
 }
 
-const OPEN: &str = "015679ADE";
+impl Broken {
+    pub fn new(what: &'static str, order: u64) -> Self {
+        Self {
+            what,
+            order,
+            status: ' ',
+            ..Self::default()
+        }
+    }
+
+    /// CumQty(14) of a fill that it counts in part.
+    pub fn counted_in_part(&self) -> Option<i128> {
+        let before = self.total - self.fill.0;
+        self.filled
+            .filter(|cum| self.what == "uncounted" && *cum > before)
+    }
+}
+
+pub const OPEN: &str = "015679ADE";
 const CLOSED: &str = "348C";
 
-fn status(fields: &Fields<'_>) -> Option<char> {
+pub fn status(fields: &Fields<'_>) -> Option<char> {
     fields.get(&39).and_then(|it| it.chars().next())
 }
 
@@ -36,40 +60,59 @@ impl Model {
         all.find(|it| (it.what, it.order, it.exec.as_str()) == (what, order, exec))
     }
 
+    pub fn has_break(&self, what: &str, order: u64, exec: &str) -> bool {
+        self.find(what, order, exec).is_some()
+    }
+
+    fn of(&self, order: u64) -> impl Iterator<Item = &Broken> {
+        let open = self.breaks.iter().filter(|it| !it.is_settled);
+        open.filter(move |it| it.order == order)
+    }
+
     pub fn is_broken(&self, order: u64) -> bool {
-        self.breaks.iter().any(|it| it.order == order)
+        self.of(order).next().is_some()
     }
 
     /// What limits count for an order beside what it knows: a total, what may be taken back, a price.
     pub fn exposure(&self, order: u64) -> Option<(i128, i128, i128)> {
-        let its = self.breaks.iter().filter(|it| it.order == order);
-        let its: Vec<_> = its.collect();
+        let its: Vec<_> = self.of(order).collect();
         let most = |of: fn(&Broken) -> i128| its.iter().map(|it| of(it)).max();
         let opposite = its.iter().map(|it| it.opposite).sum();
         Some((most(|it| it.total)?, opposite, most(|it| it.price.abs())?))
     }
 
-    fn raise(&mut self, new: Broken) {
-        let known = self.find(new.what, new.order, &new.exec);
-        match known {
-            Some(known) if known.sides == new.sides => return,
-            Some(_) => {}
-            None => self.ask_once(new.order),
+    pub fn raise(&mut self, fields: &Fields<'_>, new: Broken) {
+        let new = Broken {
+            paid: self.paid_by(new.order, fields),
+            ..new
+        };
+        let key = (new.what, new.order, &new.exec);
+        let mut all = self.breaks.iter();
+        let Some(at) = all.position(|it| (it.what, it.order, &it.exec) == key) else {
+            self.ask_once(new.order);
+            return self.breaks.push(new);
+        };
+        let known = &self.breaks[at];
+        let is_said = known.sides.1 == new.sides.1;
+        if is_said && (known.is_settled || known.sides.0 == new.sides.0) {
+            return;
         }
-        self.close(new.what, new.order, &new.exec);
-        self.breaks.push(new);
+        if known.is_settled {
+            self.ask_once(new.order);
+        }
+        self.breaks[at] = new;
     }
 
-    /// A bust that names no fill.
-    pub fn unplaced_bust(&mut self, order: u64, fields: &Fields<'_>) {
-        let of = |tag: u32| fields.get(&tag).copied().unwrap_or_default().to_owned();
-        self.raise(Broken {
-            what: "bust",
-            order,
-            exec: of(17),
-            sides: (of(55), of(32)),
-            ..Broken::default()
-        });
+    /// CumQty(14) times AvgPx(6), in units of the symbol.
+    fn paid_by(&self, number: u64, fields: &Fields<'_>) -> Option<i128> {
+        let order = self.orders.get(&number)?;
+        let scale = self.world.symbols[order.symbol].scale;
+        let Number(average, digits) = super::venue::number_of(fields, 6)?;
+        let worth = average * whole(fields, 14)?;
+        Some(match scale.checked_sub(digits) {
+            Some(more) => worth * 10_i128.pow(more),
+            None => super::settled::half_even(worth, 10_i128.pow(digits - scale)),
+        })
     }
 
     fn ask_once(&mut self, order: u64) {
@@ -79,14 +122,16 @@ impl Model {
     }
 
     fn close(&mut self, what: &str, order: u64, exec: &str) {
-        self.breaks
-            .retain(|it| (it.what, it.order, it.exec.as_str()) != (what, order, exec));
+        self.breaks.retain(|it| {
+            it.is_settled || (it.what, it.order, it.exec.as_str()) != (what, order, exec)
+        });
     }
 
     /// CumQty(14) as the venue last said it.
-    fn cum_there(&self, number: u64) -> i128 {
+    pub fn cum_there(&self, number: u64) -> i128 {
         let filled = self.orders[&number].filled;
-        let said = self.find("cum", number, "").and_then(|it| it.filled);
+        let said = self.find("cum", number, "").filter(|it| !it.is_settled);
+        let said = said.and_then(|it| it.filled);
         said.map_or(filled, |said| said.max(filled))
     }
 
@@ -96,26 +141,24 @@ impl Model {
         number: u64,
         exec: &str,
         fill: (i128, i128),
-        cum: Option<i128>,
+        fields: &Fields<'_>,
     ) -> bool {
         let order = &self.orders[&number];
-        let known = order.execs.iter().position(|it| it == exec);
-        if let Some(at) = known {
-            let was = order.sizes.get(at).copied();
-            if was.is_some_and(|was| was != fill) {
+        if let Some(known) = order.fills.iter().find(|it| it.exec == exec) {
+            if (known.quantity, known.price) != fill {
                 let exec = format!("{exec} {} {}", fill.0, fill.1);
-                self.doubt("reused", number, exec, fill, cum);
+                self.doubt("reused", number, exec, fill, fields);
             }
             return true;
         }
-        let Some(said) = cum else {
+        let Some(said) = whole(fields, 14) else {
             return false;
         };
         let total = order.filled + fill.0;
         if total <= self.cum_there(number).max(said) {
             return false;
         }
-        self.doubt("uncounted", number, exec.to_owned(), fill, cum);
+        self.doubt("uncounted", number, exec.to_owned(), fill, fields);
         true
     }
 
@@ -125,7 +168,7 @@ impl Model {
         number: u64,
         exec: String,
         fill: (i128, i128),
-        filled: Option<i128>,
+        fields: &Fields<'_>,
     ) {
         self.is_doubted = true;
         // The same again says nothing new.
@@ -133,16 +176,18 @@ impl Model {
             return;
         }
         let total = self.orders[&number].filled + fill.0;
-        self.raise(Broken {
-            what,
-            order: number,
-            exec,
-            fill,
-            filled,
-            total,
-            price: fill.1,
-            ..Broken::default()
-        });
+        self.raise(
+            fields,
+            Broken {
+                exec,
+                fill,
+                filled: whole(fields, 14),
+                status: status(fields).unwrap_or(' '),
+                total,
+                price: fill.1,
+                ..Broken::new(what, number)
+            },
+        );
     }
 
     /// ExecType(150) says the opposite of OrdStatus(39): neither is believed.
@@ -172,18 +217,17 @@ impl Model {
         let said = cum.unwrap_or(order.filled);
         let left = whole(fields, 151).unwrap_or((order.quantity - said).max(0));
         let ours = order.status().to_string();
-        self.raise(Broken {
-            what: "status",
-            order: number,
-            filled: cum,
-            total: if OPEN.contains(status) {
-                said + left
-            } else {
-                0
+        let is_open = OPEN.contains(status);
+        self.raise(
+            fields,
+            Broken {
+                filled: cum,
+                status,
+                total: if is_open { said + left } else { 0 },
+                sides: (ours, format!("{status} {kind:?} {cum:?}")),
+                ..Broken::new("status", number)
             },
-            sides: (ours, format!("{status} {kind:?} {cum:?}")),
-            ..Broken::default()
-        });
+        );
         true
     }
 
@@ -194,11 +238,12 @@ impl Model {
         let is_former = matches!(was.remade, Some(Remade::Former(..)))
             && order.is_open()
             && order.waiting.is_none()
+            && order.remade.is_none()
             && matches!(kind, Kind::End(_));
         let lacks_fills =
             kind == Kind::Restated && whole(fields, 14).is_some_and(|it| it > order.filled);
-        // A cancel goes out of what is closed here.
-        let is_stray = matches!(order.remade, Some(Remade::Stray(_)));
+        // A cancel goes out of what is closed here, which says nothing of its fills.
+        let is_stray = matches!(order.remade, Some(Remade::Stray(_))) && kind != Kind::Fill;
         !is_former && !is_stray && !lacks_fills && format!("{order:?}") != format!("{was:?}")
     }
 
@@ -214,9 +259,10 @@ impl Model {
         let is_news = match kind {
             Kind::Status('8') => order.fate == Fate::Over('8'),
             Kind::Status(_) => !matches!(order.remade, Some(Remade::Stray(_))),
-            Kind::Bust | Kind::Terms => true,
+            Kind::Terms => true,
             Kind::Rejected | Kind::Other => false,
             Kind::New | Kind::Fill | Kind::Replaced | Kind::End(_) | Kind::Restated => is_taken,
+            Kind::Bust | Kind::Correct => is_taken,
         };
         if !is_news {
             return self.agree_beside((number, request), kind, fields);
@@ -249,9 +295,9 @@ impl Model {
         }
         if let Some(cum) = whole(fields, 14) {
             if cum > self.cum_there(number) {
-                self.missing(number, filled, cum);
+                self.missing(number, filled, cum, fields);
             } else if cum < filled && closes {
-                self.surplus(number, filled, cum);
+                self.surplus(number, filled, cum, fields);
             }
         }
         let has_terms = match kind {
@@ -275,31 +321,35 @@ impl Model {
         request > order.current && (!is_given_up || is_odd)
     }
 
-    fn is_compared(&self, order: &Order, request: u64) -> bool {
+    pub fn is_compared(&self, order: &Order, request: u64) -> bool {
         let is_past = order.again.is_some() && request < self.attempt(order.number);
         !order.is_unsent() && !is_past && order.remade.is_none()
     }
 
-    fn missing(&mut self, number: u64, filled: i128, cum: i128) {
-        self.raise(Broken {
-            what: "cum",
-            order: number,
-            filled: Some(cum),
-            total: cum,
-            sides: (filled.to_string(), cum.to_string()),
-            ..Broken::default()
-        });
+    fn missing(&mut self, number: u64, filled: i128, cum: i128, fields: &Fields<'_>) {
+        self.raise(
+            fields,
+            Broken {
+                filled: Some(cum),
+                status: status(fields).unwrap_or(' '),
+                total: cum,
+                sides: (filled.to_string(), cum.to_string()),
+                ..Broken::new("cum", number)
+            },
+        );
     }
 
-    fn surplus(&mut self, number: u64, filled: i128, cum: i128) {
-        self.raise(Broken {
-            what: "surplus",
-            order: number,
-            filled: Some(cum),
-            opposite: filled - cum,
-            sides: (filled.to_string(), cum.to_string()),
-            ..Broken::default()
-        });
+    fn surplus(&mut self, number: u64, filled: i128, cum: i128, fields: &Fields<'_>) {
+        self.raise(
+            fields,
+            Broken {
+                filled: Some(cum),
+                status: status(fields).unwrap_or(' '),
+                opposite: filled - cum,
+                sides: (filled.to_string(), cum.to_string()),
+                ..Broken::new("surplus", number)
+            },
+        );
     }
 
     fn agree_on_fills(&mut self, number: u64, kind: Kind, fields: &Fields<'_>) {
@@ -316,12 +366,14 @@ impl Model {
         let order = &self.orders[&number];
         let (filled, waits) = (order.filled, order.waiting.is_some());
         let is_end = matches!(kind, Kind::End(_));
+        // Fills may come in any order; these say how it stands now.
+        let is_now = is_status || matches!(kind, Kind::Bust | Kind::Correct);
         if cum > filled && !(is_end && waits) {
-            if is_status || cum >= self.cum_there(number) {
-                self.missing(number, filled, cum);
+            if is_now || cum >= self.cum_there(number) {
+                self.missing(number, filled, cum, fields);
             }
         } else if cum < filled && (is_status || is_end) {
-            self.surplus(number, filled, cum);
+            self.surplus(number, filled, cum, fields);
         }
         if self.breaks.is_empty() {
             return;
@@ -329,7 +381,7 @@ impl Model {
         if kind == Kind::Fill && cum < filled {
             self.ask_once(number);
         }
-        if self.cum_there(number) <= filled || (is_status && cum <= filled) {
+        if self.cum_there(number) <= filled || (is_now && cum <= filled) {
             self.close("cum", number, "");
         }
         if cum >= filled {
@@ -341,11 +393,8 @@ impl Model {
     fn count_doubtful(&mut self, number: u64, cum: i128) {
         loop {
             let filled = self.orders[&number].filled;
-            let mut its = self.breaks.iter().filter(|it| it.order == number);
-            let Some(found) = its
-                .find(|it| ["uncounted", "reused"].contains(&it.what))
-                .cloned()
-            else {
+            let is_doubtful = |it: &&Broken| ["uncounted", "reused"].contains(&it.what);
+            let Some(found) = self.of(number).find(is_doubtful).cloned() else {
                 return;
             };
             let is_counted = filled + found.fill.0 <= cum;
@@ -353,7 +402,8 @@ impl Model {
                 return;
             }
             self.close(found.what, number, &found.exec);
-            if is_counted && !self.orders[&number].execs.contains(&found.exec) {
+            let mut fills = self.orders[&number].fills.iter();
+            if is_counted && !fills.any(|it| it.exec == found.exec) {
                 self.fill_in(number, found.exec, found.fill);
             }
         }
@@ -367,14 +417,17 @@ impl Model {
             if said == order.quantity || asked.is_some_and(|it| it.0 == said) {
                 self.close("quantity", number, "");
             } else {
-                self.raise(Broken {
-                    what: "quantity",
-                    order: number,
-                    filled: whole(fields, 14),
-                    total: if order.is_open() { said } else { 0 },
-                    sides: (order.quantity.to_string(), said.to_string()),
-                    ..Broken::default()
-                });
+                self.raise(
+                    fields,
+                    Broken {
+                        fill: (said, 0),
+                        filled: whole(fields, 14),
+                        status: status(fields).unwrap_or(' '),
+                        total: if order.is_open() { said } else { 0 },
+                        sides: (order.quantity.to_string(), said.to_string()),
+                        ..Broken::new("quantity", number)
+                    },
+                );
             }
         }
         let said = super::venue::number_of(fields, 44);
@@ -383,42 +436,44 @@ impl Model {
             if scaled == Some(order.price) || asked.is_some_and(|it| Some(it.1) == scaled) {
                 self.close("price", number, "");
             } else {
-                self.raise(Broken {
-                    what: "price",
-                    order: number,
-                    filled: whole(fields, 14),
-                    price: scaled.unwrap_or(order.price),
-                    sides: (order.price.to_string(), Number::text(said)),
-                    ..Broken::default()
-                });
+                self.raise(
+                    fields,
+                    Broken {
+                        filled: whole(fields, 14),
+                        status: status(fields).unwrap_or(' '),
+                        price: scaled.unwrap_or(order.price),
+                        sides: (order.price.to_string(), Number::text(said)),
+                        ..Broken::new("price", number)
+                    },
+                );
             }
         }
         if let (Some(cum), Some(status)) = (whole(fields, 14), status(fields)) {
-            self.agree_on_status(&order, kind, (status, cum), asked.map(|it| it.0));
+            let asked = asked.map(|it| it.0);
+            self.agree_on_status(&order, (kind, fields), (status, cum), asked);
         }
     }
 
     fn agree_on_status(
         &mut self,
         order: &Order,
-        kind: Kind,
+        (kind, fields): (Kind, &Fields<'_>),
         (status, cum): (char, i128),
         asked: Option<i128>,
     ) {
         let number = order.number;
         let mut broken = Broken {
-            what: "status",
-            order: number,
             filled: Some(cum),
+            status,
             sides: (order.status().to_string(), format!("{status} {cum}")),
-            ..Broken::default()
+            ..Broken::new("status", number)
         };
         if matches!(order.fate, Fate::Over(how) if how != '2') {
             if CLOSED.contains(status) {
                 self.close("status", number, "");
             } else if OPEN.contains(status) {
                 broken.total = cum + (order.quantity - cum).max(0);
-                self.raise(broken);
+                self.raise(fields, broken);
             }
             return;
         }
@@ -429,89 +484,18 @@ impl Model {
             '2' => cum < quantity.min(asked.unwrap_or(quantity)),
             '0' | '1' => cum >= quantity.max(asked.unwrap_or(0)),
             '4' | '8' | 'C' => !is_word && order.is_open(),
-            '3' => is_working && !is_word && kind != Kind::Fill,
+            '3' => {
+                let is_of_fill = matches!(kind, Kind::Fill | Kind::Bust | Kind::Correct);
+                is_working && !is_word && !is_of_fill
+            }
             'B' => is_working && cum < quantity,
             '6' | 'E' => is_working && order.asked.is_none(),
             _ => false,
         };
         if is_wrong {
-            self.raise(broken);
+            self.raise(fields, broken);
         } else {
             self.close("status", number, "");
         }
-    }
-
-    /// OrdStatus(39) of a reject, and a reject of what the venue has done; `was_asked` when it answers a request.
-    pub fn reject_agrees(
-        &mut self,
-        (number, request): (u64, u64),
-        was_asked: bool,
-        fields: &Fields<'_>,
-    ) {
-        let Some(order) = self.orders.get(&number) else {
-            return;
-        };
-        if !self.is_compared(order, request)
-            || order.waiting.is_some()
-            || order.fate == Fate::Lapsed
-        {
-            return;
-        }
-        // OrdStatus(39) of an ExecutionReport(8) is that of the request.
-        let status = status(fields).filter(|_| !fields.contains_key(&150));
-        let is = |tag: u32| fields.get(&tag) == Some(&"1");
-        let is_gone =
-            !fields.contains_key(&150) && (is(102) || (is(380) && !fields.contains_key(&102)));
-        let is_open = order.is_open();
-        let is_done = match order.fate {
-            Fate::Over('4') => request > order.current,
-            _ => request == order.current && request != number,
-        };
-        let is_wrong = match status {
-            None => !was_asked && is_done,
-            Some('0') => !is_open || order.filled > 0,
-            Some('1') => !is_open || order.filled == 0,
-            Some('2') => order.filled < order.quantity,
-            Some('3') => is_open && order.fate != Fate::Done,
-            Some('4' | 'C') => is_open || order.fate == Fate::Over('2'),
-            Some('8') => is_open,
-            Some('6' | 'E') => !is_open || order.asked.is_none(),
-            Some(other) => OPEN.contains(other) && !is_open,
-        };
-        if !(is_wrong || is_gone && is_open) {
-            return;
-        }
-        let may_trade = !is_open && !status.is_some_and(|it| "2348C".contains(it));
-        let ours = order.status().to_string();
-        let total = if may_trade { order.quantity } else { 0 };
-        let said = match (is_gone, status) {
-            (true, _) => "gone".to_owned(),
-            (false, status) => format!("{status:?} in a reject"),
-        };
-        self.raise(Broken {
-            what: "status",
-            order: number,
-            total,
-            sides: (ours, said),
-            ..Broken::default()
-        });
-    }
-
-    /// The venue rejects an order that it has acknowledged.
-    pub fn refused_late(&mut self, number: u64, request: u64) {
-        let Some(order) = self.orders.get(&number) else {
-            return;
-        };
-        let is_live = order.is_open() || order.fate == Fate::Over('2');
-        if !is_live || !self.is_compared(order, request) {
-            return;
-        }
-        let ours = order.status().to_string();
-        self.raise(Broken {
-            what: "status",
-            order: number,
-            sides: (ours, "rejects the order".to_owned()),
-            ..Broken::default()
-        });
     }
 }

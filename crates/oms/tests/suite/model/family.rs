@@ -51,9 +51,12 @@ impl Model {
         self.children(parent).map(|child| child.number).collect()
     }
 
-    /// Quantity that the open children of a parent may still fill.
+    /// Quantity that the children of a parent may still fill, as their venues say also those that are closed here.
     pub fn held_by_children(&self, parent: u64) -> i128 {
-        self.children(parent).map(|it| self.reserved(it).0).sum()
+        let all = self.orders.values();
+        let all = all.filter(|it| it.parent == Some(parent));
+        let all = all.filter(|it| it.is_open() || self.is_broken(it.number));
+        all.map(|it| self.reserved(it).0).sum()
     }
 
     /// What children take over of the reservation of their parent with so much more.

@@ -18,8 +18,7 @@ pub struct Leg {
 pub struct Legs {
     pub filled: [i128; 2],
     pub paid: [i128; 2],
-    /// ExecID(17) and symbol of each leg fill.
-    pub execs: Vec<(String, usize)>,
+    pub fills: [Vec<super::busts::Fill>; 2],
     /// Whether they come with the fills of the spread, or in reports of their own.
     pub in_fills: Option<bool>,
 }
@@ -168,8 +167,8 @@ impl Model {
         if !self.has_leg(self.orders[&number].symbol, symbol) {
             return false;
         }
-        if kind == Kind::Bust && self.may_report(line, number) {
-            self.bust_of_leg(number, fields);
+        if matches!(kind, Kind::Bust | Kind::Correct) && self.may_report(line, number) {
+            self.bust_of_leg(number, fields, kind == Kind::Correct);
         }
         if kind == Kind::Fill {
             let said = Said {
@@ -183,35 +182,50 @@ impl Model {
         true
     }
 
-    /// A bust of a leg. Those of these worlds name no fill: somebody has to look.
-    fn bust_of_leg(&mut self, number: u64, fields: &Fields<'_>) {
+    /// A bust or correction of a leg.
+    fn bust_of_leg(&mut self, number: u64, fields: &Fields<'_>, is_correction: bool) {
         let order = &self.orders[&number];
         let symbol = fields.get(&55).and_then(|name| self.symbol(name));
-        let legs = self.legs_of(order.symbol).into_iter().flatten();
-        let leg = legs.into_iter().find(|leg| Some(leg.symbol) == symbol);
-        let buys = leg.map(|leg| order.buys() == leg.buys);
+        let legs = self.legs_of(order.symbol).unwrap();
+        let at = legs.iter().position(|leg| Some(leg.symbol) == symbol);
+        let at = at.unwrap();
+        let buys = order.buys() == legs[at].buys;
         let said = fields.get(&54).map(|side| *side == "1");
-        if said.is_none_or(|said| Some(said) == buys) {
-            self.unplaced_bust(number, fields);
+        if said.is_none_or(|said| said == buys) {
+            self.undo_leg(number, at, fields, is_correction);
         }
     }
 
     /// The legs that the report of a fill of a spread has.
     pub fn legs_in_fill(&mut self, line: usize, number: u64, request: u64, fields: &Fields<'_>) {
-        let Some(legs) = fields.get(&555) else {
-            return;
-        };
-        if fields.get(&442) == Some(&"2") {
-            return;
-        }
         let named = fields.get(&55).and_then(|name| self.symbol(name));
         let known = self.orders.get(&number).map(|order| order.symbol);
         let known = known.filter(|symbol| self.legs_of(*symbol).is_some());
+        for (symbol, side, price, quantity) in self.said_legs(known.or(named), fields) {
+            let said = Said {
+                symbol,
+                side: Some(side),
+                quantity,
+                price,
+            };
+            self.leg_said(line, (number, request), &said, fields, true);
+        }
+    }
+
+    /// The legs of a report: symbol, side, price and quantity.
+    pub fn said_legs<'a>(
+        &self,
+        spread: Option<usize>,
+        fields: &Fields<'a>,
+    ) -> Vec<(usize, &'a str, &'a str, String)> {
+        let mut said = Vec::new();
+        let Some(legs) = fields.get(&555).filter(|_| fields.get(&442) != Some(&"2")) else {
+            return said;
+        };
         let ratio = |symbol| {
-            let legs = self.legs_of(known.or(named)?)?;
+            let legs = self.legs_of(spread?)?;
             Some(legs.iter().find(|leg| leg.symbol == symbol)?.ratio)
         };
-        let mut said = Vec::new();
         for leg in legs.split("600=").skip(1) {
             let (name, rest) = leg.split_once('|').unwrap();
             let rest = super::fields(rest);
@@ -224,15 +238,7 @@ impl Model {
                 });
             said.push((symbol, rest[&624], rest[&637], quantity));
         }
-        for (symbol, side, price, quantity) in said {
-            let said = Said {
-                symbol,
-                side: Some(side),
-                quantity,
-                price,
-            };
-            self.leg_said(line, (number, request), &said, fields, true);
-        }
+        said
     }
 
     fn leg_said(
@@ -292,14 +298,21 @@ impl Model {
             return;
         };
         let order = &self.orders[&number];
-        let exec = (fields[&17].to_owned(), leg.symbol);
+        let exec = fields[&17].to_owned();
         let is_other_way = order.legs.in_fills.is_some_and(|it| it != in_fill);
-        if is_other_way || order.legs.execs.contains(&exec) {
+        if is_other_way || order.legs.fills[at].iter().any(|it| it.exec == exec) {
             return;
         }
         self.accepted(number);
+        let day = self.day;
         let order = self.orders.get_mut(&number).unwrap();
-        order.legs.execs.push(exec);
+        order.legs.fills[at].push(super::busts::Fill {
+            exec,
+            quantity,
+            price,
+            undone: String::new(),
+            day,
+        });
         order.legs.in_fills = Some(in_fill);
         order.legs.filled[at] += quantity;
         order.legs.paid[at] += price * quantity;

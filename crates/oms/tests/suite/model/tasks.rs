@@ -332,10 +332,15 @@ impl Model {
             };
             let number = self.ended.remove(at);
             let order = self.orders.remove(&number).unwrap();
-            self.strays.extend(order.execs);
-            let of_legs = order.legs.execs.into_iter();
-            let of_legs = of_legs.map(|(exec, symbol)| super::spreads::key(&exec, symbol));
-            self.strays.extend(of_legs);
+            let legs = self.legs_of(order.symbol).into_iter().flatten();
+            for (leg, fills) in legs.zip(order.legs.fills) {
+                let of_leg = fills.into_iter();
+                let of_leg = of_leg.map(|it| super::spreads::key(&it.exec, leg.symbol));
+                self.strays.extend(of_leg);
+            }
+            let fills = order.fills.into_iter();
+            self.strays.extend(fills.map(|it| it.exec));
+            self.breaks.retain(|it| it.order != number);
         }
     }
 
@@ -389,6 +394,10 @@ impl Model {
                 });
             }
             "report" => self.report_by_hand(&get),
+            "settle" => {
+                let at = get("at").unwrap().parse().unwrap();
+                self.settle_break(at, words.contains(&"venue"));
+            }
             "rerun" => self.rerun(get("order").unwrap(), get("without").unwrap()),
             "price" => {
                 for (name, field) in [("last", '2'), ("bid", '0'), ("offer", '1')] {

@@ -21,8 +21,10 @@ pub enum Kind {
     /// Other terms.
     Terms,
     Status(char),
-    /// A trade or an order is not what it was.
+    /// A trade is cancelled.
     Bust,
+    /// A trade is corrected.
+    Correct,
     Other,
 }
 
@@ -40,8 +42,10 @@ fn kind(fields: &Fields<'_>, is_old: bool) -> Kind {
     if is_old && first(20) == Some('3') {
         return Kind::Status(status);
     }
-    if is_old && matches!(first(20), Some('1' | '2')) {
-        return Kind::Bust;
+    match first(20).filter(|_| is_old) {
+        Some('1') => return Kind::Bust,
+        Some('2') => return Kind::Correct,
+        _ => {}
     }
     let traded = number_of(fields, 32).is_some_and(|it| it.0 > 0);
     match first(150) {
@@ -53,7 +57,8 @@ fn kind(fields: &Fields<'_>, is_old: bool) -> Kind {
         Some('8') => Kind::Rejected,
         Some('D') if fields.get(&378) == Some(&"1") => Kind::Restated,
         Some('D') => Kind::Terms,
-        Some('G' | 'H') => Kind::Bust,
+        Some('G') => Kind::Correct,
+        Some('H') => Kind::Bust,
         Some(how @ ('3' | '4' | 'C')) => Kind::End(how),
         _ => Kind::Other,
     }
@@ -110,7 +115,7 @@ impl Model {
         is_known && order.is_open() && !is_over && !is_cancelled && !self.must_go(number)
     }
 
-    fn report(&mut self, line: usize, fields: &Fields<'_>) {
+    pub fn report(&mut self, line: usize, fields: &Fields<'_>) {
         self.is_doubted = false;
         self.report_alone(line, fields);
         if self.is_doubted {
@@ -131,13 +136,14 @@ impl Model {
             is(55, self.world.symbols[order.symbol].name) && is(54, &order.side.to_string())
         });
         if !same {
-            let is_fill = kind == Kind::Fill;
             let is_known = self.orders.contains_key(&number);
             if is_known && self.report_of_leg(line, (number, request), fields, (kind, false)) {
                 return;
             }
-            if is_fill {
-                self.stray(line, fields);
+            match kind {
+                Kind::Fill => self.stray(line, fields),
+                Kind::Bust => self.stray_busted(line, fields),
+                _ => {}
             }
             return;
         }
@@ -149,8 +155,10 @@ impl Model {
             return self.past(line, number, kind, fields);
         }
         if order.is_unsent() {
-            if kind == Kind::Fill {
-                self.stray(line, fields);
+            match kind {
+                Kind::Fill => self.stray(line, fields),
+                Kind::Bust => self.stray_busted(line, fields),
+                _ => {}
             }
             return;
         }
@@ -160,7 +168,7 @@ impl Model {
             return;
         }
         let was = self.orders[&number].clone();
-        let mut refused = false;
+        let (mut refused, mut is_undone) = (false, false);
         match kind {
             Kind::New => {
                 let is_own = request == number;
@@ -186,13 +194,16 @@ impl Model {
             Kind::Restated => self.restated(number, fields),
             Kind::Terms => self.terms_restated(number, fields),
             Kind::Status(status) => self.status_of((line, number, request), status, fields),
-            Kind::Bust | Kind::Other => {}
+            Kind::Bust | Kind::Correct => {
+                is_undone = self.undone(number, fields, kind == Kind::Correct);
+            }
+            Kind::Other => {}
         }
         if kind != Kind::Rejected {
             self.said_to_have_ended(number, request, fields);
         }
         if !self.is_doubted {
-            let is_taken = self.is_changed(number, &was, kind, fields);
+            let is_taken = is_undone || self.is_changed(number, &was, kind, fields);
             self.agree((number, request), kind, fields, is_taken);
         }
         self.settle(number);
@@ -246,7 +257,7 @@ impl Model {
         if self.is_held(number) && self.replace_in_flight(number) == Some(request) {
             self.replaced(number, request, fields);
         }
-        if self.is_doubtful(number, &exec, (quantity, price), whole(fields, 14)) {
+        if self.is_doubtful(number, &exec, (quantity, price), fields) {
             return;
         }
         self.accepted(number);
@@ -256,10 +267,16 @@ impl Model {
 
     /// A fill that counts.
     pub fn fill_in(&mut self, number: u64, exec: String, (quantity, price): (i128, i128)) {
+        let day = self.day;
         let order = self.orders.get_mut(&number).unwrap();
         let carried_out = order.waiting.as_ref().and_then(|it| it.request);
-        order.execs.push(exec);
-        order.sizes.push((quantity, price));
+        order.fills.push(super::busts::Fill {
+            exec,
+            quantity,
+            price,
+            undone: String::new(),
+            day,
+        });
         order.filled += quantity;
         order.paid = order.paid.saturating_add(price * quantity);
         let was_open = order.is_open();
@@ -340,15 +357,23 @@ impl Model {
             return;
         }
         let exec = fields[&17].to_owned();
-        if self.is_leg(symbol) {
-            let key = super::spreads::key(&exec, symbol);
-            if self.strays.contains(&exec) || !self.strays.insert(key) {
-                return;
-            }
-        } else if !self.strays.insert(exec) {
+        let known = match self.is_leg(symbol) {
+            true => super::spreads::key(&exec, symbol),
+            false => exec.clone(),
+        };
+        if self.strays.contains(&exec) || !self.strays.insert(known.clone()) {
             return;
         }
         self.late_fills += 1;
+        self.stray_fills.push(super::settled::StrayFill {
+            line,
+            account,
+            symbol,
+            side,
+            exec,
+            quantity: execution.0,
+            price: execution.1,
+        });
         let scopes = self.scopes(line, account, symbol);
         self.trade(&scopes, (account, symbol), side, execution);
         self.guard(&scopes);
@@ -358,26 +383,13 @@ impl Model {
         &mut self,
         scopes: &[At],
         (account, symbol): (usize, usize),
-        (buys, effect): (bool, char),
+        side: (bool, char),
         (quantity, price): (i128, i128),
     ) {
         let holding = self.holdings.entry((account, symbol)).or_default();
         let before = holding.gained();
         let worth = price * quantity;
-        let most = if effect == 'O' { 0 } else { quantity };
-        if buys {
-            let closed = most.min(holding.short);
-            holding.short -= closed;
-            holding.long += quantity - closed;
-            holding.bought += quantity;
-            holding.paid += worth;
-        } else {
-            let closed = most.min(holding.long);
-            holding.long -= closed;
-            holding.short += quantity - closed;
-            holding.sold += quantity;
-            holding.received += worth;
-        }
+        holding.fill(side, (quantity, price));
         if (holding.mark, holding.opened_at) == (0, 0) {
             holding.opened_at = price;
         }
@@ -408,12 +420,13 @@ impl Model {
         if matches!(order.fate, Fate::Over(how) if how != '2') {
             return self.decline(request, &TOO_LATE);
         }
-        let scale = self.world.symbols[order.symbol].scale;
-        let quantity = whole(fields, 38).unwrap_or(asked.quantity);
-        let price = number_of(fields, 44);
-        let price = price.and_then(|price| price.scaled(scale).ok());
-        let price = price.unwrap_or(asked.price);
+        // Other terms than those that were asked for are a break, but for a quantity that is filled by then.
+        let (filled, cum) = (order.filled, whole(fields, 14));
+        let is_amended = |it: &i128| asked.quantity < *it && (*it == filled || Some(*it) == cum);
+        let quantity = whole(fields, 38).filter(is_amended);
+        let (quantity, price) = (quantity.unwrap_or(asked.quantity), asked.price);
         self.accepted(number);
+        self.acknowledged.insert(number);
         let order = self.orders.get_mut(&number).unwrap();
         let original = order.id.clone();
         let was_open = order.is_open();
@@ -544,54 +557,6 @@ impl Model {
                 self.renew(number);
             }
         }
-    }
-
-    /// A report that an operator enters.
-    pub fn report_by_hand<'a>(&mut self, get: &impl Fn(&str) -> Option<&'a str>) {
-        let number: u64 = get("order").unwrap().parse().unwrap();
-        let order = &self.orders[&number];
-        let (line, side) = (order.line, order.side.to_string());
-        let is_done = order.fate == Fate::Done;
-        let is_cancelled = get("type") == Some("cancelled");
-        let asked = order.asked.as_ref();
-        let asked = asked.filter(|asked| is_cancelled && asked.what == 'F');
-        let request = asked.map_or(order.current, |asked| asked.number);
-        let id = format!("{number}-{request}");
-        let kind = match get("type").unwrap() {
-            "fill" | "leg1" | "leg2" => "F",
-            "accepted" => "0",
-            "rejected" => return self.reject(number, &Why::Venue(String::new(), None)),
-            "cancelled" => "4",
-            _ => "C",
-        };
-        let mut fields: Fields<'_> = [(11, id.as_str()), (150, kind), (54, &side)].into();
-        let leg = match get("type") {
-            Some("leg1") => Some(0),
-            Some("leg2") => Some(1),
-            _ => None,
-        };
-        if let Some(at) = leg {
-            let symbol = self.orders[&number].symbol;
-            let leg = self.legs_of(symbol).unwrap()[at];
-            fields.remove(&54);
-            fields.insert(55, self.world.symbols[leg.symbol].name);
-        }
-        for (tag, key) in [(32, "quantity"), (31, "price"), (17, "exec")] {
-            fields.insert(tag, get(key).unwrap_or_default());
-        }
-        if is_done {
-            fields.insert(39, "3");
-        }
-        if leg.is_some() {
-            // It counts beside those of the venue, however that reports them.
-            let in_fill = self.orders[&number].legs.in_fills == Some(true);
-            self.is_by_hand = true;
-            self.report_of_leg(line, (number, request), &fields, (Kind::Fill, in_fill));
-        } else {
-            self.is_by_hand = true;
-            self.report(line, &fields);
-        }
-        self.is_by_hand = false;
     }
 
     fn status_of(

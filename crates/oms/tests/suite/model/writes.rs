@@ -50,7 +50,7 @@ fn put(line: &mut String, tag: u32, value: &str) {
 }
 
 /// A number with so many digits behind the point, without zeros at its end.
-fn decimal(value: i128, scale: u32) -> String {
+pub fn decimal(value: i128, scale: u32) -> String {
     let sign = if value < 0 { "-" } else { "" };
     let one = 10_u128.pow(scale);
     let (whole, part) = (value.unsigned_abs() / one, value.unsigned_abs() % one);
@@ -62,7 +62,7 @@ fn decimal(value: i128, scale: u32) -> String {
 }
 
 /// AvgPx(6): four digits more than prices have, halves to the even one; fewer where that many do not fit.
-fn average(paid: i128, filled: i128, scale: u32) -> String {
+pub fn average(paid: i128, filled: i128, scale: u32) -> String {
     for more in [4, 0] {
         let paid = paid.checked_mul(10_i128.pow(more));
         let average = paid.filter(|_| filled > 0).map(|paid| {
@@ -78,10 +78,10 @@ fn average(paid: i128, filled: i128, scale: u32) -> String {
 
 /// A message being built.
 #[derive(Default)]
-struct Body(Vec<(u32, String)>);
+pub struct Body(Vec<(u32, String)>);
 
 impl Body {
-    fn put(&mut self, tag: u32, value: impl ToString) -> &mut Self {
+    pub fn put(&mut self, tag: u32, value: impl ToString) -> &mut Self {
         self.0.push((tag, value.to_string()));
         self
     }
@@ -95,7 +95,7 @@ fn put_validity(order: &Order, body: &mut Body) {
     }
 }
 
-fn put_effect(order: &Order, body: &mut Body) {
+pub fn put_effect(order: &Order, body: &mut Body) {
     if order.effect != '-' {
         body.put(77, order.effect);
     }
@@ -151,7 +151,7 @@ impl Model {
     }
 
     /// A client gets it in SecondaryOrderID(198).
-    fn put_secondary(&self, number: u64, body: &mut Body) {
+    pub fn put_secondary(&self, number: u64, body: &mut Body) {
         if let Some((_, text)) = self.pool_number(number) {
             body.put(198, text);
         }
@@ -234,12 +234,12 @@ impl Model {
         self.write_of_quote(client, body);
     }
 
-    fn write_to_client(&mut self, number: u64, body: Body) {
+    pub fn write_to_client(&mut self, number: u64, body: Body) {
         let client = self.orders[&number].client;
         self.write(self.world.clients[client].session, "8", body);
     }
 
-    fn execution_body(
+    pub fn execution_body(
         &self,
         number: u64,
         kind: char,
@@ -256,12 +256,18 @@ impl Model {
             body.put(41, original);
         }
         if is_old {
-            body.put(20, if kind == 'I' { '3' } else { '0' });
+            let trans = match kind {
+                'H' => '1',
+                'G' => '2',
+                'I' => '3',
+                _ => '0',
+            };
+            body.put(20, trans);
         }
         let kind = match kind {
             'F' if is_old && order.filled >= order.quantity => '2',
             'F' if is_old => '1',
-            'I' if is_old => order.status(),
+            'G' | 'H' | 'I' if is_old => order.status(),
             kind => kind,
         };
         body.put(150, kind).put(39, order.status());
@@ -285,48 +291,6 @@ impl Model {
             }
             body.put(442, 3);
         }
-    }
-
-    pub fn write_leg_fill(
-        &mut self,
-        number: u64,
-        (at, leg): (usize, super::spreads::Leg),
-        (quantity, price): (i128, i128),
-    ) {
-        let order = &self.orders[&number];
-        let is_old = self.world.clients[order.client].is_old;
-        let symbol = &self.world.symbols[leg.symbol];
-        let (filled, paid) = (order.legs.filled[at], order.legs.paid[at]);
-        let left = leg.ratio * (order.leaves() + order.filled) - filled;
-        let left = left.max(0);
-        let mut body = Body::default();
-        body.put(37, number).put(11, &order.id);
-        self.put_secondary(number, &mut body);
-        if is_old {
-            body.put(20, 0);
-        }
-        let kind = match is_old {
-            false => 'F',
-            true if left == 0 => '2',
-            true => '1',
-        };
-        let order = &self.orders[&number];
-        body.put(150, kind)
-            .put(39, order.status())
-            .put(1, self.world.accounts[order.account].name)
-            .put(55, symbol.name)
-            .put(54, if order.buys() == leg.buys { 1 } else { 2 })
-            .put(38, leg.ratio * order.quantity);
-        if !is_old {
-            put_effect(order, &mut body);
-        }
-        body.put(32, quantity)
-            .put(31, decimal(price, symbol.scale))
-            .put(151, left)
-            .put(14, filled)
-            .put(6, average(paid, filled, symbol.scale))
-            .put(442, 2);
-        self.write_to_client(number, body);
     }
 
     /// A venue learns that an order is of a spread.

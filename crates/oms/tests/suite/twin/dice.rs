@@ -1,5 +1,6 @@
 //! Random inputs: mostly normal operation, with every kind of failure.
 
+mod busts;
 mod quotes;
 mod rare;
 mod refusals;
@@ -63,6 +64,16 @@ impl Dice {
         }
         if model.world.feed.is_some() && self.once_in(8) {
             return self.market_data(model);
+        }
+        if self.once_in(120)
+            && let Some(input) = self.stray_bust(model)
+        {
+            return input;
+        }
+        if self.once_in(60)
+            && let Some(input) = self.settle(model)
+        {
+            return input;
         }
         match self.below(100) {
             0..4 if self.once_in(2) => self.quote(model),
@@ -383,10 +394,10 @@ impl Dice {
             order.line
         };
         let is_old = model.world.old_lines.contains(&line);
-        let line = if !is_old && self.once_in(20) {
-            self.any(&LINES[..2])
-        } else {
-            line
+        let line = match self.below(40) {
+            0 => self.any(&LINES),
+            1 | 2 if !is_old => self.any(&LINES[..2]),
+            _ => line,
         };
         let number = match self.below(50) {
             0 => 1 + self.below(model.last),
@@ -433,6 +444,10 @@ impl Dice {
         let mut what = match request {
             Some(_) if request == given_up => {
                 format!("150=5|39=0|38={}|", self.quantity(symbol.lot))
+            }
+            _ if self.once_in(12) && !order.fills.is_empty() => {
+                let bust = self.bust(&order, is_old, (symbol.name, symbol.lot));
+                bust.unwrap_or_default()
             }
             _ => self.what(&order, is_old, name, symbol.lot),
         };

@@ -44,6 +44,13 @@ impl Dice {
         if !self.once_in(30) {
             body.push_str(&format!("1={}|", model.world.accounts[order.account].name));
         }
+        if self.once_in(8)
+            && let Some(what) = self.bust_of_leg(order, (at, is_old), symbol.name)
+        {
+            let input = Input::Says(line, "8", body + &what);
+            self.reports.push(input.clone());
+            return Some(input);
+        }
         let exec_type = match self.below(30) {
             0 => "0",
             1 => "4",

@@ -1,0 +1,349 @@
+//! Model: trades that a venue cancels or corrects.
+
+use super::breaks::{Broken, status};
+use super::spreads::Leg;
+use super::venue::{number_of, whole};
+use super::{Fate, Fields, Model};
+
+/// A fill of an order, or of a leg.
+#[derive(Clone, Debug)]
+pub struct Fill {
+    pub exec: String,
+    pub quantity: i128,
+    pub price: i128,
+    /// ExecID(17) of its bust or correction; empty while it counts.
+    pub undone: String,
+    /// The trading day on which it was reported.
+    pub day: i64,
+}
+
+/// Quantity and price.
+type Size = (i128, i128);
+
+fn worth((quantity, price): Size) -> i128 {
+    quantity * price
+}
+
+/// The fill that an execution has become: itself, or its last correction.
+fn now(fills: &[Fill], exec: &str) -> Option<usize> {
+    let find = |exec: &str| fills.iter().position(|it| it.exec == exec);
+    let mut at = find(exec)?;
+    while let Some(next) = find(&fills[at].undone) {
+        at = next;
+    }
+    Some(at)
+}
+
+impl Model {
+    /// A bust or correction of an order; whether it was applied.
+    pub fn undone(&mut self, number: u64, fields: &Fields<'_>, is_correction: bool) -> bool {
+        let order = &self.orders[&number];
+        let by = fields[&17];
+        let of = fields.get(&19).and_then(|it| now(&order.fills, it));
+        let is_known = of.is_some_and(|at| order.fills[at].undone == by)
+            || order.fills.iter().any(|it| it.exec == by)
+            || self.has_break("bust", number, by);
+        if is_known {
+            return false;
+        }
+        match self.undo_of(number, fields, is_correction) {
+            Some((at, size)) => {
+                self.undo(number, (at, size), fields);
+                if !is_correction && order_has_legs_in_fills(self, number) {
+                    let mut of_leg = fields.clone();
+                    of_leg.remove(&32);
+                    of_leg.remove(&31);
+                    for at in [0, 1] {
+                        self.undo_leg(number, at, &of_leg, false);
+                    }
+                }
+                let scopes = self.scopes_of(&self.orders[&number]);
+                self.guard(&scopes);
+                if is_correction && order_has_legs_in_fills(self, number) {
+                    self.correct_legs(number, fields);
+                }
+                true
+            }
+            None => {
+                self.bust_broken(number, fields);
+                false
+            }
+        }
+    }
+
+    /// The place of the fill and what it becomes; `None` when it fits none.
+    fn undo_of(
+        &self,
+        number: u64,
+        fields: &Fields<'_>,
+        is_correction: bool,
+    ) -> Option<(usize, Size)> {
+        let order = &self.orders[&number];
+        let at = now(&order.fills, fields.get(&19)?)?;
+        let fill = &order.fills[at];
+        if !fill.undone.is_empty() || fill.quantity > order.filled {
+            return None;
+        }
+        let size = match is_correction {
+            true => self.execution(order.symbol, fields)?,
+            false if is_of_another(fields, fill.quantity) => return None,
+            false => (0, 0),
+        };
+        let left = self.cum_there(number) - fill.quantity + size.0;
+        let is_other = number_of(fields, 14).is_some_and(|said| said.whole() != Ok(left));
+        (!is_other).then_some((at, size))
+    }
+
+    fn undo(&mut self, number: u64, (at, size): (usize, Size), fields: &Fields<'_>) {
+        let day = self.day;
+        let is_live = !["3", "4", "8", "C"].contains(fields.get(&39).unwrap_or(&""));
+        let by = fields[&17].to_owned();
+        let order = self.orders.get_mut(&number).unwrap();
+        let fill = &mut order.fills[at];
+        fill.undone.clone_from(&by);
+        let (was, is_today) = ((fill.quantity, fill.price), fill.day == day);
+        if size.0 > 0 {
+            order.fills.push(Fill {
+                exec: by,
+                quantity: size.0,
+                price: size.1,
+                undone: String::new(),
+                day,
+            });
+        }
+        order.filled += size.0 - was.0;
+        order.paid += worth(size) - worth(was);
+        let was_open = order.is_open();
+        order.fate = match order.fate {
+            Fate::Over('2') if order.filled < order.quantity && is_live => Fate::Working,
+            Fate::Over('2') if order.filled < order.quantity => Fate::Over('4'),
+            Fate::Over(how) => Fate::Over(how),
+            _ if order.filled >= order.quantity => Fate::Over('2'),
+            fate => fate,
+        };
+        let of = (order.account, order.symbol);
+        let side = (order.buys(), order.effect);
+        let scopes = self.scopes_of(&self.orders[&number]);
+        if self.legs_of(of.1).is_none() {
+            self.untrade(&scopes, of, side, was, is_today);
+            if size.0 > 0 {
+                self.trade(&scopes, of, side, size);
+            }
+        }
+        let text = fields.get(&58).copied().unwrap_or_default();
+        self.write_undone(number, size, text);
+        self.opens_or_ends(number, was_open);
+        self.parent_undone(number, was, size, is_live);
+    }
+
+    /// An order has ended, or is open again.
+    pub fn opens_or_ends(&mut self, number: u64, was_open: bool) {
+        match (was_open, self.orders[&number].is_open()) {
+            (true, false) => self.over(number),
+            (false, true) => self.ended.retain(|ended| *ended != number),
+            _ => {}
+        }
+    }
+
+    /// The fill of the parent follows that of its child.
+    fn parent_undone(&mut self, child: u64, was: Size, size: Size, is_live: bool) {
+        let parent = self.orders[&child].parent;
+        let Some(order) = parent.and_then(|parent| self.orders.get_mut(&parent)) else {
+            return;
+        };
+        let (number, was_open) = (order.number, order.is_open());
+        order.filled += size.0 - was.0;
+        order.paid += worth(size) - worth(was);
+        let is_all = order.filled >= order.quantity;
+        order.fate = match order.fate {
+            Fate::Parent if is_all => Fate::Over('2'),
+            // It goes on with its child.
+            Fate::Over('2') if !is_all && is_live => Fate::Parent,
+            fate => fate,
+        };
+        self.write_undone(number, size, "");
+        self.opens_or_ends(number, was_open);
+        if !self.orders[&number].is_open() {
+            self.too_late(number);
+            self.withdraw_children(number);
+        }
+    }
+
+    /// The fill of a leg is cancelled or corrected.
+    pub fn undo_leg(&mut self, number: u64, at: usize, fields: &Fields<'_>, is_correction: bool) {
+        let leg = self.legs_of(self.orders[&number].symbol).unwrap()[at];
+        let legs = &self.orders[&number].legs;
+        let by = fields[&17];
+        let found = fields.get(&19).and_then(|it| now(&legs.fills[at], it));
+        let Some(place) = found else {
+            return self.leg_broken(number, fields, is_correction);
+        };
+        let fill = &legs.fills[at][place];
+        if fill.undone == by || legs.fills[at].iter().any(|it| it.exec == by) {
+            return;
+        }
+        if !fill.undone.is_empty() {
+            // With the spread.
+            if legs.in_fills != Some(true) {
+                self.leg_broken(number, fields, is_correction);
+            }
+            return;
+        }
+        let size = match is_correction {
+            true => self.execution(leg.symbol, fields),
+            false if is_of_another(fields, fill.quantity) => None,
+            false => Some((0, 0)),
+        };
+        match size {
+            Some(size) => self.leg_undone(number, (at, leg), (place, size), by),
+            None => self.leg_broken(number, fields, is_correction),
+        }
+    }
+
+    fn leg_undone(
+        &mut self,
+        number: u64,
+        (at, leg): (usize, Leg),
+        (place, size): (usize, Size),
+        by: &str,
+    ) {
+        let day = self.day;
+        let order = self.orders.get_mut(&number).unwrap();
+        let fill = &mut order.legs.fills[at][place];
+        by.clone_into(&mut fill.undone);
+        let (was, is_today) = ((fill.quantity, fill.price), fill.day == day);
+        if size.0 > 0 {
+            order.legs.fills[at].push(Fill {
+                exec: by.to_owned(),
+                quantity: size.0,
+                price: size.1,
+                undone: String::new(),
+                day,
+            });
+        }
+        order.legs.filled[at] += size.0 - was.0;
+        order.legs.paid[at] += worth(size) - worth(was);
+        let side = (order.buys() == leg.buys, order.effect);
+        let (account, client) = (order.account, order.client);
+        let scopes = self.scopes(self.world.clients[client].session, account, leg.symbol);
+        self.untrade(&scopes, (account, leg.symbol), side, was, is_today);
+        if size.0 > 0 {
+            self.trade(&scopes, (account, leg.symbol), side, size);
+        }
+        self.write_leg_undone(number, (at, leg), size);
+        self.guard(&scopes);
+    }
+
+    /// A correction of a spread has its legs as they are now.
+    fn correct_legs(&mut self, number: u64, fields: &Fields<'_>) {
+        let spread = self.orders[&number].symbol;
+        let mut corrected = 0;
+        for (symbol, _, price, quantity) in self.said_legs(Some(spread), fields) {
+            let legs = self.legs_of(spread).unwrap();
+            if let Some(at) = legs.iter().position(|leg| leg.symbol == symbol) {
+                let mut of_leg = fields.clone();
+                of_leg.insert(55, self.world.symbols[symbol].name);
+                of_leg.insert(32, &quantity);
+                of_leg.insert(31, price);
+                self.undo_leg(number, at, &of_leg, true);
+                corrected += 1;
+            }
+        }
+        if corrected < 2 {
+            self.leg_broken(number, fields, true);
+        }
+    }
+
+    /// Takes a trade back.
+    fn untrade(
+        &mut self,
+        scopes: &[super::At],
+        (account, symbol): (usize, usize),
+        (buys, effect): (bool, char),
+        was: Size,
+        is_today: bool,
+    ) {
+        let holding = self.holdings.entry((account, symbol)).or_default();
+        let before = holding.gained();
+        holding.undo((buys, effect), was, is_today);
+        let after = holding.gained();
+        let traded = match is_today {
+            true => self.worth(symbol, worth(was).abs()),
+            false => 0,
+        };
+        let gained = self.gain(symbol, after) - self.gain(symbol, before);
+        for scope in scopes {
+            *self.traded.entry(*scope).or_default() -= traded;
+            *self.gained.entry(*scope).or_default() += gained;
+        }
+    }
+
+    /// The bust of a fill of an order that is not known here.
+    pub fn stray_busted(&mut self, line: usize, fields: &Fields<'_>) {
+        let of = fields.get(&19).copied();
+        let found = self
+            .stray_fills
+            .iter()
+            .position(|it| (it.line, Some(it.exec.as_str())) == (line, of));
+        if let Some(at) = found {
+            self.settle_stray(at, false);
+        }
+    }
+
+    /// A bust or correction that fits no fill.
+    pub fn bust_broken(&mut self, number: u64, fields: &Fields<'_>) {
+        self.is_doubted = true;
+        let quantity = self.busted_quantity(number, fields);
+        let scale = self.world.symbols[self.orders[&number].symbol].scale;
+        let price = number_of(fields, 31);
+        let price = price.and_then(|it| it.scaled(scale).ok()).unwrap_or(0);
+        let cum = whole(fields, 14);
+        self.raise(
+            fields,
+            Broken {
+                exec: fields[&17].to_owned(),
+                fill: (quantity, price),
+                filled: cum,
+                status: status(fields).unwrap_or(' '),
+                total: cum.unwrap_or(0) + whole(fields, 151).unwrap_or(0),
+                opposite: quantity,
+                ..Broken::new("bust", number)
+            },
+        );
+    }
+
+    /// One of a leg: only somebody who knows the legs can settle it.
+    pub fn leg_broken(&mut self, number: u64, fields: &Fields<'_>, is_correction: bool) {
+        let of = |tag: u32| fields.get(&tag).copied().unwrap_or_default().to_owned();
+        let said = format!("{is_correction} {:?} {}", whole(fields, 32), of(55));
+        self.raise(
+            fields,
+            Broken {
+                exec: of(17),
+                filled: whole(fields, 14),
+                status: status(fields).unwrap_or(' '),
+                sides: (String::new(), said),
+                ..Broken::new("bust", number)
+            },
+        );
+    }
+
+    /// What is said of the quantity of a bust.
+    fn busted_quantity(&self, number: u64, fields: &Fields<'_>) -> i128 {
+        let filled = self.orders[&number].filled;
+        let said = whole(fields, 32).filter(|it| *it > 0);
+        let lost = whole(fields, 14).map(|cum| (filled - cum).max(0));
+        said.or(lost).unwrap_or(0).min(filled)
+    }
+}
+
+fn order_has_legs_in_fills(model: &Model, number: u64) -> bool {
+    let order = &model.orders[&number];
+    model.legs_of(order.symbol).is_some() && order.legs.in_fills == Some(true)
+}
+
+/// LastQty(32) of a bust is not that of the fill.
+fn is_of_another(fields: &Fields<'_>, quantity: i128) -> bool {
+    let said = number_of(fields, 32).filter(|it| it.0 != 0);
+    said.is_some_and(|it| it.whole() != Ok(quantity))
+}

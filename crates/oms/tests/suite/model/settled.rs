@@ -1,0 +1,243 @@
+//! Model: breaks that an operator settles.
+
+use super::breaks::Broken;
+use super::{Fate, MOST, Model};
+
+/// A fill of an order that is not known here.
+#[derive(Clone, Debug)]
+pub struct StrayFill {
+    pub line: usize,
+    pub account: usize,
+    pub symbol: usize,
+    pub side: (bool, char),
+    pub exec: String,
+    pub quantity: i128,
+    pub price: i128,
+}
+
+/// What makes an order what its venue says.
+enum Change {
+    Nothing,
+    Fill(String, i128, i128),
+    /// CumQty(14), what was paid, and whether it is open.
+    Fills(i128, i128, bool),
+    Terms(i128, i128),
+    End(char),
+}
+
+impl Change {
+    /// An order can have such a quantity.
+    fn is_in_range(&self) -> bool {
+        match self {
+            Self::Fills(quantity, ..) | Self::Terms(quantity, _) => *quantity <= MOST,
+            _ => true,
+        }
+    }
+}
+
+/// Halves to the even one.
+pub fn half_even(amount: i128, by: i128) -> i128 {
+    let (whole, rest) = (amount.div_euclid(by), 2 * amount.rem_euclid(by));
+    whole + i128::from(rest > by || (rest == by && whole % 2 != 0))
+}
+
+impl Model {
+    /// The breaks that are open: kind and order; those of fills of no order last.
+    pub fn open_breaks(&self) -> Vec<(&'static str, u64)> {
+        let open = self.breaks.iter().filter(|it| !it.is_settled);
+        let open = open.map(|it| (it.what, it.order));
+        open.chain(self.stray_fills.iter().map(|_| ("stray", 0)))
+            .collect()
+    }
+
+    /// Settles the open break at this place of the list.
+    pub fn settle_break(&mut self, at: usize, is_venue: bool) {
+        let mut open = (0..self.breaks.len()).filter(|at| !self.breaks[*at].is_settled);
+        let Some(place) = open.nth(at) else {
+            let count = self.open_breaks().len() - self.stray_fills.len();
+            if at - count < self.stray_fills.len() {
+                self.settle_stray(at - count, is_venue);
+            }
+            return;
+        };
+        let found = self.breaks[place].clone();
+        let change = match is_venue {
+            true => self.change_of(place, &found).filter(Change::is_in_range),
+            false => Some(Change::Nothing),
+        };
+        let Some(change) = change else {
+            return;
+        };
+        self.breaks[place].is_settled = true;
+        let number = found.order;
+        if found.what == "cum" && !is_venue {
+            // Its end waits for them no longer.
+            let order = self.orders.get_mut(&number).unwrap();
+            let filled = order.filled;
+            order.waiting.iter_mut().for_each(|it| it.filled = filled);
+        }
+        self.correct(number, change);
+        self.close_equal(number);
+        self.settle(number);
+        self.look_again(number);
+    }
+
+    pub fn settle_stray(&mut self, at: usize, is_venue: bool) {
+        let stray = self.stray_fills.remove(at);
+        if !is_venue {
+            let of = (stray.account, stray.symbol);
+            let scopes = self.scopes(stray.line, stray.account, stray.symbol);
+            let worth = stray.quantity * stray.price;
+            self.trade_worth(&scopes, of, stray.side, -stray.quantity, -worth);
+        }
+    }
+
+    /// `None` when it cannot be known.
+    fn change_of(&self, place: usize, found: &Broken) -> Option<Change> {
+        let order = &self.orders[&found.order];
+        if order.line == usize::MAX {
+            // No venue has it.
+            return None;
+        }
+        let is_live = !"2348C".contains(found.status);
+        let part = found.counted_in_part();
+        Some(match found.what {
+            "cum" => self.missing_fill(place, found, None)?,
+            "uncounted" if part.is_some() => self.missing_fill(place, found, Some(found.fill.1))?,
+            "uncounted" | "reused" => Change::Fill(found.exec.clone(), found.fill.0, found.fill.1),
+            "bust" | "surplus" => {
+                let by = found.opposite;
+                let left = order.filled - by;
+                if by <= 0 || left < 0 {
+                    return None;
+                }
+                let paid = found.paid.filter(|_| found.filled == Some(left));
+                let worth = match found.fill.1 {
+                    0 => half_even(order.paid.saturating_mul(by), order.filled.max(1)),
+                    price => price * by,
+                };
+                Change::Fills(left, paid.unwrap_or(order.paid - worth), is_live)
+            }
+            "quantity" => Change::Terms(found.fill.0, order.price),
+            "price" => Change::Terms(order.quantity, found.price),
+            "status" => match found.status {
+                '2' if order.is_open() && order.filled > 0 => {
+                    Change::Terms(order.filled, order.price)
+                }
+                '2' if order.is_open() => Change::End('4'),
+                how @ ('3' | '4' | '8' | 'C') if order.is_open() => Change::End(how),
+                '2' | '3' | '4' | '8' | 'C' => Change::Nothing,
+                _ => Change::Fills(order.filled, order.paid, true),
+            },
+            other => panic!("{other}"),
+        })
+    }
+
+    fn missing_fill(&self, place: usize, found: &Broken, price: Option<i128>) -> Option<Change> {
+        let order = &self.orders[&found.order];
+        let missing = found.filled? - order.filled;
+        if missing <= 0 {
+            return None;
+        }
+        let price = match found.paid {
+            Some(paid) => half_even(paid - order.paid, missing),
+            None => price?,
+        };
+        i64::try_from(price).ok()?;
+        Some(Change::Fill(
+            format!("settled {place} {}", self.now),
+            missing,
+            price,
+        ))
+    }
+
+    fn correct(&mut self, number: u64, change: Change) {
+        match change {
+            Change::Nothing => {}
+            Change::Fill(exec, quantity, price) => {
+                let is_known = self.orders[&number].fills.iter().any(|it| it.exec == exec);
+                if !is_known {
+                    self.fill_in(number, exec, (quantity, price));
+                }
+            }
+            Change::Fills(filled, paid, is_live) => self.set_fills(number, (filled, paid), is_live),
+            Change::Terms(quantity, price) => self.set_terms(number, (quantity, price)),
+            Change::End(how) => self.end(number, how, None, ""),
+        }
+    }
+
+    fn set_fills(&mut self, number: u64, (filled, paid): (i128, i128), is_live: bool) {
+        let order = self.orders.get_mut(&number).unwrap();
+        let was_open = order.is_open();
+        let more = (filled - order.filled, paid - order.paid);
+        let is_all = filled >= order.quantity;
+        order.fate = match order.fate {
+            Fate::Over(_) if is_live && !is_all => Fate::Working,
+            Fate::Over(how) => Fate::Over(how),
+            _ if is_all => Fate::Over('2'),
+            _ if is_live => Fate::Working,
+            _ => Fate::Over('4'),
+        };
+        (order.filled, order.paid) = (filled, paid);
+        let order = &self.orders[&number];
+        let of = (order.account, order.symbol);
+        let side = (order.buys(), order.effect);
+        let scopes = self.scopes_of(order);
+        if self.legs_of(of.1).is_none() {
+            self.trade_worth(&scopes, of, side, more.0, more.1);
+        }
+        self.write_settled(number);
+        self.opens_or_ends(number, was_open);
+        self.guard(&scopes);
+    }
+
+    fn set_terms(&mut self, number: u64, (quantity, price): (i128, i128)) {
+        let order = self.orders.get_mut(&number).unwrap();
+        let was_open = order.is_open();
+        order.fate = match order.fate {
+            Fate::Over(how) if how != '2' => Fate::Over(how),
+            _ if order.filled >= quantity => Fate::Over('2'),
+            Fate::Done => Fate::Done,
+            Fate::Lapsed => Fate::Lapsed,
+            _ => Fate::Working,
+        };
+        order.hold = order.hold.max(price.abs());
+        (order.quantity, order.price) = (quantity, price);
+        self.write_settled(number);
+        self.opens_or_ends(number, was_open);
+    }
+
+    /// Two reports may show one difference.
+    fn close_equal(&mut self, number: u64) {
+        let filled = self.orders[&number].filled;
+        self.breaks.retain(|it| {
+            let is_equal = match it.what {
+                "cum" => it.filled.is_some_and(|cum| cum <= filled),
+                "surplus" => it.filled.is_some_and(|cum| cum >= filled),
+                _ => it.counted_in_part().is_some_and(|cum| cum <= filled),
+            };
+            it.order != number || it.is_settled || !is_equal
+        });
+    }
+
+    /// Changes a position by a quantity and what was paid for it.
+    fn trade_worth(
+        &mut self,
+        scopes: &[super::At],
+        (account, symbol): (usize, usize),
+        side: (bool, char),
+        quantity: i128,
+        worth: i128,
+    ) {
+        let holding = self.holdings.entry((account, symbol)).or_default();
+        let before = holding.gained();
+        holding.adjust(side, quantity, worth);
+        let after = holding.gained();
+        let traded = self.gain(symbol, worth);
+        let gained = self.gain(symbol, after) - self.gain(symbol, before);
+        for scope in scopes {
+            *self.traded.entry(*scope).or_default() += traded;
+            *self.gained.entry(*scope).or_default() += gained;
+        }
+    }
+}
