@@ -59,17 +59,26 @@ enum Last {
     Reject(R03),
 }
 
-/// A floor with the order of a class, and the book of the exchange.
-struct Player {
-    floor: Floor,
-    is_short: bool,
+/// An order as the exchange has it: the requests that it is now and was before.
+#[derive(Default)]
+struct OfExchange {
     filled: u16,
     quantity: u16,
     price: i32,
-    /// The request of the order as it is now, of before, and in flight.
     own: R01,
     former: R01,
+}
+
+/// A floor with the order of a class, or both sides of its quote, and the book of the exchange.
+struct Player {
+    floor: Floor,
+    is_short: bool,
+    symbol: &'static str,
+    orders: Vec<OfExchange>,
+    /// The request in flight.
     pending: Option<R01>,
+    /// The exchange has numbers of another day.
+    is_next_day: bool,
     last: Option<Last>,
     reports: u32,
     client: Vec<String>,
@@ -77,22 +86,27 @@ struct Player {
 }
 
 impl Player {
-    fn new(is_short: bool) -> Self {
+    fn new(is_short: bool, is_of_options: bool) -> Self {
         let (head, _) = SETTINGS.split_once("[[line_group]]").unwrap();
-        let settings = format!("{head}{GROUPS}");
-        let mut floor = Floor::with(&settings, 3, |_| {});
+        let mut settings = format!("{head}{GROUPS}").replace("\"0s\"", "\"5s\"");
+        if is_of_options {
+            settings = settings.replace("[oms]", "[oms]\nappl_id = \"OPTIONS\"");
+        }
+        let mut floor = Floor::with(&settings, 3, |link| {
+            if is_of_options {
+                link.system_type = SystemType::OPTIONS_DAY;
+            }
+        });
         for line in 0..3 {
             floor.connect(line);
         }
         Self {
             floor,
             is_short,
-            filled: 0,
-            quantity: 100,
-            price: 1_000,
-            own: R01::default(),
-            former: R01::default(),
+            symbol: "TXFL6",
+            orders: Vec::new(),
             pending: None,
+            is_next_day: false,
             last: None,
             reports: 0,
             client: Vec::new(),
@@ -126,20 +140,27 @@ impl Player {
         self.collect();
     }
 
+    /// The place of the order that a message is of: the second one is the offer of a quote.
+    fn place(fields: &[(&str, &str)]) -> usize {
+        usize::from(fields.contains(&("of", "offer")))
+    }
+
     /// The request that a message is about.
     fn about(&self, fields: &[(&str, &str)], is_of_request: bool) -> R01 {
+        let of = &self.orders[Self::place(fields)];
+        let pending = self.pending.filter(|it| it.side == of.own.side);
         let id = fields.iter().find(|(key, _)| *key == "id");
         match id.map(|(_, id)| *id) {
-            Some("own") => self.own,
-            Some("former") => self.former,
-            Some("pending") => self.pending.unwrap(),
+            Some("own") => of.own,
+            Some("former") => of.former,
+            Some("pending") => pending.unwrap(),
             Some("other") => R01 {
                 ord_id: 9_999,
-                ..self.own
+                ..of.own
             },
             Some(id) => panic!("{id}"),
-            None if is_of_request => self.pending.unwrap_or(self.own),
-            None => self.own,
+            None if is_of_request => pending.unwrap_or(of.own),
+            None => of.own,
         }
     }
 
@@ -153,32 +174,34 @@ impl Player {
         let exec_type = TmpExecType(kind);
         let is_of_request = matches!(kind, b'4' | b'5' | b'm' | b'M');
         let of = self.about(fields, is_of_request);
-        let before = self.quantity.saturating_sub(self.filled);
+        let pending = self.pending.filter(|it| it.ord_id == of.ord_id);
+        let book = &mut self.orders[Self::place(fields)];
+        let before = book.quantity.saturating_sub(book.filled);
         let last = small("last").unwrap_or(0);
         if !fields.iter().any(|(key, _)| *key == "cum") {
-            self.filled += last;
+            book.filled += last;
         }
-        match (kind, self.pending.filter(|it| it.ord_id == of.ord_id)) {
-            (b'5', Some(of)) => self.quantity -= of.qty,
-            (b'm' | b'M', Some(of)) => self.price = of.price,
+        match (kind, pending) {
+            (b'5', Some(of)) => book.quantity -= of.qty,
+            (b'm' | b'M', Some(of)) => book.price = of.price,
             _ => {}
         }
-        if matches!(kind, b'5' | b'm' | b'M') && of.ord_id != self.own.ord_id {
-            self.former = self.own;
-            self.own = of;
+        if matches!(kind, b'5' | b'm' | b'M') && of.ord_id != book.own.ord_id {
+            book.former = book.own;
+            book.own = of;
         }
         let left = match kind {
             b'4' => 0,
-            _ => self.quantity.saturating_sub(self.filled),
+            _ => book.quantity.saturating_sub(book.filled),
         };
         self.reports += 1;
         let mut report = R02 {
             status: TmpStatus(number("status").map_or(0, |it| u8::try_from(it).unwrap())),
-            price: number("price").unwrap_or(self.price),
-            qty: small("qty").unwrap_or(self.quantity),
+            price: number("price").unwrap_or(book.price),
+            qty: small("qty").unwrap_or(book.quantity),
             last_qty: last,
-            last_px: number("px").unwrap_or(if last > 0 { self.price } else { 0 }),
-            cum_qty: small("cum").unwrap_or(self.filled),
+            last_px: number("px").unwrap_or(if last > 0 { book.price } else { 0 }),
+            cum_qty: small("cum").unwrap_or(book.filled),
             uniq_id: self.reports,
             rpt_seq: self.reports,
             ..super::report(
@@ -190,6 +213,11 @@ impl Player {
                 ),
             )
         };
+        if self.symbol != "TXFL6" && last > 0 {
+            // Bought: one TXFL7 for two TXFL6, which are sold.
+            report.leg_side = [TmpSide::BUY.0, TmpSide::SELL.0];
+            (report.leg_px, report.leg_qty) = ([1_010, 1_000], [last, 2 * last]);
+        }
         for (key, value) in fields {
             match (*key, *value) {
                 ("side", side) => report.side = TmpSide(side.parse().unwrap()),
@@ -202,7 +230,8 @@ impl Player {
                 ("user", "blank") => report.user_define = *b"        ",
                 ("user", "other") => report.user_define = *b"00000zzz",
                 (
-                    "last" | "px" | "cum" | "leaves" | "before" | "price" | "qty" | "status" | "id",
+                    "last" | "px" | "cum" | "leaves" | "before" | "price" | "qty" | "status" | "id"
+                    | "of",
                     _,
                 ) => {}
                 (key, value) => panic!("{key}={value}"),
@@ -218,7 +247,7 @@ impl Player {
             match *key {
                 "type" => reject.exec_type = TmpExecType(value.as_bytes()[0]),
                 "no" => reject.order_no = value.as_bytes().try_into().unwrap(),
-                "id" => {}
+                "id" | "of" => {}
                 key => panic!("{key}"),
             }
         }
@@ -248,7 +277,15 @@ impl Player {
                 self.floor.pass(seconds * SECOND);
             }
             ("down", _) => self.floor.disconnect(0),
+            ("roll", _) => {
+                self.floor.now.wall.0 += 86_400 * SECOND.cast_signed();
+                self.floor.work();
+                self.is_next_day = true;
+            }
             ("up", _) => {
+                if core::mem::take(&mut self.is_next_day) {
+                    self.begin_day();
+                }
                 self.floor.pass(2 * SECOND);
                 self.floor.connect(0);
             }
@@ -259,7 +296,7 @@ impl Player {
                     self.floor.connect(line);
                 }
             }
-            ("lost", quantity) => self.filled += quantity.parse::<u16>().unwrap(),
+            ("lost", quantity) => self.orders[0].filled += quantity.parse::<u16>().unwrap(),
             ("operator", command) => {
                 let command = OperatorCommand {
                     bytes: command.as_bytes(),
@@ -275,7 +312,7 @@ impl Player {
             }
             ("client", fields) => {
                 let fields = fields.replace(' ', "|");
-                self.client(&format!("35={fields}|54=1|55=TXFL6"));
+                self.client(&format!("35={fields}|54=1|55={}", self.symbol));
             }
             ("T2", text) => self.exchange(1, text),
             ("W1", text) => self.exchange(2, text),
@@ -293,17 +330,66 @@ impl Player {
         self.pending = last.or(self.pending);
     }
 
+    /// The numbers of both ends begin again with the day.
+    fn begin_day(&mut self) {
+        for (at, member) in self.floor.members.iter_mut().enumerate() {
+            let password = TmpPassword::new(PASSWORD);
+            let link =
+                ExchangeLinkSettings::new(7, at as u16 + 1, password, SystemType::FUTURES_DAY);
+            member.link = LinkExchange::new(link, LinkNumbers::default());
+            member.kept.0.clear();
+        }
+        for line in 0..3 {
+            self.floor.disconnect(line);
+        }
+    }
+
+    /// Enters the order of a class, or its quote.
+    fn enter(&mut self, word: &str) {
+        let fields = "35=D|11=O1|38=100|1=0012345|54=1|40=2|59=0";
+        let of = |own: R01| OfExchange {
+            quantity: 100,
+            price: own.price,
+            own,
+            ..OfExchange::default()
+        };
+        if word == "quote" {
+            self.client("35=S|117=O1|1=0012345|55=TXFL6|132=99|133=101|134=100|135=100");
+            let quote = self.floor.members[0].quotes.remove(0);
+            self.orders = super::quotes::sides(&quote).map(of).into();
+            return;
+        }
+        let price = match word {
+            "spread" => {
+                self.symbol = "TXFL7/L6";
+                "-99"
+            }
+            _ => "100",
+        };
+        self.client(&format!("{fields}|55={}|44={price}", self.symbol));
+        self.orders = vec![of(self.requests[0])];
+    }
+
     /// Makes the order of a class.
     fn book(&mut self, book: &str) {
-        self.client("35=D|11=O1|38=100|1=0012345|55=TXFL6|54=1|40=2|44=100|59=0");
-        self.own = self.requests[0];
+        self.enter(book.split('+').next().unwrap_or_default());
         for word in book.split('+') {
-            let id = if self.former.ord_id > 0 { "R0" } else { "O1" };
+            let own = &self.orders[0];
+            let id = if own.former.ord_id > 0 { "R0" } else { "O1" };
+            let symbol = self.symbol;
             let request =
-                |kind: &str, more: &str| format!("35={kind}|11=P1|41={id}|54=1|55=TXFL6{more}");
-            let total = self.quantity;
+                |kind: &str, more: &str| format!("35={kind}|11=P1|41={id}|54=1|55={symbol}{more}");
+            let total = own.quantity;
+            let (price, better) = match symbol {
+                "TXFL6" => ("100", "101"),
+                _ => ("-99", "-98"),
+            };
             match word {
-                "sent" => {}
+                "sent" | "spread" | "quote" | "option" => {}
+                "open" if self.orders.len() > 1 => {
+                    self.input("R02 0");
+                    self.input("R02 0 of=offer");
+                }
                 "open" => self.input("R02 0"),
                 "part" => {
                     self.input("R02 0");
@@ -320,8 +406,8 @@ impl Player {
                     self.pending = None;
                 }
                 "cancel" => self.client(&request("F", "")),
-                "reduce" => self.client(&request("G", "|38=70|40=2|44=100")),
-                "price" => self.client(&request("G", &format!("|38={total}|40=2|44=101"))),
+                "reduce" => self.client(&request("G", &format!("|38=70|40=2|44={price}"))),
+                "price" => self.client(&request("G", &format!("|38={total}|40=2|44={better}"))),
                 other => panic!("{other} is no book"),
             }
         }
@@ -330,10 +416,17 @@ impl Player {
         self.floor.events();
     }
 
-    /// Where the order stands, its pending request, and what its book does not have.
+    /// Where the order stands, or both sides of the quote.
     fn state(&self) -> String {
+        let count = self.orders.len() as u64;
+        let states: Vec<String> = (1..=count).map(|number| self.state_of(number)).collect();
+        states.join("/")
+    }
+
+    /// Where an order stands, and its pending request.
+    fn state_of(&self, number: u64) -> String {
         let orders = self.floor.oms.state().orders();
-        let order = orders.get(1).expect("it is remembered");
+        let order = orders.get(number).expect("it is remembered");
         let mut state = match order.state {
             OrderState::Sent => "sent".to_string(),
             OrderState::Working if order.filled > 0 => "part".to_string(),
@@ -365,7 +458,7 @@ fn has_fields(report: &str, fields: &str) -> bool {
 
 /// Why a class does not go as it is written.
 fn play(class: &Class<'_>, is_short: bool) -> Result<(), String> {
-    let mut player = Player::new(is_short);
+    let mut player = Player::new(is_short, class.book.starts_with("option"));
     player.book(class.book);
     for input in class.inputs.split(';').map(str::trim) {
         player.input(input);
@@ -378,13 +471,16 @@ fn play(class: &Class<'_>, is_short: bool) -> Result<(), String> {
     };
     for output in outputs.iter().filter(|it| **it != "nothing") {
         let first = output.split(' ').next().unwrap();
-        if !["8", "9", "R01", "event"].contains(&first) {
+        if !["8", "9", "AI", "R01", "event"].contains(&first) {
             return Err(format!("{output} is no output"));
         }
     }
-    let raised = player.floor.events();
+    // Each new day has these.
+    let is_of_day = |it: &String| it.ends_with(" started") || it.contains("a new trading day");
+    let mut raised = player.floor.events();
+    raised.retain(|it| !is_of_day(it));
     let mut wrong = String::new();
-    let (client, wanted) = (&player.client, of("8 9"));
+    let (client, wanted) = (&player.client, of("8 9 AI"));
     let is_right = |(report, (kind, fields)): (&String, &(&str, &str))| {
         report.starts_with(&format!("35={kind}|")) && has_fields(report, fields)
     };
@@ -392,13 +488,14 @@ fn play(class: &Class<'_>, is_short: bool) -> Result<(), String> {
         let _ = write!(wrong, "\n    client got {client:#?}");
     }
     let (requests, wanted) = (&player.requests, of("R01"));
-    let kinds = requests
-        .iter()
-        .map(|it| char::from(it.exec_type.0).to_string());
-    if !kinds
-        .clone()
-        .eq(wanted.iter().map(|(_, kind)| kind.to_string()))
-    {
+    // With its PositionEffect, where a class has it.
+    let is_it = |(got, (_, wanted)): (&R01, &(&str, &str))| {
+        let kind = char::from(got.exec_type.0);
+        let whole = format!("{kind} 77={}", char::from(got.position_effect.0));
+        **wanted == kind.to_string() || **wanted == whole
+    };
+    if requests.len() != wanted.len() || !requests.iter().zip(&wanted).all(is_it) {
+        let kinds = requests.iter().map(|it| char::from(it.exec_type.0));
         let _ = write!(wrong, "\n    exchange got {:?}", kinds.collect::<Vec<_>>());
     }
     let wanted = of("event");

@@ -38,7 +38,7 @@ impl Floor {
 }
 
 /// The sides of an R09 as orders, which its reports repeat.
-fn sides(quote: &R09) -> [R01; 2] {
+pub(super) fn sides(quote: &R09) -> [R01; 2] {
     let both = [
         (TmpSide::BUY, quote.bid_px, quote.bid_size),
         (TmpSide::SELL, quote.offer_px, quote.offer_size),
