@@ -72,7 +72,7 @@ impl Dice {
             filled if filled < order.quantity => "1",
             _ => "2",
         };
-        text.push_str(&self.undone(is_old, is_correction));
+        text.push_str(self.undone(is_old, is_correction));
         text.push_str(&self.reference(fill));
         if !self.once_in(10) {
             text.push_str(&format!("14={}|", filled.max(0)));
