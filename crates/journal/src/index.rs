@@ -107,6 +107,7 @@ impl Index {
 
     /// The nearest known message at `oldest` or behind it whose MsgSeqNum is `seq` or
     /// above; `None` without one.
+    #[inline]
     pub(super) fn at_or_above(
         &self,
         seq: u64,

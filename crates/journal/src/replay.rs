@@ -85,6 +85,7 @@ impl Descent {
         }
     }
 
+    #[inline]
     fn push(&mut self, place: (u64, JournalPosition)) {
         self.places[self.top] = place;
         self.top = (self.top + 1) % ROOM;

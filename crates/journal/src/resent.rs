@@ -121,6 +121,7 @@ impl Wrote {
     }
 
     /// A stored message, the one whose effect is at `at`, was sent.
+    #[inline]
     pub fn message(&mut self, seq: u64, at: JournalPosition) {
         self.messages += 1;
         if let Some(run) = self.open {

@@ -219,10 +219,12 @@ fn header_crc(head: &[u8; HEADER]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(&MAGIC), &head[NUMBER_AT..])
 }
 
+#[inline]
 pub(super) fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
 }
 
+#[inline]
 pub(super) fn long(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
 }

@@ -269,7 +269,8 @@ fn byte(bytes: &[u8], at: usize) -> Result<u8, Stop> {
     bytes.get(at).copied().ok_or(Stop::Partial)
 }
 
-#[inline]
+/// Always inlined: `wanted` is constant in each call, and the comparison then needs none.
+#[inline(always)]
 fn expect(bytes: &[u8], at: usize, wanted: &[u8], why: Garbled) -> Result<(), Stop> {
     let there = bytes.get(at..).ok_or(Stop::Partial)?;
     if there.starts_with(wanted) {

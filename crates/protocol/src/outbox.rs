@@ -96,11 +96,13 @@ enum State {
 
 impl Entry {
     /// MsgType(35).
+    #[inline]
     pub fn msg_type(&self) -> &[u8] {
         &self.msg_type[..usize::from(self.msg_type_len)]
     }
 
     /// Whether it was discarded: nothing of it is sent.
+    #[inline]
     pub fn is_discarded(&self) -> bool {
         self.state == State::Discarded
     }

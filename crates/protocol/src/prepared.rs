@@ -14,7 +14,7 @@
 use alloc::vec::Vec;
 
 use crate::outbox::{BodyError, Outbox};
-use crate::put::digits;
+use crate::put::{digits, has_soh};
 use crate::time::{Precision, Timestamp, TimestampWriter};
 use crate::{Decimal, SOH, SessionId, Tag};
 
@@ -200,7 +200,7 @@ impl Prepared {
 
 #[inline]
 fn check(tag: Tag, value: &[u8]) -> Result<(), BodyError> {
-    match value.is_empty() || value.contains(&SOH) || tag == 0 {
+    match value.is_empty() || has_soh(value) || tag == 0 {
         true => Err(BodyError::Value(tag)),
         false => Ok(()),
     }

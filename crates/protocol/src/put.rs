@@ -30,7 +30,7 @@ pub(crate) fn put(out: &mut [u8], at: usize, text: &[u8]) -> usize {
 
 /// Copies `text` and puts SOH behind it; `None` when it has one itself, or is empty. What is written
 /// then means nothing. The first and the last piece overlap, as in [`put`].
-#[inline]
+#[inline(always)]
 pub(crate) fn put_value(out: &mut [u8], at: usize, text: &[u8]) -> Option<usize> {
     let len = text.len();
     let end = at + len;
@@ -57,11 +57,7 @@ pub(crate) fn put_value(out: &mut [u8], at: usize, text: &[u8]) -> Option<usize>
         }
         16..=32 => {
             copy_ends::<16>(room, text);
-            ends(text).is_none_or(|[first, last]: [&[u8; 16]; 2]| {
-                let soh = u8x16::splat(SOH);
-                let found = u8x16::new(*first).simd_eq(soh) | u8x16::new(*last).simd_eq(soh);
-                found.to_bitmask() != 0
-            })
+            halves_have_soh(text)
         }
         _ => {
             room.copy_from_slice(text);
@@ -82,6 +78,25 @@ pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
         8..=16 => ends::<8>(one) == ends::<8>(other),
         _ => one == other,
     }
+}
+
+/// Whether SOH is in a text, without a call for one of at most 32 bytes.
+#[inline]
+pub(crate) fn has_soh(text: &[u8]) -> bool {
+    match text.len() {
+        16..=32 => halves_have_soh(text),
+        _ => text.contains(&SOH),
+    }
+}
+
+/// The same for 16 to 32 bytes; true for fewer.
+#[inline]
+fn halves_have_soh(text: &[u8]) -> bool {
+    ends(text).is_none_or(|[first, last]: [&[u8; 16]; 2]| {
+        let soh = u8x16::splat(SOH);
+        let found = u8x16::new(*first).simd_eq(soh) | u8x16::new(*last).simd_eq(soh);
+        found.to_bitmask() != 0
+    })
 }
 
 #[inline]
@@ -248,12 +263,14 @@ mod tests {
             assert!(!same(&text, &out[5..6 + len]), "{len}");
             let wanted = (len > 0).then_some(6 + len);
             assert_eq!(put_value(&mut out, 5, &text), wanted);
+            assert!(!has_soh(&text), "{len}");
             let soh = &[SOH][..];
             assert_eq!(out, [&[0xff; 5], &text[..], soh, &[0xff; 4]].concat());
             for at in 0..len {
                 let mut spoilt = text.clone();
                 spoilt[at] = SOH;
                 assert_eq!(put_value(&mut out, 5, &spoilt), None, "{at} of {len}");
+                assert!(has_soh(&spoilt), "{at} of {len}");
                 assert!(!same(&text, &spoilt), "{at} of {len}");
             }
         }

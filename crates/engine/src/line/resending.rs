@@ -34,6 +34,7 @@ impl Resent {
     }
 
     /// Counts the entries of the outbox from this one on.
+    #[inline]
     pub(crate) fn count(&mut self, outbox: &Outbox, from: usize) {
         let resent = outbox.entries()[from..].iter();
         for entry in resent.filter(|entry| matches!(entry.number, MsgSeqNumSource::Fixed(_))) {

@@ -45,7 +45,7 @@ impl<'a> Body<'a> {
         self.text(TagText::of(tag), value)
     }
 
-    #[inline]
+    #[inline(always)]
     fn text(&mut self, tag: TagText, value: &[u8]) -> &mut Self {
         if let Some(at) = self.tag(tag, value.len()) {
             match put_value(&mut self.outbox.buffer, at, value) {

@@ -21,6 +21,7 @@ const NOBODY: SessionId = SessionId(u32::MAX);
 
 impl Entry {
     /// Whether it is a note of the application: kept, not sent.
+    #[inline]
     pub fn is_note(&self) -> bool {
         self.content == Content::Note
     }
