@@ -1,8 +1,8 @@
 //! Data of an order and its request that the report of an event needs, and the event removes.
 
-use crate::event::OrderEvent;
 use crate::state::OmsState;
-use crate::value::{Number, RequestKind, Text};
+use crate::state::event::OrderEvent;
+use crate::values::value::{Number, RequestKind, Text};
 
 /// Data that a report needs and the event removes from the state.
 #[derive(Debug, Default)]

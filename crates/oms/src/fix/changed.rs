@@ -4,9 +4,9 @@ use fixwire_protocol::Outbox;
 
 use super::before::Before;
 use super::clients::{Client, Extra, plain};
-use crate::event::OrderEvent;
 use crate::state::OmsState;
-use crate::value::Number;
+use crate::state::event::OrderEvent;
+use crate::values::value::Number;
 
 /// Writes the report of an event of these.
 #[cold]

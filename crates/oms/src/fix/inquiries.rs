@@ -8,13 +8,13 @@ use fixwire_protocol::{
 use super::clients::Client;
 use super::reason_text;
 use super::requests::{byte, required};
-use crate::canary::{self, OmsPlantedFault};
-use crate::event::OrderEvent;
-use crate::inquiry::NewInquiry;
-use crate::reason::{Reason, Why};
+use crate::decide::inquiry::NewInquiry;
+use crate::decide::venue::cut;
 use crate::state::OmsState;
-use crate::value::{Number, Side, Text};
-use crate::venue::cut;
+use crate::state::event::OrderEvent;
+use crate::values::canary::{self, OmsPlantedFault};
+use crate::values::reason::{Reason, Why};
+use crate::values::value::{Number, Side, Text};
 
 pub(crate) const QUOTE_REQ_ID: Tag = 131;
 const QUOTE_ID: Tag = 117;

@@ -3,10 +3,10 @@
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Body, Decimal, Message, Tag};
 
-use crate::legs::FillOfLeg;
-use crate::order::Order;
+use crate::decide::legs::FillOfLeg;
 use crate::state::OmsState;
-use crate::value::Side;
+use crate::state::order::Order;
+use crate::values::value::Side;
 
 const SECURITY_TYPE: Tag = 167;
 pub(super) const MULTI_LEG_REPORTING_TYPE: Tag = 442;

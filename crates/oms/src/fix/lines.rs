@@ -10,15 +10,15 @@ use super::inquiries;
 use super::legs::put_security_type;
 use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT};
 use super::{Digits, digits, price, two_numbers};
-use crate::canary::{self, OmsPlantedFault};
-use crate::event::OrderEvent;
-use crate::locate::put_locate;
-use crate::mass_status::MASS_STATUS_REQ_ID;
-use crate::order::{Order, Request};
+use crate::decide::venue::{ReportKind, VenueId, VenueReport, cut};
 use crate::state::OmsState;
-use crate::transition::OrderState;
-use crate::value::{Effect, End, Number, RequestKind, Side};
-use crate::venue::{ReportKind, VenueId, VenueReport, cut};
+use crate::state::event::OrderEvent;
+use crate::state::mass_status::MASS_STATUS_REQ_ID;
+use crate::state::order::{Order, Request};
+use crate::state::transition::OrderState;
+use crate::values::canary::{self, OmsPlantedFault};
+use crate::values::locate::put_locate;
+use crate::values::value::{Effect, End, Number, RequestKind, Side};
 
 const EXEC_REF_ID: Tag = 19;
 

@@ -6,7 +6,7 @@ use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, Tag, tag};
 use super::clients::Client;
 use super::requests::{byte, id, required};
 use crate::state::OmsState;
-use crate::value::{Market, Text};
+use crate::values::value::{Market, Text};
 
 const SUBSCRIPTION_REQUEST_TYPE: Tag = 263;
 const SECURITY_STATUS_REQ_ID: Tag = 324;

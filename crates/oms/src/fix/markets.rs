@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use fixwire_protocol::{Message, Tag, tag, value};
 
-use crate::value::Market;
+use crate::values::value::Market;
 
 /// SecurityTradingStatus(326).
 const SECURITY_TRADING_STATUS: Tag = 326;

@@ -11,12 +11,12 @@ use fixwire_protocol::{
 use super::clients::{Client, Extra, execution};
 use super::requests::{byte, id, required};
 use super::{digits, reason_text};
-use crate::event::OrderEvent;
-use crate::filter::OrderFilter;
-use crate::mass::MassCancel;
-use crate::reason::{Reason, Why};
+use crate::decide::mass::MassCancel;
 use crate::state::OmsState;
-use crate::value::{Number, Side, Text};
+use crate::state::event::OrderEvent;
+use crate::values::filter::OrderFilter;
+use crate::values::reason::{Reason, Why};
+use crate::values::value::{Number, Side, Text};
 
 const MASS_CANCEL_REQUEST_TYPE: Tag = 530;
 const MASS_CANCEL_RESPONSE: Tag = 531;

@@ -2,7 +2,7 @@
 
 use fixwire_protocol::{Decimal, Message, Tag, tag};
 
-use crate::value::PriceField;
+use crate::values::value::PriceField;
 
 const NO_MD_ENTRIES: Tag = 268;
 const MD_ENTRY_TYPE: Tag = 269;

@@ -10,13 +10,13 @@ use fixwire_protocol::{
 use super::clients::Client;
 use super::requests::{byte, required};
 use super::{Sentence, price, reason_text};
-use crate::event::OrderEvent;
-use crate::order::Order;
-use crate::quote::{NewQuote, QuoteCancel};
-use crate::reason::Why;
+use crate::decide::quote::{NewQuote, QuoteCancel};
 use crate::state::OmsState;
-use crate::transition::OrderState;
-use crate::value::{End, Number, Text, TimeInForce};
+use crate::state::event::OrderEvent;
+use crate::state::order::Order;
+use crate::state::transition::OrderState;
+use crate::values::reason::Why;
+use crate::values::value::{End, Number, Text, TimeInForce};
 
 const QUOTE_ID: Tag = 117;
 const BID_PX: Tag = 132;

@@ -4,7 +4,7 @@
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::tag;
 
-use crate::reason::{Reason, Why};
+use crate::values::reason::{Reason, Why};
 
 /// Other.
 const OTHER: u64 = 99;

@@ -4,8 +4,8 @@ use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, Tag, tag, v
 
 use super::requests::{id, required};
 use super::two_numbers;
-use crate::own_tags;
-use crate::recovery::ReportFilter;
+use crate::app::recovery::ReportFilter;
+use crate::values::own_tags;
 
 const APPL_BEG_SEQ_NUM: Tag = 1182;
 const APPL_END_SEQ_NUM: Tag = 1183;

@@ -5,8 +5,8 @@ use fixwire_protocol::{Message, Outbox};
 use super::before::Before;
 use super::clients::{self, Client};
 use super::{changed, inquiries, leg_reports, mass, quotes};
-use crate::event::OrderEvent;
 use crate::state::OmsState;
+use crate::state::event::OrderEvent;
 
 /// Writes the report of an event, live or again. `message` is the client message that caused the event; the report of
 /// a rejected new order repeats fields of it.

@@ -2,10 +2,10 @@
 
 use fixwire_protocol::{Decimal, Indexed, Refusal, Tag, tag, value};
 
-use crate::condition::Terms;
-use crate::core::{Change, NewOrder, Others};
-use crate::locate::{LOCATE_BROKER, LOCATE_REQD, Locate};
-use crate::value::{Effect, OrderType, RequestKind, Side, Text, TimeInForce};
+use crate::decide::core::{Change, NewOrder, Others};
+use crate::state::condition::Terms;
+use crate::values::locate::{LOCATE_BROKER, LOCATE_REQD, Locate};
+use crate::values::value::{Effect, OrderType, RequestKind, Side, Text, TimeInForce};
 
 pub(super) const POSITION_EFFECT: Tag = 77;
 pub(crate) const EXPIRE_DATE: Tag = 432;
@@ -115,7 +115,7 @@ pub(crate) fn new_order<'a>(
     };
     let until = match tif {
         Some(TimeInForce::GoodTillDate) => {
-            match crate::day::compact(required(message, EXPIRE_DATE)?) {
+            match crate::values::day::compact(required(message, EXPIRE_DATE)?) {
                 0 => return Err(Refusal::IncorrectDataFormat(EXPIRE_DATE)),
                 date => Some(date),
             }

@@ -4,9 +4,9 @@ use fixwire_protocol::{Indexed, Message, Outbox, Refusal, tag};
 
 use super::clients::{Client, execution, refused_new};
 use super::requests::id;
-use crate::order::Order;
-use crate::reason::{Reason, Why};
 use crate::state::OmsState;
+use crate::state::order::Order;
+use crate::values::reason::{Reason, Why};
 
 /// Says how an order stands.
 pub(crate) fn answer(state: &OmsState, order: &Order, client: Client, outbox: &mut Outbox) {

@@ -4,10 +4,10 @@
 
 use fixwire_protocol::{Message, Refusal, Tag, tag, value};
 
-use crate::condition::{Terms, Wish};
-use crate::family::FamilyRole;
-use crate::own_tags::{OwnTags, get};
-use crate::value::{PriceField, Quantity};
+use crate::state::condition::{Terms, Wish};
+use crate::state::family::FamilyRole;
+use crate::values::own_tags::{OwnTags, get};
+use crate::values::value::{PriceField, Quantity};
 
 const REF_ORDER_ID: Tag = 1080;
 const REF_ORDER_ID_SOURCE: Tag = 1081;

@@ -8,7 +8,7 @@ use fixwire_tmp::uncertain::ReportTarget;
 use toml::de::DeTable;
 
 use super::{Item, Reader, duration};
-use crate::rules::{CopySourceRule, DropCopyRule, UserRule};
+use crate::values::rules::{CopySourceRule, DropCopyRule, UserRule};
 
 /// The longest time that a report waits for its copy, in nanoseconds.
 const MOST_WITHIN: i64 = 3_600_000_000_000;

@@ -5,7 +5,7 @@ use alloc::format;
 use toml::de::DeTable;
 
 use super::{Reader, duration};
-use crate::rules::DayBegins;
+use crate::values::rules::DayBegins;
 
 /// Longest `roll_wait`, in nanoseconds.
 const LONGEST: i64 = 3_600_000_000_000;
@@ -14,7 +14,7 @@ impl Reader<'_> {
     /// A time of day in UTC, in nanoseconds after midnight.
     pub(super) fn time_of_day(&mut self, table: &DeTable<'_>, key: &str) -> Option<i64> {
         let text = self.text(table, key)?;
-        let time = crate::day::time_with_seconds(&text);
+        let time = crate::values::day::time_with_seconds(&text);
         if time.is_none() {
             let place = table.get(key).map_or(0, |it| it.span().start);
             let what = format!("{key} = \"{text}\" is not a time of day");
@@ -36,7 +36,7 @@ impl Reader<'_> {
         };
         let (time, zone) = text.split_once(' ').unwrap_or((&text, ""));
         let zone = zone.trim();
-        let Some(time) = crate::day::time_with_seconds(time) else {
+        let Some(time) = crate::values::day::time_with_seconds(time) else {
             let what = format!("{KEY} = \"{text}\" is not a time of day and a time zone");
             return self.wrong(place, what, "write it as 00:00 UTC, 17:05 America/New_York");
         };

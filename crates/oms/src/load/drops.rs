@@ -8,7 +8,7 @@ use fixwire_protocol::{Dictionary, Tag};
 use toml::de::{DeTable, DeValue};
 
 use super::Reader;
-use crate::field_table::{REQUESTS, why_not_dropped};
+use crate::values::field_table::{REQUESTS, why_not_dropped};
 
 /// The versions that clients speak.
 const VERSIONS: [Version; 3] = [Version::Fix42, Version::Fix44, Version::Fix50Sp2];

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use toml::de::DeTable;
 
 use super::{Item, Reader, duration};
-use crate::rules::{ErrorRule, RejectCode, Remedy};
-use crate::value::End;
+use crate::values::rules::{ErrorRule, RejectCode, Remedy};
+use crate::values::value::End;
 
 /// The longest text for a client: the limit of a note.
 const LONGEST: usize = 200;

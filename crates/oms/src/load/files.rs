@@ -7,12 +7,12 @@ use alloc::vec::Vec;
 use fixwire_protocol::Decimal;
 
 use super::{OmsError, Reader, is_name};
-use crate::command::limit_value;
-use crate::limits::RiskControl;
-use crate::rules::{
+use crate::desk::command::limit_value;
+use crate::load::table::{self, Row};
+use crate::values::limits::RiskControl;
+use crate::values::rules::{
     InstrumentRule, LimitRule, PositionRule, Restricted, RestrictedRule, ScopeName, matches,
 };
-use crate::table::{self, Row};
 
 impl Reader<'_> {
     pub(super) fn file(&mut self, key: &str, file: &str, text: &str) {
@@ -79,7 +79,7 @@ impl Reader<'_> {
         let scale = decimals.filter(|decimals| *decimals >= tick.scale);
         let scale = scale.filter(|scale| *scale <= 9).ok_or((what, ""))?;
         let units = |name: &str, value: Decimal, scale: u8| {
-            let scaled = crate::core::scaled(value, scale);
+            let scaled = crate::decide::core::scaled(value, scale);
             scaled.map_err(|_| (format!("{name} is too large or has too many decimals"), ""))
         };
         let tick = units("tick", tick, scale)?;
@@ -215,7 +215,7 @@ impl Reader<'_> {
             return Err((format!("unknown account {account}"), "see [[account]]"));
         }
         let day = |name: &str, text: Option<&str>, default: u32| {
-            let day = text.map_or(Some(default), crate::day::parse);
+            let day = text.map_or(Some(default), crate::values::day::parse);
             day.ok_or((format!("{name} must be a day such as 2026-11-22"), ""))
         };
         let what = match row.cells[4].unwrap_or("all") {
@@ -264,7 +264,7 @@ impl Reader<'_> {
         }
         let quantity = |name: &str, text: Option<&str>| {
             let quantity = text.map_or(Ok(0), str::parse);
-            let quantity = quantity.ok().filter(|it| *it <= crate::core::MOST);
+            let quantity = quantity.ok().filter(|it| *it <= crate::decide::core::MOST);
             quantity.ok_or((format!("{name} must be a whole number"), ""))
         };
         let position = PositionRule {

@@ -4,9 +4,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::Reader;
-use crate::rules::LegRule;
-use crate::spreads::RATIO_MOST;
-use crate::value::Side;
+use crate::state::spreads::RATIO_MOST;
+use crate::values::rules::LegRule;
+use crate::values::value::Side;
 
 type Wrong = (String, &'static str);
 

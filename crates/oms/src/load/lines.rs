@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use toml::de::{DeTable, DeValue};
 
 use super::{Item, Reader, count_in_time, duration};
-use crate::rules::{Affinity, FlowRule, LineGroup, StatusRule};
+use crate::values::rules::{Affinity, FlowRule, LineGroup, StatusRule};
 
 impl Reader<'_> {
     pub(super) fn groups(&mut self, value: Option<&Item<'_>>) {

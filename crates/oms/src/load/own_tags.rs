@@ -7,8 +7,8 @@ use fixwire_protocol::Tag;
 use toml::de::{DeTable, DeValue};
 
 use super::Reader;
-use crate::field_table::REQUEST_FIELDS;
-use crate::own_tags::OwnTags;
+use crate::values::field_table::REQUEST_FIELDS;
+use crate::values::own_tags::OwnTags;
 
 impl Reader<'_> {
     /// Reads them; none by default.

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use toml::de::DeTable;
 
 use super::{Item, Reader, is_name};
-use crate::form::NumberForm;
-use crate::rules::PoolRule;
+use crate::values::form::NumberForm;
+use crate::values::rules::PoolRule;
 
 /// Maximum number of pools.
 const MOST: usize = 1000;

@@ -7,11 +7,14 @@ use alloc::vec::Vec;
 use toml::de::DeTable;
 
 use super::Reader;
-use crate::table::Row;
-use crate::texts::TextMistake;
+use crate::load::table::Row;
+use crate::values::texts::TextMistake;
 
 /// The longest text and translation, in bytes: that of a Text(58), and of an EncodedText(355).
-const LONGEST: [(&str, usize); 2] = [("text", 240), ("translation", crate::texts::ENCODED_MOST)];
+const LONGEST: [(&str, usize); 2] = [
+    ("text", 240),
+    ("translation", crate::values::texts::ENCODED_MOST),
+];
 /// The longest name of a language.
 const NAME: usize = 16;
 

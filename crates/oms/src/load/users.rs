@@ -9,8 +9,8 @@ use core::num::NonZeroUsize;
 use toml::de::DeTable;
 
 use super::{Item, Reader, count_in_time, duration};
-use crate::rules::{RateRule, Rights, UserMarks, UserRule};
-use crate::value::Effect;
+use crate::values::rules::{RateRule, Rights, UserMarks, UserRule};
+use crate::values::value::Effect;
 
 /// The longest time that orders stay after their session disconnects, in nanoseconds.
 const MOST_GRACE: i64 = 60_000_000_000;

@@ -1,8 +1,8 @@
 //! What a venue says and does not agree with an order: asked, alarmed, settled.
 
 use super::*;
-use crate::transition::OrderState::{Ended, Parent, Working};
-use crate::value::{BreakKind, End};
+use crate::state::transition::OrderState::{Ended, Parent, Working};
+use crate::values::value::{BreakKind, End};
 use fixwire_protocol::OperatorCommand;
 
 const SECOND: i64 = 1_000_000_000;
@@ -55,7 +55,7 @@ impl World {
                 who,
                 why: "by telephone",
             };
-            answer = crate::command::carry_out(core, at, command, &mut sink);
+            answer = crate::desk::command::carry_out(core, at, command, &mut sink);
         });
         answer
     }

@@ -6,28 +6,28 @@ use std::vec::Vec;
 
 use super::*;
 use crate::OrderState;
-use crate::breaks::VenueBreak;
-use crate::condition::{Condition, Stage};
-use crate::copies::{Awaited, CopyBreak, ENDED};
-use crate::fills::Fill;
-use crate::flow::Flow;
-use crate::inquiries::Inquiry;
-use crate::leg_fills::LegFill;
-use crate::limits::RiskControl;
-use crate::locate::Locate;
-use crate::marks::RequestMarks;
-use crate::order::{NO_LINE, Order, Pended, Request, Retry};
-use crate::pending_reload::PendingReload;
-use crate::quotes::QuoteSide;
-use crate::reason::{Reason, Why};
-use crate::rejected::{RejectedOrder, RejectedTerms};
-use crate::remade::RemadeStep;
-use crate::scope::Scope;
-use crate::slab::NOWHERE;
-use crate::spreads::{LegSource, OrderLegs, SpreadLeg};
+use crate::state::breaks::VenueBreak;
+use crate::state::condition::{Condition, Stage};
+use crate::state::copies::{Awaited, CopyBreak, ENDED};
+use crate::state::fills::Fill;
+use crate::state::flow::Flow;
+use crate::state::inquiries::Inquiry;
+use crate::state::leg_fills::LegFill;
+use crate::state::order::{NO_LINE, Order, Pended, Request, Retry};
+use crate::state::pending_reload::PendingReload;
+use crate::state::quotes::QuoteSide;
+use crate::state::rejected::{RejectedOrder, RejectedTerms};
+use crate::state::remade::RemadeStep;
+use crate::state::spreads::{LegSource, OrderLegs, SpreadLeg};
+use crate::state::strays::Stray;
 use crate::state::{Expiry, Instrument, Session, Stop};
-use crate::strays::Stray;
-use crate::value::{BreakKind, Effect, End, PriceField, Text};
+use crate::values::limits::RiskControl;
+use crate::values::locate::Locate;
+use crate::values::marks::RequestMarks;
+use crate::values::reason::{Reason, Why};
+use crate::values::scope::Scope;
+use crate::values::slab::NOWHERE;
+use crate::values::value::{BreakKind, Effect, End, PriceField, Text};
 
 /// Time of what is added, in nanoseconds since 1970.
 const AT: i64 = 1_795_334_400_000_000_000;
@@ -338,7 +338,7 @@ fn add_limits(state: &mut OmsState) {
     state.next_day = 20_261_130;
     state.firm.flow = Some(std::boxed::Box::new(Flow::default()));
     if let Some(flow) = &mut state.firm.flow {
-        let passed = crate::flow::Passed {
+        let passed = crate::state::flow::Passed {
             messages: 1,
             refused: 2,
             cancels: 3,

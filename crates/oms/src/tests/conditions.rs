@@ -1,9 +1,9 @@
 //! Orders that are held until a price meets their condition, and orders that are valid for a time.
 
 use super::*;
-use crate::command::carry_out;
-use crate::transition::OrderState::{Ended, Held, Queued, Sent};
-use crate::value::{End, PriceField, Trading};
+use crate::desk::command::carry_out;
+use crate::state::transition::OrderState::{Ended, Held, Queued, Sent};
+use crate::values::value::{End, PriceField, Trading};
 use crate::{OrderState, Scope, Terms, Wish};
 use fixwire_protocol::OperatorCommand;
 
@@ -51,7 +51,7 @@ impl World {
             own_number: b"",
             terms,
             until: None,
-            effect: Some(crate::value::Effect::Netting),
+            effect: Some(crate::values::value::Effect::Netting),
         };
         self.tell(|core, at, mut sink| core.new_order(at, &new, &mut sink));
         self.refused.is_none().then(|| self.core.state().last)
@@ -276,7 +276,7 @@ fn the_controls_are_checked_again_when_an_order_is_triggered() {
     let mut world = world(10);
     let orders = [0; 3].map(|_| world.holds("last>=101"));
     let scope = Scope::Account(1);
-    let control = crate::limits::RiskControl::OrderQuantity;
+    let control = crate::values::limits::RiskControl::OrderQuantity;
     let by = (&b"ann"[..], &b"why"[..]);
     world.tell(|core, at, mut sink| {
         core.set_limit(at, (scope, control, Some(5)), by, &mut sink);

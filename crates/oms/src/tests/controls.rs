@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::Scope;
-use crate::limits::RiskControl;
-use crate::value::Trading;
+use crate::values::limits::RiskControl;
+use crate::values::value::Trading;
 
 /// The symbol is the first, the account A1 the second, its parent the first.
 const SCOPES: [Scope; 5] = [

@@ -3,8 +3,8 @@
 use super::controls::limit;
 use super::*;
 use crate::Scope;
-use crate::limits::RiskControl;
-use crate::value::{Effect, Trading};
+use crate::values::limits::RiskControl;
+use crate::values::value::{Effect, Trading};
 
 /// A world with separate long and short positions.
 fn with_effect() -> World {

@@ -1,10 +1,10 @@
 //! Parent orders, and child orders that are sent for them.
 
 use super::*;
-use crate::command::carry_out;
-use crate::family::FamilyRole;
-use crate::transition::OrderState::{Ended, Held, Parent, Unknown, Working};
-use crate::value::{Effect, End};
+use crate::desk::command::carry_out;
+use crate::state::family::FamilyRole;
+use crate::state::transition::OrderState::{Ended, Held, Parent, Unknown, Working};
+use crate::values::value::{Effect, End};
 use crate::{OrderState, Scope, Terms, Wish};
 use fixwire_protocol::OperatorCommand;
 
@@ -418,7 +418,7 @@ fn a_family_is_told() {
     let child = world.child(parent, 50, "99.95");
     world.fill(child, 20, "99.95");
     let lines = |order: Number| {
-        let mut history = crate::history::History::new(order, OmsState::default());
+        let mut history = crate::desk::history::History::new(order, OmsState::default());
         let steps = world
             .notes
             .iter()
@@ -444,7 +444,7 @@ fn a_family_is_told() {
             "20 filled at 99.95",
         ]
     );
-    let answer = crate::query::answer(&world.core, b"orders").unwrap();
+    let answer = crate::desk::query::answer(&world.core, b"orders").unwrap();
     let rows: Vec<&str> = answer.lines().collect();
     assert!(
         rows[1].contains("\tparent, partially filled\t20\t"),

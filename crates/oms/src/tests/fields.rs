@@ -7,7 +7,7 @@ use std::vec::Vec;
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Dictionary, Tag};
 
-use crate::field_table::{
+use crate::values::field_table::{
     FieldClass, FieldRow, Messages, REPORT_FIELDS, REQUEST_FIELDS, REQUESTS, VENUE_MESSAGES,
     why_not_dropped,
 };

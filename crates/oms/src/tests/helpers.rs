@@ -5,8 +5,8 @@ use std::vec;
 use super::*;
 use crate::OrderState::{Ended, Queued, Sent, Working};
 use crate::load::OmsError;
-use crate::rules::{ErrorRule, Remedy, Route};
-use crate::value::End;
+use crate::values::rules::{ErrorRule, Remedy, Route};
+use crate::values::value::End;
 
 const SECOND: i64 = 1_000_000_000;
 
@@ -50,7 +50,7 @@ impl World {
             own_number: b"",
             terms: crate::Terms::NONE,
             until: None,
-            effect: Some(crate::value::Effect::Netting),
+            effect: Some(crate::values::value::Effect::Netting),
         };
         self.tell(|core, at, mut sink| core.new_order(at, &new, &mut sink));
         self.refused.is_none().then(|| self.core.state().last)

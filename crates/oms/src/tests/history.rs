@@ -4,10 +4,10 @@ use std::string::String;
 use std::vec::Vec;
 
 use super::{LINES, World, about};
-use crate::history::History;
+use crate::decide::venue::ReportKind;
+use crate::desk::history::History;
 use crate::state::OmsState;
-use crate::value::{End, Number, Side, TimeInForce};
-use crate::venue::ReportKind;
+use crate::values::value::{End, Number, Side, TimeInForce};
 
 pub fn told(world: &World, order: Number) -> Vec<String> {
     let mut history = History::new(order, OmsState::default());

@@ -1,8 +1,8 @@
 //! Price inquiries: sent at once or refused, and answered once.
 
 use super::*;
-use crate::reason::Reason;
-use crate::value::{Market, Trading};
+use crate::values::reason::Reason;
+use crate::values::value::{Market, Trading};
 use crate::{NewInquiry, Scope};
 
 const SECOND: i64 = 1_000_000_000;
@@ -178,7 +178,7 @@ fn an_inquiry_waits_for_no_line() {
 #[test]
 fn an_inquiry_counts_for_the_rate_of_its_line() {
     let mut world = world(|rules| {
-        let flow = crate::rules::FlowRule {
+        let flow = crate::values::rules::FlowRule {
             count: 2,
             time: SECOND,
             kept: 0,

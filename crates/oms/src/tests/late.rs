@@ -1,9 +1,9 @@
 //! Two replaces of an order whose reports come back out of order: the venue's TransactTime(60) decides.
 
 use super::*;
-use crate::transition::OrderState;
-use crate::value::{End, Price, Quantity};
-use crate::venue::Heard;
+use crate::decide::venue::Heard;
+use crate::state::transition::OrderState;
+use crate::values::value::{End, Price, Quantity};
 
 const SECOND: i64 = 1_000_000_000;
 

@@ -1,9 +1,9 @@
 //! Order life cycles, report by report.
 
 use super::*;
-use crate::transition::OrderState::{Ended, Lapsed, Sent, Unknown, Working};
-use crate::value::{End, Trading};
-use crate::venue::Heard;
+use crate::decide::venue::Heard;
+use crate::state::transition::OrderState::{Ended, Lapsed, Sent, Unknown, Working};
+use crate::values::value::{End, Trading};
 use crate::{OrderState, Scope};
 
 /// No listener for events.
@@ -326,7 +326,7 @@ fn an_order_that_stays_over_the_day_can_still_be_cancelled() {
         own_number: b"",
         terms: crate::Terms::NONE,
         until: None,
-        effect: Some(crate::value::Effect::Netting),
+        effect: Some(crate::values::value::Effect::Netting),
         session: CLIENT,
         id: b"G",
         account: b"A1",

@@ -1,8 +1,8 @@
 //! Market states and restricted symbols.
 
 use super::*;
-use crate::rules::Restricted;
-use crate::value::Market;
+use crate::values::rules::Restricted;
+use crate::values::value::Market;
 
 #[test]
 fn markets_take_what_they_allow() {
@@ -71,7 +71,7 @@ fn a_venue_sets_the_state_of_a_symbol_or_of_all_its_symbols() {
 fn restricted_symbols_are_not_traded() {
     let restricted = |what, from, to| {
         let mut rules = rules(LIMITS);
-        rules.restricted.push(crate::rules::RestrictedRule {
+        rules.restricted.push(crate::values::rules::RestrictedRule {
             symbol: "X*".into(),
             account: "A1".into(),
             from,

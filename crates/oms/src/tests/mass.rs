@@ -1,9 +1,9 @@
 //! Cancels of many orders at once.
 
 use super::*;
-use crate::mass::MassCancel;
-use crate::transition::OrderState;
-use crate::value::{End, Presence};
+use crate::decide::mass::MassCancel;
+use crate::state::transition::OrderState;
+use crate::values::value::{End, Presence};
 
 impl World {
     fn mass_cancel(&mut self, id: &str, kind: u8, symbol: &str, side: Option<u8>) {
@@ -222,7 +222,7 @@ fn cancels_that_no_message_asked_for_have_no_id_over_the_day() {
 #[test]
 fn mass_cancels_count_as_cancels() {
     let mut world = World::new();
-    let control = crate::limits::RiskControl::CancelRate;
+    let control = crate::values::limits::RiskControl::CancelRate;
     let limit = (crate::Scope::Firm, control, Some(1));
     world.tell(|core, at, mut sink| core.set_limit(at, limit, (b"ann", b"why"), &mut sink));
     let order = world.order(Side::Buy, 10, "100").unwrap();

@@ -1,11 +1,11 @@
 //! Rights of operators and the effects of their commands.
 
 use super::*;
-use crate::command::carry_out;
-use crate::limits::RiskControl;
-use crate::rules::OperatorRule;
-use crate::transition::OrderState::{DoneForDay, Ended, Lapsed, Working};
-use crate::value::{End, Trading};
+use crate::desk::command::carry_out;
+use crate::state::transition::OrderState::{DoneForDay, Ended, Lapsed, Working};
+use crate::values::limits::RiskControl;
+use crate::values::rules::OperatorRule;
+use crate::values::value::{End, Trading};
 use crate::{Amount, Scope};
 use fixwire_protocol::OperatorCommand;
 
@@ -181,7 +181,7 @@ fn orders_until_a_date_stay_until_it_is_over() {
         kind: Some(OrderType::Limit),
         tif: Some(TimeInForce::GoodTillDate),
         until: Some(20_261_123),
-        effect: Some(crate::value::Effect::Netting),
+        effect: Some(crate::values::value::Effect::Netting),
         price: Decimal::parse(b"100").ok(),
         stop: None,
         quantity: Decimal::from_int(10),

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::NumberForm;
-use crate::rules::PoolRule;
-use crate::transition::OrderState::{Ended, Queued};
-use crate::value::End;
+use crate::state::transition::OrderState::{Ended, Queued};
+use crate::values::rules::PoolRule;
+use crate::values::value::End;
 
 /// Ten numbers, from T1 to T9 and T0 before them.
 fn pool(name: &str, prefix: &str) -> PoolRule {
@@ -59,7 +59,7 @@ impl World {
             kind: Some(OrderType::Limit),
             tif: Some(TimeInForce::GoodTillCancel),
             until: None,
-            effect: Some(crate::value::Effect::Netting),
+            effect: Some(crate::values::value::Effect::Netting),
             price: Decimal::parse(b"100").ok(),
             stop: None,
             quantity: Decimal::from_int(10),
@@ -106,13 +106,13 @@ fn each_order_has_the_next_number_of_its_pool_and_none_twice() {
 fn operators_see_how_far_a_pool_is_used() {
     let mut world = world(pool("P", "T"));
     let order = world.buy();
-    let ask = |world: &World, query: &[u8]| crate::query::answer(&world.core, query).unwrap();
+    let ask = |world: &World, query: &[u8]| crate::desk::query::answer(&world.core, query).unwrap();
     assert_eq!(ask(&world, b"pools"), "pool\tnext\tleft\tof\nP\tT1\t9\t10");
     let line = ask(&world, format!("order {order}").as_bytes());
     assert!(line.ends_with("\tT0\t\t"), "{line}");
     world.numbers(9);
     assert_eq!(ask(&world, b"pools"), "pool\tnext\tleft\tof\nP\t\t0\t10");
-    let mut history = crate::history::History::new(order, OmsState::default());
+    let mut history = crate::desk::history::History::new(order, OmsState::default());
     let steps = world
         .notes
         .iter()
@@ -254,10 +254,10 @@ fn an_order_that_is_sent_again_has_another_number() {
     rules.pools = [pool("P", "T")].into();
     rules.users[0].number_pool = Some("P".into());
     rules.users[0].own_numbers = true;
-    rules.groups[0].errors = [crate::rules::ErrorRule {
+    rules.groups[0].errors = [crate::values::rules::ErrorRule {
         code: None,
         text: Some("*".into()),
-        remedy: crate::rules::Remedy::Retry,
+        remedy: crate::values::rules::Remedy::Retry,
         times: 9,
         after: 0,
         say: None,

@@ -1,9 +1,9 @@
 //! Orders and requests queued for a session to a venue.
 
 use super::*;
-use crate::rules::{Affinity, FlowRule};
-use crate::transition::OrderState::{Ended, Queued, Sent};
-use crate::value::{End, Trading};
+use crate::state::transition::OrderState::{Ended, Queued, Sent};
+use crate::values::rules::{Affinity, FlowRule};
+use crate::values::value::{End, Trading};
 use crate::{OrderState, Scope};
 
 const SECOND: i64 = 1_000_000_000;

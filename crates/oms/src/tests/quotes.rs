@@ -2,10 +2,10 @@
 
 use super::queue::{FLOW, order};
 use super::*;
-use crate::history::History;
-use crate::pool::NO_POOL;
-use crate::transition::OrderState::{Ended, Queued, Sent, Unknown, Working};
-use crate::value::{End, Trading};
+use crate::desk::history::History;
+use crate::state::pool::NO_POOL;
+use crate::state::transition::OrderState::{Ended, Queued, Sent, Unknown, Working};
+use crate::values::value::{End, Trading};
 use crate::{NewQuote, OrderState, QuoteCancel, QuoteSide, Scope};
 
 const SECOND: i64 = 1_000_000_000;

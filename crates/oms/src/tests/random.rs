@@ -2,8 +2,8 @@
 
 use super::family::{as_parent, child_of, plain};
 use super::*;
-use crate::limits::RiskControl;
-use crate::value::{End, Market, Presence, Trading};
+use crate::values::limits::RiskControl;
+use crate::values::value::{End, Market, Presence, Trading};
 use crate::{OmsState, Scope};
 use std::string::ToString;
 
@@ -141,7 +141,7 @@ fn rare(world: &mut World, dice: &mut Dice) {
         }
         8 | 9 => {
             let id = format!("m{}", dice.below(1000));
-            let cancel = crate::mass::MassCancel {
+            let cancel = crate::decide::mass::MassCancel {
                 session: CLIENT,
                 id: id.as_bytes(),
                 kind: [b'1', b'7', b'3'][dice.below(3) as usize],
@@ -260,7 +260,7 @@ fn the_notes_make_the_state_and_each_order_counts_once() {
                 crate::OrderState::Lapsed | crate::OrderState::Unknown | crate::OrderState::Parent
             );
             // The venue did not answer its cancel, which is tried again.
-            let goes = crate::work::must_go(world.core.state(), known);
+            let goes = crate::decide::work::must_go(world.core.state(), known);
             assert!(is_unknown || goes || orders.request_of(known).is_some());
             let attempt = attempt(&world, order);
             world.report(&about(order, attempt, ReportKind::Rejected));

@@ -1,8 +1,8 @@
 //! Price controls that measure by the market, and what orders without a limit price are reserved at.
 
 use super::*;
-use crate::rules::ReferencePrice;
-use crate::value::PriceField;
+use crate::values::rules::ReferencePrice;
+use crate::values::value::PriceField;
 
 fn world(reference: ReferencePrice) -> World {
     let mut rules = rules(LIMITS);
@@ -110,7 +110,7 @@ fn a_triggered_order_is_measured_by_the_price_that_triggers_it() {
             ..crate::Terms::NONE
         },
         until: None,
-        effect: Some(crate::value::Effect::Netting),
+        effect: Some(crate::values::value::Effect::Netting),
     };
     world.tell(|core, at, mut sink| core.new_order(at, &new, &mut sink));
     assert_eq!(world.refused, None, "it is 100 while no price is known");

@@ -3,10 +3,10 @@
 use fixwire_protocol::OperatorCommand;
 
 use super::*;
-use crate::limits::RiskControl;
-use crate::reload::{NewSettings, ReloadKind};
-use crate::rules::{AccountRule, FlowRule, LimitRule, ReferencePrice, ScopeName};
-use crate::value::PriceField;
+use crate::decide::reload::{NewSettings, ReloadKind};
+use crate::values::limits::RiskControl;
+use crate::values::rules::{AccountRule, FlowRule, LimitRule, ReferencePrice, ScopeName};
+use crate::values::value::PriceField;
 
 const COMMAND: OperatorCommand<'_> = OperatorCommand {
     bytes: crate::RELOAD,

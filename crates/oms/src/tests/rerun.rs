@@ -2,10 +2,10 @@
 
 use super::history::told;
 use super::*;
-use crate::command::carry_out;
-use crate::rules::OperatorRule;
-use crate::transition::OrderState;
-use crate::value::End;
+use crate::desk::command::carry_out;
+use crate::state::transition::OrderState;
+use crate::values::rules::OperatorRule;
+use crate::values::value::End;
 use fixwire_protocol::OperatorCommand;
 
 impl World {
@@ -26,7 +26,7 @@ impl World {
     }
 
     fn rejected(&self) -> Vec<String> {
-        let list = crate::query::answer(&self.core, b"rejected").unwrap();
+        let list = crate::desk::query::answer(&self.core, b"rejected").unwrap();
         list.lines().skip(1).map(String::from).collect()
     }
 }
@@ -83,7 +83,7 @@ fn a_rejected_order_is_placed_again_without_the_control_that_rejected_it() {
 fn each_control_can_be_off_alone() {
     use super::controls::limit;
     use crate::Scope;
-    use crate::limits::RiskControl;
+    use crate::values::limits::RiskControl;
     let cases = [
         (RiskControl::OrderQuantity, "RC6"),
         (RiskControl::Value, "RC7"),

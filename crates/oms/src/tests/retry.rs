@@ -2,10 +2,10 @@
 
 use super::queue::order;
 use super::*;
-use crate::rejects::VenueReject;
-use crate::rules::{ErrorRule, RejectCode, Remedy};
-use crate::transition::OrderState::{Ended, Queued, Sent, Working};
-use crate::value::{End, Market, Trading};
+use crate::decide::venue::rejects::VenueReject;
+use crate::state::transition::OrderState::{Ended, Queued, Sent, Working};
+use crate::values::rules::{ErrorRule, RejectCode, Remedy};
+use crate::values::value::{End, Market, Trading};
 use crate::{OrderState, Scope};
 
 const SECOND: i64 = 1_000_000_000;
@@ -422,7 +422,7 @@ fn a_history_says_that_it_was_sent_again() {
         last_price: Some(Decimal::from_int(100)),
         ..about(first, first, ReportKind::Fill)
     });
-    let mut history = crate::history::History::new(first, OmsState::default());
+    let mut history = crate::desk::history::History::new(first, OmsState::default());
     let steps = world
         .notes
         .iter()
@@ -442,7 +442,7 @@ fn a_history_says_that_it_was_sent_again() {
 
 #[test]
 fn an_entry_sets_the_state_of_a_rejected_order() {
-    use crate::value::End;
+    use crate::values::value::End;
     for (state, ends) in [
         (None, End::Rejected),
         (Some(End::Rejected), End::Rejected),

@@ -1,8 +1,8 @@
 //! Several `[[user]]` tables of one session: which one applies to an account.
 
 use super::*;
-use crate::mass::MassCancel;
-use crate::rules::{Rights, UserRule};
+use crate::decide::mass::MassCancel;
+use crate::values::rules::{Rights, UserRule};
 
 /// The settings of the tests, with these tables of the user in place of its own.
 fn rules_of(tables: &[(&str, &str)]) -> RiskRules {

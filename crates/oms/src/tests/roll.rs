@@ -1,11 +1,11 @@
 //! Rolls of the trading day with live orders.
 
 use super::*;
-use crate::rejects::VenueReject;
-use crate::rules::RejectCode;
-use crate::scope::Scope;
-use crate::transition::OrderState::{Ended, Lapsed, Working};
-use crate::value::{End, Trading};
+use crate::decide::venue::rejects::VenueReject;
+use crate::state::transition::OrderState::{Ended, Lapsed, Working};
+use crate::values::rules::RejectCode;
+use crate::values::scope::Scope;
+use crate::values::value::{End, Trading};
 
 const SECOND: i64 = 1_000_000_000;
 
@@ -17,7 +17,7 @@ fn waiting() -> World {
 }
 
 impl World {
-    fn stands_as(&self, order: Number) -> crate::transition::OrderState {
+    fn stands_as(&self, order: Number) -> crate::state::transition::OrderState {
         self.core.state().orders().get(order).unwrap().state
     }
 

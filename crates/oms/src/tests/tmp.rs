@@ -18,9 +18,9 @@ use fixwire_tmp::{
 };
 
 use crate::load::load;
-use crate::order::Order;
-use crate::rules::RiskRules;
-use crate::transition::OrderState;
+use crate::state::order::Order;
+use crate::state::transition::OrderState;
+use crate::values::rules::RiskRules;
 use crate::{Oms, OmsSession, OmsTmpLine};
 
 mod bulletins;

@@ -1,8 +1,8 @@
 //! Reports that have no ClOrdID(11) of ours, found by the OrderID(37) of the venue.
 
 use super::*;
-use crate::transition::OrderState::{Ended, Working};
-use crate::value::End;
+use crate::state::transition::OrderState::{Ended, Working};
+use crate::values::value::End;
 
 impl World {
     /// An order that the venue knows as this.
@@ -34,7 +34,7 @@ impl World {
         self.core.state().orders().get(order).unwrap().filled
     }
 
-    fn state_now(&self, order: Number) -> crate::transition::OrderState {
+    fn state_now(&self, order: Number) -> crate::state::transition::OrderState {
         self.core.state().orders().get(order).unwrap().state
     }
 }

@@ -3,12 +3,12 @@
 use fixwire_protocol::tag;
 
 use super::orders::{LONG_SYMBOL, account_number, time_in_force, wire_price};
-use crate::core::Core;
-use crate::order::Order;
-use crate::quotes::QuoteSide;
-use crate::reason::{Reason, Why};
-use crate::risk::Proposal;
-use crate::value::{Effect, Price, Quantity, Side};
+use crate::decide::core::Core;
+use crate::decide::risk::Proposal;
+use crate::state::order::Order;
+use crate::state::quotes::QuoteSide;
+use crate::values::reason::{Reason, Why};
+use crate::values::value::{Effect, Price, Quantity, Side};
 
 impl Core {
     /// Whether a line speaks TMP.

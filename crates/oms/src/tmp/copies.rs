@@ -16,12 +16,12 @@ use super::OmsTmpLine;
 use super::ids::resolve;
 use super::orders::{RequestFrame, SHORT_SYMBOL};
 use super::reports::{Execution, TmpHeard, exec_of, side_of};
-use crate::core::{Core, Sink};
-use crate::external::ExternalTerms;
+use crate::decide::core::{Core, Sink};
+use crate::decide::external::ExternalTerms;
+use crate::decide::venue::{Heard, ReportKind, VenueId, VenueReport};
 use crate::fix::digits;
-use crate::rules::{CopySourceRule, RiskRules};
-use crate::value::{Effect, End, OrderType, Text, TimeInForce};
-use crate::venue::{Heard, ReportKind, VenueId, VenueReport};
+use crate::values::rules::{CopySourceRule, RiskRules};
+use crate::values::value::{Effect, End, OrderType, Text, TimeInForce};
 
 /// What a link of copies subscribes to.
 #[derive(Clone, Copy, Debug)]

@@ -2,9 +2,9 @@
 
 use fixwire_tmp::TmpSide;
 
-use crate::order::Order;
 use crate::state::OmsState;
-use crate::value::Number;
+use crate::state::order::Order;
+use crate::values::value::Number;
 
 /// ord_id counts up to this.
 const ORD_IDS: u64 = 10_000_000;

@@ -9,13 +9,13 @@ use super::ids::ord_id;
 
 use super::orders::{LONG_SYMBOL, LineMarks, RequestFrame, SHORT_SYMBOL};
 use super::reports::{CODES, TmpHeard};
-use crate::core::{Core, Sink};
-use crate::event::OrderEvent;
+use crate::decide::core::{Core, Sink};
+use crate::decide::venue::Heard;
 use crate::fix::Sentence;
-use crate::reason::{Reason, Why};
 use crate::state::OmsState;
-use crate::value::Number;
-use crate::venue::Heard;
+use crate::state::event::OrderEvent;
+use crate::values::reason::{Reason, Why};
+use crate::values::value::Number;
 
 /// The frame of an inquiry; `None` when TMP has no room for one of its values.
 #[cold]

@@ -6,9 +6,9 @@ use fixwire_tmp::{TmpFrame, TmpStatus};
 
 use super::orders::RequestFrame;
 use super::reports::TmpHeard;
-use crate::core::{Core, Sink};
-use crate::value::Market;
-use crate::venue::Heard;
+use crate::decide::core::{Core, Sink};
+use crate::decide::venue::Heard;
+use crate::values::value::Market;
 
 /// The frame that asks for the state of a flow group, and for each change of it.
 pub(crate) fn question(flow_group: u8) -> Option<RequestFrame> {

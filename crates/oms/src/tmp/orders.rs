@@ -8,12 +8,12 @@ use fixwire_tmp::{
 
 use super::ids::{ord_id, user_define};
 use super::inquiries::inquiry;
-use crate::event::OrderEvent;
-use crate::marks::RequestMarks;
-use crate::order::{Order, Request};
-use crate::quotes::QuoteSide;
 use crate::state::OmsState;
-use crate::value::{Number, OrderType, Price, RequestKind, TimeInForce};
+use crate::state::event::OrderEvent;
+use crate::state::order::{Order, Request};
+use crate::state::quotes::QuoteSide;
+use crate::values::marks::RequestMarks;
+use crate::values::value::{Number, OrderType, Price, RequestKind, TimeInForce};
 
 /// Bytes of an R39, the longest request.
 pub(super) const LONGEST: usize = 104;

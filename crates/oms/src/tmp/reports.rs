@@ -11,16 +11,16 @@ use siphasher::sip::SipHasher13;
 
 use super::ids::resolve;
 use super::orders::{LONG_SYMBOL, account_number, wire_price};
-use crate::core::{Core, Sink};
+use crate::decide::core::{Core, Sink};
+use crate::decide::legs::FillOfLeg;
+use crate::decide::venue::rejects::VenueReject;
+use crate::decide::venue::{Heard, ReportKind, VenueId, VenueReport};
 use crate::fix::{Sentence, digits};
-use crate::legs::FillOfLeg;
-use crate::order::Order;
-use crate::rejects::VenueReject;
-use crate::rules::RejectCode;
-use crate::spreads::SpreadLeg;
-use crate::transition::OrderState;
-use crate::value::{Effect, End, Market, Number, Price, RequestKind, Side, Text};
-use crate::venue::{Heard, ReportKind, VenueId, VenueReport};
+use crate::state::order::Order;
+use crate::state::spreads::SpreadLeg;
+use crate::state::transition::OrderState;
+use crate::values::rules::RejectCode;
+use crate::values::value::{Effect, End, Market, Number, Price, RequestKind, Side, Text};
 
 /// Where the body of a frame begins: behind MsgSeqNum and times of sending.
 const BODY: usize = 17;

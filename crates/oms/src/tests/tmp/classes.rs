@@ -7,7 +7,7 @@ use fixwire_protocol::OperatorCommand;
 use fixwire_tmp::TmpSide;
 
 use super::*;
-use crate::value::RequestKind;
+use crate::values::value::RequestKind;
 
 /// Lines T1 and T2 have the orders; T3, which the file calls W1, is of another group.
 const GROUPS: &str = r#"

@@ -6,7 +6,7 @@ use fixwire_tmp::{TmpOrdType, TmpPositionEffect, TmpSide, TmpTimeInForce};
 
 use super::faults::frame_of;
 use super::*;
-use crate::value::End;
+use crate::values::value::End;
 
 /// The second link.
 const COPY: usize = 1;

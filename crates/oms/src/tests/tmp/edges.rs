@@ -2,8 +2,8 @@
 
 use super::faults::frame_of;
 use super::*;
-use crate::event::OrderEvent;
-use crate::value::End;
+use crate::state::event::OrderEvent;
+use crate::values::value::End;
 
 const DAY: u64 = 86_400 * SECOND;
 

@@ -1,7 +1,7 @@
 //! Orders over TMP from their login to their end.
 
 use super::*;
-use crate::value::End;
+use crate::values::value::End;
 use fixwire_tmp::messages::R22;
 use fixwire_tmp::{TmpOrdType, TmpPositionEffect, TmpSide, TmpSymbolType, TmpTimeInForce};
 

@@ -1,7 +1,7 @@
 //! Lines over the life of their links: recovery, restarts, flow limits, days.
 
 use super::*;
-use crate::value::End;
+use crate::values::value::End;
 
 #[test]
 fn reports_that_were_missed_come_after_the_next_login() {

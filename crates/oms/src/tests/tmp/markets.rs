@@ -1,7 +1,7 @@
 //! The state of trading over TMP: R11 at each login, R12, and what clients learn.
 
 use super::*;
-use crate::value::Market;
+use crate::values::value::Market;
 use fixwire_tmp::messages::{R11, R12};
 
 const TELLING: [&str; 6] = ["35", "324", "335", "55", "326", "340"];

@@ -1,7 +1,7 @@
 //! Two-sided quotes over TMP: one R09, two orders.
 
 use super::*;
-use crate::value::End;
+use crate::values::value::End;
 use fixwire_tmp::messages::R39;
 use fixwire_tmp::{TmpOrdType, TmpPositionEffect, TmpSide, TmpSymbolType, TmpTimeInForce};
 

@@ -1,7 +1,7 @@
 //! What TMP cannot say is refused before anything is sent; what the exchange rejects goes by the error table.
 
 use super::*;
-use crate::value::End;
+use crate::values::value::End;
 use fixwire_protocol::OperatorCommand;
 
 /// Text(58) of the reject of an order with these values.

@@ -1,7 +1,7 @@
 //! Spreads over TMP: one R01 with the symbol of the spread, both legs in the report of a fill.
 
 use super::*;
-use crate::value::End;
+use crate::values::value::End;
 use fixwire_tmp::messages::R22;
 use fixwire_tmp::{TmpSide, TmpSymbol};
 

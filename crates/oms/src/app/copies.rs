@@ -1,0 +1,134 @@
+//! Drop copy sessions of venues.
+
+use alloc::vec::Vec;
+
+use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, tag, value};
+use fixwire_tmp::TmpFrame;
+use fixwire_tmp::messages::{R06, R16};
+
+use super::Oms;
+use crate::decide::external::ExternalTerms;
+use crate::decide::venue::{Heard, ReportKind};
+use crate::desk::notice::OmsEvent;
+use crate::fix::requests::EXPIRE_DATE;
+use crate::fix::{clients, legs, lines};
+use crate::values::value::{OrderType, TimeInForce};
+
+impl Oms {
+    /// Finds the clients that see orders placed elsewhere. Nothing is sent on the sessions that report them.
+    pub(super) fn find_watchers(&mut self) {
+        let rules = self.core.rules();
+        let names = self.core.state().sessions();
+        for source in &rules.copy_sources {
+            if let Some(index) = names.find(source.session.as_bytes()) {
+                self.links.clients[index as usize] = None;
+            }
+        }
+        self.watchers.clear();
+        if rules.copy_sources.is_empty() {
+            return;
+        }
+        let watchers = rules.users.iter().filter_map(|user| {
+            let index = names.find(user.session.as_bytes())?;
+            let client: clients::Client = (*self.links.clients.get(index as usize)?)?;
+            let may = user.rights.iter().any(|rights| rights.reports);
+            may.then(|| (client, user.clone()))
+        });
+        self.watchers = watchers.collect::<Vec<_>>();
+    }
+
+    /// Handles a message of a drop copy session of a venue: only ExecutionReports count.
+    pub(super) fn copy_says(
+        &mut self,
+        at: i64,
+        (from, index): (SessionId, u32),
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        if message.msg_type() != b"8" {
+            return Ok(());
+        }
+        let version = self.sessions[from.0 as usize].version;
+        let fields = Indexed::new(message);
+        let byte = |tag| match message.get(tag) {
+            Some([byte]) => Some(*byte),
+            _ => None,
+        };
+        let until = message.get(EXPIRE_DATE).and_then(|it| value::uint(it).ok());
+        let terms = ExternalTerms {
+            kind: byte(tag::ORD_TYPE).and_then(OrderType::of),
+            tif: byte(tag::TIME_IN_FORCE).and_then(TimeInForce::of),
+            stop: fields.decimal(tag::STOP_PX).and_then(Result::ok),
+            until: until.and_then(|it| u32::try_from(it).ok()).unwrap_or(0),
+            is_of_leg: legs::is_of_leg(message),
+        };
+        let exec_id = message.get(tag::EXEC_ID).unwrap_or_default();
+        let heard = match lines::copy(index, &fields, version) {
+            Some(report) => {
+                let (core, mut out) = self.parts(outbox, None);
+                let heard = core.copy(at, &report, (&terms, exec_id), &mut out);
+                if report.kind == ReportKind::Fill
+                    && !terms.is_of_leg
+                    && !core.state().spreads.is_empty()
+                {
+                    let (said, count) = legs::legs(message);
+                    core.copy_legs(at, &report, (&said[..count], &terms, exec_id), &mut out);
+                }
+                heard
+            }
+            None => Heard::Unreadable,
+        };
+        match heard {
+            Heard::FillsMissing(order) => self.fills_missing(order),
+            Heard::Unknown | Heard::Unreadable => {
+                let id = message.get(tag::ORDER_ID).unwrap_or(b"NONE");
+                let unreadable = heard == Heard::Unreadable;
+                (self.listener)(OmsEvent::StrayReport { id, unreadable });
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Subscribes a link of copies to those that it has not received.
+    pub(super) fn ask_copies(&mut self, link: usize, index: u32) {
+        let (last, _) = self.core.state().link_numbers(index);
+        let line = &mut self.links.tmp.lines[link];
+        if let Some(copies) = line.copies {
+            line.queue.extend(copies.question(line.fcm_id, last));
+        }
+    }
+
+    /// A message on a link of copies.
+    pub(super) fn copy_delivered(
+        &mut self,
+        at: i64,
+        (link, index): (usize, u32),
+        frame: &TmpFrame<'_>,
+        outbox: &mut Outbox,
+    ) {
+        let line = &self.links.tmp.lines[link];
+        if let Ok(answer) = frame.body::<R16>() {
+            let is_taken = answer.status.is_success();
+            if !is_taken {
+                let (line, status) = (&line.name, answer.status);
+                (self.listener)(OmsEvent::SubscriptionRefused { line, status });
+            }
+            self.core.copy_session(at, index, is_taken);
+            return;
+        }
+        let Ok(copy) = frame.body::<R06>() else {
+            return;
+        };
+        // The day of its numbers is over: what it has received counts, its number no longer.
+        let of_link = (index, line.fcm_id, line.day == self.core.state().day());
+        let mut own = self.links.tmp.lines.iter();
+        let own = own.find(|it| {
+            it.copies.is_none() && (it.fcm_id, it.session_id) == (copy.fcm_id, copy.rpt_session_id)
+        });
+        let own = own.map(|it| it.is_short);
+        let (core, mut out) = self.parts(outbox, None);
+        let said = core.tmp_copy(at, of_link, (&copy, own), &mut out);
+        self.raise_heard(&said);
+    }
+}

@@ -1,0 +1,47 @@
+//! The trading day by the clock.
+
+use fixwire_protocol::Now;
+
+use super::Oms;
+use crate::desk::notice::OmsEvent;
+use crate::values::day::{DayFinder, DaySpan};
+use crate::values::rules::DayBegins;
+
+impl Oms {
+    /// Its journal begins in place of one that was removed: no order number of that one is given out again.
+    pub fn set_replaces_journal(&mut self) {
+        self.core.set_replaces_journal();
+    }
+
+    /// Finds trading days in time zones other than UTC.
+    pub fn set_day_finder(&mut self, find: DayFinder) {
+        self.day_finder = Some(find);
+    }
+
+    /// The trading day by the clock.
+    #[inline]
+    pub(super) fn today(&mut self, now: Now) -> DaySpan {
+        let (of, span) = self.span;
+        if of != self.core.state().settings || !span.has(now.wall) {
+            self.find_today(now);
+        }
+        self.span.1
+    }
+
+    #[cold]
+    fn find_today(&mut self, now: Now) {
+        let begins = &self.core.rules().day_begins;
+        let find = self.day_finder.filter(|_| begins.zone != DayBegins::UTC);
+        let found = find.and_then(|find| find(&begins.zone, begins.time, now.wall));
+        let span = found.unwrap_or_else(|| crate::values::day::in_utc(begins.time, now.wall));
+        self.span = (self.core.state().settings, span);
+    }
+
+    /// The clock is too far ahead.
+    pub(super) fn day_is_far(&mut self, clock: Option<u32>) {
+        if let Some(clock) = clock {
+            let day = self.core.state().day();
+            (self.listener)(OmsEvent::DayFar { day, clock });
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Which field of a client's request would not reach the venue, and which fields of requests and reports are dropped.
+
+use fixwire_protocol::{Field, Message, Tag, tag};
+
+use super::Oms;
+use crate::values::field_table::{
+    self, FieldClass, FieldCondition, Messages, is_passed_on, is_usual_report, is_usual_request,
+    passes, report_bit, request_bit,
+};
+use crate::values::locate::is_value;
+use crate::values::rules::LineGroup;
+
+/// Tags below this are found a second time without a search.
+const COMMON: usize = 256;
+
+/// The first field of a request that needs a closer look: one that the table does not let pass, or one that is there twice.
+/// `None` for most requests.
+#[inline]
+pub(super) fn first_unusual(request: &Message<'_>) -> Option<usize> {
+    let message = request_bit(request.msg_type());
+    let fields = request.fields();
+    if is_usual_request(fields, message) {
+        None
+    } else {
+        search(fields, message)
+    }
+}
+
+/// The same, where there may be one.
+#[cold]
+fn search(fields: &[Field], message: Messages) -> Option<usize> {
+    let mut seen = [0_u64; COMMON / 64];
+    fields.iter().position(|field| {
+        let tag = field.tag as usize;
+        let bit = 1 << (tag % 64);
+        let repeated = match seen.get_mut(tag / 64) {
+            Some(word) => core::mem::replace(word, *word | bit) & bit != 0,
+            None => false,
+        };
+        repeated || !passes(field.tag, message)
+    })
+}
+
+impl Oms {
+    /// The first field of a request that would not reach the venue and that no setting drops; fields that are dropped
+    /// are counted.
+    #[inline]
+    pub(super) fn not_carried(&mut self, index: u32, message: &Message<'_>) -> Option<Tag> {
+        let unusual = first_unusual(message)?;
+        self.look_closer(index, message, unusual)
+    }
+
+    /// The same from the first unusual field on.
+    #[cold]
+    pub(super) fn look_closer(
+        &mut self,
+        index: u32,
+        message: &Message<'_>,
+        from: usize,
+    ) -> Option<Tag> {
+        let bit = request_bit(message.msg_type());
+        let fields = message.fields();
+        let has_groups = matches!(message.msg_type(), b"R" | b"Z" | b"BW");
+        let group = self.group_of(index, message);
+        for (at, field) in fields.iter().enumerate().skip(from) {
+            let is_again = fields[..at].iter().any(|other| other.tag == field.tag);
+            if is_again && !has_groups && passes(field.tag, bit) {
+                return Some(field.tag);
+            }
+            let is_fit = self.is_carried(index, message, (*field, bit))
+                || self.drops(index, group, field.tag);
+            if !is_fit {
+                return Some(field.tag);
+            }
+        }
+        for field in &fields[from..] {
+            if !self.is_carried(index, message, (*field, bit)) {
+                self.dropped.requests.add(field.tag);
+            }
+        }
+        None
+    }
+
+    /// The line group of a request, by its symbol or that of its order.
+    fn group_of(&self, index: u32, message: &Message<'_>) -> Option<usize> {
+        let state = self.core.state();
+        let named = message.get(tag::SYMBOL);
+        let order = || {
+            let original = message.get(tag::ORIG_CL_ORD_ID);
+            let id = original.or_else(|| message.get(tag::CL_ORD_ID))?;
+            let order = state.orders().get(state.used(index, id)?)?;
+            Some(state.instruments().name(order.instrument))
+        };
+        self.rules().group_of(named.or_else(order)?)
+    }
+
+    /// Whether a user or its line group names a tag as one to drop.
+    fn drops(&self, index: u32, group: Option<usize>, tag: Tag) -> bool {
+        let user = self.core.user(index).ok().map(|user| &user.drop);
+        let group = group.and_then(|group| self.rules().groups.get(group));
+        let lists = [user, group.map(|group| &group.drop)];
+        let mut lists = lists.into_iter().flatten();
+        lists.any(|list| list.binary_search(&tag).is_ok())
+    }
+
+    fn is_carried(
+        &self,
+        index: u32,
+        message: &Message<'_>,
+        (field, bit): (Field, Messages),
+    ) -> bool {
+        let (tag, value) = (field.tag, message.value(field));
+        if passes(tag, bit) || self.is_own_tag(index, message, tag) {
+            return true;
+        }
+        let Some(row) = field_table::request_field(tag, bit) else {
+            return false;
+        };
+        match row.class {
+            FieldClass::Checked(condition) => self.meets(index, message, (condition, tag, value)),
+            FieldClass::Session | FieldClass::Carried | FieldClass::Set | FieldClass::Used => true,
+            FieldClass::Refused | FieldClass::Never | FieldClass::Counted => false,
+        }
+    }
+
+    fn meets(
+        &self,
+        index: u32,
+        message: &Message<'_>,
+        (condition, tag, value): (FieldCondition, Tag, &[u8]),
+    ) -> bool {
+        let state = self.core.state();
+        let symbol = message.get(tag::SYMBOL).unwrap_or_default();
+        let group = || {
+            let group = self.group_of(index, message)?;
+            self.rules().groups.get(group)
+        };
+        match condition {
+            FieldCondition::Identity => self.is_identity(index, tag, value),
+            FieldCondition::ExpireDate => {
+                message.msg_type() == b"G" || message.get(tag::TIME_IN_FORCE) == Some(b"6")
+            }
+            FieldCondition::Destination => group().is_some_and(|group: &LineGroup| {
+                let named = group.ex_destination.as_deref();
+                named.is_some_and(|named| named.as_bytes() == value)
+            }),
+            FieldCondition::Spread => {
+                let instrument = state.instruments().find(symbol);
+                let is_spread = instrument.is_some_and(|it| state.spreads.legs(it).is_some());
+                is_spread && value == b"MLEG"
+            }
+            FieldCondition::OrderId => {
+                let id = match message.msg_type() {
+                    b"H" => tag::CL_ORD_ID,
+                    _ => tag::ORIG_CL_ORD_ID,
+                };
+                let named = message.get(id);
+                let number = named.and_then(|id| state.used(index, id));
+                // An unknown order is refused as such.
+                number
+                    .is_none_or(|number| fixwire_protocol::value::uint(value).ok() == Some(number))
+            }
+            FieldCondition::Parents => self.core.has_parents() && self.core.may_have_parents(index),
+            FieldCondition::Trigger => true,
+            FieldCondition::OverFix => group().is_none_or(|group| !group.over_tmp),
+            // Read with the values of the request.
+            FieldCondition::HandlInst
+            | FieldCondition::Price
+            | FieldCondition::Stop
+            | FieldCondition::OneSymbol => true,
+            FieldCondition::Locate => {
+                let named = message.get(tag::ORIG_CL_ORD_ID);
+                let number = named.and_then(|id| state.used(index, id));
+                // An unknown order is refused as such.
+                number.is_none_or(|it| is_value(state.locates.of(it), tag, value))
+            }
+        }
+    }
+
+    /// Whether a value of the header is part of the identity of a client's session.
+    fn is_identity(&self, index: u32, tag: Tag, value: &[u8]) -> bool {
+        let client = self.links.clients.get(index as usize).copied().flatten();
+        let session = client.and_then(|client| self.sessions.get(client.session.0 as usize));
+        let mut ids = session.into_iter().flat_map(|session| &session.ids);
+        ids.any(|(known, id)| *known == tag && id.as_bytes() == value)
+    }
+
+    /// Whether a tag is one of ours, or that of the number of a pool.
+    fn is_own_tag(&self, index: u32, message: &Message<'_>, tag: Tag) -> bool {
+        let is_pool = || {
+            let symbol = message.get(tag::SYMBOL)?;
+            self.core.own_number_tag(index, symbol)
+        };
+        if self.rules().own_tags.has(message.msg_type(), tag) {
+            return true;
+        }
+        message.msg_type() == b"D" && is_pool() == Some(tag)
+    }
+
+    /// Counts the fields of a message of a venue that are not passed on.
+    #[inline]
+    pub(super) fn count_report(&mut self, message: &Message<'_>) {
+        let bit = report_bit(message.msg_type());
+        if is_usual_report(message.fields(), bit) {
+            return;
+        }
+        for field in message.fields() {
+            if !is_passed_on(field.tag, bit) {
+                self.count_field(message, field.tag);
+            }
+        }
+    }
+
+    fn count_field(&mut self, message: &Message<'_>, tag: Tag) {
+        // The text of a reject or an end is passed on.
+        let is_text = tag == tag::TEXT && message.msg_type() == b"8";
+        let kind = message.get(tag::EXEC_TYPE);
+        if !(is_text && matches!(kind, Some(b"3" | b"4" | b"8" | b"C"))) {
+            self.dropped.reports.add(tag);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Clients that ask for states of markets: SecurityStatusRequest(e) and TradingSessionStatusRequest(g).
+
+use fixwire_protocol::{Message, Outbox, Refusal};
+
+use super::Oms;
+use crate::decide::core::Core;
+use crate::fix::market_requests::{self, Asked, MarketRequest};
+use crate::state::market_watches::MarketWatch;
+use crate::values::value::Market;
+
+/// The state of what a request is about; `None` when it is unknown.
+fn market_now(core: &Core, request: &MarketRequest) -> Option<Market> {
+    if request.is_of_all() {
+        return core.overall_market();
+    }
+    request.instrument.map(|it| core.state().market(it))
+}
+
+impl Oms {
+    /// Answers a client's request for the state of a market, and keeps it when updates are wanted.
+    pub(super) fn market_asked(
+        &mut self,
+        index: u32,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        let Some(&Some(client)) = self.links.clients.get(index as usize) else {
+            return Err(Refusal::NotAuthorized);
+        };
+        if self.core.user(index).is_err() {
+            return Err(Refusal::NotAuthorized);
+        }
+        let (request, asked) = market_requests::read(self.core.state(), message)?;
+        let watches = &mut self.links.watches;
+        // One with the same id replaces it.
+        watches.remove(client.session, request.kind, &request.id);
+        if asked == Asked::Nothing {
+            return Ok(());
+        }
+        if asked == Asked::Updates && watches.is_full(client.session) {
+            return Err(Refusal::NotAvailable);
+        }
+        let said = market_now(&self.core, &request);
+        market_requests::write(&request, (said, client), outbox);
+        if asked == Asked::Updates {
+            self.links.watches.add(MarketWatch {
+                client,
+                request,
+                said,
+            });
+        }
+        Ok(())
+    }
+
+    /// Reports to clients what has changed, as far as there is room; whether some is left.
+    pub(super) fn report_markets(&mut self, outbox: &mut Outbox) -> bool {
+        while self.links.watches.is_due() {
+            if !self.has_room(outbox) {
+                return true;
+            }
+            let Some(watch) = self.links.watches.next_due() else {
+                return false;
+            };
+            let now = market_now(&self.core, &watch.request);
+            if now != watch.said {
+                watch.said = now;
+                market_requests::write(&watch.request, (now, watch.client), outbox);
+            }
+        }
+        false
+    }
+}

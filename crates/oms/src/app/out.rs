@@ -1,0 +1,291 @@
+//! Output of events: notes, reports, orders.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixwire_protocol::{Message, Outbox};
+
+use crate::decide::core::{Core, Sink};
+use crate::desk::notice::{OmsEvent, OmsListener};
+use crate::fix::before::Before;
+use crate::fix::clients::{self, Client};
+use crate::fix::{lines, reports, scope_name};
+use crate::state::OmsState;
+use crate::state::day_end::{open_at_venues, unconfirmed_at_venues};
+use crate::state::event::OrderEvent;
+use crate::state::market_watches::MarketWatches;
+use crate::tmp::TmpLines;
+use crate::values::canary::{self, OmsPlantedFault};
+use crate::values::rules::{UserRule, matches};
+use crate::values::value::{MassEnd, RequestKind};
+
+use super::texts::Languages;
+
+/// Where messages go.
+#[derive(Default)]
+pub(super) struct Links {
+    /// Engine session of each session of the state that speaks FIX.
+    pub clients: Vec<Option<Client>>,
+    pub tmp: TmpLines,
+    /// What clients want to know of markets.
+    pub watches: MarketWatches,
+}
+
+/// Output of events.
+pub(super) struct Out<'a> {
+    pub outbox: &'a mut Outbox,
+    pub note: &'a mut Vec<u8>,
+    pub before: &'a mut Before,
+    pub links: &'a mut Links,
+    pub copies: &'a [(Client, Vec<String>)],
+    pub watchers: &'a [(Client, UserRule)],
+    /// Languages of clients; `None` when all texts are English.
+    pub languages: Option<&'a mut Languages>,
+    /// The client message being handled.
+    pub message: Option<&'a Message<'a>>,
+    pub listener: &'a mut OmsListener,
+}
+
+impl Sink for Out<'_> {
+    fn happens(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
+        self.before.note(state, event);
+    }
+
+    fn happened(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
+        self.note.clear();
+        self.note.extend_from_slice(&state.time().to_le_bytes());
+        event.put(self.note);
+        // There is room: it was checked before the first event.
+        let noted = match canary::is(OmsPlantedFault::SkipNote) && state.events().is_multiple_of(5)
+        {
+            true => Ok(()),
+            false => self.outbox.note(self.note),
+        };
+        // A state ahead of its notes must not continue: the next start recovers from the notes.
+        assert!(noted.is_ok(), "no room for the note of {event:?}");
+        match *event {
+            OrderEvent::Sent { line, .. }
+            | OrderEvent::Asked { line, .. }
+            | OrderEvent::MassAsked { line, .. }
+            | OrderEvent::Inquired { line, .. }
+            | OrderEvent::QuoteSent { line, .. }
+            | OrderEvent::StrayCancelled { line, .. } => {
+                if let OrderEvent::StrayCancelled { order, former, .. } = *event {
+                    (self.listener)(OmsEvent::LiveAfterEnd { order, former });
+                }
+                if let Some(Some(link)) = self.links.clients.get(line as usize) {
+                    let link = (link.session, link.version);
+                    lines::send(state, event, link, self.outbox);
+                } else if !self.links.tmp.send(state, event, line) {
+                    let (line, number) = (state.sessions().name(line), request_in(event));
+                    (self.listener)(OmsEvent::NotSendable { line, number });
+                }
+            }
+            OrderEvent::Trading {
+                scope, who, why, ..
+            } if who == Core::GUARD => {
+                let scope = &scope_name(state, scope);
+                (self.listener)(OmsEvent::Killed { scope, why });
+            }
+            OrderEvent::Market { .. } | OrderEvent::VenueMarket { .. } => {
+                self.links.watches.changed();
+            }
+            OrderEvent::NumbersLow { pool, left } => {
+                let pool = state.pool_names.name(pool);
+                (self.listener)(OmsEvent::NumbersLow { pool, left });
+            }
+            OrderEvent::CopyBroken {
+                kind, order, text, ..
+            } => {
+                let number = state.events();
+                (self.listener)(OmsEvent::CopyBreak {
+                    number,
+                    kind,
+                    order,
+                    text,
+                });
+            }
+            OrderEvent::BreakAlarmed { number } => {
+                if let Some(found) = state.breaks.get(number) {
+                    (self.listener)(OmsEvent::VenueBreak {
+                        number,
+                        kind: found.kind,
+                        order: found.order,
+                        ours: found.ours.bytes(),
+                        venue: found.venue.bytes(),
+                    });
+                }
+            }
+            OrderEvent::Reloaded { who, back, .. } => {
+                (self.listener)(OmsEvent::Reloaded { who, back });
+            }
+            OrderEvent::ReloadAsked { who, .. } => {
+                (self.listener)(OmsEvent::ReloadAsked { who });
+            }
+            OrderEvent::ForeignReport { .. }
+            | OrderEvent::MassAnswered { .. }
+            | OrderEvent::LapseCancelled { .. }
+            | OrderEvent::NoAnswer { .. } => self.doubted(state, event),
+            OrderEvent::DayAsked { .. } | OrderEvent::Day { .. } | OrderEvent::DayBack { .. } => {
+                self.day(state, event);
+            }
+            OrderEvent::LegsMissing { order } => (self.listener)(OmsEvent::LegsMissing { order }),
+            OrderEvent::StrayFill { id, effect, .. } => {
+                let (number, nets) = (state.events(), effect.is_none());
+                (self.listener)(OmsEvent::StrayFill { number, id, nets });
+            }
+            OrderEvent::Filled { order, .. }
+                if state
+                    .orders()
+                    .get(order)
+                    .is_some_and(|it| it.filled > it.quantity || is_late(state, order)) =>
+            {
+                (self.listener)(match is_late(state, order) {
+                    true => OmsEvent::LateFill { order },
+                    false => OmsEvent::Overfilled { order },
+                });
+                self.report(state, event);
+            }
+            _ => self.report(state, event),
+        }
+    }
+}
+
+/// Its last fill arrived after it was closed otherwise.
+fn is_late(state: &OmsState, order: u64) -> bool {
+    let end = state.end_of(order);
+    end.is_some_and(|how| how != crate::End::Filled)
+}
+
+/// The number of the order or request that is sent.
+fn request_in(event: &OrderEvent<'_>) -> u64 {
+    match *event {
+        OrderEvent::Sent { number, .. } => number,
+        OrderEvent::Inquired { inquiry, .. } => inquiry,
+        OrderEvent::Asked { order, .. } | OrderEvent::QuoteSent { order, .. } => order,
+        _ => 0,
+    }
+}
+
+impl Out<'_> {
+    /// Reports what a venue leaves in doubt.
+    #[cold]
+    fn doubted(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
+        match *event {
+            OrderEvent::ForeignReport { line, order, text } => {
+                let line = state.sessions().name(line);
+                (self.listener)(OmsEvent::ForeignReport { line, order, text });
+            }
+            OrderEvent::MassAnswered { line, how, orders }
+                if orders > 0 || how != MassEnd::Complete =>
+            {
+                let line = state.sessions().name(line);
+                (self.listener)(OmsEvent::MassAnswered { line, how, orders });
+            }
+            OrderEvent::LapseCancelled { order, line } => {
+                let line = state.sessions().name(line);
+                (self.listener)(OmsEvent::LapseCancelled { line, order });
+            }
+            OrderEvent::NoAnswer { request } => {
+                if let Some((known, order)) = state.orders().request(request) {
+                    let is_cancel = known.kind == RequestKind::Cancel;
+                    let (order, was_asked) = (order.number, order.asked > 0);
+                    (self.listener)(OmsEvent::NoAnswer {
+                        order,
+                        request,
+                        is_cancel,
+                        was_asked,
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Sessions that receive copies of the reports of an order.
+    fn copy(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
+        if self.copies.is_empty() {
+            return;
+        }
+        let order = clients::order_of(event, self.before);
+        let Some(order) = order.and_then(|order| state.orders().get(order)) else {
+            return;
+        };
+        // It is at no venue: its children are.
+        if state.families.is_parent(order.number) {
+            return;
+        }
+        let account = state.accounts().name(order.account);
+        for (client, accounts) in self.copies {
+            if accounts.iter().any(|pattern| matches(pattern, account)) {
+                let from = (&*self.before, None);
+                reports::report(state, event, from, *client, self.outbox);
+            }
+        }
+    }
+
+    /// Reports an order placed elsewhere to the clients that may see it.
+    #[cold]
+    fn external(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
+        let order = clients::order_of(event, self.before);
+        let order = order.and_then(|order| state.orders().get(order));
+        let Some(order) = order.filter(|order| order.is_external()) else {
+            return;
+        };
+        let account = state.accounts().name(order.account);
+        for (client, user) in self.watchers {
+            if user.rights(account).is_some_and(|rights| rights.reports) {
+                let from = (&*self.before, None);
+                reports::report(state, event, from, *client, self.outbox);
+            }
+        }
+    }
+
+    /// Reports what happens to the trading day.
+    #[cold]
+    fn day(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
+        match *event {
+            OrderEvent::DayAsked { date, who, .. } => {
+                let (from, open) = (state.day(), &open_at_venues(state, date));
+                (self.listener)(OmsEvent::DayAsked {
+                    from,
+                    day: date,
+                    who,
+                    open,
+                });
+            }
+            // Not the first day of a new journal.
+            OrderEvent::Day { date, .. } if state.last > 0 => {
+                let unconfirmed = &unconfirmed_at_venues(state);
+                (self.listener)(OmsEvent::DayStarted {
+                    day: date,
+                    unconfirmed,
+                });
+            }
+            OrderEvent::DayBack { date, who, .. } => {
+                (self.listener)(OmsEvent::DayBack { day: date, who });
+            }
+            _ => {}
+        }
+    }
+
+    fn report(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
+        let written = self.outbox.entries().len();
+        self.report_in_english(state, event);
+        if let Some(languages) = &mut self.languages {
+            languages.translate(written, self.outbox);
+        }
+    }
+
+    #[inline(always)]
+    fn report_in_english(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
+        self.copy(state, event);
+        let session = clients::session_of(state, event, self.before);
+        let client = session.and_then(|index| self.links.clients.get(index as usize));
+        let Some(&Some(client)) = client else {
+            return self.external(state, event);
+        };
+        let from = (&*self.before, self.message);
+        reports::report(state, event, from, client, self.outbox);
+    }
+}

@@ -1,0 +1,377 @@
+//! Report recovery: reports that a client asks for again, made from the notes of the journal.
+//!
+//! ```text
+//!   BW > Oms > ReportRequest > ReportArchive: a checkpoint, the notes behind it
+//!                                   |           each note > ReportReplay > report
+//!   client < Oms < ReportBatch <----+  (another thread)
+//! ```
+//!
+//! Reports are made again from the events, not copied from the sent messages of the journal. The state before an event
+//! and the event give the same report by the same code as the first time, so both have the same fields. In addition,
+//! the events have what was never sent: reports for a session that was outside its schedule, or for a drop copy that
+//! was configured later; and the account of each report is known, which a reject of a cancel does not name. The price
+//! is a second state in memory while a request is carried out, and that a newer version may write fields of its own.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixwire_protocol::{Decoder, Outbox, tag};
+
+use crate::fix::before::Before;
+use crate::fix::clients::{self, Client};
+use crate::fix::reports;
+use crate::state::OmsState;
+use crate::state::event::OrderEvent;
+use crate::state::order::Order;
+use crate::values::rules::{UserRule, matches};
+use crate::values::value::Number;
+
+/// Where the notes of the journal are read again. All methods return at once: the reading is done elsewhere.
+pub trait ReportArchive: Send {
+    /// Begins to carry out a request. Only one at a time.
+    fn ask(&mut self, request: ReportRequest);
+
+    /// What was found since the last call.
+    fn news(&mut self) -> Option<ArchiveNews>;
+
+    /// Gives up the request: nothing further about it is answered.
+    fn stop(&mut self);
+}
+
+/// Progress of a request.
+#[derive(Debug)]
+pub enum ArchiveNews {
+    /// The journal is open: reports from this number on are available. Comes first.
+    Opened {
+        /// The number.
+        from: u64,
+    },
+    /// Some reports.
+    Reports(ReportBatch),
+    /// There are no more.
+    Done,
+    /// The journal could not be read; why.
+    Failed(String),
+}
+
+/// Reports, in order: their messages without headers.
+#[derive(Debug, Default)]
+pub struct ReportBatch {
+    bytes: Vec<u8>,
+    /// MsgType(35) and end of each.
+    ends: Vec<(u8, usize)>,
+    /// The first one that was not taken, and where it begins.
+    next: (usize, usize),
+}
+
+impl ReportBatch {
+    /// Bytes of its reports.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn push(&mut self, msg_type: u8, body: &[u8]) {
+        self.bytes.extend_from_slice(body);
+        self.ends.push((msg_type, self.bytes.len()));
+    }
+
+    /// The next report: MsgType(35), and its fields.
+    pub(crate) fn take(&mut self) -> Option<([u8; 1], &[u8])> {
+        let (at, start) = self.next;
+        let (msg_type, end) = *self.ends.get(at)?;
+        self.next = (at + 1, end);
+        Some(([msg_type], &self.bytes[start..end]))
+    }
+}
+
+/// Which reports of a range are wanted. All that is set must apply.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct ReportFilter {
+    /// `last`: the last report of each order.
+    pub(crate) last: bool,
+    /// `working`: reports of orders that are open at the end of the range.
+    pub(crate) working: bool,
+    /// `fills`: fills.
+    pub(crate) fills: bool,
+    /// `with-fills`: reports of orders with a fill.
+    pub(crate) with_fills: bool,
+    /// `no-pending`: nothing of an order that waits.
+    pub(crate) no_pending: bool,
+    /// `no-external`: nothing of an order placed elsewhere.
+    pub(crate) no_external: bool,
+}
+
+impl ReportFilter {
+    /// Reads names, separated by blanks; `None` for an unknown one.
+    pub(crate) fn of(names: &[u8]) -> Option<Self> {
+        let mut filter = Self::default();
+        for name in names.split(|byte| *byte == b' ') {
+            match name {
+                b"" => {}
+                b"last" => filter.last = true,
+                b"working" => filter.working = true,
+                b"fills" => filter.fills = true,
+                b"with-fills" => filter.with_fills = true,
+                b"no-pending" => filter.no_pending = true,
+                b"no-external" => filter.no_external = true,
+                _ => return None,
+            }
+        }
+        Some(filter)
+    }
+
+    /// Whether it selects by what happens to an order later.
+    fn looks_ahead(self) -> bool {
+        self.last || self.working || self.with_fills
+    }
+
+    /// Whether an event fits, apart from what happens later.
+    fn fits(self, event: &OrderEvent<'_>, order: Option<Number>) -> bool {
+        match event {
+            OrderEvent::Queued { .. }
+            | OrderEvent::Held { .. }
+            | OrderEvent::Triggered { .. }
+            | OrderEvent::Rerun { .. }
+                if self.no_pending =>
+            {
+                false
+            }
+            OrderEvent::Filled { .. }
+            | OrderEvent::ParentFilled { .. }
+            | OrderEvent::Busted { .. }
+            | OrderEvent::Corrected { .. }
+            | OrderEvent::ParentCorrected { .. }
+            | OrderEvent::LegUndone { .. }
+            | OrderEvent::LegFilled { .. } => true,
+            _ if self.fills => false,
+            _ => order.is_some() || !self.looks_ahead(),
+        }
+    }
+}
+
+/// Whose reports they are.
+#[derive(Clone, Debug)]
+pub(crate) enum ReportReceiver {
+    /// A client: reports of its own requests, for accounts with the right `reports`.
+    Client {
+        /// The session, by its number in events.
+        session: u32,
+        /// Its rights.
+        user: Box<UserRule>,
+    },
+    /// A drop copy: executions of these accounts.
+    Copy {
+        /// Accounts; `*` matches any suffix.
+        accounts: Vec<String>,
+    },
+}
+
+/// A request for the reports of a range of numbers.
+#[derive(Clone, Debug)]
+pub struct ReportRequest {
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+    pub(crate) client: Client,
+    pub(crate) receiver: ReportReceiver,
+    pub(crate) filter: ReportFilter,
+}
+
+impl ReportRequest {
+    /// The first number.
+    #[must_use]
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// The last one, of an event that has happened.
+    #[must_use]
+    pub fn last(&self) -> u64 {
+        self.last
+    }
+}
+
+/// What becomes of an order in the range.
+#[derive(Clone, Copy, Debug, Default)]
+struct Fate {
+    /// The number of its last report.
+    last: u64,
+    has_fill: bool,
+    is_open: bool,
+}
+
+/// Makes the reports of a request from notes.
+///
+/// Notes are read once, or twice when the filter depends on what happens to an order later: then the first time only
+/// collects that, a few bytes for each order.
+#[derive(Debug)]
+pub struct ReportReplay {
+    request: ReportRequest,
+    state: OmsState,
+    before: Before,
+    outbox: Outbox,
+    decoder: Decoder,
+    fates: BTreeMap<Number, Fate>,
+    /// The notes are read to collect fates.
+    collects: bool,
+}
+
+impl ReportReplay {
+    /// Room for the reports of one event.
+    const ROOM: usize = 16 << 10;
+
+    /// Carries out a request; [`begin`](Self::begin) comes first.
+    #[must_use]
+    pub fn new(request: ReportRequest) -> Self {
+        Self {
+            collects: request.filter.looks_ahead(),
+            request,
+            state: OmsState::default(),
+            before: Before::default(),
+            outbox: Outbox::new(Self::ROOM, 4, 0),
+            decoder: Decoder::with_capacity(128),
+            fates: BTreeMap::new(),
+        }
+    }
+
+    /// Begins to read; `state` is the state before the next note, and has no event of the range.
+    pub fn begin(&mut self, state: OmsState) {
+        self.state = state;
+    }
+
+    /// Reads the next note, with the message that caused it, empty for none; adds its report to the batch. Returns
+    /// true at the end of the range.
+    pub fn take(&mut self, note: &[u8], cause: &[u8], batch: &mut ReportBatch) -> bool {
+        let event = note
+            .split_first_chunk()
+            .and_then(|(at, event)| Some((i64::from_le_bytes(*at), OrderEvent::of(event)?)));
+        let Some((at, event)) = event else {
+            self.state.apply_note(note);
+            return false;
+        };
+        self.before.note(&self.state, &event);
+        self.state.apply(at, &event);
+        let number = self.state.events();
+        if number >= self.request.first && self.wants(number, &event, cause) {
+            self.write(&event, cause, batch);
+        }
+        number >= self.request.last
+    }
+
+    /// Whether the notes are to be read once more, from the same state on. Called at the end of the range.
+    pub fn goes_again(&mut self) -> bool {
+        if !self.collects {
+            return false;
+        }
+        self.collects = false;
+        for (order, fate) in &mut self.fates {
+            let known = self.state.orders().get(*order);
+            fate.is_open = known.is_some_and(|order| order.state.is_open());
+        }
+        true
+    }
+
+    /// Whether an event is reported for this request. Collects the fate of its order.
+    fn wants(&mut self, number: u64, event: &OrderEvent<'_>, cause: &[u8]) -> bool {
+        let filter = self.request.filter;
+        let order = clients::order_of(event, &self.before);
+        if !filter.fits(event, order) || !self.receives(event, cause) {
+            return false;
+        }
+        let Some(order) = order.filter(|_| filter.looks_ahead()) else {
+            return true;
+        };
+        if self.collects {
+            let known = self.state.orders().get(order);
+            let has_fill = known.is_some_and(|order| order.filled > 0);
+            let fate = self.fates.entry(order).or_default();
+            fate.last = number;
+            fate.has_fill |= has_fill;
+            return false;
+        }
+        let fate = self.fates.get(&order).copied().unwrap_or_default();
+        (!filter.last || fate.last == number)
+            && (!filter.working || fate.is_open)
+            && (!filter.with_fills || fate.has_fill)
+    }
+
+    fn receives(&mut self, event: &OrderEvent<'_>, cause: &[u8]) -> bool {
+        let Self {
+            state,
+            before,
+            request,
+            decoder,
+            ..
+        } = self;
+        let account_of = |order: Number| {
+            let order = state.orders().get(order)?;
+            Some(state.accounts().name(order.account))
+        };
+        let order = clients::order_of(event, before);
+        let order = order.and_then(|order| state.orders().get(order));
+        let is_external = order.is_some_and(Order::is_external);
+        if is_external && request.filter.no_external {
+            return false;
+        }
+        let (session, user) = match &request.receiver {
+            ReportReceiver::Client { session, user } => (*session, user),
+            ReportReceiver::Copy { accounts } => {
+                let order = clients::order_of(event, before);
+                // As live: a parent is at no venue.
+                let order = order.filter(|order| !state.families.is_parent(*order));
+                let account = order.and_then(account_of);
+                return account.is_some_and(|account| {
+                    accounts.iter().any(|pattern| matches(pattern, account))
+                });
+            }
+        };
+        if !is_external && clients::session_of(state, event, before) != Some(session) {
+            return false;
+        }
+        let may_see = |account: &[u8]| user.rights(account).is_some_and(|it| it.reports);
+        match *event {
+            OrderEvent::Refused { kind: None, .. } => {
+                // An account that is not its own is only a word of its request.
+                let order = decoder.decode(cause);
+                let default = user.default_account.as_ref();
+                let account = order.get(tag::ACCOUNT);
+                let account = account.or(default.map(String::as_bytes));
+                let rights = account.and_then(|account| user.rights(account));
+                rights.is_none_or(|rights| rights.reports)
+            }
+            OrderEvent::Refused { order, .. } => order.and_then(account_of).is_none_or(may_see),
+            OrderEvent::MassCancelTaken { filter, .. } => {
+                let account = filter.account.map(|it| state.accounts().name(it));
+                account.is_none_or(may_see)
+            }
+            OrderEvent::MassCancelRefused { .. } => true,
+            OrderEvent::Declined { .. } => before.order().and_then(account_of).is_some_and(may_see),
+            _ => {
+                let order = clients::order_of(event, before);
+                order.and_then(account_of).is_some_and(may_see)
+            }
+        }
+    }
+
+    fn write(&mut self, event: &OrderEvent<'_>, cause: &[u8], batch: &mut ReportBatch) {
+        let wanted: &[u8] = match event {
+            OrderEvent::Refused { kind: None, .. } => b"D",
+            OrderEvent::MassCancelTaken { .. } | OrderEvent::MassCancelRefused { .. } => b"q",
+            _ => b"",
+        };
+        let message = (!wanted.is_empty()).then(|| self.decoder.decode(cause));
+        let message = message.as_ref().filter(|it| it.msg_type() == wanted);
+        let from = (&self.before, message);
+        let client = self.request.client;
+        reports::report(&self.state, event, from, client, &mut self.outbox);
+        for index in self.outbox.unsealed() {
+            // The status of a quote has no number: it is not sent again.
+            if let [msg_type @ (b'8' | b'9' | b'r')] = *self.outbox.msg_type(index) {
+                batch.push(msg_type, self.outbox.body(index));
+            }
+        }
+        self.outbox.clear();
+    }
+}

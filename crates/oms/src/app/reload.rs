@@ -1,0 +1,110 @@
+//! Goes on with new settings, in clients, drop copies and lines too.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+
+use fixwire_protocol::{OperatorCommand, Outbox};
+
+use super::texts::Languages;
+use super::{Oms, versions};
+use crate::decide::reload::{NewSettings, SettingsSource};
+use crate::fix::market_requests;
+
+const NONE: &str = "no new settings to reload: use fixwire oms reload";
+
+/// The most bytes of a question for the state of trading.
+const QUESTION: usize = 64;
+
+impl Oms {
+    /// Where new settings come from when an operator reloads.
+    pub fn set_settings_source(&mut self, source: Box<dyn SettingsSource>) {
+        self.settings = Some(source);
+    }
+
+    /// Lines over TMP have settings of their own.
+    fn complete(&self, new: &mut NewSettings) {
+        self.links.tmp.complete(&mut new.rules);
+    }
+
+    /// What the settings that were put beside it would change.
+    pub(super) fn check_reload(&self) -> Result<String, String> {
+        let source = self.settings.as_ref().ok_or(NONE)?;
+        let mut new = source.take().ok_or(NONE)?;
+        let text = if self.begun {
+            self.complete(&mut new);
+            self.core.check_reload(&new)
+        } else {
+            Err("the OMS is starting: try again".into())
+        };
+        source.give_back(new);
+        text
+    }
+
+    /// Goes on with the settings that were put beside it.
+    pub(super) fn reload(
+        &mut self,
+        at: i64,
+        command: OperatorCommand<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<String, String> {
+        let source = self.settings.take().ok_or(NONE)?;
+        let done = match source.take() {
+            Some(mut new) => {
+                self.complete(&mut new);
+                let done = self.go_on_with(at, &mut new, command, outbox);
+                source.give_back(new);
+                done
+            }
+            None => Err(NONE.into()),
+        };
+        self.settings = Some(source);
+        done
+    }
+
+    /// Asks venues for the state of trading again: symbols may be new, or the question itself.
+    fn ask_all_markets(&mut self, outbox: &mut Outbox) {
+        for line in 0..self.core.state().sessions().len() {
+            if !self.core.state().is_ready(line) || !self.core.follows_markets(line) {
+                continue;
+            }
+            if let Some(Some(client)) = self.links.clients.get(line as usize) {
+                market_requests::ask(client.session, outbox);
+                continue;
+            }
+            let mut links = self.links.tmp.lines.iter();
+            if let Some(link) = links.position(|link| link.index == Some(line)) {
+                self.ask_markets(link, line);
+            }
+        }
+    }
+
+    fn go_on_with(
+        &mut self,
+        at: i64,
+        new: &mut NewSettings,
+        command: OperatorCommand<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<String, String> {
+        let plan = self.core.plan_reload(new, command)?;
+        let bytes = plan.bytes(command);
+        // Each line may be asked something.
+        let lines = self.core.state().sessions().len() as usize;
+        if !outbox.has_room(1 + lines, bytes + lines * QUESTION) {
+            return Err(alloc::format!(
+                "the OMS is busy, or these are too many changes for one record ({bytes} bytes): try again, or change fewer at a time"
+            ));
+        }
+        let (core, mut out) = self.parts(outbox, None);
+        let done = core.reload(at, new, (&plan, command), &mut out)?;
+        if new.is_applied {
+            self.find_clients();
+            self.languages = Languages::new(self.core.rules(), versions(&self.sessions));
+            self.rates.follow(&self.core.users);
+            self.links.tmp.scales.clone_from(&self.core.tmp_scales);
+            if plan.is_about_markets() {
+                self.ask_all_markets(outbox);
+            }
+        }
+        Ok(done)
+    }
+}

@@ -1,0 +1,145 @@
+//! Requests of clients for orders and quotes.
+
+use fixwire_protocol::{Indexed, Message, Outbox, Refusal, tag};
+
+use super::Oms;
+use super::fields::first_unusual;
+use crate::fix::{inquiries, mass, quotes, requests, terms};
+use crate::values::locate::Locate;
+use crate::values::value::RequestKind;
+
+impl Oms {
+    /// NewOrderSingle(D).
+    pub(super) fn new_order_asked(
+        &mut self,
+        at: i64,
+        index: u32,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        let indexed = Indexed::new(message);
+        let mut new = requests::new_order(index, &indexed)?;
+        if message.is_poss_resend() && self.core.state().used(index, new.id).is_some() {
+            return self.status(index, message, outbox);
+        }
+        let unusual = first_unusual(message);
+        let odd = unusual.and_then(|from| self.look_closer(index, message, from));
+        let odd = odd.or_else(|| new.odd_price());
+        let may_have_parents = self.core.has_parents() && self.core.may_have_parents(index);
+        let is_parent = may_have_parents && indexed.get(tag::HANDL_INST) == Some(b"3");
+        let is_handled = is_parent || requests::is_automatic(&indexed);
+        if let Some(tag) = odd.or((!is_handled).then_some(tag::HANDL_INST)) {
+            let (core, mut out) = self.parts(outbox, Some(message));
+            core.refuse_field(at, (&new, tag), &mut out);
+            return Ok(());
+        }
+        if let Some(tag) = self.core.own_number_tag(index, new.symbol) {
+            new.own_number = message.get(tag).unwrap_or_default();
+        }
+        let mut locate = Locate::NONE;
+        if unusual.is_some() {
+            new.terms = terms::terms(message, &self.rules().own_tags)?;
+            locate = requests::locate(&indexed)?;
+        }
+        if may_have_parents {
+            terms::role(message, &mut new.terms)?;
+        }
+        let (core, mut out) = self.parts(outbox, Some(message));
+        core.new_located(at, (&new, locate), &mut out);
+        Ok(())
+    }
+
+    /// OrderCancelReplaceRequest(G) or OrderCancelRequest(F).
+    pub(super) fn change_asked(
+        &mut self,
+        at: i64,
+        index: u32,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        let kind = if message.msg_type() == b"G" {
+            RequestKind::Replace
+        } else {
+            RequestKind::Cancel
+        };
+        let change = Indexed::read(message, |it| requests::change(index, kind, it));
+        let mut change = change?;
+        let unusual = first_unusual(message);
+        if let Some(tag) = unusual.and_then(|from| self.look_closer(index, message, from)) {
+            let (core, mut out) = self.parts(outbox, None);
+            core.refuse_field_of_change(at, (&change, tag), &mut out);
+            return Ok(());
+        }
+        if kind == RequestKind::Replace && unusual.is_some() {
+            let own_tags = self.rules().own_tags;
+            change.valid_for = terms::validity(message, &own_tags)?;
+            if let Some(by) = terms::reduce_by(message, own_tags.reduce_by)? {
+                change.quantity = self.core.reduced(index, change.original, by);
+            }
+        }
+        let (core, mut out) = self.parts(outbox, None);
+        core.change(at, &change, &mut out);
+        Ok(())
+    }
+
+    /// OrderMassCancelRequest(q).
+    pub(super) fn mass_cancel_asked(
+        &mut self,
+        at: i64,
+        index: u32,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        let cancel = mass::mass_cancel(index, message)?;
+        let odd = self.not_carried(index, message);
+        // One of all orders has no symbol: it would cancel more than it names.
+        let names_symbol = cancel.kind == b'7' && !cancel.symbol.is_empty();
+        let odd = odd.or(names_symbol.then_some(tag::SYMBOL));
+        let (core, mut out) = self.parts(outbox, Some(message));
+        match odd {
+            Some(tag) => core.refuse_field_of_mass_cancel(at, (&cancel, tag), &mut out),
+            None => core.mass_cancel(at, &cancel, &mut out),
+        }
+        Ok(())
+    }
+
+    /// Quote(S), QuoteCancel(Z) or QuoteRequest(R).
+    pub(super) fn quote_asked(
+        &mut self,
+        at: i64,
+        index: u32,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        let odd = self.not_carried(index, message);
+        let (core, mut out) = self.parts(outbox, Some(message));
+        match message.msg_type() {
+            b"S" => {
+                let quote = quotes::quote(index, &Indexed::new(message))?;
+                match odd {
+                    Some(tag) => core.refuse_field_of_quote(at, (&quote, tag), &mut out),
+                    None => core.new_quote(at, &quote, &mut out),
+                }
+            }
+            b"Z" => {
+                let cancel = quotes::cancel(index, message)?;
+                let of = (index, b'Z', cancel.id);
+                match odd {
+                    Some(tag) => core.refuse_field_with_id(at, of, tag, &mut out),
+                    None => core.cancel_quotes(at, &cancel, &mut out),
+                }
+            }
+            _ => {
+                let inquiry = inquiries::inquiry(index, message)?;
+                let is_odd_side = message.has(tag::SIDE) && inquiry.side.is_none();
+                let odd = odd.or(is_odd_side.then_some(tag::SIDE));
+                let of = (index, b'R', inquiry.id);
+                match odd {
+                    Some(tag) => core.refuse_field_with_id(at, of, tag, &mut out),
+                    None => core.new_inquiry(at, &inquiry, &mut out),
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,411 @@
+//! Handles messages from clients and venues.
+
+use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, Tag, tag, value};
+
+use super::Oms;
+use crate::decide::core::{Core, Sink, scaled};
+use crate::decide::venue::rejects::VenueReject;
+use crate::decide::venue::{Heard, ReportKind, VenueId, VenueReport, cut};
+use crate::desk::notice::OmsEvent;
+use crate::fix::mass::{self, Listing};
+use crate::fix::{inquiries, legs, lines, markets, prices, status};
+use crate::state::client_rate::Passage;
+use crate::state::mass_status::MassReport;
+use crate::values::rules::RejectCode;
+use crate::values::value::{Number, RequestKind};
+
+/// Orders that clients have asked venues about and that are not answered yet.
+const STATUS_MOST: usize = 1024;
+
+const EXEC_RESTATEMENT_REASON: Tag = 378;
+
+impl Oms {
+    /// Handles a client request: rejected above the rate limit; too many rejects log the client out.
+    pub(super) fn admit(
+        &mut self,
+        at: i64,
+        (session, index): (SessionId, u32),
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        match self.rates.request(index, at) {
+            Passage::Taken => return Ok(()),
+            Passage::Rejected => {}
+            Passage::LoggedOut(rate) => {
+                outbox.log_out(session, &rate.logout_text());
+                let session = &self.sessions[session.0 as usize].name;
+                (self.listener)(OmsEvent::LoggedOut { session, rate });
+            }
+        }
+        Err(Refusal::ThrottleLimitExceeded)
+    }
+
+    pub(super) fn client_says(
+        &mut self,
+        at: i64,
+        (from, index): (SessionId, u32),
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        match message.msg_type() {
+            b"D" => return self.new_order_asked(at, index, message, outbox),
+            b"G" | b"F" => return self.change_asked(at, index, message, outbox),
+            b"q" => return self.mass_cancel_asked(at, index, message, outbox),
+            b"S" | b"Z" | b"R" => return self.quote_asked(at, index, message, outbox),
+            b"e" | b"g" | b"H" | b"AF" | b"BW" => self.all_fields_count(index, message)?,
+            _ => {}
+        }
+        match message.msg_type() {
+            b"e" | b"g" => return self.market_asked(index, message, outbox),
+            b"H" => return self.status(index, message, outbox),
+            b"AF" => return self.mass_status(index, message),
+            b"BW" => return self.reports_asked((from, index), message, outbox),
+            b"8" | b"9" | b"j" if self.core.state().copies.is_source(index) => {
+                return self.copy_says(at, (from, index), message, outbox);
+            }
+            b"W" | b"X" if self.gives_prices(index) => self.prices(at, index, message, outbox),
+            _ => return Err(Refusal::UnsupportedMessageType),
+        }
+        Ok(())
+    }
+
+    /// Refuses a request that the OMS answers itself when it has a field that would not count.
+    fn all_fields_count(&mut self, index: u32, message: &Message<'_>) -> Result<(), Refusal> {
+        match self.not_carried(index, message) {
+            Some(tag) => Err(Refusal::FieldNotSupported(tag)),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a session gives prices of markets.
+    pub(super) fn gives_prices(&self, index: u32) -> bool {
+        let name = self.core.state().sessions().name(index);
+        let mut sessions = self.rules().market_data.iter();
+        sessions.any(|session| session.as_bytes() == name)
+    }
+
+    /// Handles market data: at most eight prices trigger orders at once, the others right after.
+    fn prices(&mut self, at: i64, index: u32, message: &Message<'_>, outbox: &mut Outbox) {
+        const MOST: usize = 8;
+        let (core, mut out) = self.parts(outbox, None);
+        prices::each(message, &mut |symbol, field, price| {
+            let Some(instrument) = core.state().instruments().find(symbol) else {
+                return;
+            };
+            let scale = core.state().scale(instrument);
+            match price.map(|price| scaled(price, scale)) {
+                Some(Ok(price)) => core.set_price((instrument, field), Some(price), index),
+                // Not known, or with more decimals than the instrument has.
+                None | Some(Err(_)) => core.set_price((instrument, field), None, index),
+            }
+        });
+        core.touch_all(at, MOST, &mut out);
+    }
+
+    pub(super) fn status(
+        &mut self,
+        index: u32,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        let Some(Some(client)) = self.links.clients.get(index as usize) else {
+            return Err(Refusal::NotAuthorized);
+        };
+        let id = message.get(tag::CL_ORD_ID).unwrap_or_default();
+        if !self.core.may_ask(index, id) {
+            return Err(Refusal::NotAuthorized);
+        }
+        status::status(self.core.state(), index, message, *client, outbox)?;
+        let number = self.core.state().used(index, id);
+        if let Some(number) = number
+            && self.status_waits.len() < STATUS_MOST
+            && self.core.pass_on_status(number)
+            && !self.status_waits.contains(&number)
+        {
+            self.status_waits.push(number);
+        }
+        Ok(())
+    }
+
+    /// A venue has answered a status request: the client that asked gets what is known now.
+    #[cold]
+    fn status_answered(&mut self, number: Number, outbox: &mut Outbox) {
+        let Some(at) = self.status_waits.iter().position(|it| *it == number) else {
+            return;
+        };
+        self.status_waits.swap_remove(at);
+        let state = self.core.state();
+        let order = state.orders().get(number);
+        let client = order.and_then(|order| {
+            let client = self.links.clients.get(order.session as usize);
+            client.copied().flatten()
+        });
+        if let (Some(order), Some(client)) = (order, client) {
+            status::answer(state, order, client, outbox);
+        }
+    }
+
+    /// It is answered when no other work is pending.
+    fn mass_status(&mut self, index: u32, message: &Message<'_>) -> Result<(), Refusal> {
+        /// Drops those of a session.
+        const MOST: usize = 4;
+        let Some(Some(client)) = self.links.clients.get(index as usize) else {
+            return Err(Refusal::NotAuthorized);
+        };
+        let account = message.get(tag::ACCOUNT).unwrap_or_default();
+        let account = self.core.state().accounts().find(account);
+        if !self.core.may_with_all(index, account, |it| it.status) {
+            return Err(Refusal::NotAuthorized);
+        }
+        let own = self.listings.iter();
+        if own.filter(|it| it.session() == client.session).count() == MOST {
+            return Err(Refusal::NotAvailable);
+        }
+        let listing = mass::listing(self.core.state(), index, message, *client)?;
+        self.listings.push_back(listing);
+        Ok(())
+    }
+
+    /// Writes reports for mass status requests as far as the outbox has room.
+    pub(super) fn list(&mut self, outbox: &mut Outbox) {
+        while self.has_room(outbox) {
+            let Some(listing) = self.listings.front_mut() else {
+                return;
+            };
+            let session = listing.session();
+            if !listing.step(self.core.state(), outbox) {
+                self.listings.pop_front();
+            }
+            // Round robin over the sessions, one order each.
+            let is_its = |listing: &Listing| listing.session() == session;
+            if !self.listings.iter().all(is_its) {
+                self.listings.make_contiguous().sort_by_key(is_its);
+            }
+        }
+    }
+
+    pub(super) fn venue_says(
+        &mut self,
+        at: i64,
+        line: u32,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        self.count_report(message);
+        let version = self.links.clients.get(line as usize).copied().flatten();
+        let version = version.map_or(Version::Fix44, |client| client.version);
+        let reject = |tag, code: fn(u64) -> RejectCode| {
+            let reason = message.get(tag).and_then(|it| value::uint(it).ok());
+            VenueReject {
+                code: reason.map(code),
+                status: match message.get(tag::ORD_STATUS) {
+                    Some([status]) => *status,
+                    _ => 0,
+                },
+                text: cut(message.get(tag::TEXT).unwrap_or_default()),
+            }
+        };
+        let id = |tag| message.get(tag).and_then(VenueId::parse);
+        let heard = match message.msg_type() {
+            b"8" => match Indexed::read(message, |it| lines::report(line, it, version)) {
+                Some(report) => self.report_said(at, &report, message, outbox),
+                None => Heard::Unreadable,
+            },
+            b"9" => match self.core.rejected_request(
+                id(tag::CL_ORD_ID),
+                id(tag::ORIG_CL_ORD_ID),
+                rejected_kind(message),
+            ) {
+                Some(id) => {
+                    let (core, mut out) = self.parts(outbox, None);
+                    let reject = reject(tag::CXL_REJ_REASON, RejectCode::Cancel);
+                    if core.may_reject(line, id.order) {
+                        match core.declined(at, id, &reject, &mut out) {
+                            Heard::Known if core.has_stray_cancel(id.order) => Heard::Unknown,
+                            heard => heard,
+                        }
+                    } else {
+                        let of = (line, id.order);
+                        core.foreign_message(at, of, b"OrderCancelReject(9)", &mut out)
+                    }
+                }
+                None => Heard::Unknown,
+            },
+            b"j" => {
+                self.business_reject(at, line, message, None, outbox);
+                return Ok(());
+            }
+            b"W" | b"X" if self.gives_prices(line) => {
+                self.prices(at, line, message, outbox);
+                return Ok(());
+            }
+            b"f" | b"h" => {
+                self.market_status(at, line, message, outbox);
+                return Ok(());
+            }
+            b"AI" | b"AG" | b"b" | b"S" => {
+                self.inquiry_says(at, line, message, outbox);
+                return Ok(());
+            }
+            msg_type => {
+                self.is_not_used(line, msg_type);
+                return Ok(());
+            }
+        };
+        if let Heard::FillsMissing(order) = heard {
+            self.fills_missing(order);
+        }
+        if let Heard::NotAtVenue(order) = heard {
+            (self.listener)(OmsEvent::NotAtVenue { order });
+        }
+        if matches!(heard, Heard::Unknown | Heard::Unreadable) {
+            let id = message.get(tag::CL_ORD_ID).unwrap_or(b"NONE");
+            let unreadable = heard == Heard::Unreadable;
+            (self.listener)(match message.get(tag::EXEC_TYPE) {
+                Some(b"D") if unreadable => OmsEvent::Restatement {
+                    id,
+                    reason: message.get(EXEC_RESTATEMENT_REASON).unwrap_or_default(),
+                },
+                _ => OmsEvent::StrayReport { id, unreadable },
+            });
+        }
+        Ok(())
+    }
+
+    fn report_said(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Heard {
+        let (core, mut out) = self.parts(outbox, None);
+        let mut heard = if core.state().spreads.is_empty() {
+            core.report(at, report, &mut out)
+        } else {
+            report_spread(core, at, report, message, &mut out)
+        };
+        if core.is_asked_for_all() {
+            let said = (report, MassReport::of(message));
+            if core.mass_reported(at, said, heard, &mut out) {
+                heard = Heard::Known;
+            }
+        }
+        if !self.status_waits.is_empty() && matches!(report.kind, ReportKind::Status(_)) {
+            self.status_answered(report.id.order, outbox);
+        }
+        self.is_not_followed(report, message);
+        heard
+    }
+
+    /// The venue counts more fills than it has reported.
+    #[cold]
+    pub(super) fn fills_missing(&mut self, order: Number) {
+        let line = self.core.state().orders().get(order).map(|it| it.line);
+        let asks = line.is_none_or(|line| self.core.answers_status(line));
+        (self.listener)(OmsEvent::FillsMissing { order, asks });
+    }
+
+    /// Says what the venue reports of an order that changes nothing here. Pending is of a request, and a fill without a
+    /// quantity is none.
+    #[inline]
+    fn is_not_followed(&mut self, report: &VenueReport<'_>, message: &Message<'_>) {
+        let is_odd = match report.kind {
+            ReportKind::Other => true,
+            ReportKind::Status(status) => matches!(status, b'7' | b'9' | b'B' | b'D'),
+            _ => false,
+        };
+        if is_odd {
+            self.not_followed(report, message);
+        }
+    }
+
+    #[cold]
+    fn not_followed(&mut self, report: &VenueReport<'_>, message: &Message<'_>) {
+        let exec_type = message.get(tag::EXEC_TYPE).unwrap_or_default();
+        let is_usual = matches!(exec_type, b"A" | b"6" | b"E" | b"1" | b"2")
+            || (exec_type.is_empty() && matches!(report.status, b'A' | b'6' | b'E' | b'1' | b'2'));
+        let order = self.core.state().orders().get(report.id.order);
+        let is_its = order.is_some_and(|order| self.core.may_report(report.line, order));
+        if is_its && !is_usual {
+            (self.listener)(OmsEvent::NotFollowed {
+                order: report.id.order,
+                exec_type,
+                status: report.status,
+            });
+        }
+    }
+
+    /// Another message of a venue is only journalled.
+    #[cold]
+    fn is_not_used(&mut self, line: u32, msg_type: &[u8]) {
+        let count = self.not_used.add(line, msg_type);
+        // 1, 10, 100 and so on.
+        if count == 10_u64.pow(count.ilog10()) {
+            (self.listener)(OmsEvent::NotUsed {
+                line: self.core.state().sessions().name(line),
+                msg_type,
+                count,
+            });
+        }
+    }
+
+    /// A venue answers a price inquiry. One that waits no more, such as after a late answer, stays as it is.
+    #[cold]
+    fn inquiry_says(&mut self, at: i64, line: u32, message: &Message<'_>, outbox: &mut Outbox) {
+        if let Some(answer) = inquiries::answer(message) {
+            let (core, mut out) = self.parts(outbox, None);
+            let said = (answer.reason(), answer.text);
+            core.inquiry_answered(at, (line, answer.inquiry), said, &mut out);
+        }
+    }
+
+    /// A venue reports the state of a market.
+    #[cold]
+    fn market_status(&mut self, at: i64, line: u32, message: &Message<'_>, outbox: &mut Outbox) {
+        let Some(report) = markets::market(message) else {
+            return;
+        };
+        let said = (report.symbol, report.state, report.why.as_bytes());
+        let (core, mut out) = self.parts(outbox, None);
+        let symbols = core.venue_market(at, line, said, &mut out);
+        if symbols > 0 {
+            let line = self.core.state().sessions().name(line);
+            (self.listener)(OmsEvent::MarketStatus {
+                line,
+                state: report.state,
+                symbols,
+            });
+        }
+    }
+}
+
+/// CxlRejResponseTo(434); FIX 4.0 and 4.1 have none.
+fn rejected_kind(message: &Message<'_>) -> Option<RequestKind> {
+    match message.get(tag::CXL_REJ_RESPONSE_TO) {
+        Some(b"1") => Some(RequestKind::Cancel),
+        Some(b"2") => Some(RequestKind::Replace),
+        _ => None,
+    }
+}
+
+/// Applies a report where there are spreads: that of a fill may have legs.
+#[cold]
+fn report_spread(
+    core: &mut Core,
+    at: i64,
+    report: &VenueReport<'_>,
+    message: &Message<'_>,
+    sink: &mut impl Sink,
+) -> Heard {
+    let has_legs = matches!(report.kind, ReportKind::Fill | ReportKind::Correct);
+    if !has_legs || legs::is_of_leg(message) {
+        return core.report(at, report, sink);
+    }
+    let (said, count) = legs::legs(message);
+    match report.kind {
+        ReportKind::Correct => core.correct_with_legs(at, report, &said[..count], sink),
+        _ if count == 0 => core.report(at, report, sink),
+        _ => core.report_with_legs(at, report, &said[..count], sink),
+    }
+}

@@ -1,0 +1,116 @@
+//! Texts in the language of a client: EncodedText(355) beside Text(58).
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::{Outbox, Tag};
+
+use crate::fix::digits;
+use crate::values::rules::RiskRules;
+use crate::values::texts::TextTable;
+
+const SOH: u8 = 1;
+const ENCODED_TEXT_LEN: Tag = 354;
+const ENCODED_TEXT: Tag = 355;
+/// MessageEncoding(347), a field of the header, which comes before those of the body.
+const MESSAGE_ENCODING: &[u8] = b"347=UTF-8\x01";
+
+/// Languages of clients.
+#[derive(Debug)]
+pub(super) struct Languages {
+    texts: TextTable,
+    /// Of each engine session that has one, its language and version.
+    sessions: Vec<Option<(String, Version)>>,
+    /// The translation, while it is written.
+    said: Vec<u8>,
+    /// The body with it.
+    body: Vec<u8>,
+}
+
+impl Languages {
+    /// Of the clients with these names and versions; `None` when none has a language.
+    pub(super) fn new<'a>(
+        rules: &RiskRules,
+        sessions: impl Iterator<Item = (&'a str, Version)>,
+    ) -> Option<Box<Self>> {
+        let of = |(name, version): (&str, Version)| {
+            let user = rules.users.iter().find(|it| it.session == name)?;
+            // FIX 4.1 has no EncodedText(355).
+            let can = version >= Version::Fix42;
+            let language = user.language.clone().filter(|_| can)?;
+            Some((language, version))
+        };
+        let sessions: Vec<_> = sessions.map(of).collect();
+        sessions.iter().any(Option::is_some).then(|| {
+            Box::new(Self {
+                texts: rules.texts.clone(),
+                sessions,
+                said: Vec::new(),
+                body: Vec::new(),
+            })
+        })
+    }
+
+    /// Adds the translation of Text(58) to messages that are not sealed, from this entry on. Those without one, and
+    /// those that have it, stay as they are.
+    #[cold]
+    pub(super) fn translate(&mut self, from: usize, outbox: &mut Outbox) {
+        let Self {
+            texts,
+            sessions,
+            said,
+            body,
+        } = self;
+        outbox.rewrite(from, body, |entry, old, new| {
+            let session = sessions.get(entry.session.0 as usize);
+            let Some(Some((language, version))) = session else {
+                return;
+            };
+            if !has_encoded_text(entry.msg_type(), *version) || old.starts_with(MESSAGE_ENCODING) {
+                return;
+            }
+            let Some((text, end)) = text_of(old) else {
+                return;
+            };
+            said.clear();
+            if !texts.translate(language, text, said) {
+                return;
+            }
+            new.extend_from_slice(MESSAGE_ENCODING);
+            new.extend_from_slice(&old[..end]);
+            for (tag, value) in [
+                (ENCODED_TEXT_LEN, digits(said.len() as u64).bytes()),
+                (ENCODED_TEXT, said.as_slice()),
+            ] {
+                new.extend_from_slice(digits(tag.into()).bytes());
+                new.push(b'=');
+                new.extend_from_slice(value);
+                new.push(SOH);
+            }
+            new.extend_from_slice(&old[end..]);
+        });
+    }
+}
+
+/// FIX 4.2 and 4.3 have no EncodedText(355) in QuoteAcknowledgement(b), and 4.2 none in SecurityStatus(f).
+fn has_encoded_text(msg_type: &[u8], version: Version) -> bool {
+    match msg_type {
+        b"b" => version >= Version::Fix44,
+        b"f" => version >= Version::Fix43,
+        _ => true,
+    }
+}
+
+/// Text(58) of a body, and where its field ends. The messages of the OMS have no data fields before it.
+fn text_of(body: &[u8]) -> Option<(&[u8], usize)> {
+    let mut at = 0;
+    for field in body.split_inclusive(|byte| *byte == SOH) {
+        at += field.len();
+        if let Some(text) = field.strip_prefix(b"58=") {
+            return Some((text.strip_suffix(&[SOH])?, at));
+        }
+    }
+    None
+}

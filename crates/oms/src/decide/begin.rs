@@ -1,0 +1,482 @@
+//! Startup: brings the recovered state in line with the settings and completes work that a crash interrupted.
+
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::decide::core::{Core, Sink};
+use crate::decide::queue::Lines;
+use crate::state::day_end::RollCause;
+use crate::state::event::OrderEvent;
+use crate::state::pool::Pools;
+use crate::state::spreads::SpreadLeg;
+use crate::values::limits::RiskControl;
+use crate::values::rules::{InstrumentRule, LegRule, RiskRules, ScopeName, matches};
+use crate::values::scope::Scope;
+use crate::values::value::Number;
+
+/// Passes on at most so many events, and records whether there were more.
+struct Steps<'a, S> {
+    sink: &'a mut S,
+    left: usize,
+}
+
+/// The number after which a journal that replaces another begins: a thousand for each second since November 14, 2023.
+/// An OMS that used fewer numbers on average never gave one out before.
+fn first_number(at: i64) -> Number {
+    const SINCE: i64 = 1_700_000_000;
+    let seconds = at / 1_000_000_000 - SINCE;
+    u64::try_from(seconds).unwrap_or(0) * 1_000
+}
+
+/// Decimals of the tick; those of an instrument may be more.
+pub(crate) fn tick_scale(rule: &InstrumentRule) -> u8 {
+    let (mut tick, mut scale) = (rule.tick, rule.scale);
+    while scale > 0 && tick % 10 == 0 {
+        (tick, scale) = (tick / 10, scale - 1);
+    }
+    scale
+}
+
+impl Core {
+    /// Numbers new names, sets changed limits, and starts a trading day, in steps of about `most` events; true when
+    /// all is done. `sessions` are the names of the sessions in use; `key` is the hash key for the ids of a new day.
+    pub fn begin(
+        &mut self,
+        at: i64,
+        (day, key): (u32, u128),
+        sessions: &[String],
+        most: usize,
+        sink: &mut impl Sink,
+    ) -> bool {
+        let rules = core::mem::take(&mut self.rules);
+        let mut steps = Steps { sink, left: most };
+        let done = self.begin_step(at, &rules, sessions, &mut steps);
+        let sink = steps.sink;
+        self.rules = rules;
+        if done.is_none() {
+            return false;
+        }
+        self.index();
+        // Not recorded when the process was killed.
+        for line in 0..self.state.sessions().len() {
+            if self.state.is_ready(line) {
+                self.emit(at, &OrderEvent::LineDown { line }, sink);
+            }
+        }
+        if self.state.day() == 0 {
+            if self.replaces_journal && self.state.last == 0 {
+                let number = first_number(at);
+                self.emit(at, &OrderEvent::NumbersAfter { number }, sink);
+            }
+            self.emit(at, &OrderEvent::Day { date: day, key }, sink);
+        } else {
+            let day = day.max(self.state.next_day);
+            if day > self.state.day() {
+                self.roll_to(at, day, RollCause::Start, sink);
+            }
+        }
+        self.work.resume(&self.state);
+        true
+    }
+
+    /// `None` when more steps are needed.
+    fn begin_step<S: Sink>(
+        &mut self,
+        at: i64,
+        rules: &RiskRules,
+        sessions: &[String],
+        steps: &mut Steps<'_, S>,
+    ) -> Option<()> {
+        let is_first = self.state.day() == 0;
+        let (build, settings) = (rules.build.as_bytes(), rules.hash);
+        if (self.state.build.bytes(), self.state.settings) != (build, settings) {
+            self.begin_event(at, &OrderEvent::Build { build, settings }, steps)?;
+        }
+        for name in sessions {
+            if self.state.sessions().find(name.as_bytes()).is_none() {
+                let index = self.state.sessions().len();
+                let name = name.as_bytes();
+                self.begin_event(at, &OrderEvent::Session { index, name }, steps)?;
+            }
+        }
+        self.follow_step(at, rules, steps)?;
+        self.begin_copies(at, rules, steps)?;
+        for rule in rules.positions.iter().filter(|_| is_first) {
+            let account = self.state.accounts().find(rule.account.as_bytes());
+            let instrument = self.state.instruments().find(rule.symbol.as_bytes());
+            let (Some(account), Some(instrument)) = (account, instrument) else {
+                continue;
+            };
+            let known = self.state.position(account, instrument);
+            if (known.long, known.short) != (rule.long, rule.short) {
+                let event = OrderEvent::Position {
+                    account,
+                    instrument,
+                    long: rule.long,
+                    short: rule.short,
+                    who: rules.positions_file.as_bytes(),
+                };
+                self.begin_event(at, &event, steps)?;
+            }
+        }
+        Some(())
+    }
+
+    /// What settings may change at a start and in a reload.
+    fn follow_step<S: Sink>(
+        &mut self,
+        at: i64,
+        rules: &RiskRules,
+        steps: &mut Steps<'_, S>,
+    ) -> Option<()> {
+        self.begin_accounts(at, rules, steps)?;
+        self.begin_instruments(at, rules, steps)?;
+        self.begin_spreads(at, rules, steps)?;
+        self.begin_pools(at, rules, steps)?;
+        self.begin_marks(at, rules, steps)?;
+        self.begin_limits(at, rules, steps)
+    }
+
+    /// What requests over TMP say, by user and by line.
+    fn begin_marks<S: Sink>(
+        &mut self,
+        at: i64,
+        rules: &RiskRules,
+        steps: &mut Steps<'_, S>,
+    ) -> Option<()> {
+        for session in 0..self.state.sessions().len() {
+            let name = self.state.sessions().name(session);
+            let mut lines = rules.line_marks.iter();
+            let line = lines.find(|(of, _)| of.as_bytes() == name);
+            let user = || rules.users.iter().find(|it| it.session.as_bytes() == name);
+            let of_user = || user().map(|user| user.marks.of_requests());
+            let marks = line.map(|(_, marks)| *marks).or_else(of_user);
+            let marks = marks.unwrap_or_default();
+            if self.state.sessions[session as usize].marks == marks {
+                continue;
+            }
+            let mut bytes = Vec::new();
+            marks.put(&mut bytes);
+            let event = OrderEvent::Marks {
+                session,
+                marks: &bytes,
+            };
+            self.begin_event(at, &event, steps)?;
+        }
+        Some(())
+    }
+
+    /// All events by which a reload brings the state in line with these settings.
+    pub(crate) fn follow_rules(&mut self, at: i64, rules: &RiskRules, sink: &mut impl Sink) {
+        let left = usize::MAX;
+        let done = self.follow_step(at, rules, &mut Steps { sink, left });
+        debug_assert!(done.is_some(), "there are steps enough");
+    }
+
+    fn begin_event<S: Sink>(
+        &mut self,
+        at: i64,
+        event: &OrderEvent<'_>,
+        steps: &mut Steps<'_, S>,
+    ) -> Option<()> {
+        steps.left = steps.left.checked_sub(1)?;
+        self.emit(at, event, steps.sink);
+        Some(())
+    }
+
+    fn begin_accounts<S: Sink>(
+        &mut self,
+        at: i64,
+        rules: &RiskRules,
+        steps: &mut Steps<'_, S>,
+    ) -> Option<()> {
+        for account in &rules.accounts {
+            let name = account.name.as_bytes();
+            let parent = account.parent.as_ref();
+            let parent = parent.and_then(|it| self.state.accounts().find(it.as_bytes()));
+            let known = self.state.accounts().find(name);
+            if known.is_some_and(|index| self.state.parent(index) == parent) {
+                continue;
+            }
+            let index = known.unwrap_or(self.state.accounts().len());
+            let event = OrderEvent::Account {
+                index,
+                parent,
+                name,
+            };
+            self.begin_event(at, &event, steps)?;
+        }
+        Some(())
+    }
+
+    fn begin_instruments<S: Sink>(
+        &mut self,
+        at: i64,
+        rules: &RiskRules,
+        steps: &mut Steps<'_, S>,
+    ) -> Option<()> {
+        for rule in &rules.instruments {
+            let symbol = rule.symbol.as_bytes();
+            let known = self.state.instruments().find(symbol);
+            let is_same = known.is_some_and(|index| {
+                let known = &self.state.instruments[index as usize];
+                known.scale >= rule.scale && known.worth == rule.worth
+            });
+            if !is_same {
+                let scale = known.map_or(0, |index| self.state.scale(index));
+                let event = OrderEvent::Instrument {
+                    index: known.unwrap_or(self.state.instruments().len()),
+                    // Existing prices keep their decimals.
+                    scale: rule.scale.max(scale),
+                    worth: rule.worth,
+                    symbol,
+                };
+                self.begin_event(at, &event, steps)?;
+            }
+        }
+        Some(())
+    }
+
+    fn begin_spreads<S: Sink>(
+        &mut self,
+        at: i64,
+        rules: &RiskRules,
+        steps: &mut Steps<'_, S>,
+    ) -> Option<()> {
+        for rule in &rules.instruments {
+            let Some([first, second]) = &rule.legs else {
+                continue;
+            };
+            let find = |symbol: &String| self.state.instruments().find(symbol.as_bytes());
+            let (Some(index), Some(one), Some(other)) = (
+                find(&rule.symbol),
+                find(&first.symbol),
+                find(&second.symbol),
+            ) else {
+                continue;
+            };
+            let leg = |of: &LegRule, instrument| SpreadLeg {
+                instrument,
+                side: of.side,
+                ratio: of.ratio,
+            };
+            let legs = [leg(first, one), leg(second, other)];
+            let known = self.state.spreads.legs(index);
+            if known != Some(&legs) && self.state.spreads.may_be(index, &legs) {
+                let event = OrderEvent::SpreadLegs {
+                    index,
+                    first: one,
+                    first_side: first.side,
+                    first_ratio: first.ratio,
+                    second: other,
+                    second_side: second.side,
+                    second_ratio: second.ratio,
+                };
+                self.begin_event(at, &event, steps)?;
+            }
+        }
+        Some(())
+    }
+
+    fn begin_pools<S: Sink>(
+        &mut self,
+        at: i64,
+        rules: &RiskRules,
+        steps: &mut Steps<'_, S>,
+    ) -> Option<()> {
+        for rule in &rules.pools {
+            let name = rule.name.as_bytes();
+            let known = self.state.pool_names.find(name);
+            let event = OrderEvent::Pool {
+                index: known.unwrap_or(self.state.pool_names.len()),
+                form: rule.form.hash(),
+                tag: rule.tag,
+                first: rule.first,
+                last: rule.last,
+                each_day: rule.each_day,
+                name,
+            };
+            let is_same = known.is_some_and(|index| {
+                let known = &self.state.pools[index as usize];
+                (known.form, known.tag, known.each_day)
+                    == (rule.form.hash(), rule.tag, rule.each_day)
+                    && (known.first, known.last) == (rule.first, rule.last)
+            });
+            if !is_same {
+                self.begin_event(at, &event, steps)?;
+            }
+        }
+        Some(())
+    }
+
+    /// The lines that drop copy sessions of venues have copies of.
+    fn begin_copies<S: Sink>(
+        &mut self,
+        at: i64,
+        rules: &RiskRules,
+        steps: &mut Steps<'_, S>,
+    ) -> Option<()> {
+        for line in 0..self.state.sessions().len() {
+            let name = self.state.sessions().name(line);
+            let is_its = |of: &String| of.as_bytes() == name;
+            let mut sources = rules.copy_sources.iter();
+            let source = sources.find(|it| it.lines.iter().any(is_its));
+            let session = source.and_then(|it| self.state.sessions().find(it.session.as_bytes()));
+            if self.state.copies.session_of(line) != session {
+                self.begin_event(at, &OrderEvent::CopyLine { line, session }, steps)?;
+            }
+        }
+        Some(())
+    }
+
+    fn begin_limits<S: Sink>(
+        &mut self,
+        at: i64,
+        rules: &RiskRules,
+        steps: &mut Steps<'_, S>,
+    ) -> Option<()> {
+        for limit in &rules.limits {
+            let Some(scope) = self.scope(&limit.scope) else {
+                continue;
+            };
+            let known = self.state.filed(scope, limit.control);
+            if known != Some(limit.value) {
+                let event = OrderEvent::Limit {
+                    scope,
+                    control: limit.control.index(),
+                    value: Some(limit.value),
+                    filed: true,
+                    who: rules.limits_file.as_bytes(),
+                    why: b"",
+                };
+                self.begin_event(at, &event, steps)?;
+            }
+        }
+        // Those that it no longer has.
+        let there = rules.limits.iter().filter_map(|limit| {
+            let scope = self.scope(&limit.scope)?;
+            Some((scope, limit.control.index()))
+        });
+        let there: BTreeSet<(Scope, u8)> = there.collect();
+        for scope in self.state.limited_scopes() {
+            for &control in RiskControl::ALL {
+                let is_filed = self.state.filed(scope, control).is_some();
+                if is_filed && !there.contains(&(scope, control.index())) {
+                    let event = OrderEvent::Limit {
+                        scope,
+                        control: control.index(),
+                        value: None,
+                        filed: true,
+                        who: rules.limits_file.as_bytes(),
+                        why: b"",
+                    };
+                    self.begin_event(at, &event, steps)?;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// The scope of these names; `None` when one is unknown.
+    #[must_use]
+    pub fn scope(&self, name: &ScopeName) -> Option<Scope> {
+        let state = &self.state;
+        let account = |name: &String| state.accounts().find(name.as_bytes());
+        let instrument = |name: &String| state.instruments().find(name.as_bytes());
+        Some(match name {
+            ScopeName::Firm => Scope::Firm,
+            ScopeName::Session(name) => Scope::Session(state.sessions().find(name.as_bytes())?),
+            ScopeName::Account(name) => Scope::Account(account(name)?),
+            ScopeName::Instrument(name) => Scope::Instrument(instrument(name)?),
+            ScopeName::Holding(of, name) => Scope::Holding(account(of)?, instrument(name)?),
+        })
+    }
+
+    /// Looks up the settings by the numbers of the state.
+    fn index(&mut self) {
+        let group_of = self.index_rules();
+        self.lines = Lines::new(&self.state, &self.rules.groups, group_of);
+        self.own.rebuild(&self.state);
+        self.prices.rebuild(&self.state);
+    }
+
+    /// Looks up what is derived from settings and numbers alone; returns the line group of each instrument.
+    pub(crate) fn index_rules(&mut self) -> Vec<Option<usize>> {
+        let (state, rules) = (&self.state, &self.rules);
+        self.instruments = alloc::vec![None; state.instruments().len() as usize];
+        for rule in &rules.instruments {
+            if let Some(index) = state.instruments().find(rule.symbol.as_bytes()) {
+                // In the units of the state, which may have more digits.
+                let scale = state.scale(index);
+                let factor = 10_i64.pow(scale.saturating_sub(rule.scale).into());
+                self.instruments[index as usize] = Some(InstrumentRule {
+                    scale,
+                    tick: rule.tick.saturating_mul(factor),
+                    reference: rule.reference.map(|it| it.saturating_mul(factor)),
+                    ..rule.clone()
+                });
+            }
+        }
+        for index in 0..state.instruments().len() {
+            let (least, prices) = (self.least_hold(index), self.leg_prices(index));
+            if let Some(Some(rule)) = self.instruments.get_mut(index as usize)
+                && let Some((sum, total)) = prices
+            {
+                (rule.least_hold, rule.collar_base) = (least, total);
+                rule.reference = rule.reference.or(Some(sum));
+            }
+        }
+        let (state, rules) = (&self.state, &self.rules);
+        let restrictions = state.instruments().iter().map(|symbol| {
+            let rules = rules.restricted.iter();
+            let rules = rules.filter(|rule| matches(&rule.symbol, symbol));
+            rules.cloned().collect()
+        });
+        self.restrictions = restrictions.collect();
+        let symbols = state.instruments().iter();
+        let group_of = symbols.map(|symbol| rules.group_of(symbol));
+        let group_of: Vec<Option<usize>> = group_of.collect();
+        self.tmp_scales = if rules.groups.iter().any(|group| group.over_tmp) {
+            let scale = |(index, symbol): (u32, &[u8])| {
+                let mut rules = rules.instruments.iter();
+                let rule = rules.find(|rule| rule.symbol.as_bytes() == symbol);
+                // One that the file no longer has can still have orders.
+                rule.map_or(state.scale(index), tick_scale)
+            };
+            (0..).zip(state.instruments().iter()).map(scale).collect()
+        } else {
+            Vec::new()
+        };
+        self.users = alloc::vec![None; state.sessions().len() as usize];
+        for user in &rules.users {
+            if let Some(index) = state.sessions().find(user.session.as_bytes()) {
+                self.users[index as usize] = Some(user.clone());
+            }
+        }
+        self.pools = self.pools_by_number();
+        group_of
+    }
+
+    fn pools_by_number(&self) -> Pools {
+        let (state, rules) = (&self.state, &self.rules);
+        if rules.pools.is_empty() {
+            return Pools::default();
+        }
+        let find = |name: &Option<String>| state.pool_names.find(name.as_ref()?.as_bytes());
+        let form = |name: &[u8]| {
+            let rule = rules.pools.iter().find(|rule| rule.name.as_bytes() == name);
+            rule.map(|rule| rule.form.clone())
+        };
+        let users = self.users.iter().map(Option::as_ref);
+        Pools {
+            forms: state.pool_names.iter().map(form).collect(),
+            of_session: users.map(|user| find(&user?.number_pool)).collect(),
+            of_group: rules
+                .groups
+                .iter()
+                .map(|it| find(&it.number_pool))
+                .collect(),
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Orders placed elsewhere, such as at the venue's terminal: a drop copy session of the venue reports them.
+
+use alloc::format;
+
+use fixwire_protocol::Decimal;
+
+use crate::decide::core::{Core, Sink, scaled, whole};
+use crate::decide::venue::{Heard, ReportKind, VenueId, VenueReport};
+use crate::desk::query::text;
+use crate::state::event::OrderEvent;
+use crate::state::spreads::leg_exec;
+use crate::values::rules::InstrumentRule;
+use crate::values::value::{Effect, Number, OrderType, TimeInForce};
+
+/// Fields of an ExecutionReport(8) that only an order placed elsewhere needs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ExternalTerms {
+    /// OrdType(40).
+    pub kind: Option<OrderType>,
+    /// TimeInForce(59).
+    pub tif: Option<TimeInForce>,
+    /// StopPx(99).
+    pub stop: Option<Decimal>,
+    /// ExpireDate(432), as 20261122.
+    pub until: u32,
+    /// MultiLegReportingType(442) = 2: it is a report of a leg, which makes no order.
+    pub is_of_leg: bool,
+}
+
+impl Core {
+    /// A report of an order placed elsewhere.
+    pub(crate) fn external(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        (terms, exec_id): (&ExternalTerms, &[u8]),
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let id = match report.venue_id {
+            b"" => report.text_id,
+            id => id,
+        };
+        if id.is_empty() || id.len() > crate::Text::MAX {
+            return Heard::Unreadable;
+        }
+        let known = self.state().used(report.line, id).filter(|it| *it > 0);
+        let number = match known {
+            Some(number) => number,
+            None if terms.is_of_leg => return self.report_of_none(at, report, sink),
+            None => match self.new_external(at, id, report, terms, sink) {
+                Ok(number) => number,
+                Err(Heard::Unknown) if report.kind == ReportKind::Fill => {
+                    return self.unplaced_fill(at, id, report, exec_id, sink);
+                }
+                Err(heard) => return heard,
+            },
+        };
+        self.report_external(at, number, report, sink)
+    }
+
+    /// Its fill is in no position: an operator has to see it.
+    fn unplaced_fill(
+        &mut self,
+        at: i64,
+        id: &[u8],
+        report: &VenueReport<'_>,
+        exec_id: &[u8],
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let number = |value: Option<Decimal>| value.unwrap_or_default();
+        let what = format!(
+            "{} {}: {} {} at {} for {}",
+            text(id),
+            text(exec_id),
+            text(report.symbol),
+            number(report.last_quantity),
+            number(report.last_price),
+            text(report.account),
+        );
+        let mut what = what.as_str();
+        while what.len() > crate::Text::MAX {
+            what = &what[..what.floor_char_boundary(crate::Text::MAX)];
+        }
+        let breaks = self.state().copies.breaks();
+        if breaks.values().any(|it| it.text.bytes() == what.as_bytes()) {
+            return Heard::Known;
+        }
+        self.unplaced(at, what, sink);
+        Heard::Taken
+    }
+
+    /// Makes an order of it; an unknown account or symbol is `Unknown`.
+    fn new_external(
+        &mut self,
+        at: i64,
+        id: &[u8],
+        report: &VenueReport<'_>,
+        terms: &ExternalTerms,
+        sink: &mut impl Sink,
+    ) -> Result<Number, Heard> {
+        let begins = matches!(
+            report.kind,
+            ReportKind::New | ReportKind::Fill | ReportKind::Replaced | ReportKind::Renewed
+        );
+        if !begins {
+            return Err(Heard::Known);
+        }
+        let state = self.state();
+        let account = state.accounts().find(report.account);
+        let instrument = state.instruments().find(report.symbol);
+        let (Some(account), Some(instrument)) = (account, instrument) else {
+            return Err(Heard::Unknown);
+        };
+        let rule = self.rule(instrument).map_err(|_| Heard::Unknown)?;
+        let order = self.state.last + 1;
+        let of = (order, account, instrument);
+        let event = external_order(of, id, (report, terms), rule).ok_or(Heard::Unreadable)?;
+        self.emit(at, &event, sink);
+        let venue_id = id;
+        self.emit(at, &OrderEvent::External { order, venue_id }, sink);
+        self.guard(at, (report.line, account, instrument), sink);
+        Ok(order)
+    }
+
+    /// Applies a report to a known one.
+    fn report_external(
+        &mut self,
+        at: i64,
+        number: Number,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let Some(order) = self.state().orders().get(number) else {
+            return Heard::Known;
+        };
+        let instrument = order.instrument;
+        let is_counted = self.has_counted(report.exec, Some(instrument))
+            && !self.state().orders().has_fill(number, report.exec);
+        match report.kind {
+            // A line has reported it, as a fill of an unknown order.
+            ReportKind::Fill if is_counted => {
+                self.stray_confirmed(at, report.exec, instrument, sink);
+                Heard::FillsMissing(number)
+            }
+            ReportKind::New => Heard::Taken,
+            ReportKind::Replaced => self.restated_external(at, number, instrument, report, sink),
+            _ => {
+                let (order, request) = (number, number);
+                let own = VenueReport {
+                    id: VenueId { order, request },
+                    original: None,
+                    ..*report
+                };
+                self.report(at, &own, sink)
+            }
+        }
+    }
+
+    /// Whether a line has reported an execution, as a fill of an unknown order; one of an instrument that is a leg of a
+    /// spread counts under a number of its own.
+    pub(crate) fn has_counted(&self, exec: u64, instrument: Option<u32>) -> bool {
+        let state = self.state();
+        let leg = instrument.filter(|it| state.spreads.is_leg(*it));
+        state.has_stray(exec) || leg.is_some_and(|leg| state.has_stray(leg_exec(exec, leg)))
+    }
+
+    fn restated_external(
+        &mut self,
+        at: i64,
+        order: Number,
+        instrument: u32,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let scale = self.state().scale(instrument);
+        let quantity = report.quantity.and_then(|it| whole(it).ok());
+        let price = report.price.and_then(|it| scaled(it, scale).ok());
+        self.terms_of_external(at, order, (quantity, price, report.at), sink)
+    }
+}
+
+/// The order that a report is of; `None` when a field is missing or cannot be read.
+fn external_order<'a>(
+    (order, account, instrument): (Number, u32, u32),
+    id: &'a [u8],
+    (report, terms): (&VenueReport<'_>, &ExternalTerms),
+    rule: &InstrumentRule,
+) -> Option<OrderEvent<'a>> {
+    let price = match report.price {
+        Some(price) => Some(scaled(price, rule.scale).ok()?),
+        None => None,
+    };
+    let kind = terms.kind.unwrap_or(match price {
+        Some(_) => OrderType::Limit,
+        None => OrderType::Market,
+    });
+    let stop = terms.stop.and_then(|it| scaled(it, rule.scale).ok());
+    let traded = report.last_price.and_then(|it| scaled(it, rule.scale).ok());
+    let price = if kind.has_price() { price? } else { 0 };
+    // As for a market order of a client: the reference price and a fifth.
+    let reference = rule.reference.map(|it| it.saturating_add(it / 5));
+    let hold = if kind.has_price() {
+        price
+    } else {
+        reference.or(traded).unwrap_or(0)
+    };
+    let quantity = report.quantity.or(report.last_quantity)?;
+    let effect = if rule.has_effect {
+        report.effect.unwrap_or(Effect::Netting)
+    } else {
+        Effect::Netting
+    };
+    Some(OrderEvent::Taken {
+        order,
+        session: report.line,
+        account,
+        instrument,
+        side: report.side?,
+        kind,
+        tif: terms.tif.unwrap_or(TimeInForce::Day),
+        price,
+        stop: stop.filter(|_| kind.has_stop()).unwrap_or(0),
+        hold: hold.saturating_abs().max(rule.least_hold),
+        quantity: whole(quantity).ok().filter(|it| *it > 0)?,
+        until: terms.until,
+        effect,
+        id,
+    })
+}

@@ -1,0 +1,134 @@
+//! Blocks trading beside the pre-trade controls: restricted lists, limits that trigger a kill switch, operators.
+
+use alloc::format;
+
+use crate::decide::core::{Core, Sink};
+use crate::decide::risk::{self, Proposal};
+use crate::fix::figure;
+use crate::state::event::OrderEvent;
+use crate::values::reason::{Reason, Why};
+use crate::values::rules::Restricted;
+use crate::values::scope::Scope;
+use crate::values::value::{Market, Side, Trading};
+
+impl Core {
+    /// RC3: restricted lists.
+    pub(crate) fn check_restricted(
+        &self,
+        order: &Proposal,
+        is_located: bool,
+    ) -> Result<(), Reason> {
+        let rules = self.restrictions.get(order.instrument as usize);
+        let day = self.state().day();
+        let account = self.state().accounts().name(order.account);
+        for rule in rules.into_iter().flatten() {
+            if !rule.is_of(account, day) {
+                continue;
+            }
+            let why = match (rule.what, order.side) {
+                (Restricted::All, _)
+                | (Restricted::Buy, Side::Buy)
+                | (Restricted::Sell, Side::Sell | Side::SellShort)
+                | (Restricted::Short, Side::SellShort) => Why::Restricted,
+                (Restricted::Locate, Side::SellShort) if !is_located => Why::NotLocated,
+                _ => continue,
+            };
+            return Err(Reason {
+                scope: Scope::Instrument(order.instrument),
+                ..Reason::of(why)
+            });
+        }
+        Ok(())
+    }
+
+    /// Activates the kill switch of scopes that exceed RC10-kill, RC12 or RC17. Returns whether one did.
+    pub(crate) fn guard(&mut self, at: i64, of: (u32, u32, u32), sink: &mut impl Sink) -> bool {
+        /// Maximum number of scopes at once; more follow with the next message.
+        const MOST: usize = 4;
+        for done in 0..MOST {
+            let Some((scope, control, value, limit)) = risk::exceeded(self.state(), of, at) else {
+                return done > 0;
+            };
+            let digits = control.unit().digits();
+            let (value, limit) = (figure(value, digits), figure(limit, digits));
+            let why = format!("{control}: {value}, at most {limit}");
+            let by = (Self::GUARD, why.as_bytes());
+            self.set_trading(at, (scope, Trading::Killed), by, sink);
+        }
+        true
+    }
+
+    /// The name recorded when a limit activates a kill switch.
+    pub(crate) const GUARD: &[u8] = b"fixwire";
+
+    /// Sets the state of a market.
+    pub(crate) fn set_market(
+        &mut self,
+        at: i64,
+        (instrument, state): (u32, Market),
+        (who, why): (&[u8], &[u8]),
+        sink: &mut impl Sink,
+    ) {
+        let event = OrderEvent::Market {
+            instrument,
+            state,
+            who,
+            why,
+        };
+        self.emit(at, &event, sink);
+    }
+
+    /// Sets or removes a limit.
+    pub fn set_limit(
+        &mut self,
+        at: i64,
+        limit: (Scope, crate::values::limits::RiskControl, Option<i128>),
+        (who, why): (&[u8], &[u8]),
+        sink: &mut impl Sink,
+    ) {
+        let (scope, control, value) = limit;
+        let event = OrderEvent::Limit {
+            scope,
+            control: control.index(),
+            value,
+            filed: false,
+            who,
+            why,
+        };
+        self.emit(at, &event, sink);
+    }
+
+    /// Lets the limit that was just set expire at a time; then the one before is restored.
+    pub(crate) fn limit_until(
+        &mut self,
+        at: i64,
+        (scope, control, before): (Scope, crate::values::limits::RiskControl, Option<i128>),
+        until: i64,
+        sink: &mut impl Sink,
+    ) {
+        let event = OrderEvent::LimitUntil {
+            scope,
+            control: control.index(),
+            before,
+            until,
+        };
+        self.emit(at, &event, sink);
+    }
+
+    /// Allows or stops trading of a scope.
+    pub fn set_trading(
+        &mut self,
+        at: i64,
+        (scope, state): (Scope, Trading),
+        (who, why): (&[u8], &[u8]),
+        sink: &mut impl Sink,
+    ) {
+        let event = OrderEvent::Trading {
+            scope,
+            state,
+            who,
+            why,
+        };
+        self.emit(at, &event, sink);
+    }
+}

@@ -1,0 +1,97 @@
+//! Cancels of many orders at once: by a client, by an operator, or because a session disconnected.
+
+use crate::decide::core::{Core, Sink};
+use crate::decide::risk;
+use crate::state::event::OrderEvent;
+use crate::values::filter::OrderFilter;
+use crate::values::reason::{Reason, Why};
+use crate::values::value::Side;
+
+/// OrderMassCancelRequest(q).
+#[derive(Clone, Copy, Debug)]
+pub struct MassCancel<'a> {
+    /// The session, by its number in events.
+    pub session: u32,
+    /// ClOrdID(11), of at most [`Text::MAX`](crate::Text::MAX) bytes.
+    pub id: &'a [u8],
+    /// MassCancelRequestType(530): 1 for a symbol, 7 for all; others are not supported.
+    pub kind: u8,
+    /// Account(1); empty for all.
+    pub account: &'a [u8],
+    /// Symbol(55); empty for none.
+    pub symbol: &'a [u8],
+    /// Side(54); an unsupported value matches no order.
+    pub side: Option<u8>,
+}
+
+impl Core {
+    /// A client cancels all its orders, or those of a symbol.
+    pub fn mass_cancel(&mut self, at: i64, cancel: &MassCancel<'_>, sink: &mut impl Sink) {
+        let session = cancel.session;
+        match self.accept_mass_cancel(at, cancel) {
+            Ok(filter) => self.withdraw(at, filter, (Some(session), cancel.id), (b"", b""), sink),
+            Err(reason) => {
+                let event = OrderEvent::MassCancelRefused {
+                    session,
+                    id: cancel.id,
+                    used: reason.why != Why::Duplicate,
+                    reason,
+                };
+                self.emit(at, &event, sink);
+            }
+        }
+    }
+
+    fn accept_mass_cancel(&self, at: i64, cancel: &MassCancel<'_>) -> Result<OrderFilter, Reason> {
+        let state = self.state();
+        let session = cancel.session;
+        if state.used(session, cancel.id).is_some() {
+            return Err(Reason::of(Why::Duplicate));
+        }
+        let named = state.accounts().find(cancel.account);
+        if !self.may_with_all(session, named, |it| it.mass_cancel) {
+            return Err(Reason::of(Why::NotAllowed));
+        }
+        // Accounts and symbols are not counted here.
+        risk::check_cancel(state, (session, u32::MAX, u32::MAX), at)?;
+        let instrument = match cancel.kind {
+            b'1' => state.instruments().find(cancel.symbol).map(Some),
+            b'7' => Some(None),
+            _ => return Err(Reason::of(Why::Unsupported)),
+        };
+        let instrument = instrument.ok_or(Reason::of(Why::Symbol))?;
+        let account = match cancel.account {
+            b"" => None,
+            _ => Some(named.ok_or(Reason::of(Why::Account))?),
+        };
+        let side = cancel
+            .side
+            .map(|byte| Side::of(byte).ok_or(Reason::of(Why::Unsupported)));
+        Ok(OrderFilter {
+            session: Some(session),
+            account,
+            instrument,
+            side: side.transpose()?,
+        })
+    }
+
+    /// Starts cancelling open orders: for a client message with its ClOrdID, or for somebody with a reason.
+    pub(crate) fn withdraw(
+        &mut self,
+        at: i64,
+        filter: OrderFilter,
+        (session, id): (Option<u32>, &[u8]),
+        (who, why): (&[u8], &[u8]),
+        sink: &mut impl Sink,
+    ) {
+        let event = OrderEvent::MassCancelTaken {
+            session,
+            filter,
+            orders: filter.count(self.state()),
+            id,
+            who,
+            why,
+        };
+        self.emit(at, &event, sink);
+    }
+}

@@ -1,0 +1,375 @@
+//! Decides on parent and child orders: what a child may be, what its fills and its end mean for its parent.
+//!
+//! A parent ends when nothing of it is left to fill, or when its last child has ended after a cancel of the parent, a
+//! mass cancel, a kill switch or the end of its last day.
+
+use crate::decide::core::{Core, Sink};
+use crate::decide::risk::Proposal;
+use crate::decide::work::must_go;
+use crate::state::event::OrderEvent;
+use crate::state::family::FamilyRole;
+use crate::state::order::Order;
+use crate::state::tally::Tally;
+use crate::state::transition::OrderState;
+use crate::values::reason::{Reason, Why};
+use crate::values::rules::UserRule;
+use crate::values::value::{End, Number, OrderType, Price, Quantity, RequestKind, TimeInForce};
+
+/// A child does not fit its parent: the field that does not.
+fn unfit(tag: u32, parent: Number) -> Reason {
+    Reason {
+        value: tag.into(),
+        limit: parent.into(),
+        ..Reason::of(Why::ParentTerms)
+    }
+}
+
+/// Whether a child may have this TimeInForce(59) and ExpireDate(432): it must not outlive its parent.
+fn fits_time(parent: &Order, (tif, until): (TimeInForce, u32)) -> bool {
+    match (tif, parent.tif) {
+        (TimeInForce::GoodTillCancel, of) => of == TimeInForce::GoodTillCancel,
+        (TimeInForce::GoodTillDate, TimeInForce::GoodTillDate) => until <= parent.until,
+        (TimeInForce::GoodTillDate, of) => of == TimeInForce::GoodTillCancel,
+        _ => true,
+    }
+}
+
+/// Whether a price is within the limit of a parent.
+fn is_within(parent: &Order, price: Price) -> bool {
+    match parent.kind {
+        OrderType::Limit if parent.side.is_buy() => price <= parent.price,
+        OrderType::Limit => price >= parent.price,
+        _ => true,
+    }
+}
+
+impl Core {
+    /// Whether any client may place parent orders.
+    pub(crate) fn has_parents(&self) -> bool {
+        self.has_parents
+    }
+
+    /// Whether a client may place parent and child orders.
+    pub(crate) fn may_have_parents(&self, session: u32) -> bool {
+        self.user(session).is_ok_and(|user| user.parents.is_some())
+    }
+
+    /// Checks whether a client may place a parent or child order.
+    pub(crate) fn check_role(
+        &self,
+        session: u32,
+        user: &UserRule,
+        (role, kind, tif): (FamilyRole, OrderType, TimeInForce),
+    ) -> Result<(), Reason> {
+        let most = user.parents.ok_or(Reason::of(Why::NotParents))?;
+        if role != FamilyRole::Parent {
+            return Ok(());
+        }
+        let is_plain = matches!(kind, OrderType::Market | OrderType::Limit);
+        let waits = !matches!(
+            tif,
+            TimeInForce::ImmediateOrCancel | TimeInForce::FillOrKill
+        );
+        if !is_plain || !waits {
+            return Err(Reason::of(Why::Unsupported));
+        }
+        let open = self.state.families.open_of(session);
+        if open >= most {
+            return Err(Reason {
+                value: open as i128 + 1,
+                limit: most as i128,
+                ..Reason::of(Why::Parents)
+            });
+        }
+        Ok(())
+    }
+
+    /// A parent that takes more children.
+    fn open_parent(&self, number: Number, session: u32) -> Result<&Order, Reason> {
+        let orders = self.state.orders();
+        let parent = orders.get(number).filter(|parent| {
+            let is_of_today = number > self.state.yesterday || parent.outlives(self.state.day());
+            let is_wanted = orders.request_of(parent).is_none() && !parent.withdrawn;
+            parent.state == OrderState::Parent
+                && parent.session == session
+                && is_of_today
+                && is_wanted
+        });
+        parent.ok_or(Reason {
+            value: number.into(),
+            ..Reason::of(Why::NoParent)
+        })
+    }
+
+    /// What is left of a parent for children.
+    fn left_of(&self, parent: &Order) -> Quantity {
+        let left = parent.quantity.saturating_sub(parent.filled);
+        left.saturating_sub(self.state.families.held(parent.number))
+    }
+
+    /// Checks a new child, and lets it take over the quantity of its parent.
+    #[cold]
+    pub(crate) fn check_child(
+        &self,
+        proposal: &mut Proposal,
+        (parent, until): (Number, u32),
+    ) -> Result<(), Reason> {
+        let parent = self.open_parent(parent, proposal.session)?;
+        let differs = [
+            (1, proposal.account != parent.account),
+            (55, proposal.instrument != parent.instrument),
+            (54, proposal.side != parent.side),
+            (77, proposal.effect != parent.effect),
+            (40, parent.kind.has_price() && !proposal.kind.has_price()),
+            (44, !is_within(parent, proposal.price)),
+            (59, !fits_time(parent, (proposal.tif, until))),
+        ];
+        if let Some((tag, _)) = differs.into_iter().find(|(_, differs)| *differs) {
+            return Err(unfit(tag, parent.number));
+        }
+        let left = self.left_of(parent);
+        if proposal.quantity > left {
+            return Err(Reason {
+                value: proposal.quantity.into(),
+                limit: left.into(),
+                ..Reason::of(Why::ParentQuantity)
+            });
+        }
+        proposal.counted = self.state.released(parent, proposal.quantity);
+        proposal.held = proposal.quantity;
+        Ok(())
+    }
+
+    /// Checks a replace of a parent or a child.
+    #[cold]
+    pub(crate) fn check_family_change(
+        &self,
+        order: &Order,
+        proposal: &mut Proposal,
+    ) -> Result<(), Reason> {
+        if order.state == OrderState::Parent {
+            let held = self.state.families.held(order.number);
+            let least = order.filled.saturating_add(held);
+            if proposal.quantity < least {
+                return Err(Reason {
+                    value: proposal.quantity.into(),
+                    limit: least.into(),
+                    ..Reason::of(Why::ChildrenHold)
+                });
+            }
+            proposal.filled = least;
+            return Ok(());
+        }
+        let Some(number) = self.state.families.parent_of(order.number) else {
+            return Ok(());
+        };
+        if proposal.price != order.price
+            && let Some(parent) = self.state.orders().get(number)
+            && !is_within(parent, proposal.price)
+        {
+            return Err(unfit(44, number));
+        }
+        let more = proposal.quantity.saturating_sub(order.quantity);
+        if more == 0 {
+            return Ok(());
+        }
+        let parent = self.open_parent(number, order.session)?;
+        let left = self.left_of(parent);
+        if more > left {
+            return Err(Reason {
+                value: proposal.quantity.into(),
+                limit: order.quantity.saturating_add(left).into(),
+                ..Reason::of(Why::ParentQuantity)
+            });
+        }
+        let released = self.state.released(parent, more);
+        let counted = &mut proposal.counted;
+        *counted = Tally {
+            buying: counted.buying.saturating_add(released.buying),
+            selling: counted.selling.saturating_add(released.selling),
+            reserved: counted.reserved.saturating_add(released.reserved),
+            ..*counted
+        };
+        proposal.held = proposal.quantity;
+        Ok(())
+    }
+
+    /// A new order is held, or is a parent: it is not sent now.
+    #[cold]
+    pub(crate) fn keep(&mut self, at: i64, order: Number, is_parent: bool, sink: &mut impl Sink) {
+        if is_parent {
+            self.emit(at, &OrderEvent::ParentAccepted { order }, sink);
+        } else {
+            self.look_at_price(at, order, sink);
+        }
+    }
+
+    /// What an event means for a parent: called after each event while there are parents.
+    #[cold]
+    pub(crate) fn follow(&mut self, at: i64, event: &OrderEvent<'_>, sink: &mut impl Sink) {
+        let families = &self.state.families;
+        let orders = self.state.orders();
+        let is_closed = |order: &Order| match *event {
+            // One that comes after the end closes nothing.
+            OrderEvent::Filled {
+                order: number,
+                quantity,
+                ..
+            } => {
+                order.number == number
+                    && order.state == OrderState::Ended(End::Filled)
+                    && order.filled.saturating_sub(quantity) < order.quantity
+            }
+            OrderEvent::Rejected { order: number, .. }
+            | OrderEvent::TermsSet { order: number, .. }
+            | OrderEvent::TermsSettled { order: number, .. }
+            | OrderEvent::TermsRestated { order: number, .. }
+            | OrderEvent::LapseConfirmed { order: number, .. }
+            | OrderEvent::Ended { order: number, .. } => order.number == number,
+            OrderEvent::Replaced { request, .. } => order.current == request,
+            _ => false,
+        };
+        // If it has closed an order, that is the last one.
+        let last = orders.last_ended().and_then(|last| orders.get(last));
+        let closed = last.filter(|last| is_closed(last));
+        if let Some(parent) = closed.and_then(|child| families.parent_of(child.number)) {
+            self.work.settle(parent);
+        }
+        if let OrderEvent::Busted { order, exec, .. } | OrderEvent::Corrected { order, exec, .. } =
+            *event
+            && let Some(parent) = families.parent_of(order)
+        {
+            return self.follow_undo(at, (parent, exec), event, sink);
+        }
+        let OrderEvent::Filled {
+            order: child,
+            quantity,
+            price,
+            at: venue_at,
+            ..
+        } = *event
+        else {
+            return;
+        };
+        let Some(order) = families.parent_of(child) else {
+            return;
+        };
+        let event = OrderEvent::ParentFilled {
+            order,
+            child,
+            quantity,
+            price,
+            at: venue_at,
+        };
+        self.emit(at, &event, sink);
+        self.decline_filled(at, order, None, sink);
+        if !self.state.is_open(order) {
+            self.work.cancel_children(&self.state, order);
+        }
+    }
+
+    /// A fill of a child was cancelled or corrected: that of its parent follows.
+    #[cold]
+    fn follow_undo(
+        &mut self,
+        at: i64,
+        (order, exec): (Number, u64),
+        event: &OrderEvent<'_>,
+        sink: &mut impl Sink,
+    ) {
+        let (child, was, now, open, venue_at) = match *event {
+            OrderEvent::Busted {
+                order,
+                quantity,
+                price,
+                open,
+                at,
+                ..
+            } => (order, (quantity, price), (0, 0), open, at),
+            OrderEvent::Corrected {
+                order,
+                was_quantity,
+                was_price,
+                quantity,
+                price,
+                open,
+                at,
+                ..
+            } => {
+                let was = (was_quantity, was_price);
+                (order, was, (quantity, price), open, at)
+            }
+            _ => return,
+        };
+        let fill = self.state.orders().fill(child, exec);
+        let event = OrderEvent::ParentCorrected {
+            order,
+            child,
+            // The event of the parent came right after that of the child.
+            report: fill.map_or(0, |fill| fill.report + 1),
+            was_quantity: was.0,
+            was_price: was.1,
+            quantity: now.0,
+            price: now.1,
+            open,
+            at: venue_at,
+        };
+        self.emit(at, &event, sink);
+        self.decline_filled(at, order, None, sink);
+        if !self.state.is_open(order) {
+            self.work.cancel_children(&self.state, order);
+        }
+    }
+
+    /// The client cancels a parent: its children are cancelled first.
+    #[cold]
+    pub(crate) fn cancel_parent(&mut self, at: i64, parent: Number, sink: &mut impl Sink) {
+        if !self.work.cancel_children(&self.state, parent) {
+            self.end_parent(at, parent, End::Cancelled, b"", sink);
+        }
+    }
+
+    /// Closes a parent that has no open child and must not go on.
+    pub(crate) fn settle_parent(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
+        let orders = self.state.orders();
+        let parent = orders.get(number);
+        let Some(parent) = parent.filter(|it| it.state == OrderState::Parent) else {
+            return;
+        };
+        if self.state.open_children(number).next().is_some() {
+            return;
+        }
+        let is_over = match self.work.day_after() {
+            Some(day) => !parent.outlives(day),
+            None => number <= self.state.yesterday && !parent.outlives(self.state.day()),
+        };
+        if orders.request_of(parent).is_some() || must_go(&self.state, parent) {
+            self.end_parent(at, number, End::Cancelled, b"", sink);
+        } else if is_over {
+            self.end_parent(at, number, End::Expired, b"end of the trading day", sink);
+        }
+    }
+
+    /// Closes a parent; a pending cancel of the client is done with it.
+    pub(crate) fn end_parent(
+        &mut self,
+        at: i64,
+        order: Number,
+        how: End,
+        text: &[u8],
+        sink: &mut impl Sink,
+    ) {
+        let orders = self.state.orders();
+        let request = orders.get(order).and_then(|it| orders.request_of(it));
+        let request = request.filter(|it| it.kind == RequestKind::Cancel);
+        let event = OrderEvent::Ended {
+            order,
+            how,
+            request: request.map(|request| request.number),
+            at: 0,
+            text,
+        };
+        self.emit(at, &event, sink);
+        self.forget(at, sink);
+    }
+}

@@ -1,0 +1,523 @@
+//! Selects the session for an order, applies the rate limit of its venue, and queues what has to wait.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use crate::state::OmsState;
+use crate::state::event::OrderEvent;
+use crate::state::order::{Order, Request};
+use crate::state::quotes::QuoteSide;
+use crate::state::transition::OrderState;
+use crate::state::waiting::Waiting;
+use crate::values::reason::Why;
+use crate::values::rules::{Affinity, FlowRule, LineGroup};
+use crate::values::value::{Number, RequestKind};
+
+/// A line group and its queued orders.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) lines: Vec<u32>,
+    /// Groups that send its new orders while none of its sessions is logged on.
+    pub(crate) helpers: Vec<usize>,
+    pub(crate) next: usize,
+    pub(crate) affinity: Option<Affinity>,
+    pub(crate) flow: Option<FlowRule>,
+    /// Maximum queueing time of orders and replaces, in nanoseconds; without it only cancels wait.
+    pub patience: Option<i64>,
+    pub cannot_replace: bool,
+    pub cannot_stop: bool,
+    pub over_tmp: bool,
+    /// One of them has no PositionEffect for orders whose positions net.
+    pub needs_effect: bool,
+    /// One of them is of futures.
+    pub has_futures: bool,
+    pub orders: Waiting,
+}
+
+/// Rate limiter and queue of a session to a venue.
+#[derive(Debug, Default)]
+pub(crate) struct Line {
+    pub group: usize,
+    /// Times of sent messages that count for its rate limit, the oldest first.
+    pub(crate) sent: VecDeque<i64>,
+    pub(crate) cancels: VecDeque<Number>,
+    pub(crate) replaces: Waiting,
+}
+
+/// All groups.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    pub groups: Vec<Group>,
+    /// By session; `None` for clients.
+    pub lines: Vec<Option<Line>>,
+    /// The sessions to venues.
+    pub sessions: Vec<u32>,
+    /// Line group of each instrument of the state.
+    pub group_of: Vec<Option<usize>>,
+    /// Messages sent before this time are not known.
+    pub(crate) unknown_until: i64,
+    /// Queued for a session or route that was removed from the settings.
+    pub lost: VecDeque<Number>,
+    /// Something was queued since all queues were seen empty.
+    pub(crate) has_queued: bool,
+}
+
+/// Action for the next order of a queue.
+pub(crate) enum Next {
+    Goes(u32),
+    Stale,
+    Waits(i64),
+}
+
+impl Lines {
+    /// Sets up the lines of the settings, and queues again what was queued.
+    pub(crate) fn new(state: &OmsState, rules: &[LineGroup], group_of: Vec<Option<usize>>) -> Self {
+        let mut lines = Self {
+            group_of,
+            lines: (0..state.sessions().len()).map(|_| None).collect(),
+            ..Self::default()
+        };
+        for (group, rule) in rules.iter().enumerate() {
+            let found = rule.lines.iter();
+            let found = found.filter_map(|line| state.sessions().find(line.as_bytes()));
+            let found: Vec<u32> = found.collect();
+            for line in &found {
+                lines.lines[*line as usize] = Some(Line {
+                    group,
+                    ..Line::default()
+                });
+            }
+            let helpers = rule.helpers.iter();
+            let helpers = helpers.filter_map(|name| rules.iter().position(|it| it.name == *name));
+            lines.groups.push(Group {
+                lines: found,
+                helpers: helpers.collect(),
+                next: 0,
+                affinity: rule.affinity,
+                flow: rule.flow,
+                patience: rule.queue,
+                cannot_replace: rule.cannot_replace,
+                cannot_stop: rule.cannot_stop,
+                over_tmp: rule.over_tmp,
+                needs_effect: rule.needs_effect,
+                has_futures: rule.has_futures,
+                orders: Waiting::default(),
+            });
+        }
+        let flows = rules.iter().filter_map(|rule| rule.flow);
+        let longest = flows.map(|flow| flow.time).max().unwrap_or(0);
+        if state.last > 0 {
+            lines.unknown_until = state.time().saturating_add(longest);
+        }
+        let groups = lines.groups.iter();
+        lines.sessions = groups.flat_map(|group| group.lines.clone()).collect();
+        lines.resume(state);
+        lines
+    }
+
+    /// Goes on with other settings of the same groups: what is queued stays, and so do the counts of messages.
+    pub(crate) fn follow(
+        &mut self,
+        state: &OmsState,
+        rules: &[LineGroup],
+        group_of: Vec<Option<usize>>,
+    ) {
+        self.group_of = group_of;
+        for (place, (group, rule)) in self.groups.iter_mut().zip(rules).enumerate() {
+            let before = group.flow.map_or(0, |flow| flow.time);
+            (group.affinity, group.flow, group.patience) = (rule.affinity, rule.flow, rule.queue);
+            let Some(flow) = rule.flow.filter(|flow| flow.time > before) else {
+                continue;
+            };
+            // How much was sent in the longer time is not known: as much as may be.
+            let lines = self.lines.iter_mut().flatten();
+            for line in lines.filter(|line| line.group == place) {
+                line.sent.clear();
+                line.sent.resize(flow.count, state.time());
+            }
+        }
+    }
+
+    fn resume(&mut self, state: &OmsState) {
+        let waits = |order: &&Order| {
+            let request = state.orders().request_of(order);
+            order.state == OrderState::Queued
+                || request.is_some_and(|it| it.state == OrderState::Queued)
+        };
+        // The request of a parent waits for its children.
+        let is_sent = |order: &&Order| order.state.is_open() && order.state != OrderState::Parent;
+        let open = state.orders().iter().filter(is_sent);
+        let mut queued: Vec<&Order> = open.filter(waits).collect();
+        queued.sort_unstable_by_key(|order| order.number);
+        for order in queued {
+            if order.state == OrderState::Queued {
+                // A retry waits separately.
+                if order.retry.is_none() {
+                    self.wait(order);
+                }
+            } else if let Some(request) = state.orders().request_of(order)
+                && request.state == OrderState::Queued
+            {
+                self.wait_for_line(order.line, request);
+            }
+        }
+    }
+
+    /// Whether a session leads to a venue.
+    pub(crate) fn has(&self, session: u32) -> bool {
+        let line = self.lines.get(session as usize);
+        line.is_some_and(Option::is_some)
+    }
+
+    pub(crate) fn line(&self, line: u32) -> Option<&Line> {
+        self.lines.get(line as usize)?.as_ref()
+    }
+
+    pub(crate) fn group(&self, instrument: u32) -> Option<usize> {
+        self.group_of.get(instrument as usize).copied().flatten()
+    }
+
+    /// Whether a session is a line of the venue of an order: of its group, or of one that helps it or that it helps.
+    pub(crate) fn reaches(&self, session: u32, order: &Order) -> bool {
+        let Some(of) = self.line(session).map(|line| line.group) else {
+            return false;
+        };
+        let has = self.line(order.line).map(|line| line.group);
+        let helps = |one: usize, other: usize| self.groups[one].helpers.contains(&other);
+        let mut groups = [has, self.group(order.instrument)].into_iter().flatten();
+        groups.any(|group| group == of || helps(group, of) || helps(of, group))
+    }
+
+    /// Whether anything is queued.
+    #[inline]
+    pub(crate) fn waits(&mut self) -> bool {
+        self.has_queued = self.has_queued && self.is_something_queued();
+        self.has_queued
+    }
+
+    #[cold]
+    fn is_something_queued(&self) -> bool {
+        let mut lines = self.lines.iter().flatten();
+        !self.lost.is_empty()
+            || self.groups.iter().any(|group| !group.orders.is_empty())
+            || lines.any(|line| !line.cancels.is_empty() || !line.replaces.is_empty())
+    }
+
+    /// Queues a new order for its line group.
+    fn wait(&mut self, order: &Order) {
+        match self.group(order.instrument) {
+            Some(group) => self.wait_for_group(group, order.number, order.valid_until()),
+            None => self.lose(order.number),
+        }
+    }
+
+    /// Queues a new order for a line group.
+    pub(crate) fn wait_for_group(
+        &mut self,
+        group: usize,
+        number: Number,
+        valid_until: Option<i64>,
+    ) {
+        self.groups[group].orders.push(number, valid_until);
+        self.has_queued = true;
+    }
+
+    fn lose(&mut self, number: Number) {
+        self.lost.push_back(number);
+        self.has_queued = true;
+    }
+
+    pub(crate) fn wait_for_line(&mut self, line: u32, request: &Request) {
+        if let Some(Some(line)) = self.lines.get_mut(line as usize) {
+            match request.kind {
+                RequestKind::Cancel => line.cancels.push_back(request.number),
+                RequestKind::Replace => line.replaces.push(request.number, request.valid_until()),
+            }
+            self.has_queued = true;
+        } else {
+            self.lose(request.number);
+        }
+    }
+
+    /// Whether a new order or replace may be sent before the queued ones.
+    ///
+    /// # Errors
+    ///
+    /// When the queue may be empty.
+    pub(crate) fn turn(&self, at: i64, line: u32) -> Result<(), i64> {
+        let waits = self
+            .line(line)
+            .is_some_and(|line| !line.cancels.is_empty() || !line.replaces.is_empty());
+        if waits {
+            let soon = at.saturating_add(1_000_000);
+            return Err(self.room(at, line, true).err().unwrap_or(soon));
+        }
+        self.room(at, line, false)
+    }
+
+    /// Whether a session may send now.
+    ///
+    /// # Errors
+    ///
+    /// When it may, as far as known.
+    pub(crate) fn room(&self, at: i64, line: u32, is_cancel: bool) -> Result<(), i64> {
+        self.room_for(at, line, (is_cancel, 1))
+    }
+
+    #[inline(always)]
+    fn room_for(
+        &self,
+        at: i64,
+        line: u32,
+        (is_cancel, messages): (bool, usize),
+    ) -> Result<(), i64> {
+        let Some(known) = self.line(line) else {
+            return Ok(());
+        };
+        let Some(flow) = self.groups[known.group].flow else {
+            return Ok(());
+        };
+        if at < self.unknown_until {
+            return Err(self.unknown_until);
+        }
+        let kept = if is_cancel { 0 } else { flow.kept };
+        let most = flow.count.saturating_sub(kept).max(1);
+        let over = known
+            .sent
+            .iter()
+            .take_while(|then| at - **then >= flow.time);
+        let (over, all) = (over.count(), known.sent.len());
+        match (all - over + messages - 1).checked_sub(most) {
+            None => Ok(()),
+            Some(many) => match known.sent.get(over + many) {
+                Some(then) => Err(then.saturating_add(flow.time)),
+                // More messages than the venue takes in any time.
+                None => Err(i64::MAX),
+            },
+        }
+    }
+
+    /// Counts a sent message.
+    pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
+        let (OrderEvent::Sent { line, .. }
+        | OrderEvent::Asked { line, .. }
+        | OrderEvent::MassAsked { line, .. }) = *event
+        else {
+            return;
+        };
+        if let OrderEvent::Sent { number, .. } = *event
+            && state.orders().get(number).is_some()
+            && let Some(group) = self.line(line).map(|line| line.group)
+        {
+            let group = &mut self.groups[group];
+            let place = group.lines.iter().position(|it| *it == line);
+            group.next = place.map_or(0, |place| (place + 1) % group.lines.len());
+        }
+        if let Some(Some(line)) = self.lines.get_mut(line as usize)
+            && let Some(flow) = self.groups[line.group].flow
+        {
+            let at = state.time();
+            while line.sent.front().is_some_and(|then| at - then >= flow.time) {
+                line.sent.pop_front();
+            }
+            line.sent.push_back(at);
+        }
+    }
+
+    /// A session of a group, or else of its helpers, that can send an order now; otherwise why none can, and when one
+    /// may.
+    pub(crate) fn choose(
+        &self,
+        state: &OmsState,
+        (at, group): (i64, usize),
+        of: (u32, u32),
+        is_leaving: impl Fn(u32) -> bool,
+    ) -> Result<u32, (Why, Option<i64>)> {
+        let own = self.choose_of(state, (at, group), of, &is_leaving);
+        match own {
+            Err((Why::NoLine, _)) if !self.groups[group].helpers.is_empty() => {}
+            own => return own,
+        }
+        let helpers = self.groups[group].helpers.iter();
+        let mut helpers = helpers.map(|it| self.choose_of(state, (at, *it), of, &is_leaving));
+        let mut none = (Why::NoLine, None);
+        let found = helpers.find_map(|helper| match helper {
+            Ok(line) => Some(line),
+            Err((Why::NoLine, _)) => None,
+            Err((why, when)) => {
+                none = (why, none.1.into_iter().chain(when).min());
+                None
+            }
+        });
+        found.ok_or(none)
+    }
+
+    #[inline]
+    fn choose_of(
+        &self,
+        state: &OmsState,
+        (at, group): (i64, usize),
+        (account, instrument): (u32, u32),
+        is_leaving: &impl Fn(u32) -> bool,
+    ) -> Result<u32, (Why, Option<i64>)> {
+        let known = &self.groups[group];
+        let count = known.lines.len();
+        let first = match known.affinity {
+            None => known.next,
+            Some(Affinity::Account) => account as usize,
+            Some(Affinity::Symbol) => instrument as usize,
+        };
+        let mut free = None;
+        let mut is_ready = false;
+        for step in 0..count {
+            let place = (first + step) % count;
+            let line = known.lines[place];
+            if !state.is_ready(line) || is_leaving(line) {
+                continue;
+            }
+            is_ready = true;
+            match self.turn(at, line) {
+                Ok(()) => return Ok(line),
+                Err(when) => free = free.into_iter().chain([when]).min(),
+            }
+        }
+        Err((if is_ready { Why::Busy } else { Why::NoLine }, free))
+    }
+
+    fn is_over_tmp(&self, line: u32) -> bool {
+        let line = self.line(line);
+        line.is_some_and(|line| self.groups[line.group].over_tmp)
+    }
+
+    /// Counts both sides of a quote: one message over TMP, two over FIX.
+    pub(crate) fn note_quote(&mut self, state: &OmsState, bid: Number, line: u32) {
+        let last = bid + u64::from(!self.is_over_tmp(line));
+        for number in bid..=last {
+            self.note(state, &OrderEvent::Sent { number, line });
+        }
+    }
+
+    /// Whether a session may send both sides of a quote now.
+    fn turn_for_quote(&self, at: i64, line: u32) -> Result<(), i64> {
+        self.turn(at, line)?;
+        if self.is_over_tmp(line) {
+            return Ok(());
+        }
+        self.room_for(at, line, (false, 2))
+    }
+
+    /// As [`choose`](Self::choose), for both sides of a quote; `preferred` is the session of the quote before it.
+    pub(crate) fn choose_for_quote(
+        &self,
+        state: &OmsState,
+        (at, group, of): (i64, usize, (u32, u32)),
+        preferred: Option<u32>,
+        is_leaving: impl Fn(u32) -> bool,
+    ) -> Result<u32, (Why, Option<i64>)> {
+        let is_its = |line: &u32| self.groups[group].lines.contains(line);
+        if let Some(line) = preferred.filter(is_its)
+            && state.is_ready(line)
+            && !is_leaving(line)
+            && self.turn_for_quote(at, line).is_ok()
+        {
+            return Ok(line);
+        }
+        let line = self.choose(state, (at, group), of, is_leaving)?;
+        let turn = self.turn_for_quote(at, line);
+        turn.map_or_else(|when| Err((Why::Busy, Some(when))), |()| Ok(line))
+    }
+
+    /// Action for the first queued order of a group, or for one that timed out; `None` without any.
+    pub(crate) fn next_order(
+        &mut self,
+        state: &OmsState,
+        at: i64,
+        group: usize,
+        is_leaving: impl Fn(u32) -> bool,
+    ) -> Option<(Number, Next)> {
+        let queued_at = |number| {
+            let order = state.orders().get(number);
+            let waits = |order: &&Order| order.state == OrderState::Queued && order.retry.is_none();
+            order.filter(waits).map(|order| order.queued)
+        };
+        let known = &mut self.groups[group];
+        let first = known.orders.first(queued_at)?;
+        let patience = known.patience.unwrap_or(0);
+        let (stale, oldest) = known.orders.next_stale(patience, queued_at)?;
+        if stale <= at {
+            return Some((oldest, Next::Stale));
+        }
+        let order = state.orders().get(first)?;
+        let of = (order.account, order.instrument);
+        let line = match order.quote_side {
+            QuoteSide::None => self.choose(state, (at, group), of, is_leaving),
+            _ => self.choose_for_quote(state, (at, group, of), None, is_leaving),
+        };
+        let next = match line {
+            Ok(line) => Next::Goes(line),
+            Err((_, when)) => Next::Waits(when.map_or(stale, |when| when.min(stale))),
+        };
+        Some((first, next))
+    }
+
+    /// The first queued request of a kind, one that timed out before others, and when it times out.
+    fn first_request(
+        &mut self,
+        state: &OmsState,
+        (at, line): (i64, u32),
+        kind: RequestKind,
+    ) -> Option<(Number, i64)> {
+        let queued_at = |number| {
+            let request = state.orders().request(number);
+            let queued = request.filter(|(request, _)| request.state == OrderState::Queued);
+            queued.map(|(request, _)| request.queued)
+        };
+        let known = self.lines.get_mut(line as usize)?.as_mut()?;
+        if kind == RequestKind::Cancel {
+            while let Some(number) = known.cancels.front().copied() {
+                if queued_at(number).is_some() {
+                    // It never times out.
+                    return Some((number, i64::MAX));
+                }
+                known.cancels.pop_front();
+            }
+            return None;
+        }
+        let patience = self.groups[known.group].patience.unwrap_or(0);
+        let first = known.replaces.first(queued_at)?;
+        let (stale, oldest) = known.replaces.next_stale(patience, queued_at)?;
+        Some((if stale <= at { oldest } else { first }, stale))
+    }
+
+    /// Action for the first queued request of a session; `None` without one.
+    pub(crate) fn next_request(
+        &mut self,
+        state: &OmsState,
+        at: i64,
+        line: u32,
+    ) -> Option<(Number, Next)> {
+        let mut waiting: Option<(Number, i64)> = None;
+        for kind in [RequestKind::Cancel, RequestKind::Replace] {
+            let Some((number, stale)) = self.first_request(state, (at, line), kind) else {
+                continue;
+            };
+            let is_cancel = kind == RequestKind::Cancel;
+            let next = match self.room(at, line, is_cancel) {
+                _ if stale <= at => Next::Stale,
+                _ if !state.is_ready(line) => Next::Waits(stale),
+                // It does not overtake a waiting cancel.
+                Ok(()) if waiting.is_some() => Next::Waits(stale),
+                Ok(()) => Next::Goes(line),
+                Err(when) => Next::Waits(when.min(stale)),
+            };
+            match next {
+                Next::Waits(when) => {
+                    let first = waiting.into_iter().chain([(number, when)]);
+                    waiting = first.min_by_key(|(_, when)| *when);
+                }
+                next => return Some((number, next)),
+            }
+        }
+        waiting.map(|(number, when)| (number, Next::Waits(when)))
+    }
+}

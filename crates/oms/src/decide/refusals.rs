@@ -1,0 +1,227 @@
+//! Requests of clients that are refused before anything is done for them.
+
+use crate::decide::core::{Change, Core, NewOrder, Sink};
+use crate::decide::mass::MassCancel;
+use crate::decide::quote::NewQuote;
+use crate::state::event::OrderEvent;
+use crate::state::order::Order;
+use crate::state::transition::OrderState;
+use crate::values::locate::Locate;
+use crate::values::reason::{Reason, Why};
+use crate::values::value::{Number, RequestKind};
+
+use fixwire_protocol::{Tag, tag};
+
+impl Reason {
+    /// A field of a request would not reach the venue.
+    pub(crate) fn not_carried(tag: Tag) -> Self {
+        Self {
+            value: tag.into(),
+            ..Self::of(Why::NotCarried)
+        }
+    }
+}
+
+impl NewOrder<'_> {
+    /// The field of a price that the type of the order does not have.
+    #[inline]
+    pub(crate) fn odd_price(&self) -> Option<Tag> {
+        let kind = self.kind?;
+        match (self.price, self.stop) {
+            (Some(_), _) if !kind.has_price() => Some(tag::PRICE),
+            (_, Some(_)) if !kind.has_stop() => Some(tag::STOP_PX),
+            _ => None,
+        }
+    }
+}
+
+impl Change<'_> {
+    /// Checks that a replace has no field that the order does not have.
+    pub(crate) fn check_values(&self, order: &Order) -> Result<(), Reason> {
+        if self.price.is_some() && !order.kind.has_price() {
+            return Err(Reason::not_carried(tag::PRICE));
+        }
+        if self.others.stop.is_some() && !order.kind.has_stop() {
+            return Err(Reason::not_carried(tag::STOP_PX));
+        }
+        let is_parent = order.state == OrderState::Parent;
+        let handling = self.others.handling;
+        let is_fit = match handling {
+            None => true,
+            Some(b'1' | b'2') => !is_parent,
+            Some(handling) => handling == b'3' && is_parent,
+        };
+        if is_fit {
+            Ok(())
+        } else {
+            Err(Reason::not_carried(tag::HANDL_INST))
+        }
+    }
+}
+
+impl Core {
+    /// Handles a new order of a client that says nothing of a locate.
+    pub fn new_order(&mut self, at: i64, new: &NewOrder<'_>, sink: &mut impl Sink) {
+        self.new_located(at, (new, Locate::NONE), sink);
+    }
+
+    /// Notes what an order says of its locate.
+    #[cold]
+    pub(crate) fn located(
+        &mut self,
+        at: i64,
+        order: Number,
+        locate: Locate<'_>,
+        sink: &mut impl Sink,
+    ) {
+        let Locate { reqd, broker } = locate;
+        let event = OrderEvent::Located {
+            order,
+            reqd,
+            broker,
+        };
+        self.emit(at, &event, sink);
+    }
+
+    /// Refuses a new order.
+    fn refuse_new(&mut self, at: i64, new: &NewOrder<'_>, reason: Reason, sink: &mut impl Sink) {
+        self.refuse_located(at, (new, Locate::NONE), reason, sink);
+    }
+
+    /// Refuses a new order. It can be run again when what it says of its locate is kept: nothing, or that the stock of a
+    /// short sale is located.
+    pub(crate) fn refuse_located(
+        &mut self,
+        at: i64,
+        (new, locate): (&NewOrder<'_>, Locate<'_>),
+        reason: Reason,
+        sink: &mut impl Sink,
+    ) {
+        let is_kept = match (locate.reqd, locate.broker) {
+            (0, b"") => true,
+            (b'N', b"") => new.is_located,
+            _ => false,
+        };
+        let kept = self.kept(at, new, reason).filter(|_| is_kept);
+        let event = OrderEvent::Refused {
+            session: new.session,
+            kind: None,
+            order: None,
+            id: new.id,
+            original: b"",
+            used: reason.why != Why::Duplicate,
+            reason,
+        };
+        self.emit(at, &event, sink);
+        if let Some(terms) = kept {
+            let id = new.id;
+            self.emit(at, &OrderEvent::RejectKept { terms, id }, sink);
+        }
+        self.guard(at, (new.session, u32::MAX, u32::MAX), sink);
+    }
+
+    /// Refuses a new order with a field that would not reach the venue.
+    #[cold]
+    pub(crate) fn refuse_field(
+        &mut self,
+        at: i64,
+        (new, tag): (&NewOrder<'_>, Tag),
+        sink: &mut impl Sink,
+    ) {
+        let reason = self.of_field((new.session, new.id), tag);
+        self.refuse_new(at, new, reason, sink);
+    }
+
+    /// Refuses a replace or cancel with a field that would not reach the venue.
+    #[cold]
+    pub(crate) fn refuse_field_of_change(
+        &mut self,
+        at: i64,
+        (change, tag): (&Change<'_>, Tag),
+        sink: &mut impl Sink,
+    ) {
+        let order = self.named(change);
+        let order = order.map(|order| order.number);
+        let reason = self.of_field((change.session, change.id), tag);
+        self.refuse_change_of(at, change, (order, reason), sink);
+    }
+
+    /// Refuses a replace or cancel of an order, if that was found.
+    pub(crate) fn refuse_change_of(
+        &mut self,
+        at: i64,
+        change: &Change<'_>,
+        (order, reason): (Option<Number>, Reason),
+        sink: &mut impl Sink,
+    ) {
+        let event = OrderEvent::Refused {
+            session: change.session,
+            kind: Some(change.kind),
+            order,
+            id: change.id,
+            original: change.original,
+            used: reason.why != Why::Duplicate,
+            reason,
+        };
+        self.emit(at, &event, sink);
+        if change.kind == RequestKind::Replace {
+            self.guard(at, (change.session, u32::MAX, u32::MAX), sink);
+        }
+    }
+
+    /// Refuses a mass cancel with a field that would not count.
+    #[cold]
+    pub(crate) fn refuse_field_of_mass_cancel(
+        &mut self,
+        at: i64,
+        (cancel, tag): (&MassCancel<'_>, Tag),
+        sink: &mut impl Sink,
+    ) {
+        let reason = self.of_field((cancel.session, cancel.id), tag);
+        let event = OrderEvent::MassCancelRefused {
+            session: cancel.session,
+            id: cancel.id,
+            used: reason.why != Why::Duplicate,
+            reason,
+        };
+        self.emit(at, &event, sink);
+    }
+
+    /// Refuses a quote with a field that would not reach the venue.
+    #[cold]
+    pub(crate) fn refuse_field_of_quote(
+        &mut self,
+        at: i64,
+        (quote, tag): (&NewQuote<'_>, Tag),
+        sink: &mut impl Sink,
+    ) {
+        self.refuse_quote(at, quote, Reason::not_carried(tag), sink);
+    }
+
+    /// Refuses a cancel of quotes or a price inquiry, which is known by a QuoteID(117) or QuoteReqID(131).
+    #[cold]
+    pub(crate) fn refuse_field_with_id(
+        &mut self,
+        at: i64,
+        (session, kind, id): (u32, u8, &[u8]),
+        tag: Tag,
+        sink: &mut impl Sink,
+    ) {
+        let reason = Reason::not_carried(tag);
+        let event = OrderEvent::QuoteRefused {
+            session,
+            kind,
+            id,
+            reason,
+        };
+        self.emit(at, &event, sink);
+    }
+
+    /// A ClOrdID(11) that was used before names another request.
+    fn of_field(&self, (session, id): (u32, &[u8]), tag: Tag) -> Reason {
+        match self.state.used(session, id) {
+            Some(_) => Reason::of(Why::Duplicate),
+            None => Reason::not_carried(tag),
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! New settings while the OMS runs: all of them between two messages, or none.
+//!
+//! Another thread reads and checks the files. Here they are compared with the settings in force; what they change in
+//! the state becomes one event, which holds the events that a start would have made.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use fixwire_protocol::OperatorCommand;
+
+use crate::decide::core::{Core, Sink};
+use crate::desk::command::cut;
+use crate::load::differences::{self, SettingChange};
+use crate::state::OmsState;
+use crate::state::event::OrderEvent;
+use crate::state::own::OwnOrders;
+use crate::state::pending_reload::short;
+use crate::values::nested::NestedEvents;
+use crate::values::rules::RiskRules;
+use crate::values::value::Text;
+
+/// The command that takes the settings that were put beside the OMS, and the query that says what they would change.
+pub const RELOAD: &[u8] = b"reload";
+
+const ASKED: &str =
+    "reload requested, nothing is applied; another operator must request the same settings";
+
+/// Maximum number of changes that an answer lists.
+const LISTED: usize = 500;
+
+/// Why settings are reloaded.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ReloadKind {
+    /// An operator reloads the files.
+    Files,
+    /// An operator goes back to the settings before the last reload.
+    Back,
+    /// The time of `[oms] reload` has come: needs no right of an operator.
+    Schedule,
+}
+
+/// Settings that another thread has read and checked.
+#[derive(Debug)]
+pub struct NewSettings {
+    /// The settings; once they are applied, those that were in force before.
+    pub rules: RiskRules,
+    /// Why.
+    pub kind: ReloadKind,
+    /// They are in force.
+    pub is_applied: bool,
+}
+
+/// Where an OMS finds new settings when an operator or a schedule reloads.
+pub trait SettingsSource: Send {
+    /// Takes them; `None` when nothing waits.
+    fn take(&self) -> Option<Box<NewSettings>>;
+
+    /// Gives them back, or those that were in force before: the thread of the OMS does not free them.
+    fn give_back(&self, spent: Box<NewSettings>);
+}
+
+/// What new settings change.
+pub(crate) struct Plan {
+    /// The events, each behind its length.
+    events: Vec<u8>,
+    changes: Vec<SettingChange>,
+}
+
+impl Plan {
+    /// Whether a second operator must ask for it too, where two must arm.
+    fn is_guarded(&self) -> bool {
+        self.changes.iter().any(|change| change.is_guarded)
+    }
+
+    /// Whether the state of trading of a symbol may have to be asked for.
+    pub(crate) fn is_about_markets(&self) -> bool {
+        self.changes.iter().any(SettingChange::is_about_markets)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.changes.is_empty() && self.events.is_empty()
+    }
+
+    /// Bytes of its note, and some.
+    pub(crate) fn bytes(&self, command: OperatorCommand<'_>) -> usize {
+        self.events.len() + cut(command.who).len() + cut(command.why).len() + 128
+    }
+
+    /// A line, and a table of all changes.
+    fn text(&self, first: &str) -> String {
+        let count = self.changes.len();
+        let changes = if count == 1 { "change" } else { "changes" };
+        let mut text = format!("{first}: {count} {changes}");
+        if count > 0 {
+            text += "\nsetting\tname\twas\tis";
+        }
+        for change in self.changes.iter().take(LISTED) {
+            text += &format!("\n{change}");
+        }
+        if count > LISTED {
+            text += &format!("\n...\tand {} more\t\t", count - LISTED);
+        }
+        text
+    }
+}
+
+impl Core {
+    /// Compares settings with those in force.
+    ///
+    /// # Errors
+    ///
+    /// Every reason why they cannot apply while the OMS runs, a line each.
+    pub(crate) fn plan(&self, new: &RiskRules) -> Result<Plan, String> {
+        let mut wrong = differences::needs_restart(&self.rules, new);
+        wrong.extend(self.open_orders_prevent(new));
+        if !wrong.is_empty() {
+            return Err(wrong.join("\n"));
+        }
+        let mut outline = Self::new(RiskRules::default());
+        outline.state = OmsState {
+            build: Text::new(new.build.as_bytes()),
+            settings: new.hash,
+            ..self.state.outline()
+        };
+        let mut events = Vec::new();
+        let mut sink = |_: &OmsState, event: &OrderEvent<'_>| {
+            let event = match *event {
+                // The file is named once, by the event around them.
+                OrderEvent::Limit {
+                    scope,
+                    control,
+                    value,
+                    filed,
+                    ..
+                } => &OrderEvent::Limit {
+                    scope,
+                    control,
+                    value,
+                    filed,
+                    who: b"",
+                    why: b"",
+                },
+                _ => event,
+            };
+            NestedEvents::push(&mut events, |to| event.put(to));
+        };
+        outline.follow_rules(self.state.time, new, &mut sink);
+        let changes = differences::changes(&self.state, &self.rules, new);
+        Ok(Plan { events, changes })
+    }
+
+    /// Says what new settings would change.
+    ///
+    /// # Errors
+    ///
+    /// As [`Core::plan`].
+    pub(crate) fn check_reload(&self, new: &NewSettings) -> Result<String, String> {
+        let plan = self.plan(&new.rules)?;
+        let mut first = String::from("nothing is applied");
+        if self.rules.two_arm && plan.is_guarded() {
+            first += "; two operators must reload";
+        }
+        Ok(plan.text(&first))
+    }
+
+    /// As [`Core::plan`], for an operator who may reload.
+    ///
+    /// # Errors
+    ///
+    /// Why the settings in force stay.
+    pub(crate) fn plan_reload(
+        &self,
+        new: &NewSettings,
+        command: OperatorCommand<'_>,
+    ) -> Result<Plan, String> {
+        if command.why.is_empty() {
+            return Err("reason missing: add --why \"...\"".into());
+        }
+        if new.kind != ReloadKind::Schedule {
+            self.check_right(command.who, "reload")?;
+        }
+        self.plan(&new.rules)
+    }
+
+    /// Goes on with new settings; those that were in force take their place.
+    ///
+    /// # Errors
+    ///
+    /// Why the settings in force stay.
+    pub(crate) fn reload(
+        &mut self,
+        at: i64,
+        new: &mut NewSettings,
+        (plan, command): (&Plan, OperatorCommand<'_>),
+        sink: &mut impl Sink,
+    ) -> Result<String, String> {
+        let settings = new.rules.hash;
+        if plan.is_empty() && settings == self.state.settings {
+            return Ok("nothing to reload: 0 changes".to_string());
+        }
+        let (who, why) = (cut(command.who), cut(command.why));
+        let needs_two = self.rules.two_arm && plan.is_guarded();
+        if needs_two && new.kind == ReloadKind::Schedule {
+            // Whoever edits the files and waits would be both of them.
+            return Err("limits or users differ: two operators must reload".into());
+        }
+        if needs_two && !self.is_second(settings, who)? {
+            let event = OrderEvent::ReloadAsked { settings, who, why };
+            self.emit(at, &event, sink);
+            return Ok(plan.text(ASKED));
+        }
+        let scales: Vec<u8> = self.state.instruments.iter().map(|it| it.scale).collect();
+        let event = OrderEvent::Reloaded {
+            settings,
+            back: new.kind == ReloadKind::Back,
+            who,
+            why,
+            changes: NestedEvents(&plan.events),
+        };
+        self.emit(at, &event, sink);
+        if self.rules.market_data != new.rules.market_data {
+            // Nobody says when those of a session that is left out change.
+            self.prices.forget();
+        }
+        core::mem::swap(&mut self.rules, &mut new.rules);
+        new.is_applied = true;
+        self.index_again(&scales);
+        Ok(plan.text("reloaded"))
+    }
+
+    /// Whether another operator has asked for these settings or limits before.
+    pub(crate) fn is_second(&self, settings: u64, who: &[u8]) -> Result<bool, String> {
+        match &self.state.pending_reload {
+            Some(known) if known.settings == settings && known.by == short(who) => {
+                Err("you already requested it: another operator must request the same".into())
+            }
+            Some(known) => Ok(known.settings == settings),
+            None => Ok(false),
+        }
+    }
+
+    /// Settings of instruments that have open orders cannot change in every way; a line for each that does.
+    fn open_orders_prevent(&self, new: &RiskRules) -> Vec<String> {
+        let risky = differences::risky_instruments(&self.rules, new);
+        if risky.is_empty() {
+            return Vec::new();
+        }
+        let mut open = alloc::vec![0_u64; self.state.instruments.len()];
+        for order in self.state.orders().iter().filter(|it| it.state.is_open()) {
+            open[order.instrument as usize] += 1;
+            for leg in self
+                .state
+                .spreads
+                .legs(order.instrument)
+                .into_iter()
+                .flatten()
+            {
+                open[leg.instrument as usize] += 1;
+            }
+        }
+        let said = risky.into_iter().filter_map(|(symbol, what)| {
+            let index = self.state.instruments().find(symbol.as_bytes())?;
+            match open[index as usize] {
+                0 => None,
+                1 => Some(format!(
+                    "symbol {symbol} has an open order: {what}; cancel it first"
+                )),
+                many => Some(format!(
+                    "symbol {symbol} has {many} open orders: {what}; cancel them first"
+                )),
+            }
+        });
+        said.collect()
+    }
+
+    /// Looks up the settings by the numbers of the state, after they have changed; queues, counts of messages and known
+    /// prices stay.
+    pub(crate) fn index_again(&mut self, scales: &[u8]) {
+        let group_of = self.index_rules();
+        self.lines.follow(&self.state, &self.rules.groups, group_of);
+        self.own = OwnOrders::new(self.rules.rejects_self_trades);
+        self.own.rebuild(&self.state);
+        self.has_parents = self.rules.users.iter().any(|user| user.parents.is_some());
+        self.prices.rescale(&self.state, scales);
+    }
+}

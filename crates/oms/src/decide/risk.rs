@@ -1,0 +1,414 @@
+//! Pre-trade controls: one table, checked in order; the first control that refuses decides.
+//!
+//! ```text
+//!   RC1  killed or reducing   RC8  lot, tick, collar               RC13 open orders
+//!   RC5  identical orders     RC9  value and quantity in a time    RC14 credit
+//!   RC6  order quantity       RC10 messages in a time              RC15 position
+//!   RC7  order value          RC11 replaces, unanswered, ratio     RC18 market
+//! ```
+//!
+//! Each limit is checked at every scope of the order. A required control without a limit at any scope rejects the
+//! order. RC2 to RC4 and RC16 depend on settings and other orders: [`Core`](crate::Core) checks them.
+
+mod legs;
+mod limited;
+
+use crate::state::flow::Span;
+use crate::state::order::Order;
+use crate::state::tally::Tally;
+use crate::state::{OmsState, Standing, Standings};
+use crate::values::limits::RiskControl;
+use crate::values::reason::{Reason, Why};
+use crate::values::rules::InstrumentRule;
+use crate::values::scope::Scope;
+use crate::values::value::{
+    Effect, Market, OrderType, Price, Quantity, Side, TimeInForce, Trading,
+};
+use crate::values::waived::Waived;
+
+pub(crate) use legs::check_leg;
+
+/// An order to be checked: a new one, or one after its replace.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Proposal {
+    pub session: u32,
+    pub account: u32,
+    pub instrument: u32,
+    pub side: Side,
+    pub kind: OrderType,
+    pub price: Price,
+    pub stop: Price,
+    /// OrderQty(38), including the filled quantity.
+    pub quantity: Quantity,
+    pub filled: Quantity,
+    /// Current usage of the order.
+    pub counted: Tally,
+    /// Current reservation price; 0 for a new order.
+    pub held_at: Price,
+    /// Current OrderQty(38); 0 for a new order.
+    pub held: Quantity,
+    /// TimeInForce(59).
+    pub tif: TimeInForce,
+    /// PositionEffect(77).
+    pub effect: Effect,
+    /// Number of replaces including this one; 0 for a new order.
+    pub replaces: u16,
+    /// The price of the market that stands for the reference price of its symbol, while one is known.
+    pub market_price: Option<Price>,
+    /// Now, in nanoseconds since 1970.
+    pub at: i64,
+}
+
+/// In 10^-9 percent.
+const HUNDRED_PERCENT: i128 = 100 * 1_000_000_000;
+
+struct Checking<'a> {
+    state: &'a OmsState,
+    rule: &'a InstrumentRule,
+    order: &'a Proposal,
+    /// New usage of the order.
+    new: &'a Tally,
+    /// The scopes that have limits or a trading state.
+    scopes: &'a Standings<'a>,
+    /// The controls with a limit at one of them.
+    controls: u32,
+}
+
+/// Runs the table; returns the price to reserve for.
+///
+/// # Errors
+///
+/// The first control that rejects, with value and limit.
+pub(crate) fn check(
+    state: &OmsState,
+    rule: &InstrumentRule,
+    order: &Proposal,
+) -> Result<Price, Reason> {
+    run(state, rule, order, (limited::ALL, true))
+}
+
+/// Checks an order whose condition is met, before it is sent.
+///
+/// # Errors
+///
+/// As [`check`].
+#[cold]
+pub(crate) fn check_again(
+    state: &OmsState,
+    rule: &InstrumentRule,
+    order: &Proposal,
+) -> Result<Price, Reason> {
+    run(state, rule, order, (limited::AGAIN, true))
+}
+
+/// Checks an order that an operator runs again without some controls.
+///
+/// # Errors
+///
+/// As [`check`], of another control.
+#[cold]
+pub(crate) fn check_without(
+    state: &OmsState,
+    rule: &InstrumentRule,
+    order: &Proposal,
+    waived: &Waived,
+) -> Result<Price, Reason> {
+    let limits = limited::ALL & !waived.limits;
+    run(state, rule, order, (limits, !waived.market))
+}
+
+#[inline(always)]
+fn run(
+    state: &OmsState,
+    rule: &InstrumentRule,
+    order: &Proposal,
+    (limits, in_market): (u32, bool),
+) -> Result<Price, Reason> {
+    let hold = hold(rule, order)?;
+    let held = order.quantity.saturating_sub(order.filled);
+    let most = held.max(order.held.saturating_sub(order.filled));
+    let reserved = state.worth(order.instrument, hold.max(order.held_at), most);
+    let reserved = reserved.ok_or(Reason::of(Why::Number))?;
+    let mut new = Tally::open(order.side.is_buy(), most);
+    new.orders = 1;
+    new.reserved = reserved;
+    checked((state, rule), order, &new, (limits, in_market))?;
+    Ok(hold)
+}
+
+/// Runs the table: of the controls with limits these, and that of the market if it is to be.
+#[inline(always)]
+fn checked(
+    (state, rule): (&OmsState, &InstrumentRule),
+    order: &Proposal,
+    new: &Tally,
+    (limits, in_market): (u32, bool),
+) -> Result<(), Reason> {
+    let mut scopes = Standings::new(state, order.account, order.instrument);
+    let of = (order.session, order.account, order.instrument);
+    let controls = scopes.add_limited(state, of);
+    let checking = Checking {
+        state,
+        rule,
+        order,
+        new,
+        scopes: &scopes,
+        controls,
+    };
+    trading(&checking)?;
+    checking.limited(limits)?;
+    if in_market { market(&checking) } else { Ok(()) }
+}
+
+/// The worst price it may trade at, as an absolute value; of a spread at least that of its legs.
+fn hold(rule: &InstrumentRule, order: &Proposal) -> Result<Price, Reason> {
+    match order.kind {
+        OrderType::Limit | OrderType::StopLimit => {
+            Ok(order.price.saturating_abs().max(rule.least_hold))
+        }
+        // Without a limit price the execution price is unknown: reserve the reference price plus a fifth.
+        OrderType::Market | OrderType::Stop | OrderType::IfTouched => {
+            let reference = order.market_price.or(rule.reference);
+            let reference = reference.ok_or(Reason::of(Why::NoReference))?;
+            let worst = reference.saturating_abs().max(order.stop.saturating_abs());
+            Ok(worst.saturating_add(worst / 5).max(rule.least_hold))
+        }
+    }
+}
+
+impl Checking<'_> {
+    fn scopes(&self) -> &[(Scope, &Standing)] {
+        self.scopes.all()
+    }
+
+    /// Long and short position as they count: separately, or as the net.
+    fn held(&self) -> (i128, i128) {
+        let position = self.position();
+        if self.rule.has_effect {
+            return (position.long.into(), position.short.into());
+        }
+        (position.net(), -position.net())
+    }
+
+    /// How many orders of the last second are identical, with this one: same account, instrument, side, type, quantity
+    /// and price.
+    fn repeated(&self) -> i128 {
+        let order = self.order;
+        let same = self.state.sameness(
+            order.account,
+            order.instrument,
+            (order.side, order.kind),
+            (order.quantity, order.price),
+        );
+        // A child, which takes over its quantity, is not the same as its parent.
+        let same = if order.held > 0 { !same } else { same };
+        let at = order.at.max(self.state.time());
+        let scopes = self.scopes().iter();
+        let limits = scopes.filter_map(|(_, it)| it.limits.get(RiskControl::Repeated));
+        // With so many others it still passes.
+        let enough = limits.min().unwrap_or(0).saturating_sub(1);
+        let enough = u64::try_from(enough).unwrap_or(0);
+        i128::from(self.state.recent.count(at, same, enough)) + 1
+    }
+
+    /// The largest distance of its prices from the reference price, in 10^-9 percent. `None` without a reference price.
+    fn farthest(&self) -> Option<i128> {
+        let reference = self.order.market_price.or(self.rule.reference)?;
+        let base = i128::from(reference.saturating_abs().max(self.rule.collar_base).max(1));
+        let far = |price: Price| {
+            (i128::from(price) - i128::from(reference)).abs() * HUNDRED_PERCENT / base
+        };
+        Some(self.prices().map(far).max().unwrap_or(0))
+    }
+
+    /// Price(44) and StopPx(99), as its type has them.
+    fn prices(&self) -> impl Iterator<Item = Price> {
+        let kind = self.order.kind;
+        let prices = [
+            (kind.has_price(), self.order.price),
+            (kind.has_stop(), self.order.stop),
+        ];
+        prices
+            .into_iter()
+            .filter_map(|(has, price)| has.then_some(price))
+    }
+
+    fn position(&self) -> crate::Position {
+        let holding = self.scopes.holding;
+        holding.map_or_else(crate::Position::default, |holding| holding.position)
+    }
+
+    /// Possible buys and sells of all open orders of the account in the instrument, including this one.
+    fn with_this(&self) -> (i128, i128) {
+        let open = self.scopes.holding;
+        let open = open.map_or_else(Tally::default, |holding| holding.standing.tally);
+        let with =
+            |open: u64, old: u64, new: u64| i128::from(open) - i128::from(old) + i128::from(new);
+        let counted = &self.order.counted;
+        (
+            with(open.buying, counted.buying, self.new.buying),
+            with(open.selling, counted.selling, self.new.selling),
+        )
+    }
+}
+
+fn trading(it: &Checking<'_>) -> Result<(), Reason> {
+    for (scope, standing) in it.scopes() {
+        match standing.limits.trading {
+            Trading::Active => {}
+            Trading::Killed => {
+                return Err(Reason {
+                    scope: *scope,
+                    ..Reason::of(Why::Killed)
+                });
+            }
+            Trading::Reducing => {
+                let (long, short) = it.held();
+                let (buying, selling) = it.with_this();
+                let reduces = if it.order.side.is_buy() {
+                    buying <= short
+                } else {
+                    selling <= long
+                };
+                let reduces = reduces && it.order.effect != Effect::Open;
+                let net = it.position().net();
+                if !reduces {
+                    return Err(Reason {
+                        scope: *scope,
+                        value: net,
+                        ..Reason::of(Why::Reducing)
+                    });
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn increments(it: &Checking<'_>) -> Result<(), Reason> {
+    let (quantity, lot) = (it.order.quantity, it.rule.lot);
+    if quantity == 0 || quantity % lot != 0 {
+        return Err(Reason {
+            value: quantity.into(),
+            limit: lot.into(),
+            ..Reason::of(Why::Lot)
+        });
+    }
+    for price in it.prices() {
+        if price % it.rule.tick != 0 {
+            return Err(Reason {
+                value: price.into(),
+                limit: it.rule.tick.into(),
+                ..Reason::of(Why::Tick)
+            });
+        }
+    }
+    Ok(())
+}
+
+fn market(it: &Checking<'_>) -> Result<(), Reason> {
+    let order = it.order;
+    let waits = !matches!(
+        order.tif,
+        TimeInForce::ImmediateOrCancel | TimeInForce::FillOrKill
+    );
+    let passes = match it.state.market(order.instrument) {
+        Market::Open => true,
+        Market::Auction => waits && !order.kind.has_stop(),
+        Market::Halted | Market::Closed => false,
+    };
+    if passes {
+        return Ok(());
+    }
+    Err(Reason {
+        scope: Scope::Instrument(order.instrument),
+        ..Reason::of(Why::Market)
+    })
+}
+
+/// Checks a queued order or replace again before it is sent.
+pub(crate) fn stops(state: &OmsState, order: &Order) -> Option<Why> {
+    let scopes = state.standings(order.session, order.account, order.instrument);
+    let mut scopes = scopes.all().iter();
+    let stopped = scopes.find_map(|(_, standing)| match standing.limits.trading {
+        Trading::Active => None,
+        Trading::Reducing => Some(Why::Reducing),
+        Trading::Killed => Some(Why::Killed),
+    });
+    let market = match state.market(order.instrument) {
+        Market::Open | Market::Auction => None,
+        Market::Halted | Market::Closed => Some(Why::Market),
+    };
+    let why = stopped.or(market);
+    if why.is_some() || state.spreads.is_empty() {
+        return why;
+    }
+    legs::stops_leg(state, order)
+}
+
+/// Whether a client may send one more cancel, counted at these scopes.
+///
+/// # Errors
+///
+/// The rate limit for cancels is exceeded.
+pub(crate) fn check_cancel(state: &OmsState, of: (u32, u32, u32), at: i64) -> Result<(), Reason> {
+    let refused = state.find_standing(of, state.holding(of.1, of.2), |scope, standing| {
+        let limit = standing.limits.get(RiskControl::CancelRate)?;
+        let value =
+            i128::from(state.passed(standing, Span::Second, at, |passed| passed.cancels)) + 1;
+        (value > limit).then_some(Reason {
+            why: Why::CancelRate,
+            scope,
+            value,
+            limit,
+        })
+    });
+    refused.map_or(Ok(()), Err)
+}
+
+/// The controls that activate a kill switch.
+const KILLING: u32 =
+    RiskControl::KillRate.bit() | RiskControl::Executions.bit() | RiskControl::Loss.bit();
+
+/// The first scope that exceeds such a control: scope, control, value, limit.
+pub(crate) fn exceeded(
+    state: &OmsState,
+    of: (u32, u32, u32),
+    at: i64,
+) -> Option<(Scope, RiskControl, i128, i128)> {
+    state.find_standing(of, state.holding(of.1, of.2), |scope, standing| {
+        if standing.limits.controls() & KILLING == 0 {
+            return None;
+        }
+        let (control, value, limit) = exceeded_at(state, standing, at)?;
+        Some((scope, control, value, limit))
+    })
+}
+
+/// The first such control that a scope exceeds, unless it is killed.
+fn exceeded_at(
+    state: &OmsState,
+    standing: &Standing,
+    at: i64,
+) -> Option<(RiskControl, i128, i128)> {
+    let limits = &standing.limits;
+    if limits.trading == Trading::Killed {
+        return None;
+    }
+    let controls = [
+        RiskControl::KillRate,
+        RiskControl::Executions,
+        RiskControl::Loss,
+    ];
+    controls.into_iter().find_map(|control| {
+        let limit = limits.get(control)?;
+        let value = match control.span() {
+            None => -standing.tally.gained,
+            Some(span) => state.passed(standing, span, at, |passed| match control {
+                RiskControl::Executions => passed.executions.into(),
+                _ => i128::from(passed.messages) + i128::from(passed.refused),
+            }),
+        };
+        (value > limit).then_some((control, value, limit))
+    })
+}

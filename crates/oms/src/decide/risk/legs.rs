@@ -1,0 +1,49 @@
+//! Controls of the legs of a spread.
+
+use super::{Proposal, checked, limited};
+use crate::state::OmsState;
+use crate::state::order::Order;
+use crate::state::tally::Tally;
+use crate::values::reason::{Reason, Why};
+use crate::values::rules::InstrumentRule;
+use crate::values::scope::Scope;
+use crate::values::value::{Market, Trading};
+use crate::values::waived::Waived;
+
+/// Checks a leg of a spread with what the order adds to it, without waived controls.
+///
+/// # Errors
+///
+/// As [`check`], of the controls that depend on the position and the market of the leg.
+#[cold]
+pub(crate) fn check_leg(
+    state: &OmsState,
+    rule: &InstrumentRule,
+    order: &Proposal,
+    (new, waived): (Tally, &Waived),
+) -> Result<(), Reason> {
+    let limits = limited::POSITION & !waived.limits;
+    checked((state, rule), order, &new, (limits, !waived.market))
+}
+
+/// The same of the legs of a spread.
+#[cold]
+pub(super) fn stops_leg(state: &OmsState, order: &Order) -> Option<Why> {
+    let legs = state.spreads.legs(order.instrument)?;
+    legs.iter().find_map(|leg| {
+        let scopes = [
+            Scope::Instrument(leg.instrument),
+            Scope::Holding(order.account, leg.instrument),
+        ];
+        let stopped = scopes.iter().find_map(|scope| match state.trading(*scope) {
+            Trading::Active => None,
+            Trading::Reducing => Some(Why::Reducing),
+            Trading::Killed => Some(Why::Killed),
+        });
+        let market = match state.market(leg.instrument) {
+            Market::Open | Market::Auction => None,
+            Market::Halted | Market::Closed => Some(Why::Market),
+        };
+        stopped.or(market)
+    })
+}

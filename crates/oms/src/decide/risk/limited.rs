@@ -1,0 +1,265 @@
+//! The controls with limits: what each compares at a scope, in the order in which they are checked.
+
+use super::{Checking, HUNDRED_PERCENT, increments};
+use crate::state::Standing;
+use crate::state::flow::Passed;
+use crate::values::limits::RiskControl;
+use crate::values::reason::{Reason, Why};
+use crate::values::scope::Scope;
+
+const ORDER: [RiskControl; 18] = [
+    RiskControl::Repeated,
+    RiskControl::OrderQuantity,
+    RiskControl::Value,
+    // Lot and tick come before the collar.
+    RiskControl::Collar,
+    RiskControl::ValueSecond,
+    RiskControl::ValueMinute,
+    RiskControl::ValueDay,
+    RiskControl::QuantitySecond,
+    RiskControl::QuantityMinute,
+    RiskControl::QuantityDay,
+    RiskControl::Rate,
+    RiskControl::Replaces,
+    RiskControl::Unanswered,
+    RiskControl::Ratio,
+    RiskControl::OpenOrders,
+    RiskControl::Credit,
+    RiskControl::Long,
+    RiskControl::Short,
+];
+
+/// All of them.
+pub(super) const ALL: u32 = before(ORDER.len());
+
+/// Those that a triggered order passes again. Those that count messages counted it when it was accepted.
+pub(super) const AGAIN: u32 = REQUIRED;
+
+/// Those of the position, which a spread does not have.
+pub(super) const POSITION: u32 = RiskControl::Long.bit() | RiskControl::Short.bit();
+
+/// Those that look at what passed within a time.
+const FLOW: u32 = RiskControl::ValueSecond.bit()
+    | RiskControl::ValueMinute.bit()
+    | RiskControl::ValueDay.bit()
+    | RiskControl::QuantitySecond.bit()
+    | RiskControl::QuantityMinute.bit()
+    | RiskControl::QuantityDay.bit()
+    | RiskControl::Rate.bit()
+    | RiskControl::Ratio.bit();
+
+/// Those that an order passes only with a limit at one of its scopes.
+const REQUIRED: u32 = {
+    let (mut bits, mut at) = (0, 0);
+    while at < ORDER.len() {
+        if ORDER[at].is_required() {
+            bits |= ORDER[at].bit();
+        }
+        at += 1;
+    }
+    bits
+};
+
+/// A bit for each of the first controls.
+const fn before(place: usize) -> u32 {
+    let (mut bits, mut at) = (0, 0);
+    while at < place {
+        bits |= ORDER[at].bit();
+        at += 1;
+    }
+    bits
+}
+
+/// A bit for each control that is checked before this one.
+const fn earlier(control: RiskControl) -> u32 {
+    let mut at = 0;
+    while at < ORDER.len() && ORDER[at].bit() != control.bit() {
+        at += 1;
+    }
+    before(at)
+}
+
+/// The first control that refuses so far.
+struct First {
+    reason: Option<Reason>,
+    /// A bit for each control that could still refuse before it.
+    left: u32,
+}
+
+impl First {
+    #[cold]
+    fn refuse(&mut self, control: RiskControl, reason: Reason) {
+        self.reason = Some(reason);
+        self.left &= earlier(control);
+    }
+}
+
+/// Values that are the same at each scope.
+struct Values {
+    repeated: i128,
+    /// `None` without a reference price.
+    collar: Option<i128>,
+    long: i128,
+    short: i128,
+    /// The value and the quantity that it adds to those of a time.
+    value: i128,
+    quantity: i128,
+}
+
+impl Checking<'_> {
+    /// Compares the values of these controls with their limits, scope by scope. The first control of [`ORDER`] that
+    /// refuses decides, at the widest scope.
+    #[inline(always)]
+    pub(super) fn limited(&self, controls: u32) -> Result<(), Reason> {
+        let mut first = First {
+            reason: None,
+            left: controls & self.asked(),
+        };
+        if first.left & RiskControl::Collar.bit() != 0
+            && let Err(reason) = increments(self)
+        {
+            first.refuse(RiskControl::Collar, reason);
+        }
+        let missing = first.left & REQUIRED & !self.controls;
+        if missing != 0
+            && let Some(control) = ORDER.iter().find(|it| missing & it.bit() != 0)
+        {
+            // Which control it is.
+            let value = control.index().into();
+            let why = Reason::of(Why::NoLimit);
+            first.refuse(*control, Reason { value, ..why });
+        }
+        first.left &= self.controls;
+        let values = self.values(first.left);
+        if values.collar.is_none() {
+            self.without_reference(&mut first);
+        }
+        for (scope, standing) in self.scopes() {
+            self.at_scope(&mut first, &values, (*scope, standing));
+        }
+        first.reason.map_or(Ok(()), Err)
+    }
+
+    /// Without a reference price only a limit of 100 percent or more passes.
+    #[cold]
+    fn without_reference(&self, first: &mut First) {
+        let scopes = self.scopes().iter();
+        let mut limits = scopes.filter_map(|(_, it)| it.limits.get(RiskControl::Collar));
+        if limits.any(|limit| limit < HUNDRED_PERCENT) {
+            first.refuse(RiskControl::Collar, Reason::of(Why::NoReference));
+        }
+    }
+
+    /// The controls that apply to such an order.
+    fn asked(&self) -> u32 {
+        let is_replace = self.order.replaces > 0;
+        let not = [
+            (
+                is_replace,
+                RiskControl::Repeated.bit() | RiskControl::Unanswered.bit(),
+            ),
+            (!is_replace, RiskControl::Replaces.bit()),
+            (self.order.side.is_buy(), RiskControl::Short.bit()),
+            (!self.order.side.is_buy(), RiskControl::Long.bit()),
+            // A spread has no position: its legs have.
+            (self.rule.legs.is_some(), POSITION),
+        ];
+        not.iter()
+            .fold(ALL, |all, (is, bits)| if *is { all & !bits } else { all })
+    }
+
+    #[inline(always)]
+    fn values(&self, controls: u32) -> Values {
+        let order = self.order;
+        let (long, short) = self.held();
+        let (buying, selling) = self.with_this();
+        let has = |control: RiskControl| controls & control.bit() != 0;
+        Values {
+            repeated: if has(RiskControl::Repeated) {
+                self.repeated()
+            } else {
+                0
+            },
+            collar: if has(RiskControl::Collar) {
+                self.farthest()
+            } else {
+                Some(0)
+            },
+            long: long + buying,
+            short: short + selling,
+            value: (self.new.reserved - order.counted.reserved).max(0),
+            quantity: order.quantity.saturating_sub(order.held).into(),
+        }
+    }
+
+    #[inline(always)]
+    fn at_scope(&self, first: &mut First, values: &Values, (scope, standing): (Scope, &Standing)) {
+        let Some((has, limits)) = standing.limits.values() else {
+            return;
+        };
+        let order = self.order;
+        let mut compare = |control: RiskControl, why: Why, value: i128| {
+            let limit = limits[usize::from(control.index())];
+            if first.left & has & control.bit() != 0 && value > limit {
+                let reason = Reason {
+                    why,
+                    scope,
+                    value,
+                    limit,
+                };
+                first.refuse(control, reason);
+            }
+        };
+        compare(RiskControl::Repeated, Why::Repeated, values.repeated);
+        compare(
+            RiskControl::OrderQuantity,
+            Why::OrderQuantity,
+            order.quantity.into(),
+        );
+        compare(RiskControl::Value, Why::Value, self.new.reserved);
+        compare(RiskControl::Collar, Why::Collar, values.collar.unwrap_or(0));
+        if has & FLOW != 0 {
+            let nothing = Passed::default();
+            let at = order.at.max(self.state.time());
+            let flow = standing.flow.as_ref();
+            let (second, minute, day) = flow.map_or((nothing, nothing, &nothing), |it| it.sums(at));
+            let value = |passed: &Passed| passed.value.saturating_add(values.value);
+            let quantity = |passed: &Passed| i128::from(passed.quantity) + values.quantity;
+            compare(RiskControl::ValueSecond, Why::ValueSecond, value(&second));
+            compare(RiskControl::ValueMinute, Why::ValueMinute, value(&minute));
+            compare(RiskControl::ValueDay, Why::ValueDay, value(day));
+            compare(
+                RiskControl::QuantitySecond,
+                Why::QuantitySecond,
+                quantity(&second),
+            );
+            compare(
+                RiskControl::QuantityMinute,
+                Why::QuantityMinute,
+                quantity(&minute),
+            );
+            compare(RiskControl::QuantityDay, Why::QuantityDay, quantity(day));
+            compare(
+                RiskControl::Rate,
+                Why::Rate,
+                i128::from(second.messages) + 1,
+            );
+            let ratio = (day.messages + 1).div_ceil(day.executions.max(1));
+            compare(RiskControl::Ratio, Why::Ratio, ratio.into());
+        }
+        let tally = &standing.tally;
+        let counted = &order.counted;
+        compare(RiskControl::Replaces, Why::Replaces, order.replaces.into());
+        compare(
+            RiskControl::Unanswered,
+            Why::Unanswered,
+            i128::from(tally.unanswered) + 1,
+        );
+        let open = i128::from(tally.orders) - i128::from(counted.orders) + 1;
+        compare(RiskControl::OpenOrders, Why::OpenOrders, open);
+        let credit = tally.reserved - counted.reserved + self.new.reserved + tally.traded;
+        compare(RiskControl::Credit, Why::Credit, credit);
+        compare(RiskControl::Long, Why::Long, values.long);
+        compare(RiskControl::Short, Why::Short, values.short);
+    }
+}

@@ -1,0 +1,371 @@
+//! The end of a trading day: Day orders are cancelled first, and what the venue does not confirm stays known.
+//!
+//! ```text
+//! DayAsked -- orders that were never sent expire; Day orders at venues are cancelled
+//!    |        until each has ended, at most `roll_wait`
+//!    v
+//! closing --- a Day order that the venue may still have lapses: its client reads Expired, and the OMS keeps it
+//!    |
+//!    v
+//!   Day ----- a lapsed order can be cancelled and killed, and its fills count, until the venue says that it has ended
+//! ```
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixwire_protocol::{Nanos, Timestamp};
+
+use crate::decide::core::{Core, Sink};
+use crate::decide::venue::rejects::VenueReject;
+use crate::decide::venue::{Heard, ReportKind, VenueReport};
+use crate::decide::work::{Work, open};
+use crate::desk::command::Words;
+use crate::state::OmsState;
+use crate::state::day_end::{DAY_OVER, Roll, RollCause, is_live, is_unconfirmed, open_at_venues};
+use crate::state::event::OrderEvent;
+use crate::state::order::Order;
+use crate::state::transition::OrderState;
+use crate::values::counted::counted;
+use crate::values::rules::RejectCode;
+use crate::values::value::{End, Number};
+
+impl Work {
+    /// Whether a day change is in progress.
+    pub(crate) fn ends_day(&self) -> bool {
+        self.roll.is_some() || self.far_day.is_some()
+    }
+
+    /// The trading day that is about to start.
+    pub(crate) fn day_after(&self) -> Option<u32> {
+        self.roll.as_ref().map(|roll| roll.day)
+    }
+
+    /// Registers an order for the day change: one done for the day works again on the next day.
+    pub(crate) fn rest(&mut self, order: Number) {
+        if self.roll.as_ref().is_some_and(|roll| roll.closing) {
+            self.renewing.push_back(order);
+        }
+    }
+
+    /// Cancels the Day orders at venues, and lets those expire that were never sent.
+    fn start_roll(&mut self, state: &OmsState, mut roll: Roll) {
+        let day = roll.day;
+        let unsent = |order: &Order| order.ends_before(day) && order.state.is_unsent();
+        self.expiring.extend(open(state, unsent));
+        roll.awaited = open(state, |order| is_live(order, day));
+        self.cancelling.extend(&roll.awaited);
+        // Checked from the end.
+        roll.awaited.reverse();
+        self.roll = Some(roll);
+    }
+}
+
+impl Core {
+    /// Starts a new trading day by the clock: Day orders are cancelled first.
+    pub fn begin_day(&mut self, at: i64, day: u32, sink: &mut impl Sink) {
+        let today = self.state.day();
+        if day <= today {
+            self.work.far_day = None;
+        } else if self.work.roll.is_none() {
+            self.roll_to(at, day, RollCause::Clock, sink);
+        }
+    }
+
+    /// A trading day by the clock that is more than a month after that of the orders: it is not started without an
+    /// operator, and new orders are rejected meanwhile.
+    #[must_use]
+    pub fn far_day(&self) -> Option<u32> {
+        self.work.far_day
+    }
+
+    pub(crate) fn roll_to(&mut self, at: i64, day: u32, cause: RollCause, sink: &mut impl Sink) {
+        if self.state.next_day < day && crate::values::day::is_far(self.state.day(), day) {
+            self.work.far_day = Some(day);
+            return;
+        }
+        let (who, why) = cause.words();
+        if self.state.next_day < day {
+            let event = OrderEvent::DayAsked {
+                date: day,
+                who,
+                why,
+            };
+            self.emit(at, &event, sink);
+        }
+        self.close_day(at, self.state.next_day, cause == RollCause::Start);
+    }
+
+    /// Closes the orders of the day, then starts the new trading day.
+    fn close_day(&mut self, at: i64, day: u32, at_start: bool) {
+        let key = self.state.ids.key().rotate_left(31) ^ u128::from(day);
+        let roll = Roll {
+            day,
+            key,
+            until: at.saturating_add(self.rules().roll_wait),
+            awaited: Vec::new(),
+            at_start,
+            closing: false,
+        };
+        self.work.far_day = None;
+        self.work.start_roll(&self.state, roll);
+    }
+
+    /// Starts a trading day by hand, or goes back to an earlier one.
+    pub(crate) fn roll(
+        &mut self,
+        at: i64,
+        words: &Words<'_>,
+        by: (&[u8], &[u8]),
+        sink: &mut impl Sink,
+    ) -> Result<String, String> {
+        let day = words.get("day");
+        let today = self.state.day();
+        let wanted = "give the new trading day, for example day=2026-11-23";
+        let next = crate::values::day::parse(day).ok_or(wanted)?;
+        if self.work.roll.is_some() {
+            return Err("a new trading day is already starting".into());
+        }
+        if next < today {
+            return self.roll_back(at, (day, next), by, sink);
+        }
+        if next == today {
+            return Err(format!("{day} is the trading day already"));
+        }
+        let now = today.max(crate::values::day::date(Timestamp(at)));
+        if crate::values::day::is_far(now, next) {
+            let now = crate::values::day::written(now);
+            return Err(format!("{day} is more than a month after {now}"));
+        }
+        let live = self.state.orders().iter();
+        let live = live.filter(|order| is_live(order, next)).count();
+        let what = open_at_venues(&self.state, next);
+        if live > 0 && !words.has("cancel") {
+            let (are, them) = if live == 1 {
+                ("is", "it")
+            } else {
+                ("are", "them")
+            };
+            let live = counted(live as u64, "order");
+            return Err(format!(
+                "{live} of the day {are} live, {what}: cancel {them} first, or roll with --cancel, which cancels {them} and waits at most roll_wait"
+            ));
+        }
+        let (who, why) = by;
+        let event = OrderEvent::DayAsked {
+            date: next,
+            who,
+            why,
+        };
+        self.emit(at, &event, sink);
+        self.close_day(at, next, false);
+        let today = crate::values::day::written(today);
+        Ok(match live {
+            0 => format!("{day} starts when the orders of {today} are closed: {what}"),
+            _ => format!(
+                "{day} starts when the orders of {today} are closed: cancelling {live}, {what}"
+            ),
+        })
+    }
+
+    /// Goes back to an earlier trading day, as long as nothing was traded on this one.
+    fn roll_back(
+        &mut self,
+        at: i64,
+        (text, day): (&str, u32),
+        (who, why): (&[u8], &[u8]),
+        sink: &mut impl Sink,
+    ) -> Result<String, String> {
+        let today = self.state.day();
+        let now = crate::values::day::date(Timestamp(at));
+        if self.state.last != self.state.yesterday {
+            let today = crate::values::day::written(today);
+            return Err(format!(
+                "{text} is before the trading day {today}, which has orders: only a day without orders can be taken back"
+            ));
+        }
+        if crate::values::day::is_far(day, now) {
+            let now = crate::values::day::written(now);
+            return Err(format!("{text} is more than a month before {now}"));
+        }
+        self.emit(
+            at,
+            &OrderEvent::DayBack {
+                date: day,
+                who,
+                why,
+            },
+            sink,
+        );
+        let today = crate::values::day::written(today);
+        Ok(format!("{text} is the trading day again, it was {today}"))
+    }
+
+    /// Whether the next step of a roll can be done.
+    pub(crate) fn is_roll_due(&mut self, at: i64) -> bool {
+        let state = &self.state;
+        let Some(roll) = &mut self.work.roll else {
+            return false;
+        };
+        if roll.closing || at >= roll.until {
+            return true;
+        }
+        let (day, at_start) = (roll.day, roll.at_start);
+        let waits = |number: &Number| {
+            let order = state.orders().get(*number);
+            order.is_some_and(|it| is_live(it, day) && (at_start || state.is_ready(it.line)))
+        };
+        while let Some(last) = roll.awaited.last() {
+            if waits(last) {
+                return false;
+            }
+            roll.awaited.pop();
+        }
+        true
+    }
+
+    /// When a roll stops waiting for the venues.
+    pub(crate) fn due_roll(&self, at: i64) -> Option<Nanos> {
+        let roll = self.work.roll.as_ref()?;
+        Some(Nanos(roll.until.saturating_sub(at).max(0).unsigned_abs()))
+    }
+
+    /// Closes what is left of the day, then starts the new one.
+    pub(crate) fn roll_step(&mut self, at: i64, sink: &mut impl Sink) {
+        let state = &self.state;
+        let Some(roll) = &mut self.work.roll else {
+            return;
+        };
+        let (date, key) = (roll.day, roll.key);
+        if !roll.closing {
+            roll.closing = true;
+            let expiring = open(state, |order| order.ends_before(date));
+            let renewing = open(state, |order| order.rests_until(date));
+            self.work.expiring.extend(expiring);
+            self.work.renewing.extend(renewing);
+            return;
+        }
+        self.work.roll = None;
+        self.emit(at, &OrderEvent::Day { date, key }, sink);
+    }
+
+    /// Closes an order at the end of its day. One that the venue may still have stays known.
+    pub(crate) fn expire(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
+        let orders = self.state().orders();
+        let is_its = |order: &&Order| order.state.is_open() && order.state != OrderState::Lapsed;
+        let Some(order) = orders.get(number).filter(is_its) else {
+            return;
+        };
+        // A parent expires after its children.
+        if self.state.open_children(number).next().is_some() {
+            return;
+        }
+        let ends_here = order.state.is_unsent() || order.is_external();
+        let request = orders.request_of(order);
+        // The venue answers a request that was sent.
+        let request = request.filter(|it| ends_here || it.state == OrderState::Queued);
+        if let Some(request) = request.map(|request| request.number) {
+            self.decline(at, request, crate::Why::TooLate, b"", sink);
+        }
+        let event = if ends_here {
+            OrderEvent::Ended {
+                order: number,
+                how: End::Expired,
+                request: None,
+                at: 0,
+                text: DAY_OVER,
+            }
+        } else {
+            OrderEvent::Lapsed { order: number }
+        };
+        self.emit(at, &event, sink);
+        self.forget(at, sink);
+    }
+
+    /// Closes an order whose trading day is over: a reject of the venue says that it does not have it any more.
+    pub(crate) fn rejected_at_end(
+        &mut self,
+        at: i64,
+        number: Number,
+        reject: &VenueReject<'_>,
+        sink: &mut impl Sink,
+    ) {
+        // Too late, unknown order; over TMP no such order, cancelled, not in the book.
+        let is_gone = matches!(
+            reject.code,
+            Some(RejectCode::Cancel(0 | 1) | RejectCode::Tmp(40_005 | 40_007 | 40_010))
+        );
+        let is_closed = matches!(reject.status, b'C' | b'4' | b'8');
+        if (is_gone || is_closed) && self.is_unconfirmed(number) {
+            self.end(at, number, End::Expired, None, (0, reject.text), sink);
+        }
+    }
+
+    /// Closes an order whose trading day is over: OrdStatus(39) of a report says that it has ended.
+    pub(crate) fn reported_at_end(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) -> Option<Heard> {
+        let how = match report.status {
+            b'4' => End::Cancelled,
+            b'C' | b'8' => End::Expired,
+            _ => return None,
+        };
+        let order = self.state.orders().get(report.id.order);
+        let is_its = report.kind != ReportKind::Rejected
+            && order.is_some_and(|it| it.pended.is_none() && is_unconfirmed(&self.state, it));
+        is_its.then(|| self.ended(at, report, how, sink))
+    }
+
+    fn is_unconfirmed(&self, number: Number) -> bool {
+        let order = self.state.orders().get(number);
+        order.is_some_and(|order| is_unconfirmed(&self.state, order))
+    }
+
+    /// Whether its client knows it as expired.
+    pub(crate) fn has_lapsed(&self, number: Number) -> bool {
+        let order = self.state.orders().get(number);
+        order.is_some_and(|order| order.state == OrderState::Lapsed)
+    }
+
+    /// Closes an order, other than by a fill.
+    pub(crate) fn end(
+        &mut self,
+        at: i64,
+        order: Number,
+        how: End,
+        request: Option<Number>,
+        (venue_at, text): (i64, &[u8]),
+        sink: &mut impl Sink,
+    ) {
+        if self.rests(order, how) {
+            return self.rest(at, order, (venue_at, text), sink);
+        }
+        if request.is_none() {
+            self.decline_of(at, order, sink);
+        }
+        // Its client knows it as expired: only a request of the client is answered.
+        let asked = request.and_then(|it| self.state().orders().request(it));
+        let is_asked = asked.is_some_and(|(request, _)| !request.id.bytes().is_empty());
+        let event = if !is_asked && self.has_lapsed(order) {
+            OrderEvent::LapseConfirmed {
+                order,
+                how,
+                request,
+                at: venue_at,
+                text,
+            }
+        } else {
+            OrderEvent::Ended {
+                order,
+                how,
+                request,
+                at: venue_at,
+                text,
+            }
+        };
+        self.emit(at, &event, sink);
+    }
+}

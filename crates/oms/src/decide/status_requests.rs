@@ -1,0 +1,79 @@
+//! Whether the venue of a line is asked for the status of orders, and status requests of clients that go on to it.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixwire_protocol::dictionary::Version;
+
+use crate::app::{Oms, OmsSession};
+use crate::decide::core::Core;
+use crate::decide::work::is_unknown;
+use crate::state::transition::OrderState;
+use crate::values::rules::{LineGroup, RiskRules, StatusRule};
+use crate::values::value::Number;
+
+impl Oms {
+    /// Checks that the FIX versions of lines have the requests that their settings ask for: one sentence for each fault.
+    #[must_use]
+    pub fn version_problems(rules: &RiskRules, sessions: &[OmsSession]) -> Vec<String> {
+        let groups = rules.groups.iter().filter(|group| group.mass_status);
+        let lines = groups.flat_map(|group| group.lines.iter().map(|line| (&group.name, line)));
+        let lines = lines.filter_map(|(group, line)| {
+            let session = sessions.iter().find(|it| it.name == *line)?;
+            (session.version < Version::Fix43).then(|| {
+                format!(
+                    "line_group {group} has mass_status: {} of {line} has no OrderMassStatusRequest(AF), which FIX has from 4.3 on",
+                    session.version.name()
+                )
+            })
+        });
+        lines.collect()
+    }
+}
+
+impl Core {
+    /// Asks the venue of an order for its status, when its line group passes requests of clients on; whether it does.
+    pub(crate) fn pass_on_status(&mut self, number: Number) -> bool {
+        let Some(order) = self.state.orders().get(number) else {
+            return false;
+        };
+        let is_there = order.state.is_open()
+            && !order.state.is_unsent()
+            && order.state != OrderState::Parent
+            && self.state.is_ready(order.line);
+        let group = self.group_of(order.line);
+        let passes = is_there && group.is_some_and(|it| it.status == StatusRule::PassOn);
+        if passes {
+            self.work.ask_once(number);
+        }
+        passes
+    }
+
+    fn group_of(&self, line: u32) -> Option<&LineGroup> {
+        let group = self.lines.line(line)?.group;
+        self.rules.groups.get(group)
+    }
+
+    /// Whether the venue of a line may be asked for the status of orders.
+    pub(crate) fn answers_status(&self, line: u32) -> bool {
+        let group = self.group_of(line);
+        group.is_none_or(|group| group.status != StatusRule::Never)
+    }
+
+    /// Whether the venue of a line is asked for all open orders at each logon.
+    pub(crate) fn answers_mass_status(&self, line: u32) -> bool {
+        let group = self.group_of(line);
+        group.is_some_and(|it| it.mass_status && !it.over_tmp && it.status != StatusRule::Never)
+    }
+
+    /// Orders of a line that is up whose state is unknown, and about which its venue is not asked.
+    pub(crate) fn not_asked(&self, line: u32) -> usize {
+        if self.answers_status(line) {
+            return 0;
+        }
+        let orders = self.state.orders().iter();
+        let unknown = orders.filter(|it| it.line == line && is_unknown(&self.state, it));
+        unknown.count()
+    }
+}

@@ -1,0 +1,588 @@
+//! Compares each report of a venue with the order: CumQty(14), LeavesQty(151), OrdStatus(39), OrderQty(38), Price(44)
+//! and AvgPx(6). What does not agree is a break: see [`VenueBreaks`](crate::state::breaks::VenueBreaks).
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use fixwire_protocol::Decimal;
+
+use crate::decide::core::{Core, Sink, scaled, whole};
+use crate::decide::venue::{Heard, ReportKind, VenueReport};
+use crate::fix::{average, price};
+use crate::state::event::OrderEvent;
+use crate::state::order::Order;
+use crate::state::transition::OrderState;
+use crate::values::canary::{self, OmsPlantedFault};
+use crate::values::units::half_even;
+use crate::values::value::{Amount, BreakKind, End, Number, Price, Quantity, RequestKind};
+
+/// How long a venue may take to answer before a break is an alarm, in nanoseconds.
+const PATIENCE: i64 = 5_000_000_000;
+
+/// A break that a report shows, besides the order and the line.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub kind: BreakKind,
+    pub exec: u64,
+    pub quantity: Quantity,
+    pub price: Price,
+    pub total: Quantity,
+    pub opposite: Quantity,
+    pub ours: String,
+    pub venue: String,
+}
+
+impl Found {
+    pub fn of(kind: BreakKind, ours: String, venue: String) -> Self {
+        Self {
+            kind,
+            exec: 0,
+            quantity: 0,
+            price: 0,
+            total: 0,
+            opposite: 0,
+            ours,
+            venue,
+        }
+    }
+}
+
+pub(crate) fn cum_qty(report: &VenueReport<'_>) -> Option<Quantity> {
+    report.filled.and_then(|filled| whole(filled).ok())
+}
+
+fn fill_text((quantity, at): (Quantity, Price), scale: u8) -> String {
+    format!("{quantity} at {}", price(at, scale))
+}
+
+pub(crate) fn cum_text(filled: Option<Quantity>) -> String {
+    filled.map_or_else(String::new, |filled| format!(", CumQty {filled}"))
+}
+
+impl Core {
+    /// CumQty(14) of an order, as its venue last said it.
+    pub(crate) fn venue_filled(&self, number: Number) -> Quantity {
+        let state = self.state();
+        let filled = state.orders().get(number).map_or(0, |order| order.filled);
+        if state.breaks.is_empty() {
+            return filled;
+        }
+        let missing = state.breaks.find(number, BreakKind::FillsMissing, 0);
+        let missing = missing.filter(|(_, found)| !found.is_settled);
+        let said = missing.and_then(|(_, found)| found.filled);
+        said.map_or(filled, |said| said.max(filled))
+    }
+
+    /// Whether a fill is a break: its ExecID(17) is that of another, or CumQty(14) does not count it.
+    pub(crate) fn fill_broken(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        fill: (Quantity, Price),
+        sink: &mut impl Sink,
+    ) -> Option<Heard> {
+        let number = report.id.order;
+        let state = self.state();
+        let order = state.orders().get(number)?;
+        let scale = state.scale(order.instrument);
+        let cum = cum_qty(report);
+        let total = order.filled.saturating_add(fill.0);
+        let (kind, exec, ours) = match state.orders().fill(number, report.exec) {
+            Some(known) if known.quantity == 0 => return Some(Heard::Known),
+            Some(known) if (known.quantity, known.price) == fill => return Some(Heard::Known),
+            Some(known) => {
+                let ours = fill_text((known.quantity, known.price), scale);
+                let exec = report.exec ^ fill.0.rotate_left(32) ^ fill.1.cast_unsigned();
+                (BreakKind::ReusedExec, exec, ours)
+            }
+            None => {
+                let cum = cum?;
+                if total <= self.venue_filled(number).max(cum) {
+                    return None;
+                }
+                let ours = format!("CumQty {}", order.filled);
+                (BreakKind::NotCounted, report.exec, ours)
+            }
+        };
+        let venue = format!("{}{}", fill_text(fill, scale), cum_text(cum));
+        let found = Found {
+            exec,
+            quantity: fill.0,
+            price: fill.1,
+            total,
+            ..Found::of(kind, ours, venue)
+        };
+        let is_new = state.breaks.find(number, kind, exec).is_none();
+        if is_new {
+            self.raise(at, report, found, sink);
+        }
+        Some(Heard::Broken)
+    }
+
+    /// Compares a report that was applied with its order, and closes breaks that it settles.
+    pub(crate) fn agree(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        heard: Heard,
+        sink: &mut impl Sink,
+    ) {
+        let is_status = matches!(report.kind, ReportKind::Status(_));
+        let is_news = match report.kind {
+            // It does not know the order, or says again that it has rejected it.
+            ReportKind::Status(b'8') => {
+                let order = self.state().orders().get(report.id.order);
+                order.is_some_and(|it| it.state == OrderState::Ended(End::Rejected))
+            }
+            // A cancel goes out of what it has open.
+            ReportKind::Status(_) => !self.has_stray_cancel(report.id.order),
+            ReportKind::Rejected | ReportKind::Other => false,
+            // Over TMP its fill comes next.
+            ReportKind::New => {
+                let has_fill = report.last_quantity.is_some_and(|it| it.mantissa > 0);
+                heard == Heard::Taken && !(has_fill && self.speaks_tmp(report.line))
+            }
+            // Over TMP nobody has asked for it.
+            ReportKind::Replaced => heard == Heard::Taken || report.id.request == 0,
+            ReportKind::Fill
+            | ReportKind::End(_)
+            | ReportKind::Renewed
+            | ReportKind::Bust
+            | ReportKind::Correct => heard == Heard::Taken,
+            // Nothing of it is applied.
+            ReportKind::Restated => true,
+        };
+        if !is_news {
+            return self.agree_beside(at, report, heard, sink);
+        }
+        if self.all_agrees(report) {
+            return;
+        }
+        self.agree_on_fills(at, report, is_status, sink);
+        let order = self.state().orders().get(report.id.order);
+        // Canceled under the id of a replace came before it.
+        let is_cancelled = |it: &Order| it.state == OrderState::Ended(End::Cancelled);
+        let is_remade = report.kind == ReportKind::Replaced && order.is_some_and(is_cancelled);
+        let is_external = order.is_some_and(Order::is_external);
+        if !is_external && !is_remade {
+            self.agree_on_terms(at, report, sink);
+        }
+        if is_status {
+            self.alarm_of(at, report.id.order, sink);
+        }
+    }
+
+    /// Whether everything agrees, and nothing did not before: the usual case, in one look.
+    fn all_agrees(&self, report: &VenueReport<'_>) -> bool {
+        let state = self.state();
+        if state.breaks.open() > 0 {
+            return false;
+        }
+        let Some(order) = state.orders().get(report.id.order) else {
+            return true;
+        };
+        let scale = state.scale(order.instrument);
+        let same =
+            |said: Option<Decimal>, ours: Quantity| said.is_none_or(|it| whole(it) == Ok(ours));
+        let is_live = match report.status {
+            0 => true,
+            b'0' | b'1' => order.filled < order.quantity && order.state.is_open(),
+            b'2' => order.filled >= order.quantity,
+            b'4' => order.state == OrderState::Ended(End::Cancelled),
+            _ => false,
+        };
+        let left = match order.state.is_open() {
+            true => order.quantity.saturating_sub(order.filled),
+            false => 0,
+        };
+        let is_all = |said: Decimal| {
+            let tick = self.rule(order.instrument);
+            is_about(
+                order,
+                said,
+                (scale, tick.map_or(scale, crate::decide::begin::tick_scale)),
+            )
+        };
+        is_live
+            && same(report.filled, order.filled)
+            && same(report.quantity, order.quantity)
+            && same(report.leaves, left)
+            && report
+                .price
+                .is_none_or(|it| scaled(it, scale) == Ok(order.price))
+            && report
+                .average
+                .is_none_or(|it| it.mantissa == 0 || is_all(it))
+    }
+
+    fn agree_on_fills(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        is_status: bool,
+        sink: &mut impl Sink,
+    ) {
+        let number = report.id.order;
+        let Some(cum) = cum_qty(report) else {
+            // One that was entered by hand.
+            let filled = self.state().orders().get(number).map(|it| it.filled);
+            if filled.is_some_and(|filled| self.venue_filled(number) <= filled) {
+                self.agreed(at, number, BreakKind::FillsMissing, sink);
+            }
+            return;
+        };
+        if is_status && self.state().breaks.open() > 0 {
+            self.count_doubtful(at, number, cum, sink);
+        }
+        let known = |core: &Self| {
+            let order = core.state().orders().get(number)?;
+            Some((order.filled, order.pended.is_some()))
+        };
+        let Some((filled, waits)) = known(self) else {
+            return;
+        };
+        let is_end = matches!(report.kind, ReportKind::End(_));
+        // Fills may come in any order; these say how it stands now.
+        let is_now = is_status || matches!(report.kind, ReportKind::Bust | ReportKind::Correct);
+        // An end that waits for fills has a time of its own.
+        let is_missing = cum > filled && !(is_end && waits);
+        let is_surplus = cum < filled && (is_status || is_end);
+        let text = |cum: Quantity| format!("CumQty {cum}");
+        if is_missing {
+            let is_less = !is_now && cum < self.venue_filled(number);
+            if !is_less {
+                let found = Found {
+                    total: cum,
+                    ..Found::of(BreakKind::FillsMissing, text(filled), text(cum))
+                };
+                self.raise(at, report, found, sink);
+            }
+        } else if is_surplus {
+            let found = Found {
+                opposite: filled - cum,
+                ..Found::of(BreakKind::FillsSurplus, text(filled), text(cum))
+            };
+            self.raise(at, report, found, sink);
+        }
+        if self.state().breaks.open() == 0 {
+            return;
+        }
+        if report.kind == ReportKind::Fill && cum < filled {
+            // Late, or a bust was lost: the answer tells.
+            self.work.ask_once(number);
+        }
+        if self.venue_filled(number) <= filled || (is_now && cum <= filled) {
+            self.agreed(at, number, BreakKind::FillsMissing, sink);
+        }
+        if cum >= filled {
+            self.agreed(at, number, BreakKind::FillsSurplus, sink);
+        }
+    }
+
+    /// The answer of a venue says whether it counts the fills that CumQty(14) did not.
+    fn count_doubtful(&mut self, at: i64, number: Number, cum: Quantity, sink: &mut impl Sink) {
+        let is_doubtful =
+            |kind: BreakKind| matches!(kind, BreakKind::NotCounted | BreakKind::ReusedExec);
+        loop {
+            let state = self.state();
+            let filled = state.orders().get(number).map_or(0, |order| order.filled);
+            // The first report first.
+            let of = state
+                .breaks
+                .of(number)
+                .filter(|(_, it)| is_doubtful(it.kind));
+            let found = of.min_by_key(|(break_number, _)| *break_number);
+            let Some((break_number, found)) = found else {
+                return;
+            };
+            let fill = (found.exec, found.quantity, found.price);
+            let is_counted = filled.saturating_add(found.quantity) <= cum;
+            if !is_counted && cum != filled {
+                return;
+            }
+            self.close_break(at, break_number, sink);
+            if is_counted {
+                self.fill_settled(at, number, fill, sink);
+            }
+        }
+    }
+
+    pub(crate) fn agree_on_terms(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) {
+        let number = report.id.order;
+        let Some(order) = self.state().orders().get(number) else {
+            return;
+        };
+        let scale = self.state().scale(order.instrument);
+        let of_request = self.state().orders().request_of(order);
+        let in_flight = of_request.is_some();
+        let of_request = of_request.filter(|it| it.kind == RequestKind::Replace);
+        let of_request = of_request.map(|it| (it.quantity, it.price));
+        let (quantity, at_price, has_price) =
+            (order.quantity, order.price, order.sent_kind().has_price());
+        let is_open = order.state.is_open();
+        let is_spread = self.state().spreads.legs(order.instrument).is_some();
+        if let Some(said) = report.quantity.and_then(|it| whole(it).ok()) {
+            // A venue that was late with its word on a replace says it later.
+            if said == quantity || of_request.is_some_and(|it| it.0 == said) {
+                self.agreed(at, number, BreakKind::Quantity, sink);
+            } else {
+                let found = Found {
+                    quantity: said,
+                    total: if is_open { said } else { 0 },
+                    ..Found::of(BreakKind::Quantity, quantity.to_string(), said.to_string())
+                };
+                self.raise(at, report, found, sink);
+            }
+        }
+        let said = report.price.filter(|it| has_price && it.mantissa != 0);
+        if let Some(said) = said {
+            let in_units = scaled(said, scale).ok();
+            if in_units == Some(at_price) || of_request.is_some_and(|it| Some(it.1) == in_units) {
+                self.agreed(at, number, BreakKind::LimitPrice, sink);
+            } else {
+                let ours = price(at_price, scale).to_string();
+                let found = Found {
+                    price: in_units.unwrap_or(at_price),
+                    ..Found::of(BreakKind::LimitPrice, ours, said.normalized().to_string())
+                };
+                self.raise(at, report, found, sink);
+            }
+        }
+        let asked = (of_request.map(|it| it.0), in_flight);
+        self.agree_on_leaves(at, report, asked, sink);
+        if !is_spread {
+            self.agree_on_average(at, report, sink);
+        }
+    }
+
+    /// LeavesQty(151) and OrdStatus(39) of a report that has the fills of the order.
+    fn agree_on_leaves(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        (asked, in_flight): (Option<Quantity>, bool),
+        sink: &mut impl Sink,
+    ) {
+        let number = report.id.order;
+        let (Some(order), Some(cum)) = (self.state().orders().get(number), cum_qty(report)) else {
+            return;
+        };
+        // Over TMP only ExecType says it.
+        let is_end = match report.status {
+            0 => matches!(report.kind, ReportKind::End(_)),
+            status => matches!(status, b'3' | b'4' | b'8' | b'C'),
+        };
+        if !order.state.is_open() && order.state != OrderState::Ended(End::Filled) {
+            let ours = self.state().orders().status(order);
+            if is_end {
+                self.agreed(at, number, BreakKind::Leaves, sink);
+                self.agreed(at, number, BreakKind::Status, sink);
+            } else if is_open_status(report.status) {
+                let left = order.quantity.saturating_sub(cum);
+                let leaves = report.leaves.and_then(|it| whole(it).ok()).unwrap_or(left);
+                let venue = format!("{}{}", char::from(report.status), cum_text(Some(cum)));
+                let found = Found {
+                    total: cum.saturating_add(leaves),
+                    ..Found::of(BreakKind::Status, char::from(ours).to_string(), venue)
+                };
+                self.raise(at, report, found, sink);
+            }
+            return;
+        }
+        let (quantity, is_open) = (order.quantity, order.state.is_open());
+        let is_working = order.state == OrderState::Working && order.pended.is_none();
+        let ours = char::from(self.state().orders().status(order));
+        let left = |of: Quantity| if is_end { 0 } else { of.saturating_sub(cum) };
+        let leaves = report.leaves.and_then(|it| whole(it).ok());
+        if let Some(leaves) = leaves {
+            // That OrderQty(38) differs is a break of its own.
+            let of_others = [asked, report.quantity.and_then(|it| whole(it).ok())];
+            let fits = |it: &Option<Quantity>| it.is_some_and(|it| left(it) == leaves);
+            if leaves == left(quantity) || of_others.iter().any(fits) {
+                self.agreed(at, number, BreakKind::Leaves, sink);
+            } else {
+                let (ours, venue) = (left(quantity).to_string(), leaves.to_string());
+                let found = Found {
+                    total: cum.saturating_add(leaves),
+                    ..Found::of(BreakKind::Leaves, ours, venue)
+                };
+                self.raise(at, report, found, sink);
+            }
+        }
+        let is_answered = matches!(report.kind, ReportKind::Status(_) | ReportKind::End(_));
+        let is_wrong = match report.status {
+            b'2' => cum < quantity.min(asked.unwrap_or(quantity)),
+            b'0' | b'1' => leaves.is_none() && cum >= quantity.max(asked.unwrap_or(0)),
+            // Its own report ends an order.
+            b'4' | b'8' | b'C' => !is_answered && is_open,
+            b'3' => is_working && !is_answered && !is_of_fill(report.kind),
+            b'B' => is_working && cum < quantity,
+            // Pending, and nothing is in flight.
+            b'6' | b'E' => is_working && !in_flight,
+            _ => false,
+        };
+        if is_wrong {
+            let venue = format!("{}{}", char::from(report.status), cum_text(Some(cum)));
+            let found = Found::of(BreakKind::Status, ours.to_string(), venue);
+            self.raise(at, report, found, sink);
+        } else if report.status != 0 {
+            self.agreed(at, number, BreakKind::Status, sink);
+        }
+    }
+
+    fn agree_on_average(&mut self, at: i64, report: &VenueReport<'_>, sink: &mut impl Sink) {
+        let number = report.id.order;
+        let Some(order) = self.state().orders().get(number) else {
+            return;
+        };
+        let scale = self.state().scale(order.instrument);
+        let said = report.average.filter(|it| it.mantissa != 0);
+        let cum = cum_qty(report);
+        if order.filled == 0 && cum == Some(0) {
+            self.agreed(at, number, BreakKind::Average, sink);
+            return;
+        }
+        let (Some(said), true) = (said, order.filled > 0 && cum == Some(order.filled)) else {
+            return;
+        };
+        let tick = self
+            .rule(order.instrument)
+            .map_or(scale, crate::decide::begin::tick_scale);
+        let ours = average(order.paid, order.filled, scale);
+        if is_about(order, said, (scale, tick)) {
+            self.agreed(at, number, BreakKind::Average, sink);
+        } else {
+            let (ours, venue) = (ours.to_string(), said.normalized().to_string());
+            self.raise(at, report, Found::of(BreakKind::Average, ours, venue), sink);
+        }
+    }
+
+    /// Raises a break, or notes the new word of the venue about it; asks the venue.
+    pub(crate) fn raise(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        found: Found,
+        sink: &mut impl Sink,
+    ) {
+        if canary::is(OmsPlantedFault::MissBreak) {
+            return;
+        }
+        let order = report.id.order;
+        let (ours, venue) = (cut(&found.ours), cut(&found.venue));
+        let known = self.state().breaks.find(order, found.kind, found.exec);
+        if known.is_some_and(|(_, it)| {
+            it.venue.bytes() == venue && (it.is_settled || it.ours.bytes() == ours)
+        }) {
+            return;
+        }
+        let is_new = known.is_none_or(|(_, it)| it.is_settled);
+        let event = OrderEvent::VenueBroken {
+            kind: found.kind,
+            order,
+            line: report.line,
+            exec: found.exec,
+            filled: cum_qty(report),
+            quantity: found.quantity,
+            price: found.price,
+            paid: self.paid_by(report),
+            status: report.status,
+            total: found.total,
+            opposite: found.opposite,
+            ours,
+            venue,
+        };
+        self.emit(at, &event, sink);
+        if is_new {
+            let number = self.state().breaks.find(order, found.kind, found.exec);
+            let Some((number, _)) = number else {
+                return;
+            };
+            let line = self.state().orders().get(order).map(|order| order.line);
+            if line.is_some_and(|line| !self.answers_status(line)) {
+                return self.emit(at, &OrderEvent::BreakAlarmed { number }, sink);
+            }
+            self.work
+                .ask_about_break(at.saturating_add(PATIENCE), number, order);
+        }
+    }
+
+    /// CumQty(14) times AvgPx(6) of a report, in units of the order.
+    fn paid_by(&self, report: &VenueReport<'_>) -> Option<Amount> {
+        let order = self.state().orders().get(report.id.order)?;
+        let scale = self.state().scale(order.instrument);
+        let said = report.average?.normalized();
+        let worth = i128::from(said.mantissa).checked_mul(cum_qty(report)?.into())?;
+        let digits = i32::from(scale) - i32::from(said.scale);
+        let one = 10_i128.checked_pow(digits.unsigned_abs())?;
+        match digits >= 0 {
+            true => worth.checked_mul(one),
+            false => Some(half_even(worth, one)),
+        }
+    }
+
+    /// Closes the break of this kind, if there is one: both say the same.
+    fn agreed(&mut self, at: i64, order: Number, kind: BreakKind, sink: &mut impl Sink) {
+        if self.state().breaks.is_empty() {
+            return;
+        }
+        let found = self.state().breaks.find(order, kind, 0);
+        if let Some((number, _)) = found.filter(|(_, it)| !it.is_settled) {
+            self.close_break(at, number, sink);
+        }
+    }
+
+    pub(crate) fn close_break(&mut self, at: i64, number: u64, sink: &mut impl Sink) {
+        let event = OrderEvent::BreakClosed {
+            number,
+            who: Self::GUARD,
+            why: b"both sides are equal",
+        };
+        self.emit(at, &event, sink);
+    }
+}
+
+/// Whether an OrdStatus(39) says that an order is open.
+pub(crate) fn is_open_status(status: u8) -> bool {
+    matches!(
+        status,
+        b'0' | b'1' | b'5' | b'6' | b'7' | b'9' | b'A' | b'D' | b'E'
+    )
+}
+
+fn is_of_fill(kind: ReportKind) -> bool {
+    matches!(
+        kind,
+        ReportKind::Fill | ReportKind::Bust | ReportKind::Correct
+    )
+}
+
+/// Cuts a text to what an event holds.
+fn cut(text: &str) -> &[u8] {
+    &text.as_bytes()[..text.len().min(crate::Text::MAX)]
+}
+
+/// Whether an AvgPx(6) is that of the order, cut or rounded to the decimals that it has, or those of the tick.
+fn is_about(order: &Order, said: Decimal, (scale, tick): (u8, u8)) -> bool {
+    let digits = said.scale.max(tick);
+    let shift = |value: i128, from: u8, to: u8| {
+        let one = 10_i128.checked_pow(to.saturating_sub(from).into())?;
+        value.checked_mul(one)
+    };
+    let most = digits.max(scale);
+    let filled = i128::from(order.filled);
+    let ours = shift(order.paid, scale, most);
+    let theirs = shift(said.mantissa.into(), said.scale, most);
+    let theirs = theirs.and_then(|it| it.checked_mul(filled));
+    let unit = 10_i128.checked_pow((most - digits).into());
+    match (ours, theirs, unit) {
+        (Some(ours), Some(theirs), Some(unit)) => (ours - theirs).abs() < unit * filled,
+        // Too large to compare.
+        _ => true,
+    }
+}

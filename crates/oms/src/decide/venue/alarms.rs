@@ -1,0 +1,72 @@
+//! Breaks that a venue did not settle in time, or that its answer leaves, become alarms.
+
+use fixwire_protocol::Nanos;
+
+use crate::decide::core::{Core, Sink};
+use crate::decide::work::Work;
+use crate::state::event::OrderEvent;
+use crate::state::order::Order;
+use crate::values::value::Number;
+
+impl Core {
+    /// The venue has answered and the breaks of the order stay: they are alarms now.
+    pub(crate) fn alarm_of(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
+        let next = |core: &Self| {
+            let mut of = core.state().breaks.of(order);
+            of.find(|(_, it)| !it.is_alarmed).map(|(number, _)| number)
+        };
+        while let Some(number) = next(self) {
+            self.emit(at, &OrderEvent::BreakAlarmed { number }, sink);
+        }
+    }
+
+    /// Whether the venue of an order can be asked about it.
+    pub(crate) fn can_ask(&self, order: &Order) -> bool {
+        !order.is_external() && self.state().is_ready(order.line) && self.answers_status(order.line)
+    }
+
+    /// Raises the alarm of breaks that the venue did not answer in time; returns when the next is due.
+    pub(crate) fn due_alarms(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
+        while let Some((due, number)) = self.work.next_alarm() {
+            let state = self.state();
+            let found = state.breaks.get(number).filter(|it| !it.is_alarmed);
+            let order = found.and_then(|it| state.orders().get(it.order));
+            let Some(order) = order else {
+                self.work.drop_alarm();
+                continue;
+            };
+            if due > at && self.can_ask(order) {
+                return Some(Nanos((due - at).unsigned_abs()));
+            }
+            self.work.drop_alarm();
+            self.emit(at, &OrderEvent::BreakAlarmed { number }, sink);
+            return Some(Nanos(0));
+        }
+        None
+    }
+}
+
+impl Work {
+    /// A break with a venue is new: the venue is asked, and has until then.
+    pub(crate) fn ask_about_break(&mut self, until: i64, number: u64, order: Number) {
+        self.alarms.push_back((until, number));
+        self.ask_once(order);
+    }
+
+    /// The venue is asked about an order.
+    pub(crate) fn ask_once(&mut self, order: Number) {
+        if !self.asking.contains(&order) {
+            self.asking.push_back(order);
+        }
+    }
+
+    /// The break that becomes an alarm next, and when.
+    pub(crate) fn next_alarm(&self) -> Option<(i64, u64)> {
+        self.alarms.front().copied()
+    }
+
+    /// It is one, or was settled.
+    pub(crate) fn drop_alarm(&mut self) {
+        self.alarms.pop_front();
+    }
+}

@@ -1,0 +1,169 @@
+//! Which order a message means: of a client's request by any ClOrdID(11) of its chain, of a venue's report without one of
+//! ours by OrigClOrdID(41) or OrderID(37).
+
+use crate::decide::core::{Change, Core, Sink};
+use crate::decide::venue::{Heard, VenueId, VenueReport, short};
+use crate::state::event::OrderEvent;
+use crate::state::order::Order;
+use crate::state::transition::OrderState;
+use crate::values::reason::Why;
+use crate::values::value::{Number, RequestKind};
+
+impl Core {
+    /// The order of an OrigClOrdID(41), which must be the current ClOrdID(11) of the order.
+    pub(crate) fn find(&self, session: u32, original: &[u8]) -> Option<&Order> {
+        let number = self.state.used(session, original)?;
+        let order = self.state.orders().get(number)?;
+        (order.id.bytes() == original).then_some(order)
+    }
+
+    /// The order of a request: by any ClOrdID(11) of its chain, also that of a request, else by OrderID(37).
+    #[inline]
+    pub(crate) fn named(&self, change: &Change<'_>) -> Option<&Order> {
+        let orders = self.state.orders();
+        let number = self.state.used(change.session, change.original);
+        match number.and_then(|number| orders.get(number)) {
+            None if number.is_none_or(|number| number == 0) => {
+                let order = orders.get(change.order_id?)?;
+                (order.session == change.session && !order.is_external()).then_some(order)
+            }
+            found => found,
+        }
+    }
+
+    /// Why the order is missing: closed and removed from memory, or unknown.
+    pub(crate) fn lost(&self, change: &Change<'_>) -> Why {
+        match self.state.used(change.session, change.original) {
+            Some(number) if number > 0 && self.state.orders().get(number).is_none() => Why::TooLate,
+            _ => Why::UnknownOrder,
+        }
+    }
+
+    /// A report whose ClOrdID(11) names no order in memory.
+    #[cold]
+    pub(crate) fn report_by_other_id(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) -> Heard {
+        self.index_venue_ids(report);
+        match self.other_id(report) {
+            Some(id) => self.hear(at, &VenueReport { id, ..*report }, sink),
+            None => self.report_of_none(at, report, sink),
+        }
+    }
+
+    /// The order of a report, by its ClOrdID(11) or otherwise.
+    pub(crate) fn reported_order(&self, report: &VenueReport<'_>) -> Option<Number> {
+        let order = self.state().orders().get(report.id.order);
+        let number = order.map(|order| order.number);
+        number.or_else(|| self.other_id(report).map(|id| id.order))
+    }
+
+    fn other_id(&self, report: &VenueReport<'_>) -> Option<VenueId> {
+        let orders = self.state().orders();
+        let original = report
+            .original
+            .and_then(|id| Some((id, orders.get(id.order)?)));
+        if let Some((id, order)) = original.filter(|(_, order)| self.fits(report, order)) {
+            let is_of_order = id.request == id.order || id.request <= order.current;
+            return is_of_order.then_some(id);
+        }
+        // An id of ours that is not in memory is that of another order.
+        if report.id.order > 0 || matches!(report.venue_id, b"" | b"NONE") {
+            return None;
+        }
+        self.order_of_venue_id(report)
+    }
+
+    /// Makes the index by OrderID(37) if a report needs it.
+    #[cold]
+    fn index_venue_ids(&mut self, report: &VenueReport<'_>) {
+        if report.id.order == 0 && !matches!(report.venue_id, b"" | b"NONE") {
+            let room = self.rules().orders + self.rules().remembered;
+            self.venue_ids.make(&self.state, room);
+        }
+    }
+
+    /// The only open order with the OrderID(37) of a report that fits it.
+    fn order_of_venue_id(&self, report: &VenueReport<'_>) -> Option<VenueId> {
+        let orders = self.state.orders();
+        let fits = |number: Number| {
+            let order = orders.get(number);
+            order.is_some_and(|order| {
+                order.venue_id.bytes() == report.venue_id
+                    && order.state.is_open()
+                    && self.fits(report, order)
+            })
+        };
+        let number = self.venue_ids.find(report.venue_id, fits)?;
+        let order = orders.get(number)?;
+        Some(VenueId {
+            order: number,
+            request: order.current,
+        })
+    }
+
+    /// A replace may give an order another OrderID(37): it is that of the order from then on.
+    pub(crate) fn take_venue_id(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) {
+        let venue_id = short(report.venue_id);
+        let order = self.state.orders().get(report.id.order);
+        let is_new = order.is_some_and(|it| it.venue_id.bytes() != venue_id);
+        if is_new && !matches!(venue_id, b"" | b"NONE") && !self.speaks_tmp(report.line) {
+            let order = report.id.order;
+            self.emit(at, &OrderEvent::VenueIdSet { order, venue_id }, sink);
+        }
+    }
+
+    /// Whether line, symbol and side of a report are those of an order.
+    fn fits(&self, report: &VenueReport<'_>, order: &Order) -> bool {
+        let symbol = self.state().instruments().name(order.instrument);
+        report.symbol == symbol
+            && report.side == Some(order.side)
+            && self.may_report(report.line, order)
+            && !order.is_external()
+    }
+
+    /// The request that an OrderCancelReject(9) is of: that of its ClOrdID(11); when that is no request, the one in
+    /// flight of the order that ClOrdID(11) or OrigClOrdID(41) names, of the kind of CxlRejResponseTo(434).
+    pub(crate) fn rejected_request(
+        &self,
+        id: Option<VenueId>,
+        original: Option<VenueId>,
+        kind: Option<RequestKind>,
+    ) -> Option<VenueId> {
+        let orders = self.state().orders();
+        let is_request = |id: &VenueId| orders.request(id.request).is_some();
+        if id.as_ref().is_some_and(is_request) {
+            return id;
+        }
+        let order = |id: VenueId| orders.get(id.order);
+        let named = match id.and_then(order) {
+            // An answer that came before.
+            Some(order) if !is_order_id(order, id) => return id,
+            Some(order) => Some(order),
+            None => original.and_then(order),
+        };
+        let request = named.and_then(|order| Some((order, orders.request_of(order)?)));
+        let request = request.filter(|(_, request)| {
+            let is_in_flight = matches!(request.state, OrderState::Sent | OrderState::Unknown);
+            is_in_flight && kind == Some(request.kind)
+        });
+        request.map(|(order, request)| VenueId {
+            order: order.number,
+            request: request.number,
+        })
+    }
+}
+
+/// Whether an id is that of the order itself, not of a request that was answered.
+fn is_order_id(order: &Order, id: Option<VenueId>) -> bool {
+    let number: Option<Number> = id.map(|id| id.request);
+    number == Some(order.number) || number == Some(order.current)
+}

@@ -1,0 +1,91 @@
+//! Orders that are done for the day and good till a later date: not in the market until the next trading day.
+
+use crate::decide::core::{Core, Sink, scaled, whole};
+use crate::decide::venue::{Heard, VenueReport};
+use crate::state::event::OrderEvent;
+use crate::values::value::{End, Number};
+
+impl Core {
+    /// Whether an order in this final state works again on the next trading day.
+    pub(crate) fn rests(&self, order: Number, how: End) -> bool {
+        let order = self.state().orders().get(order);
+        let next = self.state().day() + 1;
+        how == End::DoneForDay && order.is_some_and(|order| order.outlives(next))
+    }
+
+    /// Done for the day at the venue. The venue still answers requests for it.
+    pub(crate) fn rest(
+        &mut self,
+        at: i64,
+        order: Number,
+        (venue_at, text): (i64, &[u8]),
+        sink: &mut impl Sink,
+    ) {
+        let event = OrderEvent::DoneForDay {
+            order,
+            at: venue_at,
+            text,
+        };
+        self.emit(at, &event, sink);
+    }
+
+    /// The venue filled an order, or reported it as working.
+    pub(crate) fn works(&mut self, at: i64, report: &VenueReport<'_>, sink: &mut impl Sink) {
+        let order = self.state().orders().get(report.id.order);
+        // Fills from before it was done for the day may still arrive.
+        let waits = order.is_none_or(|order| order.pended.is_some());
+        if !waits && report.status != End::DoneForDay.byte() {
+            self.renew(at, report.id.order, true, sink);
+        }
+    }
+
+    /// Makes the order work again if it was done for the day.
+    pub(crate) fn renew(
+        &mut self,
+        at: i64,
+        order: Number,
+        by_venue: bool,
+        sink: &mut impl Sink,
+    ) -> bool {
+        let known = self.state().orders().get(order);
+        let next = self.state().day() + 1;
+        let rests = known.is_some_and(|known| known.rests_until(next));
+        if rests {
+            self.emit(at, &OrderEvent::Renewed { order, by_venue }, sink);
+        }
+        rests
+    }
+
+    /// The venue says that an order goes on unchanged: ExecType(150) = D with ExecRestatementReason(378) = 1.
+    pub(crate) fn restated(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let number = report.id.order;
+        let known = self.state().orders().get(number);
+        let Some(order) = known.filter(|order| order.state.is_open()) else {
+            return Heard::Unreadable;
+        };
+        let scale = self.state().scale(order.instrument);
+        let quantity = report.quantity.map(whole);
+        let price = report.price.filter(|_| order.kind.has_price());
+        let price = price.map(|price| scaled(price, scale));
+        if quantity.is_some_and(|it| it != Ok(order.quantity))
+            || price.is_some_and(|it| it != Ok(order.price))
+        {
+            let heard = self.terms_restated(at, report, sink);
+            self.renew(at, number, true, sink);
+            return heard;
+        }
+        let filled = report.filled.and_then(|filled| whole(filled).ok());
+        let is_missing = filled.is_some_and(|filled| filled > order.filled);
+        let heard = self.accepted(at, report, sink);
+        match self.renew(at, number, true, sink) {
+            _ if is_missing => Heard::FillsMissing(number),
+            true => Heard::Taken,
+            false => heard,
+        }
+    }
+}

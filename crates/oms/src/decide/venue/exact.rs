@@ -1,0 +1,81 @@
+//! Prices of fills are kept as venues say them: an instrument gets more decimals when a fill needs them.
+
+use fixwire_protocol::Decimal;
+
+use crate::decide::core::{Core, Sink};
+use crate::state::event::OrderEvent;
+use crate::values::units::{MOST, decimals};
+
+/// Prices may grow by this factor before they are too large.
+const ROOM: u64 = 16;
+
+impl Core {
+    /// Gives an instrument the decimals of the price of a fill, as far as its prices still have room to grow; at most 9.
+    /// What is beyond is rounded, halves to the even digit.
+    pub(crate) fn widen(
+        &mut self,
+        at: i64,
+        instrument: u32,
+        price: Option<Decimal>,
+        sink: &mut impl Sink,
+    ) {
+        let scale = self.state.scale(instrument);
+        if let Some(price) = price.filter(|price| price.scale > scale) {
+            self.widen_to(at, instrument, price, sink);
+        }
+    }
+
+    #[cold]
+    fn widen_to(&mut self, at: i64, instrument: u32, price: Decimal, sink: &mut impl Sink) {
+        let Some(known) = self.state.instruments.get(instrument as usize) else {
+            return;
+        };
+        let (before, worth) = (known.scale, known.worth);
+        let Some(scale) = self
+            .room_for(instrument, price)
+            .filter(|scale| *scale > before)
+        else {
+            return;
+        };
+        let scales: alloc::vec::Vec<u8> =
+            self.state.instruments.iter().map(|it| it.scale).collect();
+        let symbol = self.state.instruments().name(instrument).to_vec();
+        let event = OrderEvent::Instrument {
+            index: instrument,
+            scale,
+            worth,
+            symbol: &symbol,
+        };
+        self.emit(at, &event, sink);
+        self.index_again(&scales);
+    }
+
+    /// The decimals that a price needs, or fewer when prices of the instrument would be too large.
+    fn room_for(&self, instrument: u32, price: Decimal) -> Option<u8> {
+        let price = price.normalized();
+        let orders = self.state.orders().iter();
+        let of = orders.filter(|order| order.instrument == instrument);
+        let most = of.map(|order| {
+            let prices = [order.price, order.stop, order.hold];
+            prices.iter().map(|it| it.unsigned_abs()).max().unwrap_or(0)
+        });
+        let holdings = self.state.holdings.iter();
+        let marks = holdings.filter(|it| it.instrument == instrument);
+        let marks = marks.map(|it| it.mark.unsigned_abs().max(it.opened_at.unsigned_abs()));
+        let known = most.chain(marks).max().unwrap_or(0);
+        let before = self.state.scale(instrument);
+        let fits = |scale: u8| {
+            let one = |from: u8| 10_u64.checked_pow(scale.saturating_sub(from).into());
+            let known = one(before).and_then(|one| known.checked_mul(one));
+            let new = match price.scale > scale {
+                true => Some(0),
+                false => {
+                    one(price.scale).and_then(|it| price.mantissa.unsigned_abs().checked_mul(it))
+                }
+            };
+            let most = known.zip(new).map(|(known, new)| known.max(new));
+            most.is_some_and(|most| most <= MOST / ROOM)
+        };
+        (before..=decimals(price)).rev().find(|scale| fits(*scale))
+    }
+}

@@ -1,0 +1,78 @@
+//! Reports of a line about an order that another venue has: nothing of them is applied, and an event says so.
+
+use core::fmt::Write as _;
+
+use crate::decide::core::{Core, Sink};
+use crate::decide::venue::{Heard, ReportKind, VenueReport};
+use crate::fix::Sentence;
+use crate::state::event::OrderEvent;
+use crate::state::order::Order;
+use crate::values::value::Number;
+
+impl Core {
+    /// Whether a session may report on an order: the line that has it, one of its group, or one of a group that helps.
+    pub(crate) fn may_report(&self, session: u32, order: &Order) -> bool {
+        order.line == session || self.lines.reaches(session, order)
+    }
+
+    /// Whether a reject of a line may be of this order; one that is not in memory is nobody's.
+    pub(crate) fn may_reject(&self, session: u32, order: Number) -> bool {
+        let order = self.state().orders().get(order);
+        order.is_none_or(|order| self.may_report(session, order))
+    }
+
+    /// A report of a line that does not have the order. A fill is in no position: an operator has to find out whose it is.
+    #[cold]
+    pub(crate) fn foreign(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let mut text = Sentence::new();
+        let what = match report.kind {
+            ReportKind::New => "New",
+            ReportKind::Fill => "fill",
+            ReportKind::Replaced => "Replaced",
+            ReportKind::Rejected => "Rejected",
+            ReportKind::End(_) => "end",
+            ReportKind::Renewed | ReportKind::Restated => "Restated",
+            ReportKind::Bust => "Trade Cancel",
+            ReportKind::Correct => "Trade Correct",
+            ReportKind::Status(_) => "status",
+            ReportKind::Other => "report",
+        };
+        // Every text has room.
+        let _ = text.write_str(what);
+        if report.status > 0 {
+            let _ = write!(text, ", OrdStatus(39) {}", char::from(report.status));
+        }
+        let values = [
+            ("LastQty(32)", report.last_quantity),
+            ("LastPx(31)", report.last_price),
+            ("CumQty(14)", report.filled),
+            ("OrderQty(38)", report.quantity),
+            ("Price(44)", report.price),
+        ];
+        for (name, value) in values {
+            if let Some(value) = value {
+                let _ = write!(text, ", {name} {value}");
+            }
+        }
+        self.foreign_message(at, (report.line, report.id.order), text.bytes(), sink)
+    }
+
+    /// The same of another message.
+    #[cold]
+    pub(crate) fn foreign_message(
+        &mut self,
+        at: i64,
+        (line, order): (u32, Number),
+        text: &[u8],
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let event = OrderEvent::ForeignReport { line, order, text };
+        self.emit(at, &event, sink);
+        Heard::Known
+    }
+}

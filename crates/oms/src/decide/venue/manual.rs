@@ -1,0 +1,313 @@
+//! Reports that an operator enters by hand: a venue reports by telephone, or its line is lost.
+//!
+//! A report is `order=17 type=fill quantity=10 price=12.50 exec=E1`; other types are accepted, rejected, cancelled,
+//! expired and done, which need only the order, and leg1 and leg2, fills of a leg of a spread. A fill counts once by its ExecID(17), whoever reports it.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt::Write as _;
+
+use fixwire_protocol::Decimal;
+use siphasher::sip::SipHasher13;
+
+use crate::decide::core::{Core, Sink, scaled, whole};
+use crate::decide::venue::{ReportKind, VenueId, VenueReport};
+use crate::desk::command::Words;
+use crate::state::event::OrderEvent;
+use crate::state::order::Order;
+use crate::state::spreads::{LegSource, leg_exec};
+use crate::state::transition::OrderState;
+use crate::values::reason::Why;
+use crate::values::units::MOST_DECIMALS;
+use crate::values::value::{End, Number, Quantity, RequestKind};
+
+/// The words of a report.
+const KEYS: [&str; 5] = ["order", "type", "quantity", "price", "exec"];
+
+/// Maximum number of reports of one file.
+const MOST: usize = 200;
+
+/// A report, as far as it can be read without the state.
+#[derive(Clone, Copy, Debug)]
+struct Entry<'a> {
+    order: Number,
+    kind: ReportKind,
+    quantity: Option<Decimal>,
+    price: Option<Decimal>,
+    exec: &'a str,
+    /// Of which leg a fill is, from 0.
+    leg: Option<usize>,
+}
+
+/// What the reports before it in the file change.
+#[derive(Debug, Default)]
+struct Before<'a> {
+    /// By order, and leg.
+    filled: BTreeMap<(Number, Option<usize>), Quantity>,
+    accepted: BTreeSet<Number>,
+    ended: BTreeSet<Number>,
+    execs: BTreeSet<(Number, &'a str)>,
+}
+
+impl<'a> Entry<'a> {
+    fn parse(text: &'a str) -> Result<Self, String> {
+        let words = Words {
+            verb: "report",
+            rest: text,
+        };
+        if let Some((key, _)) = words.pairs().find(|(key, _)| !KEYS.contains(key)) {
+            return Err(format!(
+                "unknown word {key}: the words are {}",
+                KEYS.join(", ")
+            ));
+        }
+        let order = words.get("order").parse().ok();
+        let order = order.ok_or_else(|| format!("order={} is not a number", words.get("order")))?;
+        let leg = match words.get("type") {
+            "leg1" => Some(0),
+            "leg2" => Some(1),
+            _ => None,
+        };
+        let kind = match words.get("type") {
+            "fill" | "leg1" | "leg2" => ReportKind::Fill,
+            "accepted" => ReportKind::New,
+            "rejected" => ReportKind::Rejected,
+            "cancelled" => ReportKind::End(End::Cancelled),
+            "expired" => ReportKind::End(End::Expired),
+            "done" => ReportKind::End(End::DoneForDay),
+            other => {
+                return Err(format!(
+                    "unknown type {other}: write fill, accepted, rejected, cancelled, expired or done, or leg1 or leg2 for a fill of a leg"
+                ));
+            }
+        };
+        let number = |key: &str| match words.get(key) {
+            "" => Ok(None),
+            text => match Decimal::parse(text.as_bytes()) {
+                Ok(number) => Ok(Some(number)),
+                Err(_) => Err(format!("{key}={text} is not a number")),
+            },
+        };
+        let entry = Self {
+            order,
+            kind,
+            quantity: number("quantity")?,
+            price: number("price")?,
+            exec: words.get("exec"),
+            leg,
+        };
+        let is_fill = kind == ReportKind::Fill;
+        let has = [
+            entry.quantity.is_some(),
+            entry.price.is_some(),
+            !entry.exec.is_empty(),
+        ];
+        if has.iter().any(|has| *has != is_fill) {
+            return Err(match is_fill {
+                true => "a fill needs quantity, price and exec, the ExecID(17) of the venue".into(),
+                false => "only a fill has quantity, price and exec".into(),
+            });
+        }
+        Ok(entry)
+    }
+
+    /// As that of ExecID(17) in a report of the venue.
+    fn exec_hash(&self) -> u64 {
+        SipHasher13::new().hash(self.exec.as_bytes())
+    }
+}
+
+impl Core {
+    /// Checks reports that are separated by `;`: for each wrong one its place, from 1, and what is wrong.
+    pub(crate) fn check_reports(&self, text: &str) -> Result<String, String> {
+        let mut wrong = String::new();
+        let mut before = Before::default();
+        if text.split(';').count() > MOST {
+            return Err(format!("at most {MOST} reports in one file"));
+        }
+        for (at, row) in (1..).zip(text.split(';')) {
+            let entry = Entry::parse(row);
+            if let Err(what) = entry.and_then(|entry| self.check_entry(&entry, &mut before)) {
+                let _ = writeln!(wrong, "{at}\t{what}");
+            }
+        }
+        Ok(wrong)
+    }
+
+    fn check_entry<'a>(&self, entry: &Entry<'a>, before: &mut Before<'a>) -> Result<(), String> {
+        let number = entry.order;
+        let order = self.state.orders().get(number);
+        let order = order.ok_or_else(|| {
+            format!("no order {number} in memory: it is unknown, or was closed long ago")
+        })?;
+        if order.state.is_unsent() {
+            return Err(format!("order {number} was not sent to a venue"));
+        }
+        let is_open = order.state.is_open() && !before.ended.contains(&number);
+        if entry.kind == ReportKind::Fill {
+            return self.check_fill(entry, order, before);
+        }
+        if !is_open {
+            return Err(format!("order {number} is closed"));
+        }
+        match entry.kind {
+            ReportKind::End(_) => {
+                before.ended.insert(number);
+            }
+            _ if order.state.is_answered() || !before.accepted.insert(number) => {
+                return Err(format!("the venue has accepted order {number} already"));
+            }
+            ReportKind::Rejected => {
+                before.ended.insert(number);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn check_fill<'a>(
+        &self,
+        entry: &Entry<'a>,
+        order: &Order,
+        before: &mut Before<'a>,
+    ) -> Result<(), String> {
+        let Entry {
+            order: number,
+            exec,
+            ..
+        } = *entry;
+        let quantity = entry.quantity.and_then(|it| whole(it).ok());
+        let quantity = quantity.filter(|quantity| *quantity > 0);
+        let quantity = quantity.ok_or("quantity must be a whole number above 0")?;
+        let leg =
+            match entry.leg {
+                Some(at) => {
+                    let legs = self.state.legs(order.instrument);
+                    let leg = legs.map(|legs| legs[at]);
+                    Some(leg.ok_or_else(|| {
+                        format!("order {number} is not of a spread: it has no legs")
+                    })?)
+                }
+                None => None,
+            };
+        let price = entry.price.filter(|it| {
+            let decimals = it.normalized().scale;
+            decimals <= MOST_DECIMALS && scaled(*it, decimals).is_ok()
+        });
+        if price.is_none() {
+            return Err(format!(
+                "price must be a price with at most {MOST_DECIMALS} decimals"
+            ));
+        }
+        let exec_hash = match leg {
+            Some(leg) => leg_exec(entry.exec_hash(), leg.instrument),
+            None => entry.exec_hash(),
+        };
+        let is_known = self.state.orders().has_fill(number, exec_hash);
+        if is_known || !before.execs.insert((number, exec)) {
+            return Err(format!("exec={exec} of order {number} is known already"));
+        }
+        let of = self.state.legs_of(number).zip(entry.leg);
+        let known = of.map_or(order.filled, |(of, at)| of.filled[at]);
+        let most = leg.map_or(order.quantity, |leg| leg.quantity(order.quantity));
+        let filled = before.filled.entry((number, entry.leg)).or_insert(known);
+        if filled.saturating_add(quantity) > most {
+            return Err(format!(
+                "quantity is above what is left of order {number}, {}",
+                most.saturating_sub(*filled)
+            ));
+        }
+        *filled += quantity;
+        before.accepted.insert(number);
+        Ok(())
+    }
+
+    /// Applies a report of an operator.
+    pub(crate) fn report_by_hand(
+        &mut self,
+        at: i64,
+        text: &str,
+        (who, why): (&[u8], &[u8]),
+        sink: &mut impl Sink,
+    ) -> Result<String, String> {
+        let entry = Entry::parse(text)?;
+        self.check_entry(&entry, &mut Before::default())?;
+        let order = entry.order;
+        let event = OrderEvent::ReportEntered { order, who, why };
+        self.emit(at, &event, sink);
+        if entry.kind == ReportKind::Rejected {
+            self.reject(at, order, Why::Venue, b"", sink);
+        } else {
+            self.hear_entry(at, &entry, sink);
+        }
+        let state = self.state.orders().get(order).map(|order| order.state);
+        Ok(format!("order {order}: reported as {}", name(state)))
+    }
+
+    fn hear_entry(&mut self, at: i64, entry: &Entry<'_>, sink: &mut impl Sink) {
+        let Some(order) = self.state.orders().get(entry.order) else {
+            return;
+        };
+        let pending = self.state.orders().request_of(order);
+        // An order that expires or is done for the day was not cancelled: its pending cancel comes too late.
+        let is_cancelled = entry.kind == ReportKind::End(End::Cancelled);
+        let cancel = pending.filter(|request| is_cancelled && request.kind == RequestKind::Cancel);
+        // A fill does not make it work again.
+        let is_done = order.state == OrderState::DoneForDay;
+        let leg = entry.leg.zip(self.state.legs(order.instrument));
+        let leg = leg.map(|(at, legs)| self.state.instruments().name(legs[at].instrument));
+        let symbol = leg.unwrap_or_default().to_vec();
+        let report = VenueReport {
+            line: order.line,
+            id: VenueId {
+                order: order.number,
+                request: cancel.map_or(order.current, |request| request.number),
+            },
+            original: None,
+            text_id: b"",
+            kind: entry.kind,
+            venue_id: b"",
+            exec: entry.exec_hash(),
+            last_quantity: entry.quantity,
+            last_price: entry.price,
+            filled: None,
+            leaves: None,
+            average: None,
+            reference: None,
+            quantity: None,
+            price: None,
+            account: b"",
+            symbol: &symbol,
+            side: None,
+            effect: None,
+            status: if is_done { b'3' } else { 0 },
+            at: 0,
+            reason: None,
+            text: b"",
+        };
+        if entry.leg.is_none() {
+            self.report(at, &report, sink);
+        } else {
+            // It counts beside those of the venue, however that reports them.
+            let of = self.state.spreads.get(report.id.order);
+            let in_fill = of.is_some_and(|of| of.source == LegSource::Fills);
+            self.report_of_leg(at, &report, in_fill, sink);
+            self.forget(at, sink);
+        }
+    }
+}
+
+fn name(state: Option<OrderState>) -> String {
+    match state {
+        Some(OrderState::Ended(End::Filled)) => "filled".to_string(),
+        Some(OrderState::Ended(End::Cancelled)) => "cancelled".to_string(),
+        Some(OrderState::Ended(End::Rejected)) => "rejected".to_string(),
+        Some(OrderState::Ended(End::Expired)) => "expired".to_string(),
+        Some(OrderState::Ended(End::DoneForDay) | OrderState::DoneForDay) => {
+            "done for the day".to_string()
+        }
+        Some(OrderState::Lapsed) => "closed here, not confirmed by the venue".to_string(),
+        _ => "working".to_string(),
+    }
+}

@@ -1,0 +1,639 @@
+//! Venue reports: in any order, duplicated or late; each becomes events or is ignored.
+
+pub(crate) mod agree;
+pub(crate) mod alarms;
+pub(crate) mod chain_ids;
+pub(crate) mod done_for_day;
+pub(crate) mod doubts;
+pub(crate) mod exact;
+pub(crate) mod foreign;
+pub(crate) mod lapsed_cancels;
+pub(crate) mod late_reports;
+pub(crate) mod leg_undo;
+pub(crate) mod manual;
+pub(crate) mod mass_answers;
+pub(crate) mod not_there;
+pub(crate) mod rejects;
+pub(crate) mod replace_as_new;
+pub(crate) mod restated;
+pub(crate) mod settle;
+pub(crate) mod stray_fills;
+pub(crate) mod unanswered;
+pub(crate) mod undo;
+pub(crate) mod venue_market;
+
+use fixwire_protocol::Decimal;
+
+use crate::decide::core::{Core, Sink, scaled, whole};
+use crate::state::event::OrderEvent;
+use crate::state::spreads::leg_exec;
+use crate::state::transition::{Happening, OrderState};
+use crate::values::reason::Why;
+use crate::values::units::rounded;
+use crate::values::value::{Effect, End, Number, Price, Quantity, RequestKind, Side};
+pub use crate::values::venue_id::VenueId;
+
+/// An ExecutionReport(8) of a venue.
+#[derive(Clone, Copy, Debug)]
+pub struct VenueReport<'a> {
+    /// The session, by its number in events.
+    pub line: u32,
+    /// Our ClOrdID(11): the order and the request.
+    pub id: VenueId,
+    /// OrigClOrdID(41).
+    pub original: Option<VenueId>,
+    /// ClOrdID(11) as received.
+    pub text_id: &'a [u8],
+    /// Kind of report.
+    pub kind: ReportKind,
+    /// OrderID(37).
+    pub venue_id: &'a [u8],
+    /// Hash of ExecID(17).
+    pub exec: u64,
+    /// LastQty(32).
+    pub last_quantity: Option<Decimal>,
+    /// LastPx(31).
+    pub last_price: Option<Decimal>,
+    /// CumQty(14).
+    pub filled: Option<Decimal>,
+    /// LeavesQty(151).
+    pub leaves: Option<Decimal>,
+    /// AvgPx(6).
+    pub average: Option<Decimal>,
+    /// Hash of ExecRefID(19).
+    pub reference: Option<u64>,
+    /// OrderQty(38).
+    pub quantity: Option<Decimal>,
+    /// Price(44).
+    pub price: Option<Decimal>,
+    /// Account(1).
+    pub account: &'a [u8],
+    /// Symbol(55).
+    pub symbol: &'a [u8],
+    /// Side(54).
+    pub side: Option<Side>,
+    /// PositionEffect(77), when it is O or C.
+    pub effect: Option<Effect>,
+    /// OrdStatus(39); 0 without one.
+    pub status: u8,
+    /// TransactTime(60), in nanoseconds since 1970; 0 for none.
+    pub at: i64,
+    /// OrdRejReason(103) of a reject, ExecRestatementReason(378) of a restatement.
+    pub reason: Option<u64>,
+    /// Text(58).
+    pub text: &'a [u8],
+}
+
+/// Kind of an ExecutionReport.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ReportKind {
+    /// ExecType(150) = 0.
+    New,
+    /// A complete or partial fill.
+    Fill,
+    /// ExecType(150) = 5.
+    Replaced,
+    /// ExecType(150) = 8.
+    Rejected,
+    /// Cancelled, expired, done for the day.
+    End(End),
+    /// ExecType(150) = D: an order that is valid for longer is restated unchanged.
+    Renewed,
+    /// A trade is cancelled: ExecType(150) = H, ExecTransType(20) = 1.
+    Bust,
+    /// A trade is corrected: ExecType(150) = G, ExecTransType(20) = 2.
+    Correct,
+    /// Another restatement: ExecType(150) = D.
+    Restated,
+    /// ExecType(150) = I: the answer to our status request, with OrdStatus(39).
+    Status(u8),
+    /// Pending, or another report without effect.
+    Other,
+}
+
+/// Result of applying a report.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Heard {
+    /// The state changed.
+    Taken,
+    /// A duplicate, or without news.
+    Known,
+    /// It does not agree with its order, and nothing of it was applied: there is a break.
+    Broken,
+    /// CumQty(14) of the venue exceeds the fills received.
+    FillsMissing(Number),
+    /// The venue does not have an order that is open here.
+    NotAtVenue(Number),
+    /// For an unknown order, and not a fill.
+    Unknown,
+    /// Its values are unreadable or inconsistent.
+    Unreadable,
+}
+
+impl Core {
+    /// Applies a report of a venue.
+    pub fn report(&mut self, at: i64, report: &VenueReport<'_>, sink: &mut impl Sink) -> Heard {
+        let heard = self.hear(at, report, sink);
+        self.forget(at, sink);
+        heard
+    }
+
+    /// As [`report`](Self::report); no order is removed from memory.
+    #[inline]
+    pub(crate) fn hear(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let number = report.id.order;
+        let Some(order) = self.state().orders().get(number) else {
+            return self.report_by_other_id(at, report, sink);
+        };
+        let instrument = order.instrument;
+        let symbol = self.state().instruments().name(instrument);
+        let is_other = !report.symbol.is_empty() && report.symbol != symbol;
+        if is_other || report.side.is_some_and(|side| side != order.side) {
+            let of_leg = match self.state().spreads.is_empty() {
+                true => None,
+                false => self.report_of_leg(at, report, false, sink),
+            };
+            return of_leg.unwrap_or_else(|| self.report_of_none(at, report, sink));
+        }
+        if !self.may_report(report.line, order) {
+            return self.foreign(at, report, sink);
+        }
+        if order.is_past(report.id.request) {
+            return self.report_of_past(at, report, sink);
+        }
+        // It was never sent.
+        if order.state.is_unsent() {
+            return self.report_of_none(at, report, sink);
+        }
+        if report.contradicts_itself()
+            && let Some(heard) = self.contradicted(at, report, sink)
+        {
+            return heard;
+        }
+        let heard = match report.kind {
+            ReportKind::New => self.new_reported(at, report, instrument, sink),
+            ReportKind::Fill => self.filled(at, report, instrument, sink),
+            ReportKind::Replaced => self.replace_reported(at, report, instrument, sink),
+            ReportKind::Rejected => self.rejected(at, report, sink),
+            ReportKind::End(how) => self.ended(at, report, how, sink),
+            ReportKind::Renewed => self.restated(at, report, sink),
+            ReportKind::Status(status) => self.status(at, report, (status, instrument), sink),
+            ReportKind::Bust => self.undone(at, report, false, sink),
+            ReportKind::Correct => self.undone(at, report, true, sink),
+            ReportKind::Restated => self.terms_restated(at, report, sink),
+            ReportKind::Other => Heard::Known,
+        };
+        let heard = self.reported_at_end(at, report, sink).unwrap_or(heard);
+        self.agree(at, report, heard, sink);
+        self.settle(at, number, sink);
+        self.settle_cancel(at, number, sink);
+        if !self.work.lapsed.is_empty() {
+            self.lapsed_reported(at, report, sink);
+        }
+        // A rejected request is settled: a cancel by the OMS is tried again later.
+        if report.kind != ReportKind::Rejected {
+            self.work.look_again(&self.state, number);
+        }
+        heard
+    }
+
+    pub(crate) fn accepted(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let order = report.id.order;
+        let state = self.state().orders().get(order).map(|order| order.state);
+        if state
+            .and_then(|state| state.after(Happening::Accept))
+            .is_none()
+        {
+            return Heard::Known;
+        }
+        let event = OrderEvent::Accepted {
+            order,
+            venue_id: short(report.venue_id),
+            at: report.at,
+        };
+        self.emit(at, &event, sink);
+        Heard::Taken
+    }
+
+    fn filled(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        instrument: u32,
+        sink: &mut impl Sink,
+    ) -> Heard {
+        self.widen(at, instrument, report.last_price, sink);
+        let Some((quantity, price)) = self.execution(report, instrument) else {
+            return Heard::Unreadable;
+        };
+        let order = report.id.order;
+        if !self.state().remade.is_empty() {
+            self.fill_of_replace(at, report, instrument, sink);
+        }
+        if let Some(heard) = self.fill_broken(at, report, (quantity, price), sink) {
+            return heard;
+        }
+        // The venue's acknowledgement comes later, or never.
+        self.accepted(at, report, sink);
+        self.works(at, report, sink);
+        let event = OrderEvent::Filled {
+            order,
+            exec: report.exec,
+            quantity,
+            price,
+            at: report.at,
+        };
+        let known = self.state().orders().get(order);
+        let answered = known.and_then(|order| order.pended.as_ref()?.request);
+        self.emit(at, &event, sink);
+        if self.has_copies() {
+            self.compare(at, (order, report.exec), b"", sink);
+        }
+        self.decline_filled(at, order, answered, sink);
+        self.guard_order(at, order, sink);
+        Heard::Taken
+    }
+
+    /// Rejects the pending request of an order that is now filled: it was not sent, or the venue will not answer it.
+    pub(crate) fn decline_filled(
+        &mut self,
+        at: i64,
+        order: Number,
+        answered: Option<Number>,
+        sink: &mut impl Sink,
+    ) {
+        let orders = self.state().orders();
+        let known = orders.get(order).filter(|order| !order.state.is_open());
+        let request = known.and_then(|order| orders.request_of(order));
+        let request = request.filter(|request| {
+            request.state == OrderState::Queued || answered == Some(request.number)
+        });
+        if let Some(request) = request.map(|request| request.number) {
+            self.decline(at, request, Why::TooLate, b"", sink);
+        }
+    }
+
+    /// [`guard`](Self::guard) of the scopes of an order.
+    pub(crate) fn guard_order(&mut self, at: i64, order: Number, sink: &mut impl Sink) -> bool {
+        let order = self.state().orders().get(order);
+        let of = order.map(|order| (order.session, order.account, order.instrument));
+        of.is_some_and(|of| self.guard(at, of, sink))
+    }
+
+    pub(crate) fn execution(
+        &self,
+        report: &VenueReport<'_>,
+        instrument: u32,
+    ) -> Option<(Quantity, Price)> {
+        let quantity = whole(report.last_quantity?).ok()?;
+        let price = rounded(report.last_price?, self.state().scale(instrument))?;
+        (quantity > 0).then_some((quantity, price))
+    }
+
+    pub(crate) fn replaced(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        instrument: u32,
+        sink: &mut impl Sink,
+    ) -> Heard {
+        if self.is_replaced_after_end(report.id) && !self.speaks_tmp(report.line) {
+            return self.live_after_end(at, report, sink);
+        }
+        if !self.state().late.is_empty()
+            && let Some(heard) = self.replaced_late(at, report, instrument, sink)
+        {
+            return heard;
+        }
+        let Some((request, order)) = self.state().orders().request(report.id.request) else {
+            // It is a duplicate, or unsolicited, or the client's request was already rejected.
+            let order = self.state().orders().get(report.id.order);
+            let holds = order.is_some_and(|order| report.id.request <= order.current);
+            return if report.id.order == report.id.request || !holds {
+                Heard::Unreadable
+            } else {
+                Heard::Known
+            };
+        };
+        if request.kind != RequestKind::Replace || order.number != report.id.order {
+            return Heard::Unreadable;
+        }
+        let (number, state, filled) = (request.number, order.state, order.filled);
+        let scale = self.state().scale(instrument);
+        let quantity = report.quantity.and_then(|it| whole(it).ok());
+        let price = report.price.and_then(|it| scaled(it, scale).ok());
+        // Other terms than those that were asked for are a break; over TMP the exchange sets them.
+        let is_set = self.speaks_tmp(report.line);
+        let cum = report.filled.and_then(|it| whole(it).ok());
+        let is_amended =
+            |it: &Quantity| request.quantity < *it && (*it == filled || Some(*it) == cum);
+        let quantity = quantity.filter(|it| is_set || is_amended(it));
+        let price = price.filter(|_| is_set);
+        let quantity = quantity.unwrap_or(request.quantity);
+        let event = OrderEvent::Replaced {
+            request: number,
+            quantity,
+            price: price.unwrap_or(request.price),
+            at: report.at,
+        };
+        let all = filled >= quantity;
+        if state.after(Happening::Replace { all }).is_none() {
+            return self.decline(at, number, Why::TooLate, report.text, sink);
+        }
+        // A replace implies that the venue accepted the order.
+        self.accepted(at, report, sink);
+        self.emit(at, &event, sink);
+        self.take_venue_id(at, report, sink);
+        Heard::Taken
+    }
+
+    /// Holds a final state until the missing fills have arrived.
+    pub(crate) fn ended(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        how: End,
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let number = report.id.order;
+        if how == End::Cancelled
+            && !self.state().remade.is_empty()
+            && let Some(heard) = self.former_cancelled(at, report, sink)
+        {
+            return heard;
+        }
+        if self.rests(number, how) {
+            // Done for the day implies that the venue accepted the order.
+            self.accepted(at, report, sink);
+        }
+        let orders = self.state().orders();
+        let Some(order) = orders.get(number).filter(|order| order.state.is_open()) else {
+            return Heard::Known;
+        };
+        let request = orders.request(report.id.request);
+        let request = request
+            .filter(|(request, of)| request.kind == RequestKind::Cancel && of.number == number);
+        let request = request.map(|(request, _)| request);
+        // A cancel that is under way is done, whichever id of the order the venue gives.
+        let pending = orders.request_of(order).filter(|it| {
+            let is_sent = matches!(it.state, OrderState::Sent | OrderState::Unknown);
+            how == End::Cancelled && it.kind == RequestKind::Cancel && is_sent
+        });
+        let request = request.or(pending).map(|request| request.number);
+        let filled = report.filled.and_then(|filled| whole(filled).ok());
+        let filled = filled.unwrap_or(order.filled);
+        if how == End::Cancelled
+            && request.is_none()
+            && let Some(heard) = self.hold_cancel(at, report, filled, sink)
+        {
+            return heard;
+        }
+        let orders = self.state().orders();
+        let Some(order) = orders.get(number) else {
+            return Heard::Known;
+        };
+        let rests = order.state == OrderState::DoneForDay && how == End::DoneForDay;
+        if rests && filled <= order.filled {
+            return Heard::Known;
+        }
+        if filled > order.filled {
+            if order.pended.is_some() {
+                return Heard::Known;
+            }
+            let event = OrderEvent::Pended {
+                order: number,
+                how,
+                request,
+                filled,
+                at: report.at,
+            };
+            self.emit(at, &event, sink);
+            return Heard::Taken;
+        }
+        self.end(at, number, how, request, (report.at, report.text), sink);
+        Heard::Taken
+    }
+
+    /// Applies a held final state once its fills have arrived; a request for a filled order is too late only when the
+    /// venue says so.
+    pub(crate) fn settle(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
+        let Some(order) = self.state().orders().get(number) else {
+            return;
+        };
+        let Some(pended) = &order.pended else {
+            return;
+        };
+        if order.filled < pended.filled || !order.state.is_open() {
+            return;
+        }
+        // It may have been answered meanwhile.
+        let request = pended.request;
+        let request = request.filter(|it| self.state().orders().request(*it).is_some());
+        let (how, venue_at) = (pended.how, pended.at);
+        self.end(at, number, how, request, (venue_at, b""), sink);
+    }
+
+    /// Handles the answer to our status request.
+    fn status(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        (status, instrument): (u8, u32),
+        sink: &mut impl Sink,
+    ) -> Heard {
+        if matches!(status, b'0' | b'1' | b'5') {
+            if report.id.request != report.id.order
+                && self.is_open_as_replace(report.id)
+                && let Some(heard) = self.confirmed(at, report, instrument, sink)
+            {
+                return heard;
+            }
+            if !self.state().remade.is_empty() {
+                self.open_after_cancel(at, report, sink);
+            }
+        }
+        match status {
+            b'0' | b'1' | b'2' | b'5' | b'6' | b'7' | b'9' | b'D' | b'E' => {
+                let heard = self.accepted(at, report, sink);
+                if matches!(status, b'0' | b'1' | b'5') {
+                    self.works(at, report, sink);
+                }
+                let pending = matches!(status, b'6' | b'E');
+                self.working(at, report, pending, sink).unwrap_or(heard)
+            }
+            b'3' | b'4' | b'C' => {
+                let how = End::of(status).unwrap_or(End::Cancelled);
+                self.ended(at, report, how, sink)
+            }
+            b'8' if !self.state().remade.is_empty() => {
+                let heard = self.replace_not_there(at, report, sink);
+                heard.unwrap_or_else(|| self.not_there(at, report, sink))
+            }
+            // The venue answers this status request that it does not have the order.
+            b'8' => self.not_there(at, report, sink),
+            // It has no request of it.
+            b'A' => self
+                .working(at, report, false, sink)
+                .unwrap_or(Heard::Known),
+            _ => Heard::Known,
+        }
+    }
+
+    /// The venue reports an order as open. A request in flight during a disconnect was resent before the status
+    /// request, or never will be: unless it is pending there, the venue did not receive it.
+    fn working(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        pending: bool,
+        sink: &mut impl Sink,
+    ) -> Option<Heard> {
+        let number = report.id.order;
+        let orders = self.state().orders();
+        let order = orders.get(number)?;
+        let filled = report.filled.and_then(|filled| whole(filled).ok());
+        let is_missing = filled.is_some_and(|filled| filled > order.filled);
+        let lost = orders.request_of(order);
+        let lost = lost.filter(|it| it.state == OrderState::Unknown);
+        let instrument = order.instrument;
+        if pending {
+            if let Some(request) = lost.map(|request| request.number) {
+                self.work.unanswered.is_pending(request);
+            }
+            return is_missing.then_some(Heard::FillsMissing(number));
+        }
+        match lost.map(|request| (request.number, request.kind)) {
+            // The venue uses the ClOrdID of the replace, whose report is still in flight.
+            Some((request, RequestKind::Replace)) if request == report.id.request => {
+                self.replaced(at, report, instrument, sink);
+            }
+            Some((request, _)) => {
+                self.decline(at, request, Why::NotReceived, b"", sink);
+            }
+            None => {}
+        }
+        is_missing.then_some(Heard::FillsMissing(number))
+    }
+
+    /// Applies a fill of an unknown order: fills are never dropped.
+    pub(crate) fn report_of_none(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) -> Heard {
+        match report.kind {
+            ReportKind::Fill => {}
+            ReportKind::Bust if !self.state().strays.is_empty() => {
+                return self.stray_busted(at, report, sink);
+            }
+            _ => return Heard::Unknown,
+        }
+        let state = self.state();
+        let account = state.accounts().find(report.account);
+        let instrument = state.instruments().find(report.symbol);
+        let (Some(account), Some(instrument), Some(side)) = (account, instrument, report.side)
+        else {
+            return Heard::Unknown;
+        };
+        let has_effect = self.rule(instrument).is_ok_and(|rule| rule.has_effect);
+        let effect = match has_effect {
+            true => report.effect,
+            false => Some(Effect::Netting),
+        };
+        self.stray(at, report, (account, instrument), (side, effect), sink)
+    }
+
+    /// Handles a report for a number that the venue had rejected.
+    fn report_of_past(&mut self, at: i64, report: &VenueReport<'_>, sink: &mut impl Sink) -> Heard {
+        let number = report.id.order;
+        match report.kind {
+            // A duplicate, or a synonym.
+            ReportKind::Rejected
+            | ReportKind::Other
+            | ReportKind::End(_)
+            | ReportKind::Status(b'3' | b'4' | b'8' | b'C') => return Heard::Known,
+            _ => {}
+        }
+        let Some(order) = self.state().orders().get(number) else {
+            return Heard::Unknown;
+        };
+        let of = (order.account, order.instrument);
+        let side = (order.side, Some(order.effect));
+        if order.state == OrderState::Queued {
+            // It may be open there: it must not be sent again.
+            self.reject_unsent(at, number, Why::Contradicted, sink);
+        }
+        match report.kind {
+            ReportKind::Fill => self.stray(at, report, of, side, sink),
+            _ => Heard::Unknown,
+        }
+    }
+
+    fn stray(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        (account, instrument): (u32, u32),
+        (side, effect): (Side, Option<Effect>),
+        sink: &mut impl Sink,
+    ) -> Heard {
+        self.widen(at, instrument, report.last_price, sink);
+        let Some((quantity, price)) = self.execution(report, instrument) else {
+            return Heard::Unreadable;
+        };
+        let mut exec = report.exec;
+        if !self.state().spreads.is_empty() {
+            if self.state().spreads.legs(instrument).is_some() {
+                // It has no position: the reports of its legs have.
+                return Heard::Unknown;
+            }
+            if self.state().spreads.is_leg(instrument) {
+                exec = leg_exec(exec, instrument);
+            }
+        }
+        // Over FIX an ExecID of yesterday may be that of another fill today.
+        let speaks_tmp = self.speaks_tmp(report.line);
+        let had = |exec| speaks_tmp && self.state().had_stray(exec);
+        let is_known = |exec| had(exec) || self.state().has_stray(exec);
+        // It was an order of the leg alone, or of the spread.
+        if is_known(report.exec) || is_known(exec) {
+            return Heard::Known;
+        }
+        let event = OrderEvent::StrayFill {
+            line: report.line,
+            account,
+            instrument,
+            side,
+            effect,
+            exec,
+            quantity,
+            price,
+            id: short(report.text_id),
+        };
+        self.emit(at, &event, sink);
+        self.guard(at, (report.line, account, instrument), sink);
+        Heard::Taken
+    }
+}
+
+/// Cuts an id to what a note can hold.
+pub(crate) fn short(id: &[u8]) -> &[u8] {
+    &id[..id.len().min(crate::Text::MAX)]
+}
+
+/// Cuts a Text(58) of a venue to what a note can hold.
+pub(crate) fn cut(text: &[u8]) -> &[u8] {
+    const MOST: usize = 200;
+    &text[..text.len().min(MOST)]
+}

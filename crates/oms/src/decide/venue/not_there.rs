@@ -1,0 +1,55 @@
+//! Orders that a venue says it does not have.
+
+use crate::decide::core::{Core, Sink};
+use crate::decide::venue::{Heard, VenueReport};
+use crate::state::day_end::is_unconfirmed;
+use crate::state::event::OrderEvent;
+use crate::state::transition::OrderState;
+use crate::values::reason::Why;
+use crate::values::value::End;
+
+impl Core {
+    /// The venue answers a status request that it does not have the order. One that it never acknowledged is rejected. One
+    /// whose trading day is over has expired, over TMP also one of an earlier day. Any other is unknown until the venue says more, and an event says so: its
+    /// reservation stays, and it can be cancelled.
+    pub(crate) fn not_there(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let number = report.id.order;
+        let (state, orders) = (self.state(), self.state().orders());
+        let Some(order) = orders.get(number) else {
+            return Heard::Known;
+        };
+        let is_unanswered = matches!(order.state, OrderState::Sent | OrderState::Unknown);
+        if is_unanswered && !order.is_acknowledged() {
+            self.reject(at, number, Why::Venue, report.text, sink);
+            return Heard::Taken;
+        }
+        let (is_open, waits) = (order.state.is_open(), order.pended.is_some());
+        let is_working = order.state == OrderState::Working;
+        let is_of_earlier_day = number <= state.yesterday && !order.outlives(state.day());
+        let lost = orders.request_of(order);
+        let lost = lost.filter(|it| it.state == OrderState::Unknown);
+        let has_expired =
+            is_unconfirmed(state, order) || (is_of_earlier_day && self.speaks_tmp(report.line));
+        if is_open && !waits && has_expired {
+            let what = (report.at, report.text);
+            self.end(at, number, End::Expired, None, what, sink);
+            return Heard::Taken;
+        }
+        let lost = lost.map(|request| request.number);
+        if let Some(request) = lost.filter(|_| !waits) {
+            self.decline(at, request, Why::NotReceived, report.text, sink);
+        }
+        if !is_open || waits {
+            return Heard::Known;
+        }
+        if is_working {
+            self.emit(at, &OrderEvent::NotAtVenue { order: number }, sink);
+        }
+        Heard::NotAtVenue(number)
+    }
+}

@@ -1,0 +1,293 @@
+//! Handles rejects from a venue: of new orders, which may be sent again, and of requests.
+
+use fixwire_protocol::tag;
+
+use crate::decide::core::{Core, Sink};
+use crate::decide::venue::{Heard, VenueId, VenueReport};
+use crate::fix::Sentence;
+use crate::state::event::OrderEvent;
+use crate::state::order::Order;
+use crate::state::transition::OrderState;
+use crate::values::canary::{self, OmsPlantedFault};
+use crate::values::reason::{Reason, Why};
+use crate::values::rules::RejectCode;
+use crate::values::value::{End, Number};
+
+/// A reject from a venue.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct VenueReject<'a> {
+    /// The reject code, in the field of its message type.
+    pub code: Option<RejectCode>,
+    /// OrdStatus(39); 0 without one.
+    pub status: u8,
+    /// Text(58).
+    pub text: &'a [u8],
+}
+
+impl VenueReject<'_> {
+    /// Whether an order with this ClOrdID(11) may be open at the venue despite the reject.
+    pub(crate) fn may_live(&self) -> bool {
+        self.code == Some(RejectCode::DUPLICATE)
+    }
+}
+
+impl Reason {
+    /// That of a venue: its code is the value, and the tag of the code the limit; 0 without a code.
+    fn of_venue(code: Option<RejectCode>) -> Self {
+        let (tag, code) = match code {
+            Some(RejectCode::Order(code)) => (tag::ORD_REJ_REASON, code),
+            Some(RejectCode::Cancel(code)) => (tag::CXL_REJ_REASON, code),
+            Some(RejectCode::Business(code)) => (tag::BUSINESS_REJECT_REASON, code),
+            Some(RejectCode::Tmp(_)) | None => (0, 0),
+        };
+        Self {
+            value: code.into(),
+            limit: tag.into(),
+            ..Self::of(Why::Venue)
+        }
+    }
+}
+
+impl Core {
+    pub(crate) fn rejected(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let reject = VenueReject {
+            code: report.reason.map(RejectCode::Order),
+            status: report.status,
+            text: report.text,
+        };
+        if !self.is_sent_as(report.id) {
+            // OrdStatus(39) is that of the request.
+            let reject = VenueReject {
+                status: 0,
+                ..reject
+            };
+            return self.declined(at, report.id, &reject, sink);
+        }
+        if !self.is_open(report.id.order) {
+            return Heard::Known;
+        }
+        self.rejected_as(at, report.id.order, &reject, sink);
+        Heard::Taken
+    }
+
+    /// Sends a rejected new order again, or closes it.
+    fn rejected_as(
+        &mut self,
+        at: i64,
+        order: Number,
+        reject: &VenueReject<'_>,
+        sink: &mut impl Sink,
+    ) {
+        if !self.retry(at, order, reject, sink) {
+            let mut room = Sentence::new();
+            let text = self.said(order, reject, &mut room);
+            match self.state_after(order, reject) {
+                Some(how) => self.end_rejected(at, (order, how), text, sink),
+                None => {
+                    let reason = Reason::of_venue(reject.code);
+                    self.reject_for(at, order, reason, text, sink);
+                }
+            }
+        }
+    }
+
+    /// A rejected order ends in the state that the settings give it.
+    fn end_rejected(
+        &mut self,
+        at: i64,
+        (order, how): (Number, End),
+        text: &[u8],
+        sink: &mut impl Sink,
+    ) {
+        self.decline_of(at, order, sink);
+        let event = OrderEvent::Ended {
+            order,
+            how,
+            request: None,
+            at: 0,
+            text,
+        };
+        self.emit(at, &event, sink);
+    }
+
+    /// Whether an id is that of an order, not of a request.
+    pub(crate) fn is_sent_as(&self, id: VenueId) -> bool {
+        let order = self.state().orders().get(id.order);
+        let is_past = canary::is(OmsPlantedFault::RetryPast) && id.order == id.request;
+        order.map_or(id.order, Order::attempt) == id.request || is_past
+    }
+
+    /// Whether a status request had this id, which is that of its order.
+    pub(crate) fn was_asked(&self, id: VenueId) -> bool {
+        let order = self.state().orders().get(id.order);
+        order.is_some_and(|order| order.asked > 0 && order.current == id.request)
+    }
+
+    pub(crate) fn reject(
+        &mut self,
+        at: i64,
+        order: Number,
+        why: Why,
+        text: &[u8],
+        sink: &mut impl Sink,
+    ) {
+        self.reject_for(at, order, Reason::of(why), text, sink);
+    }
+
+    fn reject_for(
+        &mut self,
+        at: i64,
+        order: Number,
+        reason: Reason,
+        text: &[u8],
+        sink: &mut impl Sink,
+    ) {
+        self.decline_of(at, order, sink);
+        if self.has_lapsed(order) {
+            return self.end(at, order, End::Rejected, None, (0, text), sink);
+        }
+        let event = OrderEvent::Rejected {
+            order,
+            reason,
+            text,
+        };
+        self.emit(at, &event, sink);
+    }
+
+    /// Rejects an order or request that its line could not carry.
+    pub(crate) fn not_sendable(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
+        let state = self.state().orders().get(number).map(|order| order.state);
+        match state {
+            None => {
+                self.decline(at, number, Why::TmpValues, b"", sink);
+            }
+            Some(OrderState::Sent | OrderState::Unknown) => {
+                self.reject(at, number, Why::TmpValues, b"", sink);
+            }
+            Some(_) => {}
+        }
+        self.forget(at, sink);
+    }
+
+    fn is_open(&self, order: Number) -> bool {
+        let order = self.state().orders().get(order);
+        order.is_some_and(|order| order.state.is_open())
+    }
+
+    /// The venue rejected a request, with OrderCancelReject(9) or otherwise.
+    pub fn declined(
+        &mut self,
+        at: i64,
+        id: VenueId,
+        reject: &VenueReject<'_>,
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let known = self.state().orders().request(id.request);
+        if known.is_some_and(|(_, order)| order.number != id.order) {
+            return Heard::Unreadable;
+        }
+        let mut room = Sentence::new();
+        let text = self.said(id.order, reject, &mut room);
+        let reason = Reason::of_venue(reject.code);
+        let heard = self.decline_for(at, id.request, reason, text, sink);
+        if heard == Heard::Taken {
+            self.settle_cancel(at, id.order, sink);
+            self.rejected_at_end(at, id.order, reject, sink);
+            self.ask_if_gone(id.order, reject);
+        }
+        self.reject_agrees(at, id, (reject, heard), sink);
+        heard
+    }
+
+    /// Over TMP the status of a reject may say that the exchange does not have the order any more: it is asked about one
+    /// that is open here.
+    fn ask_if_gone(&mut self, number: Number, reject: &VenueReject<'_>) {
+        let is_gone = matches!(reject.code, Some(RejectCode::Tmp(40_005..=40_007 | 40_010)));
+        let order = self.state().orders().get(number).filter(|_| is_gone);
+        if order.is_some_and(|it| it.state.is_open() && !it.state.is_unsent()) {
+            self.work.ask_once(number);
+        }
+    }
+
+    /// Rejects a request: refused by the venue, or no longer possible.
+    pub fn decline(
+        &mut self,
+        at: i64,
+        request: Number,
+        why: Why,
+        text: &[u8],
+        sink: &mut impl Sink,
+    ) -> Heard {
+        self.decline_for(at, request, Reason::of(why), text, sink)
+    }
+
+    fn decline_for(
+        &mut self,
+        at: i64,
+        request: Number,
+        reason: Reason,
+        text: &[u8],
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let found = self.state().orders().request(request);
+        let found = found.map(|(request, order)| (order.number, request.id.bytes().is_empty()));
+        let Some((number, is_ours)) = found else {
+            return Heard::Known;
+        };
+        let event = OrderEvent::Declined {
+            request,
+            reason,
+            text,
+        };
+        self.emit(at, &event, sink);
+        if is_ours {
+            // An immediate retry would be rejected again.
+            self.work.look_later(at, number);
+        } else {
+            self.work.look_again(&self.state, number);
+        }
+        Heard::Taken
+    }
+
+    /// The venue rejected a message at session or business level: a new order or a request.
+    pub fn refused(
+        &mut self,
+        at: i64,
+        id: VenueId,
+        reject: &VenueReject<'_>,
+        sink: &mut impl Sink,
+    ) -> Heard {
+        if !self.is_sent_as(id) {
+            return self.declined(at, id, reject, sink);
+        }
+        let order = self.state().orders().get(id.order);
+        let is_unanswered = order.is_some_and(|order| {
+            let is_sent = matches!(
+                order.state,
+                OrderState::Sent | OrderState::Unknown | OrderState::Lapsed
+            );
+            is_sent && !order.is_acknowledged()
+        });
+        if !is_unanswered {
+            self.refused_late(at, id, sink);
+            return Heard::Known;
+        }
+        self.rejected_as(at, id.order, reject, sink);
+        self.forget(at, sink);
+        Heard::Taken
+    }
+
+    /// Rejects the pending request of an order that was closed otherwise.
+    pub(crate) fn decline_of(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
+        let orders = self.state().orders();
+        let request = orders.get(order).and_then(|order| orders.request_of(order));
+        if let Some(request) = request.map(|request| request.number) {
+            self.decline(at, request, Why::TooLate, b"", sink);
+        }
+    }
+}

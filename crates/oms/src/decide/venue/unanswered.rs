@@ -1,0 +1,199 @@
+//! Requests that a venue leaves unanswered while its line is up: it is asked about them, then an event says so.
+//!
+//! ```text
+//!   sent ------ 5 s ----> unknown; status of the order asked ------ 5 s ----> event NoAnswer
+//!   line up again, unknown, asked ---------------------------------- 5 s ----> event NoAnswer
+//! ```
+//!
+//! Where the venue is not to be asked, `status_request = "no"`, the event comes at once.
+//! The answer to the status request settles it: the venue has carried it out, has it pending, or did not receive it. Over
+//! a request that is unknown a client may send a cancel; the OMS cancels over any request of a client, as the kill switch
+//! must.
+
+use alloc::collections::VecDeque;
+
+use fixwire_protocol::Nanos;
+
+use crate::decide::core::{Core, Sink};
+use crate::state::OmsState;
+use crate::state::event::OrderEvent;
+use crate::state::order::{Order, Request};
+use crate::state::transition::OrderState;
+use crate::values::reason::{Reason, Why};
+use crate::values::value::{Number, RequestKind};
+
+/// How long a venue may take for an answer, in nanoseconds.
+const PATIENCE: i64 = 5_000_000_000;
+
+/// How long New may come after Canceled of a replace before the venue is asked, in nanoseconds.
+const TOGETHER: i64 = 2_000_000_000;
+
+/// How long the venue may take for that answer, in nanoseconds.
+const DECISION: i64 = 3_000_000_000;
+
+/// What is done next about a request.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Step {
+    /// The venue is asked.
+    Ask,
+    /// An event says that it does not answer.
+    Tell,
+}
+
+/// Requests that wait for an answer on lines that are up; derived from the state.
+#[derive(Debug, Default)]
+pub(crate) struct Unanswered {
+    /// When something is due, in this order.
+    pub(crate) waiting: VecDeque<(i64, Number, Step)>,
+}
+
+impl Unanswered {
+    /// A request was sent.
+    pub(crate) fn sent(&mut self, at: i64, request: Number) {
+        let due = at.saturating_add(PATIENCE);
+        self.waiting.push_back((due, request, Step::Ask));
+    }
+
+    /// A line is up again, and the venue is asked about these orders.
+    pub(crate) fn line_up(&mut self, state: &OmsState, asked: &[Number]) {
+        let orders = asked.iter().filter_map(|order| state.orders().get(*order));
+        let requests = orders.filter_map(|order| state.orders().request_of(order));
+        for request in requests.filter(|it| it.state == OrderState::Unknown) {
+            self.asked(state.time(), request.number);
+        }
+    }
+
+    /// The venue is asked about a request.
+    fn asked(&mut self, at: i64, request: Number) {
+        let due = at.saturating_add(PATIENCE);
+        self.waiting.push_back((due, request, Step::Tell));
+    }
+
+    /// The venue cancelled an order with this replace in flight: it is asked soon.
+    #[cold]
+    pub(crate) fn decides(&mut self, at: i64, request: Number) {
+        self.is_pending(request);
+        self.wait(at, TOGETHER, (request, Step::Ask));
+    }
+
+    /// Something is due earlier than what waits longer.
+    #[cold]
+    fn wait(&mut self, at: i64, time: i64, (request, step): (Number, Step)) {
+        let due = at.saturating_add(time);
+        let place = self.waiting.partition_point(|waits| waits.0 <= due);
+        self.waiting.insert(place, (due, request, step));
+    }
+
+    /// The venue says that it has the request, and answers later.
+    pub(crate) fn is_pending(&mut self, request: Number) {
+        self.waiting.retain(|(_, waits, _)| *waits != request);
+    }
+}
+
+/// Closed orders of a line with a request that is unknown.
+pub(crate) fn lost_of_closed(state: &OmsState, line: u32) -> impl Iterator<Item = Number> {
+    let orders = state.orders().iter();
+    let closed = orders.filter(move |order| order.line == line && !order.state.is_open());
+    let lost = closed.filter(|order| {
+        let request = state.orders().request_of(order);
+        request.is_some_and(|it| it.state == OrderState::Unknown)
+    });
+    lost.map(|order| order.number)
+}
+
+/// A request that waits for its answer on a line that is up.
+fn waits(state: &OmsState, number: Number) -> Option<(&Request, &Order)> {
+    let (request, order) = state.orders().request(number)?;
+    let is_sent = matches!(request.state, OrderState::Sent | OrderState::Unknown);
+    (is_sent && state.is_ready(order.line)).then_some((request, order))
+}
+
+impl Core {
+    /// Asks about requests that were not answered in time, and raises events for those that stay so; returns when the next
+    /// one is due.
+    pub(crate) fn due_unanswered(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
+        while let Some((due, number, step)) = self.work.unanswered.waiting.front().copied() {
+            let left = due.saturating_sub(at);
+            let waits = waits(&self.state, number).is_some();
+            if waits && left > 0 {
+                return Some(Nanos(left.unsigned_abs()));
+            }
+            self.work.unanswered.waiting.pop_front();
+            if waits {
+                self.is_unanswered(at, (number, step), sink);
+                // Now there is a question to send, or a cancel.
+                return Some(Nanos(0));
+            }
+        }
+        None
+    }
+
+    #[cold]
+    fn is_unanswered(&mut self, at: i64, (number, step): (Number, Step), sink: &mut impl Sink) {
+        let Some((request, order)) = self.state.orders().request(number) else {
+            return;
+        };
+        let (order, line) = (order.number, order.line);
+        let (request, is_sent) = (number, request.state == OrderState::Sent);
+        match step {
+            Step::Ask => {
+                if is_sent {
+                    self.emit(at, &OrderEvent::Unanswered { request }, sink);
+                }
+                let is_held = self.state.remade.is_held(order);
+                if !is_held && !self.answers_status(line) {
+                    return self.no_answer(at, (order, request), sink);
+                }
+                self.work.ask_about(order);
+                match is_held {
+                    true => self
+                        .work
+                        .unanswered
+                        .wait(at, DECISION, (number, Step::Tell)),
+                    false => self.work.unanswered.asked(at, number),
+                }
+            }
+            Step::Tell => self.no_answer(at, (order, request), sink),
+        }
+    }
+
+    /// The venue answers neither a request nor the status request, or is not to be asked.
+    fn no_answer(&mut self, at: i64, (order, request): (Number, Number), sink: &mut impl Sink) {
+        self.emit(at, &OrderEvent::NoAnswer { request }, sink);
+        let known = self.state.orders().request(request);
+        let is_ours = known.is_some_and(|(request, _)| request.id.bytes().is_empty());
+        let is_open = self.state.is_open(order) && !self.state.remade.is_held(order);
+        if is_ours || !is_open {
+            // The OMS tries again; what is closed cannot change any more.
+            self.decline(at, request, Why::NotReceived, b"", sink);
+            self.settle_cancel(at, order, sink);
+        }
+    }
+
+    /// Whether a request gives way to a cancel of its client, or of the OMS: the kill switch does not wait for the venue's
+    /// answer to a client.
+    pub(crate) fn gives_way(&self, request: &Request, order: &Order, to_oms: bool) -> bool {
+        let is_own_cancel = request.kind == RequestKind::Cancel && request.id.bytes().is_empty();
+        let may = match request.state {
+            OrderState::Unknown | OrderState::Sent if to_oms => !is_own_cancel,
+            OrderState::Unknown => true,
+            _ => false,
+        };
+        may && self.state.is_ready(order.line)
+    }
+
+    /// Answers the pending request of an order, over which another cancel is sent.
+    #[cold]
+    pub(crate) fn give_way(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
+        let orders = self.state.orders();
+        let request = orders.get(order).and_then(|order| orders.request_of(order));
+        if let Some(request) = request.map(|request| request.number) {
+            let event = OrderEvent::Declined {
+                request,
+                reason: Reason::of(Why::GaveWay),
+                text: b"",
+            };
+            self.emit(at, &event, sink);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Trades that a venue cancels or corrects: ExecType(150) = H or G, ExecTransType(20) = 1 or 2.
+
+use alloc::format;
+use alloc::string::ToString;
+
+use crate::decide::core::{Core, Sink, scaled, whole};
+use crate::decide::venue::agree::{Found, cum_qty, cum_text};
+use crate::decide::venue::{Heard, VenueReport};
+use crate::state::event::OrderEvent;
+use crate::state::order::Fill;
+use crate::values::value::{BreakKind, Number, Price, Quantity};
+
+/// What an order has after a bust or a correction.
+type Undone = (Fill, (Quantity, Price));
+
+impl Core {
+    /// Takes back or corrects the fill that ExecRefID(19) names. One that fits no fill is a break.
+    pub(crate) fn undone(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        is_correction: bool,
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let number = report.id.order;
+        if self.is_repeated(number, report) {
+            return Heard::Known;
+        }
+        if is_correction && let Some(order) = self.state().orders().get(number) {
+            self.widen(at, order.instrument, report.last_price, sink);
+        }
+        let (fill, (quantity, price)) = match self.undo_of(number, report, is_correction) {
+            Ok(undone) => undone,
+            Err(ours) => {
+                self.bust_broken(at, report, ours, sink);
+                return Heard::Broken;
+            }
+        };
+        let open = !matches!(report.status, b'3' | b'4' | b'8' | b'C');
+        let event = match is_correction {
+            false => OrderEvent::Busted {
+                order: number,
+                exec: fill.exec,
+                by: report.exec,
+                quantity: fill.quantity,
+                price: fill.price,
+                open,
+                at: report.at,
+                text: report.text,
+            },
+            true => OrderEvent::Corrected {
+                order: number,
+                exec: fill.exec,
+                by: report.exec,
+                was_quantity: fill.quantity,
+                was_price: fill.price,
+                quantity,
+                price,
+                open,
+                at: report.at,
+                text: report.text,
+            },
+        };
+        self.emit(at, &event, sink);
+        if !is_correction && !self.state().spreads.is_empty() {
+            self.bust_legs(at, report, sink);
+        }
+        self.decline_filled(at, number, None, sink);
+        self.guard_order(at, number, sink);
+        Heard::Taken
+    }
+
+    /// Whether the same report came before: its fill is undone by it, or its break is known.
+    fn is_repeated(&self, number: Number, report: &VenueReport<'_>) -> bool {
+        let orders = self.state().orders();
+        let of = report.reference.and_then(|it| orders.fill_now(number, it));
+        let is_done = of.is_some_and(|fill| fill.undone == report.exec);
+        let breaks = &self.state().breaks;
+        let is_broken = breaks.find(number, BreakKind::Bust, report.exec);
+        is_done || orders.has_fill(number, report.exec) || is_broken.is_some()
+    }
+
+    /// The fill and what it becomes; why it fits none.
+    fn undo_of(
+        &self,
+        number: Number,
+        report: &VenueReport<'_>,
+        is_correction: bool,
+    ) -> Result<Undone, &'static str> {
+        let orders = self.state().orders();
+        let order = orders.get(number).ok_or("no such order")?;
+        let reference = report.reference.ok_or("no ExecRefID(19)")?;
+        let fill = orders.fill_now(number, reference);
+        let fill = *fill.ok_or("no fill with this ExecID")?;
+        if fill.undone != 0 {
+            return Err("fill is busted already");
+        }
+        if fill.quantity == 0 {
+            return Err("fill whose quantity is not known");
+        }
+        if fill.quantity > order.filled {
+            return Err("CumQty(14) was set below the fill");
+        }
+        let now = match is_correction {
+            true => self
+                .execution(report, order.instrument)
+                .ok_or("no LastQty(32) and LastPx(31)")?,
+            false => {
+                let said = report.last_quantity.filter(|it| it.mantissa != 0);
+                if said.is_some_and(|it| whole(it) != Ok(fill.quantity)) {
+                    return Err("LastQty(32) of the fill is another");
+                }
+                (0, 0)
+            }
+        };
+        let left = self.venue_filled(number).checked_sub(fill.quantity);
+        let left = left.and_then(|left| left.checked_add(now.0));
+        match report.filled.map(whole) {
+            Some(said) if said.ok() != left => Err("CumQty(14) after it is another"),
+            _ => Ok((fill, now)),
+        }
+    }
+
+    /// A bust or correction that fits no fill.
+    pub(crate) fn bust_broken(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        ours: &str,
+        sink: &mut impl Sink,
+    ) {
+        let Some(order) = self.state().orders().get(report.id.order) else {
+            return;
+        };
+        let instrument = order.instrument;
+        let cum = cum_qty(report);
+        let quantity = report.last_quantity.and_then(|it| whole(it).ok());
+        let quantity = quantity.filter(|quantity| *quantity > 0);
+        let lost = cum.map(|cum| order.filled.saturating_sub(cum));
+        let quantity = quantity.or(lost).unwrap_or(0).min(order.filled);
+        let last = report.last_price.unwrap_or_default();
+        let price = scaled(last, self.state().scale(instrument)).unwrap_or(0);
+        let leaves = report.leaves.and_then(|it| whole(it).ok());
+        let venue = format!("bust of {quantity}{}", cum_text(cum));
+        let found = Found {
+            exec: report.exec,
+            quantity,
+            price,
+            total: cum.unwrap_or(0).saturating_add(leaves.unwrap_or(0)),
+            opposite: quantity,
+            ..Found::of(BreakKind::Bust, ours.to_string(), venue)
+        };
+        self.raise(at, report, found, sink);
+    }
+}

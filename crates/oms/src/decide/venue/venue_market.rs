@@ -1,0 +1,117 @@
+//! The state of a market, as its venue reports it.
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use alloc::{format, vec};
+
+use crate::decide::core::{Core, Sink};
+use crate::state::event::OrderEvent;
+use crate::values::value::Market;
+
+impl Core {
+    /// A venue reports the state of the market of a symbol, or of all symbols of the line's group when it is empty;
+    /// how many it changes.
+    pub(crate) fn venue_market(
+        &mut self,
+        at: i64,
+        line: u32,
+        (symbol, state, why): (&[u8], Market, &[u8]),
+        sink: &mut impl Sink,
+    ) -> usize {
+        let known = self.state().instruments();
+        let named = known.find(symbol);
+        if named.is_none() && !symbol.is_empty() {
+            return 0;
+        }
+        let is_its = |instrument| named.is_none_or(|named| named == instrument);
+        self.set_markets(at, line, (state, why), is_its, sink)
+    }
+
+    /// A venue reports the state of the markets of some symbols of the line's group; how many it changes.
+    fn set_markets(
+        &mut self,
+        at: i64,
+        line: u32,
+        (state, why): (Market, &[u8]),
+        is_its: impl Fn(u32) -> bool,
+        sink: &mut impl Sink,
+    ) -> usize {
+        let known = self.state().instruments();
+        let Some(group) = self.lines.line(line).map(|line| line.group) else {
+            return 0;
+        };
+        let mut symbols = vec![0; known.len().div_ceil(8) as usize];
+        let mut count = 0;
+        for instrument in 0..known.len() {
+            let is_its = is_its(instrument) && self.lines.group(instrument) == Some(group);
+            if is_its && self.state().market(instrument) != state {
+                symbols[instrument as usize / 8] |= 1 << (instrument % 8);
+                count += 1;
+            }
+        }
+        if count > 0 {
+            let symbols = &symbols[..];
+            let event = OrderEvent::VenueMarket {
+                line,
+                state,
+                symbols,
+                why,
+            };
+            self.emit(at, &event, sink);
+        }
+        count
+    }
+
+    /// A venue reports the state of trading of a flow group over TMP; how many symbols it changes.
+    pub(crate) fn flow_group_market(
+        &mut self,
+        at: i64,
+        line: u32,
+        (flow_group, state): (u8, Market),
+        sink: &mut impl Sink,
+    ) -> usize {
+        if !self.follows_markets(line) {
+            return 0;
+        }
+        let its: Vec<bool> = self
+            .instruments
+            .iter()
+            .map(|rule| rule.as_ref().is_some_and(|it| it.flow_group == flow_group))
+            .collect();
+        let is_its = |instrument: u32| its.get(instrument as usize) == Some(&true);
+        let why = format!("R12 of flow group {flow_group}");
+        self.set_markets(at, line, (state, why.as_bytes()), is_its, sink)
+    }
+
+    /// Whether the venue of a line is asked for the state of trading.
+    pub(crate) fn follows_markets(&self, line: u32) -> bool {
+        let group = self.lines.line(line).map(|line| line.group);
+        let group = group.and_then(|group| self.rules.groups.get(group));
+        group.is_some_and(|group| group.market_status)
+    }
+
+    /// The flow groups of the symbols that a line trades.
+    pub(crate) fn flow_groups(&self, line: u32) -> BTreeSet<u8> {
+        let group = self.lines.line(line).map(|line| line.group);
+        let all = (0..).zip(&self.instruments);
+        let its =
+            all.filter(|(instrument, _)| group.is_some() && self.lines.group(*instrument) == group);
+        its.filter_map(|(_, rule)| Some(rule.as_ref()?.flow_group))
+            .collect()
+    }
+
+    /// The state of all markets together: that of the one which is furthest open. `None` without any.
+    pub(crate) fn overall_market(&self) -> Option<Market> {
+        let all = (0..).zip(&self.instruments);
+        let states = all.filter_map(|(index, rule)| {
+            rule.as_ref()?;
+            Some(self.state.market(index))
+        });
+        states.min_by_key(|state| match state {
+            Market::Open => 0,
+            Market::Auction => 1,
+            Market::Halted => 2,
+            Market::Closed => 3,
+        })
+    }
+}

@@ -1,0 +1,644 @@
+//! Tasks of many events: done in steps, restarted after a crash.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use fixwire_protocol::Nanos;
+
+use crate::decide::core::{Core, Sink};
+use crate::decide::venue::VenueId;
+use crate::decide::venue::unanswered::{Unanswered, lost_of_closed};
+use crate::state::OmsState;
+use crate::state::day_end::{Roll, ends_with_day, is_unconfirmed};
+use crate::state::event::OrderEvent;
+use crate::state::lapsed::LapsedOrders;
+use crate::state::mass_status::MassQuestions;
+use crate::state::order::Order;
+use crate::state::retries::{Retries, retry_of};
+use crate::state::transition::OrderState;
+use crate::values::filter::OrderFilter;
+use crate::values::reason::Why;
+use crate::values::scope::Scope;
+use crate::values::value::{End, Number, Presence, RequestKind, Trading};
+
+/// Maximum wait of a final state for missing fills before a status request, in nanoseconds.
+const PATIENCE: i64 = 5_000_000_000;
+
+/// Time that a client has to log on again after a start, before its orders are cancelled, when its settings give none,
+/// in nanoseconds.
+const RETURN: i64 = 10_000_000_000;
+
+/// Pending work; derived from the state.
+#[derive(Debug, Default)]
+pub(crate) struct Work {
+    /// Orders that need a status request.
+    pub asking: VecDeque<Number>,
+    /// Orders to be cancelled.
+    pub(crate) cancelling: VecDeque<Number>,
+    /// The trading day by the clock, when it is too far ahead to start without an operator.
+    pub(crate) far_day: Option<u32>,
+    /// Orders that expire with the day.
+    pub(crate) expiring: VecDeque<Number>,
+    /// Orders that are done for the day and work again on the next one.
+    pub(crate) renewing: VecDeque<Number>,
+    /// The new trading day that starts.
+    pub(crate) roll: Option<Roll>,
+    /// When final states began to wait for fills.
+    pub(crate) pended: VecDeque<(i64, Number)>,
+    /// When breaks with a venue become alarms, and their numbers.
+    pub alarms: VecDeque<(i64, u64)>,
+    /// Orders whose cancel the venue rejected, and when.
+    pub(crate) later: VecDeque<(i64, Number)>,
+    /// Disconnected clients, and when their orders are cancelled.
+    pub(crate) gone: Vec<(i64, u32)>,
+    /// Venue sessions that are logging out.
+    pub(crate) leaving: Vec<u32>,
+    /// Venue sessions whose sequence numbers were reset since they were ready.
+    pub(crate) reset: Vec<u32>,
+    /// Orders to be sent again.
+    pub retries: Retries,
+    /// Parents of which a child was closed.
+    pub(crate) settling: VecDeque<Number>,
+    /// Requests that the venue has not answered.
+    pub unanswered: Unanswered,
+    /// Venues that are asked for everything.
+    pub mass: MassQuestions,
+    /// Orders of former trading days that venues are asked about.
+    pub lapsed: LapsedOrders,
+    /// The journal runs on its reserve: nothing new is accepted, so that what ends risk lasts.
+    pub(crate) on_reserve: bool,
+}
+
+/// Open orders that match, by number.
+pub(crate) fn open(state: &OmsState, is: impl Fn(&Order) -> bool) -> Vec<Number> {
+    let orders = state.orders().iter();
+    let open = orders.filter(|order| order.state.is_open() && is(order));
+    let mut numbers: Vec<Number> = open.map(|order| order.number).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+#[inline]
+fn is_killed(state: &OmsState, order: &Order) -> bool {
+    state.is_somewhere_stopped() && is_killed_at_scope(state, order)
+}
+
+#[cold]
+fn is_killed_at_scope(state: &OmsState, order: &Order) -> bool {
+    let scopes = state.standings(order.session, order.account, order.instrument);
+    let mut scopes = scopes.all().iter();
+    let is_killed = scopes.any(|(_, standing)| standing.limits.trading == Trading::Killed);
+    is_killed || (!state.spreads.is_empty() && is_leg_killed(state, order))
+}
+
+/// Whether a leg of a spread is killed.
+#[cold]
+fn is_leg_killed(state: &OmsState, order: &Order) -> bool {
+    let legs = state.spreads.legs(order.instrument).into_iter().flatten();
+    let mut scopes = legs.flat_map(|leg| {
+        [
+            Scope::Instrument(leg.instrument),
+            Scope::Holding(order.account, leg.instrument),
+        ]
+    });
+    scopes.any(|scope| state.trading(scope) == Trading::Killed)
+}
+
+/// Whether it must be cancelled.
+pub(crate) fn must_go(state: &OmsState, order: &Order) -> bool {
+    order.withdrawn || is_killed(state, order)
+}
+
+/// Whether it is to be cancelled: it must go, or ends with the trading day that is being closed.
+fn is_going(state: &OmsState, order: &Order) -> bool {
+    must_go(state, order) || ends_with_day(state, order)
+}
+
+/// Whether its state, or that of its request, is unknown.
+pub(crate) fn is_unknown(state: &OmsState, order: &Order) -> bool {
+    let request = state.orders().request_of(order);
+    let is_lost = request.is_some_and(|it| it.state == OrderState::Unknown);
+    order.state == OrderState::Unknown || is_lost
+}
+
+/// The earlier of two times, if there are two.
+pub(crate) fn earlier<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// The earliest of these times, before `never`.
+#[inline(always)]
+fn earliest<T: Ord + Copy, const N: usize>(times: [Option<T>; N], never: T) -> Option<T> {
+    let mut least = never;
+    for time in times {
+        least = least.min(time.unwrap_or(never));
+    }
+    (least < never).then_some(least)
+}
+
+impl Work {
+    /// Called after an event was applied.
+    pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
+        match *event {
+            OrderEvent::Trading {
+                scope,
+                state: Trading::Killed,
+                ..
+            } => self.cancel(state, OrderFilter::of(scope)),
+            OrderEvent::MassCancelTaken { filter, .. } => self.cancel(state, filter),
+            OrderEvent::QuotesWithdrawn {
+                session,
+                instrument,
+                quote,
+                ..
+            } => {
+                let sides = state.open_sides(session, instrument, quote);
+                self.cancelling.extend(sides);
+            }
+            OrderEvent::LineUp { line } => {
+                self.leaving.retain(|leaving| *leaving != line);
+                let all = self.reset.contains(&line);
+                self.reset.retain(|reset| *reset != line);
+                // Where the venue has a mass status, its answer comes first.
+                if self.mass.waits(line) {
+                    let goes = |order: &Order| order.line == line && is_going(state, order);
+                    self.cancelling.extend(open(state, goes));
+                    return self.retries.look_again();
+                }
+                let is_asked = |order: &Order| {
+                    let is_doubtful = || state.breaks.of(order.number).next().is_some();
+                    all || is_unknown(state, order) || is_unconfirmed(state, order) || is_doubtful()
+                };
+                let mut asked = open(state, |order| order.line == line && is_asked(order));
+                asked.extend(lost_of_closed(state, line));
+                asked.extend(state.doubtful_of_closed(line));
+                asked.sort_unstable();
+                asked.dedup();
+                self.ask_each(state, asked);
+                let goes = |order: &Order| order.line == line && is_going(state, order);
+                self.cancelling.extend(open(state, goes));
+                self.retries.look_again();
+            }
+            OrderEvent::LineDown { line } => self.mass.forget(line),
+            OrderEvent::Sent { number, .. } if state.orders().request(number).is_some() => {
+                self.unanswered.sent(state.time(), number);
+            }
+            OrderEvent::Asked { order, at, .. } if !self.lapsed.is_empty() => {
+                self.lapsed.sent(at, order);
+            }
+            OrderEvent::CancelHeld { order, .. } => {
+                let replace = state.orders().get(order);
+                if let Some(replace) = replace.and_then(|it| state.deciding(it)) {
+                    self.unanswered.decides(state.time(), replace);
+                }
+            }
+            OrderEvent::Retried { order, due, .. } => self.retries.add(due, order),
+            OrderEvent::Pended { order, .. } => {
+                // It may have waited before and worked again meanwhile.
+                self.pended.retain(|(_, waits)| *waits != order);
+                self.pended.push_back((state.time(), order));
+                self.rest(order);
+            }
+            OrderEvent::DoneForDay { order, .. } => self.rest(order),
+            _ => {}
+        }
+    }
+
+    /// The venue reported on an order: if it must be cancelled, try it now.
+    pub(crate) fn look_again(&mut self, state: &OmsState, number: Number) {
+        let order = state.orders().get(number);
+        let is_later = self.later.iter().any(|(_, later)| *later == number);
+        if !is_later && order.is_some_and(|order| order.state.is_open() && is_going(state, order)) {
+            self.cancelling.push_back(number);
+        }
+    }
+
+    /// The venue rejected a cancel: it is tried again later.
+    pub(crate) fn look_later(&mut self, at: i64, number: Number) {
+        self.later.push_back((at, number));
+    }
+
+    /// A line is up, and its venue is asked about orders one by one.
+    pub(crate) fn ask_each(&mut self, state: &OmsState, orders: Vec<Number>) {
+        self.unanswered.line_up(state, &orders);
+        self.lapsed.line_up(state, &orders);
+        self.asking.extend(orders);
+    }
+
+    /// The status of an order is asked.
+    pub(crate) fn ask_about(&mut self, order: Number) {
+        self.asking.push_back(order);
+    }
+
+    /// A child of a parent was closed.
+    pub(crate) fn settle(&mut self, parent: Number) {
+        self.settling.push_back(parent);
+    }
+
+    /// Cancels the open children of a parent; false without one.
+    pub(crate) fn cancel_children(&mut self, state: &OmsState, parent: Number) -> bool {
+        let before = self.cancelling.len();
+        self.cancelling.extend(state.open_children(parent));
+        self.cancelling.len() > before
+    }
+
+    /// Whether the journal runs on its reserve.
+    pub(crate) fn is_on_reserve(&self) -> bool {
+        self.on_reserve
+    }
+
+    /// Why no order is accepted at the moment, whosever it is.
+    pub(crate) fn closed(&self) -> Option<Why> {
+        if self.ends_day() {
+            return Some(Why::DayEnds);
+        }
+        self.on_reserve.then_some(Why::DiskFull)
+    }
+
+    /// Whether a venue session accepts no new orders.
+    pub(crate) fn is_leaving(&self, line: u32) -> bool {
+        self.leaving.contains(&line)
+    }
+
+    fn cancel(&mut self, state: &OmsState, filter: OrderFilter) {
+        let orders = open(state, |order| filter.has(state, order));
+        self.cancelling.extend(orders);
+    }
+
+    /// Collects work that a killed process left.
+    pub(crate) fn resume(&mut self, state: &OmsState) {
+        let some_killed = state.is_somewhere_killed();
+        // Without a kill switch no other orders are checked.
+        let goes = |order: &Order| (some_killed || order.withdrawn) && must_go(state, order);
+        self.cancelling.extend(open(state, goes));
+        let pended = open(state, |order| order.pended.is_some());
+        let breaks = state.breaks.iter().filter(|(_, it)| !it.is_alarmed);
+        let breaks = breaks.map(|(number, _)| (state.time(), number));
+        self.alarms = breaks.collect();
+        self.pended = pended.into_iter().map(|it| (state.time(), it)).collect();
+        for order in open(state, |order| order.retry.is_some()) {
+            if let Some(retry) = retry_of(state, order) {
+                self.retries.add(retry.due, order);
+            }
+        }
+        self.settling.extend(state.families.parents());
+    }
+}
+
+impl Core {
+    /// Whether [`work`](Self::work) has work to do.
+    #[must_use]
+    pub fn has_work(&mut self, at: i64) -> bool {
+        if self.next_retry(at).is_some()
+            || self.next_waiting(at).is_some()
+            || self.next_asked(at).is_some()
+            || self.next_mass_asked(at).is_some()
+            || self.has_triggers()
+        {
+            return true;
+        }
+        let work = &self.work;
+        let waits = work.cancelling.is_empty()
+            && work.expiring.is_empty()
+            && work.settling.is_empty()
+            && work.renewing.is_empty();
+        !waits || self.is_roll_due(at) || self.forgettable().is_some()
+    }
+
+    /// Does one step: a few events.
+    pub fn work(&mut self, at: i64, sink: &mut impl Sink) {
+        if let Some(parent) = self.work.settling.pop_front() {
+            self.settle_parent(at, parent, sink);
+        // Orders to be cancelled come before others.
+        } else if let Some(number) = self.work.cancelling.pop_front() {
+            self.cancel_now(at, number, sink);
+        } else if let Some(order) = self.work.expiring.pop_front() {
+            self.expire(at, order, sink);
+        } else if let Some(order) = self.work.renewing.pop_front() {
+            self.renew(at, order, false, sink);
+        } else if self.has_triggers() {
+            self.trigger_next(at, sink);
+        } else if let Some(retry) = self.next_retry(at) {
+            self.send_again(at, retry, sink);
+        } else if let Some(waiting) = self.next_waiting(at) {
+            self.send_waiting(at, waiting, sink);
+        } else if let Some(line) = self.next_mass_asked(at) {
+            self.ask_for_all(at, line, sink);
+        } else if let Some(order) = self.next_asked(at) {
+            self.work.asking.pop_front();
+            self.ask(at, order, sink);
+        } else if self.is_roll_due(at) {
+            self.roll_step(at, sink);
+        } else {
+            self.forget(at, sink);
+        }
+    }
+
+    /// The oldest closed order that may be removed: none of its requests is pending, and the other side of its quote is
+    /// closed too.
+    pub(crate) fn forgettable(&self) -> Option<Number> {
+        let orders = self.state().orders();
+        if orders.ended_count() <= self.rules().remembered {
+            return None;
+        }
+        let is_settled = |number: &Number| {
+            let Some(order) = orders.get(*number) else {
+                return false;
+            };
+            let other = order.other_side();
+            orders.request_of(order).is_none() && other.is_none_or(|it| !self.state().is_open(it))
+        };
+        orders.forgettable().take(64).find(is_settled)
+    }
+
+    /// Removes closed orders from memory, the oldest first, above the limit `remembered`.
+    pub(crate) fn forget(&mut self, at: i64, sink: &mut impl Sink) {
+        // Further ones wait until the OMS is idle.
+        for _ in 0..2 {
+            let Some(order) = self.forgettable() else {
+                return;
+            };
+            self.emit(at, &OrderEvent::Forgotten { order }, sink);
+        }
+    }
+
+    /// Cancels an order without a client message.
+    pub(crate) fn cancel_now(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
+        let orders = self.state().orders();
+        let Some(order) = orders.get(number).filter(|it| it.state.is_open()) else {
+            return;
+        };
+        if order.state == OrderState::Parent {
+            if self.state.open_children(number).next().is_none() {
+                self.end_parent(at, number, End::Cancelled, b"", sink);
+            }
+            return;
+        }
+        if order.state.is_unsent() {
+            let event = OrderEvent::Ended {
+                order: number,
+                how: End::Cancelled,
+                request: None,
+                at: 0,
+                text: b"cancelled before it was sent to the venue",
+            };
+            self.emit(at, &event, sink);
+            return self.forget(at, sink);
+        }
+        // A queued replace must not be sent before the cancel.
+        let unsent = orders.request_of(order);
+        let unsent = unsent
+            .filter(|it| it.kind == RequestKind::Replace && it.state == OrderState::Queued)
+            .map(|request| request.number);
+        if let Some(request) = unsent {
+            self.decline(at, request, Why::TooLate, b"", sink);
+            return self.cancel_now(at, number, sink);
+        }
+        if !self.state().is_ready(order.line) {
+            return;
+        }
+        // A cancel that is under way is enough. Over any other request the order is cancelled: it may never be answered.
+        if let Some(request) = orders.request_of(order) {
+            if !self.gives_way(request, order, true) {
+                return;
+            }
+            self.give_way(at, number, sink);
+        }
+        let request = self.state.last + 1;
+        let (order, id) = (number, b"");
+        self.emit(at, &OrderEvent::CancelTaken { request, order, id }, sink);
+        self.send_request(at, request, sink);
+    }
+
+    /// Whether status requests are still to be sent.
+    pub(crate) fn is_asking(&self) -> bool {
+        !self.work.asking.is_empty()
+    }
+
+    /// Sends the next status request, when the session may send.
+    fn next_asked(&self, at: i64) -> Option<Number> {
+        let number = *self.work.asking.front()?;
+        let line = self.state.orders().get(number).map(|order| order.line);
+        let has_room = line.is_none_or(|line| self.lines.room(at, line, true).is_ok());
+        has_room.then_some(number)
+    }
+
+    fn due_asking(&self, at: i64) -> Option<i64> {
+        let order = self.state.orders().get(*self.work.asking.front()?)?;
+        self.lines.room(at, order.line, true).err()
+    }
+
+    fn ask(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
+        let known = self.state().orders().get(order);
+        let Some(line) = known.map(|order| order.line) else {
+            return;
+        };
+        if !self.state().is_ready(line) {
+            return;
+        }
+        match self.answers_status(line) {
+            true => self.emit(at, &OrderEvent::Asked { order, line, at }, sink),
+            false => self.work.lapsed.not_asked(at, order),
+        }
+    }
+
+    /// Requests the status of orders that have waited for missing fills too long, passing each to the sink; cancels
+    /// orders of clients that have been disconnected long enough. Returns when the next of it is due.
+    pub fn due(
+        &mut self,
+        at: i64,
+        overdue: &mut dyn FnMut(Number),
+        sink: &mut impl Sink,
+    ) -> Option<Nanos> {
+        let cancels = self.due_cancels(at);
+        let ends = self.due_ends(at, overdue);
+        let unanswered = self.due_unanswered(at, sink);
+        let lapsed = self.due_lapsed(at, sink);
+        let alarms = self.due_alarms(at, sink);
+        let gone = self.due_withdrawal(at, sink);
+        let limits = self.due_limits(at, sink);
+        let held = self.due_held(at, sink);
+        let copies = self.due_copies(at, sink);
+        let inquiries = self.due_inquiries(at, sink);
+        let mass = self.due_mass(at, sink);
+        let asking = earlier(self.due_asking(at), self.due_mass_asking(at));
+        let roll = self.due_roll(at);
+        let waiting = earliest([self.due_waiting(at), asking, self.due_retry(at)], i64::MAX);
+        let waiting = waiting.map(|when| Nanos(when.saturating_sub(at).max(0).unsigned_abs()));
+        let legs = self.due_legs(at, sink);
+        earliest(
+            [
+                cancels, ends, unanswered, lapsed, mass, alarms, gone, limits, held, copies,
+                inquiries, legs, waiting, roll,
+            ],
+            Nanos(u64::MAX),
+        )
+    }
+
+    /// Restores the limit before an expired temporary one.
+    fn due_limits(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
+        let next = self.state.expiries.iter().min_by_key(|it| it.until)?;
+        if next.until > at {
+            return Some(Nanos((next.until - at).unsigned_abs()));
+        }
+        let (scope, control, before) = (next.scope, next.control, next.before);
+        let by = (Self::GUARD, &b"temporary limit expired"[..]);
+        self.set_limit(at, (scope, control, before), by, sink);
+        Some(Nanos(0))
+    }
+
+    /// A client session logged on or disconnected; `None` at startup before its logon. Its orders are cancelled later
+    /// if so configured.
+    pub fn client(&mut self, at: i64, session: u32, is: Option<Presence>, sink: &mut impl Sink) {
+        let Ok(user) = self.user(session) else {
+            return;
+        };
+        let (on_logout, on_disconnect) = (user.on_logout, user.on_disconnect);
+        self.work.gone.retain(|(_, gone)| *gone != session);
+        if on_logout.is_none() && on_disconnect.is_none() {
+            return;
+        }
+        let was = self.state.client(session);
+        // The client could not stay while the OMS was stopped.
+        let must_return = is.is_none() && was != Presence::LoggedOut;
+        let is = is.unwrap_or(match was {
+            // It was logged on when the process was killed.
+            Presence::Here => Presence::Lost,
+            gone => gone,
+        });
+        if is != was {
+            self.emit(at, &OrderEvent::Client { session, is }, sink);
+        }
+        let grace = match is {
+            Presence::Here => None,
+            Presence::LoggedOut => on_logout,
+            Presence::Lost => on_disconnect,
+        };
+        let grace = match grace {
+            Some(0) if must_return => Some(RETURN),
+            grace => grace,
+        };
+        if let Some(grace) = grace {
+            self.work.gone.push((at.saturating_add(grace), session));
+        }
+    }
+
+    fn due_withdrawal(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
+        let (when, session) = self.work.gone.iter().min().copied()?;
+        if when > at {
+            return Some(Nanos((when - at).unsigned_abs()));
+        }
+        self.work.gone.retain(|(_, gone)| *gone != session);
+        let filter = OrderFilter::of(Scope::Session(session));
+        if filter.count(&self.state) > 0 {
+            let why = (&b"settings"[..], &b"client logged out or disconnected"[..]);
+            self.withdraw(at, filter, (None, b""), why, sink);
+        }
+        // Now there are cancels to send, or another session.
+        Some(Nanos(0))
+    }
+
+    fn due_cancels(&mut self, at: i64) -> Option<Nanos> {
+        while let Some((since, order)) = self.work.later.front().copied() {
+            let left = since.saturating_add(PATIENCE).saturating_sub(at);
+            if left > 0 {
+                return Some(Nanos(left.unsigned_abs()));
+            }
+            self.work.later.pop_front();
+            self.work.look_again(&self.state, order);
+        }
+        None
+    }
+
+    fn due_ends(&mut self, at: i64, overdue: &mut dyn FnMut(Number)) -> Option<Nanos> {
+        while let Some((since, order)) = self.work.pended.front().copied() {
+            let known = self.state.orders().get(order);
+            if known.is_none_or(|order| order.pended.is_none()) {
+                self.work.pended.pop_front();
+                continue;
+            }
+            let left = since.saturating_add(PATIENCE).saturating_sub(at);
+            if left > 0 {
+                return Some(Nanos(left.unsigned_abs()));
+            }
+            self.work.pended.pop_front();
+            self.work.pended.push_back((at, order));
+            self.work.asking.push_back(order);
+            overdue(order);
+        }
+        None
+    }
+
+    /// A venue session logged on.
+    pub fn line_up(&mut self, at: i64, line: u32, sink: &mut impl Sink) {
+        self.copy_session(at, line, true);
+        if !self.state().is_ready(line) {
+            if self.answers_mass_status(line) {
+                self.work.mass.add(line);
+            }
+            self.emit(at, &OrderEvent::LineUp { line }, sink);
+        }
+    }
+
+    /// A venue session disconnected.
+    pub fn line_down(&mut self, at: i64, line: u32, sink: &mut impl Sink) {
+        self.copy_session(at, line, false);
+        if self.state().is_ready(line) {
+            self.emit(at, &OrderEvent::LineDown { line }, sink);
+        }
+    }
+
+    /// Orders and requests on a session that the venue has not answered.
+    #[must_use]
+    pub fn in_flight(&self, line: u32) -> usize {
+        let orders = self.state.orders();
+        let unanswered = |order: &&Order| {
+            let request = orders.request_of(order);
+            order.line == line
+                && (order.state == OrderState::Sent
+                    || request.is_some_and(|it| it.state == OrderState::Sent))
+        };
+        orders.iter().filter(unanswered).count()
+    }
+
+    /// A venue session logs out: no new orders until it logs on again.
+    pub fn set_leaving(&mut self, line: u32, is: bool) {
+        self.work.leaving.retain(|leaving| *leaving != line);
+        if is {
+            self.work.leaving.push(line);
+        }
+    }
+
+    /// The disk of the journal is full, or has room again. No part of the state: each order that is rejected for it is.
+    pub fn set_on_reserve(&mut self, is: bool) {
+        self.work.on_reserve = is;
+    }
+
+    /// The sequence numbers of a venue session were reset: sent messages may be lost.
+    pub fn set_reset(&mut self, line: u32) {
+        if !self.work.reset.contains(&line) {
+            self.work.reset.push(line);
+        }
+    }
+
+    /// Whether a missed new order or replace may be resent: it is not being cancelled.
+    #[must_use]
+    pub fn may_resend(&self, id: VenueId) -> bool {
+        let order = self.state.orders().get(id.order);
+        let is_asked = self.state.orders().request(id.request).is_some();
+        order.is_some_and(|order| {
+            // An order rejected under another number no longer has it.
+            let is_known = id.request == order.attempt() || is_asked;
+            let request = self.state.orders().request_of(order);
+            let cancelled = request.is_some_and(|it| it.kind == RequestKind::Cancel);
+            is_known
+                && order.state.is_open()
+                && !cancelled
+                && !is_going(&self.state, order)
+                && order.state != OrderState::Lapsed
+        })
+    }
+}

@@ -1,0 +1,122 @@
+//! The accounts and symbols of an OMS as tables.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt::Write as _;
+
+use crate::decide::core::Core;
+use crate::fix::{average, figure, price};
+use crate::state::OmsState;
+use crate::state::order::Order;
+use crate::values::limits::LimitUnit;
+use crate::values::scope::Scope;
+use crate::values::value::Market;
+
+/// A name as text, without line breaks and tabs.
+fn shown(name: &[u8]) -> String {
+    let name = String::from_utf8_lossy(name);
+    let shown = name.chars();
+    shown
+        .map(|it| if it.is_control() { '?' } else { it })
+        .collect()
+}
+
+/// Accounts, with what is open, reserved and traded today, of their children too.
+pub(crate) fn accounts(state: &OmsState) -> String {
+    let money = LimitUnit::Money.digits();
+    let mut list = String::from("account\tparent\topen\treserved\ttraded\ttrading");
+    for (index, name) in (0..).zip(state.accounts().iter()) {
+        let parent = state.parent(index);
+        let parent = parent.map(|parent| shown(state.accounts().name(parent)));
+        let standing = state.standing(Scope::Account(index));
+        let tally = standing.map(|it| it.tally).unwrap_or_default();
+        let _ = write!(
+            list,
+            "\n{}\t{}\t{}\t{}\t{}\t{}",
+            shown(name),
+            parent.unwrap_or_default(),
+            tally.orders,
+            figure(tally.reserved, money),
+            figure(tally.traded, money),
+            state.trading(Scope::Account(index)),
+        );
+    }
+    list
+}
+
+/// How many markets are not open: `2 halted, 7 closed`, or `open`.
+pub(crate) fn markets(state: &OmsState) -> String {
+    let mut text = String::new();
+    for is in [Market::Auction, Market::Halted, Market::Closed] {
+        let all = 0..state.instruments().len();
+        let count = all.filter(|index| state.market(*index) == is).count();
+        if count > 0 {
+            let comma = if text.is_empty() { "" } else { ", " };
+            let _ = write!(text, "{comma}{count} {is}");
+        }
+    }
+    if text.is_empty() { "open".into() } else { text }
+}
+
+/// Symbols with their settings; those that the file no longer has have no tick.
+pub(crate) fn symbols(core: &Core) -> String {
+    let state = core.state();
+    let mut list =
+        String::from("symbol\ttick\tlot\treference\tpositions\tline group\topen\tmarket\ttrading");
+    for (index, name) in (0..).zip(state.instruments().iter()) {
+        let scale = state.scale(index);
+        let rule = core.rule(index).ok();
+        let amount = |value: Option<i64>| {
+            value.map_or_else(String::new, |value| price(value, scale).to_string())
+        };
+        let group = core.rules().group_of(name);
+        let group = group.and_then(|group| core.rules().groups.get(group));
+        let standing = state.standing(Scope::Instrument(index));
+        let _ = write!(
+            list,
+            "\n{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
+            shown(name),
+            amount(rule.map(|rule| rule.tick)),
+            rule.map_or_else(String::new, |rule| rule.lot.to_string()),
+            amount(rule.and_then(|rule| rule.reference)),
+            match rule {
+                Some(rule) if rule.has_effect => "effect",
+                _ => "netting",
+            },
+            group.map_or("", |group| group.name.as_str()),
+            standing.map_or(0, |it| it.tally.orders),
+            state.market(index),
+            state.trading(Scope::Instrument(index)),
+        );
+    }
+    list
+}
+
+/// What the legs of an order of a spread have filled, such as `buy 4 JUN at 101.5, sell 4 MAR at 100`.
+pub(crate) fn legs(state: &OmsState, order: &Order) -> String {
+    let legs = state
+        .legs(order.instrument)
+        .zip(state.legs_of(order.number));
+    let Some((legs, of)) = legs else {
+        return String::new();
+    };
+    let both = [0, 1].map(|at| {
+        let leg = &legs[at];
+        let side = if leg.side_in(order.side).is_buy() {
+            "buy"
+        } else {
+            "sell"
+        };
+        let symbol = shown(state.instruments().name(leg.instrument));
+        let filled = of.filled[at];
+        let scale = state.scale(leg.instrument);
+        match filled {
+            0 => format!("{side} 0 {symbol}"),
+            _ => format!(
+                "{side} {filled} {symbol} at {}",
+                average(of.paid[at], filled, scale)
+            ),
+        }
+    });
+    both.join(", ")
+}

@@ -1,0 +1,572 @@
+//! History of an order: its events in the journal, as sentences.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
+
+use crate::decide::venue::VenueId;
+use crate::desk::query::text;
+use crate::fix::{price, reason_text};
+use crate::state::OmsState;
+use crate::state::event::OrderEvent;
+use crate::values::reason::{Reason, Why};
+use crate::values::value::{Number, Price, Quantity, Side};
+
+mod breaks;
+mod requests;
+
+/// Collects the events of one order from journal notes, the oldest first.
+#[derive(Debug)]
+pub struct History {
+    order: Number,
+    /// Numbers of its requests.
+    requests: Vec<Number>,
+    /// Used for names only.
+    state: OmsState,
+    instrument: u32,
+    /// Its session, and the bid of its quote.
+    client: u32,
+    quote: Option<Number>,
+    line: Option<u32>,
+    /// OrderQty(38) and CumQty(14).
+    quantity: Quantity,
+    filled: Quantity,
+}
+
+/// One event of an order.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct HistoryStep {
+    /// When, in nanoseconds since 1970.
+    pub at: i64,
+    /// The name of the event.
+    pub event: &'static str,
+    /// The event, as a sentence.
+    pub text: String,
+}
+
+impl History {
+    /// History of this order. `state` is the state before the first note or the oldest remaining one: it supplies
+    /// names, and the order in case its first note was removed.
+    #[must_use]
+    pub fn new(order: Number, state: OmsState) -> Self {
+        let known = state.orders().get(order);
+        let request = known.and_then(|known| state.orders().request_of(known));
+        let open = known.filter(|known| known.state.is_open());
+        Self {
+            order,
+            requests: request.iter().map(|request| request.number).collect(),
+            instrument: known.map_or(u32::MAX, |known| known.instrument),
+            client: known.map_or(u32::MAX, |known| known.session),
+            quote: known.and_then(crate::Order::quote),
+            line: open.map(|open| open.line),
+            quantity: known.map_or(0, |known| known.quantity),
+            filled: known.map_or(0, |known| known.filled),
+            state,
+        }
+    }
+
+    /// Reads the next note; returns the step if it is about the order.
+    pub fn take(&mut self, note: &[u8]) -> Option<HistoryStep> {
+        let (at, note) = note.split_first_chunk()?;
+        let at = i64::from_le_bytes(*at);
+        let event = OrderEvent::of(note)?;
+        if matches!(
+            event,
+            OrderEvent::Session { .. }
+                | OrderEvent::Account { .. }
+                | OrderEvent::Instrument { .. }
+                | OrderEvent::SpreadLegs { .. }
+                | OrderEvent::Pool { .. }
+        ) {
+            // A known one changes nothing.
+            self.state.apply(at, &event);
+        }
+        let text = self.sentence(&event)?;
+        Some(HistoryStep {
+            at,
+            event: event.name(),
+            text,
+        })
+    }
+
+    fn sentence(&mut self, event: &OrderEvent<'_>) -> Option<String> {
+        match *event {
+            OrderEvent::Taken { order, .. } if order == self.order => Some(self.taken(event)),
+            OrderEvent::Refused { order, .. } if order == Some(self.order) => self.refused(event),
+            OrderEvent::ReplaceTaken { order, .. } | OrderEvent::CancelTaken { order, .. }
+                if order == self.order =>
+            {
+                Some(self.requested(event))
+            }
+            OrderEvent::Sent { number, line } => {
+                let what = self.what(number)?;
+                self.line = Some(line);
+                Some(format!("{what} sent on {}", self.session(line)))
+            }
+            OrderEvent::Quoted { .. }
+            | OrderEvent::QuotesWithdrawn { .. }
+            | OrderEvent::QuoteSent { .. } => self.quoted(event),
+            OrderEvent::Queued { number } => Some(format!(
+                "{} queued: waiting for a session to the venue",
+                self.what(number)?
+            )),
+            OrderEvent::Accepted {
+                order, venue_id, ..
+            } if order == self.order => {
+                Some(format!("accepted by the venue, OrderID {}", text(venue_id)))
+            }
+            OrderEvent::Rejected {
+                order,
+                ref reason,
+                text: said,
+            } if order == self.order => {
+                self.line = None;
+                Some(format!("rejected: {}", self.why(reason, said)))
+            }
+            OrderEvent::Retried { .. }
+            | OrderEvent::Numbered { .. }
+            | OrderEvent::Located { .. } => self.numbered(event),
+            OrderEvent::Filled {
+                order,
+                quantity,
+                price,
+                ..
+            } if order == self.order => {
+                self.filled = self.filled.saturating_add(quantity);
+                if self.filled >= self.quantity {
+                    self.line = None;
+                }
+                Some(format!("{quantity} filled at {}", self.price(price)))
+            }
+            OrderEvent::StrayFill {
+                id,
+                quantity,
+                price,
+                ..
+            } if VenueId::parse(id).is_some_and(|id| id.order == self.order) => Some(format!(
+                "{quantity} filled at {} for {}, which is not an open order; the position includes it",
+                self.price(price),
+                text(id)
+            )),
+            OrderEvent::ParentAccepted { .. }
+            | OrderEvent::ChildOf { .. }
+            | OrderEvent::ParentFilled { .. } => self.family(event),
+            OrderEvent::DoneForDay {
+                order, text: said, ..
+            } if order == self.order => Some(match said {
+                b"" => "done for the day, until the next trading day".into(),
+                said => format!(
+                    "done for the day, until the next trading day: {}",
+                    text(said)
+                ),
+            }),
+            OrderEvent::Renewed { order, by_venue } if order == self.order => {
+                Some(match by_venue {
+                    false => "working again: a new trading day started".into(),
+                    true => "working again: reported by the venue".into(),
+                })
+            }
+            OrderEvent::Ended { .. }
+            | OrderEvent::Lapsed { .. }
+            | OrderEvent::LapseConfirmed { .. }
+            | OrderEvent::Pended { .. }
+            | OrderEvent::Replaced { .. }
+            | OrderEvent::TermsSet { .. }
+            | OrderEvent::Declined { .. } => self.answered(event),
+            OrderEvent::Asked { .. }
+            | OrderEvent::CancelHeld { .. }
+            | OrderEvent::ReplacedAsNew { .. }
+            | OrderEvent::CancelDropped { .. }
+            | OrderEvent::StrayCancelled { .. }
+            | OrderEvent::Unanswered { .. }
+            | OrderEvent::NoAnswer { .. }
+            | OrderEvent::NotAtVenue { .. }
+            | OrderEvent::LapseCancelled { .. }
+            | OrderEvent::VenueIdSet { .. }
+            | OrderEvent::ForeignReport { .. } => self.doubted(event),
+            OrderEvent::LineDown { line } | OrderEvent::MassAsked { line, .. }
+                if self.line == Some(line) =>
+            {
+                Some(self.of_line(event, line))
+            }
+            _ => self.special(event),
+        }
+    }
+
+    fn doubted(&self, event: &OrderEvent<'_>) -> Option<String> {
+        match *event {
+            OrderEvent::Asked { order, line, .. } if order == self.order => {
+                Some(format!("order status requested on {}", self.session(line)))
+            }
+            OrderEvent::Unanswered { request } if self.requests.contains(&request) => Some(
+                "request not answered by the venue in time: whether it has it is unknown".into(),
+            ),
+            OrderEvent::ForeignReport { line, order, text } if order == self.order => {
+                Some(format!(
+                    "{} reported on it, which does not have it: {}; not applied",
+                    String::from_utf8_lossy(self.state.sessions().name(line)),
+                    String::from_utf8_lossy(text)
+                ))
+            }
+            OrderEvent::NoAnswer { request } if self.requests.contains(&request) => {
+                Some("neither the request nor the status request was answered".into())
+            }
+            OrderEvent::CancelHeld { order, .. } if order == self.order => Some(
+                "the venue reports cancelled: the answer to the replace in flight decides".into(),
+            ),
+            OrderEvent::ReplacedAsNew { order, .. } if order == self.order => {
+                Some("the venue has done the replace as a new order".into())
+            }
+            OrderEvent::CancelDropped { order } if order == self.order => {
+                Some("the venue's cancelled was not the end of the order".into())
+            }
+            OrderEvent::StrayCancelled { order, former, .. } if order == self.order => {
+                Some(format!(
+                    "the venue has it open as {order}-{former} after it was closed here: cancel sent"
+                ))
+            }
+            OrderEvent::VenueIdSet { order, venue_id } if order == self.order => Some(format!(
+                "OrderID {} of the venue from now on",
+                text(venue_id)
+            )),
+            OrderEvent::LapseCancelled { order, line } if order == self.order => Some(format!(
+                "{} is up, and its trading day is over: what the venue may still have is cancelled",
+                self.session(line)
+            )),
+            OrderEvent::NotAtVenue { order } if order == self.order => {
+                Some("the venue does not have it: its state is unknown".into())
+            }
+            _ => None,
+        }
+    }
+
+    /// Describes what became of its quote.
+    fn quoted(&mut self, event: &OrderEvent<'_>) -> Option<String> {
+        match *event {
+            OrderEvent::Quoted { order, id } => {
+                let (side, other) = match self.order.checked_sub(order)? {
+                    0 => ("bid", order.saturating_add(1)),
+                    1 => ("offer", order),
+                    _ => return None,
+                };
+                self.quote = Some(order);
+                Some(format!(
+                    "{side} of quote {}; the other side is {other}",
+                    text(id)
+                ))
+            }
+            OrderEvent::QuotesWithdrawn {
+                session,
+                instrument,
+                quote,
+                kind,
+                ..
+            } => {
+                let is_its = match quote {
+                    Some(quote) => self.quote == Some(quote),
+                    None => {
+                        let is_its = |it: u32| it == self.instrument;
+                        self.client == session && instrument.is_none_or(is_its)
+                    }
+                };
+                let why = match kind {
+                    0 => "quote replaced by a new one",
+                    _ => "quote being cancelled",
+                };
+                (is_its && self.quote.is_some() && self.line.is_some()).then(|| why.into())
+            }
+            OrderEvent::QuoteSent { order, line } if self.quote == Some(order) => {
+                self.line = Some(line);
+                Some(format!("both sides sent on {}", self.session(line)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Describes its new number at the venue.
+    fn numbered(&mut self, event: &OrderEvent<'_>) -> Option<String> {
+        match *event {
+            OrderEvent::Retried {
+                order,
+                attempt,
+                text: said,
+                ..
+            } if order == self.order => {
+                self.line = None;
+                Some(format!(
+                    "rejected: {}; sent again as {order}-{attempt}",
+                    self.why(&Reason::of(Why::Venue), said)
+                ))
+            }
+            OrderEvent::Located {
+                order,
+                reqd,
+                broker,
+            } if order == self.order => {
+                let reqd = match reqd {
+                    0 => "none".into(),
+                    reqd => String::from(char::from(reqd)),
+                };
+                let broker = match broker {
+                    b"" => String::new(),
+                    broker => format!(", LocateBroker {}", text(broker)),
+                };
+                Some(format!("LocateReqd {reqd}{broker}"))
+            }
+            OrderEvent::Numbered {
+                order,
+                pool,
+                text: number,
+                ..
+            } if order == self.order => Some(format!(
+                "order number {} from {}",
+                text(number),
+                name(self.state.pool_names.name(pool), "pool", pool)
+            )),
+            _ => None,
+        }
+    }
+
+    fn taken(&mut self, event: &OrderEvent<'_>) -> String {
+        let OrderEvent::Taken {
+            session,
+            account,
+            instrument,
+            side,
+            kind,
+            price,
+            stop,
+            quantity,
+            id,
+            ..
+        } = *event
+        else {
+            return String::new();
+        };
+        (self.instrument, self.quantity, self.filled) = (instrument, quantity, 0);
+        self.client = session;
+        let side = match side {
+            Side::Buy => "buy",
+            Side::Sell => "sell",
+            Side::SellShort => "sell short",
+        };
+        let at = match kind.has_price() {
+            true => format!(" at {}", self.price(price)),
+            false => " at the market".into(),
+        };
+        let stop = match kind.has_stop() {
+            true => format!(", stop {}", self.price(stop)),
+            false => String::new(),
+        };
+        format!(
+            "{} as {} for {}: {side} {quantity} {}{at}{stop}",
+            self.session(session),
+            text(id),
+            name(self.state.accounts().name(account), "account", account),
+            name(
+                self.state.instruments().name(instrument),
+                "instrument",
+                instrument
+            ),
+        )
+    }
+
+    /// Describes what it waits for, and what an operator entered.
+    fn special(&self, event: &OrderEvent<'_>) -> Option<String> {
+        match *event {
+            OrderEvent::Held {
+                order,
+                field,
+                rises,
+                price,
+            } if order == self.order => {
+                let way = if rises { ">=" } else { "<=" };
+                Some(format!("held until {field} {way} {}", self.price(price)))
+            }
+            OrderEvent::Triggered { order } if order == self.order => {
+                Some("triggered: its condition is met".into())
+            }
+            OrderEvent::ValidUntil { number, until } => {
+                let mut stamp = TimestampWriter::new();
+                let until = text(stamp.format(Timestamp(until), Precision::Millis));
+                Some(format!(
+                    "{} not to be sent after {until}",
+                    self.what(number)?
+                ))
+            }
+            OrderEvent::ReportEntered { order, who, why } if order == self.order => {
+                Some(format!("report entered by {}: {}", text(who), text(why)))
+            }
+            OrderEvent::External { order, venue_id } if order == self.order => Some(format!(
+                "placed elsewhere, reported by a drop copy of the venue, OrderID {}",
+                text(venue_id)
+            )),
+            OrderEvent::Restated {
+                order,
+                quantity,
+                price,
+            } if order == self.order => Some(format!(
+                "replaced elsewhere: {quantity} at {}",
+                self.price(price)
+            )),
+            OrderEvent::Copied {
+                order,
+                quantity,
+                price,
+                ..
+            } if order == self.order => Some(match quantity {
+                0 => "closed in the drop copy of the venue".into(),
+                _ => format!("drop copy: {quantity} filled at {}", self.price(price)),
+            }),
+            OrderEvent::CopyBroken { kind, order, .. } if order == self.order => {
+                Some(format!("break: {kind}"))
+            }
+            OrderEvent::LegFilled { order, .. } | OrderEvent::LegUndone { order, .. }
+                if order == self.order =>
+            {
+                self.of_leg(event)
+            }
+            OrderEvent::Busted { .. }
+            | OrderEvent::Corrected { .. }
+            | OrderEvent::ParentCorrected { .. }
+            | OrderEvent::VenueBroken { .. }
+            | OrderEvent::TermsSettled { .. }
+            | OrderEvent::TermsRestated { .. }
+            | OrderEvent::FillsSettled { .. } => self.broken(event),
+            OrderEvent::Forgotten { order } if order == self.order => {
+                Some("closed long enough ago: removed from memory".into())
+            }
+            OrderEvent::LegsMissing { order } if order == self.order => {
+                Some("its legs have not filled what the spread has".into())
+            }
+            OrderEvent::Rerun {
+                order,
+                reject,
+                old,
+                without,
+                who,
+                why,
+            } if order == self.order => Some(format!(
+                "{} run again, which reject {reject} ended, without {}, by {}: {}",
+                text(old),
+                text(without),
+                text(who),
+                text(why)
+            )),
+            _ => None,
+        }
+    }
+
+    fn of_line(&self, event: &OrderEvent<'_>, line: u32) -> String {
+        let line = self.session(line);
+        match event {
+            OrderEvent::MassAsked { .. } => {
+                format!("status of all open orders requested on {line}")
+            }
+            _ => format!("{line} disconnected: requests without an answer are in state unknown"),
+        }
+    }
+
+    /// Of the fill of a leg.
+    fn of_leg(&self, event: &OrderEvent<'_>) -> Option<String> {
+        match *event {
+            OrderEvent::LegFilled {
+                leg,
+                quantity,
+                price: last,
+                ..
+            } => {
+                let legs = self.state.legs(self.instrument);
+                let leg = legs.and_then(|legs| legs.get(usize::from(leg)))?;
+                let symbol = self.state.instruments().name(leg.instrument);
+                Some(format!(
+                    "leg {}: {quantity} filled at {}",
+                    name(symbol, "instrument", leg.instrument),
+                    price(last, self.state.scale(leg.instrument))
+                ))
+            }
+            OrderEvent::LegUndone {
+                leg,
+                was_quantity,
+                quantity,
+                price: last,
+                ..
+            } => {
+                let legs = self.state.legs(self.instrument);
+                let leg = legs.and_then(|legs| legs.get(usize::from(leg)))?;
+                let symbol = self.state.instruments().name(leg.instrument);
+                let symbol = name(symbol, "instrument", leg.instrument);
+                let last = price(last, self.state.scale(leg.instrument));
+                Some(match quantity {
+                    0 => format!("leg {symbol}: the venue cancelled the fill of {was_quantity}"),
+                    _ => format!(
+                        "leg {symbol}: the venue corrected the fill of {was_quantity} to {quantity} at {last}"
+                    ),
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// Describes it as a parent or a child.
+    fn family(&mut self, event: &OrderEvent<'_>) -> Option<String> {
+        match *event {
+            OrderEvent::ParentAccepted { order } if order == self.order => {
+                Some("accepted as a parent order: its child orders are sent for it".into())
+            }
+            OrderEvent::ChildOf { order, parent } if order == self.order => {
+                Some(format!("child order of {parent}"))
+            }
+            OrderEvent::ChildOf { order, parent } if parent == self.order => {
+                Some(format!("child order {order} takes over its quantity"))
+            }
+            OrderEvent::ParentFilled {
+                order,
+                child,
+                quantity,
+                price,
+                ..
+            } if order == self.order => {
+                self.filled = self.filled.saturating_add(quantity);
+                let at = self.price(price);
+                Some(format!("{quantity} filled at {at} by child order {child}"))
+            }
+            _ => None,
+        }
+    }
+
+    /// Names the order or one of its requests.
+    fn what(&self, number: Number) -> Option<String> {
+        match number {
+            _ if number == self.order => Some("order".into()),
+            _ if self.requests.contains(&number) => Some(format!("request {number}")),
+            _ => None,
+        }
+    }
+
+    fn session(&self, index: u32) -> String {
+        name(self.state.sessions().name(index), "session", index)
+    }
+
+    fn price(&self, at: Price) -> String {
+        format!("{}", price(at, self.state.scale(self.instrument)))
+    }
+
+    fn why(&self, reason: &Reason, said: &[u8]) -> String {
+        let sentence = reason_text(&self.state, reason, self.state.scale(self.instrument));
+        match said {
+            b"" => text(sentence.bytes()),
+            said => format!("{} ({})", text(sentence.bytes()), text(said)),
+        }
+    }
+}
+
+/// A name, or the number of an unknown one.
+fn name(known: &[u8], what: &str, index: u32) -> String {
+    match known {
+        b"" => format!("{what} {index}"),
+        known => text(known),
+    }
+}

@@ -1,0 +1,86 @@
+//! Prices of markets in a CSV file.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Write as _;
+
+use fixwire_protocol::Decimal;
+
+use crate::load::table;
+use crate::load::{OmsError, is_name};
+
+/// Reads `symbol,last,bid,offer` into one command for each row, `price symbol=VOD last=101.5`, with its line.
+///
+/// # Errors
+///
+/// Every mistake, with its line.
+pub fn price_commands(file: &str, text: &str) -> Result<Vec<(usize, String)>, Vec<OmsError>> {
+    const FIELDS: [&str; 3] = ["last", "bid", "offer"];
+    let cells = table::read(file, text).map_err(|error| alloc::vec![error])?;
+    let mut errors = Vec::new();
+    let rows = table::rows(file, &cells, &["symbol"], &FIELDS, &mut errors);
+    let mut commands = Vec::new();
+    for row in rows {
+        let symbol = row.cells[0].unwrap_or_default();
+        if !is_name(symbol) || symbol.contains(';') {
+            let what = format!("{symbol} must not contain blanks, = or ;");
+            errors.push(OmsError::of(file, row.line, what, ""));
+            continue;
+        }
+        let mut command = format!("price symbol={symbol}");
+        let prices = FIELDS.iter().zip(&row.cells[1..]);
+        let before = command.len();
+        for (field, price) in prices.filter_map(|(field, cell)| Some((field, (*cell)?))) {
+            if Decimal::parse(price.as_bytes()).is_err() {
+                let what = format!("{field} = {price} is not a price");
+                errors.push(OmsError::of(file, row.line, what, ""));
+            }
+            let _ = write!(command, " {field}={price}");
+        }
+        if command.len() == before {
+            let what = format!("{symbol} has no price");
+            errors.push(OmsError::of(
+                file,
+                row.line,
+                what,
+                "write last, bid or offer",
+            ));
+        }
+        commands.push((row.line, command));
+    }
+    if errors.is_empty() {
+        Ok(commands)
+    } else {
+        errors.sort_by_key(|error| error.file.as_ref().map(|(_, line)| *line));
+        Err(errors)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn each_row_is_a_command_and_each_mistake_has_its_line() {
+        let read = |text: &str| price_commands("p.csv", text);
+        assert_eq!(
+            read("symbol,last,bid\nVOD,101.5,\nXYZ,,7\n").unwrap(),
+            [
+                (2, "price symbol=VOD last=101.5".into()),
+                (3, "price symbol=XYZ bid=7".into())
+            ]
+        );
+        let wrong = read("symbol,last\nVOD,x\nA=B,1\nXYZ,\n").unwrap_err();
+        let wrong: Vec<String> = wrong.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            wrong,
+            [
+                "p.csv:2: last = x is not a price",
+                "p.csv:3: A=B must not contain blanks, = or ;",
+                "p.csv:4: XYZ has no price; write last, bid or offer",
+            ]
+        );
+    }
+}

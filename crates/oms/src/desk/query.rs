@@ -1,0 +1,360 @@
+//! Operator queries: words in, a table of columns out.
+//!
+//! Queries are `status`, `orders [account=NAME] [open]`, `order NUMBER`, `positions`, `limits`, `pools`, `held`, `rejected`,
+//! `breaks`, `accounts`, `symbols`. The first line of their answers names the columns, which are separated by tabs.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt::Write as _;
+
+use fixwire_protocol::OperatorRight;
+
+use crate::decide::core::Core;
+use crate::decide::reload::RELOAD;
+use crate::desk::browse;
+use crate::desk::command::{Words, check_prices};
+use crate::fix::{average, figure, price, reason_text, scope_name};
+use crate::state::OmsState;
+use crate::state::order::Order;
+use crate::state::tag_counts::DroppedFields;
+use crate::state::transition::OrderState;
+use crate::values::counted::counted;
+use crate::values::limits::RiskControl;
+use crate::values::scope::Scope;
+use crate::values::value::{End, Market, Trading};
+
+/// Queries, and the right that each one requires.
+pub const QUERIES: [(&str, OperatorRight); 15] = [
+    ("status", OperatorRight::Read),
+    ("orders", OperatorRight::Read),
+    ("order", OperatorRight::Read),
+    ("positions", OperatorRight::Read),
+    ("limits", OperatorRight::Read),
+    ("pools", OperatorRight::Read),
+    ("held", OperatorRight::Read),
+    ("rejected", OperatorRight::Read),
+    ("breaks", OperatorRight::Read),
+    ("accounts", OperatorRight::Read),
+    ("symbols", OperatorRight::Read),
+    ("counts", OperatorRight::Read),
+    ("figures", OperatorRight::Read),
+    ("check-reports", OperatorRight::Read),
+    ("check-prices", OperatorRight::Read),
+];
+
+/// The right that a query requires; `None` for one that nobody knows.
+pub(crate) fn right(query: &[u8]) -> Option<OperatorRight> {
+    if query == RELOAD {
+        // What it would change.
+        return Some(OperatorRight::Read);
+    }
+    let words = Words::parse(core::str::from_utf8(query).ok()?).ok()?;
+    let known = QUERIES.iter().find(|(verb, _)| *verb == words.verb);
+    known.map(|(_, right)| *right)
+}
+
+/// Answers a query.
+///
+/// # Errors
+///
+/// Why it failed, and what to do.
+pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
+    let text = core::str::from_utf8(query).map_err(|_| "the query is not UTF-8 text")?;
+    let words = Words::parse(text)?;
+    let state = core.state();
+    if right(query).is_none() {
+        let queries = QUERIES.map(|(verb, _)| verb).join(", ");
+        return Err(format!(
+            "unknown query {}: the queries are {queries}",
+            words.verb
+        ));
+    }
+    match words.verb {
+        // As `fixwire status` asks.
+        "counts" => Ok(counts(state)),
+        "figures" => Ok(figures(state)),
+        "status" => Ok(status(state, &DroppedFields::default())),
+        "orders" => orders(state, &words),
+        "order" => {
+            let number = words.rest.trim().parse().ok();
+            let order = number.and_then(|number| state.orders().get(number));
+            let order = order.ok_or_else(|| {
+                format!(
+                    "no order {} in memory: it is unknown, or was closed long ago",
+                    words.rest.trim()
+                )
+            })?;
+            Ok(format!("{ORDER_COLUMNS}\n{}", order_line(state, order)))
+        }
+        "positions" => Ok(positions(state)),
+        "limits" => Ok(limits(state)),
+        "pools" => Ok(pools(core)),
+        "held" => Ok(held(state)),
+        "rejected" => Ok(rejected(state)),
+        "breaks" => Ok(core.breaks()),
+        "accounts" => Ok(browse::accounts(state)),
+        "symbols" => Ok(browse::symbols(core)),
+        // Before `report` commands; the answer lists what is wrong.
+        "check-reports" => core.check_reports(words.rest),
+        // Before `price` commands, in the same way.
+        "check-prices" => Ok(check_prices(core, words.rest)),
+        other => Err(format!("unknown query {other}")),
+    }
+}
+
+fn counts(state: &OmsState) -> String {
+    let open = state.orders().iter().filter(|it| it.state.is_open());
+    format!(
+        "oms: day {}, {}, {}, trading {}",
+        state.day(),
+        counted(state.events(), "event"),
+        counted(open.count() as u64, "open order"),
+        state.trading(Scope::Firm),
+    )
+}
+
+/// The counts of [`counts`], each with its name.
+fn figures(state: &OmsState) -> String {
+    let open = state.orders().iter().filter(|it| it.state.is_open());
+    format!(
+        "day\t{}\nevents\t{}\nopen_orders\t{}\ntrading\t{}",
+        state.day(),
+        state.events(),
+        open.count(),
+        state.trading(Scope::Firm),
+    )
+}
+
+/// The state, and which fields were dropped.
+pub(crate) fn status(state: &OmsState, dropped: &DroppedFields) -> String {
+    let count = |is: fn(&Order) -> bool| state.orders().iter().filter(|order| is(order)).count();
+    let open = count(|order| order.state.is_open());
+    let unknown = count(|order| order.state == OrderState::Unknown);
+    format!(
+        "day\tevents\topen\tunknown\tended\tlate fills\tbreaks\tmarkets\ttrading\tdropped fields\treport fields not passed on\tbuild\tsettings\n\
+         {}\t{}\t{open}\t{unknown}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{:016x}",
+        state.day(),
+        state.events(),
+        state.orders().len() - open,
+        state.late_fills(),
+        state.copies.breaks().len() + state.breaks.open() + state.strays.len(),
+        browse::markets(state),
+        state.trading(Scope::Firm),
+        dropped.requests.text(),
+        dropped.reports.text(),
+        state.build,
+        state.settings,
+    )
+}
+
+const ORDER_COLUMNS: &str = "order\tsession\tClOrdID\taccount\tside\tsymbol\tquantity\tprice\tstate\tfilled\taverage\tline\tbreaks\tpool number\tparent\tlegs";
+
+pub(crate) fn state_name(order: &Order) -> &'static str {
+    match order.state {
+        OrderState::Parent if order.filled > 0 => "parent, partially filled",
+        OrderState::Parent => "parent",
+        OrderState::Held => "held",
+        OrderState::Queued => "queued",
+        OrderState::Sent => "sent",
+        OrderState::Unknown => "unknown",
+        OrderState::Working if order.filled > 0 => "partially filled",
+        OrderState::Working => "working",
+        OrderState::Lapsed => "closed here, not confirmed by the venue",
+        OrderState::Ended(End::Filled) => "filled",
+        OrderState::Ended(End::Cancelled) => "cancelled",
+        OrderState::Ended(End::Rejected) => "rejected",
+        OrderState::Ended(End::Expired) => "expired",
+        OrderState::DoneForDay | OrderState::Ended(End::DoneForDay) => "done for day",
+    }
+}
+
+/// Bytes of a message as text, without line breaks and tabs, which separate rows and columns.
+pub(crate) fn text(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let shown = text.chars();
+    shown
+        .map(|it| if it.is_control() { '?' } else { it })
+        .collect()
+}
+
+fn side_name(side: crate::Side) -> &'static str {
+    match side {
+        crate::Side::Buy => "buy",
+        crate::Side::Sell => "sell",
+        crate::Side::SellShort => "sell short",
+    }
+}
+
+fn order_line(state: &OmsState, order: &Order) -> String {
+    let scale = state.scale(order.instrument);
+    let side = side_name(order.side);
+    let parent = state.families.parent_of(order.number);
+    let at = if order.kind.has_price() {
+        price(order.price, scale).to_string()
+    } else {
+        "market".into()
+    };
+    format!(
+        "{}\t{}\t{}\t{}\t{side}\t{}\t{}\t{at}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
+        order.number,
+        text(state.sessions().name(order.session)),
+        text(order.id.bytes()),
+        text(state.accounts().name(order.account)),
+        text(state.instruments().name(order.instrument)),
+        order.quantity,
+        state_name(order),
+        order.filled,
+        average(order.paid, order.filled, scale),
+        text(state.sessions().name(order.line)),
+        crate::decide::venue::settle::venue_says(state, order.number),
+        text(order.pool_number.bytes()),
+        parent.map(|parent| parent.to_string()).unwrap_or_default(),
+        browse::legs(state, order),
+    )
+}
+
+/// Maximum number of orders in an answer.
+const LISTED: usize = 1000;
+
+fn orders(state: &OmsState, words: &Words<'_>) -> Result<String, String> {
+    let account = match words.get("account") {
+        "" => None,
+        name => Some(
+            state
+                .accounts()
+                .find(name.as_bytes())
+                .ok_or_else(|| format!("unknown account {name}"))?,
+        ),
+    };
+    let open = words.has("open");
+    let orders = state.orders().iter().filter(|order| {
+        account.is_none_or(|account| order.account == account) && (!open || order.state.is_open())
+    });
+    let mut orders: alloc::vec::Vec<&Order> = orders.collect();
+    orders.sort_unstable_by_key(|order| order.number);
+    let mut text = String::from(ORDER_COLUMNS);
+    // The newest matter most.
+    for order in &orders[orders.len().saturating_sub(LISTED)..] {
+        text.push('\n');
+        text.push_str(&order_line(state, order));
+    }
+    Ok(text)
+}
+
+fn positions(state: &OmsState) -> String {
+    let mut text =
+        String::from("account\tsymbol\tlong\tshort\tbought\tsold\topen to buy\topen to sell");
+    for (account, instrument, position) in state.positions() {
+        let open = state.standing(Scope::Holding(account, instrument));
+        let (buying, selling) = open.map_or((0, 0), |it| (it.tally.buying, it.tally.selling));
+        let _ = write!(
+            text,
+            "\n{}\t{}\t{}\t{}\t{}\t{}\t{buying}\t{selling}",
+            String::from_utf8_lossy(state.accounts().name(account)),
+            String::from_utf8_lossy(state.instruments().name(instrument)),
+            position.long,
+            position.short,
+            position.bought,
+            position.sold,
+        );
+    }
+    text
+}
+
+fn pools(core: &Core) -> String {
+    let state = core.state();
+    let mut list = String::from("pool\tnext\tleft\tof");
+    for (at, (name, pool)) in (0..).zip(state.pool_names.iter().zip(&state.pools)) {
+        let form = core.pools.form(at).filter(|_| pool.left() > 0);
+        let next = form.map(|form| text(form.write(pool.next).bytes()));
+        let _ = write!(
+            list,
+            "\n{}\t{}\t{}\t{}",
+            text(name),
+            next.unwrap_or_default(),
+            pool.left(),
+            pool.last.saturating_sub(pool.first).saturating_add(1),
+        );
+    }
+    list
+}
+
+/// The oldest conditional orders that are held.
+fn held(state: &OmsState) -> String {
+    let mut list = String::from("order\tClOrdID\taccount\tsymbol\tcondition");
+    for (number, condition) in state.conditions.held().take(LISTED) {
+        let Some(order) = state.orders().get(number) else {
+            continue;
+        };
+        let scale = state.scale(order.instrument);
+        let _ = write!(
+            list,
+            "\n{number}\t{}\t{}\t{}\t{} {} {}",
+            text(order.id.bytes()),
+            text(state.accounts().name(order.account)),
+            text(state.instruments().name(order.instrument)),
+            condition.field,
+            if condition.rises { ">=" } else { "<=" },
+            price(condition.price, scale),
+        );
+    }
+    list
+}
+
+/// The orders that a control rejected today, and what has become of them.
+fn rejected(state: &OmsState) -> String {
+    let mut list = String::from(
+        "reject\tsession\tClOrdID\taccount\tside\tsymbol\tquantity\tprice\trun again as\twhy",
+    );
+    for rejected in state.rejected.iter() {
+        let terms = &rejected.terms;
+        let scale = state.scale(terms.instrument);
+        let at = match terms.kind.has_price() {
+            true => price(terms.price, scale).to_string(),
+            false => "market".into(),
+        };
+        let again = match rejected.rerun {
+            0 => String::new(),
+            order => order.to_string(),
+        };
+        let _ = write!(
+            list,
+            "\n{}\t{}\t{}\t{}\t{}\t{}\t{}\t{at}\t{again}\t{}",
+            rejected.number,
+            text(state.sessions().name(terms.session)),
+            text(rejected.id.bytes()),
+            text(state.accounts().name(terms.account)),
+            side_name(terms.side),
+            text(state.instruments().name(terms.instrument)),
+            terms.quantity,
+            text(reason_text(state, &terms.reason, scale).bytes()),
+        );
+    }
+    list
+}
+
+fn limits(state: &OmsState) -> String {
+    let mut text = String::from("scope\tcontrol\tlimit\ttrading");
+    for scope in state.limited_scopes() {
+        let Some(standing) = state.standing(scope) else {
+            continue;
+        };
+        let trading = standing.limits.trading;
+        let name = scope_name(state, scope);
+        if trading != Trading::Active {
+            let _ = write!(text, "\n{name}\t\t\t{trading}");
+        }
+        if let Scope::Instrument(index) = scope
+            && state.market(index) != Market::Open
+        {
+            let _ = write!(text, "\n{name}\tmarket\t{}\t{trading}", state.market(index));
+        }
+        for control in RiskControl::ALL {
+            if let Some(value) = standing.limits.get(*control) {
+                let value = figure(value, control.unit().digits());
+                let _ = write!(text, "\n{name}\t{control}\t{value}\t{trading}");
+            }
+        }
+    }
+    text
+}

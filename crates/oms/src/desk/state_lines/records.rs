@@ -1,0 +1,277 @@
+//! What is kept beside the orders: late and remade replaces, locates, rejected orders, copies, breaks, strays.
+
+use super::{Hash, OrderNo, StateLines, byte, hash, orders};
+use crate::state::OmsState;
+use crate::state::breaks::{VenueBreak, VenueBreaks};
+use crate::state::copies::{Awaited, Copies, CopyBreak, ENDED, FillTerms};
+use crate::state::late::{LateReplaces, LateTerms};
+use crate::state::rejected::{RejectedOrder, RejectedOrders, RejectedTerms};
+use crate::state::remade::{RemadeOrders, RemadeStep};
+use crate::state::strays::{Stray, Strays};
+use crate::values::locate::Locates;
+use crate::values::reason::Reason;
+use crate::values::scope::Scope;
+use crate::values::value::Text;
+
+pub(super) fn late(_of: &OmsState, all: &LateReplaces, to: &mut StateLines) {
+    let LateReplaces(all) = all;
+    for (order, terms) in all {
+        let LateTerms {
+            known,
+            quantity_at,
+            price_at,
+        } = terms;
+        to.of(format_args!("late replaces of order {order}"));
+        // The oldest is forgotten first.
+        to.each("request", known);
+        to.say("are kept", "yes");
+        to.count("time of the quantity", *quantity_at);
+        to.count("time of the price", *price_at);
+    }
+}
+
+pub(super) fn remade(all: &RemadeOrders, to: &mut StateLines) {
+    let RemadeOrders(all) = all;
+    for (order, step) in all {
+        to.of(format_args!("remade order {order}"));
+        match step {
+            RemadeStep::Held {
+                filled,
+                at,
+                of_replace,
+            } => {
+                to.say("held with filled", filled);
+                to.count("held at", *at);
+                to.flag("held under the id of the replace", *of_replace);
+            }
+            RemadeStep::Former { number, at } => {
+                to.say("former number", number);
+                to.say("former at", at);
+            }
+            RemadeStep::Stray(number) => to.say("stray", number),
+        }
+    }
+}
+
+pub(super) fn locates(all: &Locates, to: &mut StateLines) {
+    let Locates(all) = all;
+    for (order, (reqd, broker)) in all {
+        to.of(format_args!("locate of order {order}"));
+        to.say("broker", broker.bytes().escape_ascii());
+        if *reqd != 0 {
+            to.say("LocateReqd", byte(*reqd));
+        }
+    }
+}
+
+pub(super) fn rejected(of: &OmsState, all: &RejectedOrders, to: &mut StateLines) {
+    let RejectedOrders { all, yesterday } = all;
+    to.of(format_args!("rejected orders"));
+    to.count("last event of yesterday", *yesterday);
+    for RejectedOrder {
+        number,
+        terms,
+        id,
+        rerun,
+    } in all
+    {
+        to.of(format_args!("rejected order {number}"));
+        to.text("ClOrdID", id);
+        to.some("became", (*rerun != 0).then_some(OrderNo(*rerun)));
+        rejected_terms(of, terms, to);
+    }
+}
+
+fn rejected_terms(of: &OmsState, terms: &RejectedTerms, to: &mut StateLines) {
+    let RejectedTerms {
+        session,
+        account,
+        instrument,
+        side,
+        kind,
+        tif,
+        price,
+        stop,
+        quantity,
+        until,
+        effect,
+        is_located,
+        reason,
+    } = terms;
+    to.say("session", of.session_name(*session));
+    to.say("account", of.account_name(*account));
+    to.say("symbol", of.symbol(*instrument));
+    to.say("side", byte(side.byte()));
+    to.say("type", byte(kind.byte()));
+    to.say("time in force", byte(tif.byte()));
+    for (what, price) in [("price", price), ("stop", stop)] {
+        if *price != 0 {
+            to.say(what, of.price_in(*instrument, *price));
+        }
+    }
+    to.say("quantity", quantity);
+    to.count("expire date", *until);
+    orders::effect(*effect, to);
+    to.flag("is located", *is_located);
+    let Reason {
+        why,
+        scope,
+        value,
+        limit,
+    } = reason;
+    to.say("reason", why.byte());
+    if *scope != Scope::Firm {
+        to.say("reason at", of.scope_name(*scope));
+    }
+    to.count("reason value", *value);
+    to.count("reason limit", *limit);
+}
+
+pub(super) fn copies(of: &OmsState, copies: &Copies, to: &mut StateLines) {
+    let Copies {
+        lines,
+        awaited,
+        times: _, // Derived from awaited.
+        breaks,
+        broken: _, // Derived from breaks.
+    } = copies;
+    for (line, session) in lines {
+        to.of(format_args!("line {}", of.session_name(*line)));
+        to.say("drop copy", of.session_name(*session));
+    }
+    for ((order, exec), what) in awaited {
+        to.of(format_args!(
+            "awaited copy of order {order} {}",
+            of_exec(*exec)
+        ));
+        awaits(of, *order, what, to);
+    }
+    for (number, found) in breaks {
+        let CopyBreak {
+            kind,
+            key: (order, exec),
+            what,
+            text,
+        } = found;
+        to.of(format_args!("break with a copy {number}"));
+        to.say("kind", kind);
+        to.say("order", order);
+        to.say("of", of_exec(*exec));
+        to.text("ids", text);
+        awaits(of, *order, what, to);
+    }
+}
+
+/// A fill, or the end of an order.
+fn of_exec(exec: u64) -> alloc::string::String {
+    match exec {
+        ENDED => "end".into(),
+        exec => alloc::format!("fill {}", Hash(exec)),
+    }
+}
+
+fn awaits(of: &OmsState, order: u64, what: &Awaited, to: &mut StateLines) {
+    let Awaited {
+        line,
+        since,
+        ours,
+        copy,
+    } = what;
+    to.say("line", of.session_name(*line));
+    to.say("since", since);
+    let instrument = of.instrument_of(order);
+    let terms = |(quantity, price): FillTerms| {
+        alloc::format!("{quantity} at {}", of.price_in(instrument, price))
+    };
+    to.some("reported by the line", ours.map(terms));
+    to.some("reported by the copy", copy.map(terms));
+}
+
+/// The operator who decided, and for whom.
+fn asked_by(asked: Option<&(Text, bool)>, to: &mut StateLines) {
+    if let Some((by, for_venue)) = asked {
+        to.say("asked by", by.bytes().escape_ascii());
+        to.say("asked for", if *for_venue { "the venue" } else { "us" });
+    }
+}
+
+pub(super) fn breaks(of: &OmsState, breaks: &VenueBreaks, to: &mut StateLines) {
+    let VenueBreaks {
+        all,
+        numbers: _, // Derived from all of them.
+        open: _,    // Derived from all of them.
+    } = breaks;
+    for (number, found) in all {
+        let VenueBreak {
+            kind,
+            order,
+            line,
+            exec,
+            filled,
+            quantity,
+            price,
+            paid,
+            status,
+            total,
+            opposite,
+            ours,
+            venue,
+            since,
+            is_alarmed,
+            is_settled,
+            asked_by: asked,
+        } = found;
+        let instrument = of.instrument_of(*order);
+        to.of(format_args!("break with a venue {number}"));
+        to.say("kind", kind);
+        to.say("order", order);
+        to.say("line", of.session_name(*line));
+        to.some("execution", hash(*exec));
+        to.some("CumQty", *filled);
+        to.count("quantity", *quantity);
+        if *price != 0 {
+            to.say("price", of.price_in(instrument, *price));
+        }
+        to.some("paid", paid.map(|it| of.price_in(instrument, it)));
+        if *status != 0 {
+            to.say("OrdStatus", byte(*status));
+        }
+        to.count("total", *total);
+        to.count("opposite", *opposite);
+        to.text("ours", ours);
+        to.text("of the venue", venue);
+        to.say("since", since);
+        to.flag("is alarmed", *is_alarmed);
+        to.flag("is settled", *is_settled);
+        asked_by(asked.as_ref(), to);
+    }
+}
+
+pub(super) fn strays(of: &OmsState, all: &Strays, to: &mut StateLines) {
+    let Strays(all) = all;
+    for (number, stray) in all {
+        let Stray {
+            line,
+            account,
+            instrument,
+            side,
+            effect,
+            exec,
+            quantity,
+            price,
+            id,
+            asked_by: asked,
+        } = stray;
+        to.of(format_args!("fill of an unknown order {number}"));
+        to.say("line", of.session_name(*line));
+        to.say("account", of.account_name(*account));
+        to.say("symbol", of.symbol(*instrument));
+        to.say("side", byte(side.byte()));
+        orders::effect(*effect, to);
+        to.say("execution", Hash(*exec));
+        to.say("quantity", quantity);
+        to.say("price", of.price_in(*instrument, *price));
+        to.text("ClOrdID at the venue", id);
+        asked_by(asked.as_ref(), to);
+    }
+}

@@ -1,0 +1,319 @@
+//! How two settings differ: what a reload changes, and what only a start can.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::fix::figure;
+use crate::load::setting_fields::{NamedRule, RuleFields, or_none, time};
+use crate::state::OmsState;
+use crate::values::day::clock;
+use crate::values::limits::RiskControl;
+use crate::values::rules::{InstrumentRule, LineGroup, RiskRules, ScopeName};
+
+/// A change of a setting, as a row of a table.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct SettingChange {
+    what: &'static str,
+    name: String,
+    was: String,
+    is: String,
+    /// It changes limits or users.
+    pub is_guarded: bool,
+}
+
+impl SettingChange {
+    /// It may add a symbol to a line, or the question for the state of trading.
+    pub(crate) fn is_about_markets(&self) -> bool {
+        [InstrumentRule::WHAT, LineGroup::WHAT, ROUTE].contains(&self.what)
+    }
+}
+
+impl fmt::Display for SettingChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            what,
+            name,
+            was,
+            is,
+            ..
+        } = self;
+        write!(f, "{what}\t{name}\t{was}\t{is}")
+    }
+}
+
+const ROUTE: &str = "route";
+/// Stands for nothing.
+const NOTHING: &str = "-";
+
+fn text_of<'f>(fields: impl Iterator<Item = &'f (&'static str, String)>) -> String {
+    let texts = fields.filter(|(_, value)| !value.is_empty());
+    let texts = texts.map(|(name, value)| match *name {
+        "" => value.clone(),
+        name => format!("{name} {value}"),
+    });
+    let all = texts.collect::<Vec<_>>().join(", ");
+    if all.is_empty() { NOTHING.into() } else { all }
+}
+
+/// What differs, by name.
+fn compare<R: NamedRule>(old: &[R], new: &[R], to: &mut Vec<SettingChange>) {
+    // Mostly they are the same, but for a few in the middle.
+    let front = old.iter().zip(new).take_while(|(one, other)| one == other);
+    let front = front.count();
+    let (old, new) = (&old[front..], &new[front..]);
+    let back = old.iter().rev().zip(new.iter().rev());
+    let back = back.take_while(|(one, other)| one == other).count();
+    let (old, new) = (&old[..old.len() - back], &new[..new.len() - back]);
+    let before: BTreeMap<_, &R> = old.iter().map(|rule| (rule.key(), rule)).collect();
+    let mut after: BTreeMap<_, &R> = new.iter().map(|rule| (rule.key(), rule)).collect();
+    let mut push = |rule: &R, was: String, is: String| {
+        to.push(SettingChange {
+            what: R::WHAT,
+            name: rule.name(),
+            was,
+            is,
+            is_guarded: R::IS_GUARDED,
+        });
+    };
+    for rule in old {
+        match after.remove(&rule.key()) {
+            None => push(rule, text_of(rule.fields().iter()), NOTHING.into()),
+            Some(other) if other == rule => {}
+            Some(other) => {
+                let (was, is) = (rule.fields(), other.fields());
+                let value = |all: &RuleFields, name: &str| {
+                    let found = all.iter().find(|(known, _)| *known == name);
+                    found.map_or(String::new(), |(_, value)| value.clone())
+                };
+                let names = was.iter().chain(
+                    is.iter()
+                        .filter(|(name, _)| !was.iter().any(|(known, _)| known == name)),
+                );
+                let names = names.map(|(name, _)| *name);
+                let differ = names.filter(|name| value(&was, name) != value(&is, name));
+                let differ: Vec<&'static str> = differ.collect();
+                let text = |all: &RuleFields| {
+                    let these = differ.iter().map(|name| match value(all, name) {
+                        value if value.is_empty() => (*name, String::from(NOTHING)),
+                        value => (*name, value),
+                    });
+                    text_of(these.collect::<RuleFields>().iter())
+                };
+                push(rule, text(&was), text(&is));
+            }
+        }
+    }
+    for rule in new.iter().filter(|rule| !before.contains_key(&rule.key())) {
+        push(rule, NOTHING.into(), text_of(rule.fields().iter()));
+    }
+}
+
+/// Each change of settings; only those that a reload can make are compared.
+pub(crate) fn changes(state: &OmsState, old: &RiskRules, new: &RiskRules) -> Vec<SettingChange> {
+    let mut all = Vec::new();
+    compare(&old.instruments, &new.instruments, &mut all);
+    compare(&old.accounts, &new.accounts, &mut all);
+    compare(&old.users, &new.users, &mut all);
+    let before = all.len();
+    compare(&old.limits, &new.limits, &mut all);
+    in_use(state, new, &mut all[before..]);
+    compare(&old.restricted, &new.restricted, &mut all);
+    compare(&old.pools, &new.pools, &mut all);
+    compare(&old.drop_copies, &new.drop_copies, &mut all);
+    compare(&old.operators, &new.operators, &mut all);
+    compare(&old.groups, &new.groups, &mut all);
+    let mut one = |what: &'static str, is_guarded: bool, was: String, is: String| {
+        if was != is {
+            let shown = |text: String| {
+                if text.is_empty() {
+                    NOTHING.into()
+                } else {
+                    text
+                }
+            };
+            all.push(SettingChange {
+                what,
+                name: String::new(),
+                was: shown(was),
+                is: shown(is),
+                is_guarded,
+            });
+        }
+    };
+    let routes = |rules: &RiskRules| {
+        let routes = rules.routes.iter().map(|route| {
+            let group = rules.groups.get(route.group).map(|group| &group.name);
+            format!("{} to {}", route.symbols.join(" "), or_none(group))
+        });
+        routes.collect::<Vec<_>>().join("; ")
+    };
+    one(ROUTE, false, routes(old), routes(new));
+    let of = |rules: &RiskRules| {
+        [
+            (
+                "arming",
+                true,
+                String::from(if rules.two_arm {
+                    "two people"
+                } else {
+                    "one person"
+                }),
+            ),
+            (
+                "self_trade",
+                true,
+                String::from(if rules.rejects_self_trades {
+                    "reject"
+                } else {
+                    "allow"
+                }),
+            ),
+            (
+                "reference_price",
+                true,
+                String::from(rules.reference_price.name()),
+            ),
+            ("day_begins", false, rules.day_begins.text()),
+            ("roll_wait", false, time(rules.roll_wait)),
+            ("reload", false, or_none(rules.reload_at.map(clock))),
+            ("market_data", false, rules.market_data.join(" ")),
+            ("copy_within", false, time(rules.copy_within)),
+            ("remembered", false, rules.remembered.to_string()),
+        ]
+    };
+    for ((what, is_guarded, was), (.., is)) in of(old).into_iter().zip(of(new)) {
+        one(what, is_guarded, was, is);
+    }
+    if old.texts != new.texts {
+        all.push(SettingChange {
+            what: "texts",
+            name: String::new(),
+            was: old.texts.summary(),
+            is: new.texts.summary(),
+            is_guarded: false,
+        });
+    }
+    all
+}
+
+/// Says how much of a new limit is in use, where that is above it.
+fn in_use(state: &OmsState, new: &RiskRules, limits: &mut [SettingChange]) {
+    if limits.is_empty() {
+        return;
+    }
+    let counted = [RiskControl::OpenOrders, RiskControl::Credit];
+    let scope_of = |name: &ScopeName| {
+        let account = |name: &String| state.accounts().find(name.as_bytes());
+        let instrument = |name: &String| state.instruments().find(name.as_bytes());
+        Some(match name {
+            ScopeName::Firm => crate::Scope::Firm,
+            ScopeName::Session(it) => crate::Scope::Session(state.sessions().find(it.as_bytes())?),
+            ScopeName::Account(it) => crate::Scope::Account(account(it)?),
+            ScopeName::Instrument(it) => crate::Scope::Instrument(instrument(it)?),
+            ScopeName::Holding(of, it) => crate::Scope::Holding(account(of)?, instrument(it)?),
+        })
+    };
+    let rules = new.limits.iter();
+    for rule in rules.filter(|rule| counted.contains(&rule.control)) {
+        let Some(tally) = scope_of(&rule.scope)
+            .and_then(|scope| state.standing(scope))
+            .map(|standing| &standing.tally)
+        else {
+            continue;
+        };
+        let used = match rule.control {
+            RiskControl::OpenOrders => i128::from(tally.orders),
+            _ => tally.reserved.saturating_add(tally.traded),
+        };
+        if used > rule.value {
+            let name = rule.name();
+            let digits = rule.control.unit().digits();
+            let change = limits.iter_mut().find(|change| change.name == name);
+            if let Some(change) = change {
+                change.is += &format!(", below the {} in use", figure(used, digits));
+            }
+        }
+    }
+}
+
+/// Settings that differ and that only a start applies; a line for each.
+pub(crate) fn needs_restart(old: &RiskRules, new: &RiskRules) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut check = |is_same: bool, what: &str| {
+        if !is_same {
+            wrong.push(format!("{what} needs a restart"));
+        }
+    };
+    let names = |rules: &RiskRules| {
+        let names = rules.groups.iter().map(|group| group.name.clone());
+        names.collect::<Vec<_>>()
+    };
+    check(names(old) == names(new), "another list of line_group");
+    for (one, other) in old.groups.iter().zip(&new.groups) {
+        let name = &one.name;
+        let is = |rule: &LineGroup| {
+            let cannot = (rule.cannot_replace, rule.cannot_stop, rule.over_tmp);
+            (rule.lines.clone(), rule.helpers.clone(), cannot)
+        };
+        if one.name == other.name {
+            let what = format!("lines, helpers or cannot of line_group {name}");
+            check(is(one) == is(other), &what);
+        }
+    }
+    check(old.copy_sources == new.copy_sources, "another drop_copy_in");
+    check(old.orders == new.orders, "another [oms] orders");
+    check(old.appl_id == new.appl_id, "another [oms] appl_id");
+    check(old.stamps == new.stamps, "another [oms] stamps");
+    check(old.own_tags == new.own_tags, "another [oms.own_tags]");
+    check(
+        old.recovers_reports() || !new.recovers_reports(),
+        "the first right reports, or the first drop_copy,",
+    );
+    wrong
+}
+
+/// Instruments whose settings change in a way that open orders of theirs prevent, and how they change.
+pub(crate) fn risky_instruments<'r>(
+    old: &'r RiskRules,
+    new: &RiskRules,
+) -> Vec<(&'r str, &'static str)> {
+    let is_same_route = old.routes == new.routes;
+    if old.instruments == new.instruments && is_same_route {
+        return Vec::new();
+    }
+    let known: BTreeMap<&str, &InstrumentRule> =
+        new.instruments.iter().map(|it| (it.key(), it)).collect();
+    let risky = old.instruments.iter().filter_map(|was| {
+        let symbol = was.symbol.as_str();
+        let what = match known.get(symbol) {
+            None => "it cannot be removed",
+            Some(is) if is.has_effect != was.has_effect => "its positions cannot change",
+            Some(is) if is.legs != was.legs => "its legs cannot change",
+            Some(is) if is != &was && is_over_tmp(old, was) && differ_over_tmp(was, is) => {
+                "the decimals of its tick cannot change, since its line speaks TMP"
+            }
+            Some(_)
+                if !is_same_route
+                    && old.group_of(symbol.as_bytes()) != new.group_of(symbol.as_bytes()) =>
+            {
+                "it cannot go by another line_group"
+            }
+            Some(_) => return None,
+        };
+        Some((symbol, what))
+    });
+    risky.collect()
+}
+
+fn is_over_tmp(rules: &RiskRules, rule: &InstrumentRule) -> bool {
+    let group = rules.group_of(rule.symbol.as_bytes());
+    let group = group.and_then(|group| rules.groups.get(group));
+    group.is_some_and(|group| group.over_tmp)
+}
+
+fn differ_over_tmp(was: &InstrumentRule, is: &InstrumentRule) -> bool {
+    crate::decide::begin::tick_scale(was) != crate::decide::begin::tick_scale(is)
+}

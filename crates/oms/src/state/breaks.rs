@@ -1,0 +1,258 @@
+//! What venues say of orders and what does not agree with them, until both agree or an operator decides.
+//!
+//! ```text
+//!   report that does not agree > break > OrderStatusRequest(H) --- answer or fill agrees --> closed by the OMS
+//!                                 |                  +--- no answer in 5 s ---> alarm
+//!                                 +--- an operator: the venue is right, or we are ----------> settled
+//! ```
+//!
+//! Until then limits count the larger of both. A break that is settled stays as long as its order is in memory, so that
+//! the same word of the venue does not raise it again.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use crate::values::value::{Amount, BreakKind, Number, Price, Quantity, Text};
+use crate::values::wire::Wire;
+
+/// A difference between the word of a venue and an order.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct VenueBreak {
+    pub kind: BreakKind,
+    pub order: Number,
+    /// The session of the report.
+    pub line: u32,
+    /// Hash of the ExecID(17) that it is about; 0 for none.
+    pub exec: u64,
+    /// CumQty(14) of the venue.
+    pub filled: Option<Quantity>,
+    /// LastQty(32) of the fill, or OrderQty(38), as the venue says.
+    pub quantity: Quantity,
+    /// LastPx(31) of the fill, or Price(44), as the venue says.
+    pub price: Price,
+    /// CumQty(14) times AvgPx(6) of the venue.
+    pub paid: Option<Amount>,
+    /// OrdStatus(39) of the venue; 0 without one.
+    pub status: u8,
+    /// What the order may fill in all, as the venue says.
+    pub total: Quantity,
+    /// What a bust may take back.
+    pub opposite: Quantity,
+    pub ours: Text,
+    pub venue: Text,
+    /// When it was found, in nanoseconds since 1970.
+    pub since: i64,
+    pub is_alarmed: bool,
+    pub is_settled: bool,
+    /// The operator who decided it, and for the venue or not; another one must decide the same.
+    pub asked_by: Option<(Text, bool)>,
+}
+
+impl VenueBreak {
+    /// CumQty(14) of a fill that it counts in part: more than there was here, and less than both together, as when
+    /// an operator has entered some of it before.
+    pub fn counted_in_part(&self) -> Option<Quantity> {
+        let before = self.total.saturating_sub(self.quantity);
+        let is_doubtful = self.kind == BreakKind::NotCounted;
+        self.filled.filter(|cum| is_doubtful && *cum > before)
+    }
+}
+
+/// What limits count for an order beside what it knows.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Exposure {
+    /// What it may fill in all.
+    pub total: Quantity,
+    /// What it may trade on the other side.
+    pub opposite: Quantity,
+    /// The price to reserve for.
+    pub hold: Price,
+}
+
+/// All of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct VenueBreaks {
+    /// By number: that of their event.
+    pub(crate) all: BTreeMap<u64, VenueBreak>,
+    pub(crate) numbers: BTreeMap<(Number, u8, u64), u64>,
+    /// How many are not settled.
+    pub(crate) open: usize,
+}
+
+impl VenueBreaks {
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// How many are open.
+    pub fn open(&self) -> usize {
+        self.open
+    }
+
+    /// The open ones.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &VenueBreak)> {
+        let all = self.all.iter().map(|(number, found)| (*number, found));
+        all.filter(|(_, found)| !found.is_settled)
+    }
+
+    pub fn get(&self, number: u64) -> Option<&VenueBreak> {
+        self.all.get(&number).filter(|found| !found.is_settled)
+    }
+
+    pub fn get_mut(&mut self, number: u64) -> Option<&mut VenueBreak> {
+        self.all.get_mut(&number).filter(|it| !it.is_settled)
+    }
+
+    /// That of an order and an execution, settled or not.
+    pub fn find(&self, order: Number, kind: BreakKind, exec: u64) -> Option<(u64, &VenueBreak)> {
+        let number = *self.numbers.get(&(order, kind.byte(), exec))?;
+        Some((number, self.all.get(&number)?))
+    }
+
+    /// The open ones of an order.
+    pub fn of(&self, order: Number) -> impl Iterator<Item = (u64, &VenueBreak)> {
+        let range = self
+            .numbers
+            .range((order, 0, 0)..=(order, u8::MAX, u64::MAX));
+        let all = range.filter_map(|(_, number)| Some((*number, self.all.get(number)?)));
+        all.filter(|(_, found)| !found.is_settled)
+    }
+
+    pub fn has_open(&self, order: Number) -> bool {
+        self.open > 0 && self.of(order).next().is_some()
+    }
+
+    /// What limits count for an order with an open break.
+    pub fn exposure(&self, order: Number) -> Option<Exposure> {
+        let mut most = None;
+        for (_, found) in self.of(order) {
+            let most: &mut Exposure = most.get_or_insert_default();
+            most.total = most.total.max(found.total);
+            most.opposite = most.opposite.saturating_add(found.opposite);
+            if found.kind != BreakKind::Bust {
+                most.hold = most.hold.max(found.price.saturating_abs());
+            }
+        }
+        most
+    }
+
+    /// Adds one, or the new word of the venue to one that is known.
+    pub fn put_in(&mut self, number: u64, mut new: VenueBreak) {
+        let key = (new.order, new.kind.byte(), new.exec);
+        let number = *self.numbers.entry(key).or_insert(number);
+        if let Some(known) = self.all.get(&number).filter(|it| !it.is_settled) {
+            (new.since, new.is_alarmed) = (known.since, known.is_alarmed);
+            new.asked_by = known.asked_by.clone();
+        } else {
+            self.open += 1;
+        }
+        self.all.insert(number, new);
+    }
+
+    pub fn close(&mut self, number: u64) -> Option<VenueBreak> {
+        let found = self.all.remove(&number)?;
+        self.numbers
+            .remove(&(found.order, found.kind.byte(), found.exec));
+        self.open -= usize::from(!found.is_settled);
+        Some(found)
+    }
+
+    pub fn settle(&mut self, number: u64) -> Option<()> {
+        let found = self.all.get_mut(&number).filter(|it| !it.is_settled)?;
+        found.is_settled = true;
+        self.open -= 1;
+        Some(())
+    }
+
+    /// An order is removed from memory.
+    pub fn forget(&mut self, order: Number) {
+        let range = self
+            .numbers
+            .range((order, 0, 0)..=(order, u8::MAX, u64::MAX));
+        let numbers: Vec<u64> = range.map(|(_, number)| *number).collect();
+        for number in numbers {
+            self.close(number);
+        }
+    }
+
+    /// Rescales the prices of orders.
+    pub fn rescale(&mut self, is_its: impl Fn(Number) -> bool, factor: i64) {
+        for found in self.all.values_mut().filter(|it| is_its(it.order)) {
+            found.price = found.price.saturating_mul(factor);
+            found.paid = found.paid.map(|paid| paid.saturating_mul(factor.into()));
+        }
+    }
+
+    pub fn put(&self, to: &mut Vec<u8>) {
+        (self.all.len() as u32).put(to);
+        for (number, found) in &self.all {
+            number.put(to);
+            found.put(to);
+        }
+    }
+
+    pub fn take(from: &mut &[u8]) -> Option<Self> {
+        let mut breaks = Self::default();
+        for _ in 0..u32::take(from)? {
+            let number = Wire::take(from)?;
+            let found = VenueBreak::take(from)?;
+            let key = (found.order, found.kind.byte(), found.exec);
+            breaks.open += usize::from(!found.is_settled);
+            let is_new = breaks.numbers.insert(key, number).is_none();
+            (is_new && breaks.all.insert(number, found).is_none()).then_some(())?;
+        }
+        Some(breaks)
+    }
+}
+
+impl VenueBreak {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.kind.put(to);
+        self.order.put(to);
+        self.line.put(to);
+        self.exec.put(to);
+        self.filled.put(to);
+        self.quantity.put(to);
+        self.price.put(to);
+        self.paid.put(to);
+        self.status.put(to);
+        self.total.put(to);
+        self.opposite.put(to);
+        self.ours.put(to);
+        self.venue.put(to);
+        self.since.put(to);
+        self.is_alarmed.put(to);
+        self.is_settled.put(to);
+        let asked = self.asked_by.as_ref();
+        asked.map(|(by, _)| by.clone()).put(to);
+        asked.is_some_and(|(_, venue)| *venue).put(to);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let mut found = Self {
+            kind: Wire::take(from)?,
+            order: Wire::take(from)?,
+            line: Wire::take(from)?,
+            exec: Wire::take(from)?,
+            filled: Wire::take(from)?,
+            quantity: Wire::take(from)?,
+            price: Wire::take(from)?,
+            paid: Wire::take(from)?,
+            status: Wire::take(from)?,
+            total: Wire::take(from)?,
+            opposite: Wire::take(from)?,
+            ours: Wire::take(from)?,
+            venue: Wire::take(from)?,
+            since: Wire::take(from)?,
+            is_alarmed: Wire::take(from)?,
+            is_settled: Wire::take(from)?,
+            asked_by: None,
+        };
+        let by: Option<Text> = Wire::take(from)?;
+        let venue: bool = Wire::take(from)?;
+        // Nobody decided for the venue.
+        (by.is_some() || !venue).then_some(())?;
+        found.asked_by = by.map(|by| (by, venue));
+        Some(found)
+    }
+}

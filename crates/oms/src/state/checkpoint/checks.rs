@@ -1,0 +1,94 @@
+//! Checks and completes a state that was read: its parts fit together.
+
+use alloc::boxed::Box;
+
+use crate::state::OmsState;
+use crate::state::apply_family::quantity_of;
+use crate::state::order::{Order, Place, Retry};
+use crate::state::pool::NO_POOL;
+use crate::state::strays::Stray;
+use crate::state::tally::Tally;
+use crate::values::wire::Wire;
+
+impl OmsState {
+    /// Accounts have no cycles.
+    pub(super) fn check_parents(&self) -> Option<()> {
+        for account in 0..self.account_names.len() {
+            let mut above = self.parent(account);
+            let mut steps = 0;
+            while let Some(of) = above {
+                if of >= self.account_names.len() || steps > self.account_names.len() {
+                    return None;
+                }
+                steps += 1;
+                above = self.parent(of);
+            }
+        }
+        Some(())
+    }
+
+    /// The quantities of parents are those of their children.
+    pub(super) fn complete_families(&mut self) -> Option<()> {
+        let mut families = core::mem::take(&mut self.families);
+        let held = |number| {
+            let order = self.orders.get(number);
+            order.map_or(0, |order| {
+                let tally = self.counted(order, self.orders.request_of(order));
+                quantity_of(&tally, order.side.is_buy())
+            })
+        };
+        families.complete(&self.orders, held)?;
+        self.families = families;
+        Some(())
+    }
+
+    /// Fills of orders that are not known have a line, an account and an instrument.
+    pub(super) fn check_strays(&self) -> Option<()> {
+        let is_known = |it: &Stray| {
+            self.sessions.get(it.line as usize).is_some()
+                && self.accounts.get(it.account as usize).is_some()
+                && self.instruments.get(it.instrument as usize).is_some()
+        };
+        self.strays
+            .iter()
+            .all(|(_, stray)| is_known(stray))
+            .then_some(())
+    }
+
+    /// Each closed order is listed once among the closed ones, and no number overflows.
+    pub(super) fn check_ended(&self) -> Option<()> {
+        const MOST: u64 = 1 << 62;
+        let mut ended = self.orders.ended();
+        let count = ended.len();
+        ended.sort_unstable();
+        ended.dedup();
+        let all = self.orders.iter().filter(|order| !order.state.is_open());
+        let is_whole = ended.len() == count && count == all.count();
+        (is_whole && self.last < MOST && self.events < MOST).then_some(())
+    }
+
+    /// The numbers that an order has at its venue.
+    pub(super) fn take_venue_numbers(&self, order: &mut Order, from: &mut &[u8]) -> Option<()> {
+        if bool::take(from)? {
+            let retry = Retry {
+                attempt: Wire::take(from)?,
+                tries: Wire::take(from)?,
+                due: Wire::take(from)?,
+                not_on: Wire::take(from)?,
+            };
+            (retry.attempt <= self.last).then(|| order.retry = Some(Box::new(retry)))?;
+        }
+        order.pool = Wire::take(from)?;
+        order.own_number = Wire::take(from)?;
+        order.pool_number = Wire::take(from)?;
+        (order.pool == NO_POOL || (order.pool as usize) < self.pools.len()).then_some(())
+    }
+
+    pub(super) fn count_order(&mut self, place: Place) -> Option<()> {
+        let order = self.orders.at(place)?;
+        let tally = self.counted(order, self.orders.request_of(order));
+        let (session, account, instrument) = (order.session, order.account, order.instrument);
+        self.count(session, account, instrument, &Tally::default(), &tally);
+        Some(())
+    }
+}

@@ -1,0 +1,260 @@
+//! Fills and copies of them that a venue sends on a drop copy session, until both are here; and the breaks between them.
+//!
+//! ```text
+//!   Filled on a line > awaited: a fill of ours --- equal copy in time ---> settled
+//!   Copied           > awaited: a copy ---------- equal fill in time ---> settled
+//!                         |
+//!                         +-- not equal, or too late ---> break --- equal after all ---> closed by the OMS
+//!                                                           +------ an operator -------> closed by the operator
+//! ```
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use crate::values::value::{BreakKind, Number, Price, Quantity, Text};
+use crate::values::wire::Wire;
+
+/// LastQty(32) and LastPx(31).
+pub(crate) type FillTerms = (Quantity, Price);
+
+/// An order and the hash of an ExecID(17); 0 for the end of the order.
+pub(crate) type CopyKey = (Number, u64);
+
+/// What stands for the hash of an ExecID(17) in the key of the end of an order.
+pub(crate) const ENDED: u64 = 0;
+
+/// A fill, or the end of an order, that one side has reported.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Awaited {
+    /// The line of the order.
+    pub line: u32,
+    /// When it was reported, in nanoseconds since 1970.
+    pub since: i64,
+    /// What the line reported.
+    pub ours: Option<FillTerms>,
+    /// What the drop copy reported.
+    pub copy: Option<FillTerms>,
+}
+
+impl Awaited {
+    pub fn is_equal(&self) -> bool {
+        self.ours.is_some() && self.ours == self.copy
+    }
+
+    /// Both sides have reported it, and differ.
+    pub fn differs(&self) -> bool {
+        self.ours.is_some() && self.copy.is_some() && self.ours != self.copy
+    }
+}
+
+/// A difference that is not settled.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct CopyBreak {
+    pub kind: BreakKind,
+    /// The order and the hash of the ExecID(17).
+    pub key: CopyKey,
+    pub what: Awaited,
+    /// OrderID(37) and ExecID(17) of the venue, as far as they are known.
+    pub text: Text,
+}
+
+/// What a drop copy of a venue is compared with. Empty unless one is configured.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Copies {
+    /// Lines whose fills a drop copy session has too, and the session.
+    pub(crate) lines: BTreeMap<u32, u32>,
+    pub(crate) awaited: BTreeMap<CopyKey, Awaited>,
+    /// The same by line and time.
+    pub(crate) times: BTreeSet<(u32, i64, CopyKey)>,
+    /// By number: that of their event.
+    pub(crate) breaks: BTreeMap<u64, CopyBreak>,
+    /// The numbers of those that are of a fill or the end of an order.
+    pub(crate) broken: BTreeMap<CopyKey, u64>,
+}
+
+impl Copies {
+    /// Whether no drop copy is configured, and nothing is left of one.
+    pub fn is_off(&self) -> bool {
+        self.lines.is_empty() && self.awaited.is_empty() && self.breaks.is_empty()
+    }
+
+    /// The drop copy session of a line.
+    pub fn session_of(&self, line: u32) -> Option<u32> {
+        self.lines.get(&line).copied()
+    }
+
+    /// Whether a session is one that copies come from.
+    pub fn is_source(&self, session: u32) -> bool {
+        self.lines.values().any(|known| *known == session)
+    }
+
+    pub fn set_line(&mut self, line: u32, session: Option<u32>) {
+        if let Some(session) = session {
+            self.lines.insert(line, session);
+            return;
+        }
+        self.lines.remove(&line);
+        // Nothing comes any more; what is a break stays one.
+        self.awaited.retain(|_, it| it.line != line);
+        let awaited = &self.awaited;
+        self.times.retain(|(.., key)| awaited.contains_key(key));
+    }
+
+    pub fn awaited(&self, key: CopyKey) -> Option<&Awaited> {
+        self.awaited.get(&key)
+    }
+
+    /// The oldest that is awaited of each line.
+    pub fn oldest(&self) -> impl Iterator<Item = (CopyKey, &Awaited)> {
+        let mut next = self.times.first().copied();
+        core::iter::from_fn(move || {
+            let (line, _, key) = next?;
+            let above = line.checked_add(1).map(|line| (line, i64::MIN, (0, 0)));
+            next = above.and_then(|from| self.times.range(from..).next().copied());
+            Some((key, self.awaited.get(&key)?))
+        })
+    }
+
+    pub fn breaks(&self) -> &BTreeMap<u64, CopyBreak> {
+        &self.breaks
+    }
+
+    /// The open break of a fill.
+    pub fn break_of(&self, key: CopyKey) -> Option<(u64, &CopyBreak)> {
+        let number = *self.broken.get(&key)?;
+        Some((number, self.breaks.get(&number)?))
+    }
+
+    /// One side has reported a fill. What is equal on both sides is settled, unless there is a break of it.
+    pub fn hear(&mut self, key: CopyKey, new: Awaited) {
+        let number = self.break_of(key).map(|(number, _)| number);
+        if let Some(known) = number.and_then(|number| self.breaks.get_mut(&number)) {
+            known.what.ours = known.what.ours.or(new.ours);
+            known.what.copy = known.what.copy.or(new.copy);
+            return;
+        }
+        let Some(known) = self.awaited.get_mut(&key) else {
+            self.times.insert((new.line, new.since, key));
+            self.awaited.insert(key, new);
+            return;
+        };
+        known.ours = known.ours.or(new.ours);
+        known.copy = known.copy.or(new.copy);
+        if known.is_equal() {
+            self.settle(key);
+        }
+    }
+
+    /// It is awaited no longer.
+    pub fn settle(&mut self, key: CopyKey) -> Option<Awaited> {
+        let known = self.awaited.remove(&key)?;
+        self.times.remove(&(known.line, known.since, key));
+        Some(known)
+    }
+
+    pub fn add_break(&mut self, number: u64, found: CopyBreak) {
+        if found.kind != BreakKind::Unplaced {
+            self.broken.insert(found.key, number);
+        }
+        self.breaks.insert(number, found);
+    }
+
+    pub fn close(&mut self, number: u64) -> Option<()> {
+        let found = self.breaks.remove(&number)?;
+        if found.kind != BreakKind::Unplaced {
+            self.broken.remove(&found.key);
+        }
+        Some(())
+    }
+
+    /// Rescales the fills of orders.
+    pub fn rescale(&mut self, is_its: impl Fn(Number) -> bool, factor: i64) {
+        let awaited = self.awaited.iter_mut().map(|(key, it)| (key.0, it));
+        let breaks = self.breaks.values_mut();
+        let breaks = breaks.map(|it| (it.key.0, &mut it.what));
+        for (_, it) in awaited.chain(breaks).filter(|(order, _)| is_its(*order)) {
+            for fill in [&mut it.ours, &mut it.copy].into_iter().flatten() {
+                fill.1 = fill.1.saturating_mul(factor);
+            }
+        }
+    }
+
+    pub fn put(&self, to: &mut Vec<u8>) {
+        (self.lines.len() as u32).put(to);
+        for (line, session) in &self.lines {
+            line.put(to);
+            session.put(to);
+        }
+        (self.awaited.len() as u32).put(to);
+        for (key, awaited) in &self.awaited {
+            put_key(*key, to);
+            awaited.put(to);
+        }
+        (self.breaks.len() as u32).put(to);
+        for (number, found) in &self.breaks {
+            number.put(to);
+            found.kind.put(to);
+            put_key(found.key, to);
+            found.what.put(to);
+            found.text.put(to);
+        }
+    }
+
+    pub fn take(from: &mut &[u8]) -> Option<Self> {
+        let mut copies = Self::default();
+        for _ in 0..u32::take(from)? {
+            copies.lines.insert(Wire::take(from)?, Wire::take(from)?);
+        }
+        for _ in 0..u32::take(from)? {
+            let key = take_key(from)?;
+            let awaited = Awaited::take(from)?;
+            copies.times.insert((awaited.line, awaited.since, key));
+            copies.awaited.insert(key, awaited);
+        }
+        for _ in 0..u32::take(from)? {
+            let number = Wire::take(from)?;
+            let found = CopyBreak {
+                kind: Wire::take(from)?,
+                key: take_key(from)?,
+                what: Awaited::take(from)?,
+                text: Wire::take(from)?,
+            };
+            copies.add_break(number, found);
+        }
+        Some(copies)
+    }
+}
+
+fn put_key(key: CopyKey, to: &mut Vec<u8>) {
+    key.0.put(to);
+    key.1.put(to);
+}
+
+fn take_key(from: &mut &[u8]) -> Option<CopyKey> {
+    Some((Wire::take(from)?, Wire::take(from)?))
+}
+
+impl Awaited {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.line.put(to);
+        self.since.put(to);
+        for fill in [self.ours, self.copy] {
+            fill.map(|fill| fill.0).put(to);
+            fill.map(|fill| fill.1).put(to);
+        }
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let fill = |from: &mut &[u8]| -> Option<Option<FillTerms>> {
+            let quantity: Option<Quantity> = Wire::take(from)?;
+            let price: Option<Price> = Wire::take(from)?;
+            Some(quantity.zip(price))
+        };
+        Some(Self {
+            line: Wire::take(from)?,
+            since: Wire::take(from)?,
+            ours: fill(from)?,
+            copy: fill(from)?,
+        })
+    }
+}

@@ -1,0 +1,152 @@
+//! Fills of the orders in memory, found by order and ExecID(17) in the same time however many there are.
+//!
+//! ```text
+//!   fill E1 --- Trade Cancel E2 ---> cancelled by E2, counts no more
+//!   fill E1 --- Trade Correct E3 --> cancelled by E3, and E3 is a fill of the same order
+//! ```
+//!
+//! A fill takes 64 bytes and about 10 more in the index, until its order is removed from memory. How many there can be
+//! is up to the venues.
+
+use hashbrown::HashTable;
+
+use crate::state::order::mixed;
+use crate::values::slab::Slab;
+use crate::values::value::{Price, Quantity};
+
+/// A fill of an order.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Fill {
+    /// Hash of the venue's ExecID(17).
+    pub exec: u64,
+    /// LastQty(32); 0 for a fill of a leg.
+    pub quantity: Quantity,
+    /// LastPx(31).
+    pub price: Price,
+    /// The number of its event: ExecID(17) of the report to the client.
+    pub report: u64,
+    /// Hash of the ExecID(17) that cancelled or corrected it; 0 while it counts.
+    pub undone: u64,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Kept {
+    fill: Fill,
+    /// Index of its order.
+    order: u32,
+    /// The fill of the order before it.
+    before: u32,
+}
+
+/// All of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fills {
+    pub(crate) kept: Slab<Kept>,
+    pub(crate) places: HashTable<u32>,
+}
+
+fn hash(order: u32, exec: u64) -> u64 {
+    mixed(exec ^ mixed(order.into()))
+}
+
+impl Fills {
+    fn place(&self, order: u32, exec: u64) -> Option<u32> {
+        let is = |place: &u32| {
+            let kept = self.kept.get(*place);
+            kept.is_some_and(|it| (it.order, it.fill.exec) == (order, exec))
+        };
+        self.places.find(hash(order, exec), is).copied()
+    }
+
+    pub fn get(&self, order: u32, exec: u64) -> Option<&Fill> {
+        Some(&self.kept.get(self.place(order, exec)?)?.fill)
+    }
+
+    pub fn get_mut(&mut self, order: u32, exec: u64) -> Option<&mut Fill> {
+        let place = self.place(order, exec)?;
+        Some(&mut self.kept.get_mut(place)?.fill)
+    }
+
+    /// Adds one behind the last one of its order; its index, or `None` when it is known.
+    pub fn add(&mut self, order: u32, before: u32, fill: Fill) -> Option<u32> {
+        if self.place(order, fill.exec).is_some() {
+            return None;
+        }
+        let at = hash(order, fill.exec);
+        let place = self.kept.add(Kept {
+            fill,
+            order,
+            before,
+        });
+        let kept = &self.kept;
+        let hash_of = |place: &u32| {
+            let known = kept.get(*place);
+            known.map_or(0, |it| hash(it.order, it.fill.exec))
+        };
+        self.places.insert_unique(at, place, hash_of);
+        Some(place)
+    }
+
+    /// From the last one of an order to its first.
+    pub fn back_from(&self, last: u32) -> impl Iterator<Item = &Fill> {
+        let mut next = last;
+        core::iter::from_fn(move || {
+            let kept = self.kept.get(next)?;
+            next = kept.before;
+            Some(&kept.fill)
+        })
+    }
+
+    /// Removes those of an order, from its last one.
+    pub fn remove_all(&mut self, last: u32) {
+        let mut next = last;
+        while let Some(kept) = self.kept.get(next) {
+            let (at, before) = (hash(kept.order, kept.fill.exec), kept.before);
+            if let Ok(entry) = self.places.find_entry(at, |place| *place == next) {
+                entry.remove();
+            }
+            self.kept.remove(next);
+            next = before;
+        }
+    }
+
+    /// Rescales the prices of those of some orders.
+    pub fn rescale(&mut self, is_its: impl Fn(u32) -> bool, factor: i64) {
+        for kept in self.kept.iter_mut().filter(|it| is_its(it.order)) {
+            kept.fill.price = kept.fill.price.saturating_mul(factor);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::values::slab::NOWHERE;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn fills_are_found_by_order_and_execution_and_removed_together() {
+        let mut fills = Fills::default();
+        let mut last = [NOWHERE; 3];
+        for exec in 1..=5_000 {
+            for order in 0..3 {
+                let fill = Fill {
+                    exec,
+                    quantity: exec,
+                    ..Fill::default()
+                };
+                let added = fills.add(order, last[order as usize], fill);
+                last[order as usize] = added.unwrap();
+                assert_eq!(fills.add(order, NOWHERE, fill), None, "a duplicate");
+            }
+        }
+        assert_eq!(fills.get(1, 77).map(|it| it.quantity), Some(77));
+        assert_eq!(fills.get(3, 77), None);
+        let all: Vec<u64> = fills.back_from(last[2]).map(|it| it.exec).collect();
+        assert!(all.into_iter().rev().eq(1..=5_000));
+        fills.remove_all(last[1]);
+        assert_eq!(fills.get(1, 77), None);
+        assert_eq!((fills.places.len(), fills.kept.len()), (10_000, 10_000));
+        assert!(fills.get(0, 77).is_some() && fills.get(2, 77).is_some());
+    }
+}

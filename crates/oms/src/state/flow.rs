@@ -1,0 +1,462 @@
+//! Order flow of a scope within a second, a minute and a day.
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use hashbrown::HashTable;
+
+use crate::state::order::mixed;
+use crate::values::value::Amount;
+use crate::values::wire::Wire;
+
+/// A time window in which flow is counted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Span {
+    Second,
+    Minute,
+    Day,
+}
+
+/// The kind of flow that is counted.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Passed {
+    /// New orders and replaces.
+    pub messages: u64,
+    /// New orders and replaces that were rejected.
+    pub refused: u64,
+    /// Cancels of clients.
+    pub cancels: u64,
+    /// Executions.
+    pub executions: u64,
+    /// OrderQty(38) of orders, and increases by replaces.
+    pub quantity: u64,
+    /// The value of the same, in 10^-9.
+    pub value: Amount,
+}
+
+impl Passed {
+    fn words(&mut self) -> [&mut u64; 5] {
+        let Self {
+            messages,
+            refused,
+            cancels,
+            executions,
+            quantity,
+            ..
+        } = self;
+        [messages, refused, cancels, executions, quantity]
+    }
+
+    fn add(&mut self, mut more: Self) {
+        for (word, more) in self.words().into_iter().zip(more.words()) {
+            *word = word.saturating_add(*more);
+        }
+        self.value = self.value.saturating_add(more.value);
+    }
+
+    fn take_away(&mut self, mut less: Self) {
+        for (word, less) in self.words().into_iter().zip(less.words()) {
+            *word = word.saturating_sub(*less);
+        }
+        self.value = self.value.saturating_sub(less.value);
+    }
+
+    fn put(mut self, to: &mut Vec<u8>) {
+        self.words().into_iter().for_each(|word| word.put(to));
+        self.value.put(to);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let mut passed = Self::default();
+        for word in passed.words() {
+            *word = u64::take(from)?;
+        }
+        passed.value = Amount::take(from)?;
+        Some(passed)
+    }
+}
+
+/// A sliding window of `N` - 1 slots and the current one: flow counts for up to one slot longer.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[repr(C)]
+pub(crate) struct Window<const N: usize> {
+    pub(crate) sum: Passed,
+    /// Number of the current slot.
+    pub(crate) newest: i64,
+    pub(crate) parts: [Passed; N],
+}
+
+impl<const N: usize> Window<N> {
+    const NEW: Self = Self {
+        parts: [Passed {
+            messages: 0,
+            refused: 0,
+            cancels: 0,
+            executions: 0,
+            quantity: 0,
+            value: 0,
+        }; N],
+        newest: 0,
+        sum: Passed {
+            messages: 0,
+            refused: 0,
+            cancels: 0,
+            executions: 0,
+            quantity: 0,
+            value: 0,
+        },
+    };
+
+    fn place(part: i64) -> usize {
+        usize::try_from(part.rem_euclid(N as i64)).unwrap_or(0)
+    }
+
+    /// The slots that expire when `part` becomes the current one.
+    fn over(&self, part: i64) -> impl Iterator<Item = usize> + use<N> {
+        let steps = part.saturating_sub(self.newest).clamp(0, N as i64);
+        let newest = self.newest;
+        (1..=steps).map(move |step| Self::place(newest.wrapping_add(step)))
+    }
+
+    fn add(&mut self, part: i64, more: Passed) {
+        if part > self.newest {
+            for place in self.over(part) {
+                let old = core::mem::take(&mut self.parts[place]);
+                self.sum.take_away(old);
+            }
+            self.newest = part;
+        }
+        self.parts[Self::place(self.newest)].add(more);
+        self.sum.add(more);
+    }
+
+    /// The sum of `value` over the window.
+    #[inline]
+    fn at<T>(&self, part: i64, value: impl FnOnce(&Passed) -> T) -> T {
+        if part <= self.newest {
+            return value(&self.sum);
+        }
+        let mut sum = self.sum;
+        self.over(part)
+            .for_each(|place| sum.take_away(self.parts[place]));
+        value(&sum)
+    }
+
+    fn put(&self, to: &mut Vec<u8>) {
+        self.newest.put(to);
+        self.parts.iter().for_each(|part| part.put(to));
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let mut window = Self::NEW;
+        window.newest = Wire::take(from)?;
+        for part in &mut window.parts {
+            *part = Passed::take(from)?;
+            window.sum.add(*part);
+        }
+        Some(window)
+    }
+}
+
+const TENTH: i64 = 100_000_000;
+const SECOND: i64 = 1_000_000_000;
+
+/// Flow counters of a scope. Each check reads the sums, so they are kept close together in memory.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[repr(C)]
+pub(crate) struct Flow {
+    pub(crate) day: Passed,
+    pub(crate) second: Window<11>,
+    pub(crate) minute: Window<61>,
+}
+
+impl Default for Flow {
+    fn default() -> Self {
+        Self {
+            second: Window::NEW,
+            minute: Window::NEW,
+            day: Passed::default(),
+        }
+    }
+}
+
+impl Flow {
+    pub(crate) fn add(&mut self, at: i64, more: Passed) {
+        self.second.add(at / TENTH, more);
+        self.minute.add(at / SECOND, more);
+        self.day.add(more);
+    }
+
+    /// Reads a word of each cache line of its sums, and of the slots that expire.
+    #[inline]
+    pub(crate) fn fetch(&self, at: i64) -> u64 {
+        let second = |at: i64| self.second.parts[Window::<11>::place(at / TENTH)].messages;
+        let minute = &self.minute.parts[Window::<61>::place(at / SECOND)];
+        let sums = self.day.messages ^ self.second.sum.messages ^ self.minute.sum.messages;
+        let newest = self.second.newest ^ self.minute.newest;
+        let second = second(at) ^ second(at - TENTH) ^ second(at - 2 * TENTH);
+        second ^ minute.messages ^ sums ^ newest.cast_unsigned()
+    }
+
+    /// The sum of `value` over a window until now.
+    #[inline]
+    pub(crate) fn within<T>(&self, span: Span, at: i64, value: impl FnOnce(&Passed) -> T) -> T {
+        match span {
+            Span::Second => self.second.at(at / TENTH, value),
+            Span::Minute => self.minute.at(at / SECOND, value),
+            Span::Day => value(&self.day),
+        }
+    }
+
+    /// What has passed within a second, a minute and today, until now.
+    #[inline]
+    pub(crate) fn sums(&self, at: i64) -> (Passed, Passed, &Passed) {
+        let second = self.second.at(at / TENTH, Passed::clone);
+        let minute = self.minute.at(at / SECOND, Passed::clone);
+        (second, minute, &self.day)
+    }
+
+    pub(crate) fn begin_day(&mut self) {
+        self.day = Passed::default();
+    }
+
+    pub(crate) fn put(&self, to: &mut Vec<u8>) {
+        self.second.put(to);
+        self.minute.put(to);
+        self.day.put(to);
+    }
+
+    pub(crate) fn take(from: &mut &[u8]) -> Option<Box<Self>> {
+        Some(Box::new(Self {
+            second: Window::take(from)?,
+            minute: Window::take(from)?,
+            day: Passed::take(from)?,
+        }))
+    }
+}
+
+fn is_over(at: i64, then: i64) -> bool {
+    at.saturating_sub(then) >= SECOND
+}
+
+/// New orders by content, at least those of the last second, where identical orders are limited.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Recent {
+    pub is_on: bool,
+    pub(crate) orders: VecDeque<RecentOrder>,
+    /// The number of the first of them; the next one has the next number.
+    pub(crate) first: u64,
+    pub(crate) contents: HashTable<Content>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RecentOrder {
+    pub(crate) at: i64,
+    /// Of its content.
+    pub(crate) hash: u64,
+    /// The number of the identical order before it; of none for the first.
+    pub(crate) before: u64,
+}
+
+/// What orders have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Content {
+    hash: u64,
+    /// The number of the last order with it.
+    last: u64,
+    /// How many of all known orders have it.
+    known: u64,
+}
+
+impl Recent {
+    /// Orders that are forgotten with a message, at most. After a burst there are as many to forget as a second had.
+    const FORGOTTEN: usize = 4;
+
+    /// How many orders of the last second are identical. When not even the older ones which are still known would make
+    /// more than `enough`, it may count them too.
+    pub(crate) fn count(&self, at: i64, hash: u64, enough: u64) -> u64 {
+        let Some(content) = self.contents.find(mixed(hash), |it| it.hash == hash) else {
+            return 0;
+        };
+        if content.known <= enough {
+            return content.known;
+        }
+        let identical = core::iter::successors(self.numbered(content.last), |order| {
+            self.numbered(order.before)
+        });
+        let fresh = identical.take_while(|order| !is_over(at, order.at));
+        fresh.count() as u64
+    }
+
+    fn numbered(&self, number: u64) -> Option<&RecentOrder> {
+        self.orders.get(number.checked_sub(self.first)? as usize)
+    }
+
+    /// Forgets some of those that are older than a second.
+    pub(crate) fn forget(&mut self, at: i64) {
+        for _ in 0..Self::FORGOTTEN {
+            let Some(old) = self.orders.pop_front_if(|order| is_over(at, order.at)) else {
+                return;
+            };
+            self.first += 1;
+            let is = |it: &Content| it.hash == old.hash;
+            if let Ok(mut entry) = self.contents.find_entry(mixed(old.hash), is) {
+                entry.get_mut().known -= 1;
+                if entry.get().known == 0 {
+                    entry.remove();
+                }
+            }
+        }
+    }
+
+    pub(crate) fn add(&mut self, at: i64, hash: u64) {
+        if self.is_on {
+            self.forget(at);
+            self.push(at, hash);
+        }
+    }
+
+    fn push(&mut self, at: i64, hash: u64) {
+        let number = self.first + self.orders.len() as u64;
+        let is = |it: &Content| it.hash == hash;
+        let entry = self.contents.entry(mixed(hash), is, |it| mixed(it.hash));
+        let mut content = entry.or_insert(Content {
+            hash,
+            last: u64::MAX,
+            known: 0,
+        });
+        let content = content.get_mut();
+        let before = core::mem::replace(&mut content.last, number);
+        content.known += 1;
+        self.orders.push_back(RecentOrder { at, hash, before });
+    }
+
+    pub(crate) fn put(&self, to: &mut Vec<u8>) {
+        self.is_on.put(to);
+        (self.orders.len() as u64).put(to);
+        for order in &self.orders {
+            order.at.put(to);
+            order.hash.put(to);
+        }
+    }
+
+    pub(crate) fn take(from: &mut &[u8]) -> Option<Self> {
+        let mut recent = Self {
+            is_on: Wire::take(from)?,
+            ..Self::default()
+        };
+        for _ in 0..u64::take(from)? {
+            let at: i64 = Wire::take(from)?;
+            if recent.orders.back().is_some_and(|last| last.at > at) {
+                return None;
+            }
+            recent.push(at, Wire::take(from)?);
+        }
+        Some(recent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one() -> Passed {
+        Passed {
+            messages: 1,
+            value: 5,
+            ..Passed::default()
+        }
+    }
+
+    #[test]
+    fn what_has_passed_stays_for_its_time_and_a_part() {
+        let mut flow = Flow::default();
+        let start = 1_700_000_000 * SECOND;
+        flow.add(start, one());
+        flow.add(start + SECOND / 2, one());
+        let messages = |flow: &Flow, at: i64| {
+            let messages = |span| flow.within(span, at, |passed| passed.messages);
+            (
+                messages(Span::Second),
+                messages(Span::Minute),
+                messages(Span::Day),
+            )
+        };
+        assert_eq!(messages(&flow, start + SECOND / 2), (2, 2, 2));
+        assert_eq!(messages(&flow, start + SECOND + TENTH - 1), (2, 2, 2));
+        assert_eq!(messages(&flow, start + SECOND + TENTH), (1, 2, 2));
+        assert_eq!(messages(&flow, start + 2 * SECOND), (0, 2, 2));
+        assert_eq!(messages(&flow, start + 61 * SECOND), (0, 0, 2));
+        flow.add(start + 200 * SECOND, one());
+        assert_eq!(messages(&flow, start + 200 * SECOND), (1, 1, 3));
+        assert_eq!(flow.within(Span::Day, start, |passed| passed.value), 15);
+        let mut bytes = Vec::new();
+        flow.put(&mut bytes);
+        assert_eq!(Flow::take(&mut &*bytes), Some(Box::new(flow)));
+    }
+
+    #[test]
+    fn the_same_order_is_counted_for_a_second() {
+        let mut recent = Recent {
+            is_on: true,
+            ..Recent::default()
+        };
+        recent.add(10, 7);
+        recent.add(20, 8);
+        recent.add(30, 7);
+        assert_eq!(recent.count(30, 7, 0), 2);
+        assert_eq!(recent.count(10 + SECOND, 7, 0), 1);
+        assert_eq!(recent.count(10 + SECOND, 7, 2), 2, "it is enough");
+        recent.add(30 + SECOND, 9);
+        assert_eq!(recent.count(30 + SECOND, 7, 0), 0);
+        assert_eq!(recent.count(30 + SECOND, 9, 0), 1);
+    }
+
+    #[test]
+    fn after_a_burst_orders_are_forgotten_a_few_at_a_time_and_counted_exactly() {
+        let mut recent = Recent {
+            is_on: true,
+            ..Recent::default()
+        };
+        let mut all = Vec::new();
+        let add = |recent: &mut Recent, all: &mut Vec<(i64, u64)>, at: i64, hash: u64| {
+            recent.add(at, hash);
+            all.push((at, hash));
+            for hash in 0..5 {
+                let fresh = |it: &&(i64, u64)| it.1 == hash && at - it.0 < SECOND;
+                let fresh = all.iter().filter(fresh).count() as u64;
+                assert_eq!(recent.count(at, hash, 0), fresh, "{hash} at {at}");
+            }
+        };
+        for at in 0..200 {
+            add(&mut recent, &mut all, at, at as u64 * 7 % 5);
+        }
+        let mut at = SECOND + 150;
+        for more in 0..30 {
+            let before = recent.orders.len();
+            add(&mut recent, &mut all, at, more % 4);
+            assert!(recent.orders.len() + 3 >= before, "a few at a time");
+            at += more as i64 * SECOND / 100;
+        }
+        let mut bytes = Vec::new();
+        recent.put(&mut bytes);
+        let mut again = Recent::take(&mut &*bytes).unwrap();
+        for hash in 0..5 {
+            assert_eq!(recent.count(at, hash, 0), again.count(at, hash, 0));
+        }
+        for more in 0..200 {
+            at += SECOND / 50;
+            recent.add(at, more % 2);
+            again.add(at, more % 2);
+        }
+        let bytes = [&recent, &again].map(|it| {
+            let mut bytes = Vec::new();
+            it.put(&mut bytes);
+            bytes
+        });
+        assert_eq!(bytes[0], bytes[1]);
+        assert_eq!(recent.orders.len(), 50, "those of the last second");
+        assert_eq!(recent.contents.len(), 2);
+    }
+}

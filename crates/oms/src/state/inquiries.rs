@@ -1,0 +1,117 @@
+//! Price inquiries that a venue has not answered yet.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use crate::values::value::{Number, Text};
+use crate::values::wire::Wire;
+
+/// A price inquiry that was sent to a venue.
+#[derive(Clone, Debug)]
+pub(crate) struct Inquiry {
+    /// The client session.
+    pub session: u32,
+    pub instrument: u32,
+    /// The session to the venue.
+    pub line: u32,
+    /// When it was sent, in nanoseconds since 1970.
+    pub at: i64,
+    /// QuoteReqID(131) of the client.
+    pub id: Text,
+    /// Its number of a pool; empty without one.
+    pub order_no: Text,
+}
+
+/// A QuoteReqID(131) among the ids of a session: no ClOrdID(11) contains the byte before it.
+pub(crate) struct InquiryKey {
+    bytes: [u8; Text::MAX],
+    len: usize,
+}
+
+impl InquiryKey {
+    /// The longest QuoteReqID(131).
+    pub(crate) const MOST: usize = Text::MAX - 2;
+
+    pub(crate) fn new(id: &[u8]) -> Self {
+        let mut bytes = [0; Text::MAX];
+        bytes[..2].copy_from_slice(b"R\x01");
+        let len = id.len().min(Self::MOST);
+        bytes[2..len + 2].copy_from_slice(&id[..len]);
+        Self {
+            bytes,
+            len: len + 2,
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+/// All of them, by number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Inquiries(pub(crate) BTreeMap<Number, Inquiry>);
+
+impl Inquiries {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn add(&mut self, number: Number, inquiry: Inquiry) {
+        self.0.insert(number, inquiry);
+    }
+
+    /// Takes one out; `None` when it does not wait.
+    pub(crate) fn remove(&mut self, number: Number) -> Option<()> {
+        self.0.remove(&number).map(|_| ())
+    }
+
+    pub(crate) fn get(&self, inquiry: Number) -> Option<&Inquiry> {
+        self.0.get(&inquiry)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Number, &Inquiry)> {
+        self.0.iter().map(|(number, inquiry)| (*number, inquiry))
+    }
+
+    /// How many a session waits for.
+    pub(crate) fn of_session(&self, session: u32) -> usize {
+        let all = self.0.values();
+        all.filter(|inquiry| inquiry.session == session).count()
+    }
+
+    pub(crate) fn put(&self, to: &mut Vec<u8>) {
+        (self.0.len() as u64).put(to);
+        for (number, inquiry) in &self.0 {
+            number.put(to);
+            inquiry.session.put(to);
+            inquiry.instrument.put(to);
+            inquiry.line.put(to);
+            inquiry.at.put(to);
+            inquiry.id.put(to);
+            inquiry.order_no.put(to);
+        }
+    }
+
+    pub(crate) fn take(from: &mut &[u8]) -> Option<Self> {
+        let mut all = BTreeMap::new();
+        for _ in 0..u64::take(from)? {
+            let number = Number::take(from)?;
+            let inquiry = Inquiry {
+                session: Wire::take(from)?,
+                instrument: Wire::take(from)?,
+                line: Wire::take(from)?,
+                at: Wire::take(from)?,
+                id: Wire::take(from)?,
+                order_no: Wire::take(from)?,
+            };
+            let is_next = all.last_key_value().is_none_or(|(last, _)| *last < number);
+            is_next.then(|| all.insert(number, inquiry))?;
+        }
+        Some(Self(all))
+    }
+}

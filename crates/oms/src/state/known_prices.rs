@@ -1,0 +1,117 @@
+//! Known prices of markets, and the times at which held orders expire.
+//!
+//! Prices are not state: they are unknown after a start and after the session that gives them has disconnected. Only
+//! what they trigger is an event.
+
+use alloc::collections::{BTreeSet, VecDeque};
+use alloc::vec::Vec;
+
+use crate::state::OmsState;
+use crate::state::event::OrderEvent;
+use crate::state::family::FamilyRole;
+use crate::values::value::{Number, Price, PriceField};
+
+/// Last, bid and offer of an instrument, as far as they are known.
+type Quote = [Option<Price>; 3];
+
+/// What an accepted order asks for, in units of the OMS.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    /// Nanoseconds from its receipt on.
+    pub valid_for: Option<i64>,
+    pub condition: Option<(PriceField, bool, Price)>,
+    pub role: Option<FamilyRole>,
+}
+
+impl Asked {
+    /// It is not sent now.
+    pub(crate) fn stays(&self) -> bool {
+        self.condition.is_some() || self.is_parent()
+    }
+
+    pub(crate) fn is_parent(&self) -> bool {
+        self.role == Some(FamilyRole::Parent)
+    }
+
+    /// Its parent.
+    pub(crate) fn parent(&self) -> Option<Number> {
+        match self.role {
+            Some(FamilyRole::Child(parent)) => Some(parent),
+            _ => None,
+        }
+    }
+}
+
+/// Known prices, and when held orders expire. The second is derived from the state.
+#[derive(Debug, Default)]
+pub(crate) struct Prices {
+    pub quotes: Vec<Quote>,
+    /// Prices that meet a condition, with the session that gave them.
+    pub ticks: VecDeque<(u32, PriceField, Price, u32)>,
+    pub deadlines: BTreeSet<(i64, Number)>,
+}
+
+pub(crate) fn place(field: PriceField) -> usize {
+    match field {
+        PriceField::Last => 0,
+        PriceField::Bid => 1,
+        PriceField::Offer => 2,
+    }
+}
+
+impl Prices {
+    /// Rebuilds what is derived from the state; no price is known.
+    pub(crate) fn rebuild(&mut self, state: &OmsState) {
+        *self = Self::default();
+        self.quotes = alloc::vec![[None; 3]; state.instruments().len() as usize];
+        let held = state.conditions.held();
+        self.deadlines = held.filter_map(|it| deadline(state, it.0)).collect();
+    }
+
+    /// Follows instruments that were added, and those that have more decimals than these before.
+    pub(crate) fn rescale(&mut self, state: &OmsState, scales: &[u8]) {
+        self.quotes
+            .resize(state.instruments().len() as usize, [None; 3]);
+        for (index, before) in (0..).zip(scales) {
+            let more = state.scale(index).saturating_sub(*before);
+            if more == 0 {
+                continue;
+            }
+            let factor = 10_i64.pow(more.into());
+            let quote = self.quotes.get_mut(index as usize);
+            for price in quote.into_iter().flatten().flatten() {
+                *price = price.saturating_mul(factor);
+            }
+            for tick in self.ticks.iter_mut().filter(|tick| tick.0 == index) {
+                tick.2 = tick.2.saturating_mul(factor);
+            }
+        }
+    }
+
+    /// Forgets all prices.
+    pub(crate) fn forget(&mut self) {
+        self.quotes.fill([None; 3]);
+    }
+
+    /// Called after an event was applied, while there are conditional orders.
+    #[cold]
+    pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
+        match *event {
+            OrderEvent::Held { order, .. } => self.deadlines.extend(deadline(state, order)),
+            OrderEvent::Ended { order, .. }
+            | OrderEvent::LapseConfirmed { order, .. }
+            | OrderEvent::Rejected { order, .. }
+            | OrderEvent::Triggered { order } => {
+                if let Some(key) = deadline(state, order) {
+                    self.deadlines.remove(&key);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn deadline(state: &OmsState, order: Number) -> Option<(i64, Number)> {
+    let order = state.orders().get(order)?;
+    Some((order.valid_until()?, order.number))
+}

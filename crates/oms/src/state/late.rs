@@ -1,0 +1,107 @@
+//! Replaces whose reports come late or out of order: the venue's TransactTime(60) says which of its reports is older.
+//!
+//! ```text
+//! replace 25 sent > line breaks > status without it > 25 given up      the client gets an OrderCancelReject
+//! replace 26 sent                                                      and may replace the order again
+//! the venue replaced by 26 at 10:00:05, by 25 at 10:00:07              reports in any order: 25 has the terms
+//! ```
+//!
+//! Quantity and price have times of their own, since a report over TMP may have only one of them.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use crate::values::value::{Number, Price, Quantity};
+use crate::values::wire::Wire;
+
+/// Replaces of an order that are remembered; older ones are forgotten.
+const REMEMBERED: usize = 8;
+
+/// An order whose terms may be reported out of order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct LateTerms {
+    /// Replaces that were given up, which the venue may carry out after all, and those that were answered since, whose
+    /// reports may come again.
+    pub(crate) known: Vec<Number>,
+    /// The venue's time of the quantity, in nanoseconds since 1970; 0 when it is unknown.
+    pub(crate) quantity_at: i64,
+    /// That of the price.
+    pub(crate) price_at: i64,
+}
+
+/// Orders of which a replace was given up, and replaced ones that were placed elsewhere.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LateReplaces(pub(crate) BTreeMap<Number, LateTerms>);
+
+impl LateReplaces {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn get(&self, order: Number) -> Option<&LateTerms> {
+        self.0.get(&order)
+    }
+
+    /// A replace is answered as not received.
+    #[cold]
+    pub(crate) fn give_up(&mut self, order: Number, request: Number) {
+        self.of(order).remember(request);
+    }
+
+    /// What is known of an order, from now on.
+    pub(crate) fn of(&mut self, order: Number) -> &mut LateTerms {
+        self.0.entry(order).or_default()
+    }
+
+    pub(crate) fn forget(&mut self, order: Number) {
+        self.0.remove(&order);
+    }
+
+    pub(crate) fn put(&self, to: &mut Vec<u8>) {
+        (self.0.len() as u32).put(to);
+        for (order, terms) in &self.0 {
+            order.put(to);
+            (terms.known.len() as u32).put(to);
+            terms.known.iter().for_each(|request| request.put(to));
+            terms.quantity_at.put(to);
+            terms.price_at.put(to);
+        }
+    }
+
+    pub(crate) fn take(from: &mut &[u8]) -> Option<Self> {
+        let mut all = BTreeMap::new();
+        for _ in 0..u32::take(from)? {
+            let order = Wire::take(from)?;
+            let mut terms = LateTerms::default();
+            for _ in 0..u32::take(from)? {
+                terms.known.push(Wire::take(from)?);
+            }
+            terms.quantity_at = Wire::take(from)?;
+            terms.price_at = Wire::take(from)?;
+            all.insert(order, terms);
+        }
+        Some(Self(all))
+    }
+}
+
+impl LateTerms {
+    pub(crate) fn remember(&mut self, request: Number) {
+        if self.known.len() == REMEMBERED {
+            self.known.remove(0);
+        }
+        self.known.push(request);
+    }
+
+    /// Which of the reported terms are newer than those that are known.
+    pub(crate) fn newest(
+        &self,
+        quantity: Option<Quantity>,
+        price: Option<Price>,
+        is_last: impl Fn(i64) -> bool,
+    ) -> (Option<Quantity>, Option<Price>) {
+        (
+            quantity.filter(|_| is_last(self.quantity_at)),
+            price.filter(|_| is_last(self.price_at)),
+        )
+    }
+}

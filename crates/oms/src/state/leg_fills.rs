@@ -1,0 +1,95 @@
+//! Fills of legs of spreads, by order and ExecID(17): what a venue cancels or corrects later.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use crate::values::value::{Number, Price, Quantity};
+use crate::values::wire::Wire;
+
+/// A fill of a leg.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct LegFill {
+    /// Which leg, from 0.
+    pub leg: u8,
+    pub quantity: Quantity,
+    /// In units of the leg.
+    pub price: Price,
+    /// The number of its event: ExecID(17) of the report to the client.
+    pub report: u64,
+    /// Hash of the ExecID(17) that cancelled or corrected it; 0 while it counts.
+    pub undone: u64,
+}
+
+/// Those of all orders in memory, by the hash of ExecID(17) and leg.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LegFills(pub(crate) BTreeMap<(Number, u64), LegFill>);
+
+impl LegFills {
+    pub fn add(&mut self, order: Number, exec: u64, fill: LegFill) {
+        self.0.insert((order, exec), fill);
+    }
+
+    pub fn get(&self, order: Number, exec: u64) -> Option<&LegFill> {
+        self.0.get(&(order, exec))
+    }
+
+    pub fn get_mut(&mut self, order: Number, exec: u64) -> Option<&mut LegFill> {
+        self.0.get_mut(&(order, exec))
+    }
+
+    /// What an execution has become: itself, or its last correction; and its hash.
+    pub fn now(&self, order: Number, exec: u64) -> Option<(u64, &LegFill)> {
+        let mut found = (exec, self.get(order, exec)?);
+        while let Some(next) = self.get(order, found.1.undone) {
+            found = (found.1.undone, next);
+        }
+        Some(found)
+    }
+
+    /// An order is removed from memory.
+    pub fn forget(&mut self, order: Number) {
+        let of = self.0.range((order, 0)..=(order, u64::MAX));
+        let execs: Vec<u64> = of.map(|(key, _)| key.1).collect();
+        for exec in execs {
+            self.0.remove(&(order, exec));
+        }
+    }
+
+    /// Rescales prices.
+    pub fn rescale(&mut self, is_its: impl Fn(Number, u8) -> bool, factor: i64) {
+        for ((order, _), fill) in &mut self.0 {
+            if is_its(*order, fill.leg) {
+                fill.price = fill.price.saturating_mul(factor);
+            }
+        }
+    }
+
+    pub fn put(&self, to: &mut Vec<u8>) {
+        (self.0.len() as u64).put(to);
+        for ((order, exec), fill) in &self.0 {
+            order.put(to);
+            exec.put(to);
+            fill.leg.put(to);
+            fill.quantity.put(to);
+            fill.price.put(to);
+            fill.report.put(to);
+            fill.undone.put(to);
+        }
+    }
+
+    pub fn take(from: &mut &[u8]) -> Option<Self> {
+        let mut all = BTreeMap::new();
+        for _ in 0..u64::take(from)? {
+            let key = (Wire::take(from)?, Wire::take(from)?);
+            let fill = LegFill {
+                leg: Wire::take(from)?,
+                quantity: Wire::take(from)?,
+                price: Wire::take(from)?,
+                report: Wire::take(from)?,
+                undone: Wire::take(from)?,
+            };
+            (fill.leg < 2 && all.insert(key, fill).is_none()).then_some(())?;
+        }
+        Some(Self(all))
+    }
+}

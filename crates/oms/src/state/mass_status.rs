@@ -1,0 +1,76 @@
+//! Requests for all orders of a line that venues are answering, and what a report says of its answer.
+
+use alloc::collections::{BTreeSet, VecDeque};
+use alloc::vec::Vec;
+
+use fixwire_protocol::{Message, Tag, value};
+
+use crate::values::value::Number;
+
+pub(crate) const MASS_STATUS_REQ_ID: Tag = 584;
+const TOT_NUM_REPORTS: Tag = 911;
+const LAST_RPT_REQUESTED: Tag = 912;
+
+/// A request that a venue is answering.
+#[derive(Debug)]
+pub(crate) struct MassQuestion {
+    pub line: u32,
+    /// MassStatusReqID(584): when it was sent.
+    pub id: i64,
+    /// When the venue has been silent for too long.
+    pub due: i64,
+    /// Reports received.
+    pub count: u64,
+    /// TotNumReports(911).
+    pub total: Option<u64>,
+    /// Orders that were open on the line, or have a request that is unknown.
+    pub expected: Vec<Number>,
+    pub listed: BTreeSet<Number>,
+}
+
+/// The requests of all lines; derived from the state.
+#[derive(Debug, Default)]
+pub(crate) struct MassQuestions {
+    /// Lines whose venue is to be asked.
+    pub waiting: VecDeque<u32>,
+    pub asked: Vec<MassQuestion>,
+}
+
+/// What a report says of the answer that it is part of.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct MassReport {
+    /// MassStatusReqID(584) as a number; 0 when it is not one of ours.
+    pub id: Option<i64>,
+    pub total: Option<u64>,
+    pub is_last: bool,
+}
+
+impl MassReport {
+    pub(crate) fn of(message: &Message<'_>) -> Self {
+        let number = |tag| message.get(tag).map(|it| value::uint(it).unwrap_or(0));
+        Self {
+            id: number(MASS_STATUS_REQ_ID).map(|it| i64::try_from(it).unwrap_or(0)),
+            total: number(TOT_NUM_REPORTS),
+            is_last: message.get(LAST_RPT_REQUESTED) == Some(b"Y"),
+        }
+    }
+}
+
+impl MassQuestions {
+    /// A line will be up, and its venue is asked for everything.
+    pub(crate) fn add(&mut self, line: u32) {
+        self.forget(line);
+        self.waiting.push_back(line);
+    }
+
+    /// A line is down.
+    pub(crate) fn forget(&mut self, line: u32) {
+        self.waiting.retain(|waits| *waits != line);
+        self.asked.retain(|asked| asked.line != line);
+    }
+
+    /// Whether the venue of a line is asked for everything.
+    pub(crate) fn waits(&self, line: u32) -> bool {
+        self.waiting.contains(&line)
+    }
+}

@@ -1,0 +1,650 @@
+//! The state of the OMS, as its events have built it.
+
+pub(crate) mod apply;
+pub(crate) mod apply_break;
+pub(crate) mod apply_condition;
+pub(crate) mod apply_day;
+pub(crate) mod apply_desk;
+pub(crate) mod apply_family;
+pub(crate) mod apply_inquiry;
+pub(crate) mod apply_late;
+pub(crate) mod apply_limit;
+pub(crate) mod apply_order;
+pub(crate) mod apply_pool;
+pub(crate) mod apply_quote;
+pub(crate) mod apply_reload;
+pub(crate) mod apply_spread;
+pub(crate) mod apply_undo;
+pub(crate) mod breaks;
+pub(crate) mod checkpoint;
+pub(crate) mod client_rate;
+pub(crate) mod condition;
+pub(crate) mod copies;
+pub(crate) mod day_end;
+pub mod event;
+pub(crate) mod family;
+pub(crate) mod fills;
+pub(crate) mod flow;
+pub(crate) mod ids;
+pub(crate) mod inquiries;
+pub(crate) mod known_prices;
+pub(crate) mod lapsed;
+pub(crate) mod late;
+pub(crate) mod leg_fills;
+pub(crate) mod market_watches;
+pub(crate) mod mass_status;
+pub mod order;
+pub(crate) mod own;
+pub(crate) mod pending_reload;
+pub(crate) mod pool;
+pub(crate) mod quotes;
+pub(crate) mod rejected;
+pub(crate) mod remade;
+pub(crate) mod retries;
+pub(crate) mod spent;
+pub(crate) mod spreads;
+pub(crate) mod strays;
+pub(crate) mod tag_counts;
+pub(crate) mod tally;
+pub mod transition;
+pub(crate) mod venue_ids;
+pub(crate) mod waiting;
+pub(crate) mod worth;
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use hashbrown::HashTable;
+
+use crate::state::breaks::VenueBreaks;
+use crate::state::condition::Conditions;
+use crate::state::copies::Copies;
+use crate::state::family::Families;
+use crate::state::flow::{Flow, Passed, Recent, Span};
+use crate::state::ids::Ids;
+use crate::state::late::LateReplaces;
+use crate::state::order::{Orders, mixed};
+use crate::state::pending_reload::PendingReload;
+use crate::state::pool::Pool;
+use crate::state::quotes::Quotes;
+use crate::state::rejected::RejectedOrders;
+use crate::state::remade::RemadeOrders;
+use crate::state::spent::Spent;
+use crate::state::spreads::Spreads;
+use crate::state::strays::Strays;
+use crate::state::tally::{Position, Tally};
+use crate::values::limits::{RiskControl, RiskLimits};
+use crate::values::locate::Locates;
+use crate::values::marks::RequestMarks;
+use crate::values::names::Names;
+use crate::values::scope::Scope;
+use crate::values::value::{Amount, Market, Number, Presence, Price, Text, Trading};
+
+/// Usage and limits of a scope.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Standing {
+    /// The usage.
+    pub tally: Tally,
+    /// The limits.
+    pub limits: RiskLimits,
+    /// Flow counters, where flow is limited.
+    pub(crate) flow: Option<Box<Flow>>,
+}
+
+impl Standing {
+    /// Reads a word of each cache line that the controls will read, so that the processor fetches them at once and
+    /// not one after the other.
+    pub(crate) fn fetch(&self, at: i64) {
+        let limits = self.limits.values().map_or(0, |(_, limits)| {
+            // Four to a line.
+            limits.iter().step_by(4).fold(0, |all, limit| all ^ limit)
+        });
+        let flow = self.flow.as_ref().map_or(0, |flow| flow.fetch(at));
+        core::hint::black_box((limits, flow));
+    }
+}
+
+/// An account.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Account {
+    pub parent: Option<u32>,
+    pub standing: Standing,
+}
+
+/// An instrument.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Instrument {
+    pub scale: u8,
+    pub worth: u64,
+    pub market: Market,
+    pub standing: Standing,
+}
+
+/// An account in an instrument.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Holding {
+    pub account: u32,
+    pub instrument: u32,
+    pub position: Position,
+    /// The price of its last fill.
+    pub mark: Price,
+    /// Price at which yesterday's position is valued.
+    pub opened_at: Price,
+    pub standing: Standing,
+}
+
+impl Holding {
+    /// Profit of today in units of price times quantity: sold minus bought, plus the change in value of the position
+    /// since yesterday.
+    pub fn gained(&self) -> Amount {
+        let now = &self.position;
+        let net = now.net();
+        let before = net - i128::from(now.bought) + i128::from(now.sold);
+        let worth = net * i128::from(self.mark) - before * i128::from(self.opened_at);
+        now.received.saturating_sub(now.paid).saturating_add(worth)
+    }
+}
+
+/// Maximum number of scopes of an order; the settings refuse deeper account trees.
+pub(crate) const SCOPES: usize = 16;
+
+/// The standings that apply to an order, the widest scope first.
+#[derive(Clone, Copy)]
+pub(crate) struct Standings<'a> {
+    all: [(Scope, &'a Standing); SCOPES],
+    count: usize,
+    pub holding: Option<&'a Holding>,
+}
+
+impl<'a> Standings<'a> {
+    /// None yet, for an account and an instrument.
+    #[inline(always)]
+    pub fn new(state: &'a OmsState, account: u32, instrument: u32) -> Self {
+        Self {
+            all: [(Scope::Firm, &state.firm); SCOPES],
+            count: 0,
+            holding: state.holding(account, instrument),
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, scope: Scope, standing: &'a Standing) {
+        if let Some(place) = self.all.get_mut(self.count) {
+            *place = (scope, standing);
+            self.count += 1;
+        }
+    }
+
+    pub fn all(&self) -> &[(Scope, &'a Standing)] {
+        &self.all[..self.count]
+    }
+
+    /// Adds the standings of an order with limits or stopped trading; returns a bit for each limited control.
+    #[inline(always)]
+    pub fn add_limited(&mut self, state: &'a OmsState, of: (u32, u32, u32)) -> u32 {
+        let mut controls = 0;
+        state.find_standing(of, self.holding, |scope, standing| {
+            let limits = &standing.limits;
+            controls |= limits.controls();
+            if limits.controls() != 0 || limits.trading != Trading::Active {
+                self.push(scope, standing);
+            }
+            None::<()>
+        });
+        controls
+    }
+}
+
+/// A session: of a client or to a venue.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Session {
+    /// It is a venue session that is ready for orders.
+    pub ready: bool,
+    /// It is a client that is logged on.
+    pub client: Presence,
+    /// The last MsgSeqNum received and sent over TMP.
+    pub link: (u32, u32),
+    /// What requests over TMP say, of this client or on this line.
+    pub marks: RequestMarks,
+    pub standing: Standing,
+}
+
+impl Default for Instrument {
+    fn default() -> Self {
+        Self {
+            scale: 0,
+            worth: 0,
+            market: Market::Open,
+            standing: Standing::default(),
+        }
+    }
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        Self {
+            ready: false,
+            client: Presence::Here,
+            link: (0, 0),
+            marks: RequestMarks::default(),
+            standing: Standing::default(),
+        }
+    }
+}
+
+/// When a temporary limit expires.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Expiry {
+    pub scope: Scope,
+    pub control: RiskControl,
+    pub before: Option<i128>,
+    pub until: i64,
+}
+
+/// A stopped scope: the operator who stopped it, and the one who requested to arm it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Stop {
+    pub scope: Scope,
+    pub by: Text,
+    pub armed_by: Option<Text>,
+}
+
+/// The state of the OMS. Only [`apply`](Self::apply) changes it.
+#[derive(Clone, Debug, Default)]
+pub struct OmsState {
+    /// The time of the last event, in nanoseconds since 1970; never goes backwards.
+    pub(crate) time: i64,
+    /// Number of events: that of the last one.
+    pub(crate) events: u64,
+    /// The trading day, as 20261122; 0 before the first.
+    pub(crate) day: u32,
+    /// The last order number: numbers continue from day to day, as orders may.
+    pub(crate) last: Number,
+    /// The last order number at the start of the day.
+    pub(crate) yesterday: Number,
+    pub(crate) ids: Ids,
+    pub(crate) spent: Spent,
+    pub(crate) session_names: Names,
+    pub(crate) account_names: Names,
+    pub(crate) instrument_names: Names,
+    pub(crate) firm: Standing,
+    pub(crate) sessions: Vec<Session>,
+    pub(crate) accounts: Vec<Account>,
+    pub(crate) instruments: Vec<Instrument>,
+    pub(crate) holdings: Vec<Holding>,
+    pub(crate) holding_places: HashTable<u32>,
+    pub(crate) orders: Orders,
+    /// Pools of order numbers.
+    pub(crate) pool_names: Names,
+    pub(crate) pools: Vec<Pool>,
+    /// Orders that are or were held.
+    pub(crate) conditions: Conditions,
+    /// Parent orders and their children.
+    pub(crate) families: Families,
+    /// Quotes whose orders are in memory.
+    pub(crate) quotes: Quotes,
+    /// Spreads, and the legs of their orders.
+    pub(crate) spreads: Spreads,
+    /// Orders whose replaces may be reported out of order.
+    pub(crate) late: LateReplaces,
+    /// Orders that the venue replaces by Canceled and New.
+    pub(crate) remade: RemadeOrders,
+    /// Locates of orders.
+    pub(crate) locates: Locates,
+    /// Orders that controls rejected today.
+    pub(crate) rejected: RejectedOrders,
+    /// Fills that are compared with copies of venues.
+    pub(crate) copies: Copies,
+    /// What venues say of orders that does not agree with them.
+    pub(crate) breaks: VenueBreaks,
+    pub(crate) strays: Strays,
+    /// New orders of the last second.
+    pub(crate) recent: Recent,
+    /// Whether any scope counts flow.
+    pub(crate) has_flow: bool,
+    /// The requested new trading day; 0 for none.
+    pub(crate) next_day: u32,
+    /// Temporary limits.
+    pub(crate) expiries: Vec<Expiry>,
+    /// Stopped scopes.
+    pub(crate) stops: Vec<Stop>,
+    /// The program that wrote the last events.
+    pub(crate) build: Text,
+    /// The hash of its settings.
+    pub(crate) settings: u64,
+    /// A reload that another operator must ask for too.
+    pub(crate) pending_reload: Option<PendingReload>,
+    /// Events that could not be applied: 0 unless the journal was modified.
+    pub(crate) violations: u64,
+    /// Fills received after the order was closed, or of unknown orders.
+    pub(crate) late_fills: u64,
+}
+
+fn pair(account: u32, instrument: u32) -> u64 {
+    mixed(u64::from(account) << 32 | u64::from(instrument))
+}
+
+impl OmsState {
+    /// Closed orders of a line of which the venue says something else.
+    pub(crate) fn doubtful_of_closed(&self, line: u32) -> impl Iterator<Item = Number> {
+        let orders = self.breaks.iter();
+        let orders = orders.filter_map(|(_, it)| self.orders.get(it.order));
+        let closed = orders.filter(move |it| it.line == line && !it.state.is_open());
+        closed.filter(|it| !it.is_external()).map(|it| it.number)
+    }
+
+    /// With capacity for so many orders and ids.
+    #[must_use]
+    pub fn with_capacity(orders: usize) -> Self {
+        Self {
+            orders: Orders::with_capacity(orders),
+            ids: Ids::new(0, orders),
+            ..Self::default()
+        }
+    }
+
+    /// The same, but memory is allocated when orders arrive.
+    pub(crate) fn with_room(orders: usize) -> Self {
+        Self {
+            orders: Orders::with_room(orders),
+            ..Self::default()
+        }
+    }
+
+    /// The time of the last event, in nanoseconds since 1970.
+    #[must_use]
+    pub fn time(&self) -> i64 {
+        self.time
+    }
+
+    /// The number of the last event.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// The trading day, as 20261122; 0 before the first.
+    #[must_use]
+    pub fn day(&self) -> u32 {
+        self.day
+    }
+
+    /// The orders in memory.
+    #[must_use]
+    pub fn orders(&self) -> &Orders {
+        &self.orders
+    }
+
+    /// The numbers and names of sessions.
+    #[must_use]
+    pub fn sessions(&self) -> &Names {
+        &self.session_names
+    }
+
+    /// The numbers and names of accounts.
+    #[must_use]
+    pub fn accounts(&self) -> &Names {
+        &self.account_names
+    }
+
+    /// The numbers and names of instruments.
+    #[must_use]
+    pub fn instruments(&self) -> &Names {
+        &self.instrument_names
+    }
+
+    /// Price decimals of an instrument.
+    #[must_use]
+    pub fn scale(&self, instrument: u32) -> u8 {
+        let known = self.instruments.get(instrument as usize);
+        known.map_or(0, |known| known.scale)
+    }
+
+    /// The parent of an account.
+    #[must_use]
+    pub fn parent(&self, account: u32) -> Option<u32> {
+        self.accounts.get(account as usize)?.parent
+    }
+
+    /// Events that could not be applied; not 0 means that the journal was modified.
+    #[must_use]
+    pub fn violations(&self) -> u64 {
+        self.violations
+    }
+
+    /// Fills received after the order was closed, or of unknown orders.
+    #[must_use]
+    pub fn late_fills(&self) -> u64 {
+        self.late_fills
+    }
+
+    /// Whether a venue session is ready for orders.
+    #[must_use]
+    pub fn is_ready(&self, line: u32) -> bool {
+        self.sessions.get(line as usize).is_some_and(|it| it.ready)
+    }
+
+    /// The last MsgSeqNum received and sent on a line that speaks TMP.
+    #[must_use]
+    pub fn link_numbers(&self, line: u32) -> (u32, u32) {
+        self.sessions
+            .get(line as usize)
+            .map_or((0, 0), |it| it.link)
+    }
+
+    /// Presence of a client whose orders are cancelled with its session.
+    #[must_use]
+    pub fn client(&self, session: u32) -> Presence {
+        let known = self.sessions.get(session as usize);
+        known.map_or(Presence::Here, |session| session.client)
+    }
+
+    /// The order of a ClOrdID used today, or 0 if it was rejected.
+    #[must_use]
+    pub fn used(&self, session: u32, id: &[u8]) -> Option<Number> {
+        self.ids.find(session, id)
+    }
+
+    /// The position of an account in an instrument.
+    #[must_use]
+    pub fn position(&self, account: u32, instrument: u32) -> Position {
+        let holding = self.holding(account, instrument);
+        holding.map_or_else(Position::default, |holding| holding.position)
+    }
+
+    /// All positions: account, instrument, position, in the order of first use.
+    pub fn positions(&self) -> impl Iterator<Item = (u32, u32, &Position)> {
+        let holdings = self.holdings.iter();
+        holdings.map(|it| (it.account, it.instrument, &it.position))
+    }
+
+    pub(crate) fn holding(&self, account: u32, instrument: u32) -> Option<&Holding> {
+        let is = |place: &u32| {
+            let known = &self.holdings[*place as usize];
+            (known.account, known.instrument) == (account, instrument)
+        };
+        let place = self.holding_places.find(pair(account, instrument), is)?;
+        self.holdings.get(*place as usize)
+    }
+
+    pub(crate) fn holding_mut(&mut self, account: u32, instrument: u32) -> &mut Holding {
+        let holdings = &mut self.holdings;
+        let is = |place: &u32| {
+            let known = &holdings[*place as usize];
+            (known.account, known.instrument) == (account, instrument)
+        };
+        let hash = pair(account, instrument);
+        let place = match self.holding_places.find(hash, is) {
+            Some(place) => *place,
+            None => {
+                let place = holdings.len() as u32;
+                holdings.push(Holding {
+                    account,
+                    instrument,
+                    position: Position::default(),
+                    mark: 0,
+                    opened_at: 0,
+                    standing: Standing::default(),
+                });
+                let hash_of = |place: &u32| {
+                    let known = &holdings[*place as usize];
+                    pair(known.account, known.instrument)
+                };
+                self.holding_places.insert_unique(hash, place, hash_of);
+                place
+            }
+        };
+        &mut self.holdings[place as usize]
+    }
+
+    /// Usage and limits of a scope; `None` without any.
+    #[must_use]
+    pub fn standing(&self, scope: Scope) -> Option<&Standing> {
+        match scope {
+            Scope::Firm => Some(&self.firm),
+            Scope::Session(index) => Some(&self.sessions.get(index as usize)?.standing),
+            Scope::Account(index) => Some(&self.accounts.get(index as usize)?.standing),
+            Scope::Instrument(index) => Some(&self.instruments.get(index as usize)?.standing),
+            Scope::Holding(account, instrument) => {
+                Some(&self.holding(account, instrument)?.standing)
+            }
+        }
+    }
+
+    pub(crate) fn standing_mut(&mut self, scope: Scope) -> Option<&mut Standing> {
+        match scope {
+            Scope::Firm => Some(&mut self.firm),
+            Scope::Session(index) => Some(&mut self.sessions.get_mut(index as usize)?.standing),
+            Scope::Account(index) => Some(&mut self.accounts.get_mut(index as usize)?.standing),
+            Scope::Instrument(index) => {
+                Some(&mut self.instruments.get_mut(index as usize)?.standing)
+            }
+            Scope::Holding(account, instrument) => {
+                let known = (account < self.account_names.len())
+                    && (instrument < self.instrument_names.len());
+                known.then(|| &mut self.holding_mut(account, instrument).standing)
+            }
+        }
+    }
+
+    /// The scopes of an order, the widest first, with usage and limits. [`each_standing`](Self::each_standing)
+    /// changes the same ones.
+    pub(crate) fn standings(&self, session: u32, account: u32, instrument: u32) -> Standings<'_> {
+        let mut all = Standings::new(self, account, instrument);
+        let of = (session, account, instrument);
+        self.find_standing(of, all.holding, |scope, standing| {
+            all.push(scope, standing);
+            None::<()>
+        });
+        all
+    }
+
+    /// The first answer of the scopes of an order, the widest first; `holding` is that of its account in its instrument.
+    #[inline(always)]
+    pub(crate) fn find_standing<'a, T>(
+        &'a self,
+        (session, account, instrument): (u32, u32, u32),
+        holding: Option<&'a Holding>,
+        mut answer: impl FnMut(Scope, &'a Standing) -> Option<T>,
+    ) -> Option<T> {
+        let mut found = answer(Scope::Firm, &self.firm);
+        if let Some(known) = self.sessions.get(session as usize) {
+            found = found.or_else(|| answer(Scope::Session(session), &known.standing));
+        }
+        let own = self.accounts.get(account as usize);
+        let mut above = own.and_then(|own| own.parent);
+        while let Some((index, of)) =
+            above.and_then(|of| Some((of, self.accounts.get(of as usize)?)))
+        {
+            found = found.or_else(|| answer(Scope::Account(index), &of.standing));
+            above = of.parent;
+        }
+        if let Some(own) = own {
+            found = found.or_else(|| answer(Scope::Account(account), &own.standing));
+        }
+        if let Some(known) = self.instruments.get(instrument as usize) {
+            found = found.or_else(|| answer(Scope::Instrument(instrument), &known.standing));
+        }
+        if let Some(holding) = holding {
+            let scope = Scope::Holding(account, instrument);
+            found = found.or_else(|| answer(scope, &holding.standing));
+        }
+        found
+    }
+
+    /// Fetches what the controls will read of an account from memory.
+    pub(crate) fn fetch(&self, account: u32, at: i64) {
+        if let Some(known) = self.accounts.get(account as usize) {
+            known.standing.fetch(at.max(self.time));
+        }
+    }
+
+    /// The limit of a control at a scope.
+    #[must_use]
+    pub fn limit(&self, scope: Scope, control: RiskControl) -> Option<i128> {
+        self.standing(scope)?.limits.get(control)
+    }
+
+    /// The last limit of the file.
+    pub(crate) fn filed(&self, scope: Scope, control: RiskControl) -> Option<i128> {
+        self.standing(scope)?.limits.filed(control)
+    }
+
+    /// The scopes that may have limits.
+    #[must_use]
+    pub fn limited_scopes(&self) -> Vec<Scope> {
+        let mut scopes = alloc::vec![Scope::Firm];
+        scopes.extend((0..self.session_names.len()).map(Scope::Session));
+        scopes.extend((0..self.account_names.len()).map(Scope::Account));
+        scopes.extend((0..self.instrument_names.len()).map(Scope::Instrument));
+        let holdings = self.holdings.iter();
+        scopes.extend(holdings.map(|it| Scope::Holding(it.account, it.instrument)));
+        scopes
+    }
+
+    /// Whether trading is stopped at any scope, also where only reducing orders pass.
+    #[inline]
+    pub(crate) fn is_somewhere_stopped(&self) -> bool {
+        !self.stops.is_empty()
+    }
+
+    /// Whether a kill switch is on at any scope.
+    pub(crate) fn is_somewhere_killed(&self) -> bool {
+        let sessions = self.sessions.iter().map(|it| &it.standing);
+        let accounts = self.accounts.iter().map(|it| &it.standing);
+        let instruments = self.instruments.iter().map(|it| &it.standing);
+        let holdings = self.holdings.iter().map(|it| &it.standing);
+        let mut all = sessions.chain(accounts).chain(instruments).chain(holdings);
+        let killed = |standing: &Standing| standing.limits.trading == Trading::Killed;
+        killed(&self.firm) || all.any(killed)
+    }
+
+    /// The trading state of a scope.
+    #[must_use]
+    pub fn trading(&self, scope: Scope) -> Trading {
+        let standing = self.standing(scope);
+        standing.map_or(Trading::Active, |it| it.limits.trading)
+    }
+
+    /// The state of an instrument's market.
+    #[must_use]
+    pub fn market(&self, instrument: u32) -> Market {
+        let known = self.instruments.get(instrument as usize);
+        known.map_or(Market::Open, |known| known.market)
+    }
+
+    /// The sum of `value` over the flow of a scope in a window until now; 0 where flow is not limited.
+    #[inline]
+    pub(crate) fn passed<T>(
+        &self,
+        standing: &Standing,
+        span: Span,
+        at: i64,
+        value: impl FnOnce(&Passed) -> T,
+    ) -> T {
+        match &standing.flow {
+            Some(flow) => flow.within(span, at.max(self.time), value),
+            None => value(&Passed::default()),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! A reload, or a change of limits, that waits for a second operator.
+
+use crate::values::value::Text;
+use crate::values::wire::{Put, Wire};
+
+/// A reload, or other limits, that another operator must ask for too.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct PendingReload {
+    pub by: Text,
+    /// The hash of the settings or limits.
+    pub settings: u64,
+}
+
+impl Wire<'_> for PendingReload {
+    fn put(&self, to: &mut impl Put) {
+        self.by.put(to);
+        self.settings.put(to);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        Some(Self {
+            by: Wire::take(from)?,
+            settings: Wire::take(from)?,
+        })
+    }
+}
+
+/// As much of a name as the state keeps.
+pub(crate) fn short(who: &[u8]) -> Text {
+    Text::new(&who[..who.len().min(Text::MAX)])
+}

@@ -1,0 +1,173 @@
+//! Pools of order numbers: how far each is used, and which orders take numbers from which pool.
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use crate::values::form::NumberForm;
+use crate::values::wire::Wire;
+
+/// Session number used in hashes of the pool numbers used today.
+pub(crate) const NUMBERS: u32 = u32::MAX - 1;
+/// Stands for no pool.
+pub(crate) const NO_POOL: u32 = u32::MAX;
+
+/// A pool number: the pool and the index in it.
+pub(crate) type PoolNumber = (u32, u64);
+
+/// Usage of a pool. All numbers before `next` are used.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Pool {
+    /// Hash of its number format.
+    pub form: u64,
+    /// The tag that carries the numbers to venues.
+    pub tag: u32,
+    pub first: u64,
+    pub last: u64,
+    /// Whether it restarts each trading day.
+    pub each_day: bool,
+    pub next: u64,
+    /// Numbers at or above `next` that clients chose.
+    pub own: BTreeSet<u64>,
+    /// The event that few are left was raised.
+    pub is_low: bool,
+}
+
+impl Pool {
+    pub(crate) fn begin(&mut self) {
+        self.next = self.first;
+        self.own.clear();
+        self.is_low = false;
+    }
+
+    /// Sets its range of numbers.
+    pub(crate) fn bound(&mut self, first: u64, last: u64) {
+        (self.first, self.last) = (first, last);
+        self.next = self.next.max(first);
+        self.pass_over();
+        self.is_low = self.is_low && self.is_nearly_used();
+    }
+
+    /// Marks a number as used: one chosen by a client, or the next free one.
+    pub(crate) fn used(&mut self, number: u64, own: bool) {
+        if own && number != self.next {
+            self.own.insert(number);
+        } else {
+            self.next = self.next.max(number.saturating_add(1));
+        }
+        self.pass_over();
+    }
+
+    /// Moves `next` past numbers that clients chose.
+    fn pass_over(&mut self) {
+        while self.own.first().is_some_and(|own| *own <= self.next) {
+            let own = self.own.pop_first();
+            self.next = self.next.max(own.map_or(0, |own| own.saturating_add(1)));
+        }
+    }
+
+    /// Count of unused numbers.
+    pub(crate) fn left(&self) -> u64 {
+        let left = self.last.saturating_add(1).saturating_sub(self.next);
+        left.saturating_sub(self.own.len() as u64)
+    }
+
+    /// Whether a tenth or less is left.
+    pub(crate) fn is_nearly_used(&self) -> bool {
+        let all = self.last.saturating_sub(self.first).saturating_add(1);
+        self.left() <= all / 10
+    }
+
+    pub(crate) fn put(&self, to: &mut Vec<u8>) {
+        self.form.put(to);
+        self.tag.put(to);
+        for number in [self.first, self.last, self.next] {
+            number.put(to);
+        }
+        self.each_day.put(to);
+        self.is_low.put(to);
+        (self.own.len() as u64).put(to);
+        self.own.iter().for_each(|own| own.put(to));
+    }
+
+    pub(crate) fn take(from: &mut &[u8]) -> Option<Self> {
+        let mut pool = Self {
+            form: Wire::take(from)?,
+            tag: Wire::take(from)?,
+            first: Wire::take(from)?,
+            last: Wire::take(from)?,
+            next: Wire::take(from)?,
+            each_day: Wire::take(from)?,
+            is_low: Wire::take(from)?,
+            own: BTreeSet::new(),
+        };
+        for _ in 0..u64::take(from)? {
+            pool.own.insert(Wire::take(from)?);
+        }
+        Some(pool)
+    }
+}
+
+/// Settings of pools, by the numbers of the state.
+#[derive(Debug, Default)]
+pub(crate) struct Pools {
+    /// Number format of each pool; `None` for pools removed from the settings.
+    pub forms: Vec<Option<NumberForm>>,
+    /// Pool of each session.
+    pub of_session: Vec<Option<u32>>,
+    /// Pool of each line group.
+    pub of_group: Vec<Option<u32>>,
+}
+
+impl Pools {
+    /// No pools.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.forms.is_empty()
+    }
+
+    pub(crate) fn form(&self, pool: u32) -> Option<&NumberForm> {
+        self.forms.get(pool as usize)?.as_ref()
+    }
+
+    /// The pool of an order: that of its user, or else of its line group.
+    pub(crate) fn of(&self, session: u32, group: Option<usize>) -> Option<u32> {
+        let of_session = self.of_session.get(session as usize).copied().flatten();
+        of_session.or_else(|| self.of_group.get(group?).copied().flatten())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_clients_name_are_passed_over() {
+        let mut pool = Pool {
+            first: 1,
+            last: 20,
+            ..Pool::default()
+        };
+        pool.begin();
+        for (number, own, next, left) in [
+            (1, false, 2, 19),
+            (3, true, 2, 18),
+            (4, true, 2, 17),
+            (2, false, 5, 16),
+            (5, true, 6, 15),
+            (9, true, 6, 14),
+            // 6 was rejected for another reason.
+            (7, false, 8, 12),
+        ] {
+            pool.used(number, own);
+            assert_eq!((pool.next, pool.left()), (next, left), "{number}");
+        }
+        (10..=18).for_each(|number| pool.used(number, true));
+        assert!(!pool.is_nearly_used(), "3 of 20 are left");
+        pool.used(20, true);
+        assert!(pool.is_nearly_used());
+        let mut bytes = Vec::new();
+        pool.put(&mut bytes);
+        assert_eq!(Pool::take(&mut &*bytes), Some(pool.clone()));
+        pool.begin();
+        assert_eq!((pool.next, pool.left()), (1, 20));
+    }
+}

@@ -1,0 +1,197 @@
+//! The quotes whose orders are in memory. A quote is two orders with consecutive numbers: its bid, then its offer.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use crate::state::inquiries::Inquiries;
+use crate::state::order::{Order, Orders};
+use crate::values::value::{Number, Text};
+use crate::values::wire::Wire;
+
+/// Which side of a quote an order is.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum QuoteSide {
+    /// It belongs to no quote.
+    #[default]
+    None,
+    /// The bid.
+    Bid,
+    /// The offer.
+    Offer,
+}
+
+impl Order {
+    /// The number of the bid of its quote, which stands for the quote.
+    #[must_use]
+    pub fn quote(&self) -> Option<Number> {
+        match self.quote_side {
+            QuoteSide::None => None,
+            QuoteSide::Bid => Some(self.number),
+            QuoteSide::Offer => Some(self.number - 1),
+        }
+    }
+
+    /// The number of the other side of its quote.
+    #[must_use]
+    pub fn other_side(&self) -> Option<Number> {
+        match self.quote_side {
+            QuoteSide::None => None,
+            QuoteSide::Bid => Some(self.number + 1),
+            QuoteSide::Offer => Some(self.number - 1),
+        }
+    }
+}
+
+/// A quote.
+#[derive(Clone, Debug)]
+pub(crate) struct KnownQuote {
+    pub session: u32,
+    pub account: u32,
+    pub instrument: u32,
+    /// QuoteID(117).
+    pub id: Text,
+    /// How many of its orders are in memory.
+    pub(crate) orders: u8,
+}
+
+/// All quotes, by the number of their bid.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Quotes {
+    pub(crate) all: BTreeMap<Number, KnownQuote>,
+    /// The last quote of each session, account and instrument, of those in memory.
+    pub(crate) current: BTreeMap<(u32, u32, u32), Number>,
+    /// Price inquiries that wait for their answer.
+    pub(crate) inquiries: Inquiries,
+}
+
+impl Quotes {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Neither a quote nor an inquiry.
+    pub(crate) fn is_unused(&self) -> bool {
+        self.all.is_empty() && self.inquiries.is_empty()
+    }
+
+    pub(crate) fn get(&self, bid: Number) -> Option<&KnownQuote> {
+        self.all.get(&bid)
+    }
+
+    /// The last quote of a session for an account and instrument.
+    pub(crate) fn current(&self, session: u32, account: u32, instrument: u32) -> Option<Number> {
+        self.current.get(&(session, account, instrument)).copied()
+    }
+
+    /// The last quotes of a session, of one instrument or all.
+    pub(crate) fn of_session(
+        &self,
+        session: u32,
+        instrument: Option<u32>,
+    ) -> impl Iterator<Item = Number> {
+        let its = self.current.range((session, 0, 0)..);
+        let its = its.take_while(move |((of, ..), _)| *of == session);
+        let its = its.filter(move |((.., of), _)| instrument.is_none_or(|it| it == *of));
+        its.map(|(_, bid)| *bid)
+    }
+
+    /// Links two orders; `None` when they are not the sides of one quote.
+    pub(crate) fn link(&mut self, orders: &mut Orders, bid: Number, id: &[u8]) -> Option<()> {
+        let (first, second) = (orders.get(bid)?, orders.get(bid + 1)?);
+        let of = |order: &Order| (order.session, order.account, order.instrument);
+        let is_free = |order: &Order| order.quote_side == QuoteSide::None;
+        let fits = of(first) == of(second) && first.side.is_buy() && !second.side.is_buy();
+        if !fits || !is_free(first) || !is_free(second) {
+            return None;
+        }
+        let quote = KnownQuote {
+            session: first.session,
+            account: first.account,
+            instrument: first.instrument,
+            id: Text::new(id),
+            orders: 0,
+        };
+        self.add(orders, bid, quote);
+        Some(())
+    }
+
+    fn add(&mut self, orders: &mut Orders, bid: Number, mut quote: KnownQuote) {
+        quote.orders = 0;
+        for (number, side) in [(bid, QuoteSide::Bid), (bid + 1, QuoteSide::Offer)] {
+            if let Some(order) = orders.get_mut(number) {
+                order.quote_side = side;
+                quote.orders += 1;
+            }
+        }
+        let key = (quote.session, quote.account, quote.instrument);
+        self.current.insert(key, bid);
+        self.all.insert(bid, quote);
+    }
+
+    /// An order of a quote was removed from memory. The quote goes with its second one.
+    pub(crate) fn forget(&mut self, bid: Number) {
+        let Some(quote) = self.all.get_mut(&bid) else {
+            return;
+        };
+        quote.orders = quote.orders.saturating_sub(1);
+        if quote.orders > 0 {
+            return;
+        }
+        let key = (quote.session, quote.account, quote.instrument);
+        self.all.remove(&bid);
+        if self.current.get(&key) != Some(&bid) {
+            return;
+        }
+        // An earlier one whose sides are still open is the last one again, as it is when a checkpoint is read.
+        let is_its = |quote: &KnownQuote| (quote.session, quote.account, quote.instrument) == key;
+        let mut earlier = self.all.iter().rev();
+        match earlier.find(|(_, quote)| is_its(quote)) {
+            Some((earlier, _)) => self.current.insert(key, *earlier),
+            None => self.current.remove(&key),
+        };
+    }
+
+    pub(crate) fn put(&self, to: &mut Vec<u8>) {
+        (self.all.len() as u64).put(to);
+        for (bid, quote) in &self.all {
+            bid.put(to);
+            quote.session.put(to);
+            quote.account.put(to);
+            quote.instrument.put(to);
+            quote.id.put(to);
+        }
+        self.inquiries.put(to);
+    }
+
+    /// Reads quotes of orders that were read before.
+    pub(crate) fn take(orders: &mut Orders, from: &mut &[u8]) -> Option<Self> {
+        let mut quotes = Self::default();
+        for _ in 0..u64::take(from)? {
+            let bid = Number::take(from)?;
+            let quote = KnownQuote {
+                session: Wire::take(from)?,
+                account: Wire::take(from)?,
+                instrument: Wire::take(from)?,
+                id: Wire::take(from)?,
+                orders: 0,
+            };
+            let of = (quote.session, quote.account, quote.instrument);
+            for (number, buys) in [(bid, true), (bid.checked_add(1)?, false)] {
+                let fits = orders.get(number).is_none_or(|order| {
+                    let is = (order.session, order.account, order.instrument);
+                    is == of && order.side.is_buy() == buys && order.quote_side == QuoteSide::None
+                });
+                fits.then_some(())?;
+            }
+            let is_next = quotes
+                .all
+                .last_key_value()
+                .is_none_or(|(last, _)| *last < bid);
+            is_next.then_some(())?;
+            quotes.add(orders, bid, quote);
+            quotes.get(bid).filter(|quote| quote.orders > 0)?;
+        }
+        quotes.inquiries = Inquiries::take(from)?;
+        Some(quotes)
+    }
+}

@@ -1,0 +1,181 @@
+//! New orders that a control rejected today: an operator may run each of them again once.
+
+use alloc::collections::VecDeque;
+
+use crate::values::reason::Reason;
+use crate::values::value::{Effect, Number, OrderType, Price, Quantity, Side, Text, TimeInForce};
+use crate::values::wire::{Put, Wire};
+
+/// What a rejected order would have been.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RejectedTerms {
+    /// The client session.
+    pub session: u32,
+    /// The account.
+    pub account: u32,
+    /// The instrument.
+    pub instrument: u32,
+    /// Side(54).
+    pub side: Side,
+    /// OrdType(40).
+    pub kind: OrderType,
+    /// TimeInForce(59).
+    pub tif: TimeInForce,
+    /// Price(44); 0 without one.
+    pub price: Price,
+    /// StopPx(99); 0 without one.
+    pub stop: Price,
+    /// OrderQty(38).
+    pub quantity: Quantity,
+    /// ExpireDate(432), as 20261122; 0 without one.
+    pub until: u32,
+    /// PositionEffect(77).
+    pub effect: Effect,
+    /// The stock of a short sale is located.
+    pub is_located: bool,
+    /// Why it was rejected.
+    pub reason: Reason,
+}
+
+impl Wire<'_> for RejectedTerms {
+    fn put(&self, to: &mut impl Put) {
+        for index in [self.session, self.account, self.instrument, self.until] {
+            index.put(to);
+        }
+        self.side.put(to);
+        self.kind.put(to);
+        self.tif.put(to);
+        self.price.put(to);
+        self.stop.put(to);
+        self.quantity.put(to);
+        self.effect.put(to);
+        self.is_located.put(to);
+        self.reason.put(to);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let [session, account, instrument, until] = [
+            u32::take(from)?,
+            u32::take(from)?,
+            u32::take(from)?,
+            u32::take(from)?,
+        ];
+        Some(Self {
+            session,
+            account,
+            instrument,
+            until,
+            side: Wire::take(from)?,
+            kind: Wire::take(from)?,
+            tif: Wire::take(from)?,
+            price: Wire::take(from)?,
+            stop: Wire::take(from)?,
+            quantity: Wire::take(from)?,
+            effect: Wire::take(from)?,
+            is_located: Wire::take(from)?,
+            reason: Wire::take(from)?,
+        })
+    }
+}
+
+/// A rejected order.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct RejectedOrder {
+    /// The number of its reject, which the client has as ExecID(17).
+    pub number: u64,
+    pub terms: RejectedTerms,
+    /// ClOrdID(11).
+    pub id: Text,
+    /// The order that it became; 0 for none.
+    pub rerun: Number,
+}
+
+/// The rejected orders of the day, the oldest first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RejectedOrders {
+    pub(crate) all: VecDeque<RejectedOrder>,
+    /// The last event of the day before.
+    pub(crate) yesterday: u64,
+}
+
+impl RejectedOrders {
+    /// Maximum number that is remembered; the oldest are forgotten.
+    const MOST: usize = 1000;
+
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &RejectedOrder> {
+        self.all.iter()
+    }
+
+    pub fn get(&self, number: u64) -> Option<&RejectedOrder> {
+        let place = self.all.binary_search_by_key(&number, |it| it.number);
+        self.all.get(place.ok()?)
+    }
+
+    /// Whether an event is of an earlier day.
+    pub fn is_past(&self, number: u64) -> bool {
+        number <= self.yesterday
+    }
+
+    pub fn add(&mut self, rejected: RejectedOrder) {
+        if self.all.len() == Self::MOST {
+            self.all.pop_front();
+        }
+        self.all.push_back(rejected);
+    }
+
+    /// It became an order; `None` when it is unknown, or has become one before.
+    pub fn rerun(&mut self, number: u64, order: Number) -> Option<()> {
+        let place = self.all.binary_search_by_key(&number, |it| it.number);
+        let known = self.all.get_mut(place.ok()?)?;
+        (known.rerun == 0).then(|| known.rerun = order)
+    }
+
+    pub fn begin_day(&mut self, event: u64) {
+        self.all.clear();
+        self.yesterday = event;
+    }
+
+    /// Rescales the prices of an instrument.
+    pub fn rescale(&mut self, instrument: u32, factor: i64) {
+        let all = self.all.iter_mut().map(|it| &mut it.terms);
+        for terms in all.filter(|it| it.instrument == instrument) {
+            terms.price = terms.price.saturating_mul(factor);
+            terms.stop = terms.stop.saturating_mul(factor);
+        }
+    }
+
+    pub fn put(&self, to: &mut impl Put) {
+        self.yesterday.put(to);
+        (self.all.len() as u32).put(to);
+        for rejected in &self.all {
+            rejected.number.put(to);
+            rejected.terms.put(to);
+            rejected.id.put(to);
+            rejected.rerun.put(to);
+        }
+    }
+
+    pub fn take(from: &mut &[u8]) -> Option<Self> {
+        let mut rejected = Self {
+            yesterday: Wire::take(from)?,
+            ..Self::default()
+        };
+        for _ in 0..u32::take(from)? {
+            let one = RejectedOrder {
+                number: Wire::take(from)?,
+                terms: Wire::take(from)?,
+                id: Wire::take(from)?,
+                rerun: Wire::take(from)?,
+            };
+            let last = rejected
+                .all
+                .back()
+                .map_or(rejected.yesterday, |it| it.number);
+            if one.number <= last || rejected.all.len() == Self::MOST {
+                return None;
+            }
+            rejected.all.push_back(one);
+        }
+        Some(rejected)
+    }
+}

@@ -1,0 +1,293 @@
+//! Spreads: symbols of two legs that are traded as one, and what the legs of their orders have filled.
+//!
+//! ```text
+//!   JUN-MAR = buy 1 JUN, sell 1 MAR      order 17: buy 10 JUN-MAR, 4 filled
+//!   leg JUN: filled 4, exposed to buy 6     leg MAR: filled 3, exposed to sell 7
+//! ```
+//!
+//! An order counts in sets. A leg is exposed to what the order may still fill and to what it has filled without a report of
+//! the leg, times its ratio: this counts for the positions that open orders may add.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use crate::state::leg_fills::LegFills;
+use crate::state::order::{Order, mixed};
+use crate::values::value::{Amount, Number, Quantity, Side};
+use crate::values::wire::Wire;
+
+/// Largest ratio of a leg.
+pub(crate) const RATIO_MOST: u32 = 1_000;
+
+/// A leg of a spread.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct SpreadLeg {
+    /// Its instrument.
+    pub instrument: u32,
+    /// Its side when the spread is bought.
+    pub side: Side,
+    /// Its quantity in one set.
+    pub ratio: u32,
+}
+
+impl SpreadLeg {
+    /// Its side in an order.
+    #[must_use]
+    pub fn side_in(&self, order: Side) -> Side {
+        if order.is_buy() == self.side.is_buy() {
+            Side::Buy
+        } else {
+            Side::Sell
+        }
+    }
+
+    /// Its quantity in so many sets.
+    pub(crate) fn quantity(&self, sets: Quantity) -> Quantity {
+        sets.saturating_mul(self.ratio.into())
+    }
+}
+
+/// How a venue reports the legs of an order; the first leg fill decides, so that a leg that is reported both ways counts once.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum LegSource {
+    /// None was reported.
+    #[default]
+    Unknown,
+    /// In reports of their own.
+    Reports,
+    /// In the report of the fill of the spread.
+    Fills,
+}
+
+impl LegSource {
+    fn byte(self) -> u8 {
+        match self {
+            Self::Unknown => 0,
+            Self::Reports => 1,
+            Self::Fills => 2,
+        }
+    }
+
+    fn of(byte: u8) -> Option<Self> {
+        [Self::Unknown, Self::Reports, Self::Fills]
+            .into_iter()
+            .find(|it| it.byte() == byte)
+    }
+}
+
+/// The legs of an order.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct OrderLegs {
+    /// Quantity that each leg has filled.
+    pub filled: [Quantity; 2],
+    /// Σ price × quantity of the fills of each leg.
+    pub paid: [Amount; 2],
+    /// Quantity of each leg that counts as open.
+    pub(crate) exposed: [Quantity; 2],
+    pub(crate) source: LegSource,
+    /// Since when the fills of the legs differ from those of the spread; 0 when they do not.
+    pub(crate) since: i64,
+    /// An event says so.
+    pub(crate) is_reported: bool,
+}
+
+/// All spreads, and the legs of their orders in memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Spreads {
+    /// By instrument.
+    pub(crate) legs: BTreeMap<u32, [SpreadLeg; 2]>,
+    pub(crate) orders: BTreeMap<Number, OrderLegs>,
+    /// Orders whose legs differ from their fills, and since when; derived from these.
+    pub(crate) waiting: BTreeSet<(i64, Number)>,
+    /// The fills of their legs.
+    pub(crate) fills: LegFills,
+}
+
+/// The number of a leg's execution among the fills of its order: a venue may use an ExecID(17) for the spread and its legs.
+pub(crate) fn leg_exec(exec: u64, instrument: u32) -> u64 {
+    mixed(exec ^ mixed(u64::from(instrument) + 1))
+}
+
+impl Spreads {
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.legs.is_empty()
+    }
+
+    /// The legs of a spread; `None` for another instrument.
+    pub fn legs(&self, instrument: u32) -> Option<&[SpreadLeg; 2]> {
+        self.legs.get(&instrument)
+    }
+
+    /// The legs of all spreads.
+    pub fn without_orders(&self) -> Self {
+        Self {
+            legs: self.legs.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Whether an instrument is a leg of a spread.
+    pub fn is_leg(&self, instrument: u32) -> bool {
+        let mut legs = self.legs.values().flatten();
+        legs.any(|leg| leg.instrument == instrument)
+    }
+
+    /// Whether an instrument is a spread with this leg.
+    pub fn has_leg(&self, spread: u32, instrument: u32) -> bool {
+        let mut legs = self.legs.get(&spread).into_iter().flatten();
+        legs.any(|leg| leg.instrument == instrument)
+    }
+
+    /// Whether an instrument may be a spread of these legs.
+    pub fn may_be(&self, index: u32, legs: &[SpreadLeg; 2]) -> bool {
+        let is_leg = |leg: &SpreadLeg| {
+            leg.instrument != index
+                && !self.legs.contains_key(&leg.instrument)
+                && (1..=RATIO_MOST).contains(&leg.ratio)
+                && leg.side != Side::SellShort
+        };
+        let differ = legs[0].instrument != legs[1].instrument;
+        differ && legs.iter().all(is_leg) && !self.is_leg(index)
+    }
+
+    /// Sets the legs of a spread; `None` when they are no legs.
+    pub fn set(&mut self, index: u32, legs: [SpreadLeg; 2]) -> Option<()> {
+        self.may_be(index, &legs).then_some(())?;
+        self.legs.insert(index, legs);
+        Some(())
+    }
+
+    pub fn get(&self, order: Number) -> Option<&OrderLegs> {
+        self.orders.get(&order)
+    }
+
+    pub fn get_mut(&mut self, order: Number) -> Option<&mut OrderLegs> {
+        self.orders.get_mut(&order)
+    }
+
+    pub fn insert(&mut self, order: Number, legs: OrderLegs) {
+        self.orders.insert(order, legs);
+    }
+
+    pub fn remove(&mut self, order: Number) -> Option<OrderLegs> {
+        let legs = self.orders.remove(&order)?;
+        self.waiting.remove(&(legs.since, order));
+        self.fills.forget(order);
+        Some(legs)
+    }
+
+    /// Compares the fills of the legs with those of the spread.
+    pub fn compare(&mut self, order: &Order, at: i64) {
+        let (Some(legs), Some(of)) = (
+            self.legs.get(&order.instrument),
+            self.orders.get_mut(&order.number),
+        ) else {
+            return;
+        };
+        let mut both = legs.iter().zip(of.filled);
+        let is_equal = both.all(|(leg, filled)| leg.quantity(order.filled) == filled);
+        self.waiting.remove(&(of.since, order.number));
+        if is_equal {
+            (of.since, of.is_reported) = (0, false);
+        } else if of.since == 0 {
+            of.since = at.max(1);
+        }
+        if of.since > 0 && !of.is_reported {
+            self.waiting.insert((of.since, order.number));
+        }
+    }
+
+    /// An event says that the legs of an order differ from its fills.
+    pub fn reported(&mut self, order: Number) -> Option<()> {
+        let legs = self.orders.get_mut(&order)?;
+        legs.is_reported = true;
+        self.waiting.remove(&(legs.since, order));
+        Some(())
+    }
+
+    /// The order whose legs have differed the longest, and since when.
+    pub fn oldest(&self) -> Option<(i64, Number)> {
+        self.waiting.first().copied()
+    }
+
+    /// Orders of a spread.
+    pub fn orders(&self) -> impl Iterator<Item = Number> {
+        self.orders.keys().copied()
+    }
+
+    /// Rescales the prices of a leg.
+    pub fn rescale(&mut self, leg: u32, factor: i64, spread_of: impl Fn(Number) -> Option<u32>) {
+        let all = &self.legs;
+        let is_its = |order, at: u8| {
+            let legs = spread_of(order).and_then(|spread| all.get(&spread));
+            let its = legs.and_then(|legs| legs.get(usize::from(at)));
+            its.is_some_and(|it| it.instrument == leg)
+        };
+        self.fills.rescale(is_its, factor);
+        for (number, of) in &mut self.orders {
+            let legs = spread_of(*number).and_then(|spread| self.legs.get(&spread));
+            for (leg_of, paid) in legs.into_iter().flatten().zip(&mut of.paid) {
+                if leg_of.instrument == leg {
+                    *paid = paid.saturating_mul(factor.into());
+                }
+            }
+        }
+    }
+
+    pub fn put(&self, to: &mut Vec<u8>) {
+        (self.legs.len() as u32).put(to);
+        for (index, legs) in &self.legs {
+            index.put(to);
+            for leg in legs {
+                leg.instrument.put(to);
+                leg.side.put(to);
+                leg.ratio.put(to);
+            }
+        }
+        (self.orders.len() as u64).put(to);
+        for (number, of) in &self.orders {
+            number.put(to);
+            of.filled.iter().for_each(|it| it.put(to));
+            of.paid.iter().for_each(|it| it.put(to));
+            of.source.byte().put(to);
+            of.since.put(to);
+            of.is_reported.put(to);
+        }
+    }
+
+    /// Reads what [`put`](Self::put) wrote; what is exposed is added later.
+    pub fn take(from: &mut &[u8]) -> Option<Self> {
+        let mut spreads = Self::default();
+        for _ in 0..u32::take(from)? {
+            let index = Wire::take(from)?;
+            let mut leg = || {
+                Some(SpreadLeg {
+                    instrument: Wire::take(from)?,
+                    side: Wire::take(from)?,
+                    ratio: Wire::take(from)?,
+                })
+            };
+            let legs = [leg()?, leg()?];
+            spreads.set(index, legs)?;
+        }
+        for _ in 0..u64::take(from)? {
+            let number = Wire::take(from)?;
+            let legs = OrderLegs {
+                filled: [Wire::take(from)?, Wire::take(from)?],
+                paid: [Wire::take(from)?, Wire::take(from)?],
+                exposed: [0; 2],
+                source: LegSource::of(Wire::take(from)?)?,
+                since: Wire::take(from)?,
+                is_reported: Wire::take(from)?,
+            };
+            if legs.since > 0 && !legs.is_reported {
+                spreads.waiting.insert((legs.since, number));
+            }
+            if spreads.orders.insert(number, legs).is_some() {
+                return None;
+            }
+        }
+        Some(spreads)
+    }
+}

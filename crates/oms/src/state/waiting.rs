@@ -1,0 +1,75 @@
+//! Orders or replaces that wait for a line, in the order of arrival, and when they time out.
+
+use alloc::collections::{BTreeSet, VecDeque};
+
+use crate::values::value::Number;
+
+/// Those of a line group, or the replaces of a line.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    pub(crate) all: VecDeque<Number>,
+    /// Those that wait for the time of `queue`: the first one times out first.
+    pub(crate) patient: VecDeque<Number>,
+    /// Those with a validity of their own, by its end.
+    pub(crate) limited: BTreeSet<(i64, Number)>,
+}
+
+impl Waiting {
+    /// Entries of `limited` that no longer wait, beyond as many as there are others.
+    const SPARE: usize = 64;
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    pub(crate) fn push(&mut self, number: Number, valid_until: Option<i64>) {
+        self.all.push_back(number);
+        match valid_until {
+            Some(until) => {
+                self.limited.insert((until, number));
+            }
+            None => self.patient.push_back(number),
+        }
+    }
+
+    /// The first one that still waits: `queued_at` gives the time from which it does.
+    pub(crate) fn first(&mut self, queued_at: impl Fn(Number) -> Option<i64>) -> Option<Number> {
+        while let Some(number) = self.all.front().copied() {
+            if queued_at(number).is_some() {
+                return Some(number);
+            }
+            self.all.pop_front();
+        }
+        self.patient.clear();
+        self.limited.clear();
+        None
+    }
+
+    /// When the next one times out, and which one it is.
+    pub(crate) fn next_stale(
+        &mut self,
+        patience: i64,
+        queued_at: impl Fn(Number) -> Option<i64>,
+    ) -> Option<(i64, Number)> {
+        if self.limited.len() > 2 * self.all.len() + Self::SPARE {
+            self.limited
+                .retain(|(_, number)| queued_at(*number).is_some());
+        }
+        let patient = loop {
+            let Some(number) = self.patient.front().copied() else {
+                break None;
+            };
+            if let Some(since) = queued_at(number) {
+                break Some((since.saturating_add(patience), number));
+            }
+            self.patient.pop_front();
+        };
+        let limited = loop {
+            match self.limited.first().copied() {
+                Some((_, number)) if queued_at(number).is_none() => self.limited.pop_first(),
+                first => break first,
+            };
+        };
+        patient.into_iter().chain(limited).min()
+    }
+}

@@ -1,0 +1,138 @@
+//! What quantities are worth, and what open orders count for limits.
+
+use crate::state::OmsState;
+use crate::state::breaks::Exposure;
+use crate::state::order::{Order, Request};
+use crate::state::tally::Tally;
+use crate::state::transition::OrderState;
+use crate::values::value::{Amount, Price, Quantity};
+
+/// Largest amount of money, in 10^-9 of the firm's currency.
+const MOST: Amount = 10_i128.pow(30);
+
+impl OmsState {
+    /// Value of a quantity of an instrument at a price, in 10^-9 of the firm's currency, rounded up; `None` above
+    /// 10^30.
+    #[must_use]
+    pub fn worth(&self, instrument: u32, price: Price, quantity: Quantity) -> Option<Amount> {
+        let amount = i128::from(price.unsigned_abs()).checked_mul(i128::from(quantity))?;
+        self.money(instrument, amount)
+    }
+
+    /// The same for open or traded quantities; saturates at the largest amount.
+    pub(crate) fn worth_at_most(
+        &self,
+        instrument: u32,
+        price: Price,
+        quantity: Quantity,
+    ) -> Amount {
+        self.worth(instrument, price, quantity).unwrap_or(MOST)
+    }
+
+    /// Value of a profit or loss of an instrument, rounded away from zero. Saturates at the largest amount; a
+    /// saturated loss cannot be offset by profits elsewhere.
+    pub(crate) fn gain(&self, instrument: u32, amount: Amount) -> Amount {
+        let beyond = if amount < 0 { -1_000 * MOST } else { MOST };
+        self.money(instrument, amount).unwrap_or(beyond)
+    }
+
+    /// Value of price times quantity, rounded away from zero.
+    pub(crate) fn money(&self, instrument: u32, amount: Amount) -> Option<Amount> {
+        const TENS: [u64; 10] = {
+            let mut tens = [1; 10];
+            let mut at = 1;
+            while at < tens.len() {
+                tens[at] = 10 * tens[at - 1];
+                at += 1;
+            }
+            tens
+        };
+        let known = self.instruments.get(instrument as usize)?;
+        let amount = amount.checked_mul(i128::from(known.worth))?;
+        // 10^-scale and 10^-6 become 10^-9.
+        let amount = if known.scale <= 3 {
+            amount.checked_mul(TENS[usize::from(3 - known.scale)].into())?
+        } else {
+            let parts = Amount::from(*TENS.get(usize::from(known.scale - 3))?);
+            amount / parts + (amount % parts).signum()
+        };
+        (amount.abs() <= MOST).then_some(amount)
+    }
+
+    /// Usage of an order with its pending request: the larger of before and after.
+    #[must_use]
+    pub fn counted(&self, order: &Order, request: Option<&Request>) -> Tally {
+        if !self.breaks.is_empty()
+            && let Some(more) = self.breaks.exposure(order.number)
+        {
+            return self.counted_with(order, request, more);
+        }
+        if !order.state.is_open() {
+            return Tally::default();
+        }
+        let (mut quantity, mut hold) = (order.quantity, order.hold);
+        if let Some(request) = request.filter(|it| it.kind == crate::RequestKind::Replace) {
+            quantity = quantity.max(request.quantity);
+            hold = hold.max(request.hold);
+        }
+        let mut held = quantity.saturating_sub(order.filled);
+        if order.state == OrderState::Parent {
+            held = held.saturating_sub(self.families.held(order.number));
+        }
+        Tally {
+            orders: 1,
+            reserved: self.worth_at_most(order.instrument, hold, held),
+            unanswered: (!order.state.is_answered()).into(),
+            ..Tally::open(order.side.is_buy(), held)
+        }
+    }
+
+    /// What a replace of an order takes the place of: the larger of what it knows and what its venue says. What a bust may
+    /// take back stays counted.
+    pub(crate) fn counted_before(&self, order: &Order) -> (Tally, Quantity, Price) {
+        if !self.breaks.is_empty()
+            && let Some(more) = self.breaks.exposure(order.number)
+        {
+            let most = (order.quantity.max(more.total), order.hold.max(more.hold));
+            let more = Exposure {
+                opposite: 0,
+                ..more
+            };
+            return (self.counted_with(order, None, more), most.0, most.1);
+        }
+        (self.counted(order, None), order.quantity, order.hold)
+    }
+
+    /// The same for an order that its venue sees differently: the larger of both.
+    #[cold]
+    fn counted_with(&self, order: &Order, request: Option<&Request>, more: Exposure) -> Tally {
+        let request = request.filter(|it| it.kind == crate::RequestKind::Replace);
+        let (mut quantity, mut hold) = (more.total, order.hold.max(more.hold));
+        let is_open = order.state.is_open();
+        if is_open {
+            quantity = quantity.max(order.quantity);
+            quantity = quantity.max(request.map_or(0, |request| request.quantity));
+            hold = hold.max(request.map_or(0, |request| request.hold));
+        }
+        let mut held = quantity.saturating_sub(order.filled);
+        if order.state == OrderState::Parent {
+            held = held.saturating_sub(self.families.held(order.number));
+        }
+        let (buying, selling) = match order.side.is_buy() {
+            true => (held, more.opposite),
+            false => (more.opposite, held),
+        };
+        Tally {
+            orders: is_open.into(),
+            reserved: self.worth_at_most(
+                order.instrument,
+                hold,
+                held.saturating_add(more.opposite),
+            ),
+            unanswered: (!order.state.is_answered()).into(),
+            buying,
+            selling,
+            ..Tally::default()
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! Lines that speak TMP, the order protocol of TAIFEX, beside those that speak FIX.
+//!
+//! ```text
+//!   Sent, Asked > orders: R01, R31 > queue > LinkClient > frame
+//!   frame > LinkClient > reports: R02, R32, R22, R03 > VenueReport, VenueReject
+//! ```
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixwire_protocol::SessionId;
+use fixwire_tmp::{
+    ApCode, ClientLinkSettings, LinkActions, LinkClient, LinkNumbers, SystemType, TmpStatus,
+};
+
+use crate::state::OmsState;
+use crate::state::event::OrderEvent;
+use crate::values::rules::{LineGroup, RiskRules};
+use crate::values::value::Number;
+
+mod checks;
+mod copies;
+mod ids;
+mod inquiries;
+mod markets;
+mod orders;
+mod reports;
+
+pub(crate) use copies::CopyLink;
+use copies::gets_copies;
+pub use ids::tmp_order_number;
+pub(crate) use markets::question;
+use orders::LineMarks;
+pub(crate) use orders::RequestFrame;
+pub(crate) use reports::TmpHeard;
+
+/// Most requests of a line that wait for its flow limit.
+const QUEUE_MOST: usize = 65_536;
+
+/// A line that speaks TMP. Its index is that of the engine's link.
+#[derive(Clone, Debug)]
+pub struct OmsTmpLine {
+    /// Its name in the settings: line groups name it as they name a FIX session.
+    pub name: String,
+    /// The broker's end of the link.
+    pub settings: ClientLinkSettings,
+}
+
+/// A line at work.
+#[derive(Debug)]
+pub(crate) struct TmpLine {
+    pub name: String,
+    /// The broker's number, and that of the link.
+    pub fcm_id: u16,
+    pub session_id: u16,
+    /// What its requests say beside the terms of their order.
+    pub marks: LineMarks,
+    /// Its reports are R22.
+    pub is_short: bool,
+    /// Its number in events, once the state knows it.
+    pub index: Option<u32>,
+    pub client: LinkClient,
+    /// What the link wants done, and how much of it is.
+    pub actions: LinkActions,
+    pub done: usize,
+    /// Bytes of frames that came since all of it was done.
+    pub behind: usize,
+    /// Requests that the link has not sent yet.
+    pub queue: VecDeque<RequestFrame>,
+    /// More requests came than the queue may have.
+    pub is_overfull: bool,
+    /// When the flow limit lets the next one go, in nanoseconds.
+    pub due: Option<u64>,
+    /// The connection is up, and was not told to end.
+    pub is_up: bool,
+    /// The connection is up, and the link does not know it yet.
+    pub greets: bool,
+    /// The trading day of its sequence numbers.
+    pub day: u32,
+    /// The greatest flow warning that was raised.
+    pub warned: TmpStatus,
+    /// The exchange has lowered the inbound number. The state keeps the old one until all orders are asked for, so that
+    /// a process that is killed before asks again.
+    pub is_lowered: bool,
+    /// Logins that the exchange has refused in a row.
+    pub refused: u8,
+    /// When R13 was sent last, how many were, and of which market and session.
+    pub bulletins: Option<u64>,
+    pub bulletin_requests: u32,
+    pub system_type: SystemType,
+    /// The subscription of a link that gets copies of reports, and has no orders.
+    pub copies: Option<CopyLink>,
+}
+
+impl TmpLine {
+    fn new(line: OmsTmpLine) -> Self {
+        let OmsTmpLine { name, settings } = line;
+        let copies = gets_copies(&settings).then(|| CopyLink::new(settings.ap_code));
+        Self {
+            name,
+            session_id: settings.session_id,
+            is_short: settings.ap_code == ApCode::TRADING_SHORT,
+            copies,
+            bulletins: None,
+            bulletin_requests: 0,
+            system_type: settings.system_type,
+            fcm_id: settings.fcm_id,
+            marks: LineMarks::of(&settings),
+            client: LinkClient::new(settings, LinkNumbers::default()),
+            index: None,
+            actions: LinkActions::new(),
+            done: 0,
+            behind: 0,
+            queue: VecDeque::new(),
+            is_overfull: false,
+            due: None,
+            is_up: false,
+            greets: false,
+            day: 0,
+            warned: TmpStatus::OK,
+            is_lowered: false,
+            refused: 0,
+        }
+    }
+
+    /// Forgets what was not done and not sent, and goes on from these numbers. Copies of reports have none: what is kept of
+    /// their link is the last rpt_seq.
+    pub(crate) fn restart(&mut self, numbers: LinkNumbers) {
+        let numbers = match self.copies {
+            Some(_) => LinkNumbers::default(),
+            None => numbers,
+        };
+        self.client.set_numbers(numbers);
+        self.forget();
+    }
+
+    /// When it has something to do next.
+    fn next_due(&self, now_ns: u64, greets_at: u64) -> Option<u64> {
+        if !self.actions.is_empty() {
+            return Some(now_ns);
+        }
+        if self.greets {
+            return Some(greets_at.max(now_ns));
+        }
+        let queued = (!self.queue.is_empty()).then(|| self.due.unwrap_or(now_ns));
+        queued.into_iter().chain(self.client.next_due()).min()
+    }
+
+    /// Forgets what was not done and not sent.
+    pub(crate) fn forget(&mut self) {
+        self.actions.clear();
+        (self.done, self.behind) = (0, 0);
+        self.queue.clear();
+        (self.is_overfull, self.due) = (false, None);
+    }
+}
+
+/// All lines that speak TMP.
+#[derive(Debug, Default)]
+pub(crate) struct TmpLines {
+    pub lines: Vec<TmpLine>,
+    /// Decimals of prices on the wire, by instrument.
+    pub scales: Vec<u8>,
+    /// Orders and requests that could not be written as TMP, and are not rejected yet.
+    pub unsent: VecDeque<Number>,
+    /// When the first of them may log in, in nanoseconds: flow limits know nothing of the process before.
+    pub greets_at: u64,
+}
+
+impl TmpLines {
+    pub(crate) fn new(lines: Vec<OmsTmpLine>) -> Self {
+        Self {
+            lines: lines.into_iter().map(TmpLine::new).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Says to the rules what their lines are.
+    pub(crate) fn complete(&self, rules: &mut RiskRules) {
+        for group in &mut rules.groups {
+            for line in &self.lines {
+                if group.lines.contains(&line.name) {
+                    (group.over_tmp, group.cannot_stop) = (true, true);
+                    group.needs_effect |= line.marks.of_requests.effect == 0;
+                    group.has_futures |= !line.system_type.is_options();
+                }
+            }
+        }
+        let lines = self.lines.iter().filter(|line| line.copies.is_none());
+        let marks = lines.map(|line| (line.name.clone(), line.marks.of_requests));
+        rules.line_marks = marks.collect();
+    }
+
+    /// The number in events of a link's line.
+    pub(crate) fn index(&self, session: SessionId) -> Option<u32> {
+        self.lines.get(session.link()?)?.index
+    }
+
+    /// When one of them has something to do next, on the monotonic clock.
+    pub(crate) fn next_due(&self, now_ns: u64, day: u32) -> Option<u64> {
+        if !self.unsent.is_empty() || self.lines.iter().any(|line| line.day != day) {
+            return Some(now_ns);
+        }
+        let lines = self.lines.iter();
+        lines
+            .filter_map(|it| it.next_due(now_ns, self.greets_at))
+            .min()
+    }
+
+    /// Queues the request that an event sends; false when it cannot be written as TMP.
+    #[inline(never)]
+    pub(crate) fn send(&mut self, state: &OmsState, event: &OrderEvent<'_>, index: u32) -> bool {
+        let mut lines = self.lines.iter_mut();
+        let Some(line) = lines.find(|line| line.index == Some(index)) else {
+            return true;
+        };
+        let frame = orders::request(state, event, &line.marks, &self.scales);
+        let is_written = frame.is_some();
+        match *event {
+            OrderEvent::Sent { number, .. } if !is_written => self.unsent.push_back(number),
+            OrderEvent::QuoteSent { order, .. } if !is_written => {
+                self.unsent.extend([order, order + 1]);
+            }
+            _ => {}
+        }
+        if line.queue.len() < QUEUE_MOST {
+            line.queue.extend(frame);
+        } else {
+            line.is_overfull = true;
+        }
+        is_written
+    }
+}
+
+/// What is wrong with lines that speak TMP and the settings that name them; empty when nothing is.
+pub(crate) fn problems(rules: &RiskRules, lines: &[OmsTmpLine]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (place, line) in lines.iter().enumerate() {
+        let name = &line.name;
+        if lines[..place].iter().any(|other| other.name == *name) {
+            found.push(format!(
+                "two links have the name {name}: rename one of them"
+            ));
+        }
+        let source = rules.copy_sources.iter().find(|it| it.session == *name);
+        if let Some(source) = source {
+            copies::problems(rules, (line, source), &mut found);
+            continue;
+        }
+        if gets_copies(&line.settings) {
+            found.push(format!(
+                "link {name} has ap_code {}, which takes no orders: write trading, or name it in a drop_copy_in",
+                line.settings.ap_code.0
+            ));
+        }
+        marks_problems(line, &mut found);
+        if !rules.groups.iter().any(|group| group.lines.contains(name)) {
+            found.push(format!(
+                "link {name} is in no line_group: add it to the lines of one"
+            ));
+        }
+        if other_role(rules, name) {
+            found.push(format!(
+                "{name} speaks TMP and cannot be the session of a user, a drop copy or market data"
+            ));
+        }
+    }
+    let speaks = |name: &String| lines.iter().any(|line| line.name == *name);
+    for (group, rule) in rules.groups.iter().enumerate() {
+        let helpers = rules
+            .groups
+            .iter()
+            .filter(|it| rule.helpers.contains(&it.name));
+        for helper in helpers {
+            if helper.lines.iter().any(speaks) != rule.lines.iter().any(speaks) {
+                found.push(format!(
+                    "line_group {} and its helper {} are one of FIX and one of TMP: a helper needs the same protocol",
+                    rule.name, helper.name
+                ));
+            }
+        }
+        if !rule.lines.iter().any(speaks) {
+            continue;
+        }
+        if !rule.lines.iter().all(speaks) {
+            found.push(format!(
+                "line_group {} has lines of FIX and of TMP: make two groups of it",
+                rule.name
+            ));
+        }
+        group_problems(rules, (group, rule), &mut found);
+    }
+    if lines.is_empty() {
+        user_problems(rules, &mut found);
+    } else {
+        account_problems(rules, &mut found);
+    }
+    found
+}
+
+/// The exchange refuses orders that do not say where they come from, and for whom they are.
+fn marks_problems(line: &OmsTmpLine, found: &mut Vec<String>) {
+    let (name, marks) = (&line.name, &line.settings.marks);
+    let blank = [
+        (
+            marks.order_source == b' ',
+            "order_source",
+            "D, A, M, W, P, V or G",
+        ),
+        (
+            marks.info_source == *b"   ",
+            "info_source",
+            "the vendor's number, or 999",
+        ),
+        (
+            marks.investor_flag == b' ',
+            "investor_flag",
+            "the kind of investor",
+        ),
+    ];
+    let missing = blank.into_iter().filter(|(is_blank, ..)| *is_blank);
+    found.extend(missing.map(|(_, key, value)| {
+        format!(
+            "link {name} has no {key}, without which the exchange refuses orders: write {value}"
+        )
+    }));
+}
+
+/// Only orders over TMP say what the settings of a user have for them.
+fn user_problems(rules: &RiskRules, found: &mut Vec<String>) {
+    for user in &rules.users {
+        let marks = &user.marks;
+        let set = [
+            ("cm_id", marks.cm_id.is_some()),
+            ("order_source", marks.order_source.is_some()),
+            ("info_source", marks.info_source.is_some()),
+            ("investor_flag", marks.investor_flag.is_some()),
+            ("position_effect", marks.position_effect.is_some()),
+        ];
+        let set = set.into_iter().filter(|(_, is_set)| *is_set);
+        found.extend(set.map(|(key, _)| {
+            format!(
+                "user {} has {key}, which only orders over TMP say, and no link speaks it: take it out",
+                user.session
+            )
+        }));
+    }
+}
+
+/// On the wire an account is a number, without the zeros in front of its name.
+fn account_problems(rules: &RiskRules, found: &mut Vec<String>) {
+    let mut names: BTreeMap<u32, &String> = BTreeMap::new();
+    for account in &rules.accounts {
+        let name = &account.name;
+        let Some(number) = orders::account_number(name.as_bytes()) else {
+            continue;
+        };
+        if let Some(other) = names.insert(number, name) {
+            found.push(format!(
+                "accounts {other} and {name} are one number over TMP: rename one of them"
+            ));
+        }
+    }
+}
+
+fn other_role(rules: &RiskRules, name: &String) -> bool {
+    rules.users.iter().any(|user| user.session == *name)
+        || rules.drop_copies.iter().any(|copy| copy.session == *name)
+        || rules.market_data.contains(name)
+}
+
+fn group_problems(rules: &RiskRules, (group, rule): (usize, &LineGroup), found: &mut Vec<String>) {
+    let name = &rule.name;
+    let fits = |pool: &String| {
+        let known = rules.pools.iter().find(|known| known.name == *pool);
+        known.is_some_and(|known| known.form.bytes() == 5)
+    };
+    match &rule.number_pool {
+        None => found.push(format!(
+            "line_group {name} speaks TMP and has no number_pool: add one whose numbers have 5 characters"
+        )),
+        Some(pool) if !fits(pool) => found.push(format!(
+            "number_pool {pool} of line_group {name}: numbers of TMP have 5 characters, with the prefix"
+        )),
+        Some(_) => {}
+    }
+    if rule.mass_status {
+        found.push(format!(
+            "line_group {name} speaks TMP, which has no request for all orders: remove mass_status"
+        ));
+    }
+    let own = rules.users.iter();
+    let own = own.filter_map(|user| Some((&user.session, user.number_pool.as_ref()?)));
+    for (user, pool) in own.filter(|(_, pool)| !fits(pool)) {
+        found.push(format!(
+            "number_pool {pool} of user {user}: its orders may go to line_group {name}, whose numbers have 5 characters"
+        ));
+    }
+    let symbols = rules.instruments.iter();
+    let long = symbols.filter(|it| it.symbol.len() > orders::LONG_SYMBOL);
+    for rule in long.filter(|it| rules.group_of(it.symbol.as_bytes()) == Some(group)) {
+        found.push(format!(
+            "symbol {} is longer than the 40 bytes that TMP has for it: route it to another line_group",
+            rule.symbol
+        ));
+    }
+}

@@ -1,0 +1,94 @@
+//! Selects orders by session, account, symbol and side.
+
+use crate::state::OmsState;
+use crate::state::order::Order;
+use crate::values::scope::Scope;
+use crate::values::value::Side;
+use crate::values::wire::{Put, Wire};
+
+/// An order filter: every given criterion must match.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct OrderFilter {
+    /// The client session.
+    pub session: Option<u32>,
+    /// The account, with its sub-accounts.
+    pub account: Option<u32>,
+    /// The instrument.
+    pub instrument: Option<u32>,
+    /// Side(54).
+    pub side: Option<Side>,
+}
+
+impl OrderFilter {
+    /// The orders of a scope.
+    #[must_use]
+    pub fn of(scope: Scope) -> Self {
+        let all = Self::default();
+        match scope {
+            Scope::Firm => all,
+            Scope::Session(session) => Self {
+                session: Some(session),
+                ..all
+            },
+            Scope::Account(account) => Self {
+                account: Some(account),
+                ..all
+            },
+            Scope::Instrument(instrument) => Self {
+                instrument: Some(instrument),
+                ..all
+            },
+            Scope::Holding(account, instrument) => Self {
+                account: Some(account),
+                instrument: Some(instrument),
+                ..all
+            },
+        }
+    }
+
+    /// Whether an order matches.
+    #[must_use]
+    pub fn has(&self, state: &OmsState, order: &Order) -> bool {
+        let owners = core::iter::successors(Some(order.account), |&of| state.parent(of));
+        self.session.is_none_or(|it| it == order.session)
+            && self
+                .instrument
+                .is_none_or(|it| self.has_instrument(state, order, it))
+            && self.side.is_none_or(|it| it == order.side)
+            && self
+                .account
+                .is_none_or(|it| owners.into_iter().any(|of| of == it))
+    }
+
+    /// A client names the symbol of its orders; an operator also means the spreads with that leg.
+    fn has_instrument(&self, state: &OmsState, order: &Order, instrument: u32) -> bool {
+        instrument == order.instrument
+            || (self.session.is_none() && state.spreads.has_leg(order.instrument, instrument))
+    }
+
+    /// The number of matching open orders.
+    #[must_use]
+    pub fn count(&self, state: &OmsState) -> u64 {
+        let orders = state.orders().iter();
+        let open = orders.filter(|order| order.state.is_open() && self.has(state, order));
+        open.count() as u64
+    }
+}
+
+impl Wire<'_> for OrderFilter {
+    fn put(&self, to: &mut impl Put) {
+        self.session.put(to);
+        self.account.put(to);
+        self.instrument.put(to);
+        self.side.put(to);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        Some(Self {
+            session: Wire::take(from)?,
+            account: Wire::take(from)?,
+            instrument: Wire::take(from)?,
+            side: Wire::take(from)?,
+        })
+    }
+}

@@ -1,0 +1,93 @@
+//! Locates of short sales: LocateReqd(114) and LocateBroker(5700), which the venue gets as the client sent them.
+
+use alloc::collections::BTreeMap;
+
+use fixwire_protocol::{Body, Tag};
+
+use crate::values::value::{Number, Text};
+use crate::values::wire::{Put, Wire};
+
+pub(crate) const LOCATE_REQD: Tag = 114;
+pub(crate) const LOCATE_BROKER: Tag = 5700;
+
+/// What a request says of the locate.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Locate<'a> {
+    /// LocateReqd(114); 0 for none.
+    pub reqd: u8,
+    /// LocateBroker(5700); empty for none.
+    pub broker: &'a [u8],
+}
+
+impl Locate<'_> {
+    /// Nothing.
+    pub const NONE: Self = Self {
+        reqd: 0,
+        broker: b"",
+    };
+}
+
+/// The orders in memory that have one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Locates(pub(crate) BTreeMap<Number, (u8, Text)>);
+
+impl Locates {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn add(&mut self, order: Number, locate: Locate<'_>) {
+        let kept = (locate.reqd, Text::new(locate.broker));
+        self.0.insert(order, kept);
+    }
+
+    pub(crate) fn forget(&mut self, order: Number) {
+        self.0.remove(&order);
+    }
+
+    /// The locate of an order.
+    pub(crate) fn of(&self, order: Number) -> Locate<'_> {
+        let known = self.0.get(&order);
+        known.map_or(Locate::NONE, |(reqd, broker)| Locate {
+            reqd: *reqd,
+            broker: broker.bytes(),
+        })
+    }
+
+    pub(crate) fn put(&self, to: &mut impl Put) {
+        (self.0.len() as u32).put(to);
+        for (order, (reqd, broker)) in &self.0 {
+            order.put(to);
+            reqd.put(to);
+            broker.put(to);
+        }
+    }
+
+    pub(crate) fn take(from: &mut &[u8]) -> Option<Self> {
+        let mut all = BTreeMap::new();
+        for _ in 0..u32::take(from)? {
+            let order = Number::take(from)?;
+            all.insert(order, (u8::take(from)?, Text::take(from)?));
+        }
+        Some(Self(all))
+    }
+}
+
+/// Writes the locate of an order into a message for its venue.
+#[cold]
+pub(crate) fn put_locate(locate: Locate<'_>, out: &mut Body<'_>) {
+    if locate.reqd > 0 {
+        out.char(LOCATE_REQD, locate.reqd);
+    }
+    if !locate.broker.is_empty() {
+        out.field(LOCATE_BROKER, locate.broker);
+    }
+}
+
+/// The value that a locate has in a field.
+pub(crate) fn is_value(locate: Locate<'_>, tag: Tag, value: &[u8]) -> bool {
+    match tag {
+        LOCATE_REQD => value == [locate.reqd],
+        _ => value == locate.broker,
+    }
+}

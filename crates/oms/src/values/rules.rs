@@ -1,0 +1,611 @@
+//! The settings as values: rights and routes. Nothing here is state.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::num::NonZeroUsize;
+
+use fixwire_protocol::Tag;
+
+use crate::values::form::NumberForm;
+use crate::values::marks::RequestMarks;
+use crate::values::own_tags::OwnTags;
+use crate::values::texts::TextTable;
+use crate::values::value::{Effect, End, Price, Quantity, Side};
+
+/// An instrument of the instruments file.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct InstrumentRule {
+    /// Symbol(55).
+    pub symbol: String,
+    /// Decimals of its prices.
+    pub scale: u8,
+    /// Multiplier times rate of exchange, in 10^-6.
+    pub worth: u64,
+    /// Tick size.
+    pub tick: Price,
+    /// Lot size.
+    pub lot: Quantity,
+    /// PositionEffect(77) must be O or C; long and short positions are separate.
+    pub has_effect: bool,
+    /// The reference price.
+    pub reference: Option<Price>,
+    /// Its flow group over TMP, whose state of trading is its own.
+    pub flow_group: u8,
+    /// The legs of a spread.
+    pub legs: Option<[LegRule; 2]>,
+    /// The least price at which orders are reserved: that of the legs of a spread, which the OMS computes; 0 for others.
+    pub least_hold: Price,
+    /// What distances from the reference price are at least a percentage of: the reference prices of the legs of a spread,
+    /// which the OMS computes; 0 for others.
+    pub collar_base: Price,
+}
+
+/// A leg of a spread of the instruments file.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct LegRule {
+    /// Its symbol.
+    pub symbol: String,
+    /// Its side when the spread is bought.
+    pub side: Side,
+    /// Its quantity in one set.
+    pub ratio: u32,
+}
+
+/// An account.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct AccountRule {
+    /// Account(1).
+    pub name: String,
+    /// Its parent, which is defined before it.
+    pub parent: Option<String>,
+}
+
+/// Settings of a client session.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct UserRule {
+    /// The session's name.
+    pub session: String,
+    /// Rights by account; for each account the most specific pattern applies.
+    pub rights: Vec<Rights>,
+    /// Delay after a logout until its orders are cancelled, in nanoseconds.
+    pub on_logout: Option<i64>,
+    /// Delay after a disconnect until its orders are cancelled, in nanoseconds.
+    pub on_disconnect: Option<i64>,
+    /// The account of orders without Account(1).
+    pub default_account: Option<String>,
+    /// The number pool of its orders.
+    pub number_pool: Option<String>,
+    /// It may choose order numbers.
+    pub own_numbers: bool,
+    /// Its rate limit.
+    pub rate: Option<RateRule>,
+    /// Its reports have ApplID(1180) and ApplSeqNum(1181).
+    pub report_numbers: bool,
+    /// Maximum number of its orders that are held at a time; without it, it may not place conditional orders.
+    pub conditional: Option<usize>,
+    /// Maximum number of its parent orders that are open at a time; without it, it may not place parent and child
+    /// orders.
+    pub parents: Option<usize>,
+    /// Its orders must not be sent later than so many nanoseconds after they were received, unless they set another
+    /// time.
+    pub validity: Option<i64>,
+    /// The language of its texts beside English.
+    pub language: Option<String>,
+    /// Tags of fields that its requests may have though they do not reach the venue, in their order.
+    pub drop: Vec<Tag>,
+    /// What its orders over TMP say beside their terms.
+    pub marks: UserMarks,
+}
+
+/// What the orders of a user over TMP say beside their terms, in place of what their line says.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct UserMarks {
+    /// The clearing member.
+    pub cm_id: Option<u16>,
+    /// Where they come from.
+    pub order_source: Option<u8>,
+    /// The information vendor.
+    pub info_source: Option<[u8; 3]>,
+    /// The kind of investor.
+    pub investor_flag: Option<u8>,
+    /// PositionEffect of orders without PositionEffect(77).
+    pub position_effect: Option<Effect>,
+}
+
+impl UserMarks {
+    /// What its requests say; zeros where the line decides. PositionEffect is that of each order.
+    pub(crate) fn of_requests(&self) -> RequestMarks {
+        RequestMarks {
+            cm_id: self.cm_id.unwrap_or(0),
+            effect: 0,
+            order_source: self.order_source.unwrap_or(0),
+            info_source: self.info_source.unwrap_or_default(),
+            investor_flag: self.investor_flag.unwrap_or(0),
+        }
+    }
+}
+
+/// Rights of a client for some accounts.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Rights {
+    /// Accounts; `*` matches any suffix.
+    pub accounts: Vec<String>,
+    /// It may place orders.
+    pub new: bool,
+    /// It may replace them.
+    pub replace: bool,
+    /// It may cancel them.
+    pub cancel: bool,
+    /// It may cancel all of them at once.
+    pub mass_cancel: bool,
+    /// It may request their status.
+    pub status: bool,
+    /// It may request their reports again.
+    pub reports: bool,
+    /// It may place and cancel quotes.
+    pub quote: bool,
+    /// It may ask for quotes.
+    pub inquiry: bool,
+}
+
+/// Rate limit of a client.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct RateRule {
+    /// Requests.
+    pub count: NonZeroUsize,
+    /// In nanoseconds.
+    pub time: i64,
+    /// The client is logged out after so many consecutive rejects.
+    pub logout_after: Option<usize>,
+}
+
+/// A line group: sessions to a venue that share orders.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct LineGroup {
+    /// Its name.
+    pub name: String,
+    /// The names of their sessions.
+    pub lines: Vec<String>,
+    /// The names of groups to the same venue whose sessions send new orders while none of its own is logged on.
+    pub helpers: Vec<String>,
+    /// Which orders stay on one session; round robin without it.
+    pub affinity: Option<Affinity>,
+    /// Rate limit of the venue for each session.
+    pub flow: Option<FlowRule>,
+    /// Maximum queueing time of orders and replaces, in nanoseconds.
+    pub queue: Option<i64>,
+    /// The venue does not support replace.
+    pub cannot_replace: bool,
+    /// The venue does not support stop orders: the OMS holds them.
+    pub cannot_stop: bool,
+    /// Its lines speak TMP: [`Oms::with_tmp_lines`](crate::Oms::with_tmp_lines) says so.
+    pub over_tmp: bool,
+    /// One of them has no PositionEffect for orders of symbols whose positions net; said by the same.
+    pub needs_effect: bool,
+    /// One of them is of futures, which have no PositionEffect A; said by the same.
+    pub has_futures: bool,
+    /// The venue is asked for the state of trading at each logon.
+    pub market_status: bool,
+    /// Handling of rejects from the venue; the first matching entry decides.
+    pub errors: Vec<ErrorRule>,
+    /// The number pool for orders of users without their own pool.
+    pub number_pool: Option<String>,
+    /// Tags of fields that requests may have though they do not reach the venue, in their order.
+    pub drop: Vec<Tag>,
+    /// Whether the venue is asked for the status of orders.
+    pub status: StatusRule,
+    /// The venue is asked for all open orders of a line at each logon, with OrderMassStatusRequest(AF).
+    pub mass_status: bool,
+    /// The ExDestination(100) that its orders may have: the lines lead there.
+    pub ex_destination: Option<String>,
+}
+
+/// Whether a venue is asked for the status of orders.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum StatusRule {
+    /// When the OMS needs it.
+    #[default]
+    FromBook,
+    /// Also when a client asks: its OrderStatusRequest(H) goes to the venue.
+    PassOn,
+    /// Never: what is in doubt is an alarm at once.
+    Never,
+}
+
+/// Handling of a reject from a venue.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ErrorRule {
+    /// The reject code to match.
+    pub code: Option<RejectCode>,
+    /// Text(58) to match; `*` matches any suffix.
+    pub text: Option<String>,
+    /// Handling of a new order.
+    pub remedy: Remedy,
+    /// Maximum number of retries.
+    pub times: u8,
+    /// Delay after the reject, in nanoseconds.
+    pub after: i64,
+    /// Text(58) for the client, instead of that of the venue.
+    pub say: Option<String>,
+    /// The state of the order that is not sent again; rejected without it.
+    pub state: Option<End>,
+}
+
+/// The code of a reject, in the field of its message type.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum RejectCode {
+    /// OrdRejReason(103) of an ExecutionReport(8).
+    Order(u64),
+    /// CxlRejReason(102) of an OrderCancelReject(9).
+    Cancel(u64),
+    /// BusinessRejectReason(380) of a BusinessMessageReject(j).
+    Business(u64),
+    /// 40,000 and the status of an R03 of TMP.
+    Tmp(u64),
+}
+
+impl RejectCode {
+    /// OrdRejReason(103) = 6: an order with this ClOrdID(11) may be open at the venue.
+    pub const DUPLICATE: Self = Self::Order(6);
+}
+
+/// When trading days begin: a time of day in a time zone.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct DayBegins {
+    /// In nanoseconds after midnight.
+    pub time: i64,
+    /// The time zone, such as `America/New_York`; the caller finds it.
+    pub zone: String,
+    /// Byte offset in the settings.
+    pub place: usize,
+}
+
+impl DayBegins {
+    /// The zone that needs no time-zone database.
+    pub const UTC: &'static str = "UTC";
+
+    /// As settings have it.
+    #[must_use]
+    pub fn text(&self) -> String {
+        alloc::format!("{} {}", crate::values::day::clock(self.time), self.zone)
+    }
+}
+
+/// Handling of a new order that a venue rejected.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Remedy {
+    /// The client receives the reject.
+    Reject,
+    /// The order is sent again.
+    Retry,
+    /// The order is sent again on another session.
+    AnotherLine,
+}
+
+impl ErrorRule {
+    /// Whether it matches a reject.
+    #[must_use]
+    pub fn fits(&self, code: Option<RejectCode>, text: &[u8]) -> bool {
+        let mut pattern = self.text.iter();
+        (self.code.is_none() || self.code == code) && pattern.all(|it| matches(it, text))
+    }
+}
+
+/// A pool of order numbers.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PoolRule {
+    /// Its name.
+    pub name: String,
+    /// Its number format.
+    pub form: NumberForm,
+    /// The first one.
+    pub first: u64,
+    /// The last one.
+    pub last: u64,
+    /// The tag that carries the numbers to venues.
+    pub tag: u32,
+    /// Whether it restarts each trading day.
+    pub each_day: bool,
+}
+
+/// Orders that stay on the same session while it is ready.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Affinity {
+    /// Orders of an account.
+    Account,
+    /// Orders of a symbol.
+    Symbol,
+}
+
+/// Rate limit of a venue for one session.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct FlowRule {
+    /// Messages.
+    pub count: usize,
+    /// In nanoseconds.
+    pub time: i64,
+    /// Messages reserved for cancels.
+    pub kept: usize,
+}
+
+impl FlowRule {
+    /// Most messages that it lets go within a second.
+    pub(crate) fn in_a_second(self) -> usize {
+        let times = (1_000_000_000 + self.time - 1) / self.time.max(1);
+        self.count
+            .saturating_mul(usize::try_from(times).unwrap_or(1).max(1))
+    }
+}
+
+/// Route of orders.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Route {
+    /// Symbols; `*` matches any suffix.
+    pub symbols: Vec<String>,
+    /// Index of the line group.
+    pub group: usize,
+}
+
+/// A limit of the limits file: scope, control, value.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct LimitRule {
+    /// The scope.
+    pub scope: ScopeName,
+    /// Its control.
+    pub control: crate::values::limits::RiskControl,
+    /// In the control's unit.
+    pub value: i128,
+}
+
+/// A session that receives a copy of every execution report.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct DropCopyRule {
+    /// Its name.
+    pub session: String,
+    /// Its accounts; `*` matches any suffix.
+    pub accounts: Vec<String>,
+    /// Its reports have ApplID(1180) and ApplSeqNum(1181).
+    pub report_numbers: bool,
+}
+
+/// A session on which a venue sends copies of the reports of lines.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct CopySourceRule {
+    /// Its name.
+    pub session: String,
+    /// The names of the lines.
+    pub lines: Vec<String>,
+    /// The target_id that a session over TMP subscribes to; without one 7 for a drop copy, 3 for a clearing member.
+    pub target: Option<u8>,
+}
+
+/// An operator.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct OperatorRule {
+    /// The name of the user at the control socket.
+    pub user: String,
+    /// Rights, by the names of [`OperatorRight`](fixwire_protocol::OperatorRight).
+    pub may: Vec<String>,
+}
+
+/// The price by which RC8 measures the distance of others, and at which orders without a limit price are reserved.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum ReferencePrice {
+    /// That of the instrument's row.
+    #[default]
+    File,
+    /// The last price of the market while it is known, else that of the row.
+    Last,
+    /// The price of the other side, offer or bid, while it is known, else that of the row.
+    Best,
+}
+
+impl ReferencePrice {
+    /// All, with their names in the settings.
+    pub const NAMES: [(&'static str, Self); 3] = [
+        ("file", Self::File),
+        ("last", Self::Last),
+        ("best", Self::Best),
+    ];
+
+    /// Its name in the settings.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let names = Self::NAMES.into_iter();
+        let mut own = names.filter(|(_, price)| *price == self);
+        own.next().map_or("", |(name, _)| name)
+    }
+}
+
+/// An entry of the restricted list.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct RestrictedRule {
+    /// Symbol; `*` matches any suffix.
+    pub symbol: String,
+    /// Account; `*` matches any suffix.
+    pub account: String,
+    /// The first day, as 20261122; 0 for all before the last.
+    pub from: u32,
+    /// The last day.
+    pub to: u32,
+    /// Kind of restriction.
+    pub what: Restricted,
+}
+
+/// Kind of a restriction.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Restricted {
+    /// All orders are restricted.
+    All,
+    /// Buy orders are restricted.
+    Buy,
+    /// Sell orders are restricted.
+    Sell,
+    /// Short sales are restricted.
+    Short,
+    /// Short sales need a locate.
+    Locate,
+}
+
+impl RestrictedRule {
+    /// Whether it applies to an account on a date.
+    #[must_use]
+    pub fn is_of(&self, account: &[u8], day: u32) -> bool {
+        matches(&self.account, account) && (self.from..=self.to).contains(&day)
+    }
+}
+
+/// A [`Scope`](crate::Scope) by names.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum ScopeName {
+    /// The whole firm.
+    Firm,
+    /// A client's session.
+    Session(String),
+    /// An account.
+    Account(String),
+    /// An instrument.
+    Instrument(String),
+    /// An account in an instrument.
+    Holding(String, String),
+}
+
+/// A position of the positions file.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PositionRule {
+    /// Account(1).
+    pub account: String,
+    /// Symbol(55).
+    pub symbol: String,
+    /// Long quantity.
+    pub long: Quantity,
+    /// Short quantity.
+    pub short: Quantity,
+}
+
+/// All settings.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct RiskRules {
+    /// Instruments.
+    pub instruments: Vec<InstrumentRule>,
+    /// Accounts, parents first.
+    pub accounts: Vec<AccountRule>,
+    /// Clients.
+    pub users: Vec<UserRule>,
+    /// Line groups.
+    pub groups: Vec<LineGroup>,
+    /// Pools of order numbers.
+    pub pools: Vec<PoolRule>,
+    /// Routes; the first one with the symbol decides.
+    pub routes: Vec<Route>,
+    /// Limits.
+    pub limits: Vec<LimitRule>,
+    /// Source of the limits, for the journal.
+    pub limits_file: String,
+    /// The sessions that give prices of markets.
+    pub market_data: Vec<String>,
+    /// The sessions that receive a copy of every execution report.
+    pub drop_copies: Vec<DropCopyRule>,
+    /// Sessions on which venues send copies of reports.
+    pub copy_sources: Vec<CopySourceRule>,
+    /// How long a report waits for its copy, and a copy for its report, in nanoseconds.
+    pub copy_within: i64,
+    /// Operators and their rights; if empty, everybody with access to the socket has all rights.
+    pub operators: Vec<OperatorRule>,
+    /// Two operators must arm a stopped scope, other than the one who stopped it.
+    pub two_arm: bool,
+    /// Start of trading days.
+    pub day_begins: DayBegins,
+    /// How long a roll waits for the venues to confirm cancels of Day orders, in nanoseconds.
+    pub roll_wait: i64,
+    /// When the files beside the settings are reloaded each day, in nanoseconds after midnight UTC.
+    pub reload_at: Option<i64>,
+    /// An entry of the restricted list.
+    pub restricted: Vec<RestrictedRule>,
+    /// Self-trade prevention: rejects an order that could trade with one of the same owner.
+    pub rejects_self_trades: bool,
+    /// What RC8 measures prices by.
+    pub reference_price: ReferencePrice,
+    /// The hash of all files.
+    pub hash: u64,
+    /// Name and version of the program.
+    pub build: String,
+    /// Initial positions of a new journal.
+    pub positions: Vec<PositionRule>,
+    /// Where those stand.
+    pub positions_file: String,
+    /// The file beside the settings for the times at which requests pass.
+    pub stamps: Option<String>,
+    /// Tags of fields that only this OMS knows.
+    pub own_tags: OwnTags,
+    /// Lines that speak TMP, and what their requests say; [`Oms::with_tmp_lines`](crate::Oms::with_tmp_lines) says so.
+    pub(crate) line_marks: Vec<(String, RequestMarks)>,
+    /// ApplID(1180) of numbered reports.
+    pub appl_id: String,
+    /// Translations of Text(58).
+    pub texts: TextTable,
+    /// Room for orders that is made at start.
+    pub orders: usize,
+    /// Orders that have ended and are still known for late fills.
+    pub remembered: usize,
+}
+
+/// Whether a name is one of a pattern: the same, or with what stands before `*` in front.
+#[must_use]
+pub fn matches(pattern: &str, name: &[u8]) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(front) => name.starts_with(front.as_bytes()),
+        None => name == pattern.as_bytes(),
+    }
+}
+
+impl UserRule {
+    /// The rights of the pattern that fits an account best: its own name, else the longest one before `*`. `None`
+    /// when none fits: it may not use the account.
+    #[must_use]
+    pub fn rights(&self, account: &[u8]) -> Option<&Rights> {
+        let mut best: Option<(usize, &Rights)> = None;
+        for rights in &self.rights {
+            for pattern in rights.accounts.iter().filter(|it| matches(it, account)) {
+                if !pattern.ends_with('*') {
+                    return Some(rights);
+                }
+                if best.is_none_or(|(longest, _)| pattern.len() > longest) {
+                    best = Some((pattern.len(), rights));
+                }
+            }
+        }
+        best.map(|(_, rights)| rights)
+    }
+
+    /// Whether it may do something with orders of an account. With one that it may not use, which it may have been
+    /// able to use before: when it may with all that it may use.
+    pub(crate) fn may(&self, account: &[u8], right: fn(&Rights) -> bool) -> bool {
+        let rights = self.rights(account);
+        rights.map_or_else(|| self.may_always(right), right)
+    }
+
+    /// Whether it may do something with all accounts that it may use.
+    pub(crate) fn may_always(&self, right: fn(&Rights) -> bool) -> bool {
+        self.rights.iter().all(right)
+    }
+}
+
+impl RiskRules {
+    /// Whether a session may request reports again.
+    #[must_use]
+    pub fn recovers_reports(&self) -> bool {
+        let mut rights = self.users.iter().flat_map(|user| &user.rights);
+        !self.drop_copies.is_empty() || rights.any(|rights| rights.reports)
+    }
+
+    /// The group that orders of a symbol go to.
+    #[must_use]
+    pub fn group_of(&self, symbol: &[u8]) -> Option<usize> {
+        let found = self.routes.iter().find(|route| {
+            let mut symbols = route.symbols.iter();
+            symbols.any(|pattern| matches(pattern, symbol))
+        });
+        found.map(|route| route.group)
+    }
+}

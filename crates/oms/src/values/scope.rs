@@ -1,0 +1,45 @@
+//! Scope of a limit or a kill switch.
+
+use crate::values::wire::{Put, Wire};
+
+/// The numbers are those in events.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Scope {
+    /// The whole firm.
+    Firm,
+    /// Orders of a client session.
+    Session(u32),
+    /// Orders of an account and its sub-accounts.
+    Account(u32),
+    /// Orders of an instrument.
+    Instrument(u32),
+    /// Orders of an account in an instrument, without sub-accounts.
+    Holding(u32, u32),
+}
+
+impl Wire<'_> for Scope {
+    fn put(&self, to: &mut impl Put) {
+        let (kind, first, second) = match *self {
+            Self::Firm => (0, 0, 0),
+            Self::Session(index) => (1, index, 0),
+            Self::Account(index) => (2, index, 0),
+            Self::Instrument(index) => (3, index, 0),
+            Self::Holding(account, instrument) => (4, account, instrument),
+        };
+        to.some([kind]);
+        first.put(to);
+        second.put(to);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let (kind, first, second) = (u8::take(from)?, u32::take(from)?, u32::take(from)?);
+        Some(match (kind, first, second) {
+            (0, 0, 0) => Self::Firm,
+            (1, index, 0) => Self::Session(index),
+            (2, index, 0) => Self::Account(index),
+            (3, index, 0) => Self::Instrument(index),
+            (4, account, instrument) => Self::Holding(account, instrument),
+            _ => return None,
+        })
+    }
+}

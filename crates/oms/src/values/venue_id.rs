@@ -1,0 +1,27 @@
+//! ClOrdIDs(11) at venues.
+
+use crate::values::value::Number;
+
+/// A ClOrdID(11) of ours: `17` for order 17, `17-25` for its request 25, or for itself when it was sent again under 25.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct VenueId {
+    /// The order; 0 when it is not ours.
+    pub order: Number,
+    /// The request; for a new order the number of the order.
+    pub request: Number,
+}
+
+impl VenueId {
+    /// Parses one.
+    #[must_use]
+    pub fn parse(text: &[u8]) -> Option<Self> {
+        let mut parts = text.splitn(2, |byte| *byte == b'-');
+        let number = |part: &[u8]| fixwire_protocol::value::uint(part).ok();
+        let order = number(parts.next()?)?;
+        let request = match parts.next() {
+            Some(part) => number(part)?,
+            None => order,
+        };
+        Some(Self { order, request })
+    }
+}
