@@ -3,9 +3,9 @@
 use fixwire_protocol::{Message, Outbox, Refusal};
 
 use super::Oms;
+use crate::app::market_watches::MarketWatch;
 use crate::decide::core::Core;
 use crate::fix::market_requests::{self, Asked, MarketRequest};
-use crate::state::market_watches::MarketWatch;
 use crate::values::value::Market;
 
 /// The state of what a request is about; `None` when it is unknown.

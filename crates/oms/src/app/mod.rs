@@ -35,6 +35,7 @@ mod copies;
 mod days;
 mod fields;
 mod frames;
+pub(crate) mod market_watches;
 mod markets;
 mod out;
 mod recoveries;

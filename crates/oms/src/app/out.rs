@@ -5,15 +5,16 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::{Message, Outbox};
 
+use crate::app::market_watches::MarketWatches;
 use crate::decide::core::{Core, Sink};
 use crate::desk::notice::{OmsEvent, OmsListener};
 use crate::fix::before::Before;
 use crate::fix::clients::{self, Client};
-use crate::fix::{lines, reports, scope_name};
+use crate::fix::{lines, reports};
 use crate::state::OmsState;
 use crate::state::day_end::{open_at_venues, unconfirmed_at_venues};
 use crate::state::event::OrderEvent;
-use crate::state::market_watches::MarketWatches;
+use crate::state::show::scope_name;
 use crate::tmp::TmpLines;
 use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::rules::{UserRule, matches};

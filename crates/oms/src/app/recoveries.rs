@@ -12,8 +12,8 @@ use crate::app::recovery::{
 };
 use crate::desk::notice::OmsEvent;
 use crate::fix::clients::Client;
-use crate::fix::report_numbers::ReportNumbers;
 use crate::fix::report_requests::{self, NoReports, ReportAnswer, ReportRequestKind, ReportsAsked};
+use crate::values::report_numbers::ReportNumbers;
 use crate::values::value::Text;
 
 /// Reports that are sent again in one turn: a turn must stay short for orders.

@@ -21,6 +21,7 @@ use fixwire_protocol::{Decoder, Outbox, tag};
 
 use crate::fix::before::Before;
 use crate::fix::clients::{self, Client};
+use crate::fix::report_requests::ReportFilter;
 use crate::fix::reports;
 use crate::state::OmsState;
 use crate::state::event::OrderEvent;
@@ -87,42 +88,7 @@ impl ReportBatch {
     }
 }
 
-/// Which reports of a range are wanted. All that is set must apply.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) struct ReportFilter {
-    /// `last`: the last report of each order.
-    pub(crate) last: bool,
-    /// `working`: reports of orders that are open at the end of the range.
-    pub(crate) working: bool,
-    /// `fills`: fills.
-    pub(crate) fills: bool,
-    /// `with-fills`: reports of orders with a fill.
-    pub(crate) with_fills: bool,
-    /// `no-pending`: nothing of an order that waits.
-    pub(crate) no_pending: bool,
-    /// `no-external`: nothing of an order placed elsewhere.
-    pub(crate) no_external: bool,
-}
-
 impl ReportFilter {
-    /// Reads names, separated by blanks; `None` for an unknown one.
-    pub(crate) fn of(names: &[u8]) -> Option<Self> {
-        let mut filter = Self::default();
-        for name in names.split(|byte| *byte == b' ') {
-            match name {
-                b"" => {}
-                b"last" => filter.last = true,
-                b"working" => filter.working = true,
-                b"fills" => filter.fills = true,
-                b"with-fills" => filter.with_fills = true,
-                b"no-pending" => filter.no_pending = true,
-                b"no-external" => filter.no_external = true,
-                _ => return None,
-            }
-        }
-        Some(filter)
-    }
-
     /// Whether it selects by what happens to an order later.
     fn looks_ahead(self) -> bool {
         self.last || self.working || self.with_fills

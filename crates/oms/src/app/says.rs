@@ -4,7 +4,7 @@ use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, Tag, tag, value};
 
 use super::Oms;
-use crate::decide::core::{Core, Sink, scaled};
+use crate::decide::core::{Core, Sink};
 use crate::decide::venue::rejects::VenueReject;
 use crate::decide::venue::{Heard, ReportKind, VenueId, VenueReport, cut};
 use crate::desk::notice::OmsEvent;
@@ -13,6 +13,7 @@ use crate::fix::{inquiries, legs, lines, markets, prices, status};
 use crate::state::client_rate::Passage;
 use crate::state::mass_status::MassReport;
 use crate::values::rules::RejectCode;
+use crate::values::units::scaled;
 use crate::values::value::{Number, RequestKind};
 
 /// Orders that clients have asked venues about and that are not answered yet.

@@ -1,10 +1,14 @@
 //! A session of the OMS.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixwire_protocol::Tag;
 use fixwire_protocol::dictionary::Version;
+
+use crate::app::Oms;
+use crate::values::rules::RiskRules;
 
 /// A session of the OMS. Its index is its `SessionId` in the engine.
 #[derive(Clone, Debug)]
@@ -22,4 +26,23 @@ pub struct OmsSession {
 pub(super) fn versions(sessions: &[OmsSession]) -> impl Iterator<Item = (&str, Version)> {
     let sessions = sessions.iter();
     sessions.map(|session| (session.name.as_str(), session.version))
+}
+
+impl Oms {
+    /// Checks that the FIX versions of lines have the requests that their settings ask for: one sentence for each fault.
+    #[must_use]
+    pub fn version_problems(rules: &RiskRules, sessions: &[OmsSession]) -> Vec<String> {
+        let groups = rules.groups.iter().filter(|group| group.mass_status);
+        let lines = groups.flat_map(|group| group.lines.iter().map(|line| (&group.name, line)));
+        let lines = lines.filter_map(|(group, line)| {
+            let session = sessions.iter().find(|it| it.name == *line)?;
+            (session.version < Version::Fix43).then(|| {
+                format!(
+                    "line_group {group} has mass_status: {} of {line} has no OrderMassStatusRequest(AF), which FIX has from 4.3 on",
+                    session.version.name()
+                )
+            })
+        });
+        lines.collect()
+    }
 }

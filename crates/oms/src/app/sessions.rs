@@ -4,8 +4,8 @@ use fixwire_protocol::SessionId;
 
 use super::{Oms, OmsSession};
 use crate::fix::clients::Client;
-use crate::fix::report_numbers::ReportNumbers;
 use crate::state::client_rate::ClientRates;
+use crate::values::report_numbers::ReportNumbers;
 
 impl Oms {
     pub(super) fn find_sessions(&mut self) {

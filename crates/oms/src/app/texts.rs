@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Outbox, Tag};
 
-use crate::fix::digits;
 use crate::values::rules::RiskRules;
+use crate::values::show::digits;
 use crate::values::texts::TextTable;
 
 const SOH: u8 = 1;

@@ -13,6 +13,7 @@ use crate::state::spreads::SpreadLeg;
 use crate::values::limits::RiskControl;
 use crate::values::rules::{InstrumentRule, LegRule, RiskRules, ScopeName, matches};
 use crate::values::scope::Scope;
+use crate::values::units::tick_scale;
 use crate::values::value::Number;
 
 /// Passes on at most so many events, and records whether there were more.
@@ -27,15 +28,6 @@ fn first_number(at: i64) -> Number {
     const SINCE: i64 = 1_700_000_000;
     let seconds = at / 1_000_000_000 - SINCE;
     u64::try_from(seconds).unwrap_or(0) * 1_000
-}
-
-/// Decimals of the tick; those of an instrument may be more.
-pub(crate) fn tick_scale(rule: &InstrumentRule) -> u8 {
-    let (mut tick, mut scale) = (rule.tick, rule.scale);
-    while scale > 0 && tick % 10 == 0 {
-        (tick, scale) = (tick / 10, scale - 1);
-    }
-    scale
 }
 
 impl Core {

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use fixwire_protocol::{Decimal, Ledger};
 
 use crate::decide::queue::Lines;
-use crate::decide::risk::{self, Proposal};
+use crate::decide::risk;
 use crate::decide::work::Work;
 use crate::state::OmsState;
 use crate::state::condition::Terms;
@@ -16,13 +16,14 @@ use crate::state::known_prices::{Asked, Prices};
 use crate::state::order::Order;
 use crate::state::own::OwnOrders;
 use crate::state::pool::{PoolNumber, Pools};
+use crate::state::proposal::Proposal;
 use crate::state::tally::Tally;
 use crate::state::transition::OrderState;
 use crate::state::venue_ids::VenueIds;
 use crate::values::locate::Locate;
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::{InstrumentRule, RestrictedRule, Rights, RiskRules, UserRule};
-pub(crate) use crate::values::units::{MOST, scaled, whole};
+use crate::values::units::{scaled, whole};
 use crate::values::value::{
     Effect, Number, OrderType, Price, Quantity, RequestKind, Side, TimeInForce,
 };

@@ -8,11 +8,11 @@ use fixwire_protocol::Nanos;
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, ReportKind, VenueReport};
-use crate::desk::query::text;
-use crate::fix::price;
 use crate::state::copies::{Awaited, CopyBreak, CopyKey, ENDED, FillTerms};
 use crate::state::event::OrderEvent;
 use crate::state::spreads::leg_exec;
+use crate::values::show::price;
+use crate::values::show::text;
 use crate::values::value::{BreakKind, End, Number};
 
 impl Core {

@@ -4,12 +4,13 @@ use alloc::format;
 
 use fixwire_protocol::Decimal;
 
-use crate::decide::core::{Core, Sink, scaled, whole};
+use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, ReportKind, VenueId, VenueReport};
-use crate::desk::query::text;
 use crate::state::event::OrderEvent;
 use crate::state::spreads::leg_exec;
 use crate::values::rules::InstrumentRule;
+use crate::values::show::text;
+use crate::values::units::{scaled, whole};
 use crate::values::value::{Effect, Number, OrderType, TimeInForce};
 
 /// Fields of an ExecutionReport(8) that only an order placed elsewhere needs.

@@ -3,12 +3,13 @@
 use alloc::format;
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::risk::{self, Proposal};
-use crate::fix::figure;
+use crate::decide::risk;
 use crate::state::event::OrderEvent;
+use crate::state::proposal::Proposal;
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::Restricted;
 use crate::values::scope::Scope;
+use crate::values::show::figure;
 use crate::values::value::{Market, Side, Trading};
 
 impl Core {

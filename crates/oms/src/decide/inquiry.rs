@@ -9,13 +9,14 @@
 
 use fixwire_protocol::{Decimal, Nanos};
 
-use crate::decide::core::{Core, Sink, whole};
+use crate::decide::core::{Core, Sink};
 use crate::state::event::OrderEvent;
 use crate::state::inquiries::{Inquiry, InquiryKey};
 use crate::state::pool::NO_POOL;
 use crate::values::form::Written;
 use crate::values::reason::{Reason, Why};
 use crate::values::scope::Scope;
+use crate::values::units::whole;
 use crate::values::value::{Market, Number, Quantity, Side, Trading};
 
 /// Most inquiries of a session that wait for their answer.

@@ -10,10 +10,11 @@ use fixwire_protocol::{Decimal, Nanos};
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::external::ExternalTerms;
-use crate::decide::risk::{self, Proposal};
+use crate::decide::risk;
 use crate::decide::venue::{Heard, ReportKind, VenueReport};
 use crate::state::event::OrderEvent;
 use crate::state::order::Order;
+use crate::state::proposal::Proposal;
 use crate::state::spreads::{LegSource, SpreadLeg, leg_exec};
 use crate::state::tally::Tally;
 use crate::values::canary::{self, OmsPlantedFault};

@@ -3,7 +3,7 @@
 use crate::decide::core::{Core, Sink};
 use crate::decide::risk;
 use crate::state::event::OrderEvent;
-use crate::values::filter::OrderFilter;
+use crate::state::filter::OrderFilter;
 use crate::values::reason::{Reason, Why};
 use crate::values::value::Side;
 

@@ -4,11 +4,11 @@
 //! mass cancel, a kill switch or the end of its last day.
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::risk::Proposal;
 use crate::decide::work::must_go;
 use crate::state::event::OrderEvent;
 use crate::state::family::FamilyRole;
 use crate::state::order::Order;
+use crate::state::proposal::Proposal;
 use crate::state::tally::Tally;
 use crate::state::transition::OrderState;
 use crate::values::reason::{Reason, Why};

@@ -2,16 +2,18 @@
 
 use fixwire_protocol::Nanos;
 
-use crate::decide::core::{Change, Core, NewOrder, Sink, scaled};
-use crate::decide::risk::{self, Proposal};
+use crate::decide::core::{Change, Core, NewOrder, Sink};
+use crate::decide::risk;
 use crate::state::condition::Terms;
 use crate::state::event::OrderEvent;
 use crate::state::family::FamilyRole;
 use crate::state::known_prices::{Asked, place};
 use crate::state::order::Order;
+use crate::state::proposal::Proposal;
 use crate::state::transition::OrderState;
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::{ReferencePrice, UserRule};
+use crate::values::units::scaled;
 use crate::values::value::{End, Number, OrderType, Price, PriceField, Side};
 use crate::values::waived::Waived;
 

@@ -11,7 +11,6 @@ use alloc::vec::Vec;
 use fixwire_protocol::OperatorCommand;
 
 use crate::decide::core::{Core, Sink};
-use crate::desk::command::cut;
 use crate::load::differences::{self, SettingChange};
 use crate::state::OmsState;
 use crate::state::event::OrderEvent;
@@ -20,6 +19,7 @@ use crate::state::pending_reload::short;
 use crate::values::nested::NestedEvents;
 use crate::values::rules::RiskRules;
 use crate::values::value::Text;
+use crate::values::words::cut;
 
 /// The command that takes the settings that were put beside the OMS, and the query that says what they would change.
 pub const RELOAD: &[u8] = b"reload";

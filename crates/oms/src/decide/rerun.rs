@@ -7,17 +7,19 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use crate::decide::core::{Core, NewOrder, Sink};
-use crate::decide::risk::{self, Proposal};
-use crate::desk::command::Words;
-use crate::desk::query::{state_name, text};
-use crate::fix::reason_text;
+use crate::decide::risk;
 use crate::state::event::OrderEvent;
+use crate::state::proposal::Proposal;
 use crate::state::rejected::{RejectedOrder, RejectedTerms};
+use crate::state::show::reason_text;
+use crate::state::show::state_name;
 use crate::state::tally::Tally;
 use crate::values::locate::Locate;
 use crate::values::reason::{Reason, Why};
+use crate::values::show::text;
 use crate::values::value::Price;
 use crate::values::waived::{Waived, may_be_off};
+use crate::values::words::Words;
 
 impl Core {
     /// What is kept of a new order that is rejected; `None` when it cannot be run again.

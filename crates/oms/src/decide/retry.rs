@@ -9,7 +9,6 @@ use crate::decide::core::{Core, Sink};
 use crate::decide::risk;
 use crate::decide::venue::rejects::VenueReject;
 use crate::decide::work::must_go;
-use crate::fix::Sentence;
 use crate::state::event::OrderEvent;
 use crate::state::order::Order;
 use crate::state::quotes::QuoteSide;
@@ -17,6 +16,7 @@ use crate::state::retries::retry_of;
 use crate::state::transition::OrderState;
 use crate::values::reason::Why;
 use crate::values::rules::{ErrorRule, Remedy};
+use crate::values::show::Sentence;
 use crate::values::value::{End, Number};
 
 /// Maximum wait of a retry for a session, without a queue setting, in nanoseconds.

@@ -20,15 +20,15 @@ use crate::decide::core::{Core, Sink};
 use crate::decide::venue::rejects::VenueReject;
 use crate::decide::venue::{Heard, ReportKind, VenueReport};
 use crate::decide::work::{Work, open};
-use crate::desk::command::Words;
 use crate::state::OmsState;
 use crate::state::day_end::{DAY_OVER, Roll, RollCause, is_live, is_unconfirmed, open_at_venues};
 use crate::state::event::OrderEvent;
 use crate::state::order::Order;
 use crate::state::transition::OrderState;
-use crate::values::counted::counted;
 use crate::values::rules::RejectCode;
+use crate::values::show::counted;
 use crate::values::value::{End, Number};
+use crate::values::words::Words;
 
 impl Work {
     /// Whether a day change is in progress.

@@ -1,36 +1,10 @@
 //! Whether the venue of a line is asked for the status of orders, and status requests of clients that go on to it.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
-use fixwire_protocol::dictionary::Version;
-
-use crate::app::{Oms, OmsSession};
 use crate::decide::core::Core;
 use crate::decide::work::is_unknown;
 use crate::state::transition::OrderState;
-use crate::values::rules::{LineGroup, RiskRules, StatusRule};
+use crate::values::rules::{LineGroup, StatusRule};
 use crate::values::value::Number;
-
-impl Oms {
-    /// Checks that the FIX versions of lines have the requests that their settings ask for: one sentence for each fault.
-    #[must_use]
-    pub fn version_problems(rules: &RiskRules, sessions: &[OmsSession]) -> Vec<String> {
-        let groups = rules.groups.iter().filter(|group| group.mass_status);
-        let lines = groups.flat_map(|group| group.lines.iter().map(|line| (&group.name, line)));
-        let lines = lines.filter_map(|(group, line)| {
-            let session = sessions.iter().find(|it| it.name == *line)?;
-            (session.version < Version::Fix43).then(|| {
-                format!(
-                    "line_group {group} has mass_status: {} of {line} has no OrderMassStatusRequest(AF), which FIX has from 4.3 on",
-                    session.version.name()
-                )
-            })
-        });
-        lines.collect()
-    }
-}
 
 impl Core {
     /// Asks the venue of an order for its status, when its line group passes requests of clients on; whether it does.

@@ -5,11 +5,11 @@ use alloc::string::{String, ToString};
 use core::fmt::Write as _;
 
 use crate::decide::core::Core;
-use crate::fix::{average, figure, price};
 use crate::state::OmsState;
 use crate::state::order::Order;
 use crate::values::limits::LimitUnit;
 use crate::values::scope::Scope;
+use crate::values::show::{average, figure, price};
 use crate::values::value::Market;
 
 /// A name as text, without line breaks and tabs.

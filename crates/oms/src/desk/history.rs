@@ -7,11 +7,12 @@ use alloc::vec::Vec;
 use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 
 use crate::decide::venue::VenueId;
-use crate::desk::query::text;
-use crate::fix::{price, reason_text};
 use crate::state::OmsState;
 use crate::state::event::OrderEvent;
+use crate::state::show::reason_text;
 use crate::values::reason::{Reason, Why};
+use crate::values::show::price;
+use crate::values::show::text;
 use crate::values::value::{Number, Price, Quantity, Side};
 
 mod breaks;

@@ -12,16 +12,20 @@ use fixwire_protocol::OperatorRight;
 use crate::decide::core::Core;
 use crate::decide::reload::RELOAD;
 use crate::desk::browse;
-use crate::desk::command::{Words, check_prices};
-use crate::fix::{average, figure, price, reason_text, scope_name};
+use crate::desk::command::check_prices;
 use crate::state::OmsState;
 use crate::state::order::Order;
+use crate::state::show::state_name;
+use crate::state::show::{reason_text, scope_name};
 use crate::state::tag_counts::DroppedFields;
 use crate::state::transition::OrderState;
-use crate::values::counted::counted;
 use crate::values::limits::RiskControl;
 use crate::values::scope::Scope;
-use crate::values::value::{End, Market, Trading};
+use crate::values::show::counted;
+use crate::values::show::text;
+use crate::values::show::{average, figure, price};
+use crate::values::value::{Market, Trading};
+use crate::values::words::Words;
 
 /// Queries, and the right that each one requires.
 pub const QUERIES: [(&str, OperatorRight); 15] = [
@@ -148,34 +152,6 @@ pub(crate) fn status(state: &OmsState, dropped: &DroppedFields) -> String {
 }
 
 const ORDER_COLUMNS: &str = "order\tsession\tClOrdID\taccount\tside\tsymbol\tquantity\tprice\tstate\tfilled\taverage\tline\tbreaks\tpool number\tparent\tlegs";
-
-pub(crate) fn state_name(order: &Order) -> &'static str {
-    match order.state {
-        OrderState::Parent if order.filled > 0 => "parent, partially filled",
-        OrderState::Parent => "parent",
-        OrderState::Held => "held",
-        OrderState::Queued => "queued",
-        OrderState::Sent => "sent",
-        OrderState::Unknown => "unknown",
-        OrderState::Working if order.filled > 0 => "partially filled",
-        OrderState::Working => "working",
-        OrderState::Lapsed => "closed here, not confirmed by the venue",
-        OrderState::Ended(End::Filled) => "filled",
-        OrderState::Ended(End::Cancelled) => "cancelled",
-        OrderState::Ended(End::Rejected) => "rejected",
-        OrderState::Ended(End::Expired) => "expired",
-        OrderState::DoneForDay | OrderState::Ended(End::DoneForDay) => "done for day",
-    }
-}
-
-/// Bytes of a message as text, without line breaks and tabs, which separate rows and columns.
-pub(crate) fn text(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    let shown = text.chars();
-    shown
-        .map(|it| if it.is_control() { '?' } else { it })
-        .collect()
-}
 
 fn side_name(side: crate::Side) -> &'static str {
     match side {

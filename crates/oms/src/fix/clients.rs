@@ -8,16 +8,18 @@ use fixwire_protocol::{Body, Message, Outbox, Precision, SessionId, Tag, Timesta
 use super::before::Before;
 use super::mass::{LAST_RPT_REQUESTED, MASS_STATUS_REQ_ID, TOT_NUM_REPORTS};
 use super::reject_codes::{cxl_rej_reason, ord_rej_reason};
-use super::report_numbers::ReportNumbers;
 use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT};
-use super::{average, digits, legs, price, quotes, reason_text};
+use super::{legs, quotes};
 use crate::state::OmsState;
 use crate::state::day_end::DAY_OVER;
 use crate::state::event::OrderEvent;
 use crate::state::order::Order;
 use crate::state::pool::NO_POOL;
 use crate::state::quotes::QuoteSide;
+use crate::state::show::reason_text;
 use crate::values::reason::{Reason, Why};
+use crate::values::report_numbers::ReportNumbers;
+use crate::values::show::{average, digits, price};
 use crate::values::value::{End, Number, RequestKind, Text};
 
 const COPY_MSG_INDICATOR: Tag = 797;

@@ -6,12 +6,12 @@ use fixwire_protocol::{
 };
 
 use super::clients::Client;
-use super::reason_text;
 use super::requests::{byte, required};
 use crate::decide::inquiry::NewInquiry;
 use crate::decide::venue::cut;
 use crate::state::OmsState;
 use crate::state::event::OrderEvent;
+use crate::state::show::reason_text;
 use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::reason::{Reason, Why};
 use crate::values::value::{Number, Side, Text};

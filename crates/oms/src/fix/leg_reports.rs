@@ -6,9 +6,9 @@ use fixwire_protocol::{Outbox, Precision, Tag, Timestamp, tag};
 use super::clients::{Client, put_pool_number};
 use super::legs::{MULTI_LEG_REPORTING_TYPE, OF_LEG};
 use super::requests::POSITION_EFFECT;
-use super::{average, price};
 use crate::state::OmsState;
 use crate::state::event::OrderEvent;
+use crate::values::show::{average, price};
 
 const EXEC_REF_ID: Tag = 19;
 const COPY_MSG_INDICATOR: Tag = 797;

@@ -9,7 +9,6 @@ use siphasher::sip::SipHasher13;
 use super::inquiries;
 use super::legs::put_security_type;
 use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT};
-use super::{Digits, digits, price, two_numbers};
 use crate::decide::venue::{ReportKind, VenueId, VenueReport, cut};
 use crate::state::OmsState;
 use crate::state::event::OrderEvent;
@@ -18,6 +17,7 @@ use crate::state::order::{Order, Request};
 use crate::state::transition::OrderState;
 use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::locate::put_locate;
+use crate::values::show::{Digits, digits, price, two_numbers};
 use crate::values::value::{Effect, End, Number, RequestKind, Side};
 
 const EXEC_REF_ID: Tag = 19;

@@ -10,12 +10,13 @@ use fixwire_protocol::{
 
 use super::clients::{Client, Extra, execution};
 use super::requests::{byte, id, required};
-use super::{digits, reason_text};
 use crate::decide::mass::MassCancel;
 use crate::state::OmsState;
 use crate::state::event::OrderEvent;
-use crate::values::filter::OrderFilter;
+use crate::state::filter::OrderFilter;
+use crate::state::show::reason_text;
 use crate::values::reason::{Reason, Why};
+use crate::values::show::digits;
 use crate::values::value::{Number, Side, Text};
 
 const MASS_CANCEL_REQUEST_TYPE: Tag = 530;

@@ -9,13 +9,14 @@ use fixwire_protocol::{
 
 use super::clients::Client;
 use super::requests::{byte, required};
-use super::{Sentence, price, reason_text};
 use crate::decide::quote::{NewQuote, QuoteCancel};
 use crate::state::OmsState;
 use crate::state::event::OrderEvent;
 use crate::state::order::Order;
+use crate::state::show::reason_text;
 use crate::state::transition::OrderState;
 use crate::values::reason::Why;
+use crate::values::show::{Sentence, price};
 use crate::values::value::{End, Number, Text, TimeInForce};
 
 const QUOTE_ID: Tag = 117;

@@ -3,9 +3,8 @@
 use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, Tag, tag, value};
 
 use super::requests::{id, required};
-use super::two_numbers;
-use crate::app::recovery::ReportFilter;
 use crate::values::own_tags;
+use crate::values::show::two_numbers;
 
 const APPL_BEG_SEQ_NUM: Tag = 1182;
 const APPL_END_SEQ_NUM: Tag = 1183;
@@ -187,5 +186,42 @@ impl ReportAnswer<'_> {
             .uint(REF_APPL_LAST_SEQ_NUM, self.last)
             .field(APPL_REQ_ID, self.id);
         let _ = report.finish();
+    }
+}
+
+/// Which reports of a range are wanted. All that is set must apply.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct ReportFilter {
+    /// `last`: the last report of each order.
+    pub(crate) last: bool,
+    /// `working`: reports of orders that are open at the end of the range.
+    pub(crate) working: bool,
+    /// `fills`: fills.
+    pub(crate) fills: bool,
+    /// `with-fills`: reports of orders with a fill.
+    pub(crate) with_fills: bool,
+    /// `no-pending`: nothing of an order that waits.
+    pub(crate) no_pending: bool,
+    /// `no-external`: nothing of an order placed elsewhere.
+    pub(crate) no_external: bool,
+}
+
+impl ReportFilter {
+    /// Reads names, separated by blanks; `None` for an unknown one.
+    pub(crate) fn of(names: &[u8]) -> Option<Self> {
+        let mut filter = Self::default();
+        for name in names.split(|byte| *byte == b' ') {
+            match name {
+                b"" => {}
+                b"last" => filter.last = true,
+                b"working" => filter.working = true,
+                b"fills" => filter.fills = true,
+                b"with-fills" => filter.with_fills = true,
+                b"no-pending" => filter.no_pending = true,
+                b"no-external" => filter.no_external = true,
+                _ => return None,
+            }
+        }
+        Some(filter)
     }
 }

@@ -6,12 +6,12 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::fix::figure;
 use crate::load::setting_fields::{NamedRule, RuleFields, or_none, time};
 use crate::state::OmsState;
 use crate::values::day::clock;
 use crate::values::limits::RiskControl;
 use crate::values::rules::{InstrumentRule, LineGroup, RiskRules, ScopeName};
+use crate::values::show::figure;
 
 /// A change of a setting, as a row of a table.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -315,5 +315,5 @@ fn is_over_tmp(rules: &RiskRules, rule: &InstrumentRule) -> bool {
 }
 
 fn differ_over_tmp(was: &InstrumentRule, is: &InstrumentRule) -> bool {
-    crate::decide::begin::tick_scale(was) != crate::decide::begin::tick_scale(is)
+    crate::values::units::tick_scale(was) != crate::values::units::tick_scale(is)
 }

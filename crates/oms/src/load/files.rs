@@ -7,12 +7,12 @@ use alloc::vec::Vec;
 use fixwire_protocol::Decimal;
 
 use super::{OmsError, Reader, is_name};
-use crate::desk::command::limit_value;
 use crate::load::table::{self, Row};
 use crate::values::limits::RiskControl;
 use crate::values::rules::{
     InstrumentRule, LimitRule, PositionRule, Restricted, RestrictedRule, ScopeName, matches,
 };
+use crate::values::words::limit_value;
 
 impl Reader<'_> {
     pub(super) fn file(&mut self, key: &str, file: &str, text: &str) {
@@ -79,7 +79,7 @@ impl Reader<'_> {
         let scale = decimals.filter(|decimals| *decimals >= tick.scale);
         let scale = scale.filter(|scale| *scale <= 9).ok_or((what, ""))?;
         let units = |name: &str, value: Decimal, scale: u8| {
-            let scaled = crate::decide::core::scaled(value, scale);
+            let scaled = crate::values::units::scaled(value, scale);
             scaled.map_err(|_| (format!("{name} is too large or has too many decimals"), ""))
         };
         let tick = units("tick", tick, scale)?;
@@ -264,7 +264,7 @@ impl Reader<'_> {
         }
         let quantity = |name: &str, text: Option<&str>| {
             let quantity = text.map_or(Ok(0), str::parse);
-            let quantity = quantity.ok().filter(|it| *it <= crate::decide::core::MOST);
+            let quantity = quantity.ok().filter(|it| *it <= crate::values::units::MOST);
             quantity.ok_or((format!("{name} must be a whole number"), ""))
         };
         let position = PositionRule {

@@ -15,8 +15,8 @@ use siphasher::sip::SipHasher13;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::fix::report_numbers::ReportNumbers;
 use crate::state::SCOPES;
+use crate::values::report_numbers::ReportNumbers;
 use crate::values::rules::{
     AccountRule, OperatorRule, ReferencePrice, RiskRules, Route, ScopeName,
 };

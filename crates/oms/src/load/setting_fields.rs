@@ -6,11 +6,11 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::Tag;
 
-use crate::fix::{figure, price};
 use crate::values::rules::{
     AccountRule, DropCopyRule, ErrorRule, InstrumentRule, LegRule, LimitRule, LineGroup,
     OperatorRule, PoolRule, RestrictedRule, Rights, ScopeName, StatusRule, UserRule,
 };
+use crate::values::show::{figure, price};
 
 use crate::values::value::Effect;
 

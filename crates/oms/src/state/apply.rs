@@ -6,6 +6,7 @@ use siphasher::sip::SipHasher13;
 
 use crate::state::copies::ENDED;
 use crate::state::event::OrderEvent;
+use crate::state::filter::OrderFilter;
 use crate::state::flow::Passed;
 use crate::state::order::{NO_LINE, Order, Place};
 use crate::state::pool::NO_POOL;
@@ -14,7 +15,6 @@ use crate::state::tally::Tally;
 use crate::state::transition::{Happening, OrderState};
 use crate::state::{Account, Instrument, OmsState, Session, Standing};
 use crate::values::canary::{self, OmsPlantedFault};
-use crate::values::filter::OrderFilter;
 use crate::values::marks::RequestMarks;
 use crate::values::slab::NOWHERE;
 use crate::values::units::MOST;

@@ -5,9 +5,9 @@
 
 use alloc::vec::Vec;
 
+use crate::state::filter::OrderFilter;
 use crate::state::rejected::RejectedTerms;
 use crate::values::event_form::events;
-use crate::values::filter::OrderFilter;
 use crate::values::nested::NestedEvents;
 use crate::values::reason::Reason;
 use crate::values::scope::Scope;

@@ -10,8 +10,8 @@
 
 use hashbrown::HashTable;
 
-use crate::state::order::mixed;
 use crate::values::slab::Slab;
+use crate::values::slab::mixed;
 use crate::values::value::{Price, Quantity};
 
 /// A fill of an order.

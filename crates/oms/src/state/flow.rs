@@ -6,17 +6,10 @@ use alloc::vec::Vec;
 
 use hashbrown::HashTable;
 
-use crate::state::order::mixed;
+use crate::values::limits::Span;
+use crate::values::slab::mixed;
 use crate::values::value::Amount;
 use crate::values::wire::Wire;
-
-/// A time window in which flow is counted.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Span {
-    Second,
-    Minute,
-    Day,
-}
 
 /// The kind of flow that is counted.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

@@ -13,6 +13,7 @@ use crate::state::quotes::QuoteSide;
 use crate::state::transition::{OrderState, ord_status};
 use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::marks::RequestMarks;
+use crate::values::slab::mixed;
 use crate::values::slab::{NOWHERE, Slab};
 use crate::values::value::{
     Amount, Effect, End, Number, OrderType, Price, Quantity, RequestKind, Side, Text, TimeInForce,
@@ -277,12 +278,6 @@ pub struct Orders {
     /// The place of the next one.
     pub(crate) next_ended: u64,
     pub(crate) last_ended: Option<Number>,
-}
-
-/// Consecutive numbers are spread by multiplication.
-pub(crate) fn mixed(number: u64) -> u64 {
-    let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    mixed ^ (mixed >> 32)
 }
 
 impl Orders {

@@ -3,10 +3,10 @@
 use alloc::collections::BTreeMap;
 use alloc::collections::btree_map::Entry;
 
-use crate::decide::risk::Proposal;
 use crate::state::OmsState;
 use crate::state::event::OrderEvent;
 use crate::state::order::Order;
+use crate::state::proposal::Proposal;
 use crate::state::transition::OrderState;
 use crate::values::reason::{Reason, Why};
 use crate::values::value::{Number, OrderType, Price, RequestKind, Side};

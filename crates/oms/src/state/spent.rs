@@ -2,7 +2,7 @@
 
 use hashbrown::HashTable;
 
-use crate::state::order::mixed;
+use crate::values::slab::mixed;
 use crate::values::wire::Wire;
 
 /// Hashes of executions that count no second time, at 8 bytes each.

@@ -4,8 +4,8 @@ use fixwire_protocol::tag;
 
 use super::orders::{LONG_SYMBOL, account_number, time_in_force, wire_price};
 use crate::decide::core::Core;
-use crate::decide::risk::Proposal;
 use crate::state::order::Order;
+use crate::state::proposal::Proposal;
 use crate::state::quotes::QuoteSide;
 use crate::values::reason::{Reason, Why};
 use crate::values::value::{Effect, Price, Quantity, Side};

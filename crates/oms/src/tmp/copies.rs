@@ -19,8 +19,8 @@ use super::reports::{Execution, TmpHeard, exec_of, side_of};
 use crate::decide::core::{Core, Sink};
 use crate::decide::external::ExternalTerms;
 use crate::decide::venue::{Heard, ReportKind, VenueId, VenueReport};
-use crate::fix::digits;
 use crate::values::rules::{CopySourceRule, RiskRules};
+use crate::values::show::digits;
 use crate::values::value::{Effect, End, OrderType, Text, TimeInForce};
 
 /// What a link of copies subscribes to.

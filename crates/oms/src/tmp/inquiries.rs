@@ -11,10 +11,10 @@ use super::orders::{LONG_SYMBOL, LineMarks, RequestFrame, SHORT_SYMBOL};
 use super::reports::{CODES, TmpHeard};
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::Heard;
-use crate::fix::Sentence;
 use crate::state::OmsState;
 use crate::state::event::OrderEvent;
 use crate::values::reason::{Reason, Why};
+use crate::values::show::Sentence;
 use crate::values::value::Number;
 
 /// The frame of an inquiry; `None` when TMP has no room for one of its values.

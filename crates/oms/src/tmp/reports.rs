@@ -15,11 +15,11 @@ use crate::decide::core::{Core, Sink};
 use crate::decide::legs::FillOfLeg;
 use crate::decide::venue::rejects::VenueReject;
 use crate::decide::venue::{Heard, ReportKind, VenueId, VenueReport};
-use crate::fix::{Sentence, digits};
 use crate::state::order::Order;
 use crate::state::spreads::SpreadLeg;
 use crate::state::transition::OrderState;
 use crate::values::rules::RejectCode;
+use crate::values::show::{Sentence, digits};
 use crate::values::value::{Effect, End, Market, Number, Price, RequestKind, Side, Text};
 
 /// Where the body of a frame begins: behind MsgSeqNum and times of sending.

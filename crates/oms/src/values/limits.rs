@@ -3,7 +3,6 @@
 use alloc::boxed::Box;
 use core::fmt;
 
-use crate::state::flow::Span;
 use crate::values::value::Trading;
 
 macro_rules! controls {
@@ -260,6 +259,14 @@ impl RiskLimits {
     pub(crate) fn set_filed(&mut self, control: RiskControl, value: Option<i128>) {
         self.filed.set(control, value);
     }
+}
+
+/// A time window in which flow is counted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Span {
+    Second,
+    Minute,
+    Day,
 }
 
 #[cfg(test)]

@@ -1,11 +1,9 @@
 //! Values: what orders, settings and messages are made of. Nothing here knows the state.
 
 pub mod canary;
-pub(crate) mod counted;
 pub(crate) mod day;
 pub(crate) mod event_form;
 pub mod field_table;
-pub(crate) mod filter;
 pub(crate) mod form;
 pub mod limits;
 pub(crate) mod locate;
@@ -14,8 +12,10 @@ pub(crate) mod names;
 pub(crate) mod nested;
 pub(crate) mod own_tags;
 pub(crate) mod reason;
+pub(crate) mod report_numbers;
 pub mod rules;
 pub(crate) mod scope;
+pub(crate) mod show;
 pub(crate) mod slab;
 pub(crate) mod texts;
 pub(crate) mod units;
@@ -23,3 +23,4 @@ pub(crate) mod value;
 pub(crate) mod venue_id;
 pub(crate) mod waived;
 pub(crate) mod wire;
+pub(crate) mod words;

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use hashbrown::HashTable;
 
-use crate::state::order::mixed;
+use crate::values::slab::mixed;
 use crate::values::value::Text;
 
 /// Names with their numbers from 0.

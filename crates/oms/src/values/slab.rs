@@ -98,6 +98,12 @@ impl<T> Slab<T> {
     }
 }
 
+/// Consecutive numbers are spread by multiplication.
+pub(crate) fn mixed(number: u64) -> u64 {
+    let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    mixed ^ (mixed >> 32)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,7 @@
 use fixwire_protocol::Decimal;
 
 use crate::values::reason::{Reason, Why};
+use crate::values::rules::InstrumentRule;
 use crate::values::value::{Price, Quantity};
 
 /// A price in units of the instrument.
@@ -60,4 +61,13 @@ pub(crate) fn rounded(price: Decimal, scale: u8) -> Option<Price> {
     let mantissa = half_even(price.mantissa.into(), one.into());
     let mantissa = i64::try_from(mantissa).ok()?;
     scaled(Decimal::new(mantissa, scale)?, scale).ok()
+}
+
+/// Decimals of the tick; those of an instrument may be more.
+pub(crate) fn tick_scale(rule: &InstrumentRule) -> u8 {
+    let (mut tick, mut scale) = (rule.tick, rule.scale);
+    while scale > 0 && tick % 10 == 0 {
+        (tick, scale) = (tick / 10, scale - 1);
+    }
+    scale
 }

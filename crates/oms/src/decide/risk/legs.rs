@@ -1,8 +1,9 @@
 //! Controls of the legs of a spread.
 
-use super::{Proposal, checked, limited};
+use super::{checked, limited};
 use crate::state::OmsState;
 use crate::state::order::Order;
+use crate::state::proposal::Proposal;
 use crate::state::tally::Tally;
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::InstrumentRule;

@@ -6,14 +6,15 @@ use alloc::string::{String, ToString};
 
 use fixwire_protocol::Decimal;
 
-use crate::decide::core::{Core, Sink, scaled, whole};
+use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, ReportKind, VenueReport};
-use crate::fix::{average, price};
 use crate::state::event::OrderEvent;
 use crate::state::order::Order;
 use crate::state::transition::OrderState;
 use crate::values::canary::{self, OmsPlantedFault};
+use crate::values::show::{average, price};
 use crate::values::units::half_even;
+use crate::values::units::{scaled, whole};
 use crate::values::value::{Amount, BreakKind, End, Number, Price, Quantity, RequestKind};
 
 /// How long a venue may take to answer before a break is an alarm, in nanoseconds.
@@ -200,7 +201,7 @@ impl Core {
             is_about(
                 order,
                 said,
-                (scale, tick.map_or(scale, crate::decide::begin::tick_scale)),
+                (scale, tick.map_or(scale, crate::values::units::tick_scale)),
             )
         };
         is_live
@@ -452,7 +453,7 @@ impl Core {
         };
         let tick = self
             .rule(order.instrument)
-            .map_or(scale, crate::decide::begin::tick_scale);
+            .map_or(scale, crate::values::units::tick_scale);
         let ours = average(order.paid, order.filled, scale);
         if is_about(order, said, (scale, tick)) {
             self.agreed(at, number, BreakKind::Average, sink);

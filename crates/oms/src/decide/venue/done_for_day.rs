@@ -1,8 +1,9 @@
 //! Orders that are done for the day and good till a later date: not in the market until the next trading day.
 
-use crate::decide::core::{Core, Sink, scaled, whole};
+use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, VenueReport};
 use crate::state::event::OrderEvent;
+use crate::values::units::{scaled, whole};
 use crate::values::value::{End, Number};
 
 impl Core {

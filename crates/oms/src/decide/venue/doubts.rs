@@ -3,13 +3,14 @@
 
 use alloc::string::ToString;
 
-use crate::decide::core::{Core, Sink, whole};
+use crate::decide::core::{Core, Sink};
 use crate::decide::venue::agree::{Found, cum_qty, cum_text, is_open_status};
 use crate::decide::venue::rejects::VenueReject;
 use crate::decide::venue::{Heard, ReportKind, VenueId, VenueReport};
 use crate::state::order::Order;
 use crate::state::transition::OrderState;
 use crate::values::rules::RejectCode;
+use crate::values::units::whole;
 use crate::values::value::{BreakKind, End, Number};
 
 impl VenueReport<'_> {

@@ -4,9 +4,9 @@ use core::fmt::Write as _;
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, ReportKind, VenueReport};
-use crate::fix::Sentence;
 use crate::state::event::OrderEvent;
 use crate::state::order::Order;
+use crate::values::show::Sentence;
 use crate::values::value::Number;
 
 impl Core {

@@ -1,11 +1,12 @@
 //! Reports of replaces that come late or out of order.
 
-use crate::decide::core::{Core, Sink, scaled, whole};
+use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, VenueReport};
 use crate::state::event::OrderEvent;
 use crate::state::late::LateTerms;
 use crate::state::transition::Happening;
 use crate::values::reason::Why;
+use crate::values::units::{scaled, whole};
 use crate::values::value::{Number, Price, Quantity, RequestKind};
 
 impl Core {

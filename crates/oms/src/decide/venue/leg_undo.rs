@@ -11,7 +11,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use crate::decide::core::{Core, Sink, whole};
+use crate::decide::core::{Core, Sink};
 use crate::decide::legs::FillOfLeg;
 use crate::decide::venue::agree::Found;
 use crate::decide::venue::{Heard, ReportKind, VenueReport};
@@ -19,6 +19,7 @@ use crate::state::OmsState;
 use crate::state::event::OrderEvent;
 use crate::state::leg_fills::LegFill;
 use crate::state::spreads::{LegSource, SpreadLeg, leg_exec};
+use crate::values::units::whole;
 use crate::values::value::{BreakKind, Number, Price, Quantity};
 
 /// A fill of a leg, its hash, and what it becomes.

@@ -11,16 +11,17 @@ use core::fmt::Write as _;
 use fixwire_protocol::Decimal;
 use siphasher::sip::SipHasher13;
 
-use crate::decide::core::{Core, Sink, scaled, whole};
+use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{ReportKind, VenueId, VenueReport};
-use crate::desk::command::Words;
 use crate::state::event::OrderEvent;
 use crate::state::order::Order;
 use crate::state::spreads::{LegSource, leg_exec};
 use crate::state::transition::OrderState;
 use crate::values::reason::Why;
 use crate::values::units::MOST_DECIMALS;
+use crate::values::units::{scaled, whole};
 use crate::values::value::{End, Number, Quantity, RequestKind};
+use crate::values::words::Words;
 
 /// The words of a report.
 const KEYS: [&str; 5] = ["order", "type", "quantity", "price", "exec"];

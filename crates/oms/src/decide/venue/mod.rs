@@ -24,12 +24,13 @@ pub(crate) mod venue_market;
 
 use fixwire_protocol::Decimal;
 
-use crate::decide::core::{Core, Sink, scaled, whole};
+use crate::decide::core::{Core, Sink};
 use crate::state::event::OrderEvent;
 use crate::state::spreads::leg_exec;
 use crate::state::transition::{Happening, OrderState};
 use crate::values::reason::Why;
 use crate::values::units::rounded;
+use crate::values::units::{scaled, whole};
 use crate::values::value::{Effect, End, Number, Price, Quantity, RequestKind, Side};
 pub use crate::values::venue_id::VenueId;
 

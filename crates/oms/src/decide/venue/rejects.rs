@@ -4,13 +4,13 @@ use fixwire_protocol::tag;
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, VenueId, VenueReport};
-use crate::fix::Sentence;
 use crate::state::event::OrderEvent;
 use crate::state::order::Order;
 use crate::state::transition::OrderState;
 use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::RejectCode;
+use crate::values::show::Sentence;
 use crate::values::value::{End, Number};
 
 /// A reject from a venue.

@@ -8,11 +8,12 @@
 //! ExecRestatementReason(378) says why, such as 3, Repricing of order, or 5, Partial decline of OrderQty; it changes nothing of
 //! this. FIX 4.4 Volume 4: a restatement is the state of the order from then on.
 
-use crate::decide::core::{Core, Sink, scaled, whole};
+use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, VenueReport};
 use crate::state::event::OrderEvent;
 use crate::state::order::Order;
 use crate::state::transition::Happening;
+use crate::values::units::{scaled, whole};
 use crate::values::value::{Number, Price, Quantity, RequestKind};
 
 /// What a restatement says of an order.

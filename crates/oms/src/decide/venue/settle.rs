@@ -5,14 +5,15 @@ use alloc::string::{String, ToString};
 use core::fmt::Write as _;
 
 use crate::decide::core::{Core, Sink};
-use crate::desk::command::Words;
-use crate::desk::query::text;
 use crate::state::breaks::VenueBreak;
 use crate::state::event::OrderEvent;
-use crate::state::order::{NO_LINE, Order, mixed};
+use crate::state::order::{NO_LINE, Order};
 use crate::state::transition::OrderState;
+use crate::values::show::text;
+use crate::values::slab::mixed;
 use crate::values::units::{MOST, half_even};
 use crate::values::value::{Amount, BreakKind, End, Number, Price, Quantity, Text};
+use crate::values::words::Words;
 
 /// What corrects an order.
 enum Correction {

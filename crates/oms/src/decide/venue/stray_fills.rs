@@ -5,11 +5,11 @@ use core::fmt::Write as _;
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, VenueReport};
-use crate::desk::query::text;
-use crate::fix::price;
 use crate::state::OmsState;
 use crate::state::event::OrderEvent;
 use crate::state::spreads::leg_exec;
+use crate::values::show::price;
+use crate::values::show::text;
 
 impl OmsState {
     /// Somebody decided whether a fill of no order counts: unless the venue is right, the position gives it back.

@@ -3,11 +3,12 @@
 use alloc::format;
 use alloc::string::ToString;
 
-use crate::decide::core::{Core, Sink, scaled, whole};
+use crate::decide::core::{Core, Sink};
 use crate::decide::venue::agree::{Found, cum_qty, cum_text};
 use crate::decide::venue::{Heard, VenueReport};
 use crate::state::event::OrderEvent;
 use crate::state::order::Fill;
+use crate::values::units::{scaled, whole};
 use crate::values::value::{BreakKind, Number, Price, Quantity};
 
 /// What an order has after a bust or a correction.

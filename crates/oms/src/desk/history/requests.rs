@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::String;
 
 use super::History;
-use crate::desk::query::text;
 use crate::state::event::OrderEvent;
+use crate::values::show::text;
 use crate::values::value::{End, RequestKind};
 
 impl History {

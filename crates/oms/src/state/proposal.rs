@@ -1,0 +1,35 @@
+//! An order as the controls see it.
+
+use crate::state::tally::Tally;
+use crate::values::value::{Effect, OrderType, Price, Quantity, Side, TimeInForce};
+
+/// An order to be checked: a new one, or one after its replace.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Proposal {
+    pub session: u32,
+    pub account: u32,
+    pub instrument: u32,
+    pub side: Side,
+    pub kind: OrderType,
+    pub price: Price,
+    pub stop: Price,
+    /// OrderQty(38), including the filled quantity.
+    pub quantity: Quantity,
+    pub filled: Quantity,
+    /// Current usage of the order.
+    pub counted: Tally,
+    /// Current reservation price; 0 for a new order.
+    pub held_at: Price,
+    /// Current OrderQty(38); 0 for a new order.
+    pub held: Quantity,
+    /// TimeInForce(59).
+    pub tif: TimeInForce,
+    /// PositionEffect(77).
+    pub effect: Effect,
+    /// Number of replaces including this one; 0 for a new order.
+    pub replaces: u16,
+    /// The price of the market that stands for the reference price of its symbol, while one is known.
+    pub market_price: Option<Price>,
+    /// Now, in nanoseconds since 1970.
+    pub at: i64,
+}

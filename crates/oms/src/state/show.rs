@@ -1,0 +1,152 @@
+//! How the state is written: scopes, reasons of rejects, states of orders.
+
+use alloc::string::String;
+use core::fmt::{self, Write as _};
+
+use crate::state::OmsState;
+use crate::state::order::Order;
+use crate::state::own::ANY;
+use crate::state::pool::NO_POOL;
+use crate::state::transition::OrderState;
+use crate::values::limits::{LimitUnit, RiskControl};
+use crate::values::reason::{Reason, Why};
+use crate::values::scope::Scope;
+use crate::values::show::{Sentence, figure};
+use crate::values::value::End;
+
+/// The scope as text.
+pub fn scope_name(state: &OmsState, scope: Scope) -> String {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let account = |index| text(state.accounts().name(index));
+    let symbol = |index| text(state.instruments().name(index));
+    match scope {
+        Scope::Firm => "firm".into(),
+        Scope::Session(index) => alloc::format!("session={}", text(state.sessions().name(index))),
+        Scope::Account(index) => alloc::format!("account={}", account(index)),
+        Scope::Instrument(index) => alloc::format!("symbol={}", symbol(index)),
+        Scope::Holding(of, index) => {
+            alloc::format!("account={} symbol={}", account(of), symbol(index))
+        }
+    }
+}
+
+/// Text(58) of a reject: control, reason, value and limit.
+pub(crate) fn reason_text(state: &OmsState, reason: &Reason, scale: u8) -> Sentence {
+    let mut text = Sentence::new();
+    let why = reason.why;
+    // Text that does not fit is cut; no other error is possible.
+    let _ = write_reason(&mut text, state, reason, (why, scale));
+    text
+}
+
+fn write_reason(
+    text: &mut Sentence,
+    state: &OmsState,
+    reason: &Reason,
+    (why, scale): (Why, u8),
+) -> fmt::Result {
+    if why == Why::NoLimit {
+        let control = u8::try_from(reason.value).ok().and_then(RiskControl::of);
+        let control = control.map_or("", RiskControl::code);
+        return write!(text, "{} {control}", why.text());
+    }
+    if !why.control().is_empty() {
+        write!(text, "{}: ", why.control())?;
+    }
+    text.write_str(why.text())?;
+    let digits = match why {
+        Why::OrderQuantity
+        | Why::OpenOrders
+        | Why::Long
+        | Why::Short
+        | Why::Lot
+        | Why::Repeated
+        | Why::QuantitySecond
+        | Why::QuantityMinute
+        | Why::QuantityDay
+        | Why::Rate
+        | Why::CancelRate
+        | Why::Replaces
+        | Why::Unanswered
+        | Why::Conditionals
+        | Why::Parents
+        | Why::Inquiries
+        | Why::Ratio => LimitUnit::Whole.digits(),
+        Why::Value | Why::Credit | Why::ValueSecond | Why::ValueMinute | Why::ValueDay => {
+            LimitUnit::Money.digits()
+        }
+        Why::Collar => LimitUnit::Percent.digits(),
+        Why::Tick => scale,
+        Why::Killed | Why::Reducing => {
+            return write!(text, " ({})", scope_name(state, reason.scope));
+        }
+        Why::NoNumber | Why::NumberForm | Why::NumberUsed => {
+            let pool = u32::try_from(reason.value).unwrap_or(NO_POOL);
+            let pool = String::from_utf8_lossy(state.pool_names.name(pool));
+            return write!(text, " (pool {pool})");
+        }
+        Why::NotCarried => return write!(text, " (tag {})", reason.value),
+        Why::NoParent => return write!(text, " (order {})", reason.value),
+        Why::ParentTerms => {
+            let field = match reason.value {
+                1 => "Account(1) differs",
+                40 => "OrdType(40) has no limit price",
+                44 => "Price(44) is beyond its limit",
+                54 => "Side(54) differs",
+                55 => "Symbol(55) differs",
+                59 => "TimeInForce(59) is longer",
+                _ => "PositionEffect(77) differs",
+            };
+            return write!(text, " (order {}: {field})", reason.limit);
+        }
+        Why::ParentQuantity => {
+            return write!(text, " ({}, at most {})", reason.value, reason.limit);
+        }
+        Why::ChildrenHold => {
+            return write!(text, " ({}, at least {})", reason.value, reason.limit);
+        }
+        Why::SelfTrade if reason.value == ANY.into() => {
+            return text.write_str(" (an order without a limit price)");
+        }
+        Why::SelfTrade => return write!(text, " (at {})", figure(reason.value, scale)),
+        _ => return Ok(()),
+    };
+    let (value, limit) = (figure(reason.value, digits), figure(reason.limit, digits));
+    match why {
+        // Found when it was read: what it would be in units of the instrument is not known.
+        Why::Tick if reason.limit == 0 => {
+            write!(text, " (more than {scale} decimals)")
+        }
+        Why::Lot | Why::Tick => write!(text, " ({value}, size {limit})"),
+        Why::Collar => write!(
+            text,
+            " ({value} %, at most {limit} % for {})",
+            scope_name(state, reason.scope)
+        ),
+        _ => write!(
+            text,
+            " ({value}, at most {limit} for {})",
+            scope_name(state, reason.scope)
+        ),
+    }
+}
+
+/// The state of an order, in words.
+pub(crate) fn state_name(order: &Order) -> &'static str {
+    match order.state {
+        OrderState::Parent if order.filled > 0 => "parent, partially filled",
+        OrderState::Parent => "parent",
+        OrderState::Held => "held",
+        OrderState::Queued => "queued",
+        OrderState::Sent => "sent",
+        OrderState::Unknown => "unknown",
+        OrderState::Working if order.filled > 0 => "partially filled",
+        OrderState::Working => "working",
+        OrderState::Lapsed => "closed here, not confirmed by the venue",
+        OrderState::Ended(End::Filled) => "filled",
+        OrderState::Ended(End::Cancelled) => "cancelled",
+        OrderState::Ended(End::Rejected) => "rejected",
+        OrderState::Ended(End::Expired) => "expired",
+        OrderState::DoneForDay | OrderState::Ended(End::DoneForDay) => "done for day",
+    }
+}
