@@ -45,6 +45,12 @@ pub const UNNAMED: [(&str, &[&str]); 4] = [
     ),
 ];
 
+/// Crates in layers: their folders from the lowest to the highest. A file uses no file of a higher one.
+pub const LAYERS: [(&str, &[&str]); 1] = [(
+    "crates/oms/src",
+    &["values", "state", "load", "decide", "fix", "tmp", "desk", "app"],
+)];
+
 /// A module by its path from the root of the crate.
 type Module = Vec<String>;
 
@@ -123,6 +129,16 @@ impl Crate {
             let inside = used.filter(|to| among.contains(to) && among.contains(&&*file.path));
             found.extend(inside.map(|to| (&*file.path, to)));
         }
+        found
+    }
+
+    /// Who uses a file of a higher folder; the folders from the lowest to the highest.
+    #[must_use]
+    pub fn upward(&self, layers: &[&str]) -> Vec<(&Path, &Path)> {
+        let layer = |path: &Path| layers.iter().position(|layer| path.starts_with(layer));
+        let all: Vec<&Path> = self.files.iter().map(|file| &*file.path).collect();
+        let mut found = self.arrows(&all);
+        found.retain(|(from, to)| layer(from).is_some_and(|from| layer(to) > Some(from)));
         found
     }
 
@@ -473,6 +489,23 @@ mod tests {
             ("c.rs", "use crate::a::A;"),
         ];
         assert_eq!(circles(&three), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_layer_that_uses_one_above_it_is_found() {
+        let read = read(&[
+            ("lib.rs", "mod low; mod high;\npub use high::top::Top;"),
+            ("low/mod.rs", "mod a; mod b; mod c;"),
+            ("low/a.rs", "use crate::high::top::f;"),
+            // By what the root exports again.
+            ("low/b.rs", "fn f() -> crate::Top { g() }"),
+            ("low/c.rs", "use crate::low::a::A;"),
+            ("high/mod.rs", "mod top;"),
+            ("high/top.rs", "use crate::low::c::C; pub struct Top;"),
+        ]);
+        let up = read.upward(&["low", "high"]).into_iter();
+        let up: Vec<_> = up.map(|(from, _)| from.to_string_lossy().into_owned()).collect();
+        assert_eq!(up, ["low/a.rs", "low/b.rs"]);
     }
 
     #[test]

@@ -86,6 +86,24 @@ fn files_do_not_use_each_other_in_circles() {
 }
 
 #[test]
+fn layers_use_nothing_above_them() {
+    let products = products();
+    for (room, layers) in imports::LAYERS {
+        let product = products.iter().find(|(folder, _)| folder == Path::new(room));
+        let (folder, sources) = product.expect("a crate in layers");
+        let entries = fs::read_dir(workspace().join(folder)).expect("its folder");
+        let names = entries.flatten().map(|it| it.file_name());
+        let others = names.filter(|name| {
+            let is_layer = layers.iter().any(|layer| name == *layer);
+            !is_layer && name != "tests" && name != "lib.rs"
+        });
+        nothing(others.map(|name| format!("{}: {name:?} is no layer", folder.display())));
+        let up = sources.upward(layers).into_iter();
+        nothing(up.map(|(from, to)| format!("{} uses {}", from.display(), to.display())));
+    }
+}
+
+#[test]
 fn functions_are_short() {
     let mut found = Vec::new();
     for (folder, sources) in products() {

@@ -21,8 +21,8 @@ const SOURCES: [&str; 20] = [
     "crates/journal/src/watch.rs",
     "crates/net/src/descriptors.rs",
     "crates/net/src/tls/failure.rs",
-    "crates/oms/src/notice.rs",
-    "crates/oms/src/notice/doubts.rs",
+    "crates/oms/src/desk/notice.rs",
+    "crates/oms/src/desk/notice/doubts.rs",
     "crates/protocol/src/session/verdict.rs",
     "crates/tmp/src/link/end.rs",
 ];

@@ -12,7 +12,7 @@ use crate::values::field_table::{
     why_not_dropped,
 };
 
-const TOP: &str = "<!-- Made from crates/oms/src/field_table by `UPDATE=1 cargo test -p fixwire-oms fields`. -->
+const TOP: &str = "<!-- Made from crates/oms/src/values/field_table by `UPDATE=1 cargo test -p fixwire-oms fields`. -->
 # Fields of the OMS
 
 The OMS writes each message to a venue itself: it does not forward the client's message. These tables say what becomes of each
